@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { actorKinds, type Belief, beliefTypes, expertiseDepths, statuses } from './beliefs/belief.ts'
 import { type BeliefFilter, beliefOrders, type EventPage } from './beliefs/belief-store.ts'
+import { feedbackVerdicts } from './beliefs/recall-counts.ts'
 import { turnRoles } from './beliefs/turn.ts'
 import { didYouMean } from './did-you-mean.ts'
 import { expectedError, invalid, type MemoryError } from './errors.ts'
@@ -148,7 +149,9 @@ const functions = {
       onMirrorProblem: callback,
     }),
   ],
-  renderContext: [argument('context', z.looseObject({ pinned: list, relevant: list, questions: list, quotes: list }))],
+  renderContext: [
+    argument('context', z.looseObject({ pinned: list, relevant: list, questions: list, quotes: list, perhaps: list })),
+  ],
   shadowRecall: [
     argument('memory', openedMemory),
     requiredArgument<ShadowRecallOptions>('options', ['dir'], {
@@ -227,6 +230,8 @@ const methods: { readonly [Name in keyof api.Memory]: readonly Argument[] } = {
   why: [message, reference, options(recall)],
   suggestAliases: [message, reference],
   whyTurn: [message, argument('turn'), options(recall)],
+  giveFeedback: [reference, argument('verdict', z.enum(feedbackVerdicts))],
+  feedback: [],
   remedies: [
     message,
     reference,

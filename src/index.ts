@@ -2,6 +2,7 @@
 export type { ActorKind, Belief, BeliefType, ExpertiseDepth, Provenance, Status, Subtype } from './beliefs/belief.ts'
 export type { BeliefFilter, EventPage, Page } from './beliefs/belief-store.ts'
 export type { BeliefRevision, EventKind, JournalEntry, JournalEvent } from './beliefs/journal.ts'
+export type { FeedbackCount, FeedbackVerdict } from './beliefs/recall-counts.ts'
 export type { Turn, TurnOrigin, TurnRole } from './beliefs/turn.ts'
 export type { ExportedTurn, SessionSummary, TurnFilter } from './beliefs/turn-store.ts'
 export { type ErrorCode, MemoryError } from './errors.ts'
@@ -60,11 +61,13 @@ export type {
   MatchedWords,
   NearMiss,
   NearMissReason,
+  PerhapsBelief,
   Prelude,
   Quote,
   QuoteDecision,
   RelevantBelief,
 } from './memory/recall/context.ts'
+export type { FeedbackItem } from './memory/recall/feedback.ts'
 export type { Highlight, SearchHit, SearchResult } from './memory/recall/search.ts'
 export type { ImportResult } from './memory/transfer/import.ts'
 export type { Explanation } from './search/explanation.ts'

@@ -28,11 +28,28 @@ export type GrowthDay = {
   readonly beliefs: number
 }
 
+export const feedbackVerdicts = ['useful', 'not-useful'] as const
+export type FeedbackVerdict = (typeof feedbackVerdicts)[number]
+
+/** How often the person called a recalled belief or turn useful, and how often not; by its id. */
+export type FeedbackCount = {
+  readonly id: string
+  readonly useful: number
+  readonly notUseful: number
+  readonly lastAt: string
+}
+
 /** Where recalls are counted. Nothing that is recalled depends on it. */
 export type RecallCounts = {
   countRecalls(user: string, tallies: readonly RecallTally[]): Promise<void>
   /** By id of the belief; those that were never recalled are missing. */
   recallCounts(user: string, beliefIds: readonly string[]): Promise<ReadonlyMap<string, RecallCount>>
+  countFeedback(
+    user: string,
+    feedback: { readonly id: string; readonly verdict: FeedbackVerdict; readonly at: string },
+  ): Promise<void>
+  /** Of these beliefs and turns, or of all if null; the latest first. Forgetting one removes its feedback. */
+  feedback(user: string, ids: readonly string[] | null): Promise<readonly FeedbackCount[]>
   /** Oldest first. */
   recallDays(user: string): Promise<readonly RecallDay[]>
   /** Read from the journal; oldest first. */

@@ -74,6 +74,7 @@ const forgetful = (memory: Memory): Memory => ({
     relevant: [],
     questions: [],
     quotes: [],
+    perhaps: [],
   }),
   search: async () => ({ beliefs: [], total: 0, quotes: [], meaning: 'words', isQueryCut: false }),
 })

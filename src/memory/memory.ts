@@ -1,6 +1,7 @@
 import type { Belief } from '../beliefs/belief.ts'
 import type { BeliefFilter, BeliefOrder, EventPage, Page } from '../beliefs/belief-store.ts'
 import type { JournalEntry } from '../beliefs/journal.ts'
+import type { FeedbackVerdict } from '../beliefs/recall-counts.ts'
 import type { Turn } from '../beliefs/turn.ts'
 import type { ExportedTurn, SessionSummary, TurnFilter } from '../beliefs/turn-store.ts'
 import { omitUndefined } from '../omit-undefined.ts'
@@ -23,6 +24,7 @@ import type { WhyTurn } from './explain/why-turn.ts'
 import type { LearnRequest, LearnResult } from './learn/learn.ts'
 import type { Author, Ports } from './ports.ts'
 import type { Context } from './recall/context.ts'
+import type { FeedbackItem } from './recall/feedback.ts'
 import { type RecallRequest, recall } from './recall/recall.ts'
 import type { SearchHit, SearchRequest, SearchResult } from './recall/search.ts'
 import type { ImportRequest, ImportResult } from './transfer/import.ts'
@@ -111,6 +113,10 @@ export type Memory = {
   remedies(message: string, reference: string, options: RemedyOptions): Promise<Remedies>
   /** Words of a message that would name a belief if they were an alias of it, best first. None is tried, as `remedies` does. */
   suggestAliases(message: string, reference: string): Promise<readonly string[]>
+  /** Counts that a recalled belief or turn was useful, or was not. Nothing that is recalled depends on it. Only a person can. */
+  giveFeedback(reference: string, verdict: FeedbackVerdict): Promise<FeedbackItem>
+  /** Every belief and turn with feedback, the latest first. */
+  feedback(): Promise<readonly FeedbackItem[]>
   correct(reference: string, correction: Correction): Promise<CorrectResult>
   reinforce(reference: string, options?: KeyOption): Promise<EditResult>
   /** Makes an unconfirmed belief the person's own word. Only a person can. */
@@ -246,6 +252,9 @@ export function memoryFrom(ports: Ports, standpoint: Standpoint): Memory {
       (await load()).why(ports, { ...view, ...options, user, message, reference }),
     whyTurn: async (message, turn, options = {}) =>
       (await load()).whyTurn(ports, { ...view, ...options, user, message, turn }),
+    giveFeedback: async (reference, verdict) =>
+      (await load()).giveFeedback(ports, { user, scopes, reference, verdict, author }),
+    feedback: async () => (await load()).listFeedback(ports, user),
     remedies: async (message, reference, options) =>
       (await load()).remedies(ports, { ...view, ...options, user, message, reference }),
     suggestAliases: async (message, reference) =>

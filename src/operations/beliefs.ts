@@ -348,7 +348,7 @@ export const beliefs = {
     summary: 'What a belief is connected to, the message it came from, and how often it was recalled.',
     http: 'GET /beliefs/:id/links',
     input: { id: beliefId },
-    answer: withShape(({ z, Belief, Turn }) =>
+    answer: withShape(({ z, Belief, FeedbackCount, Turn }) =>
       z.object({
         belief: Belief,
         participants: z.array(z.object({ name: z.string(), belief: Belief.nullable() })),
@@ -359,6 +359,7 @@ export const beliefs = {
         replacedBy: Belief.nullable(),
         turn: Turn.nullable(),
         recalled: z.object({ count: z.int(), lastAt: z.string() }).nullable(),
+        feedback: FeedbackCount.nullable(),
       }),
     ),
     run: async (call, { id }) => {

@@ -25,7 +25,7 @@ const maxHits = 50
 
 /** Null if the message mentions a belief, or if a turn answers it. */
 export async function recallHints(memory: Memory, message: string, context: Context): Promise<RecallHints | null> {
-  if (context.relevant.length + context.quotes.length > 0) return null
+  if (context.relevant.length + context.quotes.length + context.perhaps.length > 0) return null
   return {
     suggestions: await suggestionsFor(memory, message, context),
     otherScopes: await matchesElsewhere(memory, message, context.scopes),

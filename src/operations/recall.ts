@@ -1,4 +1,5 @@
 import { actorKinds, type Belief } from '../beliefs/belief.ts'
+import { feedbackVerdicts } from '../beliefs/recall-counts.ts'
 import { turnRoles } from '../beliefs/turn.ts'
 import { invalid, MemoryError } from '../errors.ts'
 import type { Captured } from '../eval/pack/capture.ts'
@@ -294,9 +295,28 @@ export const recall = {
     writes: false,
     http: 'POST /recall/why',
     input: { ...asked, beliefId },
-    answer: withShape(({ z, Belief, WhyVerdict }) => z.object({ belief: Belief, verdict: WhyVerdict })),
+    answer: withShape(({ z, Belief, FeedbackCount, WhyVerdict }) =>
+      z.object({ belief: Belief, verdict: WhyVerdict, feedback: FeedbackCount.nullable() }),
+    ),
     run: async (call, { message, beliefId, ...rest }) =>
       call.memory.why(message, await existing(call, beliefId), optionsOf(call, rest)),
+  }),
+  giveFeedback: operation({
+    summary: 'Count that a recalled belief or turn was useful, or was not. Nothing that is recalled depends on it.',
+    http: 'POST /recall/feedback',
+    input: {
+      id: text(200, 'Id of the belief or turn.'),
+      verdict: choice(feedbackVerdicts),
+    },
+    answer: withShape(({ FeedbackItem }) => FeedbackItem),
+    run: ({ memory }, { id, verdict }) => memory.giveFeedback(id, verdict),
+  }),
+  listFeedback: operation({
+    summary: 'Every belief and turn with feedback, the latest first.',
+    http: 'GET /recall/feedback',
+    input: {},
+    answer: withShape(({ z, FeedbackItem }) => z.object({ items: z.array(FeedbackItem) })),
+    run: async ({ memory }) => ({ items: await memory.feedback() }),
   }),
   remedies: operation({
     summary: 'What would make a belief appear for a message, or stay away; each tried out without changing anything.',
@@ -311,7 +331,7 @@ export const recall = {
     answer: withShape(({ z, Belief, Remedy }) =>
       z.object({
         belief: Belief,
-        isFulfilled: z.boolean().describe('It is like that already.'),
+        isFulfilled: z.boolean().describe('Recall does this already; there is nothing to change.'),
         remedies: z.array(Remedy).describe('Those that achieve the wish first. Harmful ones are withheld.'),
         withheld: z.array(z.object({ summary: z.string(), reason: z.string() })),
       }),

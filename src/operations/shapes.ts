@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { roles, tokenKinds } from '../beliefs/access-store.ts'
 import * as belief from '../beliefs/belief.ts'
 import { eventKinds } from '../beliefs/journal.ts'
+import type * as counts from '../beliefs/recall-counts.ts'
 import * as turn from '../beliefs/turn.ts'
 import type { SessionSummary } from '../beliefs/turn-store.ts'
 import type { QuoteHit as TurnHit } from '../memory/conversation/search-turns.ts'
@@ -10,6 +11,7 @@ import type { Verdict as MemoryVerdict } from '../memory/explain/why.ts'
 import type { WhyTurn as MemoryWhyTurn } from '../memory/explain/why-turn.ts'
 import { learnOutcomes } from '../memory/learn/learn.ts'
 import type * as context from '../memory/recall/context.ts'
+import type { FeedbackItem as MemoryFeedbackItem } from '../memory/recall/feedback.ts'
 import type { SearchHit as BeliefHit, Highlight as FieldHighlight } from '../memory/recall/search.ts'
 import type * as explanation from '../search/explanation.ts'
 import { strengths } from '../search/turns/strength.ts'
@@ -184,6 +186,13 @@ export const QuoteDecision = z.object({
   unclear: z.array(z.string()).describe('Turns that are left out because too many newer ones may have changed them.'),
 }) satisfies z.ZodType<context.QuoteDecision>
 
+/** A belief that the message does not name, found by the meaning of its content. */
+export const PerhapsBelief = z.object({
+  belief: Belief,
+  cosine: z.number().describe('Of its content with the message.'),
+  minCosine: z.number().describe('The least cosine that is shown.'),
+}) satisfies z.ZodType<context.PerhapsBelief>
+
 export const RecallContext = z.object({
   user: z.string(),
   agent: z.string().nullable(),
@@ -197,6 +206,9 @@ export const RecallContext = z.object({
     .describe(
       'Earlier words that help with the message: the sure ones first, and a newer one before the older one that it may update.',
     ),
+  perhaps: z
+    .array(PerhapsBelief)
+    .describe('Beliefs near to the message in meaning, the nearest first; the agent may ignore them.'),
   isMessageCut: z
     .boolean()
     .describe('The message has more than 32,000 characters: only its first and last 16,000 were read.'),
@@ -206,11 +218,13 @@ export const WhyVerdict = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('relevant'), rank: z.int(), relevant: RelevantBelief }),
   z.object({ kind: z.literal('pinned'), rank: z.int() }),
   z.object({ kind: z.literal('question'), rank: z.int() }),
+  PerhapsBelief.omit({ belief: true }).extend({ kind: z.literal('perhaps'), rank: z.int() }),
   z.object({ kind: z.literal('left-out'), reason: NearMissReason, inPrelude: z.boolean() }),
   z.object({
     kind: z.literal('not-mentioned'),
     forms: z.array(z.object({ form: z.string(), present: z.array(z.string()), missing: z.array(z.string()) })),
     inPrelude: z.boolean(),
+    meaning: PerhapsBelief.omit({ belief: true }).nullable().describe('Null if it is not among the nearest.'),
   }),
 ]) satisfies z.ZodType<MemoryVerdict>
 
@@ -247,6 +261,18 @@ export const Turn = z.object({
     .describe('Start and end of each statement in it that may be pasted; null if not looked for yet.'),
 }) satisfies z.ZodType<turn.Turn>
 
+export const FeedbackCount = z.object({
+  id: z.string().describe('Of the belief or turn.'),
+  useful: z.int().describe('How often the person called it useful.'),
+  notUseful: z.int(),
+  lastAt: z.string(),
+}) satisfies z.ZodType<counts.FeedbackCount>
+
+export const FeedbackItem = z.union([
+  FeedbackCount.extend({ belief: Belief }),
+  FeedbackCount.extend({ turn: Turn }),
+]) satisfies z.ZodType<MemoryFeedbackItem>
+
 export const WhyTurn = z.object({
   turn: Turn,
   isInView: z.boolean().describe('False: it was said in another scope; the rest is judged as if that were active.'),
@@ -263,6 +289,7 @@ export const WhyTurn = z.object({
     .describe(
       'Why it is not quoted; other quotes or a belief: these are shown instead; the newest word: too many newer turns may have changed it.',
     ),
+  feedback: FeedbackCount.nullable().describe('Null without feedback.'),
   saidInAll: z.object({ units: z.int(), words: z.int() }).describe('How much was said in the scopes.'),
   asked: z.array(z.string()).describe('The words of the message that a quote is looked for by.'),
   unknown: z.array(z.string()).describe('Those of them that no turn has.'),

@@ -194,6 +194,7 @@ function withoutShown(context: ShownContext, { session: own, shown }: TrackedCon
     relevant: context.relevant.filter(({ belief }) => isNewBelief(belief)),
     questions: context.questions.filter(isNewBelief),
     quotes: context.quotes.filter(({ turn, text, session }) => session !== own && isNew(`${turn} ${text}`)),
+    perhaps: context.perhaps.filter(({ belief }) => isNewBelief(belief)),
   }
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { temporaryDirectory } from '../../test/temporary-directory.ts'
+import type { Turn } from '../beliefs/turn.ts'
 import { memoryFrom } from '../memory/memory.ts'
 import { openPorts as openPortsIn } from '../open-memory.ts'
 import { openServer } from '../open-server.ts'
@@ -38,6 +39,39 @@ export function describeRecallCounts(name: string, addressOf: () => Promise<stri
       ])
       expect(await ports.store.head()).toEqual(head)
       expect(await memory.recall('Where is Redis?')).toEqual(first)
+      await ports.store.close()
+    })
+
+    it('has feedback of the person on beliefs and turns, which forgetting removes', async () => {
+      using directory = temporaryDirectory()
+      const ports = openPorts(directory.path, await addressOf())
+      const memory = memoryFrom(ports, standpoint)
+      const { belief } = await memory.remember({ name: 'Redis', content: 'On port 6380.' })
+      await memory.hear({ text: 'I rented a kayak near Voss.', session: 's' }, { learn: 'nothing' })
+      const [turn] = (await memory.turns()).items as [Turn]
+      const head = await ports.store.head()
+      const before = await memory.recall('Where is Redis?')
+
+      await memory.giveFeedback('redis', 'useful')
+      await memory.giveFeedback(belief.id, 'not-useful')
+      expect(await memory.giveFeedback(belief.id, 'useful')).toMatchObject({ useful: 2, notUseful: 1, belief })
+      expect(await memory.giveFeedback(turn.id, 'not-useful')).toMatchObject({ useful: 0, notUseful: 1, turn })
+      expect(new Set((await memory.feedback()).map(({ id }) => id))).toEqual(new Set([belief.id, turn.id]))
+      expect((await memory.why('Where is Redis?', belief.id)).feedback).toMatchObject({ useful: 2, notUseful: 1 })
+      expect((await memory.whyTurn('Where is the kayak?', turn.id)).feedback).toMatchObject({ useful: 0, notUseful: 1 })
+      expect(await ports.store.head()).toEqual(head)
+      expect(await memory.recall('Where is Redis?')).toEqual(before)
+      expect((await ports.store.verify()).filter(({ ok }) => !ok)).toEqual([])
+
+      await expect(memory.giveFeedback('nothing here', 'useful')).rejects.toMatchObject({ code: 'not_found' })
+      const agent = memoryFrom(ports, { ...standpoint, author: { actor: 'agent', origin: 'test' } })
+      await expect(agent.giveFeedback(belief.id, 'useful')).rejects.toMatchObject({ code: 'forbidden' })
+      const other = memoryFrom(ports, { ...standpoint, user: 'other' })
+      expect(await other.feedback()).toEqual([])
+
+      await memory.forget(belief.id)
+      await memory.forgetTurns({ turn: turn.id })
+      expect(await ports.counts?.feedback('local', null)).toEqual([])
       await ports.store.close()
     })
 

@@ -240,7 +240,7 @@ describe('recall', () => {
         'Preferences and standing instructions',
         '  Likes short answers.',
         '',
-        'Always holds here',
+        'Pinned',
         '  money  b-ID  entity, project:a, pinned',
         '    Amounts are cents.',
         '',

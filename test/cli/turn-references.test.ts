@@ -21,6 +21,26 @@ async function heard(
 const kayak = 'I rented a kayak near Voss in Norway.'
 const question = 'Where did I rent that kayak in Norway?'
 
+describe('feedback', () => {
+  it('is counted for beliefs and turns, listed, and shown by why', async () => {
+    using place = workplace()
+    const [id = ''] = await heard(place, 's1', kayak)
+    await place.run('remember', 'Cotton, size M.', '--name', 't-shirt')
+
+    const given = await place.run('feedback', 'useful', id.slice(0, 8), 't-shirt')
+    const listed = await place.json('feedback')
+    await place.run('feedback', 'not-useful', id)
+
+    expect(given.stdout).toContain('1 useful, 0 not useful  "t-shirt"')
+    expect(given.stdout).toContain(`1 useful, 0 not useful  "${kayak}" ${id}`)
+    expect(listed.items).toHaveLength(2)
+    expect((await place.run('why', question, id)).stdout).toContain('Feedback on it: 1 useful, 1 not useful.')
+    expect((await place.run('why', question, 't-shirt')).stdout).toContain('Feedback on it: 1 useful, 0 not useful.')
+    expect(await place.run('feedback', 'useful')).toMatchObject({ exitCode: 2 })
+    expect((await place.run('feedback', 'useful', 't-none')).stderr).toContain('There is no belief or turn "t-none".')
+  })
+})
+
 describe('show', () => {
   it('shows a turn with its whole text, its circumstances and the beliefs learned from it', async () => {
     using place = workplace()

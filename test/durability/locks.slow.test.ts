@@ -107,6 +107,8 @@ it('every operation of a memory keeps the locks that SQLite holds on the files o
     recall: () => memory.recall('the second thing'),
     search: () => memory.search('thing'),
     why: () => memory.why('the second thing', first),
+    giveFeedback: () => memory.giveFeedback(first, 'useful'),
+    feedback: () => memory.feedback(),
     suggestAliases: () => memory.suggestAliases('the second thing', first),
     remedies: () => memory.remedies('the second thing', first, { wish: 'present' }),
     correct: () => memory.correct(first, { content: 'Of first, corrected.' }),

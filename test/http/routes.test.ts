@@ -79,6 +79,7 @@ const asPerson = async () => {
 const requests: { readonly [Name in RouteName]: () => Promise<Request> } = {
   login: async () => ({ path: '/login', body: { token } }),
   logout: async () => ({ path: '/logout' }),
+  syncStatus: async () => ({ path: '/sync' }),
   sync: async () => ({ path: '/sync', body: { message: '' } }),
   health: async () => ({ path: '/health' }),
   doctor: async () => ({ path: '/doctor' }),
@@ -146,6 +147,8 @@ const requests: { readonly [Name in RouteName]: () => Promise<Request> } = {
     },
   }),
   why: async () => ({ path: '/recall/why', body: { message: 'Is redis up?', beliefId: await idOf('Redis') } }),
+  giveFeedback: async () => ({ path: '/recall/feedback', body: { id: await idOf('Redis'), verdict: 'useful' } }),
+  listFeedback: async () => ({ path: '/recall/feedback' }),
   remedies: async () => ({
     path: '/recall/remedies',
     body: { message: 'Push to prod?', beliefId: await idOf('release day'), wish: 'present', aliases: ['prod'] },

@@ -202,6 +202,7 @@ describe('recall', () => {
       relevant: [],
       questions: [],
       quotes: [],
+      perhaps: [],
       isMessageCut: false,
     })
     expect(await found([belief({ name: 'redis' })], '')).toEqual([])

@@ -68,6 +68,12 @@ describe.skipIf(noBrowser !== null)('the page of recall', () => {
     // Another person's words are never sure.
     const perhaps = tier('Perhaps relevant').locator('.recalled', { hasText: 'in June.' })
     await perhaps.getByText('Ben said on').waitFor()
+
+    await perhaps.getByRole('button', { name: /^Useful: / }).click()
+    await sees(page, 'In all 1 useful, 0 not useful.')
+    await perhaps.getByText('Ben said on').hover()
+    await page.keyboard.press('n')
+    await sees(page, 'In all 1 useful, 1 not useful.')
   })
 
   it('says what was left out and why, and finds it when its scope is in view', async () => {

@@ -196,8 +196,8 @@ const recallFor = (memory: Memory, event: HookEvent, { prompt }: HookPayload): P
 const renderContext = async (context: Context): Promise<string> =>
   (await import('../../memory/recall/render.ts')).renderContext(context)
 
-const sizeOf = ({ prelude, pinned, relevant, questions, quotes }: Context): number =>
-  (prelude?.beliefIds.length ?? 0) + pinned.length + relevant.length + questions.length + quotes.length
+const sizeOf = ({ prelude, pinned, relevant, questions, quotes, perhaps }: Context): number =>
+  (prelude?.beliefIds.length ?? 0) + pinned.length + relevant.length + questions.length + quotes.length + perhaps.length
 
 /** "Forget what I said about …", "delete everything you know about …". */
 const forgetAbout =

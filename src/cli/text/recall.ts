@@ -1,3 +1,4 @@
+import type { FeedbackCount } from '../../beliefs/recall-counts.ts'
 import { reporterOf, type Turn } from '../../beliefs/turn.ts'
 import { localDay } from '../../local-time.ts'
 import { preludeTitle } from '../../memory/recall/budget.ts'
@@ -7,6 +8,7 @@ import type {
   MatchedForm,
   MatchedWords,
   NearMissReason,
+  PerhapsBelief,
   Quote,
   QuoteDecision,
   RelevantBelief,
@@ -34,6 +36,10 @@ function wordsText({ text, typo }: MatchedWords): string {
   const written = text.toLowerCase() === typo.written ? '' : `"${stripControlCharacters(typo.written)}" `
   return `"${stripControlCharacters(text)}" (${written}read as "${stripControlCharacters(typo.meant)}")`
 }
+
+/** "2 useful, 1 not useful". */
+export const feedbackText = ({ useful, notUseful }: FeedbackCount): string =>
+  `${useful} useful, ${notUseful} not useful`
 
 /** The arithmetic of one step: `1.386 (idf of 1 in 4) × 2 (name boost) = 2.773`. */
 export function arithmetic({ op, parts, value, label }: Explanation): string {
@@ -93,7 +99,7 @@ type ContextView = { readonly explain: boolean; readonly ages: ReadonlyMap<strin
 
 /** A context for people: the same tiers as an agent gets, in the same order. */
 export function contextText(context: Context, { explain, ages }: ContextView, style: Style): string {
-  const { prelude, pinned, relevant, questions, quotes, quoteDecision, nearMisses = [] } = context
+  const { prelude, pinned, relevant, questions, quotes, perhaps, quoteDecision, nearMisses = [] } = context
   const misses = nearMisses.map(({ belief, reason }) => `${nameText(belief)}: ${reasonText(reason)}`)
   const atLevel = (level: Quote['level']): readonly string[] =>
     quotes.filter((quote) => quote.level === level).map((quote) => quoteBlock(quote, quoteDecision, explain, style))
@@ -102,11 +108,11 @@ export function contextText(context: Context, { explain, ages }: ContextView, st
   const sections: readonly (readonly [string, readonly string[]])[] = [
     [preludeTitle, prelude === null ? [] : [indentText(stripControlCharacters(prelude.text), 2, style.width)]],
     ...(areQuotesFirst ? [said] : []),
-    ['Always holds here', pinned.map((belief) => beliefBlock(belief, style, { age: ages.get(belief.id) }))],
+    ['Pinned', pinned.map((belief) => beliefBlock(belief, style, { age: ages.get(belief.id) }))],
     ['Relevant to this message', relevant.map((one) => relevantBlock(one, { explain, ages }, style))],
     ['Still open', questions.map((question) => beliefBlock(question, style))],
     ...(areQuotesFirst ? [] : [said]),
-    ['Perhaps relevant, said earlier', atLevel('perhaps')],
+    ['Perhaps relevant', [...atLevel('perhaps'), ...perhaps.map((one) => perhapsBlock(one, ages, style))]],
     ['Why no quote is shown', silenceLines(quotes, quoteDecision, style)],
     ['Mentioned, but left out', misses.map((miss) => indentText(miss, 2, style.width))],
   ]
@@ -127,6 +133,13 @@ function relevantBlock(relevant: RelevantBelief, { explain, ages }: ContextView,
     reasons.map((line) => dimLine(line, style)),
   )
 }
+
+const perhapsBlock = (one: PerhapsBelief, ages: ContextView['ages'], style: Style): string =>
+  lines(beliefBlock(one.belief, style, { age: ages.get(one.belief.id) }), dimLine(meaningText(one), style))
+
+/** How near a belief is to the message, and how near it has to be. */
+export const meaningText = ({ cosine, minCosine }: Omit<PerhapsBelief, 'belief'>): string =>
+  `The cosine of its content with the message is ${roundText(cosine)}; beliefs are shown as perhaps relevant from ${roundText(minCosine)} on.`
 
 function quoteBlock(quote: Quote, decision: QuoteDecision | undefined, explain: boolean, style: Style): string {
   const { text, at, utcOffset, earlier, correctedAt } = quote

@@ -1,11 +1,12 @@
+import { recordLook } from '../pack/sealed-set.ts'
 import { type About, openPack, type RunnablePack } from '../runners/runner.ts'
 import { type AblationResult, judgeAblation } from '../score/figures.ts'
 import { casesOf } from '../store/case-log.ts'
 import type { RunSummary } from '../store/schemas/run.ts'
-import { isControlName } from '../system/system.ts'
+import { isBaselineName, isControlName } from '../system/system.ts'
 import { newRunId, type RunContext, type RunOptions, resumeRun, startRun } from './run.ts'
 
-export type RunRequest = Omit<RunOptions, 'role'> &
+export type RunRequest = Omit<RunOptions, 'role' | 'sealed'> &
   Omit<RunContext, 'environment' | 'onProgress'> & {
     /** The environment of one of the runs. */
     readonly environment: (of: {
@@ -72,7 +73,14 @@ async function runOne(pack: RunnablePack, system: string | undefined, request: R
     if (resume !== undefined) return await resumeRun(benchmark, resume, context)
     const role = ablation !== undefined ? 'ablation' : isControlName(name) ? 'control' : undefined
     const id = runId ?? newRunId(benchmarkId, name, now())
-    return await startRun(benchmark, id, { ...options, role }, context)
+    const look = {
+      at: now().toISOString(),
+      runId: id,
+      system: name,
+      counts: role === undefined && !isBaselineName(name),
+    }
+    const sealed = (await recordLook(pack.places ?? [], look)) ?? undefined
+    return await startRun(benchmark, id, { ...options, role, sealed }, context)
   } finally {
     await benchmark.close()
   }

@@ -26,6 +26,8 @@ export type CaseOutcome = Pick<CaseRecord, 'caseId' | 'verdict' | 'scores' | 're
   readonly cluster?: string
   readonly explanation?: unknown
   readonly error?: { readonly class: string; readonly message: string }
+  /** The whole answer as a line of a file of rankings, for conversation packs. */
+  readonly ranking?: object
 }
 
 export type ExecutionRequest = {
@@ -65,6 +67,8 @@ export type RunOptions = {
   readonly filter?: string | undefined
   /** `control` or `ablation`, for a run that measures the pack and not a memory. */
   readonly role?: RunSummary['role']
+  /** The seal of the set, if it is sealed. */
+  readonly sealed?: RunSummary['sealed']
   readonly notes?: string | undefined
   readonly gitRef?: string | undefined
 }

@@ -23,6 +23,8 @@ export type PackContent = {
   readonly cases: readonly PackCase[]
   /** Whether the cases come from data outside the pack, and not from its manifest. */
   readonly replacesCases?: boolean
+  /** Files and folders besides the pack that the cases come from. They may be sealed. */
+  readonly places?: readonly string[]
   /** Content of the files that nothing checks. */
   readonly warnings: readonly string[]
   /** Whether the seed decides the order of the cases; else they keep the order of the manifest. */
@@ -140,7 +142,8 @@ export async function readPackFolder(directory: string, runners: readonly Runner
   const read = runnerOf(place, runners).read(place)
   const cases = read.cases.map(({ id, prompt }) => ({ id, prompt }))
   const { packFiles } = await packHashOf(directory, manifest)
-  return { ...read, manifest: read.replacesCases ? { ...manifest, cases } : manifest, packFiles }
+  const places = [directory, ...(read.places ?? [])]
+  return { ...read, places, manifest: read.replacesCases ? { ...manifest, cases } : manifest, packFiles }
 }
 
 /** Opens a pack with a system, its own default if none is given. */

@@ -42,8 +42,8 @@ export function shadowRecordOf(observation: Observation, key: Uint8Array, traceI
   const { message, context, limit, source, sessionKey, recordedAt, durationMs } = observation
   const hash = (purpose: string, text: string): string =>
     `hmac-sha256:${createHmac('sha256', key).update(`${purpose}\0${text}`).digest('hex')}`
-  const { pinned, relevant, questions, prelude } = context
-  const ids = [...pinned, ...relevant.map(({ belief }) => belief), ...questions].map(({ id }) => id)
+  const { pinned, relevant, questions, perhaps, prelude } = context
+  const ids = [...pinned, ...[...relevant, ...perhaps].map(({ belief }) => belief), ...questions].map(({ id }) => id)
   const contextChars = renderContext(context).length
   return {
     schemaVersion: 1,

@@ -59,6 +59,7 @@ export const httpErrors = ['unauthorized', 'too_large', 'unsupported', 'too_many
 
 export type ApiBelief = Shaped<typeof shape.Belief>
 export type ApiExplanation = Shaped<typeof shape.Explanation>
+export type ApiPerhapsBelief = Shaped<typeof shape.PerhapsBelief>
 export type ApiRelevantBelief = Shaped<typeof shape.RelevantBelief>
 export type ApiMatchedForm = Shaped<typeof shape.MatchedForm>
 export type ApiNearMiss = Shaped<typeof shape.NearMiss>

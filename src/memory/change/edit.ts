@@ -14,7 +14,7 @@ import { type ChangeRequest, change, reviseChange, stateAfter } from './transact
 
 export type EditRequest = ChangeRequest & BeliefReference & VersionExpectation
 
-/** `unchanged`: it was like that already. `proposed`: the author may not change it, so a person must decide. */
+/** `unchanged`: no change was needed. `proposed`: the author may not change it, so a person must decide. */
 export type EditResult = {
   readonly outcome: 'edited' | 'unchanged' | 'proposed'
   readonly belief: Belief

@@ -16,7 +16,7 @@ import type { Extraction, Refusal } from '../learn/extraction.ts'
 import type { LearnedStatement, LearningPlan, LearnResult } from '../learn/learn.ts'
 import { planLearning } from '../learn/learn.ts'
 import { offTheRecord } from '../learn/off-the-record.ts'
-import { doubtfulIn } from '../learn/own-words.ts'
+import { doubtfulIn, rangesOf } from '../learn/own-words.ts'
 import { findStatements } from '../learn/rules.ts'
 import { idWithoutSecret, maskSecrets, redactSecrets } from '../learn/secrets.ts'
 import type { Author, Ports } from '../ports.ts'
@@ -214,9 +214,11 @@ function* batchesOf(prepared: readonly Prepared[]): Generator<readonly Prepared[
   if (batch.length > 0) yield batch
 }
 
-async function keep(ports: Ports, request: HearRequest, batch: readonly Prepared[]): Promise<HearResult> {
+async function keep(ports: Ports, request: HearRequest, prepared: readonly Prepared[]): Promise<HearResult> {
   const { user, author } = request
   return change<HearResult>(ports, { user, author, operation: 'hear' }, async (at) => {
+    const batch: Prepared[] = []
+    for (const one of prepared) batch.push(await asAnnounced(ports, one))
     const outcomes = await outcomesOf(ports, user, batch)
     const fresh = batch.flatMap((one, place) => ('turn' in one && outcomes[place]?.outcome === 'kept' ? [one] : []))
     const { changes, taken, refused } = await planFor(ports, request, fresh, at)
@@ -236,29 +238,43 @@ async function planFor(
 ): Promise<LearningPlan> {
   for (const { turn, found } of kept) {
     if (found === null) continue
-    // Loaded only when there is something to learn, which is seldom.
-    const own = (await isAnnounced(ports, turn)) ? asPasted(found) : found
-    const said = { text: turn.text, saidAt: withOffset(turn.at, turn.utcOffset), sourceId: turn.id, found: own }
+    const said = { text: turn.text, saidAt: withOffset(turn.at, turn.utcOffset), sourceId: turn.id, found }
     return planLearning(ports, { user, author, agent, view, scopes, ...said }, at)
   }
   return { changes: [], taken: [], refused: [] }
 }
 
 /**
- * Whether the person's previous message in the conversation announces this turn as a text by others. Turns of an agent
- * may be in between.
+ * A turn with the statements that remain to be learned after an announcement of pasted text. The next message is not learned
+ * from. Later in the conversation more of that text may follow, so only requests to remember make beliefs.
  */
-async function isAnnounced({ store }: Ports, { user, session }: NewTurn): Promise<boolean> {
+async function asAnnounced(ports: Ports, prepared: Prepared): Promise<Prepared> {
+  if (!('turn' in prepared) || prepared.found === null) return prepared
+  const { turn, found } = prepared
+  const announced = (await saidBefore(ports, turn)).findIndex(announcesPaste)
+  if (announced < 0) return prepared
+  const { findings, statements = [] } = found
+  if (announced === 0)
+    return { turn: { ...turn, doubtful: rangesOf(turn.text, [...findings, ...statements]) }, found: asPasted(found) }
+  const waiting = findings.map((one) => (one.kind === 'request' ? one : { ...one, isDoubtful: true }))
+  return { turn: { ...turn, doubtful: doubtfulIn(turn.text, waiting) }, found: { ...found, findings: waiting } }
+}
+
+/** Messages of the person in which an announcement is looked for. */
+const maxSaidBefore = 10
+
+/** The last messages of the person in the conversation, newest first. An agent may have stored turns in between. */
+async function saidBefore({ store }: Ports, { user, session }: NewTurn): Promise<readonly string[]> {
   const filter = { user, session, roles: ['user'] as const }
+  const said: string[] = []
   let { total: end } = await store.listTurns(filter, { limit: 1, offset: 0 })
-  while (end > 0) {
-    const start = Math.max(0, end - 10)
+  while (end > 0 && said.length < maxSaidBefore) {
+    const start = Math.max(0, end - maxSaidBefore)
     const { items } = await store.listTurns(filter, { limit: end - start, offset: start })
-    const said = items.findLast(({ origin }) => origin === 'person')
-    if (said !== undefined) return announcesPaste(said.text)
+    said.push(...items.flatMap(({ origin, text }) => (origin === 'person' ? [text] : [])).reverse())
     end = start
   }
-  return false
+  return said.slice(0, maxSaidBefore)
 }
 
 const asPasted = ({ findings, refused }: Extraction): Extraction => ({

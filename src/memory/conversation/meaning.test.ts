@@ -6,6 +6,8 @@ import { unavailable } from '../../errors.ts'
 import { openMemory, openPorts } from '../../open-memory.ts'
 import { recompute } from '../../search/explanation.ts'
 import { memoryFrom } from '../memory.ts'
+import type { PerhapsBelief } from '../recall/context.ts'
+import { renderContext } from '../recall/render.ts'
 import { saidBy } from './meaning.ts'
 
 /** A memory on disk with the real model. */
@@ -111,7 +113,66 @@ describe('a belief', () => {
     const named = await place.opened.search('knee')
     expect(named.beliefs).toMatchObject([{ strength: 'exact', cosine: null }])
     expect((await place.opened.search(asked, { scopes: ['project:other'] })).beliefs).toEqual([])
-    expect((await place.opened.recall(asked)).relevant).toEqual([])
+  })
+
+  it('is shown by recall as perhaps relevant, which `why` explains', async () => {
+    await using place = memory(true)
+    const { belief } = await place.opened.remember({ name: 'knee', content })
+    await place.opened.remember({ name: 'tyres', content: 'The tyres of the van were changed in May.' })
+    const before = await place.opened.recall(asked)
+    await place.opened.embedTexts()
+    const after = await place.opened.recall(asked)
+    const { verdict } = await place.opened.why(asked, belief.id)
+
+    expect(before).toMatchObject({ relevant: [], perhaps: [] })
+    expect(after).toMatchObject({ relevant: [], perhaps: [{ belief: { name: 'knee' } }] })
+    const [{ cosine, minCosine }] = after.perhaps as [PerhapsBelief]
+    expect(cosine).toBeGreaterThanOrEqual(minCosine)
+    expect(verdict).toEqual({ kind: 'perhaps', rank: 1, cosine, minCosine })
+    expect((await place.opened.why(asked, 'tyres')).verdict).toMatchObject({
+      kind: 'not-mentioned',
+      meaning: { minCosine },
+    })
+    expect(renderContext(after)).toContain(`## Perhaps relevant; ignore what does not help\n- knee: ${content}\n`)
+  })
+
+  it('is never perhaps relevant if its name or an alias decides about it, or in another scope or agent', async () => {
+    await using place = memory(true)
+    await place.opened.remember({ name: 'doctor', content, scopes: ['project:clinic'] })
+    await place.opened.remember({ name: 'work', content: `${content} He works there now.`, agent: 'other' })
+    await place.opened.remember({
+      name: 'physician',
+      content: 'My physician works in Bergen now.',
+      type: 'open_question',
+    })
+    await place.opened.remember({ name: 'my doctor', content: 'My doctor works in Bergen now.' })
+    await place.opened.embedTexts()
+    const { relevant, perhaps } = await place.opened.recall(asked)
+
+    expect(relevant.map(({ belief }) => belief.name)).toEqual(['my doctor'])
+    expect(perhaps).toEqual([])
+    expect(
+      (await place.opened.recall(asked, { budget: { maxQuotes: 0 }, scopes: ['user:universal'] })).perhaps,
+    ).toEqual([])
+  })
+
+  it('fills the lines that quotes leave, at most three for a question and five for a request', async () => {
+    await using place = memory(true)
+    const towns = ['Bergen', 'Oslo', 'Voss', 'Molde', 'Bodo', 'Narvik', 'Hamar']
+    for (const town of towns)
+      await place.opened.remember({ name: town, content: `My physician has moved the practice to ${town}.` })
+    await place.opened.embedTexts()
+    const forQuestion = await place.opened.recall(asked)
+    const forRequest = await place.opened.recall('Write a letter to my doctor about the move of the practice.')
+
+    expect(forQuestion.perhaps).toHaveLength(3)
+    expect(forRequest.perhaps).toHaveLength(5)
+    await place.opened.hear({ text: `${content.replace('Bergen', 'Voss')}`, session: 'a' }, { learn: 'nothing' })
+    await place.opened.embedTexts()
+    const { quotes, perhaps } = await place.opened.recall('Where has my physician moved the practice?')
+    expect(quotes.length + perhaps.length).toBe(3)
+    expect(quotes.length).toBeGreaterThan(0)
+    expect(perhaps.map(({ belief }) => belief.name)).not.toContain('Voss')
   })
 
   it('and a turn are found by words if the model cannot be used', async () => {

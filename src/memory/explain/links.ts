@@ -1,11 +1,12 @@
 import { type Belief, isCurrent } from '../../beliefs/belief.ts'
 import { compareStrings, nameKey } from '../../beliefs/identity.ts'
-import type { RecallCount } from '../../beliefs/recall-counts.ts'
+import type { FeedbackCount, RecallCount } from '../../beliefs/recall-counts.ts'
 import type { Turn } from '../../beliefs/turn.ts'
 import { type Proposal, withTarget } from '../change/proposals.ts'
 import { findTurn } from '../conversation/turns.ts'
 import { type BeliefReference, findBelief } from '../find-belief.ts'
 import type { Ports } from '../ports.ts'
+import { feedbackOn } from '../recall/feedback.ts'
 import { chainOf } from './history.ts'
 
 /** The connections of a belief. */
@@ -25,6 +26,8 @@ type Links = {
   readonly turn: Turn | null
   /** How often it was recalled; null when never, or where recalls are not counted. */
   readonly recalled: RecallCount | null
+  /** How often the person called it useful; null without feedback. */
+  readonly feedback: FeedbackCount | null
 }
 
 /** More relations and settled questions than this are not looked through. */
@@ -62,6 +65,7 @@ export async function linksOf(
     replacedBy: supersededBy === null ? null : await store.get(user, supersededBy),
     turn: provenance.sourceId === null ? null : await store.getTurn(user, provenance.sourceId),
     recalled: (await counts?.recallCounts(user, [id]))?.get(id) ?? null,
+    feedback: await feedbackOn(ports, user, id),
   }
 }
 

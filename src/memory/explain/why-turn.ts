@@ -1,9 +1,11 @@
+import type { FeedbackCount } from '../../beliefs/recall-counts.ts'
 import { visibleScopes } from '../../beliefs/scope.ts'
 import type { Turn } from '../../beliefs/turn.ts'
 import { termsOf } from '../../search/turns/terms.ts'
 import { findTurn } from '../conversation/turns.ts'
 import type { Ports } from '../ports.ts'
 import type { Quote, QuoteDecision } from '../recall/context.ts'
+import { feedbackOn } from '../recall/feedback.ts'
 import { assemble, quoteOf, type RecallRequest } from '../recall/recall.ts'
 
 /** Whether and why one turn is quoted for one message. */
@@ -29,6 +31,8 @@ export type WhyTurn = Pick<QuoteDecision, 'asked' | 'unknown' | 'probability' | 
     | 'a belief'
     | 'the newest word'
     | null
+  /** How often the person called it useful; null without feedback. */
+  readonly feedback: FeedbackCount | null
   /** How much was said in the scopes. A long turn is several units. */
   readonly saidInAll: { readonly units: number; readonly words: number }
 }
@@ -69,6 +73,7 @@ export async function whyTurn(ports: Ports, request: WhyTurnRequest): Promise<Wh
       levels,
     },
     unmet: quote === null ? unmet() : null,
+    feedback: await feedbackOn(ports, user, turn.id),
     saidInAll: { units, words },
   }
 }

@@ -68,6 +68,7 @@ describe('why', () => {
         { form: 'exceptions', present: [], missing: ['exceptions'] },
       ],
       inPrelude: true,
+      meaning: null,
     })
   })
 

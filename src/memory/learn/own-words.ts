@@ -85,9 +85,10 @@ export function isDeliberate(message: string, findings: readonly Finding[]): boo
 
 /** Where a message has statements that wait for the person, who may have pasted them. */
 export const doubtfulIn = (message: string, findings: readonly Finding[]): readonly TextRange[] =>
-  findings.length === 0 || isDeliberate(message, findings)
-    ? []
-    : findings.map(({ content, span }) => {
-        const start = message.indexOf(content, span.start)
-        return [start, start + content.length]
-      })
+  findings.length === 0 || isDeliberate(message, findings) ? [] : rangesOf(message, findings)
+
+export const rangesOf = (message: string, findings: readonly Finding[]): readonly TextRange[] =>
+  findings.map(({ content, span }) => {
+    const start = message.indexOf(content, span.start)
+    return [start, start + content.length]
+  })

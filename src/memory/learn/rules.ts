@@ -229,7 +229,7 @@ const announcesRules =
 /** Identities, preferences and rules in the clauses after the first. */
 function laterStatements(sentence: MessageSentence, start: number, isFound: boolean) {
   const { plain } = sentence
-  /** `isReason`: the clause before it is the reason for it ("I moved, so my time zone is …"). */
+  /** `isReason`: the clause before it is an act of the person, and the reason for it ("I moved, so my time zone is …"). */
   const found: { finding: Finding; from: number; at: number; joint: number; isReason: boolean }[] = []
   let from = start
   let isList = false
@@ -246,11 +246,13 @@ function laterStatements(sentence: MessageSentence, start: number, isFound: bool
       if ((isOrder(lead) && !/^rules?\b/iu.test(lead)) || (!isList && analyse(lead).length < 4)) break
       from = at
     }
-    const isReason = join?.toLowerCase() === 'so'
-    const isRule = (isList || isReason) && /^(?:please )?(?:always|never)\s/iu.test(plain.slice(at))
+    const isSo = join?.toLowerCase() === 'so'
+    const isRule = (isList || isSo) && /^(?:please )?(?:always|never)\s/iu.test(plain.slice(at))
     // "In the story, my name is Max" is not about the person.
     const who = /^in\s/iu.test(plain.slice(start)) ? null : identity(sentence, at)
     const finding = who ?? preference(sentence, at) ?? (isRule ? instruction(sentence, at) : null)
+    // "The clinic mixed up two files, so my name is …" tells of an error.
+    const isReason = isSo && /^(?:i|we)\b/iu.test(plain.slice(from))
     if (finding !== null) found.push({ finding, from: isFound || found.length > 0 ? at : from, at, joint, isReason })
   }
   return found
@@ -331,7 +333,7 @@ function instruction(sentence: MessageSentence, start: number): Finding | null {
   const cue = standing.exec(bare)
   // Another person may be speaking before a cue in the middle of a sentence.
   const isCued = cue !== null && cue.index > 0 && /\p{L}/u.test(bare.slice(cue.index + cue[0].length))
-  const isDoubtful = isCued || hasRemark(bare)
+  const isDoubtful = isCued || hasRemark(bare) || hasRemarkBehindComma(bare)
   return isDoubtful ? { ...found, isDoubtful } : found
 }
 
@@ -347,6 +349,23 @@ const hasRemark = (text: string): boolean => {
   return (
     verb > 0 && !isFunctionWord(words[verb - 1] ?? '') && !words.slice(0, verb).some((word) => conjunctions.has(word))
   )
+}
+
+/** Longer items of a list may be remarks. */
+const maxItemWords = 3
+
+/**
+ * Whether a comma behind a command begins something else than another command, an alternative ("tabs, not spaces, in …") or
+ * the rest of a list. It may be the source ("…, according to the flyer").
+ */
+function hasRemarkBehindComma(text: string): boolean {
+  const bare = text.replaceAll(/<[^<>]{0,200}>|,\s(?:not|never|no|nor|please)\b[^,]{0,60},?/giu, '')
+  const clauses = bare.split(/,\s/u)
+  const command = clauses.findIndex((clause) => isCommand(clause.replace(standing, '').trim()))
+  const parts = clauses.slice(Math.max(command, 0) + 1)
+  const items = parts.flatMap((part) => ` ${part}`.split(/\s(?:and|or)\s/iu))
+  const isList = items.length > parts.length && items.every((item) => analyse(item).length <= maxItemWords)
+  return !isList && parts.some((part) => !isCommand(part.replace(/^(?:and|or|but)\s/iu, '')))
 }
 
 const conjunctions = new Set(
@@ -557,9 +576,13 @@ function correction(sentence: MessageSentence, start: number): Finding | null {
     text: sentence.text.slice(start + cue, start + Math.max(cue, match?.index ?? 0)),
     hasValue: told === null,
   }
-  const isDoubtful = told !== null && hasRemark(text.slice(told.index))
+  const isDoubtful = told !== null && (hasRemark(text.slice(told.index)) || !isValue(text.slice(told.index), told[0]))
   return { ...found, ...placeContent(sentence, start + cue), lead, ...(isDoubtful ? { isDoubtful } : {}) }
 }
+
+/** Whether nothing but a value follows the words that tell of a change: behind a comma or a conjunction may be a remark. */
+const isValue = (text: string, told: string): boolean =>
+  !/[,;:]\s/u.test(text) && !analyse(text.slice(told.length)).some(({ word }) => conjunctions.has(word))
 
 /** Part of a sentence, without markup around the whole of it and without a question mark at the end. */
 function placeContent(

@@ -11,7 +11,7 @@ import { requirePage, type SearchHit } from '../recall/search.ts'
 // biome-ignore format: a table, by role
 const least: Readonly<Record<Exclude<keyof Memory, 'close'>, Role | 'none'>> = {
   recall: 'reader', search: 'reader', why: 'reader', remedies: 'reader', suggestAliases: 'reader', get: 'reader', list: 'reader',
-  find: 'reader', history: 'reader', events: 'reader', scopes: 'reader', proposals: 'reader', candidates: 'reader',
+  find: 'reader', giveFeedback: 'reader', feedback: 'reader', history: 'reader', events: 'reader', scopes: 'reader', proposals: 'reader', candidates: 'reader',
   review: 'reader', export: 'reader',
   remember: 'writer', correct: 'writer', reinforce: 'writer', pin: 'writer', unpin: 'writer', addAliases: 'writer',
   removeAliases: 'writer', setWhy: 'writer', edit: 'writer', resolve: 'writer',
@@ -192,6 +192,7 @@ function decisions(memories: readonly Memory[]) {
   return {
     proposals: () => everywhere((memory) => memory.proposals()),
     candidates: () => everywhere((memory) => memory.candidates()),
+    feedback: () => everywhere((memory) => memory.feedback()),
     review: async ({ limit = 50, offset = 0, ...filter } = {}) => {
       requirePage({ limit, offset })
       // Each may fill the page alone.
@@ -209,7 +210,7 @@ function decisions(memories: readonly Memory[]) {
 // biome-ignore format: a list of names
 const referring = [
   'get', 'history', 'correct', 'reinforce', 'confirm', 'pin', 'unpin', 'addAliases', 'removeAliases', 'setWhy', 'edit',
-  'resolve', 'forget', 'previewForget', 'accept', 'reject',
+  'resolve', 'forget', 'previewForget', 'accept', 'reject', 'giveFeedback',
 ] as const satisfies readonly (keyof Memory)[]
 
 /**
@@ -260,6 +261,10 @@ function mergeContexts(contexts: readonly Context[], limits: ReturnType<typeof p
   // The sort is stable: of equal scores the person's own come first. Participants of a relation have the score 0.
   const byScore = contexts.flatMap((one) => one.relevant).toSorted((a, b) => b.score - a.score)
   const relevant = budget.takeRelevant(byScore)
+  // Each has at most as many lines as one message may have.
+  const maxLines = Math.max(...contexts.map(({ quotes, perhaps }) => quotes.length + perhaps.length))
+  const nearest = contexts.flatMap((one) => one.perhaps).toSorted((one, other) => other.cosine - one.cosine)
+  const perhaps = budget.takeRelevant(nearest.slice(0, maxLines - own.quotes.length))
   const nearMisses = contexts.flatMap((one) => one.nearMisses ?? [])
   const namedAnyway = contexts.flatMap((one) => one.namedAnyway ?? [])
   return {
@@ -269,6 +274,7 @@ function mergeContexts(contexts: readonly Context[], limits: ReturnType<typeof p
     pinned,
     relevant,
     questions,
+    perhaps,
     ...(own.nearMisses === undefined ? {} : { nearMisses, namedAnyway }),
   }
 }

@@ -2,14 +2,7 @@ import { authorityOf, type Belief } from '../../beliefs/belief.ts'
 import { didYouMean } from '../../did-you-mean.ts'
 import { invalid } from '../../errors.ts'
 import { omitUndefined } from '../../omit-undefined.ts'
-import {
-  type Budget,
-  type BudgetLimit,
-  defaultBudget,
-  lowConfidence,
-  type Prelude,
-  type RelevantBelief,
-} from './context.ts'
+import { type Budget, type BudgetLimit, defaultBudget, lowConfidence, type Prelude } from './context.ts'
 
 /** A belief that belongs in the context but did not fit, and the limit that kept it out. */
 export type LeftOut = {
@@ -49,13 +42,17 @@ export class ContextBudget {
     })
   }
 
-  takeRelevant<One extends Pick<RelevantBelief, 'belief' | 'score'>>(relevant: readonly One[]): readonly One[] {
+  takeRelevant<One extends { readonly belief: Belief; readonly score?: number }>(
+    relevant: readonly One[],
+  ): readonly One[] {
     // Last, so that no belief of an agent, however long, takes the place of another.
     const [ofAgents, others] = [
       relevant.filter(({ belief }) => isByAgent(belief)),
       relevant.filter(({ belief }) => !isByAgent(belief)),
     ]
-    const taken = new Set([...others, ...ofAgents].filter(({ belief, score }) => this.#takeBelief(belief, score, null)))
+    const taken = new Set(
+      [...others, ...ofAgents].filter(({ belief, score = null }) => this.#takeBelief(belief, score, null)),
+    )
     return relevant.filter((one) => taken.has(one))
   }
 

@@ -73,6 +73,14 @@ export type RelevantBelief = {
   readonly through: string | null
 }
 
+/** A belief that the message does not name, but whose content is near to it in meaning. The agent may ignore it. */
+export type PerhapsBelief = {
+  readonly belief: Belief
+  /** Of its content with the message, and the least cosine that is shown. */
+  readonly cosine: number
+  readonly minCosine: number
+}
+
 /** A sentence of a turn, shown unasked because it probably helps with the message. */
 export type Quote = {
   readonly text: string
@@ -151,6 +159,8 @@ export type Context = {
   readonly questions: readonly Belief[]
   /** Quotes of turns that help with the message, the sure ones first; mostly none. */
   readonly quotes: readonly Quote[]
+  /** The nearest first. Together with the quotes at most three for a question and five for a request. */
+  readonly perhaps: readonly PerhapsBelief[]
   /** The message has more than 32,000 characters, so that only its first and last 16,000 were read. */
   readonly isMessageCut: boolean
   /** Only when asked for. */
@@ -171,7 +181,7 @@ export const olderThanQuote = 'older than a quote above'
 export const hasOlderThanQuote = (ages: ReadonlyMap<string, readonly string[]>): boolean =>
   [...ages.values()].some((marks) => marks.includes(olderThanQuote))
 
-/** Ids of the beliefs in a context, those of the prelude aside. */
+/** Ids of the beliefs in a context, without those of the prelude, and without those that are only perhaps relevant. */
 export const idsIn = ({ pinned, relevant, questions }: Context): ReadonlySet<string> =>
   new Set([...pinned, ...questions, ...relevant.map(({ belief }) => belief)].map(({ id }) => id))
 

@@ -12,6 +12,7 @@ import { partsOf, TimeSlices } from '../../search/slices.ts'
 import type { Push } from '../../search/turns/push.ts'
 import type { PushedQuote } from '../../search/turns/quotes.ts'
 import { meaningFor } from '../conversation/meaning-for.ts'
+import type { NearBelief } from '../meaning/belief-meaning.ts'
 import type { Ports, Store } from '../ports.ts'
 import { ContextBudget, isByAgent, maxPreludeBeliefs, parseBudget, preludeOf } from './budget.ts'
 import type {
@@ -20,6 +21,7 @@ import type {
   MatchedForm,
   NamedAnyway,
   NearMiss,
+  PerhapsBelief,
   Quote,
   QuoteDecision,
   RelevantBelief,
@@ -74,6 +76,8 @@ export async function assemble(
   readonly namedAnyway: () => Promise<readonly NamedAnyway[]>
   readonly quoteDecision: QuoteDecision
   readonly push: Push
+  /** The nearest beliefs by meaning, shown or not. */
+  readonly near: readonly NearBelief[]
 }> {
   const { user, message, agent = null } = request
   const limits = parseBudget(request.budget, agentShare)
@@ -106,12 +110,22 @@ export async function assemble(
           levels: { sure: 1, perhaps: 1 },
         }
   }
+  const mayBePerhaps = mayQuote && recallByMeaning === true && recallBoldness !== 'quiet'
+  const nearBeliefs = async (): Promise<readonly NearBelief[]> =>
+    mayBePerhaps
+      ? (await import('../meaning/belief-meaning.ts')).beliefsByMeaning(
+          { store, embedder },
+          { user, message: endsOf(message) },
+          maxWaitMs,
+        )
+      : []
   // Asked for together, since a store behind a network answers them in one round trip.
-  const [standing, pins, linked, push] = await Promise.all([
+  const [standing, pins, linked, push, near] = await Promise.all([
     store.standing(view, maxPreludeBeliefs),
     store.pinned(view, { editedEverywhere: request.editedPins === 'everywhere' }),
     linkMessage(cutMessage(message), view, store),
     quoting(),
+    nearBeliefs(),
   ])
   const budget = new ContextBudget(limits)
   const { pinnedIds, ...inOrder } = pinsInOrder(pins)
@@ -150,11 +164,16 @@ export async function assemble(
   const quotes = (await withOvertaken(news, relevant, message)).map((quote) =>
     quoteOf(quote, correctedAt.get(quote.turn.id) ?? null),
   )
-  const context = { user, agent, scopes, ...shown, quotes, isMessageCut: isTooLong(message) }
+  const known = new Set([...told, ...named, ...pinnedIds, ...linked.links.map(({ posting }) => posting.beliefId)])
+  const perhaps = budget.takeRelevant(
+    await perhapsAmong(store, near, { view, message, quotes, isKnown: (id) => known.has(id) }),
+  )
+  const context = { user, agent, scopes, ...shown, quotes, perhaps, isMessageCut: isTooLong(message) }
   const [best] = push.considered
   return {
     context,
     push,
+    near,
     quoteDecision: { asked, unknown, probability, levels, unclear, best: best === undefined ? null : quoteOf(best) },
     misses: async () => {
       const { nearMissesOf } = await import('../explain/near-misses.ts')
@@ -175,6 +194,42 @@ export async function assemble(
       })
     },
   }
+}
+
+type Shown = {
+  readonly view: Viewpoint
+  readonly message: string
+  readonly quotes: readonly Quote[]
+  readonly isKnown: (id: string) => boolean
+}
+
+/**
+ * The near beliefs that are shown as perhaps relevant, as many as the quotes leave lines for. None that the message names: its name
+ * or alias decides about it. None that a quote repeats.
+ */
+async function perhapsAmong(
+  store: Store,
+  near: readonly NearBelief[],
+  { view, message, quotes, isKnown }: Shown,
+): Promise<readonly PerhapsBelief[]> {
+  if (near.length === 0) return []
+  const { minCosine } = await import('../meaning/belief-meaning.ts')
+  const cosines = new Map(near.map(({ beliefId, cosine }) => [beliefId, cosine]))
+  const ids = [...cosines].flatMap(([id, cosine]) => (cosine >= minCosine && !isKnown(id) ? [id] : []))
+  if (ids.length === 0) return []
+  const { maxLinesFor } = await loadQuotes()
+  return (await store.getMany(view.user, ids))
+    .filter(
+      (belief) =>
+        isCurrent(belief) &&
+        isInView(belief, view) &&
+        belief.type !== 'open_question' &&
+        belief.subtype !== 'expertise' &&
+        !quotes.some(({ text }) => areAlike(text, belief.content)),
+    )
+    .map((belief) => ({ belief, cosine: cosines.get(belief.id) ?? 0, minCosine }))
+    .sort((one, other) => other.cosine - one.cosine || byRecency(one.belief, other.belief))
+    .slice(0, Math.max(0, maxLinesFor(endsOf(message)) - quotes.length))
 }
 
 /** Only the quotes with every newer quote that has to come before them. */
@@ -397,10 +452,13 @@ function isShownAlready(
   // Standing instructions are given at the beginning of a session, and not with every message.
   const beliefs = [...standing, ...pinned, ...relevant.map(({ belief }) => belief), ...questions]
   const statements = [...beliefs.map(({ content }) => content), ...(prelude?.text.split('\n') ?? [])]
-  return statements.some((statement) => {
-    const [one, other] = [words(quote), words(statement)]
-    return isSameStatement(quote, statement) || one.includes(other) || other.includes(one)
-  })
+  return statements.some((statement) => areAlike(quote, statement))
+}
+
+/** Whether two texts say the same, or one contains the other. */
+function areAlike(one: string, other: string): boolean {
+  const [ofOne, ofOther] = [words(one), words(other)]
+  return isSameStatement(one, other) || ofOne.includes(ofOther) || ofOther.includes(ofOne)
 }
 
 /** The dates that are put beside relative days are not part of what was said. */

@@ -17,6 +17,7 @@ const empty: Context = {
   relevant: [],
   questions: [],
   quotes: [],
+  perhaps: [],
   isMessageCut: false,
 }
 const relevant = (one: Belief) => ({
@@ -69,7 +70,7 @@ describe('the rendered context', () => {
         '- Knows Rust.',
         '- Likes short answers.',
         '',
-        '## Always holds here',
+        '## Pinned',
         '- db: Postgres [Never suggest MySQL.]',
         '',
         '## Relevant to this message',
@@ -213,7 +214,7 @@ describe('the rendered context', () => {
         expect(lines[0]).toBe('<memory>')
         expect(lines.slice(-2)).toEqual(['</memory>', ''])
         for (const line of lines.slice(2, -2))
-          expect(line === '' || /^(?:## (?:Preferences|Always|Relevant|Still)|- )/u.test(line)).toBe(true)
+          expect(line === '' || /^(?:## (?:Preferences|Pinned|Relevant|Still)|- )/u.test(line)).toBe(true)
         expect(lines.filter((line) => line.startsWith('## '))).toHaveLength(
           lines.filter((line) => line === '').length - 1,
         )

@@ -16,6 +16,7 @@ import {
 /** The parts of a context that a prompt shows. */
 export type ShownContext = Pick<Context, 'prelude' | 'pinned' | 'questions'> & {
   readonly relevant: readonly { readonly belief: Belief }[]
+  readonly perhaps: readonly { readonly belief: Belief }[]
   readonly quotes: readonly ShownQuote[]
 }
 export type ShownQuote = Pick<
@@ -43,7 +44,10 @@ export function renderContext(context: ShownContext): string {
   const lineOf = (belief: Belief): string => beliefLine(belief, ages.get(belief.id))
   const atLevel = (level: Quote['level']) => context.quotes.filter((quote) => quote.level === level).map(quoteLine)
   const quotes = section('Said earlier, word for word', atLevel('sure'))
-  const perhaps = section('Said earlier, perhaps relevant; ignore what does not help', atLevel('perhaps'))
+  const perhaps = section('Perhaps relevant; ignore what does not help', [
+    ...atLevel('perhaps'),
+    ...context.perhaps.map(({ belief }) => lineOf(belief)),
+  ])
   const areQuotesFirst = hasOlderThanQuote(ages)
   const sections = [
     section(
@@ -51,7 +55,7 @@ export function renderContext(context: ShownContext): string {
       context.prelude === null ? [] : context.prelude.text.split('\n').map((line) => `- ${safe(line)}`),
     ),
     areQuotesFirst ? quotes : '',
-    section('Always holds here', context.pinned.filter(({ id }) => !inPrelude.has(id)).map(lineOf)),
+    section('Pinned', context.pinned.filter(({ id }) => !inPrelude.has(id)).map(lineOf)),
     section(
       'Relevant to this message',
       context.relevant.map(({ belief }) => lineOf(belief)),
@@ -87,13 +91,15 @@ const section = (title: string, items: readonly string[]): string =>
 export function agesOf({
   pinned,
   relevant,
+  perhaps,
   quotes,
-}: Pick<ShownContext, 'pinned' | 'relevant' | 'quotes'>): ReadonlyMap<string, readonly string[]> {
+}: Pick<ShownContext, 'pinned' | 'relevant' | 'perhaps' | 'quotes'>): ReadonlyMap<string, readonly string[]> {
   const said = quotes
     .filter(({ level, role, correctedAt }) => level === 'sure' && role === 'user' && correctedAt === null)
     .map(({ at }) => at)
   const isByPerson = (belief: Belief): boolean => authorityOf(belief) === 'person'
-  const ages = [...otherValuesAmong([...pinned, ...relevant.map(({ belief }) => belief)])].map(([belief, alike]) => {
+  const shown = [...pinned, ...[...relevant, ...perhaps].map(({ belief }) => belief)]
+  const ages = [...otherValuesAmong(shown)].map(([belief, alike]) => {
     const others = alike.filter(
       ({ user, scopes }) => user === belief.user && scopes.some((scope) => belief.scopes.includes(scope)),
     )

@@ -152,15 +152,18 @@ async function hitsByMeaning(
   known: readonly RankedHit[],
 ): Promise<readonly RankedHit[]> {
   if (embedder === undefined || request.isUnfinished === true) return []
-  const { beliefsByMeaning } = await import('../meaning/belief-meaning.ts')
+  const { beliefsByMeaning, minCosine, maxNearBeliefs } = await import('../meaning/belief-meaning.ts')
   const near = await beliefsByMeaning({ store, embedder }, { user: request.user, message: endsOf(request.query) })
-  const cosines = new Map(near.map(({ beliefId, cosine }) => [beliefId, cosine]))
+  const cosines = new Map(
+    near.filter(({ cosine }) => cosine >= minCosine).map(({ beliefId, cosine }) => [beliefId, cosine]),
+  )
   const scopes = request.scopes === undefined ? null : visibleScopes(parseScopes(request.scopes))
   const isInScope = (belief: Belief): boolean =>
     scopes === null || belief.scopes.some((scope) => scopes.includes(scope))
   const isKnown = new Set(known.map(({ belief }) => belief.id))
   return (await store.getMany(request.user, [...cosines.keys()]))
     .filter((belief) => !isKnown.has(belief.id) && isInScope(belief) && passes(belief, request))
+    .slice(0, maxNearBeliefs)
     .map((belief) => ({ strength: 'possible', belief, score: 0, cosine: cosines.get(belief.id) ?? null }))
 }
 

@@ -16,11 +16,14 @@ export class RecallCounter {
     this.#counts = counts
   }
 
-  note(user: string, { prelude, pinned, relevant, questions, quotes }: Context, at: Date, durationMs: number): void {
-    const listed = [...pinned, ...relevant.map(({ belief }) => belief), ...questions].map(({ id }) => id)
+  note(user: string, context: Context, at: Date, durationMs: number): void {
+    const { prelude, pinned, relevant, questions, quotes, perhaps } = context
+    const listed = [...pinned, ...[...relevant, ...perhaps].map(({ belief }) => belief), ...questions].map(
+      ({ id }) => id,
+    )
     // A preference is told in the prelude, and may be pinned too.
     const beliefIds = [...new Set([...(prelude?.beliefIds ?? []), ...listed])]
-    const isSilent = relevant.length + quotes.length === 0
+    const isSilent = relevant.length + quotes.length + perhaps.length === 0
     const waiting = this.#waiting.get(user) ?? []
     this.#waiting.set(user, waiting)
     if (waiting.length < maxWaiting) waiting.push({ at: at.toISOString(), beliefIds, isSilent, durationMs })

@@ -52,6 +52,10 @@ const maxCounted = 5
 /** Max lines, and the share of the best probability that a line needs. A request may need several facts. */
 const limits = { question: { lines: 3, share: 0.35 }, request: { lines: 5, share: 0.2 } }
 const maxSure = 3
+
+/** The most lines that recall shows for a message, sure and perhaps relevant ones together. */
+export const maxLinesFor = (message: string): number =>
+  limits[parseQuestion(message).isQuestion ? 'question' : 'request'].lines
 /** Max newer turns that are shown before a line that they may update. */
 const maxNewer = 2
 

@@ -37,7 +37,8 @@ export const newCache = (): string => mkdtempSync(join(caches, 'cache-'))
 export const openAt = (address: string, options: Partial<PostgresStoreOptions> = {}): CaredStore =>
   openPostgresStore({ address, random: fixedRandom, cacheDir: options.cacheDir ?? newCache(), ...options })
 
-const emptied = 'owners events changes turns snapshots recall_counts recall_days people tokens teams team_members'
+const emptied =
+  'owners events changes turns snapshots recall_counts recall_days feedback people tokens teams team_members'
 
 /** Empty databases with the schema, altered by some SQL, used one after the other: making one for each test takes longer. */
 export function emptyDatabases(cluster: () => Promise<Cluster>, altered = '') {

@@ -156,9 +156,10 @@ export async function appendRecord(
   return { number, hash, forgotten }
 }
 
-/** Removes the earlier texts of erased beliefs, the salts of requests that had a forgotten text, and the snapshots. */
+/** Removes the earlier texts of erased beliefs, feedback on what is erased, the salts of requests that had a forgotten text, and the snapshots. */
 const forget = (run: Run, owner: string, beliefs: readonly string[], turns: readonly string[]): Promise<unknown>[] => [
   run('DELETE FROM credence.snapshots WHERE owner = $1', [owner]),
+  run('DELETE FROM credence.feedback WHERE owner = $1 AND item = ANY($2::text[])', [owner, [...beliefs, ...turns]]),
   run(
     `UPDATE credence.events SET request_salt = NULL WHERE owner = $1 AND request_salt IS NOT NULL AND number IN (
        SELECT event FROM credence.changes WHERE owner = $1 AND belief = ANY($2::text[])

@@ -144,6 +144,8 @@ export function openPostgresStore(options: PostgresStoreOptions): CaredStore {
     },
     countRecalls: (user, tallies) => ready().then(() => counts.countRecalls(user, tallies)),
     recallCounts: (user, ids) => ready().then(() => counts.recallCounts(user, ids)),
+    countFeedback: (user, feedback) => ready().then(() => counts.countFeedback(user, feedback)),
+    feedback: (user, ids) => ready().then(() => counts.feedback(user, ids)),
     recallDays: (user) => ready().then(() => counts.recallDays(user)),
     withSnapshot: (work) => local.withSnapshot(work),
     verify: (onProgress) => ready().then(() => verifyStore(connection, projections, onProgress)),

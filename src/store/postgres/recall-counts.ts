@@ -1,4 +1,4 @@
-import type { RecallCount, RecallDay, RecallTally } from '../../beliefs/recall-counts.ts'
+import type { FeedbackCount, RecallCount, RecallCounts, RecallDay, RecallTally } from '../../beliefs/recall-counts.ts'
 import { localDay } from '../../local-time.ts'
 import type { PostgresConnection } from './connection.ts'
 
@@ -17,6 +17,30 @@ export const recallCountsIn = (connection: PostgresConnection) => ({
     )
     return new Map(rows.map(({ belief, ...count }) => [belief, count]))
   },
+
+  async countFeedback(user: string, { id, verdict, at }: Parameters<RecallCounts['countFeedback']>[1]): Promise<void> {
+    const isUseful = Number(verdict === 'useful')
+    await connection.write((run) =>
+      Promise.all([
+        run(
+          `INSERT INTO credence.feedback AS known (owner, item, useful, not_useful, last_at) VALUES ($1, $2, $3, $4, $5)
+           ON CONFLICT (owner, item) DO UPDATE SET useful = known.useful + excluded.useful,
+             not_useful = known.not_useful + excluded.not_useful, last_at = greatest(known.last_at, excluded.last_at)`,
+          [user, id, isUseful, 1 - isUseful, at],
+        ),
+        run('COMMIT'),
+      ]),
+    )
+  },
+
+  feedback: (user: string, ids: readonly string[] | null): Promise<readonly FeedbackCount[]> =>
+    connection.read((run) =>
+      run<FeedbackCount>(
+        `SELECT item AS id, useful, not_useful AS "notUseful", last_at AS "lastAt" FROM credence.feedback
+         WHERE owner = $1 AND ($2::text[] IS NULL OR item = ANY($2::text[])) ORDER BY last_at DESC, item`,
+        [user, ids],
+      ),
+    ),
 
   recallDays: (user: string): Promise<readonly RecallDay[]> =>
     connection.read((run) =>

@@ -106,7 +106,7 @@ export function openJournal(connection: Connection) {
     return { ...event, turnCount: turns.length, hash: toHex(hash) }
   }
 
-  /** Writes an event and its changes, and removes the earlier texts of erased beliefs and the salts of their requests. */
+  /** Writes an event and its changes, and removes the earlier texts of erased beliefs, their feedback, and the salts of their requests. */
   function write(
     userId: number,
     event: Omit<SealedEvent, 'number' | 'key'> & {
@@ -136,10 +136,12 @@ export function openJournal(connection: Connection) {
     const forgetRequests = connection.statement(
       'DELETE FROM request_salts WHERE event IN (SELECT event FROM changes WHERE user_id = ? AND belief_id = ?)',
     )
+    const eraseFeedback = connection.statement('DELETE FROM feedback WHERE user_id = ? AND item = ?')
     for (const [ordinal, { beliefId, version, outcome, bodyHash, salt, body }] of changes.entries()) {
       if (outcome === 'erased') {
         forgetRequests.run(userId, beliefId)
         erase.run(userId, beliefId)
+        eraseFeedback.run(userId, beliefId)
       }
       insert.run(number, ordinal, userId, beliefId, version, outcome, bodyHash, salt, body)
     }

@@ -1,4 +1,4 @@
-import type { RecallCount, RecallDay, RecallTally } from '../../beliefs/recall-counts.ts'
+import type { FeedbackCount, RecallCount, RecallCounts, RecallDay, RecallTally } from '../../beliefs/recall-counts.ts'
 import { localDay } from '../../local-time.ts'
 import type { GrowthRow } from '../growth-by-day.ts'
 import type { Connection } from './connection.ts'
@@ -32,6 +32,30 @@ export function readCounts(
   )
   return new Map(rows.map(({ belief, ...count }) => [belief, count]))
 }
+
+type Feedback = Parameters<RecallCounts['countFeedback']>[1]
+
+/** Inside a transaction. */
+export function addFeedback(connection: Connection, userId: number, { id, verdict, at }: Feedback): void {
+  const isUseful = Number(verdict === 'useful')
+  connection.run(
+    `INSERT INTO feedback (user_id, item, useful, not_useful, last_at) VALUES (?, ?, ?, ?, ?)
+     ON CONFLICT DO UPDATE SET useful = useful + excluded.useful, not_useful = not_useful + excluded.not_useful,
+       last_at = max(last_at, excluded.last_at)`,
+    [userId, id, isUseful, 1 - isUseful, at],
+  )
+}
+
+export const readFeedback = (
+  connection: Connection,
+  userId: number,
+  ids: readonly string[] | null,
+): readonly FeedbackCount[] =>
+  connection.all<FeedbackCount>(
+    `SELECT item AS id, useful, not_useful AS notUseful, last_at AS lastAt FROM feedback
+     WHERE user_id = ?1 AND (?2 IS NULL OR item IN (SELECT value FROM json_each(?2))) ORDER BY last_at DESC, item`,
+    [userId, ids === null ? null : JSON.stringify(ids)],
+  )
 
 export const readGrowth = (connection: Connection, userId: number): readonly GrowthRow[] =>
   connection.all<GrowthRow>(

@@ -30,6 +30,9 @@ export type SqliteStore = CaredStore & {
   sync(): Promise<SyncStore>
   /** Makes the next read see the writes of other connections, also within `withSnapshot`. */
   endSnapshot(): void
+  waitAtMost(busyTimeoutMs: number): void
+  /** Whether the file on the disk is still the one that was opened. */
+  isCurrent(): boolean
 }
 
 /**
@@ -151,6 +154,14 @@ function openStore(options: SqliteStoreOptions, openWith: (readonly: boolean) =>
       const { readCounts } = await loadCounts()
       return reading(user, new Map(), (userId) => readCounts(connection, userId, ids))
     },
+    countFeedback: async (user, feedback) => {
+      const { addFeedback } = await loaded(loadCounts())
+      await connection.writeInTurn(() => addFeedback(connection, users.findOrAdd(user), feedback))
+    },
+    feedback: async (user, ids) => {
+      const { readFeedback } = await loadCounts()
+      return reading(user, [], (userId) => readFeedback(connection, userId, ids))
+    },
     recallDays: async (user) => {
       const { readDays } = await loadCounts()
       return reading(user, [], (userId) => readDays(connection, userId))
@@ -234,6 +245,8 @@ function openStore(options: SqliteStoreOptions, openWith: (readonly: boolean) =>
     sync: async () => (await loaded(import('./sync.ts'))).syncIn(committing),
     withSnapshot: (work) => connection.withSnapshot(work),
     endSnapshot: () => connection.endSnapshot(),
+    waitAtMost: (ms) => connection.waitAtMost(ms),
+    isCurrent: () => connection.isCurrent,
     close: async () => {
       await locking
       await second?.store.close()

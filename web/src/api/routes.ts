@@ -40,6 +40,8 @@ export const routes = {
   search: ['GET', '/search'],
   recall: ['POST', '/recall'],
   why: ['POST', '/recall/why'],
+  giveFeedback: ['POST', '/recall/feedback'],
+  listFeedback: ['GET', '/recall/feedback'],
   remedies: ['POST', '/recall/remedies'],
   applyRemedy: ['POST', '/recall/remedies/apply'],
   capture: ['POST', '/recall/capture'],

@@ -12,7 +12,7 @@ import { Figures, PageHead, Panel } from '../ui/layout.tsx'
 import { Refused } from '../ui/notice.tsx'
 import { StandingLine } from './evaluation/parts.tsx'
 import { HostRow, hostName } from './host-row.tsx'
-import { matchWords, quoteWords, type Strength, StrengthChip, strengthOf } from './recall/reasons.tsx'
+import { matchWords, meaningWords, quoteWords, type Strength, StrengthChip, strengthOf } from './recall/reasons.tsx'
 import { maxMessageLength, message } from './recall/recall-state.ts'
 
 /** The first page: an example recall, the open decisions, today's use, and the connected programs. */
@@ -188,7 +188,7 @@ const lineOf = ({ name, content }: ApiBelief): string => `${name}: ${content}`
 
 /** Each line once: those that the message brings, and those of every context. */
 function contextLines({ context, namedAnyway, quoteDecision }: RouteAnswer<'recall'>) {
-  const { prelude, pinned, relevant, questions, quotes } = context
+  const { prelude, pinned, relevant, questions, quotes, perhaps } = context
   const told = new Set(prelude?.beliefIds ?? [])
   const standing = [...pinned.filter(({ id }) => !told.has(id)), ...questions].map((belief) => ({
     belief,
@@ -213,6 +213,12 @@ function contextLines({ context, namedAnyway, quoteDecision }: RouteAnswer<'reca
       key: `${quote.turn}-${quote.text}`,
       text: `“${quote.text}”`,
       reason: `Said on ${dayOf(quote.at, quote.utcOffset)}. ${quoteWords(quote, quoteDecision?.asked ?? [])}`,
+      strength: null,
+    })),
+    ...perhaps.map((one) => ({
+      key: one.belief.id,
+      text: lineOf(one.belief),
+      reason: `Perhaps relevant. ${meaningWords(one)}`,
       strength: null,
     })),
   ]

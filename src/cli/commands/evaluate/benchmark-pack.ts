@@ -3,12 +3,13 @@ import { resolve } from 'node:path'
 import { type Captured, captureCase } from '../../../eval/pack/capture.ts'
 import { importPack, type PackSummary, validatePack } from '../../../eval/pack/import-pack.ts'
 import { manifestOf } from '../../../eval/pack/manifest.ts'
+import { sealSet } from '../../../eval/pack/sealed-set.ts'
 import { loadPack, recallRunnerNames } from '../../../eval/runners/retrieval/pack.ts'
 import { checkPack, maxPassedByNone, type PackCheck } from '../../../eval/runners/retrieval/run-pack.ts'
 import { runnerOf } from '../../../eval/runners/runner.ts'
 import { defaultEmbedder } from '../../../memory/meaning/open-embedder.ts'
 import { defineCommand, exitCodes, UsageError } from '../../command/command.ts'
-import { flag, one, readOptions, text, texts, words } from '../../command/options.ts'
+import { flag, one, readOptions, text, texts, wholeNumber, words } from '../../command/options.ts'
 import { packRunners } from '../../evaluation.ts'
 import type { Session } from '../../session.ts'
 import { lines, pluralize, type Style, stripControlCharacters, table } from '../../text/output.ts'
@@ -105,6 +106,29 @@ export const benchmarkImport = defineCommand({
       document: { ok: true, pack },
       text: () => packText(pack),
       notes: [...warnings, `${pack.overwritten ? 'Replaced' : 'Imported to'} ${pack.targetDir}`],
+    }
+  },
+})
+
+export const benchmarkSeal = defineCommand({
+  args: { path: one('The data of a suite, or the folder of a pack.') },
+  options: {
+    runs: wholeNumber('How many runs may be made on it.', { min: 1, max: 1_000, default: 1 }),
+    notes: text('<text>', 'Stored with the seal.'),
+  },
+  description:
+    'Writes the hash, the time and the number of runs to <name>.seal.json next to it. Every run is recorded there before it begins. A changed file and a run too many are refused.',
+  examples: {
+    'credence benchmark seal held-out.json': 'Allows one run.',
+    'credence benchmark seal ./packs/mine --runs 3 --notes "before release 1.0"': 'Allows three runs of a pack.',
+  },
+  async run({ args: { path }, options: { runs = 1, notes } }, session) {
+    const place = resolve(session.places.workingDirectory(), path)
+    const { file, hash, sealedAt, maxRuns } = await sealSet(place, { maxRuns: runs, notes, now: new Date() })
+    return {
+      document: { ok: true, file, hash, sealedAt, maxRuns },
+      text: () => `Sealed ${hash} for ${pluralize(maxRuns, 'run')}.`,
+      notes: [`Put ${file} under version control: whoever removes it can look again.`],
     }
   },
 })

@@ -1,5 +1,6 @@
 import { manifestOf } from '../../../eval/pack/manifest.ts'
 import { namesIn, withNames } from '../../../eval/report/case-detail.ts'
+import { budgetRows, curveRows } from '../../../eval/report/context-tables.ts'
 import { type AblationResult, type PassedShare, saturated, summariseCases } from '../../../eval/score/figures.ts'
 import type { Interval } from '../../../eval/score/statistics.ts'
 import { casesOf } from '../../../eval/store/case-log.ts'
@@ -55,7 +56,7 @@ function overview(runs: readonly RunSummary[], failures: readonly string[], styl
     `${run.passedCases}/${run.totalCases}${run.errorCases ? `, ${run.errorCases} errors` : ''}`,
     run.latency === undefined ? '' : `${run.latency.p50Ms.toFixed(2)} / ${run.latency.p95Ms.toFixed(2)} ms`,
     run.runId,
-    isSaturated(run) ? saturated : '',
+    [isSaturated(run) ? saturated : '', sealText(run)].filter((mark) => mark !== '').join('; '),
   ])
   const title = ['benchmark', 'system', 'status', 'passed', 'p50 / p95', 'run', '']
   const shown = failures.slice(0, maxFailures).map((failure) => style.red(stripControlCharacters(failure)))
@@ -66,6 +67,10 @@ function overview(runs: readonly RunSummary[], failures: readonly string[], styl
     ...(failures.length === 0 ? [] : ['', ...shown, ...more]),
   ].join('\n')
 }
+
+/** How often a sealed set was looked at, for a run of the memory under test. */
+const sealText = ({ sealed }: RunSummary): string =>
+  sealed === undefined ? '' : `sealed ${sealed.sealedAt.slice(0, 10)}, look ${sealed.look} of ${sealed.maxRuns}`
 
 type Ranged = Pick<MetricDeclaration, 'range'>
 
@@ -130,12 +135,16 @@ async function suiteText(root: string, results: readonly RunResult[]): Promise<r
         ...metrics.map((metric) => figure(figures[metric.name], metric)),
       ]
     })
+    const measuredRuns = own.map(({ summary }, place) => ({ summary, records: records[place] ?? [] }))
     lines.push(
       '',
       stripControlCharacters(
         table([[`${benchmarkId}, %`, 'cases', ...metrics.map(({ name }) => name)], ...rows, ...byGroup]),
       ),
-      ...(own.some(({ summary }) => summary.system?.name === 'vectors') ? [] : [vectorsLeftOut]),
+      ...[budgetRows(measuredRuns), curveRows(measuredRuns)].flatMap((more) =>
+        more === null ? [] : ['', stripControlCharacters(table(more))],
+      ),
+      ...(own.some(({ isBaseline }) => isBaseline) ? [vectorsLeftOut] : []),
     )
   }
   return lines

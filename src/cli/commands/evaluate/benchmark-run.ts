@@ -1,18 +1,21 @@
-import { existsSync, statSync } from 'node:fs'
+import { createWriteStream, existsSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { pipeline } from 'node:stream/promises'
 import { didYouMean } from '../../../did-you-mean.ts'
 import { manifestOf, packFolders } from '../../../eval/pack/manifest.ts'
 import { optionsOf } from '../../../eval/run/run.ts'
 import { type RunRequest, run } from '../../../eval/run/run-packs.ts'
-import { readPackFolder } from '../../../eval/runners/runner.ts'
-import { manifestName, packPath } from '../../../eval/store/documents.ts'
+import { rankingsSystem } from '../../../eval/runners/conversation/rankings.ts'
+import { type PackPlace, readPackFolder } from '../../../eval/runners/runner.ts'
+import { casesOf } from '../../../eval/store/case-log.ts'
+import { manifestName, packPath, requireRun } from '../../../eval/store/documents.ts'
 import { isSafeId } from '../../../eval/store/schemas/primitives.ts'
 import { redTeamControls, turnBaselines, turnSystemNames } from '../../../eval/system/system.ts'
 import { isOutsideName, outsideForms, systemForms } from '../../../eval/system/systems.ts'
 import { defaultEmbedder } from '../../../memory/meaning/open-embedder.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
 import { defineCommand, exitCodes, UsageError, type ValuesOf } from '../../command/command.ts'
-import { extractorForms, flag, rest, text, wholeNumber } from '../../command/options.ts'
+import { extractorForms, flag, one, rest, text, wholeNumber } from '../../command/options.ts'
 import { type Evaluation, packRunners } from '../../evaluation.ts'
 import type { Session } from '../../session.ts'
 import { type RunResult, runsText } from './benchmark-run-text.ts'
@@ -27,7 +30,7 @@ import {
 } from './benchmark-store.ts'
 
 /** The folder of a pack: a path, or the id of a pack in the eval store or among the shipped ones. */
-function packDirectory(given: string, { session, root, evaluation }: RunSetup): string {
+function packDirectory(given: string, { session, root, evaluation }: PackSearch): string {
   const path = resolve(session.places.workingDirectory(), given)
   const shipped = evaluation.packsDirectory
   const byId = isSafeId(given) ? [packPath(root, given), join(shipped, given)] : []
@@ -122,31 +125,135 @@ export const benchmarkRun = defineCommand({
     if (isResuming) refuseChanges(given)
     if (given.runId !== undefined && (packs.length > 1 || packs[0]?.endsWith('*')))
       throw new UsageError('--run-id can be given with one pack only.')
-    const evaluation = await session.evaluation()
-    const { signal } = session.program.interruption()
-    try {
-      const setup = { root, session, evaluation, signal, jobs: given.jobs ?? 1 }
-      const jobs =
-        given.resume === undefined
-          ? newJobs(
-              packs.flatMap((pack) => namedBy(pack, setup)),
-              given,
-              setup,
-            )
-          : [resumedJob(given.resume, setup)]
-      const results: RunResult[] = []
-      for (const job of jobs) results.push(...(await runJob(job, setup)))
-      return await answerOf(results, root, signal.aborted)
-    } finally {
-      evaluation.progress.clear()
-    }
+    return runJobs({ root, session, jobs: given.jobs ?? 1 }, (setup) =>
+      given.resume === undefined
+        ? newJobs(
+            packs.flatMap((pack) => namedBy(pack, setup)),
+            given,
+            setup,
+          )
+        : [resumedJob(given.resume, setup)],
+    )
   },
 })
 
-type RunSetup = {
-  readonly root: string
-  readonly session: Session
-  readonly evaluation: Evaluation
+export const benchmarkScore = defineCommand({
+  args: { suite: one('A conversation pack: its folder, or its id.') },
+  options: {
+    rankings: text('<file>', 'JSON Lines: for each question the ids of sessions or turns, best first. Required.'),
+    ...{ data: options.data, notes: options.notes, gitRef: options.gitRef, runId: options.runId },
+    ...evalStoreOptions,
+  },
+  description:
+    'Scores the answers of any memory without running it, and stores a run like every other. A file with an unknown or repeated id, a missing question or a field for labels is refused.',
+  exitCodes: [exitCodes.failed, exitCodes.interrupted],
+  examples: {
+    'credence benchmark score longmemeval --data longmemeval_s.json --rankings theirs.jsonl':
+      'Prints the same table as a run of the suite.',
+    'credence benchmark score locomo --rankings theirs.jsonl': 'Scores rankings of the sample of the pack.',
+  },
+  async run({ args: { suite }, options: given }, session) {
+    const { root } = evalStore(session, given)
+    if (given.rankings === undefined)
+      throw new UsageError(
+        'No rankings are given.',
+        'Give the file with --rankings; docs/evaluation.md has its format.',
+      )
+    const file = resolve(session.places.workingDirectory(), given.rankings)
+    const asked = { ...noRunOptions, ...given, system: rankingsSystem(file) }
+    return runJobs({ root, session, jobs: 1 }, (setup) => {
+      const { runner, benchmarkId } = manifestOf(packDirectory(suite, setup))
+      if (runner !== 'conversation')
+        throw new UsageError(`${benchmarkId} is not a conversation pack.`, 'Rankings are scored on conversations only.')
+      return newJobs([suite], asked, setup)
+    })
+  },
+})
+
+export const benchmarkExport = defineCommand({
+  args: { suite: one('A conversation pack: its folder, or its id.') },
+  options: {
+    out: text('<file>', 'The file to write, in JSON Lines. Required.'),
+    run: text('<run>', 'Write the rankings of this run, in the format of `benchmark score`, instead of the documents.'),
+    ...{ data: options.data, ...evalStoreOptions },
+  },
+  description:
+    'Writes the conversations and questions of a suite with neutral ids and without labels, for a memory that is run elsewhere.',
+  examples: {
+    'credence benchmark export longmemeval --data longmemeval_s.json --out documents.jsonl':
+      'Writes one line per conversation: turns and questions.',
+    'credence benchmark export longmemeval --run 20260306-100000-longmemeval-credence-1a2b --out rankings.jsonl':
+      'Writes what a run found, for `benchmark score`.',
+  },
+  async run({ args: { suite }, options: given }, session) {
+    const { root } = evalStore(session, given)
+    if (given.out === undefined) throw new UsageError('No file to write is given.', 'Name it with --out.')
+    const setup = { root, session, evaluation: await session.evaluation() }
+    const directory = packDirectory(suite, setup)
+    const manifest = manifestOf(directory)
+    const out = resolve(session.places.workingDirectory(), given.out)
+    const data = given.data === undefined ? undefined : resolve(session.places.workingDirectory(), given.data)
+    const lines = given.run === undefined ? documentLines({ directory, manifest }, data) : rankingLines(root, given.run)
+    const count = await writeLines(out, lines)
+    return { document: { ok: true, file: out, lines: count }, text: () => `${count} lines written to ${given.out}.` }
+  },
+})
+
+/** The options of `benchmark run` that `benchmark score` does not have. */
+const noRunOptions = {
+  ...{ extractor: undefined, repeats: 1, seed: 1, filter: undefined, jobs: 1, ablations: false, explain: false },
+  ...{ resume: undefined, embedder: undefined },
+}
+
+async function* documentLines(place: PackPlace, data: string | undefined): AsyncGenerator<object> {
+  const { conversationsOf } = await import('../../../eval/runners/conversation/conversation-runner.ts')
+  for (const { id: conversation, turns, questions } of conversationsOf(place, data))
+    yield { conversation, turns, questions: questions.map(({ id, text, askedAt }) => ({ id, text, askedAt })) }
+}
+
+async function* rankingLines(root: string, runId: string): AsyncGenerator<object> {
+  const { records } = await casesOf(root, requireRun(root, runId).runId)
+  for (const { caseId, repeat, ranking } of records) {
+    if (repeat > 0) continue
+    if (typeof ranking !== 'object' || ranking === null)
+      throw new UsageError(`The run ${runId} has no ranking for ${caseId}.`, 'Run the suite again with this version.')
+    yield ranking
+  }
+}
+
+async function writeLines(file: string, lines: AsyncIterable<object>): Promise<number> {
+  let count = 0
+  const texts = async function* () {
+    for await (const line of lines) {
+      count += 1
+      yield `${JSON.stringify(line)}\n`
+    }
+  }
+  await pipeline(texts, createWriteStream(file))
+  return count
+}
+
+/** Runs the jobs of a command one after the other, and answers with their figures. */
+async function runJobs(
+  { root, session, jobs }: Pick<RunSetup, 'root' | 'session' | 'jobs'>,
+  jobsOf: (setup: RunSetup) => readonly Job[],
+) {
+  const evaluation = await session.evaluation()
+  const { signal } = session.program.interruption()
+  try {
+    const setup = { root, session, evaluation, signal, jobs }
+    const results: RunResult[] = []
+    for (const job of jobsOf(setup)) results.push(...(await runJob(job, setup)))
+    return await answerOf(results, root, signal.aborted)
+  } finally {
+    evaluation.progress.clear()
+  }
+}
+
+/** Where packs are looked for. */
+type PackSearch = { readonly root: string; readonly session: Session; readonly evaluation: Evaluation }
+
+type RunSetup = PackSearch & {
   readonly signal: AbortSignal
   readonly jobs: number
 }

@@ -52,11 +52,11 @@ export const recall = defineCommand({
       ...omitUndefined({ asOf }),
       nearMisses: explain || nearMisses,
     })
-    const { prelude, pinned, relevant, questions, quotes } = context
+    const { prelude, pinned, relevant, questions, quotes, perhaps } = context
     const compared = explain ? await memory.meaningStatus() : null
     const meaning =
       compared === null ? undefined : compared.isUsedByRecall && compared.indexed > 0 ? 'vectors' : 'words'
-    const isFound = relevant.length + quotes.length > 0
+    const isFound = relevant.length + quotes.length + perhaps.length > 0
     const isLookedFor = !render && !isFound && asOf === undefined
     const hints = isLookedFor ? await hintsFor(memory, message, context) : null
     const isEmpty = prelude === null && pinned.length + questions.length === 0
@@ -119,7 +119,7 @@ function hintLines({ suggestions, otherScopes }: RecallHints): readonly string[]
 
 /** One belief alone has no other value, and no quote that may have changed it. */
 const agesIn = async (context: Context): Promise<ReadonlyMap<string, readonly string[]>> =>
-  context.pinned.length + context.relevant.length + context.quotes.length < 2
+  context.pinned.length + context.relevant.length + context.perhaps.length + context.quotes.length < 2
     ? new Map()
     : (await import('../../../memory/recall/render.ts')).agesOf(context)
 

@@ -64,7 +64,7 @@ export const search = defineCommand({
     const { beliefs, quotes, total, isQueryCut } = found
     const active = visibleScopes(session.places.locate(options).scopes)
     const current = beliefs.filter(({ belief }) => isCurrent(belief))
-    const ages = agesOf({ pinned: [], relevant: current, quotes: [] })
+    const ages = agesOf({ pinned: [], relevant: current, perhaps: [], quotes: [] })
     return {
       document: found,
       text: (style) =>

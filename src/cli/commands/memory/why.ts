@@ -20,7 +20,9 @@ import { columns, indentText, lines, type Style, stripControlCharacters } from '
 import {
   explanationLines,
   explanationTree,
+  feedbackText,
   levelsText,
+  meaningText,
   quoteWords,
   reasonText,
   roundText,
@@ -57,17 +59,20 @@ export const why = defineCommand({
       belief: async () => {
         if (fix || apply !== undefined) return applyOrListRemedies(memory, message, belief, apply)
         const verdict = await memory.why(message, belief)
-        return { document: verdict, text: (style) => verdictText(verdict, scopes, style) }
+        return { document: verdict, text: (style) => lines(verdictText(verdict, scopes, style), feedbackLine(verdict)) }
       },
       turn: async ({ id }) => {
         if (fix || apply !== undefined)
           throw new UsageError('--fix and --apply are for beliefs; a turn cannot be changed.')
         const verdict = await memory.whyTurn(message, id)
-        return { document: verdict, text: (style) => turnVerdictText(verdict, style) }
+        return { document: verdict, text: (style) => lines(turnVerdictText(verdict, style), feedbackLine(verdict)) }
       },
     })
   },
 })
+
+const feedbackLine = ({ feedback }: Pick<Why, 'feedback'>): string | false =>
+  feedback !== null && `Feedback on it: ${feedbackText(feedback)}.`
 
 /** Lists changes that would change the verdict on a belief, or makes one of them. Only changes that help are listed. */
 async function applyOrListRemedies(
@@ -195,6 +200,13 @@ export function verdictText({ belief, verdict }: Why, activeScopes: readonly str
       return `${what} is recalled whatever the message says, because it is pinned.`
     case 'question':
       return `${what} is shown whatever the message says, because it is an open question that is pinned.`
+    case 'perhaps':
+      return lines(
+        `${what} is shown as perhaps relevant, because its content is near to the message in meaning:`,
+        indentText(meaningText(verdict), 2, style.width),
+        'The message does not name it. With an alias that the message contains, it is relevant (--fix lists aliases).',
+        'With the setting recallBoldness quiet, it is not shown.',
+      )
     case 'left-out':
       return `${what} is mentioned, but left out: ${reasonText(verdict.reason)}.`
     case 'not-mentioned': {
@@ -207,6 +219,7 @@ export function verdictText({ belief, verdict }: Why, activeScopes: readonly str
       return lines(
         `${what} is not recalled: the message contains neither its name nor an alias.`,
         columns(forms, { width: style.width }),
+        verdict.meaning !== null && indentText(notNearText(verdict.meaning), 0, style.width),
         verdict.inPrelude && 'It is among the preferences that every context begins with.',
         isElsewhere &&
           `It belongs to ${stripControlCharacters(belief.scopes.join(' and '))}, which is not one of the active scopes.`,
@@ -216,6 +229,11 @@ export function verdictText({ belief, verdict }: Why, activeScopes: readonly str
     }
   }
 }
+
+const notNearText = (meaning: Parameters<typeof meaningText>[0]): string =>
+  meaning.cosine < meaning.minCosine
+    ? meaningText(meaning)
+    : `${meaningText(meaning)} It is left out, because it is in the context already, belongs to another scope, or other lines take its place.`
 
 function presence(present: readonly string[], missing: readonly string[]): string {
   if (missing.length === 0) return `has ${quoteWords(present)}, but not as one phrase`

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { stepRange, stepsNamed } from '../../../search/turns/steps.ts'
 import { fileIn, readObjects, unpublishedFile } from './data-file.ts'
 import {
+  allAt,
   idOf,
   prefixScores,
   recallAt,
@@ -35,6 +36,7 @@ export const amaBench: Suite = {
     const steps = turns.length - given.size
     return prefixScores(`${group.toLowerCase()}-`, {
       'r@5': recallAt(ranked, gold.turns, 5),
+      'all@5': allAt(ranked, gold.turns, 5),
       'r@10': recallAt(ranked, gold.turns, 10),
       // What a random order of the steps is expected to reach.
       'chance@5': Math.min(1, 5 / steps),

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { invalid } from '../../../errors.ts'
 import { readValue } from './data-file.ts'
 import {
+  allAt,
   idOf,
   ndcgAt,
   recallAt,
@@ -30,7 +31,7 @@ const Questions = z.record(
 export const beam: Suite = {
   name: 'beam',
   published: { unit: 'conversations', counts: [20, 35] },
-  decisive: ['r@10', 'silence'],
+  decisive: ['r@10', 'falseFire'],
   read: function* (path, onProgress) {
     const folders = chatFolders(path)
     for (const [place, folder] of folders.entries()) {
@@ -38,11 +39,12 @@ export const beam: Suite = {
       yield conversationOf(folder)
     }
   },
-  score: ({ gold, expectsSilence }, { found, standing, pushes }) => {
-    if (expectsSilence) return { silence: pushes === null ? null : Number(!pushes) }
+  score: ({ gold, expectsSilence }, { found, standing }) => {
+    if (expectsSilence) return {}
     const ranked = found.map(idOf)
     const withBlock = [...new Set([...ranked.slice(0, 10), ...standing])]
     return {
+      'all@5': allAt(ranked, gold.turns, 5),
       'r@10': recallAt(ranked, gold.turns, 10),
       'ndcg@10': ndcgAt(ranked, gold.turns, 10),
       'r@10+block': recallAt(withBlock, gold.turns, withBlock.length),

@@ -1,18 +1,20 @@
-import { createHash } from 'node:crypto'
-import { readdirSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { setImmediate as yieldToEvents } from 'node:timers/promises'
 import { invalid, MemoryError } from '../../../errors.ts'
+import { omitUndefined } from '../../../omit-undefined.ts'
+import { fileHashOf } from '../../pack/file-hash.ts'
 import type { CaseOutcome, ExecutionRequest } from '../../run/run.ts'
 import { manifestName } from '../../store/documents.ts'
 import { emptyAnswer, type HearingSystem, type SystemAnswer } from '../../system/system.ts'
 import { brokenOutcome, defineRunner, type PackPlace, type Runner } from '../runner.ts'
 import { amaBench } from './ama-bench.ts'
 import { beam } from './beam.ts'
-import { chunksOf } from './data-file.ts'
+import { contextScores, errorRates } from './context-scores.ts'
 import { factConsolidation } from './factconsolidation.ts'
+import { life } from './life.ts'
 import { loCoMo } from './locomo.ts'
 import { longMemEval, pooledLongMemEval } from './longmemeval.ts'
+import { rankingOf, rankingsFile, readRankings } from './rankings.ts'
 import {
   type FoundTurn,
   idOf,
@@ -23,7 +25,7 @@ import {
   type SuiteQuestion,
 } from './suite.ts'
 
-const suites: readonly Suite[] = [longMemEval, pooledLongMemEval, loCoMo, beam, amaBench, factConsolidation]
+const suites: readonly Suite[] = [longMemEval, pooledLongMemEval, loCoMo, beam, amaBench, factConsolidation, life]
 
 export type ConversationOptions = {
   readonly open: (system: string) => Promise<HearingSystem>
@@ -45,30 +47,39 @@ export function conversationRunner({ open, data, clock, onProgress = () => {} }:
       contents.set(place.directory, content)
       return content
     },
-    open: async (system, { hashed }) => {
-      const memory = await open(system)
-      const { name, version } = memory
-      return { memory, name, version, ...(hashed && { hashed }), close: () => memory.close() }
+    open: async (system, { hashed, suite, path }) => {
+      const file = rankingsFile(system)
+      const ranked = file === null ? null : await readRankings(file, () => suite.read(path))
+      const memory = await open(file === null ? system : 'none')
+      const { name, version } = ranked ?? memory
+      const answers = ranked?.answers ?? null
+      return { memory, answers, name, version, ...(hashed && { hashed }), close: () => memory.close() }
     },
     ablate: {
       'search off': (tested) => ({
         ...tested,
-        memory: { ...tested.memory, recall: async () => ({ ...emptyAnswer, pushes: false }) },
+        answers: null,
+        memory: { ...tested.memory, recall: async () => ({ ...emptyAnswer, quotes: [] }) },
       }),
     },
-    carryOut: ({ suite, path }, { memory }, request, { onIngested }) =>
-      carryOut(suite, path, { memory, request, clock, onIngested, onProgress }),
+    carryOut: ({ suite, path }, { memory, answers }, request, { onIngested }) =>
+      carryOut(suite, path, { memory, answers, request, clock, onIngested, onProgress }),
   })
 }
 
-/** The file or folder of the published data, else the sample of the pack. */
+/** The file or folder of the published data, else the sample of the pack. The files of a life are in the pack itself. */
 const dataPath = ({ directory, manifest }: PackPlace, data: string | undefined): string =>
-  data ?? join(directory, manifest.files?.data ?? 'sample')
+  data ?? join(directory, manifest.files?.data ?? (manifest.suite === life.name ? '.' : 'sample'))
+
+/** The conversations of a pack, with their questions. */
+export function conversationsOf(place: PackPlace, data: string | undefined): Iterable<SuiteConversation> {
+  const suite = suites.find(({ name }) => name === place.manifest.suite)
+  return suite?.read(dataPath(place, data)) ?? []
+}
 
 /** A question of a pack, and the conversation it is about; null where the pack or the data has no such question. */
 export function questionOf(place: PackPlace, data: string | undefined, caseId: string) {
-  const suite = suites.find(({ name }) => name === place.manifest.suite)
-  for (const conversation of suite?.read(dataPath(place, data)) ?? []) {
+  for (const conversation of conversationsOf(place, data)) {
     const question = conversation.questions.find(({ id }) => id === caseId)
     if (question !== undefined) return { conversation, question }
   }
@@ -90,11 +101,12 @@ function readContent({ directory, manifest }: PackPlace, data: string | undefine
       cases.push({ id, prompt: text, expectsSomething: !expectsSilence, words: [group] })
   }
   const hashed = data === undefined ? undefined : { [`data/${basename(path)}`]: fileHashOf(path) }
-  const { unit, counts } = suite.published
+  const { unit = 'questions', counts = [] } = suite.published ?? {}
   const read = unit === 'questions' ? cases.length : conversations
-  const isPart = data !== undefined && !counts.includes(read)
+  const isPart = data !== undefined && counts.length > 0 && !counts.includes(read)
   const warnings = isPart ? [`${suite.name}: ${read} ${unit} of ${counts.join(' or ')} that are published.`] : []
-  return { suite, path, hashed, cases, replacesCases: true, warnings, isShuffled: false }
+  const places = data === undefined ? [] : [path]
+  return { suite, path, places, hashed, cases, replacesCases: true, warnings, isShuffled: false }
 }
 
 const user = 'person'
@@ -104,6 +116,8 @@ const batchSize = 1_000
 
 type Work = Required<Pick<ConversationOptions, 'clock' | 'onProgress'>> & {
   readonly memory: HearingSystem
+  /** The answers of a file of rankings, by question; null if the memory is asked. */
+  readonly answers: ReadonlyMap<string, SystemAnswer> | null
   readonly request: ExecutionRequest
   readonly onIngested: (ms: number) => void
 }
@@ -117,7 +131,7 @@ async function* carryOut(suite: Suite, path: string, work: Work): AsyncGenerator
     const questions = conversation.questions.filter(({ id }) => wanted.has(id))
     if (questions.length === 0) continue
     const began = clock()
-    const problem = await tell(conversation, work)
+    const problem = work.answers === null ? await tell(conversation, work) : null
     if (signal.aborted) return
     ingestMs += clock() - began
     work.onIngested(ingestMs)
@@ -157,14 +171,20 @@ function resolver({ turns }: SuiteConversation): (answer: SystemAnswer) => Suite
     ...Map.groupBy(turns, ({ session }) => session),
     ...turns.map((turn) => [turn.id, [turn]] as const),
   ])
-  const turnsOf = (ids: readonly string[]): readonly FoundTurn[] => {
-    const found = ids.flatMap((id) => byId.get(id) ?? [{ id: `unknown:${id}`, session: `unknown:${id}` }])
-    return [...new Map(found.map((turn) => [turn.id, turn])).values()]
-  }
-  return ({ relevant, pinned, pushes = null }) => ({
-    found: turnsOf(relevant.map(({ id }) => id)),
-    standing: turnsOf(pinned).map(idOf),
-    pushes,
+  const turnsOf = (id: string): readonly FoundTurn[] =>
+    byId.get(id) ?? [{ id: `unknown:${id}`, session: `unknown:${id}`, text: '' }]
+  const withoutRepeats = <Found extends FoundTurn>(found: readonly Found[]): readonly Found[] => [
+    ...new Map(found.map((turn) => [turn.id, turn])).values(),
+  ]
+  return ({ relevant, pinned, quotes }) => ({
+    found: withoutRepeats(
+      relevant.flatMap(({ id, text }) => turnsOf(id).map((turn) => ({ ...turn, text: text ?? turn.text }))),
+    ),
+    standing: withoutRepeats(pinned.flatMap(turnsOf)).map(idOf),
+    shown:
+      quotes?.flatMap(({ turn, text, isEarlier = false }) =>
+        turnsOf(turn).map(({ id, session }) => ({ id, session, text, isEarlier })),
+      ) ?? null,
   })
 }
 
@@ -176,19 +196,20 @@ async function outcomeOf(
   suite: Suite,
   conversation: SuiteConversation,
   question: SuiteQuestion,
-  { memory, clock, resolve }: Work & { readonly resolve: (answer: SystemAnswer) => SuiteAnswer },
+  { memory, answers, clock, resolve }: Work & { readonly resolve: (answer: SystemAnswer) => SuiteAnswer },
 ): Promise<CaseOutcome> {
   const { id: caseId, text, askedAt, group, gold, expectsSilence } = question
   const cluster = conversation.id
   try {
     const began = clock()
     const asked = { user, scopes: [scope], message: text, at: askedAt, budget: { maxBeliefs: maxAsked }, recall: {} }
-    const given = await memory.recall(asked)
-    const timings = { search: clock() - began }
+    const given = answers === null ? await memory.recall(asked) : (answers.get(caseId) ?? emptyAnswer)
+    const timings: CaseOutcome['timings'] = answers === null ? { search: clock() - began } : {}
     const answer = resolve(given)
-    const scores = suite.score(question, answer, conversation)
-    const decisive = suite.decisive.map((name) => scores[name] ?? null).find((score) => score !== null)
-    const verdict = decisive === undefined ? 'unjudged' : decisive === 1 ? 'pass' : 'fail'
+    const scores = { ...suite.score(question, answer, conversation), ...contextScores(question, answer) }
+    const decisive = suite.decisive.find((name) => (scores[name] ?? null) !== null)
+    const isPassed = decisive !== undefined && scores[decisive] === (errorRates.includes(decisive) ? 0 : 1)
+    const verdict = decisive === undefined ? 'unjudged' : isPassed ? 'pass' : 'fail'
     const found = answer.found.slice(0, maxKept).map(idOf)
     const missing = [...gold.turns].filter((id) => !found.includes(id))
     const failures =
@@ -196,21 +217,16 @@ async function outcomeOf(
         ? []
         : expectsSilence
           ? ['Something was pushed, although nothing that was said answers it.']
-          : [`Not among the first ${maxKept}: ${missing.slice(0, maxKept).join(', ') || 'the current fact'}.`]
+          : (suite.failure?.(question, answer) ?? [
+              `Not among the first ${maxKept}: ${missing.slice(0, maxKept).join(', ') || 'the current fact'}.`,
+            ])
     const returned = found.map((id, place) => ({ id, score: null, rank: place + 1 }))
-    return { caseId, cluster, verdict, scores, returned, failures, timings, explanation: { group } }
+    const isWhole = given.relevant.length <= maxAsked
+    const ranking = isWhole ? { ranking: rankingOf(caseId, given) } : {}
+    const explanation = { group, ...omitUndefined({ confidence: given.confidence }) }
+    return { caseId, cluster, verdict, scores, returned, failures: [...failures], timings, explanation, ...ranking }
   } catch (error) {
     if (!(error instanceof MemoryError)) throw error
     return brokenOutcome(caseId, { class: 'system', message: error.message })
   }
-}
-
-function fileHashOf(path: string): string {
-  const hash = createHash('sha256')
-  const add = (one: string): void => {
-    if (!statSync(one).isDirectory()) for (const { chunk } of chunksOf(one)) hash.update(chunk)
-    else for (const name of readdirSync(one).sort()) add(join(one, name))
-  }
-  add(path)
-  return `sha256:${hash.digest('hex')}`
 }

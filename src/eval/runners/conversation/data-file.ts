@@ -1,9 +1,10 @@
-import { closeSync, existsSync, fstatSync, openSync, readdirSync, readFileSync, readSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import type { z } from 'zod'
 import { invalid, type MemoryError } from '../../../errors.ts'
 import { JsonObjects } from '../../../files/json-objects.ts'
+import { chunksOf } from '../../pack/file-hash.ts'
 import { parseJsonAs } from '../../pack/manifest.ts'
 import type { ReadProgress } from './suite.ts'
 
@@ -37,7 +38,8 @@ export function fileIn(path: string, name: RegExp, example: string): string {
   throw invalid(`${path}: ${there} such as ${example} in this folder.`, 'Give the path of one file with --data.')
 }
 
-const asPublished = 'Give the file as it was published; docs/conversations.md says where.'
+const asPublished =
+  'Give the file as it was published; docs/conversations.md says where. docs/evaluation.md describes the files of a life.'
 
 /** The file does not have the form in which it was published. */
 export const unpublishedFile = (message: string): MemoryError => invalid(message, asPublished)
@@ -64,17 +66,4 @@ function* objectTexts(file: string): Generator<{ readonly text: string; readonly
       `${basename(file)}: ends in the middle of ${unfinished.part === 'object' ? 'an object' : 'the array'}.`,
       'The file is cut off. Download it again.',
     )
-}
-
-/** A file in parts, each of which is valid until the next is taken, and its size. */
-export function* chunksOf(file: string): Generator<{ readonly chunk: Buffer; readonly size: number }> {
-  const descriptor = openSync(file, 'r')
-  try {
-    const buffer = Buffer.alloc(1 << 20)
-    const { size } = fstatSync(descriptor)
-    for (let length = readSync(descriptor, buffer); length > 0; length = readSync(descriptor, buffer))
-      yield { chunk: buffer.subarray(0, length), size }
-  } finally {
-    closeSync(descriptor)
-  }
 }

@@ -46,7 +46,8 @@ export async function recallPack(pack: Pack, directory: string | null, open: Ope
   const { packFiles } = await packHashOf(directory, manifest)
   // Recall options that are not the pack's own make another measurement.
   const isOwn = pack.recall.editedPins === manifest.recall?.editedPins
-  return { ...read, manifest, packFiles: isOwn ? packFiles : { ...packFiles, recall: `sha256:${pack.hash}` } }
+  const places = [directory]
+  return { ...read, places, manifest, packFiles: isOwn ? packFiles : { ...packFiles, recall: `sha256:${pack.hash}` } }
 }
 
 const answering = (tested: SystemUnderTest, change: (answer: SystemAnswer) => SystemAnswer): SystemUnderTest => ({

@@ -107,6 +107,10 @@ export const RunSummary = z
     filter: Words.optional().describe('Set when only some cases were wanted. Never gated.'),
     editedAt: Timestamp.optional().describe('Set when forgotten texts were removed from the records. Never gated.'),
     seal: ContentHash.optional().describe('The hash of the summary, the case records and environment.json.'),
+    sealed: z
+      .looseObject({ hash: ContentHash, sealedAt: Timestamp, look: Count, maxRuns: Count })
+      .optional()
+      .describe('The seal of a sealed set, and how many runs had been made on it, this one included.'),
     role: z.enum(['control', 'ablation']).optional().describe('A run that measures the cases. Never gated.'),
   })
   .superRefine((run, context) => {

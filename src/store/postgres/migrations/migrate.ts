@@ -12,6 +12,7 @@ export const postgresMigrations: readonly string[] = [
   'postgres-005-utc-offset',
   'postgres-006-doubtful-statements',
   'postgres-007-journal-only',
+  'postgres-008-feedback',
 ]
 
 /** The advisory lock that programs take in turn when they start: "Crdn" as a number. */

@@ -17,6 +17,7 @@ export const migrations: readonly string[] = [
   '011-doubtful-statements',
   '012-vectors',
   '013-sync',
+  '014-feedback',
 ]
 
 /** "Crdn": marks a SQLite database as a store of Credence. */
@@ -98,7 +99,7 @@ export function schemaProblem(db: DatabaseSync): string | null {
 export const schemaNames: readonly string[] = [
   'audience_scopes audiences belief_vectors belief_vectors_in_list beliefs beliefs_by_id beliefs_by_name beliefs_by_update',
   'beliefs_proposed beliefs_superseded changes changes_of_belief changes_of_event derivation events events_by_key forgotten_texts forgotten_texts_of_event',
-  'events_of_user events_undoing forms members members_holding_name members_pinned members_pinned_edited',
+  'events_of_user events_undoing feedback forms members members_holding_name members_pinned members_pinned_edited',
   'members_of_team members_standing migrations people phrase_prefixes remains recall_counts recall_days request_salts scopes sessions sync_events sync_events_of_device text_counts text_terms texts texts_config',
   'team_members teams texts_data texts_docsize texts_idx to_review tokens tokens_by_id tokens_invites tokens_of_person turn_postings turn_scopes turn_speakers turn_texts turn_vectors turn_vectors_in_list',
   'turns turns_by_id turns_by_message turns_by_time turns_by_words turns_erased turns_in_session turns_of_event turns_unjudged',

@@ -252,7 +252,7 @@ export function eraseTurns(
   return true
 }
 
-/** Removes the text of a turn, and the salt of its request. */
+/** Removes the text of a turn, its feedback, and the salt of its request. */
 export function eraseTurn(
   connection: Connection,
   row: number | undefined,
@@ -260,6 +260,7 @@ export function eraseTurn(
 ): void {
   connection.run('DELETE FROM turn_vectors WHERE item = ?', [row])
   connection.run('DELETE FROM turn_texts WHERE row = ?', [row])
+  connection.run('DELETE FROM feedback WHERE (user_id, item) = (SELECT user_id, id FROM turns WHERE row = ?)', [row])
   connection.run('DELETE FROM request_salts WHERE event = (SELECT event FROM turns WHERE row = ?)', [row])
   connection.run(
     `UPDATE turns SET erased_by = ?, erased_order = ?, salt = NULL, session = NULL, place = NULL, given_index = NULL,

@@ -21,7 +21,7 @@ export const Part = ({ title, children }: { readonly title: string; readonly chi
 /** The connections of a belief in both directions, and how often it is recalled. */
 export function Connections({ links }: { readonly links: Links }) {
   const groups = groupsOf(links)
-  const { recalled, turn } = links
+  const { recalled, feedback, turn } = links
   return (
     <>
       <Part title="Recalled">
@@ -30,6 +30,11 @@ export function Connections({ links }: { readonly links: Links }) {
         ) : (
           <p>
             {pluralize(recalled.count, 'time')}, last on {moment(recalled.lastAt)}
+          </p>
+        )}
+        {feedback === null ? null : (
+          <p>
+            Your feedback: {feedback.useful} useful, {feedback.notUseful} not useful
           </p>
         )}
       </Part>

@@ -1,17 +1,22 @@
 import type { ComponentChildren } from 'preact'
+import type { FeedbackVerdict } from '../../../../src/beliefs/recall-counts.ts'
 import type {
   ApiBelief,
   ApiMatchedForm,
   ApiNearMiss,
+  ApiPerhapsBelief,
   ApiQuote,
   ApiRelevantBelief,
   RouteAnswer,
 } from '../../../../src/http/api/contract.ts'
+import { ask } from '../../api/client.ts'
 import { pluralize } from '../../format/numbers.ts'
 import { dayOf, moment } from '../../format/time.ts'
 import { typeWords } from '../../format/words.ts'
+import { useKeys } from '../../navigation/keys.ts'
 import { address } from '../../navigation/match.ts'
 import { Link } from '../../navigation/router.tsx'
+import { showToast, toastRefusal } from '../../state/changes.ts'
 import {
   AgeBadge,
   Badge,
@@ -24,7 +29,15 @@ import {
   turnAddress,
 } from '../../ui/elements.tsx'
 import { Panel } from '../../ui/layout.tsx'
-import { ExplanationTree, matchWords, quoteWords, reasonWords, StrengthChip, strengthOf } from './reasons.tsx'
+import {
+  ExplanationTree,
+  matchWords,
+  meaningWords,
+  quoteWords,
+  reasonWords,
+  StrengthChip,
+  strengthOf,
+} from './reasons.tsx'
 import { pointedAt } from './recall-state.ts'
 
 export type Wish = 'absent' | 'present'
@@ -39,10 +52,14 @@ type ContextViewProps = {
 
 /** The context in its order, each line once and with its reason; then the beliefs that were left out. */
 export function ContextView({ answer, isAsked, onWish }: ContextViewProps) {
+  useKeys({
+    u: { does: 'Call the recalled line under the pointer useful', onPress: () => giveFeedbackHere('useful') },
+    n: { does: 'Call the recalled line under the pointer not useful', onPress: () => giveFeedbackHere('not-useful') },
+  })
   const { context, leftOut, quoteDecision, namedAnyway } = answer
   const { prelude, relevant, questions, quotes } = context
   const sure = quotes.filter(({ level }) => level === 'sure')
-  const perhaps = quotes.filter(({ level }) => level === 'perhaps')
+  const perhapsSaid = quotes.filter(({ level }) => level === 'perhaps')
   const told = new Set(prelude?.beliefIds ?? [])
   const pinned = context.pinned.filter(({ id }) => !told.has(id))
   const matchesOf = (id: string) => namedAnyway.find(({ beliefId }) => beliefId === id)?.matches ?? []
@@ -67,7 +84,7 @@ export function ContextView({ answer, isAsked, onWish }: ContextViewProps) {
         title="Relevant to this message"
         note="Named by the message, best first"
         count={relevant.length}
-        empty={emptyWords(isAsked, isNamed, quotes.length)}
+        empty={emptyWords(isAsked, isNamed, quotes.length + context.perhaps.length)}
       >
         {relevant.map((one) => (
           <Relevant key={one.belief.id} relevant={one} onWish={onWish} all={relevant} />
@@ -83,9 +100,16 @@ export function ContextView({ answer, isAsked, onWish }: ContextViewProps) {
           <Quoted key={`${quote.turn}-${quote.text}`} quote={quote} asked={quoteDecision?.asked ?? []} />
         ))}
       </Tier>
-      <Tier title="Perhaps relevant" note="Quotes that the agent may ignore" count={perhaps.length}>
-        {perhaps.map((quote) => (
+      <Tier
+        title="Perhaps relevant"
+        note="Lines that the agent may ignore"
+        count={perhapsSaid.length + context.perhaps.length}
+      >
+        {perhapsSaid.map((quote) => (
           <Quoted key={`${quote.turn}-${quote.text}`} quote={quote} asked={quoteDecision?.asked ?? []} />
+        ))}
+        {context.perhaps.map((one) => (
+          <Perhaps key={one.belief.id} {...one} onWish={onWish} />
         ))}
       </Tier>
       <LeftOutView misses={leftOut} onWish={onWish} />
@@ -93,11 +117,11 @@ export function ContextView({ answer, isAsked, onWish }: ContextViewProps) {
   )
 }
 
-function emptyWords(isAsked: boolean, isNamed: boolean, quotes: number): string {
+function emptyWords(isAsked: boolean, isNamed: boolean, others: number): string {
   if (!isAsked) return 'Write a message to see which beliefs it brings, and why.'
   if (isNamed) return 'The message names only beliefs of every context.'
-  return quotes > 0
-    ? 'The message names no belief. A quote of what was said earlier matches it.'
+  return others > 0
+    ? 'The message names no belief. The lines below match it.'
     : 'The message names nothing that is remembered here.'
 }
 
@@ -151,9 +175,53 @@ function Relevant({ relevant, onWish, all }: RelevantProps) {
       ) : (
         <Reason>It is not named itself; it is part of “{relation?.name ?? 'a relation'}”, which was.</Reason>
       )}
+      <Feedback id={belief.id} of={belief.name} />
     </Pointed>
   )
 }
+
+const Perhaps = ({ belief, cosine, minCosine, onWish }: ApiPerhapsBelief & { readonly onWish: OnWish }) => (
+  <Pointed id={belief.id}>
+    <Head belief={belief} onWish={onWish} wish="present" />
+    <Words belief={belief} />
+    <Reason>{meaningWords({ cosine, minCosine })}</Reason>
+    <Feedback id={belief.id} of={belief.name} />
+  </Pointed>
+)
+
+const giveFeedbackHere = (verdict: FeedbackVerdict): void => {
+  if (pointedAt.value !== null) void giveFeedback(pointedAt.value, verdict)
+}
+
+async function giveFeedback(id: string, verdict: FeedbackVerdict): Promise<void> {
+  try {
+    const { useful, notUseful } = await ask('giveFeedback', { body: { id, verdict } })
+    showToast(`Thank you. In all ${useful} useful, ${notUseful} not useful.`)
+  } catch (error) {
+    toastRefusal(error)
+  }
+}
+
+/** Two buttons that count whether a recalled line was useful. */
+const Feedback = ({ id, of }: { readonly id: string; readonly of: string }) => (
+  <p class="row small">
+    {feedbackButtons.map(([verdict, label]) => (
+      <Button
+        key={verdict}
+        tone="quiet"
+        class="small"
+        onClick={() => giveFeedback(id, verdict)}
+        aria-label={`${label}: ${of}`}
+        label={label}
+      />
+    ))}
+  </p>
+)
+
+const feedbackButtons = [
+  ['useful', 'Useful'],
+  ['not-useful', 'Not useful'],
+] as const satisfies readonly (readonly [FeedbackVerdict, string])[]
 
 const Score = ({ explanation }: Pick<ApiRelevantBelief, 'explanation'>) => (
   <details class="small">
@@ -171,6 +239,9 @@ const Pointed = ({ id, children }: { readonly id: string; readonly children: Com
     }}
     onMouseLeave={() => {
       pointedAt.value = null
+    }}
+    onFocusIn={() => {
+      pointedAt.value = id
     }}
   >
     {children}
@@ -195,7 +266,7 @@ function Quoted({ quote, asked }: { readonly quote: ApiQuote; readonly asked: re
   const { text, at, utcOffset, speaker, role, earlier, correctedAt, explanation, session, turn } = quote
   const who = speaker ?? speakers[role]
   return (
-    <li class="recalled stack tight">
+    <Pointed id={turn}>
       <div class="row">
         <b>
           <bdi>{who}</bdi> said on{' '}
@@ -216,7 +287,8 @@ function Quoted({ quote, asked }: { readonly quote: ApiQuote; readonly asked: re
       </blockquote>
       <Reason>{quoteWords(quote, asked)}</Reason>
       <Score explanation={explanation} />
-    </li>
+      <Feedback id={turn} of={text} />
+    </Pointed>
   )
 }
 

@@ -2,6 +2,7 @@ import type {
   ApiExplanation,
   ApiMatchedForm,
   ApiNearMissReason,
+  ApiPerhapsBelief,
   ApiQuote,
   ApiRelevantBelief,
 } from '../../../../src/http/api/contract.ts'
@@ -83,6 +84,10 @@ export function quoteWords({ shared, nearby }: ApiQuote, asked: readonly string[
       : `It has ${shareWords(shared.length, asked.length)} you asked with${shared.length === 0 ? '' : `: ${listWords(shared)}`}.`
   return nearby.length === 0 ? held : `${held} The messages next to it have ${listWords(nearby)}.`
 }
+
+/** Why a belief that the message does not name is perhaps relevant. */
+export const meaningWords = ({ cosine, minCosine }: Omit<ApiPerhapsBelief, 'belief'>): string =>
+  `Its content is near to the message in meaning: ${cosine.toFixed(2)}, at least ${minCosine.toFixed(2)} is needed.`
 
 /** How certain a match is. */
 export const StrengthChip = ({ strength }: { readonly strength: Strength | 'exact' }) => (

@@ -124,8 +124,15 @@ export function RecallPage() {
 }
 
 /** Counts every belief of the context once. */
-function countWords({ prelude, pinned, relevant, questions, quotes }: RouteAnswer<'recall'>['context']): string {
-  const given = [...pinned, ...relevant.map(({ belief }) => belief), ...questions].map(({ id }) => id)
+function countWords({
+  prelude,
+  pinned,
+  relevant,
+  questions,
+  quotes,
+  perhaps,
+}: RouteAnswer<'recall'>['context']): string {
+  const given = [...pinned, ...[...relevant, ...perhaps].map(({ belief }) => belief), ...questions].map(({ id }) => id)
   const beliefs = pluralize(new Set([...(prelude?.beliefIds ?? []), ...given]).size, 'belief')
   return quotes.length === 0 ? beliefs : `${beliefs} and ${pluralize(quotes.length, 'quote')}`
 }

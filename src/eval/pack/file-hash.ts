@@ -1,0 +1,27 @@
+import { createHash } from 'node:crypto'
+import { closeSync, fstatSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** The hash of the content of a file, or of all files in a folder. */
+export function fileHashOf(path: string): string {
+  const hash = createHash('sha256')
+  const add = (one: string): void => {
+    if (!statSync(one).isDirectory()) for (const { chunk } of chunksOf(one)) hash.update(chunk)
+    else for (const name of readdirSync(one).sort()) add(join(one, name))
+  }
+  add(path)
+  return `sha256:${hash.digest('hex')}`
+}
+
+/** A file in parts, each of which is valid until the next is taken, and its size. */
+export function* chunksOf(file: string): Generator<{ readonly chunk: Buffer; readonly size: number }> {
+  const descriptor = openSync(file, 'r')
+  try {
+    const buffer = Buffer.alloc(1 << 20)
+    const { size } = fstatSync(descriptor)
+    for (let length = readSync(descriptor, buffer); length > 0; length = readSync(descriptor, buffer))
+      yield { chunk: buffer.subarray(0, length), size }
+  } finally {
+    closeSync(descriptor)
+  }
+}

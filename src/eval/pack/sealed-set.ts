@@ -1,0 +1,98 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { z } from 'zod'
+import { conflict, forbidden, invalid } from '../../errors.ts'
+import { asJson, writeAtomically } from '../../files/atomic-write.ts'
+import { takeLock } from '../../files/lock.ts'
+import { canonicalJson } from '../../json.ts'
+import { ContentHash, Count, SafeId, Timestamp, Words } from '../store/schemas/primitives.ts'
+import { fileHashOf } from './file-hash.ts'
+import { parseJsonAs, sha256 } from './manifest.ts'
+
+/** A run on a sealed set. Baselines, controls and ablations say nothing about the memory under test, and do not count. */
+const Look = z.strictObject({ at: Timestamp, runId: SafeId, system: Words, counts: z.boolean() })
+type Look = z.infer<typeof Look>
+
+/** The seal of a file or folder, next to it in `<name>.seal.json`. */
+const SealedSet = z.strictObject({
+  schemaVersion: z.literal(1),
+  sealed: Words,
+  hash: ContentHash,
+  sealedAt: Timestamp,
+  maxRuns: Count,
+  notes: z.string().optional(),
+  looks: z.array(Look),
+  /** The hash of all the above, which shows edits. */
+  digest: ContentHash,
+})
+type SealedSet = z.infer<typeof SealedSet>
+
+const ending = '.seal.json'
+const sealPath = (path: string): string => `${path}${ending}`
+
+/** Seals a file or folder: its hash, the time, and how many runs may be made on it. */
+export async function sealSet(
+  path: string,
+  { maxRuns, notes, now }: { readonly maxRuns: number; readonly notes: string | undefined; readonly now: Date },
+): Promise<Omit<SealedSet, 'digest'> & { readonly file: string }> {
+  if (!existsSync(path)) throw invalid(`${path}: no such file or directory.`, 'Give the data or the folder of a pack.')
+  const file = sealPath(path)
+  const seal = {
+    ...{ schemaVersion: 1 as const, sealed: basename(path), hash: fileHashOf(path), sealedAt: now.toISOString() },
+    ...{ maxRuns, ...(notes === undefined ? {} : { notes }), looks: [] },
+  }
+  if (!(await writeAtomically(file, asJson(withDigest(seal)), { existing: 'keep' })))
+    throw conflict(
+      `${path} is sealed already, in ${file}.`,
+      'A seal is never replaced: its runs are recorded for ever.',
+    )
+  return { file, ...seal }
+}
+
+/**
+ * Records a run on every sealed set among these files and folders, before the run begins: a run that fails or is interrupted
+ * has been a look too. Returns the seal as the run states it; null if nothing is sealed.
+ */
+export async function recordLook(places: readonly string[], look: Look) {
+  let stated: { hash: string; sealedAt: string; look: number; maxRuns: number } | null = null
+  for (const path of places.flatMap(sealedAmong)) {
+    const file = sealPath(path)
+    const release = await takeLock(`${file}.lock`, `The seal of ${path}`, 10_000)
+    try {
+      const seal = readSeal(path, file)
+      const counted = seal.looks.filter(({ counts }) => counts).length
+      if (look.counts && counted >= seal.maxRuns)
+        throw forbidden(
+          `${path} is sealed for ${seal.maxRuns} ${seal.maxRuns === 1 ? 'run' : 'runs'}, and ${counted} were made.`,
+          'A set that was looked at again is no longer unseen. Measure on a new one, or on a copy without the seal.',
+        )
+      const looks = [...seal.looks, look]
+      await writeAtomically(file, asJson(withDigest({ ...seal, looks })), { existing: 'replace' })
+      const { hash, sealedAt, maxRuns } = seal
+      stated = { hash, sealedAt, look: counted + Number(look.counts), maxRuns }
+    } finally {
+      release()
+    }
+  }
+  return stated
+}
+
+function readSeal(path: string, file: string): Omit<SealedSet, 'digest'> {
+  const hint = 'Restore the file from version control.'
+  const { digest, ...seal } = parseJsonAs(file, readFileSync(file, 'utf8'), SealedSet, hint)
+  if (digest !== withDigest(seal).digest) throw invalid(`${file} was edited: its digest does not fit.`, hint)
+  if (seal.hash !== fileHashOf(path))
+    throw invalid(
+      `${path} was changed after it was sealed at ${seal.sealedAt}.`,
+      'Restore it; its figures would be of other data.',
+    )
+  return seal
+}
+
+const withDigest = (seal: Omit<SealedSet, 'digest'>): SealedSet => ({ ...seal, digest: sha256(canonicalJson(seal)) })
+
+/** The sealed ones among a file or folder, the folder that contains it, and what a folder contains. */
+function sealedAmong(path: string): readonly string[] {
+  const inside = statSync(path).isDirectory() ? readdirSync(path).map((name) => join(path, name)) : []
+  return [path, dirname(path), ...inside].filter((one) => existsSync(sealPath(one)))
+}

@@ -1,0 +1,123 @@
+import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { basename } from 'node:path'
+import { z } from 'zod'
+import { invalid, type MemoryError } from '../../../errors.ts'
+import { linesOf } from '../../../files/lines.ts'
+import { parseJsonAs } from '../../pack/manifest.ts'
+import { emptyAnswer, type SystemAnswer } from '../../system/system.ts'
+import { idOf, type SuiteConversation } from './suite.ts'
+
+/** The prefix of the name of a system that is a file of rankings. */
+const prefix = 'rankings:'
+
+/** The file behind the name of a system; null if the system is a program. */
+export const rankingsFile = (system: string): string | null =>
+  system.startsWith(prefix) ? system.slice(prefix.length) : null
+
+export const rankingsSystem = (file: string): string => `${prefix}${file}`
+
+const Ids = z.array(z.string().min(1))
+
+/** The answer of a memory to one question: a line of a file of rankings. Any other field could be a label, and is refused. */
+const RankingLine = z.strictObject({
+  question: z.string().min(1),
+  ranking: Ids,
+  shown: z
+    .array(z.strictObject({ turn: z.string().min(1), text: z.string(), isEarlier: z.boolean().optional() }))
+    .optional(),
+  standing: Ids.optional(),
+})
+type RankingLine = z.infer<typeof RankingLine>
+
+/** The line for an answer. */
+export const rankingOf = (question: string, { relevant, pinned, quotes }: SystemAnswer): RankingLine => ({
+  question,
+  ranking: relevant.map(({ id }) => id),
+  ...(quotes === undefined
+    ? {}
+    : { shown: quotes.map(({ turn, text, isEarlier }) => ({ turn, text, ...(isEarlier === true && { isEarlier }) })) }),
+  ...(pinned.length === 0 ? {} : { standing: [...pinned] }),
+})
+
+const fieldsHint =
+  'A line is {"question", "ranking"} and, if the memory has them, "shown" and "standing"; docs/evaluation.md describes them.'
+const idsHint =
+  'Rank the documents that `credence benchmark export` writes, by the ids that they have there. Ids of the published files are refused, because some of them contain the answer.'
+
+/** Reads a file of rankings, and checks every line against the documents of its question. */
+export async function readRankings(file: string, conversations: () => Iterable<SuiteConversation>) {
+  if (!existsSync(file)) throw invalid(`${file}: no such file.`, 'Give the path of the rankings with --rankings.')
+  const lines = new Map<string, { readonly number: number; readonly ranking: RankingLine }>()
+  const hash = createHash('sha256')
+  for await (const { number, bytes } of linesOf(file)) {
+    const place = `${file}:${number}`
+    if (bytes === null) throw invalid(`${place}: the line is too long.`, 'Give one question per line.')
+    hash.update(bytes).update('\n')
+    const text = Buffer.from(bytes).toString('utf8').trim()
+    if (text === '') continue
+    const ranking = parseJsonAs(place, text, RankingLine, fieldsHint)
+    const first = lines.get(ranking.question)
+    if (first !== undefined)
+      throw invalid(`${place}: "${ranking.question}" is already ranked in line ${first.number}.`, 'Remove one line.')
+    lines.set(ranking.question, { number, ranking })
+  }
+  const answers = new Map<string, SystemAnswer>()
+  const missing: string[] = []
+  for (const conversation of conversations()) {
+    const documents = documentIds(conversation)
+    for (const { id } of conversation.questions) {
+      const line = lines.get(id)
+      if (line === undefined) missing.push(id)
+      else {
+        const problem = problemOf(line.ranking, documents)
+        if (problem !== null) throw invalid(`${file}:${line.number}: ${problem}`, idsHint)
+        answers.set(id, answerOf(line.ranking))
+      }
+    }
+  }
+  for (const [question, { number }] of lines)
+    if (!answers.has(question)) throw unknownQuestion(`${file}:${number}`, question)
+  if (missing.length > 0)
+    throw invalid(
+      `${file}: ${missing.length} of ${missing.length + answers.size} questions have no line, such as "${missing[0]}".`,
+      'Give every question a line, because leaving out hard questions would raise the figures. Nothing found is "ranking": [].',
+    )
+  return { answers, name: rankingsSystem(basename(file)), version: `sha256:${hash.digest('hex')}` }
+}
+
+const unknownQuestion = (place: string, question: string): MemoryError =>
+  invalid(`${place}: the suite has no question "${question}".`, 'Use the ids of the questions as in the data.')
+
+type Documents = { readonly turns: ReadonlySet<string>; readonly sessions: ReadonlySet<string> }
+
+const documentIds = ({ turns }: SuiteConversation): Documents => ({
+  turns: new Set(turns.map(idOf)),
+  sessions: new Set(turns.map(({ session }) => session)),
+})
+
+function problemOf({ ranking, shown = [], standing = [] }: RankingLine, { turns, sessions }: Documents): string | null {
+  const ofSessions = ranking.length > 0 && sessions.has(ranking[0] as string)
+  const documents = ofSessions ? sessions : turns
+  const kind = ofSessions ? 'sessions' : 'turns'
+  if (ranking.length > documents.size)
+    return `${ranking.length} ids, but the question has only ${documents.size} ${kind}.`
+  const twice = ranking.find((id, place) => ranking.indexOf(id) !== place)
+  if (twice !== undefined) return `"${twice}" is in the ranking twice.`
+  const unknown =
+    ranking.find((id) => !documents.has(id)) ??
+    [...standing, ...shown.map(({ turn }) => turn)].find((id) => !turns.has(id))
+  if (unknown === undefined) return null
+  return sessions.has(unknown) || turns.has(unknown)
+    ? `"${unknown}" is not one of the ${kind}; a ranking has sessions or turns, not both.`
+    : `"${unknown}" is not a document of this question.`
+}
+
+const answerOf = ({ ranking, shown, standing = [] }: RankingLine): SystemAnswer => ({
+  ...emptyAnswer,
+  relevant: ranking.map((id) => ({ id, score: null })),
+  pinned: standing,
+  ...(shown === undefined
+    ? {}
+    : { quotes: shown.map(({ turn, text, isEarlier = false }) => ({ turn, text, isEarlier })) }),
+})
