@@ -3,6 +3,7 @@ import { cpus, totalmem } from 'node:os'
 import { parseArgs } from 'node:util'
 import { FilledStores } from './filled-stores.ts'
 import { harnessLane } from './lanes/harness.ts'
+import { busyHostsLane, hostsLane } from './lanes/hosts.ts'
 import { postgresLane } from './lanes/postgres.ts'
 import { profileLane } from './lanes/profile.ts'
 import { proxyLane } from './lanes/proxy.ts'
@@ -41,6 +42,8 @@ const lanes: readonly Lane[] = [
   turnsLane,
   harnessLane,
   postgresLane,
+  hostsLane,
+  busyHostsLane,
 ]
 
 const usage = `Usage: npm run bench -- [lane…] [--quick] [--no-write]

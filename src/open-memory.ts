@@ -17,6 +17,7 @@ import { omitUndefined } from './omit-undefined.ts'
 import type { CaredStore } from './search/store-port.ts'
 import type { Boldness } from './search/turns/model.ts'
 import { inMemory } from './store/sqlite/database.ts'
+import { openKeptStore } from './store/sqlite/idle-stores.ts'
 import { openSqliteStore } from './store/sqlite/sqlite-store.ts'
 import { isReadOnlyStore, storeSuffixes } from './store/sqlite/store-file.ts'
 
@@ -126,9 +127,9 @@ export function openPorts(dir: string, given: PortsOptions & CopyOptions = {}) {
   const { busyTimeoutMs, agentShare, recallBoldness, inspect = false, evalStoreDir, onErased = () => {} } = given
   const openFile = () => {
     const options = { file: storeFile(dir), ...(busyTimeoutMs === undefined ? {} : { busyTimeoutMs }) }
-    if (!inspect && !isReadOnlyStore(options.file))
-      for (const suffix of storeSuffixes) checkOwn(dir, options.file + suffix)
-    return openSqliteStore({ ...options, inspect, random: randomBytes })
+    if (inspect || isReadOnlyStore(options.file)) return openSqliteStore({ ...options, inspect, random: randomBytes })
+    for (const suffix of storeSuffixes) checkOwn(dir, options.file + suffix)
+    return openKeptStore({ ...options, random: randomBytes })
   }
   const file = given.server === undefined ? openFile() : null
   const opened: CaredStore = file ?? (given.server as () => CaredStore)()

@@ -9,9 +9,9 @@ const budgets: Readonly<Record<string, number>> = {
   '': 1_400,
   adapters: 600,
   beliefs: 900,
-  cli: 14_400,
-  'cli/resident': 250,
-  eval: 10_400,
+  cli: 14_550,
+  'cli/resident': 300,
+  eval: 10_900,
   files: 850,
   http: 1_650,
   mcp: 750,
@@ -25,10 +25,10 @@ const budgets: Readonly<Record<string, number>> = {
   store: 1_050,
   'store/copy': 250,
   'store/postgres': 1_950,
-  'store/sqlite': 5_100,
+  'store/sqlite': 5_150,
   tasks: 5_050,
 }
-const maxLines = 70_000
+const maxLines = 70_600
 /** Max lines of the TypeScript and CSS of the dashboard, in `web`. */
 const maxWebLines = 12_350
 

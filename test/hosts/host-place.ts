@@ -2,7 +2,7 @@ import { execFileSync, spawn } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
-import { vi } from 'vitest'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { queuedNames } from '../../src/cli/hooks/hook-queue.ts'
 import { bin, endOf, workplace } from '../cli/workplace.ts'
 
@@ -101,15 +101,18 @@ export function hostPlace(programs: string, hostEnv: (home: string) => Readonly<
       if (exitCode !== 0) throw new Error(`credence ${argv.join(' ')}: ${exitCode} ${stderr}`)
       return JSON.parse(stdout)
     },
-    /** Waits until everything that hooks have put into the queue is heard. A host may have ended the process that heard it. */
-    allHeard: async () => {
-      await runIn(place.work, 'credence', 'hook', 'hear')
-      await vi.waitFor(
-        () => {
-          if (queuedNames(memoryDirectory).length > 0) throw new Error('The queue is not empty.')
-        },
-        { timeout: 60_000, interval: 100 },
-      )
-    },
+    /** Waits until the processes that hooks leave behind have heard the queue. Starts none itself. */
+    allHeard: () => eventually(() => queuedNames(memoryDirectory).length === 0, 'The queue is not empty.'),
+  }
+}
+
+const maxWaitMs = 60_000
+
+/** Waits for a condition that other processes bring about. */
+export async function eventually(isMet: () => boolean, otherwise: string): Promise<void> {
+  const end = performance.now() + maxWaitMs
+  while (!isMet()) {
+    if (performance.now() > end) throw new Error(`${otherwise} Waited ${maxWaitMs} ms.`)
+    await sleep(50)
   }
 }

@@ -103,6 +103,44 @@ describe('a process that runs', () => {
     })
   })
 
+  it('sends the answer of a hook before the rest of its work', async () => {
+    using place = workplace()
+    await withPort(place)
+    await using process = await running(place.home)
+    const record = join(place.home, '.local', 'state', 'credence', 'hosts', 'claude-code.hook.json')
+    const command = {
+      argv: ['hook', 'prompt-submit', '--host', 'claude-code'],
+      ...{ cwd: place.work, env: {}, home: place.home, ageMs: 0, stdout: {}, stderr: {} },
+      input: prompted(place, 'Which staging port?', 's-1'),
+    }
+
+    const { exitCode, stdout } = await process.commands.run(command)
+    const before = existsSync(record)
+    await process.commands.finish()
+
+    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: expect.stringContaining('5433') })
+    expect([before, existsSync(record)]).toEqual([false, true])
+    const { turns } = await place.json('conversations', 'show', 's-1')
+    expect(turns).toHaveLength(1)
+  })
+
+  it('answers from the memory that is there now, after another one was there', async () => {
+    using place = workplace()
+    const memory = join(place.home, '.local', 'share', 'credence')
+    await withPort(place)
+    await using process = await running(place.home)
+    const first = await program(place, ['recall', 'Which staging port is it?'])
+    rmSync(memory, { recursive: true })
+    await place.json('remember', 'Our staging port is 6000.', '--name', 'staging port')
+
+    const second = await program(place, ['recall', 'Which staging port is it?'])
+    await process.close()
+
+    expect([first.stdout, second.stdout]).toEqual([expect.stringContaining('5433'), expect.stringContaining('6000')])
+    expect(process.asked()).toEqual(['recall', 'recall'])
+    expect(readdirSync(join(memory, 'state')).filter((name) => name.endsWith('-wal'))).toEqual([])
+  })
+
   it('is not asked by commands on PostgreSQL, or that read a stream', async () => {
     using place = workplace()
     await using process = await running(place.home)

@@ -4,6 +4,7 @@ import { createRequire } from 'node:module'
 import { connect, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { parseObject } from '../../json.ts'
+import { keepStoresOpen } from '../../store/sqlite/idle-stores.ts'
 import type { Machine } from '../session.ts'
 import { type ForeignCommand, ForeignCommands } from './run-here.ts'
 
@@ -34,6 +35,11 @@ const minStaleMs = 10_000
  */
 export async function answerCommands(machine: Machine): Promise<AnsweringProcess> {
   const commands = new ForeignCommands()
+  const closeStores = keepStoresOpen()
+  const end = async (): Promise<void> => {
+    await commands.handOver()
+    await closeStores()
+  }
   const socket = createRequire(machine.program)('./socket.js') as SocketProtocol
   const directory = socket.socketDirectory(machine.env, machine.home)
   const name = `${Date.now().toString(36)}-${randomBytes(8).toString('hex')}.sock`
@@ -47,7 +53,7 @@ export async function answerCommands(machine: Machine): Promise<AnsweringProcess
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 })
     const address = socket.isPrivate(directory) ? socket.addressOf(directory, name) : null
-    if (address === null) return { commands, close: () => commands.handOver() }
+    if (address === null) return { commands, close: end }
     await removeStale(directory, socket)
     process.on('exit', remove)
     await new Promise<void>((resolve, reject) => {
@@ -58,14 +64,14 @@ export async function answerCommands(machine: Machine): Promise<AnsweringProcess
     else chmodSync(path, 0o600)
   } catch {
     // A read-only disk, or a file system without sockets.
-    return { commands, close: () => commands.handOver() }
+    return { commands, close: end }
   }
   return {
     commands,
     close: async () => {
       server.close()
       remove()
-      await commands.handOver()
+      await end()
       process.off('exit', remove)
     },
   }

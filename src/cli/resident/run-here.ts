@@ -1,5 +1,6 @@
 import { tmpdir } from 'node:os'
 import { Readable, Writable } from 'node:stream'
+import { nextTurn } from '../../next-turn.ts'
 import { type ProcessEnvironment, processEnvironment } from '../compose.ts'
 import type { EnvironmentVariables } from '../text/output.ts'
 
@@ -28,6 +29,7 @@ type Background = Pick<ForeignCommand, 'argv' | 'env'> & { readonly ended: Promi
 export class ForeignCommands {
   readonly #running = new Set<Promise<unknown>>()
   readonly #background = new Set<Background>()
+  #isHandedOver = false
 
   async run(command: ForeignCommand): Promise<CommandEnding> {
     const { main } = await import('../main.ts')
@@ -42,21 +44,26 @@ export class ForeignCommands {
       stdout,
       stderr,
       startedAt: performance.now() - command.ageMs,
-      // Instead of another process, because this one keeps running.
+      // Instead of another process, because this one keeps running. Not before the answer has been sent.
       startDetached: async (argv, variables) => {
         const env = { ...command.env, ...variables }
-        const background = { argv, env, ended: this.run({ ...command, argv, env, input: '', ageMs: 0 }) }
+        if (this.#isHandedOver) return processEnvironment().startDetached?.(argv, env)
+        const ended = nextTurn().then(() => this.run({ ...command, argv, env, input: '', ageMs: 0 }))
+        const background = { argv, env, ended }
         this.#background.add(background)
-        void background.ended.finally(() => this.#background.delete(background)).catch(() => {})
+        this.#track(ended.finally(() => this.#background.delete(background)))
       },
     }
-    const running = main(command.argv, environment)
+    const ending = main(command.argv, environment).then((exitCode) => stdout.ending(exitCode, stderr))
+    this.#track(ending)
+    // A hook prints its whole answer at once, and its exit code is always 0. The host does not wait for the rest of its work.
+    if (command.argv[0] !== 'hook' || command.argv.includes('--json')) return ending
+    return Promise.race([ending, stdout.printed.then(() => stdout.ending(0, stderr))])
+  }
+
+  #track(running: Promise<unknown>): void {
     this.#running.add(running)
-    try {
-      return { exitCode: await running, stdout: stdout.text, stderr: stderr.text }
-    } finally {
-      this.#running.delete(running)
-    }
+    void running.catch(() => {}).finally(() => this.#running.delete(running))
   }
 
   /** Waits for the commands that run, and for those that they leave to run. */
@@ -66,6 +73,7 @@ export class ForeignCommands {
 
   /** Moves background commands to separate processes, because a host does not wait long for this one. */
   async handOver(): Promise<void> {
+    this.#isHandedOver = true
     const { startDetached } = processEnvironment()
     for (const { argv, env } of this.#background) await startDetached?.(argv, env)
   }
@@ -86,7 +94,8 @@ export async function preloadHook(): Promise<void> {
 class Collector extends Writable {
   readonly isTTY: boolean
   readonly columns: number
-  text = ''
+  readonly #first = Promise.withResolvers<void>()
+  #text = ''
 
   constructor({ isTTY = false, columns = 80 }: Terminal) {
     super({ decodeStrings: false })
@@ -95,7 +104,17 @@ class Collector extends Writable {
   }
 
   override _write(chunk: string | Buffer, _encoding: string, done: () => void): void {
-    this.text += chunk
+    this.#text += chunk
+    this.#first.resolve()
     done()
+  }
+
+  /** Settled with the first text, even if it is empty. */
+  get printed(): Promise<void> {
+    return this.#first.promise
+  }
+
+  ending(exitCode: number, stderr: Collector): CommandEnding {
+    return { exitCode, stdout: this.#text, stderr: stderr.#text }
   }
 }

@@ -17,7 +17,7 @@ import { identityOf, isDiskFull, sizeOf } from './store-file.ts'
 type ConnectionOptions = {
   readonly file: string
   readonly isReadonly: boolean
-  readonly busyTimeoutMs: number
+  busyTimeoutMs: number
   /** Opens the database, once at the start and again after the disk has failed. */
   readonly open: () => DatabaseSync
 }
@@ -52,7 +52,7 @@ export class Connection {
 
   constructor(options: ConnectionOptions) {
     this.file = options.file
-    this.#options = options
+    this.#options = { ...options }
     this.#db = options.open()
     this.#files = identityOf(this.file)
   }
@@ -357,6 +357,17 @@ export class Connection {
     }
   }
 
+  /** Sets how long the next reads and writes wait for another process that is writing. */
+  waitAtMost(busyTimeoutMs: number): void {
+    this.#options.busyTimeoutMs = busyTimeoutMs
+    setPragma(this.#database(), 'busy_timeout', busyTimeoutMs)
+  }
+
+  /** Whether the file on the disk is still the one that was opened. */
+  get isCurrent(): boolean {
+    return this.#db !== null && identityOf(this.file) === this.#files
+  }
+
   close(): void {
     this.#disconnect()
     this.#isClosed = true
@@ -420,7 +431,7 @@ export class Connection {
   /** A write to a file that was unlinked would be acknowledged and lost. */
   #requireSameFiles(): void {
     this.#database()
-    if (identityOf(this.file) === this.#files) return
+    if (this.isCurrent) return
     throw new MemoryError('unavailable', `The store ${this.file} was moved or replaced while it was open.`, {
       hint: 'Put it back, or start again to use the file that is there now.',
     })

@@ -30,6 +30,9 @@ export type SqliteStore = CaredStore & {
   sync(): Promise<SyncStore>
   /** Makes the next read see the writes of other connections, also within `withSnapshot`. */
   endSnapshot(): void
+  waitAtMost(busyTimeoutMs: number): void
+  /** Whether the file on the disk is still the one that was opened. */
+  isCurrent(): boolean
 }
 
 /**
@@ -242,6 +245,8 @@ function openStore(options: SqliteStoreOptions, openWith: (readonly: boolean) =>
     sync: async () => (await loaded(import('./sync.ts'))).syncIn(committing),
     withSnapshot: (work) => connection.withSnapshot(work),
     endSnapshot: () => connection.endSnapshot(),
+    waitAtMost: (ms) => connection.waitAtMost(ms),
+    isCurrent: () => connection.isCurrent,
     close: async () => {
       await locking
       await second?.store.close()

@@ -1,6 +1,5 @@
 import { Console } from 'node:console'
 import type { Writable } from 'node:stream'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { isProject, teamOwner } from '../../../beliefs/scope.ts'
 import type { McpOptions } from '../../../mcp/memory-mcp.ts'
 import type { Memory } from '../../../memory/memory.ts'
@@ -154,13 +153,9 @@ function hookTool(
       stdout: {},
       stderr: {},
     })
-    // A host that ends after its last answer ends this process, too; so the answer is stored first, if that is quick.
-    if (event === 'Stop') await Promise.race([commands.finish(), sleep(maxStoringMs, null, { ref: false })])
     return stdout
   }
 }
-
-const maxStoringMs = 200
 
 /** Standard output belongs to the protocol, so console.log goes to standard error. */
 function keepStdoutClean(stderr: Writable): () => void {

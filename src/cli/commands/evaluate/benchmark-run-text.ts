@@ -1,5 +1,6 @@
 import { manifestOf } from '../../../eval/pack/manifest.ts'
 import { namesIn, withNames } from '../../../eval/report/case-detail.ts'
+import { budgetRows, curveRows } from '../../../eval/report/context-tables.ts'
 import { type AblationResult, type PassedShare, saturated, summariseCases } from '../../../eval/score/figures.ts'
 import type { Interval } from '../../../eval/score/statistics.ts'
 import { casesOf } from '../../../eval/store/case-log.ts'
@@ -16,6 +17,8 @@ export type RunResult = {
   /** For a run with a part switched off: whether the cases noticed. */
   readonly ablation: AblationResult | null
   readonly isBaseline: boolean
+  /** How the system was reached. */
+  readonly door: string
 }
 
 /** The runs of a command for people: an overview, failures, the figures of suites and attacks, and ablations. */
@@ -25,7 +28,7 @@ export async function runsText(root: string, results: readonly RunResult[]): Pro
   const failures: string[] = []
   for (const result of measured) failures.push(...(await failuresOf(root, result)))
   const figures = [...(await suiteText(root, results)), ...(await redTeamText(root, runs))]
-  return (style) => [overview(runs, failures, style), ...figures, ...ablationText(results, style)].join('\n')
+  return (style) => [overview(results, failures, style), ...figures, ...ablationText(results, style)].join('\n')
 }
 
 /** Sorted by case, so that the output does not depend on the seed. */
@@ -47,17 +50,22 @@ async function failuresOf(root: string, { summary, directory }: RunResult): Prom
 const maxFailures = 20
 const maxPrompt = 60
 
-function overview(runs: readonly RunSummary[], failures: readonly string[], style: Style): string {
-  const rows = runs.map((run) => [
+function overview(results: readonly RunResult[], failures: readonly string[], style: Style): string {
+  const rows = results.map(({ summary: run, door }) => [
     run.benchmarkId,
     run.system?.name ?? '',
+    door,
     run.status,
-    `${run.passedCases}/${run.totalCases}${run.errorCases ? `, ${run.errorCases} errors` : ''}`,
+    [
+      `${run.passedCases}/${run.totalCases}`,
+      ...(run.errorCases ? [`${run.errorCases} errors`] : []),
+      ...(run.skippedCases ? [`${run.skippedCases} not offered or skipped`] : []),
+    ].join(', '),
     run.latency === undefined ? '' : `${run.latency.p50Ms.toFixed(2)} / ${run.latency.p95Ms.toFixed(2)} ms`,
     run.runId,
     [isSaturated(run) ? saturated : '', sealText(run)].filter((mark) => mark !== '').join('; '),
   ])
-  const title = ['benchmark', 'system', 'status', 'passed', 'p50 / p95', 'run', '']
+  const title = ['benchmark', 'system', 'door', 'status', 'passed', 'p50 / p95', 'run', '']
   const shown = failures.slice(0, maxFailures).map((failure) => style.red(stripControlCharacters(failure)))
   const left = failures.length - shown.length
   const more = left > 0 ? [`and ${left} more; see the case records`] : []
@@ -134,10 +142,14 @@ async function suiteText(root: string, results: readonly RunResult[]): Promise<r
         ...metrics.map((metric) => figure(figures[metric.name], metric)),
       ]
     })
+    const measuredRuns = own.map(({ summary }, place) => ({ summary, records: records[place] ?? [] }))
     lines.push(
       '',
       stripControlCharacters(
         table([[`${benchmarkId}, %`, 'cases', ...metrics.map(({ name }) => name)], ...rows, ...byGroup]),
+      ),
+      ...[budgetRows(measuredRuns), curveRows(measuredRuns)].flatMap((more) =>
+        more === null ? [] : ['', stripControlCharacters(table(more))],
       ),
       ...(own.some(({ isBaseline }) => isBaseline) ? [vectorsLeftOut] : []),
     )

@@ -23,21 +23,25 @@ const Ids = z.array(z.string().min(1))
 const RankingLine = z.strictObject({
   question: z.string().min(1),
   ranking: Ids,
-  pushes: z.boolean().optional(),
+  shown: z
+    .array(z.strictObject({ turn: z.string().min(1), text: z.string(), isEarlier: z.boolean().optional() }))
+    .optional(),
   standing: Ids.optional(),
 })
 type RankingLine = z.infer<typeof RankingLine>
 
 /** The line for an answer. */
-export const rankingOf = (question: string, { relevant, pinned, pushes }: SystemAnswer): RankingLine => ({
+export const rankingOf = (question: string, { relevant, pinned, quotes }: SystemAnswer): RankingLine => ({
   question,
   ranking: relevant.map(({ id }) => id),
-  ...(pushes === undefined ? {} : { pushes }),
+  ...(quotes === undefined
+    ? {}
+    : { shown: quotes.map(({ turn, text, isEarlier }) => ({ turn, text, ...(isEarlier === true && { isEarlier }) })) }),
   ...(pinned.length === 0 ? {} : { standing: [...pinned] }),
 })
 
 const fieldsHint =
-  'A line is {"question", "ranking"} and, if the memory has them, "pushes" and "standing"; docs/evaluation.md describes them.'
+  'A line is {"question", "ranking"} and, if the memory has them, "shown" and "standing"; docs/evaluation.md describes them.'
 const idsHint =
   'Rank the documents that `credence benchmark export` writes, by the ids that they have there. Ids of the published files are refused, because some of them contain the answer.'
 
@@ -92,7 +96,7 @@ const documentIds = ({ turns }: SuiteConversation): Documents => ({
   sessions: new Set(turns.map(({ session }) => session)),
 })
 
-function problemOf({ ranking, standing = [] }: RankingLine, { turns, sessions }: Documents): string | null {
+function problemOf({ ranking, shown = [], standing = [] }: RankingLine, { turns, sessions }: Documents): string | null {
   const ofSessions = ranking.length > 0 && sessions.has(ranking[0] as string)
   const documents = ofSessions ? sessions : turns
   const kind = ofSessions ? 'sessions' : 'turns'
@@ -100,16 +104,20 @@ function problemOf({ ranking, standing = [] }: RankingLine, { turns, sessions }:
     return `${ranking.length} ids, but the question has only ${documents.size} ${kind}.`
   const twice = ranking.find((id, place) => ranking.indexOf(id) !== place)
   if (twice !== undefined) return `"${twice}" is in the ranking twice.`
-  const unknown = ranking.find((id) => !documents.has(id)) ?? standing.find((id) => !turns.has(id))
+  const unknown =
+    ranking.find((id) => !documents.has(id)) ??
+    [...standing, ...shown.map(({ turn }) => turn)].find((id) => !turns.has(id))
   if (unknown === undefined) return null
   return sessions.has(unknown) || turns.has(unknown)
     ? `"${unknown}" is not one of the ${kind}; a ranking has sessions or turns, not both.`
     : `"${unknown}" is not a document of this question.`
 }
 
-const answerOf = ({ ranking, pushes, standing = [] }: RankingLine): SystemAnswer => ({
+const answerOf = ({ ranking, shown, standing = [] }: RankingLine): SystemAnswer => ({
   ...emptyAnswer,
   relevant: ranking.map((id) => ({ id, score: null })),
   pinned: standing,
-  ...(pushes === undefined ? {} : { pushes }),
+  ...(shown === undefined
+    ? {}
+    : { quotes: shown.map(({ turn, text, isEarlier = false }) => ({ turn, text, isEarlier })) }),
 })
