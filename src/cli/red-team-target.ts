@@ -239,7 +239,7 @@ export async function openRedTeamTarget(temporary: string): Promise<Target> {
     const lists = Object.values(operations)
       .flatMap(({ http, ...rest }) => ('isStream' in rest || !/^GET [^:]+$/u.test(http) ? [] : [http.slice(4)]))
       .map((path) =>
-        request(`${apiPrefix}${path}?${new URLSearchParams(path === '/search' ? { query: message } : {})}`, {
+        request(`${apiPrefix}${path}?${new URLSearchParams(path === '/search' ? { q: message } : {})}`, {
           method: 'GET',
           headers,
         }),

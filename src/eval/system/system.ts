@@ -56,8 +56,8 @@ export type AnswerHit = {
   readonly score: number | null
   /** Absent for a system whose scores have no parts, such as a cosine. */
   readonly clauses?: readonly AnswerClause[]
-  /** The passage of a turn that is shown in place of the whole turn. */
-  readonly text?: string
+  /** The length of the passage that is shown in place of the whole turn. */
+  readonly characters?: number
   /** The words of the message that matched each clause, for a person to read. */
   readonly matches?: readonly Pick<MatchedForm, 'form' | 'words' | 'explanation'>[]
 }

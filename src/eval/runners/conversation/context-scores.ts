@@ -37,5 +37,5 @@ export function contextScores(question: SuiteQuestion, { found, shown }: Pick<Su
   }
 }
 
-const lengthOf = (lines: readonly { readonly text: string }[]): number =>
-  lines.reduce((sum, { text }) => sum + text.length, 0)
+const lengthOf = (lines: readonly { readonly characters: number }[]): number =>
+  lines.reduce((sum, { characters }) => sum + characters, 0)

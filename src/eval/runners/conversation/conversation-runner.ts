@@ -167,23 +167,26 @@ async function tell(
 
 /** Maps the ids of an answer to turns. A session id stands for the turns of the session, and an unknown id for a wrong turn. */
 function resolver({ turns }: SuiteConversation): (answer: SystemAnswer) => SuiteAnswer {
+  const sized = turns.map(({ id, session, text }): FoundTurn => ({ id, session, characters: text.length }))
   const byId = new Map<string, readonly FoundTurn[]>([
-    ...Map.groupBy(turns, ({ session }) => session),
-    ...turns.map((turn) => [turn.id, [turn]] as const),
+    ...Map.groupBy(sized, ({ session }) => session),
+    ...sized.map((turn) => [turn.id, [turn]] as const),
   ])
   const turnsOf = (id: string): readonly FoundTurn[] =>
-    byId.get(id) ?? [{ id: `unknown:${id}`, session: `unknown:${id}`, text: '' }]
-  const withoutRepeats = <Found extends FoundTurn>(found: readonly Found[]): readonly Found[] => [
+    byId.get(id) ?? [{ id: `unknown:${id}`, session: `unknown:${id}`, characters: 0 }]
+  const withoutRepeats = (found: readonly FoundTurn[]): readonly FoundTurn[] => [
     ...new Map(found.map((turn) => [turn.id, turn])).values(),
   ]
   return ({ relevant, pinned, quotes }) => ({
     found: withoutRepeats(
-      relevant.flatMap(({ id, text }) => turnsOf(id).map((turn) => ({ ...turn, text: text ?? turn.text }))),
+      relevant.flatMap(({ id, characters }) =>
+        turnsOf(id).map((turn) => (characters === undefined ? turn : { ...turn, characters })),
+      ),
     ),
     standing: withoutRepeats(pinned.flatMap(turnsOf)).map(idOf),
     shown:
       quotes?.flatMap(({ turn, text, isEarlier = false }) =>
-        turnsOf(turn).map(({ id, session }) => ({ id, session, text, isEarlier })),
+        turnsOf(turn).map((one) => ({ ...one, characters: text.length, text, isEarlier })),
       ) ?? null,
   })
 }
@@ -221,9 +224,9 @@ async function outcomeOf(
               `Not among the first ${maxKept}: ${missing.slice(0, maxKept).join(', ') || 'the current fact'}.`,
             ])
     const returned = found.map((id, place) => ({ id, score: null, rank: place + 1 }))
+    const explanation = { group, ...omitUndefined({ confidence: given.confidence }) }
     const isWhole = given.relevant.length <= maxAsked
     const ranking = isWhole ? { ranking: rankingOf(caseId, given) } : {}
-    const explanation = { group, ...omitUndefined({ confidence: given.confidence }) }
     return { caseId, cluster, verdict, scores, returned, failures: [...failures], timings, explanation, ...ranking }
   } catch (error) {
     if (!(error instanceof MemoryError)) throw error

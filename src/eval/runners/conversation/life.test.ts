@@ -44,7 +44,13 @@ function readLife(given: Parameters<typeof write>[1] = {}): SuiteConversation {
   return conversation as SuiteConversation
 }
 
-const turn = (id: string, isEarlier = false) => ({ id, session: id.slice(0, 2), text: 'x'.repeat(50), isEarlier })
+const turn = (id: string, isEarlier = false) => ({
+  id,
+  session: id.slice(0, 2),
+  text: 'x'.repeat(50),
+  characters: 50,
+  isEarlier,
+})
 const shows = (...shown: ReturnType<typeof turn>[]): SuiteAnswer => ({ found: shown, standing: [], shown })
 
 describe('the files of a life', () => {

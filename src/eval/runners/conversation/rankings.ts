@@ -4,6 +4,7 @@ import { basename } from 'node:path'
 import { z } from 'zod'
 import { invalid, type MemoryError } from '../../../errors.ts'
 import { linesOf } from '../../../files/lines.ts'
+import { omitUndefined } from '../../../omit-undefined.ts'
 import { parseJsonAs } from '../../pack/manifest.ts'
 import { emptyAnswer, type SystemAnswer } from '../../system/system.ts'
 import { idOf, type SuiteConversation } from './suite.ts'
@@ -23,6 +24,7 @@ const Ids = z.array(z.string().min(1))
 const RankingLine = z.strictObject({
   question: z.string().min(1),
   ranking: Ids,
+  lengths: z.array(z.int().min(0)).optional(),
   shown: z
     .array(z.strictObject({ turn: z.string().min(1), text: z.string(), isEarlier: z.boolean().optional() }))
     .optional(),
@@ -34,14 +36,17 @@ type RankingLine = z.infer<typeof RankingLine>
 export const rankingOf = (question: string, { relevant, pinned, quotes }: SystemAnswer): RankingLine => ({
   question,
   ranking: relevant.map(({ id }) => id),
+  ...(relevant.some(({ characters }) => characters === undefined)
+    ? {}
+    : { lengths: relevant.map(({ characters = 0 }) => characters) }),
   ...(quotes === undefined
     ? {}
-    : { shown: quotes.map(({ turn, text, isEarlier }) => ({ turn, text, ...(isEarlier === true && { isEarlier }) })) }),
+    : { shown: quotes.map(({ turn, text, isEarlier = false }) => ({ turn, text, ...(isEarlier && { isEarlier }) })) }),
   ...(pinned.length === 0 ? {} : { standing: [...pinned] }),
 })
 
 const fieldsHint =
-  'A line is {"question", "ranking"} and, if the memory has them, "shown" and "standing"; docs/evaluation.md describes them.'
+  'A line is {"question", "ranking"} and, if the memory has them, "lengths", "shown" and "standing"; docs/evaluation.md describes them.'
 const idsHint =
   'Rank the documents that `credence benchmark export` writes, by the ids that they have there. Ids of the published files are refused, because some of them contain the answer.'
 
@@ -113,9 +118,9 @@ function problemOf({ ranking, shown = [], standing = [] }: RankingLine, { turns,
     : `"${unknown}" is not a document of this question.`
 }
 
-const answerOf = ({ ranking, shown, standing = [] }: RankingLine): SystemAnswer => ({
+const answerOf = ({ ranking, lengths = [], shown, standing = [] }: RankingLine): SystemAnswer => ({
   ...emptyAnswer,
-  relevant: ranking.map((id) => ({ id, score: null })),
+  relevant: ranking.map((id, place) => ({ id, score: null, ...omitUndefined({ characters: lengths[place] }) })),
   pinned: standing,
   ...(shown === undefined
     ? {}

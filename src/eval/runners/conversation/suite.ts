@@ -42,8 +42,8 @@ export type SuiteConversation = {
   readonly questions: readonly SuiteQuestion[]
 }
 
-/** A turn that a system found, and its text or the passage that is shown of it. */
-export type FoundTurn = Pick<SuiteTurn, 'id' | 'session' | 'text'>
+/** A turn that a system found, and the length of its text, or of the passage that is shown of it. */
+export type FoundTurn = Pick<SuiteTurn, 'id' | 'session'> & { readonly characters: number }
 
 /** The answer of a system to one question. */
 export type SuiteAnswer = {
@@ -52,7 +52,7 @@ export type SuiteAnswer = {
   /** Ids of the turns in a block beside the ranking: standing instructions that hold whatever is asked. */
   readonly standing: readonly string[]
   /** The lines that are put into the context unasked, in their order; null for a system that only searches. */
-  readonly shown: readonly (FoundTurn & { readonly isEarlier: boolean })[] | null
+  readonly shown: readonly (FoundTurn & { readonly text: string; readonly isEarlier: boolean })[] | null
 }
 
 /** Called with the number of bytes or items read so far. */

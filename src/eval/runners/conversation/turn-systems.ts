@@ -145,7 +145,7 @@ function credenceTurns(
         pinned: standing.flatMap(({ provenance }) => given.get(provenance.sourceId ?? '') ?? []),
         relevant: found.flatMap(({ turn, score, text }) => {
           const id = given.get(turn)
-          return id === undefined ? [] : [{ id, score, text }]
+          return id === undefined ? [] : [{ id, score, characters: text.length }]
         }),
         quotes: [
           // A belief that was learned from a turn stands for it.
