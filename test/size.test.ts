@@ -11,7 +11,7 @@ const budgets: Readonly<Record<string, number>> = {
   beliefs: 900,
   cli: 14_800,
   'cli/resident': 300,
-  eval: 10_900,
+  eval: 10_950,
   files: 850,
   http: 1_650,
   mcp: 750,
