@@ -11,7 +11,7 @@ const budgets: Readonly<Record<string, number>> = {
   beliefs: 900,
   cli: 14_800,
   'cli/resident': 300,
-  eval: 10_900,
+  eval: 10_950,
   files: 850,
   http: 1_650,
   mcp: 750,
@@ -28,7 +28,7 @@ const budgets: Readonly<Record<string, number>> = {
   'store/sqlite': 5_200,
   tasks: 5_050,
 }
-const maxLines = 71_300
+const maxLines = 71_350
 /** Max lines of the TypeScript and CSS of the dashboard, in `web`. */
 const maxWebLines = 12_350
 

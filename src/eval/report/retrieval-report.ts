@@ -15,6 +15,8 @@ export function reportEntriesOf({ pack, outcomes }: PackRun) {
   })
 }
 
+const statuses = { pass: 'passed', fail: 'failed', error: 'error', skipped: 'not offered', unjudged: 'error' } as const
+
 function entryOf({ caseId, turnIndex, group, description, expect }: AskedCase, outcome: CaseOutcome) {
   const { verdict, scores, failures, timings, error } = outcome
   const { query: expandedQuery, prelude, matches, passType } = explanationOf(outcome)
@@ -57,7 +59,7 @@ function entryOf({ caseId, turnIndex, group, description, expect }: AskedCase, o
     passed: verdict === 'pass',
     failures,
     /** `error`: the system did not answer. It is counted apart, neither as a pass nor as a zero. */
-    status: verdict === 'pass' ? 'passed' : verdict === 'fail' ? 'failed' : 'error',
+    status: statuses[verdict],
     passType,
     error: error?.message ?? null,
     retrievalLatencyMs: timings.recall ?? null,

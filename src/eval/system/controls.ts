@@ -3,7 +3,14 @@ import { defaultBudget } from '../../memory/recall/context.ts'
 import type { BeliefRecord } from '../../memory/transfer/belief-record.ts'
 import type { Expectations } from '../runners/retrieval/expectations.ts'
 import { Corpus, corpusSystem } from './corpus.ts'
-import { type AnswerQuote, emptyAnswer, type System, type SystemQuery, type SystemTurn } from './system.ts'
+import {
+  type AnswerQuote,
+  capabilities,
+  emptyAnswer,
+  type System,
+  type SystemQuery,
+  type SystemTurn,
+} from './system.ts'
 import { type SystemUnderTest, tierSupplier } from './under-test.ts'
 
 const controlSystem = (
@@ -88,6 +95,7 @@ export function oracleUnderTest(ours: () => System): SystemUnderTest {
     version: '1',
     description: 'control: returns what the case expects; a case it fails cannot be passed',
     notes: [],
+    offers: capabilities,
     hasSuppliedTiers: true,
     begin: async ({ beliefs, turns = [] }) => {
       corpus = new Corpus(beliefs)

@@ -87,6 +87,10 @@ export type SystemAnswer = {
 
 export const emptyAnswer: SystemAnswer = { prelude: null, pinned: [], relevant: [], questions: [] }
 
+/** Claims that a memory may make beyond finding text: cases about the others are skipped as not offered, and no failure. */
+export const capabilities = ['scopes', 'users', 'supersession', 'updates'] as const
+export type Capability = (typeof capabilities)[number]
+
 /**
  * A memory under evaluation. It sees beliefs, turns and messages only: never a case, a label or an
  * expectation, and ids only in an opaque form. Every method may reject; that is counted as an error.
@@ -97,6 +101,8 @@ export type System = {
   readonly description: string
   /** `relevant`: it only finds relevant beliefs; the harness adds prelude, pins and questions from Credence's own recall. */
   readonly tiers: 'all' | 'relevant'
+  /** The capabilities it claims. Absent: all. */
+  readonly offers?: readonly Capability[]
   /** Remarks for readers of its figures, such as the protocol it was run under. */
   readonly notes?: readonly string[]
 

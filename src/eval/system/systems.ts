@@ -15,6 +15,14 @@ type OutsideName = `${'http' | 'http-lean' | 'mcp'}:${string}`
 
 export const isOutsideName = (name: string): name is OutsideName => /^(?:http|http-lean|mcp):./u.test(name)
 
+/** How a system is reached: the seam at which it was measured. Red-team packs use the interfaces of their steps, tasks an agent. */
+export function doorOf(system: string | null, runner: string | undefined): string {
+  if (runner === 'red-team' || runner === 'task') return runner === 'task' ? 'agent' : 'hook, MCP, HTTP'
+  const [kind = ''] = system?.split(':') ?? []
+  const doors: Readonly<Record<string, string>> = { http: 'HTTP', 'http-lean': 'HTTP', mcp: 'MCP', rankings: 'file' }
+  return doors[kind] ?? 'function'
+}
+
 /** Opens a system outside of Credence, whose code is loaded only then. Its first reset starts or reaches it. */
 export async function openOutside(name: OutsideName): Promise<HearingSystem> {
   const kind = name.slice(0, name.indexOf(':'))

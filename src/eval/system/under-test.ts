@@ -3,7 +3,15 @@ import { type Budget, defaultBudget } from '../../memory/recall/context.ts'
 import type { BeliefRecord } from '../../memory/transfer/belief-record.ts'
 import type { Expectations } from '../runners/retrieval/expectations.ts'
 import { Corpus } from './corpus.ts'
-import type { AnswerHit, BeliefUpdate, System, SystemAnswer, SystemQuery, SystemTurn } from './system.ts'
+import {
+  type AnswerHit,
+  type BeliefUpdate,
+  capabilities,
+  type System,
+  type SystemAnswer,
+  type SystemQuery,
+  type SystemTurn,
+} from './system.ts'
 
 /** A monotonic clock in milliseconds. */
 export type Clock = () => number
@@ -33,12 +41,13 @@ export function underTest(system: System, { ours, clock }: { readonly ours: () =
     return { ...answer, relevant: relevant.filter(({ id }) => !said.has(id)), quotes: [...quotes, ...found] }
   }
   const supplier = system.tiers === 'all' ? null : tierSupplier(ours())
-  const { name, version, description, notes = [] } = system
+  const { name, version, description, notes = [], offers = capabilities } = system
   return {
     name,
     version,
     description,
     notes,
+    offers,
     /** Whether the harness added prelude, pins and questions to the system's results. */
     hasSuppliedTiers: supplier !== null,
     /** Empties the system and gives it the corpus. `idsToCome` are beliefs that will be created during the run. */

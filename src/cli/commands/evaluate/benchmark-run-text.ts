@@ -17,6 +17,8 @@ export type RunResult = {
   /** For a run with a part switched off: whether the cases noticed. */
   readonly ablation: AblationResult | null
   readonly isBaseline: boolean
+  /** How the system was reached. */
+  readonly door: string
 }
 
 /** The runs of a command for people: an overview, failures, the figures of suites and attacks, and ablations. */
@@ -26,7 +28,7 @@ export async function runsText(root: string, results: readonly RunResult[]): Pro
   const failures: string[] = []
   for (const result of measured) failures.push(...(await failuresOf(root, result)))
   const figures = [...(await suiteText(root, results)), ...(await redTeamText(root, runs))]
-  return (style) => [overview(runs, failures, style), ...figures, ...ablationText(results, style)].join('\n')
+  return (style) => [overview(results, failures, style), ...figures, ...ablationText(results, style)].join('\n')
 }
 
 /** Sorted by case, so that the output does not depend on the seed. */
@@ -48,17 +50,22 @@ async function failuresOf(root: string, { summary, directory }: RunResult): Prom
 const maxFailures = 20
 const maxPrompt = 60
 
-function overview(runs: readonly RunSummary[], failures: readonly string[], style: Style): string {
-  const rows = runs.map((run) => [
+function overview(results: readonly RunResult[], failures: readonly string[], style: Style): string {
+  const rows = results.map(({ summary: run, door }) => [
     run.benchmarkId,
     run.system?.name ?? '',
+    door,
     run.status,
-    `${run.passedCases}/${run.totalCases}${run.errorCases ? `, ${run.errorCases} errors` : ''}`,
+    [
+      `${run.passedCases}/${run.totalCases}`,
+      ...(run.errorCases ? [`${run.errorCases} errors`] : []),
+      ...(run.skippedCases ? [`${run.skippedCases} not offered or skipped`] : []),
+    ].join(', '),
     run.latency === undefined ? '' : `${run.latency.p50Ms.toFixed(2)} / ${run.latency.p95Ms.toFixed(2)} ms`,
     run.runId,
     [isSaturated(run) ? saturated : '', sealText(run)].filter((mark) => mark !== '').join('; '),
   ])
-  const title = ['benchmark', 'system', 'status', 'passed', 'p50 / p95', 'run', '']
+  const title = ['benchmark', 'system', 'door', 'status', 'passed', 'p50 / p95', 'run', '']
   const shown = failures.slice(0, maxFailures).map((failure) => style.red(stripControlCharacters(failure)))
   const left = failures.length - shown.length
   const more = left > 0 ? [`and ${left} more; see the case records`] : []

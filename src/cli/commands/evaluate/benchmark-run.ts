@@ -11,7 +11,7 @@ import { casesOf } from '../../../eval/store/case-log.ts'
 import { manifestName, packPath, requireRun } from '../../../eval/store/documents.ts'
 import { isSafeId } from '../../../eval/store/schemas/primitives.ts'
 import { redTeamControls, turnBaselines, turnSystemNames } from '../../../eval/system/system.ts'
-import { isOutsideName, outsideForms, systemForms } from '../../../eval/system/systems.ts'
+import { doorOf, isOutsideName, outsideForms, systemForms } from '../../../eval/system/systems.ts'
 import { defaultEmbedder } from '../../../memory/meaning/open-embedder.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
 import { defineCommand, exitCodes, UsageError, type ValuesOf } from '../../command/command.ts'
@@ -347,7 +347,10 @@ async function runJob(job: Job, { root, session, evaluation, signal, jobs }: Run
     }),
     onProgress: (label, done, total) => evaluation.progress.show(label, done, total),
   })
-  return results.map(({ summary, ablation }) => ({ summary, ablation, directory, warnings: pack.warnings, isBaseline }))
+  const door = doorOf(system, manifestOf(directory).runner)
+  return results.map(({ summary, ablation }) => ({
+    ...{ summary, ablation, directory, warnings: pack.warnings, isBaseline, door },
+  }))
 }
 
 async function answerOf(results: readonly RunResult[], root: string, isInterrupted: boolean) {

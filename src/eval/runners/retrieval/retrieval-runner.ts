@@ -1,7 +1,7 @@
 import { isCurrent } from '../../../beliefs/belief.ts'
 import { manifestOf, packHashOf } from '../../pack/manifest.ts'
 import { type CaseOutcome, type ExecutionRequest, slug } from '../../run/run.ts'
-import { type BeliefUpdate, emptyAnswer, type SystemAnswer } from '../../system/system.ts'
+import { type BeliefUpdate, type Capability, emptyAnswer, type SystemAnswer } from '../../system/system.ts'
 import type { SystemUnderTest, Timed } from '../../system/under-test.ts'
 import { brokenOutcome, carriedOut, defineRunner, type Observer, type RunnablePack, type Runner } from '../runner.ts'
 import {
@@ -85,6 +85,8 @@ export async function* carryOutRecall(
 async function ingestCorpus(pack: Pack, tested: SystemUnderTest, seed: number, observer: Observer) {
   const created = createdIn(pack)
   let broken: string | null = null
+  /** A capability without which the store is no longer the one that later turns are about. */
+  let missing: Capability | null = null
   try {
     // The salt is derived from the case file, which no system sees.
     const { beliefs, turns = [] } = pack
@@ -99,6 +101,8 @@ async function ingestCorpus(pack: Pack, tested: SystemUnderTest, seed: number, o
   const pinned = new Set([...pack.beliefs, ...created].filter(isPinned).map(({ id }) => id))
   return {
     ask: async (asked: AskedCase): Promise<CaseOutcome> => {
+      const needed = capabilityNeeded(asked) ?? missing
+      if (needed !== null && !tested.offers.includes(needed)) return notOffered(asked, tested.name, needed)
       if (broken !== null) return failedOutcome(asked, broken)
       const { user, scopes, message, budget, saidInAll, expect } = asked
       const explain = observer.explain ? { explain: true } : {}
@@ -110,7 +114,8 @@ async function ingestCorpus(pack: Pack, tested: SystemUnderTest, seed: number, o
       }
     },
     change: async (id: string, update: BeliefUpdate): Promise<void> => {
-      if (broken !== null) return
+      if (update.kind === 'replace' && !tested.offers.includes('updates')) missing = 'updates'
+      if (broken !== null || missing !== null) return
       try {
         await tested.change(update)
       } catch (error) {
@@ -192,6 +197,19 @@ const failedOutcome = ({ id, group, message: query }: AskedCase, message: string
   ...brokenOutcome(id, { class: 'system', message }),
   explanation: { group, passType: null, query, prelude: null, matches: [] },
 })
+
+/** The capability that a case is about, by its category: without it the case tests nothing that the memory claims. */
+function capabilityNeeded({ group, turnIndex }: AskedCase): Capability | null {
+  if (turnIndex !== null) return null
+  const about = { scopes: /^scope disambiguation/iu, supersession: /^supersession/iu, users: /^cross-user/iu } as const
+  const found = Object.entries(about).find(([, category]) => category.test(group ?? ''))
+  return (found?.[0] as Capability | undefined) ?? null
+}
+
+function notOffered(asked: AskedCase, system: string, needed: Capability): CaseOutcome {
+  const { error: _, ...outcome } = failedOutcome(asked, '')
+  return { ...outcome, verdict: 'skipped', failures: [`Not offered: ${system} does not claim ${needed}.`] }
+}
 
 export const namesNoise = ({ noiseCheck }: Expectations): boolean => (noiseCheck?.mustNotSurface ?? []).length > 0
 

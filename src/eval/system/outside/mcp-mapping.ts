@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { invalid } from '../../../errors.ts'
 import { readTextFile } from '../../../files/read-text.ts'
 import { parseJsonFile } from '../../pack/manifest.ts'
+import { capabilities } from '../system.ts'
 
 /** A path into a JSON value: field names, list positions, and `everyItem` of a list. */
 export type JsonPath = readonly (string | number | typeof everyItem)[]
@@ -117,6 +118,8 @@ const mapping = z.strictObject({
   version: z.string().min(1).default('unknown'),
   description: z.string().min(1).optional(),
   notes: z.array(z.string().min(1)).default([]),
+  /** The capabilities that the server claims. Default all. */
+  offers: z.array(z.enum(capabilities)).optional(),
   command: z.string().min(1),
   args: z.array(z.string()).default([]),
   env: z.record(z.string(), z.string()).default({}),

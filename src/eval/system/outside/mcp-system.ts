@@ -38,6 +38,7 @@ export function mcpSystem({ mapping }: { readonly mapping: McpMapping }): Hearin
     version,
     description: mapping.description ?? `the MCP server ${name}`,
     tiers: 'relevant',
+    ...(mapping.offers === undefined ? {} : { offers: mapping.offers }),
     notes: mapping.notes.map((note) => `${name}: ${note}`),
     // A new process in a new directory, so that a server can keep nothing from one run to the next.
     reset: async () => {
