@@ -9,7 +9,7 @@ const budgets: Readonly<Record<string, number>> = {
   '': 1_400,
   adapters: 600,
   beliefs: 900,
-  cli: 14_400,
+  cli: 14_450,
   'cli/resident': 300,
   eval: 10_400,
   files: 850,
@@ -28,7 +28,7 @@ const budgets: Readonly<Record<string, number>> = {
   'store/sqlite': 5_150,
   tasks: 4_850,
 }
-const maxLines = 69_800
+const maxLines = 69_850
 /** Max lines of the TypeScript and CSS of the dashboard, in `web`. */
 const maxWebLines = 12_350
 
