@@ -1,6 +1,6 @@
 /**
  * Development data for `train-ranking.ts` in one form, and vectors that are computed once. The data is outside the
- * repository: lives (a folder each, see `measure-life.ts`) and public suites.
+ * repository: lives (a folder each, see docs/evaluation.md) and public suites.
  */
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

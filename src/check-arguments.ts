@@ -8,6 +8,7 @@ import { expectedError, invalid, type MemoryError } from './errors.ts'
 import type { MemoryOptions, ShadowRecallOptions } from './library.ts'
 import type { Edits } from './memory/change/edit.ts'
 import type { HeardTurn } from './memory/conversation/hear.ts'
+import { maxAround } from './memory/conversation/search-turns.ts'
 import type { TurnSelection } from './memory/conversation/turns.ts'
 import type { Extractor } from './memory/learn/extraction.ts'
 import type * as api from './memory/memory.ts'
@@ -222,6 +223,7 @@ const methods: { readonly [Name in keyof api.Memory]: readonly Argument[] } = {
       roles: turnFilter.roles,
       ...period,
       asOf: text,
+      around: z.int().min(0).max(maxAround),
       ...paging,
     }),
   ],

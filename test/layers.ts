@@ -56,7 +56,7 @@ const TOP_LEVEL: Readonly<Record<string, Layer>> = {
 
 /** Where each third-party library lives: paths below `src`. A name ending in `/` stands for every package of the scope. */
 const HOMES: Readonly<Record<string, readonly string[]>> = {
-  'node:sqlite': ['store/', 'files/lock.ts'],
+  'node:sqlite': ['store/', 'files/lock.ts', 'files/foreign-database.ts'],
   pg: ['store/postgres/'],
   stemmer: ['search/'],
   'chrono-node': ['search/', 'memory/'],

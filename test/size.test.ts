@@ -9,26 +9,26 @@ const budgets: Readonly<Record<string, number>> = {
   '': 1_400,
   adapters: 600,
   beliefs: 900,
-  cli: 14_450,
+  cli: 14_850,
   'cli/resident': 300,
-  eval: 10_400,
+  eval: 10_900,
   files: 850,
   http: 1_650,
   mcp: 750,
-  memory: 11_600,
-  'memory/mirror': 2_500,
-  'memory/sync': 1_150,
+  memory: 11_850,
+  'memory/mirror': 2_550,
+  'memory/sync': 1_200,
   models: 650,
-  operations: 4_150,
+  operations: 4_200,
   proxy: 900,
   search: 4_750,
   store: 1_050,
   'store/copy': 250,
   'store/postgres': 1_950,
-  'store/sqlite': 5_150,
-  tasks: 4_850,
+  'store/sqlite': 5_200,
+  tasks: 5_050,
 }
-const maxLines = 69_850
+const maxLines = 71_450
 /** Max lines of the TypeScript and CSS of the dashboard, in `web`. */
 const maxWebLines = 12_350
 

@@ -34,12 +34,9 @@ export const visibleScopes = (active: readonly string[]): readonly string[] =>
 
 export const isProject = (scope: string): boolean => scope.startsWith('project:')
 
-/** Whether a caller whose scopes are `active` may name a scope: any but a project that is not active. */
+/** Whether a caller whose scopes are `active` may name a scope: any but a project that is not in view. */
 export const mayName = (scope: string, active: readonly string[]): boolean =>
-  !isProject(scope) ||
-  active
-    .filter(isProject)
-    .some((project) => withAncestors(scope).includes(project) || withAncestors(project).includes(scope))
+  !isProject(scope) || visibleScopes(active).includes(scope)
 
 const teamPrefix = 'team:'
 

@@ -54,8 +54,10 @@ export type SyncStore = {
   hasForgottenTexts(user: string): Promise<boolean>
   /** Which of these fingerprints were stored, with the stamp of the forgetting. */
   forgottenTexts(user: string, fingerprints: readonly string[]): Promise<ReadonlyMap<string, EventStamp | null>>
-  /** Removes fingerprints, so that their texts may be stored again. Returns how many there were. */
-  reinstate(user: string, fingerprints: readonly string[]): Promise<number>
+  /** All fingerprints, by user. */
+  allForgottenTexts(): Promise<ReadonlyMap<string, readonly string[]>>
+  /** Removes the fingerprints that an event stored, so that its texts may be stored again. Returns how many there were. */
+  reinstate(user: string, event: number): Promise<number>
   /**
    * Appends events in one transaction, if the journal still ends with the event `head`; else it is stale and nothing is written.
    * An event whose key is known is left out. Known turns must be left out by the caller.

@@ -85,3 +85,7 @@ export const maxOpeningLength = 200
 /** Commands (`/compact`, but not the path `/etc/hosts`) and tagged text of programs are not the person's words. */
 export const isSaidByPerson = (text: string): boolean =>
   !/^\s*\/[a-z][\w:-]*(?:\s|$)/i.test(text) && !/^\s*<[a-z][\w-]*>[\s\S]*<\/[\w-]+>\s*$/i.test(text)
+
+/** Gemini CLI puts the output of the session-start hook before the first prompt, escaped, in its own tag. */
+export const withoutHookContext = (prompt: string): string =>
+  prompt.replace(/^<hook_context>[^<]*<\/hook_context>\s*/, '')

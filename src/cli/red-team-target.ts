@@ -6,13 +6,19 @@ import { universalScope } from '../beliefs/scope.ts'
 import { MemoryError } from '../errors.ts'
 import type { AttackAsk, AttackStep } from '../eval/runners/red-team/red-team-case.ts'
 import { type Kept, type Target, userOf } from '../eval/runners/red-team/red-team-runner.ts'
+import { apiPrefix } from '../http/api/api-app.ts'
 import { loopbackNames } from '../http/same-origin.ts'
 import { selfNaming } from '../mcp/memory-mcp.ts'
 import { modelExtractor } from '../memory/learn/model-extractor.ts'
 import type { Memory } from '../memory/memory.ts'
 import { syncMirror } from '../memory/mirror/sync.ts'
+import { readChats } from '../memory/transfer/chats/read-chats.ts'
 import { type ChatModel, noUsage } from '../models/chat-model.ts'
 import { openMemory, openPorts } from '../open-memory.ts'
+import { operations } from '../operations/table.ts'
+import { memoryInjector } from '../proxy/add-memory.ts'
+import { chatCompletions } from '../proxy/dialects.ts'
+import { hearLines, nothingHeard } from './commands/conversation/hear.ts'
 import { compose } from './compose.ts'
 import { type HookRun, runHook } from './hooks/run-hook.ts'
 import { openServedStore, servedApp } from './serve/served-store.ts'
@@ -70,7 +76,21 @@ export async function openRedTeamTarget(temporary: string): Promise<Target> {
         const turn = { text: step.text, role: 'tool', host, session: 's1' } as const
         return answerText(memoryOf(userOf(step)).hear(turn, { scopes: [home] }))
       }
+      case 'chats':
+        return importChats(step)
     }
+  }
+
+  /** As `credence import chats` does. */
+  async function importChats(step: Extract<AttackStep, { door: 'chats' }>): Promise<string> {
+    const file = join(root, 'chats.jsonl')
+    writeFileSync(file, step.text)
+    const heard = nothingHeard()
+    const { signal } = new AbortController()
+    const request = { source: 'chats.jsonl', defaults: { host: 'import' }, learn: 'review', signal } as const
+    const items = readChats(file, 'jsonl')
+    await hearLines(memoryOf(userOf(step)), items, heard, { ...request, scopesOf: () => [home] })
+    return JSON.stringify(heard)
   }
 
   /** The memory as the person's own commands open it. */
@@ -142,12 +162,14 @@ export async function openRedTeamTarget(temporary: string): Promise<Target> {
     return text
   }
 
-  async function send(step: ByAgent, path: string, init: RequestInit): Promise<string> {
-    const user = userOf(step)
-    const project = step.project ?? home
+  const served = (user: string, project: string) => {
     const known = servers.get(`${user} ${project}`) ?? serve(user, project)
     servers.set(`${user} ${project}`, known)
-    const { request } = await known
+    return known
+  }
+
+  async function send(step: ByAgent, path: string, init: RequestInit): Promise<string> {
+    const { request } = await served(userOf(step), step.project ?? home)
     const response = await request(path, init)
     const text = await response.text()
     // An attack that knocks at no door proves nothing.
@@ -187,6 +209,67 @@ export async function openRedTeamTarget(temporary: string): Promise<Target> {
         await open.close()
         await session.close()
       },
+    }
+  }
+
+  /** Every resource that is listed over MCP, with its list. */
+  async function readResources(user: string): Promise<string> {
+    const { request } = await served(user, home)
+    const call = async (method: string, params: { readonly uri?: string }): Promise<string> => {
+      requests += 1
+      const { headers, _meta } = selfNaming(defaultAgent, { method, name: params.uri ?? '' })
+      const body = JSON.stringify({ jsonrpc: '2.0', id: requests, method, params: { ...params, _meta } })
+      const accept = 'application/json, text/event-stream'
+      const named = params.uri === undefined ? { ...headers, 'mcp-name': undefined } : headers
+      const given = Object.entries({ accept, ...named }).flatMap(([name, value]) =>
+        value === undefined ? [] : [[name, value] as const],
+      )
+      return (await request('/mcp', { method: 'POST', headers: Object.fromEntries(given), body })).text()
+    }
+    const listed = await call('resources/list', {})
+    const uris = [...new Set([...listed.matchAll(/"uri":"([^"]+)"/gu)].map(([, uri = '']) => uri))]
+    const read = await Promise.all(uris.map((uri) => call('resources/read', { uri })))
+    return [listed, ...read].join('\n')
+  }
+
+  /** The answers that the pages of the dashboard get: every list, a recall and a search. */
+  async function readPages(user: string, message: string): Promise<string> {
+    const { request } = await served(user, home)
+    const headers = { authorization: `Bearer ${tokens.person}` }
+    const lists = Object.values(operations)
+      .flatMap(({ http, ...rest }) => ('isStream' in rest || !/^GET [^:]+$/u.test(http) ? [] : [http.slice(4)]))
+      .map((path) =>
+        request(`${apiPrefix}${path}?${new URLSearchParams(path === '/search' ? { q: message } : {})}`, {
+          method: 'GET',
+          headers,
+        }),
+      )
+    const body = JSON.stringify({ message, scopes: [home, universalScope] })
+    const recalled = request(`${apiPrefix}/recall`, { method: 'POST', headers, body })
+    return (await Promise.all([...lists, recalled].map(async (answer) => (await answer).text()))).join('\n')
+  }
+
+  /** The request that a model gets through the proxy. */
+  async function readProxied(user: string, message: string): Promise<string> {
+    const scopes = [home, universalScope]
+    const memory = memoryOf(user)
+    const { prepare } = memoryInjector({
+      memory: { recall: (_, said) => memory.recall(said), keep: async () => {} },
+      view: { user, scopes, homeScopes: [home] },
+      ...{ isPaused: () => true, deadlineMs: 60_000, now: () => new Date(), log: () => {} },
+    })
+    const asked = Buffer.from(JSON.stringify({ model: 'scripted', messages: [{ role: 'user', content: message }] }))
+    const prepared = await prepare(chatCompletions, asked, { user, scopes, homeScopes: [home] })
+    return prepared.body.toString('utf8')
+  }
+
+  async function readMirror(user: string): Promise<string> {
+    const ports = openPorts(dir)
+    try {
+      await syncMirror(ports, { dir, user })
+      return readFileSync(join(dir, 'MEMORY.md'), 'utf8')
+    } finally {
+      await ports.store.close()
     }
   }
 
@@ -235,6 +318,23 @@ export async function openRedTeamTarget(temporary: string): Promise<Target> {
     search: async ({ user, message, scopes }: AttackAsk): Promise<readonly string[]> => {
       const found = await memoryOf(user).search(message, { scopes: [...scopes, universalScope], in: 'turns' })
       return found.quotes.map(({ text }) => text)
+    },
+    surfaces: async ({ user, message }: AttackAsk): Promise<Readonly<Record<string, string>>> => {
+      const memory = memoryOf(user)
+      const { items } = await memory.list({ limit: 1_000 })
+      const exported: unknown[] = []
+      for await (const belief of memory.export()) exported.push(belief)
+      for await (const turn of memory.exportTurns()) exported.push(turn)
+      return {
+        recall: await answerText(memory.recall(message)),
+        search: await answerText(memory.search(message)),
+        list: JSON.stringify([items, (await memory.turns({ limit: 1_000 })).items]),
+        export: JSON.stringify(exported),
+        'MCP resources': await readResources(user),
+        proxy: await readProxied(user, message),
+        dashboard: await readPages(user, message),
+        'MEMORY.md': await readMirror(user),
+      }
     },
     end: async (): Promise<readonly Uint8Array[]> => {
       try {

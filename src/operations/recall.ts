@@ -4,6 +4,7 @@ import { turnRoles } from '../beliefs/turn.ts'
 import { invalid, MemoryError } from '../errors.ts'
 import type { Captured } from '../eval/pack/capture.ts'
 import { localDay } from '../local-time.ts'
+import { maxAround } from '../memory/conversation/search-turns.ts'
 import { type Budget, type Context, isShown, type NamedAnyway, type RelevantBelief } from '../memory/recall/context.ts'
 import { renderContext } from '../memory/recall/render.ts'
 import { type SearchHit, searchPlaces } from '../memory/recall/search.ts'
@@ -78,6 +79,8 @@ const defaultLimit = 10
 /** Characters of all beliefs, and of all quotes. */
 const maxPartCharacters = 8_000
 
+const around = whole({ min: 0, max: maxAround })
+
 const searchTool = tool({
   name: 'memory_search',
   title: 'Search memory',
@@ -95,6 +98,10 @@ const searchTool = tool({
     as_of: time('What was known on this day, for questions about the past.'),
     scope: optional(scopeField),
     limit: optional(whole({ min: 1, max: 20 }), `How many beliefs and quotes to return. Default ${defaultLimit}.`),
+    around: optional(
+      around,
+      'How many turns before and after each quote to return with it, for a question about a whole exchange. Fewer quotes fit then. Default 0.',
+    ),
   },
   answer: ({ z, Notice, ToolBelief }) => {
     const strength = z
@@ -129,6 +136,12 @@ const searchTool = tool({
       correction: z.string().nullable().describe('The statement that holds now.'),
       onlyBeside: z.boolean().describe('It has no word of the question; a turn beside it has.'),
       session: z.string().describe('The conversation, which memory://conversation/{session} shows.'),
+      around: z
+        .array(z.object({ role: z.enum(turnRoles), speaker: z.string().nullable(), at: z.string(), text: z.string() }))
+        .optional()
+        .describe(
+          'Turns before and after it, oldest first, if they were asked for. A text ends after 1,000 characters.',
+        ),
     })
     return z.object({
       beliefs: z
@@ -143,10 +156,10 @@ const searchTool = tool({
       notice: Notice,
     })
   },
-  async run(call, { query, in: place = 'both', scope, limit = defaultLimit, as_of: asOf, since, until }) {
+  async run(call, { query, in: place = 'both', scope, limit = defaultLimit, as_of: asOf, since, until, around }) {
     const scopes = scopesOf(call, scope)
     const view = { scopes, agent: call.view.agent, ...omitUndefined({ asOf }) }
-    const options = { ...view, ...omitUndefined({ since, until }), in: place, limit: 100 }
+    const options = { ...view, ...omitUndefined({ since, until, around }), in: place, limit: 100 }
     const found = await call.memory.search(query, options)
     const relevant =
       place === 'turns' ? [] : (await call.memory.recall(query, { ...view, budget: onlyRelevant })).relevant
@@ -164,14 +177,18 @@ const searchTool = tool({
         .map((one) => ('through' in one ? recalledHit(one) : foundHit(one))),
       ({ name, content, why, aliases }) => [name, content, why, ...aliases].join('').length,
     )
-    const quotes = withinLength(found.quotes.slice(0, limit), ({ text }) => text.length)
+    const quotes = withinLength(found.quotes.slice(0, limit), ({ text, around = [] }) =>
+      around.reduce((sum, { text }) => sum + text.length, text.length),
+    )
     return {
       beliefs,
       leftOut: exact.length + others.length - those('exact').length - beliefs.length,
       quotes: quotes.map(({ text, at, utcOffset, speaker, role, origin, strength, earlier, session, ...hit }) => {
         const said = { text, at, day: localDay(at, utcOffset), speaker, role, origin }
         const age = { earlier, corrected_at: hit.correctedAt, correction: hit.correction?.content ?? null }
-        return { ...said, strength, ...age, onlyBeside: hit.found.length === 0, session }
+        const nearby = hit.around?.map(({ role, speaker, at, text }) => ({ role, speaker, at, text }))
+        const hasWords = hit.found.length > 0
+        return { ...said, strength, ...age, onlyBeside: !hasWords, session, ...omitUndefined({ around: nearby }) }
       }),
       scopes: [...scopes],
       note: `${noteOn([...beliefs, ...quotes], scopes)}${found.isQueryCut ? ` ${cutNote}` : ''}`,
@@ -257,6 +274,7 @@ export const recall = {
       session: said.session,
       asOf,
       limit: usually(whole({ min: 1, max: 100 }), defaultLimit, 'Of beliefs and of quotes.'),
+      around: usually(around, 0, 'How many turns before and after each quote to return with it.'),
     },
     answer: withShape(({ z, QuoteHit, SearchHit }) =>
       z.object({

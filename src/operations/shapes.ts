@@ -158,6 +158,19 @@ export const QuoteHit = QuotedText.extend({
   strength: z.enum(strengths),
   correction: Belief.nullable().describe('The statement that holds now in place of an outdated quote.'),
   found: z.array(z.string()).describe('Words of the question that it holds.'),
+  around: z
+    .array(
+      z.object({
+        id: z.string(),
+        role: z.enum(turn.turnRoles),
+        speaker: z.string().nullable(),
+        at: z.string(),
+        utcOffset: UtcOffset,
+        text: z.string(),
+      }),
+    )
+    .optional()
+    .describe('Turns before and after it, oldest first, if they were asked for.'),
 }) satisfies z.ZodType<TurnHit>
 
 const QuoteLevels = z

@@ -1,5 +1,4 @@
 import { visibleScopes } from '../beliefs/scope.ts'
-import { invalid } from '../errors.ts'
 import { findBeliefs, listBeliefs } from '../memory/list.ts'
 import { asOf } from '../memory/recall/as-of.ts'
 import { optional, paging, text } from './field.ts'
@@ -56,17 +55,24 @@ export const system = {
     input: { message: text(undefined, 'JSON, compressed with gzip, in base64.') },
     answer: withShape(({ z }) => z.object({ reply: z.string().describe('JSON, compressed with gzip, in base64.') })),
     run: async (call, { message }) => {
-      const { ports, view } = servedBy(call)
-      if (ports.sync === undefined || ports.syncDevice === undefined)
-        throw invalid('A memory on PostgreSQL is not synced.', 'Use the same `--store` on every machine.')
       const { answerPacked } = await import('../memory/sync/messages.ts')
-      const context = {
-        ports: { ...ports, sync: ports.sync },
-        user: view.user,
-        file: await ports.syncDevice(view.user),
-      }
-      return { reply: await answerPacked(context, message) }
+      return { reply: await answerPacked(await syncOf(call), message) }
     },
+  }),
+  syncStatus: operation({
+    summary: 'The other devices of the person, and how many changes are newer than the last sync with each target.',
+    http: 'GET /sync',
+    input: {},
+    answer: withShape(({ z }) =>
+      z.object({
+        device: z.string(),
+        name: z.string(),
+        excluded: z.array(z.string()),
+        others: z.array(z.object({ name: z.string(), lastSeenAt: z.string() })),
+        targets: z.array(z.object({ address: z.string(), lastSyncAt: z.string(), waiting: z.int() })),
+      }),
+    ),
+    run: async (call) => (await import('../memory/sync/exchange.ts')).syncStatus(await syncOf(call)),
   }),
   health: operation({
     summary: 'Which memory this is, and how much is in it.',
@@ -282,6 +288,11 @@ export const system = {
     answer: withShape(({ Mirror }) => Mirror),
     run: (call) => installationOf(call).mirror.sync(),
   }),
+}
+
+async function syncOf(call: Call) {
+  const { ports, view } = servedBy(call)
+  return (await import('../memory/sync/exchange.ts')).syncContextOf(ports, view.user)
 }
 
 /** The door admits only callers with the access `installation`. */

@@ -41,6 +41,13 @@ const happened = { at: z.string(), session: z.string() }
 const EvidenceEvent = z.discriminatedUnion('kind', [
   z.strictObject({ ...happened, kind: z.literal('files_changed'), written: Paths, removed: Paths }),
   z.strictObject({ ...happened, kind: z.literal('memory_removed'), paths: Paths }),
+  /** Facts of the world that the task declares for a session, read before the first session or after their own. */
+  z.strictObject({
+    ...happened,
+    kind: z.literal('state_read'),
+    when: z.enum(['before', 'after']),
+    facts: z.array(z.strictObject({ id: z.string(), holds: z.boolean().nullable(), observed: z.string() })).readonly(),
+  }),
   /** A file that is not part of the evidence, and why: a link, a device, too large. */
   z.strictObject({ ...happened, kind: z.literal('not_kept'), path: z.string(), reason: z.string() }),
 ])

@@ -7,6 +7,7 @@ import { carriedOut } from '../eval/runners/runner.ts'
 import type { CaseVerdict } from '../eval/store/schemas/run.ts'
 import { asJson, writeAtomically } from '../files/atomic-write.ts'
 import { ifPresent } from '../files/leftovers.ts'
+import { omitUndefined } from '../omit-undefined.ts'
 import type { Evidence } from './evidence.ts'
 import { type Graders, gradeTask, type TaskGrade } from './grade/task-grade.ts'
 import { instantiate } from './parse/draw.ts'
@@ -72,7 +73,8 @@ export function verdictOf(grade: TaskGrade, passAt: number): CaseVerdict {
   if (state === 'skipped') {
     return automated.state === 'not_applicable' && judge.state === 'not_applicable' ? 'skipped' : 'unjudged'
   }
-  const parts = [automatedScore, answerScore, sameSessionScore, judgeScore].filter((score) => score !== null)
+  const world = grade.objectiveState?.stateScore ?? null
+  const parts = [automatedScore, answerScore, sameSessionScore, judgeScore, world].filter((score) => score !== null)
   if (parts.length === 0) return 'unjudged'
   return parts.every((score) => score >= passAt) ? 'pass' : 'fail'
 }
@@ -81,21 +83,25 @@ function outcomeOf(grade: TaskGrade, evidence: Evidence, passAt: number): CaseOu
   const verdict = verdictOf(grade, passAt)
   const { score, automatedScore, answerScore, recallScore, judgeScore, state, reason, checks, criteria } = grade
   const failed = checks.filter(({ passed }) => !passed)
+  const { facts = [], objectiveStateCoverage, actionOutcomeScore } = grade.objectiveState ?? {}
+  const worldScores = omitUndefined({ objectiveStateCoverage, actionOutcomeScore })
   const reasons = [
     ...(reason === null ? [] : [`${state}: ${reason}`]),
     ...failed.map(({ session, id, expected, found }) => `${session}, ${id}: expected ${expected}; found ${found}`),
+    ...facts.filter(({ holds }) => holds !== true).map(({ session, id, observed }) => `${session}, ${id}: ${observed}`),
     ...criteria
       .filter((one) => one.score < 1)
       .map(({ part, name, score: own }) => `${part}, ${name}: ${roundText(own)}`),
   ]
   const items = [
     ...checks.map(({ session, id, passed }) => ({ id, tier: session, score: passed ? 1 : 0 })),
+    ...facts.map(({ session, id, holds }) => ({ id, tier: session, score: holds === null ? null : Number(holds) })),
     ...criteria.map(({ part, name, score: own }) => ({ id: name, tier: part, score: own })),
   ]
   return {
     caseId: grade.taskId,
     verdict,
-    scores: { score, automatedScore, answerScore, recallScore, judgeScore },
+    scores: { score, automatedScore, answerScore, recallScore, judgeScore, ...worldScores },
     returned: items.map((item, index) => ({ ...item, id: item.id || '(unnamed)', rank: index + 1 })),
     failures: verdict === 'fail' ? reasons : [],
     timings: { work: durationOf(evidence), grading: grade.gradingMs },

@@ -70,8 +70,31 @@ describe('credence restore', () => {
     expect([unasked.exitCode, refused.exitCode, accepted.exitCode]).toEqual([2, 0, 0])
     expect(unasked.stderr).toContain('2 beliefs')
     expect(refused.stdout).toContain('Nothing was changed.')
-    expect(refused.stderr).toContain('What was forgotten since the backup comes back.')
+    expect(refused.stderr).toContain('What was forgotten since the backup stays forgotten.')
     expect(await place.names()).toEqual(['rollout'])
+  })
+
+  it('brings nothing back that was forgotten since, until the forgetting is reinstated', async () => {
+    using place = await backedUp()
+    const said = ['The rollout is on Tuesday, says the zeppelin.', '--session', 'chat-1', '--dir', place.dir] as const
+    await place.json('hear', ...said)
+    const newer = join(place.work, 'newer.db')
+    await place.json('backup', newer, '--dir', place.dir)
+    await place.json('forget', '--containing', 'zeppelin', '--yes', '--dir', place.dir)
+    const { event } = (await place.json('forget', 'rollout', '--yes', '--dir', place.dir)) as { event: number }
+
+    await place.json('restore', newer, '--yes', '--dir', place.dir)
+
+    expect(await place.names()).toEqual(['office'])
+    expect(readFileSync(storeFile(place.dir), 'latin1')).not.toContain('zeppelin')
+    expect(await place.json('hear', ...said)).toMatchObject({ turns: [{ outcome: 'forgotten' }] })
+    expect((await place.run('doctor', '--dir', place.dir)).exitCode).toBe(0)
+    const again = (await place.json('history', '--dir', place.dir)) as { events: { number: number; kind: string }[] }
+    const forgetting = again.events.find(({ kind }) => kind === 'forget')?.number
+    expect(forgetting).not.toBe(event)
+    await place.json('forget', '--reinstate', String(forgetting), '--dir', place.dir)
+    expect(await place.json('hear', ...said)).toMatchObject({ turns: [{ outcome: 'kept' }] })
+    expect((await place.run('forget', '--reinstate', '999', '--dir', place.dir)).exitCode).toBe(3)
   })
 
   it('brings MEMORY.md back with the store', async () => {

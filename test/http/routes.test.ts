@@ -79,6 +79,7 @@ const asPerson = async () => {
 const requests: { readonly [Name in RouteName]: () => Promise<Request> } = {
   login: async () => ({ path: '/login', body: { token } }),
   logout: async () => ({ path: '/logout' }),
+  syncStatus: async () => ({ path: '/sync' }),
   sync: async () => ({ path: '/sync', body: { message: '' } }),
   health: async () => ({ path: '/health' }),
   doctor: async () => ({ path: '/doctor' }),

@@ -83,21 +83,22 @@ describe('a server', () => {
       await memory.remember({
         name: 'port',
         content: `Elsewhere ${canary}.`,
-        scopes: ['domain:other', 'project:other'],
+        scopes: ['domain:other', 'project:other', 'project:ledger/payroll'],
       })
     }
     const named = { query: 'port', scope: 'domain:other' }
 
     const found = await call(await open.connect(), 'memory_search', named)
     const elsewhere = await call(await open.connect(), 'memory_search', { query: 'port', scope: 'project:other' })
+    const below = await call(await open.connect(), 'memory_search', { query: 'port', scope: 'project:ledger/payroll' })
     const client = await fixed.connect()
     const refused = await call(client, 'memory_search', named)
     const written = await call(client, 'memory_remember', { names: ['x'], statement: 'y', where: 'project:other' })
     const within = await call(client, 'memory_search', { query: 'port', scope: 'user:universal' })
 
     expect(found.text).toContain(canary)
-    expect(elsewhere).toMatchObject({ isError: true })
-    expect(elsewhere.text).not.toContain(canary)
+    expect([elsewhere, below]).toMatchObject([{ isError: true }, { isError: true }])
+    expect(elsewhere.text + below.text).not.toContain(canary)
     expect(refused).toMatchObject({ isError: true })
     expect(refused.text).toContain('Use one of project:ledger, user:universal.')
     expect(written.isError).toBe(true)

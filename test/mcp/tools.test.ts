@@ -354,7 +354,7 @@ describe('arguments of tools', () => {
     }
     const misspelt = await call(client, 'memory_search', { query: 'x', limt: 3 })
     expect(misspelt.text).toBe(
-      'memory_search has no argument "limt". Did you mean "limit"? Arguments of memory_search: query (needed), in, since, until, as_of, scope, limit.',
+      'memory_search has no argument "limt". Did you mean "limit"? Arguments of memory_search: query (needed), in, since, until, as_of, scope, limit, around.',
     )
   })
 

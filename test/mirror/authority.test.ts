@@ -395,6 +395,22 @@ describe('a line of a person that is taken out', () => {
     expect(place.text().match(/14 days/gu)).toHaveLength(1)
   })
 
+  it('comes back into the file when 20 edits wait', async () => {
+    await using place = await withBoth()
+    const names = Array.from({ length: 25 }, (_, index) => `rack ${index}`)
+    for (const name of names) await place.memory.remember({ name, content: `It is ${name}.`, scopes: ['project:x'] })
+    await place.sync()
+    let restored = 0
+    for (const name of names) {
+      place.edit((text) => withoutLine(text, name))
+      restored += (await place.sync()).taken.restored
+    }
+
+    expect(restored).toBe(5)
+    expect(await place.memory.proposals()).toHaveLength(20)
+    expect(lineOf(place.text(), 'rack 24')).toContain('It is rack 24.')
+  })
+
   it('waits line by line after a removal of many lines was accepted', async () => {
     await using place = await withBoth()
     const head = place.text().slice(0, place.text().indexOf('## project:x'))

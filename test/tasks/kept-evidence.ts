@@ -123,6 +123,7 @@ export function taskWith(sessions: readonly TaskSession[], rest: Partial<Task> =
     workspaceFiles: [],
     gradingWeights: { automated: 0.5, judge: 0.5 },
     prerequisites: [],
+    stateChecks: [],
     sessions,
     prompt: '',
     expectedBehavior: '',

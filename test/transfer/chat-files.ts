@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { zipSync } from 'fflate'
 
 /** Files of conversations in the shape in which the programs write them. */
@@ -97,6 +98,70 @@ export function openclawSession(cwd: string, prompt: string, answer: string): st
     message('a3', 3, { role: 'toolResult', toolCallId: 'k1', content: [{ type: 'text', text: 'kayak.txt' }] }),
     message('a4', 4, { role: 'assistant', content: [{ type: 'text', text: answer }] }),
   )
+}
+
+/** As Gemini CLI 0.61 writes it, with the context of a hook behind the prompt. */
+export function geminiSession(prompt: string, answer: string, session = 'ge-1'): string {
+  const message = (id: string, minute: number, type: string, content: unknown, more: object = {}) => ({
+    id,
+    timestamp: at(minute),
+    type,
+    content,
+    ...more,
+  })
+  const result = { functionResponse: { id: 'g1', name: 'list_directory', response: { output: 'kayak.txt' } } }
+  const call = { id: 'g1', name: 'list_directory', args: { dir_path: 'ls' }, result: [result], status: 'success' }
+  return jsonLines(
+    { sessionId: session, projectHash: 'a742', startTime: at(0), lastUpdated: at(0), kind: 'main' },
+    { $set: { messages: [message('m0', 0, 'user', [{ text: '<session_context>\nToday\n</session_context>' }])] } },
+    message('m1', 1, 'user', [
+      { text: prompt },
+      { text: '<hook_context>&lt;memory&gt;\nboats\n&lt;/memory&gt;\n</hook_context>' },
+    ]),
+    { $set: { lastUpdated: at(1) } },
+    message('m2', 2, 'gemini', '', { thoughts: [] }),
+    message('m2', 2, 'gemini', '', { thoughts: [], toolCalls: [call] }),
+    message('m3', 3, 'user', [result]),
+    message('m4', 4, 'gemini', answer, { model: 'gemini-2.5-flash' }),
+  )
+}
+
+export function cursorSession(prompt: string, answer: string): string {
+  const line = (role: string, ...content: readonly object[]) => ({ role, message: { content } })
+  const asked = `<timestamp>Sunday, May 3, 2026, 10:00 AM (UTC)</timestamp>\n<user_query>\n${prompt}\n</user_query>`
+  return jsonLines(
+    line('user', { type: 'text', text: asked }),
+    line('assistant', { type: 'tool_use', name: 'Shell', input: { command: 'ls' } }),
+    line('assistant', { type: 'text', text: answer }),
+    { type: 'turn_ended', status: 'success' },
+  )
+}
+
+/** The tables of opencode 1.18 as far as they are read. The session of a subagent has a parent. */
+export function writeOpencode(file: string, cwd: string, prompt: string, answer: string, session = 'op-1'): string {
+  mkdirSync(dirname(file), { recursive: true })
+  using database = new DatabaseSync(file)
+  database.exec(`CREATE TABLE IF NOT EXISTS session (id text PRIMARY KEY, parent_id text, directory text NOT NULL, time_updated integer NOT NULL);
+    CREATE TABLE IF NOT EXISTS message (id text PRIMARY KEY, session_id text, time_created integer NOT NULL, data text NOT NULL);
+    CREATE TABLE IF NOT EXISTS part (id text PRIMARY KEY, message_id text, data text NOT NULL)`)
+  const add = (minute: number, role: string, ...parts: readonly object[]) => {
+    const id = `${session}-m${minute}`
+    const insert = database.prepare('INSERT INTO message VALUES (?, ?, ?, ?)')
+    insert.run(id, session, Date.parse(at(minute)), JSON.stringify({ role }))
+    for (const [index, part] of parts.entries())
+      database.prepare('INSERT INTO part VALUES (?, ?, ?)').run(`${id}-p${index}`, id, JSON.stringify(part))
+  }
+  database.prepare('INSERT INTO session VALUES (?, NULL, ?, ?)').run(session, cwd, Date.parse(at(9)))
+  database.prepare('INSERT INTO session VALUES (?, ?, ?, ?)').run(`${session}-child`, session, cwd, 1)
+  database.prepare(`INSERT INTO message VALUES (?, ?, 1, '{"role":"user"}')`).run(`${session}-c`, `${session}-child`)
+  database
+    .prepare(`INSERT INTO part VALUES (?, ?, '{"type":"text","text":"Of a subagent."}')`)
+    .run(`${session}-cp`, `${session}-c`)
+  const state = { status: 'completed', input: { command: 'ls' }, output: 'kayak.txt' }
+  add(1, 'user', { type: 'text', text: prompt }, { type: 'text', text: '<memory>\nboats\n', synthetic: true })
+  add(2, 'assistant', { type: 'step-start' }, { type: 'tool', tool: 'bash', callID: `${session}-c1`, state })
+  add(3, 'assistant', { type: 'reasoning', text: 'Hmm.' }, { type: 'text', text: answer })
+  return file
 }
 
 /** A conversation of ChatGPT whose question was edited once: the first branch is not the one that was shown last. */

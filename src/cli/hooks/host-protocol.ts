@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
+import { withoutHookContext } from '../../beliefs/turn.ts'
 import { MemoryError } from '../../errors.ts'
 
 /** The programs whose hooks are understood. */
@@ -103,8 +104,5 @@ function parsePayload(text: string): HookPayload {
   const told = JSON.stringify([fields, field('source')])
   return { ...fields, digest: createHash('sha256').update(told).digest('hex').slice(0, 4) }
 }
-
-/** Gemini CLI puts the output of the session-start hook before the first prompt, escaped, in its own tag. */
-const withoutHookContext = (prompt: string): string => prompt.replace(/^<hook_context>[^<]*<\/hook_context>\s*/, '')
 
 const textIn = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null)

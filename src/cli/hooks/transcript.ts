@@ -4,6 +4,7 @@ import type { TurnRole } from '../../beliefs/turn.ts'
 import { isObject, parseJson } from '../../json.ts'
 import { maskSecrets } from '../../memory/learn/secrets.ts'
 import { claudeCode, codex } from '../../memory/transfer/chats/agent-sessions.ts'
+import { StepJoiner } from '../../memory/transfer/chats/chat.ts'
 import type { QueuedTurn } from './hook-queue.ts'
 
 /** One message of a transcript of Claude Code or Codex, or one step of a tool: its call and its result. */
@@ -56,29 +57,19 @@ export function stepsBefore(file: string, answer: HostMessage): readonly HostMes
     .slice(-maxSteps)
 }
 
-/** The middle of longer tool results is cut: they are files and logs, which are stored elsewhere. */
-const maxStepLength = 4_000
 const maxSteps = 50
 
 /** The messages and steps at the end of a transcript, oldest first; empty if there is no such file. */
 function messagesAtEnd(file: string): readonly HostMessage[] {
   const lines = tailOf(file).split('\n').map(parseJson).filter(isObject)
   const read = lines.some(({ type }) => type === 'response_item') ? codex() : claudeCode()
+  const steps = new StepJoiner()
+  const turns = lines.flatMap(read).flatMap((turn) => steps.take(turn))
   const messages = new Map<string, HostMessage>()
-  for (const { turn } of lines.flatMap(read)) {
-    const { messageId = '', role = 'user', text } = turn
-    const at = turn.at === undefined ? null : Date.parse(turn.at)
-    const [, step, part] = /^(.*)-(call|output|tool_use|tool_result)$/.exec(messageId) ?? []
-    if (role !== 'tool' || step === undefined) {
-      if (role !== 'tool' && messageId !== '') messages.set(messageId, { uuid: messageId, role, text, at })
-    } else if (part === 'call' || part === 'tool_use') {
-      // Credence's own output is not stored again.
-      const isOwn = /(?:^|_)credence(?:_|\.|$)/.test(text.split(' ', 1)[0] ?? '')
-      if (!isOwn) messages.set(step, { uuid: step, role, text: cutMiddle(text), at })
-    } else {
-      const call = messages.get(step)
-      if (call !== undefined) messages.set(step, { ...call, text: cutMiddle(`${call.text}\n${text}`), at })
-    }
+  for (const { turn } of [...turns, ...steps.rest()]) {
+    const { messageId: uuid, role = 'user', text } = turn
+    if (uuid !== undefined)
+      messages.set(uuid, { uuid, role, text, at: turn.at === undefined ? null : Date.parse(turn.at) })
   }
   return [...messages.values()]
 }
@@ -101,8 +92,3 @@ function tailOf(file: string): string {
     closeSync(descriptor)
   }
 }
-
-const cutMiddle = (text: string): string =>
-  text.length <= maxStepLength
-    ? text
-    : `${text.slice(0, (maxStepLength * 3) / 4)}\n[… ${text.length - maxStepLength} characters …]\n${text.slice(-maxStepLength / 4)}`.toWellFormed()

@@ -10,7 +10,7 @@ import { omitUndefined } from '../../omit-undefined.ts'
 import { manifestName, packPath, treePath } from '../store/documents.ts'
 import { readArtifact, readBounded, requireValid } from '../store/parse-artifact.ts'
 import { PackPath } from '../store/schemas/manifest.ts'
-import { packHashOf } from './manifest.ts'
+import { packHashOf, withRunner } from './manifest.ts'
 
 /** The largest pack that is imported. */
 export const packLimits = { files: 10_000, depth: 8, fileBytes: 64 * 1024 * 1024, totalBytes: 256 * 1024 * 1024 }
@@ -103,7 +103,10 @@ export async function importPack(root: string, path: string, { force = false }: 
 }
 
 async function summaryOf(sourcePath: string, source: PackSource, directory: string, name: string) {
-  const manifest = requireValid(readArtifact('manifest', join(directory, name), name), 'manifest')
+  const manifest = withRunner(
+    directory,
+    requireValid(readArtifact('manifest', join(directory, name), name), 'manifest'),
+  )
   const present = new Set(source.files.map((file) => file.path))
   for (const [field, path] of Object.entries(manifest.files ?? {})) {
     if (present.has(path)) continue

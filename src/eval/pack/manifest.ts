@@ -13,7 +13,16 @@ import type { Manifest } from '../store/schemas/manifest.ts'
 /** Reads the manifest of a pack folder. */
 export function manifestOf(directory: string): Manifest {
   const file = join(directory, manifestName)
-  return requireValid(readArtifact('manifest', file, file), 'manifest')
+  return withRunner(directory, requireValid(readArtifact('manifest', file, file), 'manifest'))
+}
+
+/** A red-team manifest without a runner is run if its cases are next to it. The short form of older harnesses names neither. */
+export function withRunner(directory: string, manifest: Manifest): Manifest {
+  const cases = 'cases.jsonl'
+  const isShort = manifest.benchmarkType === 'memory-red-team' && manifest.runner === undefined
+  return isShort && existsSync(join(directory, cases))
+    ? { ...manifest, runner: 'red-team', files: { cases } }
+    : manifest
 }
 
 /** The folders below `directory` that are packs of any kind, by name. */

@@ -56,12 +56,20 @@ export type AnswerHit = {
   readonly score: number | null
   /** Absent for a system whose scores have no parts, such as a cosine. */
   readonly clauses?: readonly AnswerClause[]
+  /** The length of the passage that is shown in place of the whole turn. */
+  readonly characters?: number
   /** The words of the message that matched each clause, for a person to read. */
   readonly matches?: readonly Pick<MatchedForm, 'form' | 'words' | 'explanation'>[]
 }
 
 /** A quote without a level counts as `sure`. */
-export type AnswerQuote = { readonly turn: string; readonly text: string; readonly level?: 'sure' | 'perhaps' }
+export type AnswerQuote = {
+  readonly turn: string
+  readonly text: string
+  readonly level?: 'sure' | 'perhaps'
+  /** Marked as outdated, or as said before something newer about the same thing. */
+  readonly isEarlier?: boolean
+}
 
 /** The context that a system assembles for one message. */
 export type SystemAnswer = {
@@ -70,10 +78,10 @@ export type SystemAnswer = {
   /** Best first. */
   readonly relevant: readonly AnswerHit[]
   readonly questions: readonly string[]
-  /** Quotes of turns in the context. Absent for a system that quotes none. */
+  /** Quotes of turns that are put into the context unasked, in their order. Absent for a system that only searches. */
   readonly quotes?: readonly AnswerQuote[]
-  /** Whether any turn would be put into the context unasked. Absent for a system that only searches. */
-  readonly pushes?: boolean
+  /** How sure the system is that the quotes help, by any measure. It decides at which threshold they would not be shown. */
+  readonly confidence?: number
   readonly nearMisses?: readonly { readonly id: string; readonly reason: string }[]
 }
 
@@ -121,14 +129,16 @@ export const isControlName = (name: string): boolean =>
   redTeamControls.some((control) => name === control) ||
   controlSystems.some((control) => name === control || name === `learn:${control}`)
 
-/** Our own memories for conversation packs. All but the first two are there to compare with. */
+/** Our own memories for conversation packs. All but the first three are there to compare with. */
 export const turnSystemNames = [
   'credence',
   'credence-vectors',
+  'credence-eager',
   'credence-shuffled-times',
   'credence-reversed-times',
   'bm25-turns',
   'bm25-sessions',
+  'grep',
   'vectors',
   'nearest-steps',
   'everything',
@@ -142,6 +152,7 @@ export const turnBaselines = (suite: string | undefined): readonly TurnSystemNam
   'bm25-turns',
   'bm25-sessions',
   ...(suite === 'ama-bench' ? (['nearest-steps'] as const) : []),
+  ...(suite === 'life' ? (['credence-eager', 'grep'] as const) : []),
   'everything',
   'chance',
   'none',

@@ -116,19 +116,21 @@ async function* eventsSince(store: Ports['store'], user: string, since: string):
 }
 
 /** Refuses proposals of documents beyond the number that a person can review. */
-export async function requireRoomForDocuments(
-  { store }: Pick<Ports, 'store'>,
-  user: string,
-  added: number,
-): Promise<void> {
-  const page = { limit: Number.MAX_SAFE_INTEGER, offset: 0 }
-  const lists = [await store.list({ user, candidates: true }, page), await store.list({ user, proposals: true }, page)]
-  const waiting = lists.flatMap(({ items }) => items).filter(({ provenance }) => provenance.actor === 'document').length
-  if (added === 0 || waiting + added <= maxFromDocuments) return
+export async function requireRoomForDocuments(ports: Pick<Ports, 'store'>, user: string, added: number): Promise<void> {
+  const room = await roomForDocuments(ports, user)
+  if (added === 0 || added <= room) return
   throw conflict(
-    `The document would add ${added} beliefs for review, and ${waiting} already wait; at most ${maxFromDocuments} may wait.`,
+    `The document would add ${added} beliefs for review, and ${maxFromDocuments - room} already wait; at most ${maxFromDocuments} may wait.`,
     'First accept or reject those with `credence review`, or vouch for your own file with `credence import --trusted`.',
   )
+}
+
+/** How many more proposals of documents may wait. */
+export async function roomForDocuments({ store }: Pick<Ports, 'store'>, user: string): Promise<number> {
+  const page = { limit: Number.MAX_SAFE_INTEGER, offset: 0 }
+  const lists = [await store.list({ user, candidates: true }, page), await store.list({ user, proposals: true }, page)]
+  const waiting = lists.flatMap(({ items }) => items).filter(({ provenance }) => provenance.actor === 'document')
+  return maxFromDocuments - waiting.length
 }
 
 /** Whether a person can still review the items that messages added in the last hour. */

@@ -1,6 +1,7 @@
 import type { ActorKind, Belief } from '../../beliefs/belief.ts'
 import { parseScopes, visibleScopes } from '../../beliefs/scope.ts'
 import type { Turn, TurnRole } from '../../beliefs/turn.ts'
+import { invalid } from '../../errors.ts'
 import { parseTime } from '../../local-time.ts'
 import { omitUndefined } from '../../omit-undefined.ts'
 import type { Explanation } from '../../search/explanation.ts'
@@ -32,7 +33,12 @@ export type TurnSearch = {
   /** How many hits, and after how many. Default all. */
   readonly limit?: number
   readonly offset?: number
+  /** How many turns of persons and agents before and after each hit are returned with it. Default 0, at most 10. */
+  readonly around?: number
 }
+
+/** A turn before or after a hit; a long text is cut. */
+export type NearbyTurn = Pick<Turn, 'id' | 'role' | 'speaker' | 'at' | 'utcOffset' | 'text'>
 
 /** A passage of a turn that answers a question. */
 export type QuoteHit = {
@@ -60,6 +66,8 @@ export type QuoteHit = {
   readonly explanation: Explanation
   /** Terms of the question that the passage contains. */
   readonly found: readonly string[]
+  /** The turns before and after it in the conversation, oldest first, if they were asked for. */
+  readonly around?: readonly NearbyTurn[] | undefined
 }
 
 /** The turns that answer a question, best first; of those about the same thing, the newest first. */
@@ -75,8 +83,45 @@ export async function searchTurns(
   const { offset = 0, limit = Number.POSITIVE_INFINITY } = request
   const ranked = await rankTurns(store, { view, question, dates, ...omitUndefined({ meaning }) })
   const hits = ranked.slice(offset, offset + limit).map((item) => hitOf(item, question, query))
-  return Promise.all(hits.map((hit) => withCorrection(store, view, request.agent ?? null, hit)))
+  const current = await Promise.all(hits.map((hit) => withCorrection(store, view, request.agent ?? null, hit)))
+  const { around = 0 } = request
+  if (!Number.isSafeInteger(around) || around < 0 || around > maxAround)
+    throw invalid(`around is ${around}.`, `Give a whole number from 0 to ${maxAround}.`)
+  if (around === 0) return current
+  return Promise.all(current.map(async (hit) => ({ ...hit, around: await turnsAround(store, view, hit, around) })))
 }
+
+export const maxAround = 10
+/** Max characters of one turn around a hit. */
+const maxNearbyLength = 1_000
+/** Tool steps that are skipped on each side to find turns of persons and agents. */
+const maxStepsSkipped = 40
+
+/** The nearest turns of persons and agents before and after a hit, of those that the search may see. */
+async function turnsAround(
+  store: Store,
+  { user, scopes, since, until }: TurnView,
+  { turn, session, index }: QuoteHit,
+  around: number,
+): Promise<readonly NearbyTurn[]> {
+  const reach = around + maxStepsSkipped
+  const offset = Math.max(0, index - reach)
+  const { items } = await store.listTurns({ user, session }, { limit: index - offset + reach + 1, offset })
+  const isInView = ({ role, scope, at }: Turn): boolean =>
+    role !== 'tool' &&
+    (scopes === null || scopes.includes(scope)) &&
+    (since === undefined || Date.parse(at) >= since) &&
+    (until === undefined || Date.parse(at) <= until)
+  const seen = items.filter((one) => one.id === turn || isInView(one))
+  const place = seen.findIndex(({ id }) => id === turn)
+  if (place < 0) return []
+  return [...seen.slice(Math.max(0, place - around), place), ...seen.slice(place + 1, place + 1 + around)].map(
+    ({ id, role, speaker, at, utcOffset, text }) => ({ id, role, speaker, at, utcOffset, text: cutEnd(text) }),
+  )
+}
+
+const cutEnd = (text: string): string =>
+  text.length <= maxNearbyLength ? text : `${text.slice(0, maxNearbyLength).toWellFormed()}…`
 
 /** An outdated statement is never a strong hit: it does not answer the question any more. */
 async function withCorrection(

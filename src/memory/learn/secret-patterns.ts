@@ -72,6 +72,13 @@ const patterns: readonly SecretPattern[] = [
     hint: /-u/u,
     isSecret: (value) => isLiteral(value) && /\d/u.test(value) && /\p{L}/u.test(value),
   },
+  // An option of a program that is called after passwords: sshpass -p …
+  {
+    pattern: /(?<=(?<![\w-])\w{0,20}pass(?:wd)?\s(?:-[a-oq-z]\s){0,4}-p\s?["']?)(?<value>[^\s"']{5,200})/dgu,
+    what: passwordOrKey,
+    hint: /pass/u,
+    isSecret: (value) => isLiteral(value) && /\p{L}/u.test(value),
+  },
   // The name of an account, a slash or bar, and a password.
   {
     pattern:
@@ -92,9 +99,10 @@ const patterns: readonly SecretPattern[] = [
     hint: /pass(?:word|code)/iu,
     isSecret: (value) => isLiteral(value) && /\d/u.test(value) && /\p{L}/u.test(value),
   },
-  // "I changed the password today, the new one is …", "the password you asked for: …".
+  // "I changed the password today, the new one is …", "… today. It is now …", "the password you asked for: …".
   {
-    pattern: /\bpass(?:word|code)\b[^\n.!?:=]{0,60}?(?:\s(?:is|to)|:)\s{1,4}["'“‘`]?(?<value>[^\s"'”’`,;]{5,200})/dgiu,
+    pattern:
+      /\bpass(?:word|code)\b[^\n.!?:=]{0,60}?(?:(?:[.!]\s{1,2}it)?(?:\s(?:is|to)|['’]s)(?:\snow)?|:)\s{1,4}["'“‘`]?(?<value>[^\s"'”’`,;]{5,200})/dgiu,
     what: passwordOrKey,
     hint: /pass(?:word|code)/iu,
     isSecret: (value) => isLiteral(value) && /\p{L}/u.test(value) && /\d/u.test(value) && !measure.test(value),

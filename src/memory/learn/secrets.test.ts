@@ -302,6 +302,10 @@ describe('a short password', () => {
     "{'db_password': 'mango-lamp-77'}",
     '<server><password>mango-lamp-77</password></server>',
     'mango-lamp-77 is the wifi password up at the cabin.',
+    'I changed the password of the router this morning. It is now mango-lamp-77.',
+    "The router has a new password. It's mango-lamp-77, please tell Ana.",
+    "sshpass -p 'mango-lamp-77' ssh kara@router uptime",
+    'sshpass -v -pmango-lamp-77 ssh kara@router',
     '| device | password |\n|---|---|\n| router | mango-lamp-77 |',
     'device;Password;room\nrouter;mango-lamp-77;hall',
   ])('is masked in %s', (text) => {
@@ -312,6 +316,8 @@ describe('a short password', () => {
   it.each([
     '{"password": "required"}',
     'This is the password prompt.',
+    'I lost the password. It is in the vault of floor 2b.',
+    'The bypass -p 8080:80 is open.',
     'pm2 is the program that asks for a password',
     '| device | password policy |\n|---|---|\n| router | 12 letters |',
     'Settings > password > change',

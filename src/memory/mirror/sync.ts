@@ -133,7 +133,7 @@ async function runSync(ports: Ports, paths: MirrorPaths, state: MirrorState, req
 
     const author = fileAuthors[request.authority ?? 'document']
     await withdrawOutdated(ports, author, settled.outdated)
-    const applied = await applyPlan({ ports, user, author, document }, plan)
+    const applied = await applyPlan({ ports, user, author, document, isAccepted }, plan)
     taken.restored += settled.restored
     for (const kind of Object.keys(taken) as (keyof EditCounts)[]) taken[kind] += applied.counts[kind]
     const events = await eventsSince(store, user, state.watermark)

@@ -3,7 +3,8 @@ import type { Belief } from '../../beliefs/belief.ts'
 import { isCurrent } from '../../beliefs/belief.ts'
 import type { BeliefChange, EventStamp, Seen } from '../../beliefs/journal.ts'
 import type { KnownEvents, SyncEvent, SyncStore } from '../../beliefs/sync-store.ts'
-import { conflict, forbidden, unavailable } from '../../errors.ts'
+import { conflict, forbidden, invalid, unavailable } from '../../errors.ts'
+import { omitUndefined } from '../../omit-undefined.ts'
 import { commitThrough, createChange, eraseChange } from '../change/transaction.ts'
 import type { Ports } from '../ports.ts'
 import { type DeviceFile, newDeviceId, type SyncDevice } from './device.ts'
@@ -44,7 +45,45 @@ export type SyncContext = {
   readonly file: DeviceFile
 }
 
-export type SyncReport = { readonly received: number; readonly sent: number; readonly with: string }
+export type SyncReport = {
+  readonly received: number
+  readonly sent: number
+  /** Files of a folder that are not there yet as a whole, and files that wait for others. They are taken later. */
+  readonly skipped: readonly string[]
+}
+
+export async function syncContextOf(ports: Ports, user: string): Promise<SyncContext> {
+  const { sync, syncDevice } = ports
+  if (sync !== undefined && syncDevice !== undefined)
+    return { ports: { ...ports, sync }, user, file: await syncDevice(user) }
+  throw invalid('A memory on PostgreSQL is not synced.', 'Use the same `--store` on every machine.')
+}
+
+const newestEvent = async ({ ports, user }: SyncContext): Promise<number> =>
+  (await ports.store.events(user, { limit: 1, hearing: true }))[0]?.number ?? 0
+
+/** Notes that a target was synced with, and its secret, so that neither is asked for again. */
+export async function noteSync(context: SyncContext, target: string, secret: string | undefined): Promise<void> {
+  const device = await context.file.read()
+  const lastSyncAt = context.ports.now().toISOString()
+  const noted = { lastSyncAt, head: await newestEvent(context), ...omitUndefined({ secret }) }
+  await context.file.write({ ...device, targets: { ...device.targets, [target]: noted } })
+}
+
+/** The devices, when each was last seen, and how many events are newer than the last sync with each target. */
+export async function syncStatus(context: SyncContext) {
+  const { device, name, excluded, others, targets } = await context.file.read()
+  const head = await newestEvent(context)
+  return {
+    device,
+    name,
+    excluded,
+    others: Object.values(others),
+    targets: Object.entries(targets).map(([address, { lastSyncAt, head: then }]) => {
+      return { address, lastSyncAt, waiting: Math.max(0, head - then) }
+    }),
+  }
+}
 
 const pageEvents = 500
 const pageCharacters = 2_000_000
@@ -175,26 +214,33 @@ export async function syncWith(
   let their = seenIn(theirs.known)
   for await (const events of forgettingFor(context, device, their))
     await send({ type: 'push', group, events, forgetting: true })
+  // The other side prepares the next page while this one stores a page, and the other way round.
   let received = 0
-  for (;;) {
-    const events = await pull(seenIn(await sync.known(user)), false)
-    if (events.length === 0) break
+  let seen = seenIn(await sync.known(user))
+  for (let events = await pull(seen, false); events.length > 0; ) {
+    seen = withEvents(seen, events)
+    const next = pull(seen, false)
+    next.catch(() => {})
     await takeEvents(context, device, events, forgetting)
     their = withEvents(their, events)
     received += events.length
     onProgress('receiving', received, Math.max(received, waiting))
+    events = await next
   }
   const total = await sync.countAfter(user, their)
   let sent = 0
+  let sending: Promise<unknown> = Promise.resolve()
   for (;;) {
     const events = await eventsFor(context, device, their, false)
+    await sending
     if (events.length === 0) break
-    await send({ type: 'push', group, events, forgetting: false })
+    sending = send({ type: 'push', group, events, forgetting: false })
+    sending.catch(() => {})
     their = withEvents(their, events)
     sent += events.length
     onProgress('sending', sent, Math.max(sent, total))
   }
-  return { received, sent, with: theirs.name }
+  return { received, sent, skipped: [] }
 }
 
 const badAnswer = () =>
@@ -293,9 +339,27 @@ export async function takeForgetting(
   if (result.outcome === 'stale') await takeForgetting(context, device, events)
 }
 
+/** Forgets what has one of the fingerprints, and stores them: a backup is older than some forgetting. */
+export async function forgetAgain(
+  ports: Pick<Ports, 'store' | 'now'>,
+  user: string,
+  keys: SyncDevice['keys'],
+  fingerprints: readonly string[],
+): Promise<void> {
+  const { beliefIds, turnIds } = await matchingTexts(ports, user, keys, new Set(fingerprints))
+  const changes: BeliefChange[] = []
+  for (const id of beliefIds) {
+    const belief = await ports.store.get(user, id)
+    if (belief !== null) changes.push(eraseChange(belief))
+  }
+  const by = { user, kind: 'forget', actor: 'tool', origin: 'restore', key: null, undoes: null } as const
+  const at = ports.now().toISOString()
+  await ports.store.commit({ ...by, at, changes, forgottenTurns: turnIds, fingerprints })
+}
+
 /** The beliefs and turns whose texts have one of the fingerprints. Reads everything, so only if there are some. */
 async function matchingTexts(
-  { store }: Ports,
+  { store }: Pick<Ports, 'store'>,
   user: string,
   keys: SyncDevice['keys'],
   fingerprints: ReadonlySet<string>,

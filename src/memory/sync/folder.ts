@@ -19,6 +19,7 @@ import {
   meet,
   requireSameFormat,
   type SyncContext,
+  type SyncReport,
   seenIn,
   takeEvents,
   takeForgetting,
@@ -33,13 +34,6 @@ type Batch = {
   readonly events: readonly SyncEvent[]
   /** The forgetting events of the batch are among `events` too. */
   readonly isForgetting: boolean
-}
-
-export type FolderReport = {
-  readonly received: number
-  readonly sent: number
-  /** Files that are not there yet as a whole, and files that wait for others. They are taken later. */
-  readonly skipped: readonly string[]
 }
 
 const keyFile = 'key.age'
@@ -82,7 +76,7 @@ export async function syncFolder(
   folder: string,
   identity: string,
   onProgress: (label: string, done: number, total: number) => void = () => {},
-): Promise<FolderReport> {
+): Promise<SyncReport> {
   await sweepLeftovers(folder)
   const { ports, user } = context
   const store = await ports.sync()

@@ -53,12 +53,15 @@ export const leaveOut = (event: SyncEvent, excluded: readonly string[]): SyncEve
       }
 
 /** The local events that foreign events become, in order, with those that settle conflicts. Reads the store and changes nothing. */
-export async function planMerge(ports: MergePorts, request: MergeRequest): Promise<readonly Commit[]> {
-  const { events, excluded } = request
+export async function planMerge(given: MergePorts, request: MergeRequest): Promise<readonly Commit[]> {
+  const { user, events, excluded, forgotten } = request
+  // Most people have forgotten nothing; without keys no fingerprint is computed.
+  const mayBeForgotten = forgotten.size > 0 || (await given.sync.hasForgottenTexts(user))
+  const ports = mayBeForgotten ? given : { ...given, keys: { own: '', all: {} } }
   const merge = await openMerge(ports, request)
-  const given = events.map((event) => leaveOut(event, excluded))
-  const turns = await newTurns(ports, request, given)
-  for (const [index, event] of given.entries()) await merge.add(event, turns[index] ?? [])
+  const wanted = events.map((event) => leaveOut(event, excluded))
+  const turns = await newTurns(ports, request, wanted)
+  for (const [index, event] of wanted.entries()) await merge.add(event, turns[index] ?? [])
   return merge.commits
 }
 

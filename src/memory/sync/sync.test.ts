@@ -1,6 +1,12 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openTestDevice, stateOf, sync, syncAll, type TestDevice } from './devices.contract.ts'
+import { answerMessage, type SendMessage, type SyncMessage, syncFormat, syncWith } from './exchange.ts'
+import { openFolderIdentity, syncFolder } from './folder.ts'
+import { answerPacked, packedSender } from './messages.ts'
 
 describe('two devices', () => {
   it('have the same beliefs and turns after a sync, with author, origin and time', async () => {
@@ -15,7 +21,7 @@ describe('two devices', () => {
     const [event] = await desktop.memory.events({ hearing: true })
     expect(event).toMatchObject({ actor: 'person', origin: 'cli', key: `sync:${laptop.device().device}:2` })
     expect((await desktop.store.verify()).filter(({ ok }) => !ok)).toEqual([])
-    expect(await sync(laptop, desktop)).toEqual({ received: 0, sent: 0, with: 'desktop' })
+    expect(await sync(laptop, desktop)).toEqual({ received: 0, sent: 0, skipped: [] })
   })
 
   it('keep the newer of two changes, and show the older one as a proposal', async () => {
@@ -128,6 +134,70 @@ describe('two devices', () => {
   })
 })
 
+describe('a sync that is interrupted', () => {
+  /** Two devices with changes, conflicts and forgetting on both sides. */
+  async function openPair(): Promise<readonly [TestDevice, TestDevice]> {
+    const pair = [openTestDevice('laptop'), openTestDevice('desktop')] as const
+    const [laptop, desktop] = pair
+    const { belief } = await laptop.memory.remember({ name: 'db', content: 'Postgres' })
+    const { belief: plan } = await laptop.memory.remember({ name: 'plan', content: 'Sell the zeppelin' })
+    await sync(laptop, desktop)
+    await laptop.memory.setWhy(belief.id, 'Older.')
+    await desktop.memory.setWhy(belief.id, 'Newer.')
+    await desktop.memory.forget(plan.id)
+    await laptop.memory.hear({ text: 'The build is red.', session: 's1', at: '2026-01-05T10:00:00Z' })
+    await desktop.memory.remember({ name: 'editor', content: 'Helix' })
+    return pair
+  }
+  const messagesOf = async (): Promise<number> => {
+    const [laptop, desktop] = await openPair()
+    let messages = 0
+    await syncWith(laptop.context, (message) => {
+      messages += 1
+      return answerMessage(desktop.context, message)
+    })
+    return messages
+  }
+
+  it('before or after any message is completed by the next one', async () => {
+    const messages = await messagesOf()
+    expect(messages).toBeGreaterThan(5)
+    for (let last = 0; last < messages; last += 1)
+      for (const isDelivered of [false, true]) {
+        const [laptop, desktop] = await openPair()
+        let count = 0
+        const cut: SendMessage = async (message) => {
+          count += 1
+          if (count <= last) return answerMessage(desktop.context, message)
+          if (isDelivered) await answerMessage(desktop.context, message)
+          throw new Error('killed')
+        }
+        await expect(syncWith(laptop.context, cut)).rejects.toThrow('killed')
+
+        await syncAll([laptop, desktop])
+
+        const state = await stateOf(laptop)
+        expect(await stateOf(desktop)).toEqual(state)
+        expect(state.said).toHaveLength(1)
+        expect(JSON.stringify(state)).not.toContain('zeppelin')
+        expect(await problemsOf(laptop)).toEqual([])
+      }
+  })
+})
+
+describe('a device of a newer version', () => {
+  it('is refused before anything is exchanged, with the next step', async () => {
+    const [laptop, desktop] = [openTestDevice('laptop'), openTestDevice('desktop')]
+    await laptop.memory.remember({ name: 'db', content: 'Postgres' })
+    const newer = (message: SyncMessage): SyncMessage =>
+      message.type === 'hello' ? { ...message, hello: { ...message.hello, format: syncFormat + 1 } } : message
+
+    const older = syncWith(laptop.context, async (message) => answerMessage(desktop.context, newer(message)))
+
+    await expect(older).rejects.toMatchObject({ code: 'conflict', hint: expect.stringContaining('Update it') })
+  })
+})
+
 const names = ['db', 'editor', 'shell']
 const contents = ['Postgres', 'SQLite', 'Helix', 'fish', 'Iosevka']
 const step = fc.record({
@@ -139,7 +209,27 @@ const step = fc.record({
   ),
   name: fc.constantFrom(...names),
   content: fc.constantFrom(...contents),
+  transport: fc.constantFrom(...(['messages', 'text', 'folder'] as const)),
 })
+
+let folder = ''
+let identity = ''
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'credence-sync-'))
+  identity = await openFolderIdentity(folder, 'four blue herons')
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+/** A sync over one of the transports. Through the folder of a run, each of the two leaves its changes for the other. */
+async function syncOver(transport: 'messages' | 'text' | 'folder', one: TestDevice, other: TestDevice, run: string) {
+  if (transport === 'messages') return sync(one, other)
+  if (transport === 'text')
+    return syncWith(
+      one.context,
+      packedSender((text) => answerPacked(other.context, text)),
+    )
+  for (const device of [one, other]) await syncFolder(device.context, join(folder, run), identity)
+}
 
 async function act(device: TestDevice, { act: what, name, content }: { act: string; name: string; content: string }) {
   const { memory, agent } = device
@@ -192,11 +282,12 @@ describe('any number of devices', () => {
           openTestDevice(`d${index}`, { clockMs: () => clock + (clockErrorsMs[index] ?? 0) }),
         )
         for (const device of devices) device.setDevice({ ...device.device(), group: 'group' })
+        const run = mkdtempSync(join(folder, 'run-')).slice(folder.length + 1)
         const at = (index: number): TestDevice => devices[index % count] as TestDevice
         for (const one of steps) {
           clock += 60_000
           if (one.act === 'sync') {
-            if (at(one.device) !== at(one.other)) await sync(at(one.device), at(one.other))
+            if (at(one.device) !== at(one.other)) await syncOver(one.transport, at(one.device), at(one.other), run)
           }
           // Many of them name a belief that is not there.
           else await act(at(one.device), one).catch((error: unknown) => expect(error).toHaveProperty('code'))

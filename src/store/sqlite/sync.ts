@@ -195,11 +195,22 @@ export function syncIn(committing: Committing): SyncStore {
         }
         return found
       }),
-    reinstate: async (user, fingerprints) =>
+    allForgottenTexts: async () =>
+      connection.read(() => {
+        const rows = connection.all<{ user: string; fingerprint: string }>(
+          'SELECT users.name AS user, fingerprint FROM forgotten_texts JOIN users ON users.id = user_id',
+        )
+        const byUser = Map.groupBy(rows, ({ user }) => user)
+        return new Map([...byUser].map(([user, own]) => [user, own.map(({ fingerprint }) => fingerprint)]))
+      }),
+    reinstate: async (user, event) =>
       connection.writeInTurn(() => {
-        const userId = users.find(user)
-        const remove = connection.statement('DELETE FROM forgotten_texts WHERE user_id = ? AND fingerprint = ?')
-        return fingerprints.reduce((sum, fingerprint) => sum + Number(remove.run(userId, fingerprint).changes), 0)
+        const found = connection.run('DELETE FROM forgotten_texts WHERE user_id = ? AND event = ?', [
+          users.find(user),
+          event,
+        ])
+        connection.run('UPDATE turns SET message_id = NULL WHERE erased_by = ?', [event])
+        return Number(found.changes)
       }),
     commitAll: async (user, commits, head) => {
       const prepared = commits.map((commit) => ({ commit, ...prepareCommit(committing, commit) }))

@@ -5,6 +5,7 @@ import type { Task } from '../task.ts'
 import type { Obtained } from '../task-outcomes.ts'
 import { type AnswerGrade, gradeAnswers, noAnswers } from './answer-checks.ts'
 import { type AutomatedGrade, gradeAutomatically } from './automated-checks.ts'
+import { gradeState, type StateGrade } from './objective-state.ts'
 import type { Sandbox } from './sandbox.ts'
 
 /** Only `scored` measures the agent; a fault of the harness is never a zero. */
@@ -16,7 +17,11 @@ type Ending = { readonly state: TaskState; readonly reason: string | null }
 /** Raised whenever the same evidence would be graded differently. */
 export const gradingVersion = 'credence-grading-5'
 
-type Parts = AnswerGrade & { readonly automated: AutomatedGrade; readonly judge: JudgeGrade }
+type Parts = AnswerGrade & {
+  readonly objectiveState?: StateGrade
+  readonly automated: AutomatedGrade
+  readonly judge: JudgeGrade
+}
 
 /** The grade of a task carried out once. Stored next to the evidence, and rewritten by regrading. */
 export type TaskGrade = Readonly<Awaited<ReturnType<typeof gradeTask>>>
@@ -64,7 +69,8 @@ export async function gradeTask(request: GradingRequest) {
 const ungraded: Parts = { ...noAnswers, automated: { state: 'not_applicable' }, judge: { state: 'not_applicable' } }
 
 async function gradeParts({ task, evidence, folder, graders, signal }: GradingRequest): Promise<Parts> {
-  const answers = await gradeAnswers(task, evidence, folder)
+  const objectiveState = gradeState(task, evidence)
+  const answers = { ...(await gradeAnswers(task, evidence, folder)), ...(objectiveState && { objectiveState }) }
   const automated = await gradeAutomatically({ task, evidence, folder, sandbox: graders.sandbox, signal })
   if (task.gradingType === 'automated') return { ...answers, automated, judge: { state: 'not_applicable' } }
   const unjudged = { state: 'unjudged', reason: 'No judge was named.' } as const
@@ -72,10 +78,11 @@ async function gradeParts({ task, evidence, folder, graders, signal }: GradingRe
 }
 
 /** Without Python, the checks that a task states are its automated part: those of new sessions if it has any. */
-function automatedScoreOf({ gradingType }: Task, { automated, answerScore, sameSessionScore }: Parts): number | null {
+function automatedScoreOf({ gradingType }: Task, parts: Parts): number | null {
+  const { automated, answerScore, sameSessionScore, objectiveState } = parts
   if (automated.state === 'scored') return automated.score
   if (automated.state !== 'not_applicable' || gradingType === 'llm_judge') return null
-  return answerScore ?? sameSessionScore
+  return answerScore ?? sameSessionScore ?? objectiveState?.stateScore ?? null
 }
 
 /** Why evidence cannot be graded; null when it can. An agent that failed is graded as far as it got. */

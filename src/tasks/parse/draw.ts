@@ -54,6 +54,16 @@ const mapTexts = (task: Task, change: (text: string, field: string) => string): 
     const changed = (text: string): string => change(text, `credence.answer_checks.${check.id}`)
     return { ...check, expect: check.expect.map((ways) => ways.map(changed)), forbid: check.forbid.map(changed) }
   }),
+  stateChecks: task.stateChecks.map((check) => {
+    const changed = (text: string): string => change(text, `credence.state_checks.${check.id}`)
+    const { contains, equals, command } = check
+    return {
+      ...check,
+      contains: contains.map(changed),
+      equals: equals === null ? null : changed(equals),
+      command: command?.map(changed) ?? null,
+    }
+  }),
 })
 
 /** Placeholders without a value, each as the end of a sentence. One that is left would reach the agent or a check. */

@@ -254,8 +254,29 @@ const Check = z
   }))
 export type AnswerCheck = Readonly<z.output<typeof Check>>
 
+/** A fact of the world after a session: the content of a file, or the exit code of a command. */
+const State = z
+  .strictObject({
+    id: z.string().min(1),
+    session: Sought,
+    file: Path.nullable().default(null),
+    exists: z.boolean().default(true),
+    contains: z.array(Sought).readonly().default([]),
+    equals: z.string().nullable().default(null),
+    /** A program and its arguments; no shell. */
+    command: z.array(z.string().min(1)).min(1).readonly().nullable().default(null),
+    exit_code: z.int().min(0).max(255).default(0),
+  })
+  .refine(({ file, command }) => (file === null) !== (command === null), 'must have either file or command')
+  .transform(({ exit_code: exitCode, ...check }) => ({ ...check, exitCode }))
+export type StateCheck = Readonly<z.output<typeof State>>
+
 /** The key `credence` of the front matter: additions to the format that other runners ignore. See docs/tasks.md. */
-const Additions = z.strictObject({ answer_checks: z.array(Check).readonly().default([]), draw: Draw.default({}) })
+const Additions = z.strictObject({
+  answer_checks: z.array(Check).readonly().default([]),
+  state_checks: z.array(State).readonly().default([]),
+  draw: Draw.default({}),
+})
 export type OwnAdditions = Readonly<ReturnType<typeof readOwnAdditions>>
 
 /** Reads the value of the key `credence`. Problems go into `findings`. */
@@ -264,24 +285,28 @@ export function readOwnAdditions(value: unknown, sessions: readonly TaskSession[
   if (!result.success) {
     findings.invalid(result.error, ['credence'], ([key]) =>
       key === undefined
-        ? 'it may have answer_checks and draw'
+        ? 'it may have answer_checks, state_checks and draw'
         : key === 'draw'
           ? 'it may have one_of'
-          : `it may have id, session, exact, recall, ${conditions}`,
+          : key === 'state_checks'
+            ? 'it may have id, session, file, exists, contains, equals, command and exit_code'
+            : `it may have id, session, exact, recall, ${conditions}`,
     )
-    return { answerChecks: [], draw: {} }
+    return { answerChecks: [], stateChecks: [], draw: {} }
   }
-  const { answer_checks: answerChecks, draw } = result.data
+  const { answer_checks: answerChecks, state_checks: stateChecks, draw } = result.data
   const ids = sessions.map(({ id }) => id)
-  for (const [index, { id, session }] of answerChecks.entries()) {
-    const field = `credence.answer_checks[${index}]`
-    if (answerChecks.slice(0, index).some((earlier) => earlier.id === id && earlier.session === session)) {
-      findings.wrong(`${field}.id`, `is ${formatYamlValue(id)}, which is there twice in that session`)
-    }
-    if (!ids.includes(session)) {
-      findings.wrong(`${field}.session`, `is ${formatYamlValue(session)}; it must be one of ${ids.join(', ')}`)
+  for (const [key, checks] of Object.entries({ answer_checks: answerChecks, state_checks: stateChecks })) {
+    for (const [index, { id, session }] of checks.entries()) {
+      const field = `credence.${key}[${index}]`
+      if (checks.slice(0, index).some((earlier) => earlier.id === id && earlier.session === session)) {
+        findings.wrong(`${field}.id`, `is ${formatYamlValue(id)}, which is there twice in that session`)
+      }
+      if (!ids.includes(session)) {
+        findings.wrong(`${field}.session`, `is ${formatYamlValue(session)}; it must be one of ${ids.join(', ')}`)
+      }
     }
   }
   /** `instantiate` fills the variables in. */
-  return { answerChecks, draw }
+  return { answerChecks, stateChecks, draw }
 }

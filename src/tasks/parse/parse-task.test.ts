@@ -143,7 +143,7 @@ describe('an invalid task file', () => {
     ['workspace_files: [{ source: ../secret, dest: a }]', 'workspace_files[0].source is "../secret"'],
     ['workspace_files: [nothing]', 'workspace_files[0] is "nothing"'],
     ['prerequisites: [{}]', 'prerequisites[0] is a mapping'],
-    ['credence: { answers: [] }', 'credence has "answers"; it may have answer_checks and draw'],
+    ['credence: { answers: [] }', 'credence has "answers"; it may have answer_checks, state_checks and draw'],
     [
       'credence: { answer_checks: [{ id: a, session: nope, expect: [b] }] }',
       'credence.answer_checks[0].session is "nope"',
@@ -224,7 +224,7 @@ describe('an invalid task file', () => {
 
     expect(sampleTask({ body, frontMatter }).warnings).toEqual([])
     expect(sampleTask({ body, frontMatter: 'grading_type: automated' }).warnings).toEqual([
-      'grading_type is automated, but the task has neither Python in "Automated Checks" nor answer_checks.',
+      'grading_type is automated, but the task has neither Python in "Automated Checks" nor answer_checks nor state_checks.',
     ])
   })
 

@@ -48,9 +48,13 @@ export function checkTask(bytes: Uint8Array, file: string): CheckedTask {
     )
   }
   const own = readOwnAdditions(text.frontMatter.credence, sessions, findings)
-  if (fields.gradingType !== 'llm_judge' && automatedChecks === null && own.answerChecks.length === 0) {
+  if (
+    fields.gradingType !== 'llm_judge' &&
+    automatedChecks === null &&
+    own.answerChecks.length + own.stateChecks.length === 0
+  ) {
     findings.warnings.push(
-      `grading_type is ${fields.gradingType}, but the task has neither Python in "Automated Checks" nor answer_checks.`,
+      `grading_type is ${fields.gradingType}, but the task has neither Python in "Automated Checks" nor answer_checks nor state_checks.`,
     )
   }
 

@@ -87,6 +87,12 @@ function eventText(event: EvidenceEvent): string {
       return `The control removed the memory before this session: ${event.paths.join(', ') || 'there was none'}`
     case 'not_kept':
       return `Not kept: ${event.path}, ${event.reason}`
+    case 'state_read': {
+      const facts = event.facts.map(
+        ({ id, holds, observed }) => `${id} ${holds ? 'holds' : 'does not hold'} (${observed})`,
+      )
+      return `The world ${event.when === 'before' ? 'before the first session' : 'after this session'}: ${facts.join(', ')}`
+    }
   }
 }
 

@@ -14,6 +14,7 @@ import {
   writeMergedTranscript,
   writeSessionTranscript,
 } from './evidence-folder.ts'
+import { observeFacts } from './objective-state.ts'
 import { missingPrerequisite } from './process-group.ts'
 import { type Listing, listFiles, makeWorkspace, removeMemory, type Workspace } from './workspace.ts'
 
@@ -200,6 +201,7 @@ class Work {
   async #holdSessions(): Promise<void> {
     const { task, workspace, agent } = this.#assignment
     this.#listing = await listFiles(workspace)
+    for (const session of task.sessions) await this.#readState(session, 'before')
     try {
       this.#agent = await this.#inTime((limit) => agent.start({ workspace, signal: limit }))
     } catch (error) {
@@ -241,6 +243,7 @@ class Work {
     }
     const endedAt = now().toISOString()
     await this.#noteChanges(session.id, endedAt)
+    await this.#readState(session, 'after')
     const record: SessionRecord = {
       ...notReached(session, index),
       ...ending,
@@ -292,6 +295,15 @@ class Work {
     const written = [...after].filter(([path, { mark }]) => before.get(path)?.mark !== mark).map(([path]) => path)
     const removed = [...before.keys()].filter((path) => !after.has(path))
     if (written.length + removed.length > 0) this.#events.push({ kind: 'files_changed', at, session, written, removed })
+  }
+
+  /** Records the facts of the world that the task declares for a session. */
+  async #readState({ id: session }: TaskSession, when: 'before' | 'after'): Promise<void> {
+    const { task, workspace, searchPath = '', temporary, signal, now } = this.#assignment
+    const own = task.stateChecks.filter((check) => check.session === session)
+    if (own.length === 0) return
+    const facts = await observeFacts(own, { workspace, searchPath, temporary, signal })
+    this.#events.push({ kind: 'state_read', at: now().toISOString(), session, when, facts })
   }
 
   /** Classifies a failure. An unexpected error is a fault of the harness, never of the agent. */

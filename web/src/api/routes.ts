@@ -8,6 +8,7 @@ export const routes = {
   login: ['POST', '/login'],
   logout: ['POST', '/logout'],
   health: ['GET', '/health'],
+  sync: ['POST', '/sync'],
   doctor: ['GET', '/doctor'],
   doctorProgress: ['GET', '/doctor/progress'],
   hosts: ['GET', '/hosts'],

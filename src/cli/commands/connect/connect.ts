@@ -12,6 +12,7 @@ import { type HostStatus, hostStatuses } from '../../connect/status.ts'
 import { keepingNotice } from '../../memory-location.ts'
 import type { Machine, Session } from '../../session.ts'
 import { lines, pluralize, type Style, stripControlCharacters, table } from '../../text/output.ts'
+import { offerImport } from './offer-import.ts'
 
 const host: Argument<ConnectHost | null> = {
   help: `The program to set up: ${connectHosts.join(', ')}. Not needed with --status.`,
@@ -32,6 +33,7 @@ export const connect = defineCommand({
     remove: flag('Remove the entries of Credence; a file without other changes is restored exactly.'),
     dryRun: flag('Show what would change, and change nothing.'),
     yes: flag('Do not ask.'),
+    noImport: flag('Do not look for conversations to import.'),
     allowRead: flag('Let Claude Code call the tools that only read, such as memory_search, without asking you.'),
     dir: text('<directory>', 'The memory directory for the program, in every working directory.'),
     scope: {
@@ -40,7 +42,7 @@ export const connect = defineCommand({
     },
   },
   description:
-    "Shows a diff of each file and asks before it writes; then it runs the program's own check and says what is left to do. Comments and layout of the files stay; the program's own memory is not changed. From then on prompts are stored on this machine; `credence pause` stops that.",
+    "Shows a diff of each file and asks before it writes; then it runs the program's own check and says what is left to do. Comments and layout of the files stay; the program's own memory is not changed. From then on prompts are stored on this machine; `credence pause` stops that. The first time, it also offers to import the conversations that are on this machine, like `credence init`.",
   examples: {
     'credence connect claude-code': 'Adds the MCP server and the hooks to your own configuration.',
     'credence connect codex --project --dry-run': 'Shows what would change for this project.',
@@ -81,8 +83,8 @@ export const connect = defineCommand({
     // The question shows the notice already.
     let wasAsked = false
     const documents = changes.map((change) => ({ path: change.path, diff: diffOf(change) }))
-    const answer = (written: boolean, note: string, proof: Proof | null = null) => ({
-      document: { host, written, changes: documents, ...(proof === null ? {} : { proof }) },
+    const answer = (written: boolean, note: string, more: object = {}) => ({
+      document: { host, written, changes: documents, ...more },
       text: (style: Style) =>
         lines(
           written ? [] : documents.map(({ diff }) => paintDiff(diff, style)),
@@ -120,7 +122,11 @@ export const connect = defineCommand({
     if (version !== null) noteSeen(machine, host, 'version', { at: new Date().toISOString(), version })
     const reading = host === 'claude-code' && !allowsReading ? readingNote : []
     const outcome = list.length === 0 ? `${host} is connected already.` : `Connected ${host}:`
-    return answer(list.length > 0, lines(outcome, list, proofText(proof), hosts[host].next, reading), proof)
+    const { dir } = options
+    const location = dir === undefined ? {} : { dir: resolve(directory, dir) }
+    const offer = options.noImport ? null : await offerImport(session, location, options.yes ? 'show' : 'ask')
+    const text = lines(outcome, list, proofText(proof), hosts[host].next, reading, offer?.text || [])
+    return answer(list.length > 0, text, { proof, ...offer?.document })
   },
 })
 

@@ -5,23 +5,28 @@ import { conflict, notFound, unavailable } from '../../../errors.ts'
 import { shellWord } from '../../../files/own-files.ts'
 import { syncMirror } from '../../../memory/mirror/sync.ts'
 import { type CommandAnswer, defineCommand } from '../../command/command.ts'
-import { memoryOptions, option } from '../../command/options.ts'
+import { flag, memoryOptions, option } from '../../command/options.ts'
+import { withTypedCommands } from '../../connect/launch.ts'
 import { localName, projectFileName, stateDirectory } from '../../memory-location.ts'
 import type { LocationOptions, Session } from '../../session.ts'
 import { lines, pluralize, stripControlCharacters } from '../../text/output.ts'
 import { isTrusted } from '../../trusted-memories.ts'
 import { leftAloneText } from '../memory/mirror.ts'
+import { offerImport } from './offer-import.ts'
 
 export const init = defineCommand({
   args: {},
   options: {
+    yes: flag('Import the conversations that are on this machine without asking.'),
+    noImport: flag('Do not look for conversations to import.'),
     attach: option('<scope>', 'Use this scope for the repository, for example after it was renamed.', parseScope),
     ...memoryOptions,
   },
   description:
-    'Also creates MEMORY.md, the memory as a readable file. Changes nothing if the memory exists. `credence remember` creates a memory too, but without MEMORY.md.',
+    'Also creates MEMORY.md, the memory as a readable file, and offers to import the conversations of Claude Code, Codex, Gemini CLI, opencode, OpenClaw and Cursor that are on this machine. Without a terminal it only lists them. Changes nothing if the memory exists. `credence remember` creates a memory too, but without MEMORY.md.',
   examples: {
-    'credence init': 'Creates your own memory and prints its directory.',
+    'credence init': 'Creates your own memory, prints its directory, and asks whether to import your conversations.',
+    'credence init --yes': 'Creates your own memory and imports the conversations of your agents, the newest first.',
     'credence init --attach project:ledger-1a2b3c4d':
       'Writes .credence.json, so that a renamed repository uses the beliefs it had.',
     'credence init --dir ./memory': 'Creates a memory that every command run in this directory uses.',
@@ -40,10 +45,11 @@ export const init = defineCommand({
     const { file, leftAlone, held } = await session.memories.withPorts(dir, (ports) =>
       syncMirror(ports, { dir, user, authority }),
     )
+    const offer = options.noImport ? null : await offerImport(session, options, options.yes ? 'import' : 'ask')
     const isAllowed =
       !hasContents || basename(dir) !== localName || isTrusted(stateDirectory(session.program.machine), dir)
     return {
-      document: { dir, store, created: isNew, user, scopes: homeScopes, mirror: file, leftAlone },
+      document: { dir, store, created: isNew, user, scopes: homeScopes, mirror: file, leftAlone, ...offer?.document },
       text: (style) =>
         lines(
           server !== undefined
@@ -53,6 +59,7 @@ export const init = defineCommand({
               : `There is already a memory in ${style.bold(dir)}; nothing was changed.`,
           `You can read and edit its beliefs in ${style.bold(file)}.`,
           leftAlone > 0 && leftAloneText(leftAlone, file),
+          offer !== null && offer.text !== '' && withTypedCommands(`\n${offer.text}`, style.command),
           '',
           'Next:',
           `  ${style.command} remember "Invoices are due after 14 days." --name "payment terms"`,

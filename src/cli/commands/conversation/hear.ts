@@ -225,7 +225,7 @@ export const hear = defineCommand({
     if (messageId !== undefined || at !== undefined)
       throw new UsageError('--message-id and --at are for one turn.', 'Give them in the lines: "messageId" and "at".')
     const { signal } = session.program.interruption()
-    const items = readChatLines(linesOf(session.terminal.streams().stdin), 'jsonl')
+    const items = readChatLines(linesOf(session.terminal.streams().stdin))
     const source = 'standard input'
     const request = { source, defaults: said, scopesOf: () => scopes, maxTurnCharacters, dryRun, signal }
     const heard = nothingHeard()

@@ -5,17 +5,23 @@ import { universalScope } from '../../../beliefs/scope.ts'
 import { invalid, type MemoryError } from '../../../errors.ts'
 import { filesAt } from '../../../files/read-text.ts'
 import { isWithin } from '../../../memory/conversation/pause.ts'
+import type { Author } from '../../../memory/ports.ts'
 import { type ChatFormat, chatFormats } from '../../../memory/transfer/chats/chat.ts'
 import { type ChatItem, readChats, recogniseChats } from '../../../memory/transfer/chats/read-chats.ts'
 import { defineCommand } from '../../command/command.ts'
-import { choice, flag, one, timeOptions, writeOptions } from '../../command/options.ts'
+import { choice, flag, optional, timeOptions, writeOptions } from '../../command/options.ts'
+import { findHistories, lockImport, newestFirst, noteImport } from '../../histories.ts'
 import { slug } from '../../memory-location.ts'
 import type { LocationOptions, Session } from '../../session.ts'
 import { pluralize, stripControlCharacters } from '../../text/output.ts'
 import { heardLinesAnswer, hearLines, lineFormat, nothingHeard } from './hear.ts'
 
 export const importChats = defineCommand({
-  args: { path: one('A file of conversations, an export archive, or a directory of such files.') },
+  args: {
+    path: optional(
+      'A file of conversations, an export archive, or a directory of such files. Without it, the histories of the agents on this machine are imported.',
+    ),
+  },
   options: {
     from: choice(
       '<format>',
@@ -31,66 +37,148 @@ export const importChats = defineCommand({
       default: 'the repository that a conversation took place in; without one, user:universal',
     },
   },
-  description: `Reads the transcripts of Claude Code, Codex and OpenClaw, the archives that ChatGPT and Claude export (zip or conversations.json), and JSON Lines. Stores every turn word for word, with secrets masked; tool steps are turns too. Statements in them become candidates for review, never beliefs. A conversation goes to the scope of the repository that it took place in; all others go to user:universal, unless --scope is given. Each turn is stored once, so an interrupted import can be run again. A line of JSON Lines is ${lineFormat}; only text is required. Unreadable input is reported with file and line, and the rest is stored. See docs/import.md.`,
+  description: `Reads the conversations of Claude Code, Codex, Gemini CLI, opencode, OpenClaw and Cursor, the archives that ChatGPT and Claude export (zip or conversations.json), and JSON Lines. Stores every turn word for word, with secrets masked; a tool step, its call and its result, is a turn of at most 4,000 characters. Statements in them become candidates for review, never beliefs. A conversation goes to the scope of the repository that it took place in; all others go to user:universal, unless --scope is given. Each turn is stored once, so an interrupted import can be run again. A line of JSON Lines is ${lineFormat}; only text is required. Unreadable input is reported with file and line, and the rest is stored. See docs/import.md.`,
   examples: {
+    'credence import chats': 'Stores the conversations of all agents on this machine, the newest first.',
     'credence import chats ~/.claude/projects --since 2026-01-01':
       'Stores the conversations of Claude Code since that day, each project in its scope.',
     'credence import chats chatgpt-export.zip --dry-run':
       'Counts the turns of an archive that would be stored, and lists unreadable input.',
   },
   async run({ args: { path }, options }, session) {
-    const files = filesAt(path, /\.(?:jsonl|json|zip)$/iu)
-    const total = files.reduce((sum, file) => sum + statSync(file).size, 0)
-    const { dryRun, since } = options
-    const { maxTurnCharacters } = session.places.settings(options)
-    const { signal } = session.program.interruption()
-    const scopesOf = scopesByDirectory(session, options)
-    const isDirectory = statSync(path).isDirectory()
-    const heard = nothingHeard()
-    let before = 0
-    const leftAlone: { readonly file: string; readonly reason: string }[] = []
-    await session.terminal.withProgress(async (bar) => {
-      const memory = await (dryRun ? session.memories.reading(options) : session.memories.writing(options))
-      for (const file of files) {
-        const source = isDirectory ? relative(path, file) : basename(file)
-        const items = itemsIn(file, options.from, isDirectory)
-        if (items === null) {
-          // A directory may contain other files.
-          if (!isDirectory) throw unknownFormat(file)
-          const wrong = wrongJson(file)
-          if (wrong === null) leftAlone.push({ file: source, reason: 'its format is unknown' })
-          // Of many files the damaged ones are named first.
-          else leftAlone.unshift({ file: source, reason: `not valid JSON: ${wrong}` })
-          continue
-        }
-        const onProgress = (bytes: number): void => {
-          const seen = heard.kept + heard.known + heard.leftOut
-          bar.show(`MB, ${seen} turns`, mega(before + bytes), mega(total))
-        }
-        const request = { defaults: { host: 'import' }, learn: 'review', dryRun, maxTurnCharacters } as const
-        await hearLines(memory, items, heard, { ...request, source, scopesOf, since, signal, onProgress })
-        before += statSync(file).size
-        if (signal.aborted) break
-      }
-    })
-    const answer = heardLinesAnswer(heard, dryRun)
-    const isNoted = leftAlone.length > 0 && !heard.wasInterrupted
-    return {
-      document: { file: path, files: files.length - leftAlone.length, leftAlone, dryRun, ...heard },
-      ...answer,
-      notes: [
-        ...answer.notes,
-        isNoted && `${pluralize(leftAlone.length, 'file')} skipped.`,
-        isNoted &&
-          leftAlone.slice(0, maxNamed).map(({ file, reason }) => `  ${stripControlCharacters(`${file}: ${reason}`)}`),
-        isNoted && leftAlone.length > maxNamed && `  and ${pluralize(leftAlone.length - maxNamed, 'more file')}`,
-        heard.wasInterrupted && 'Interrupted. The turns stored so far are kept; run the import again to continue.',
-        heard.learnedCount > 0 && !dryRun && 'Review what was found with `credence review`.',
-        heard.kept + heard.known + heard.leftOut + heard.problemCount === 0 && `${path} contains no turns.`,
-      ],
-    }
+    if (path === undefined) return importedText(await importHistories(session, options), options)
+    const isDirectory = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+    const files = filesAt(path, /\.(?:jsonl|json|zip)$|^opencode[\w.-]*\.db$/iu)
+    const nameOf = (file: string): string => (isDirectory ? relative(path, file) : basename(file))
+    const imported = await hearFiles(session, files, options, { nameOf, isDirectory })
+    const { kept, known, leftOut, problemCount } = imported.heard
+    const isEmpty = kept + known + leftOut + problemCount === 0
+    return importedText(imported, options, { file: path }, isEmpty ? [`${path} contains no turns.`] : [])
   },
 })
+
+type ImportOptions = LocationOptions & {
+  readonly from?: ChatFormat | undefined
+  readonly since?: string | undefined
+  readonly dryRun?: boolean
+  readonly as?: Author | undefined
+}
+
+type Imported = {
+  readonly heard: ReturnType<typeof nothingHeard>
+  /** How many files were read, and those that were not. */
+  readonly files: number
+  readonly leftAlone: readonly { readonly file: string; readonly reason: string }[]
+}
+
+type FilesRequest = {
+  readonly nameOf: (file: string) => string
+  /** Whether the files were found rather than named, so that some may have another format. */
+  readonly isDirectory: boolean
+  /** Called after each file. True ends the import. */
+  readonly onFile?: (files: number, turns: number) => boolean
+}
+
+/** `remaining`: the number of files that were not read. */
+type ImportedHistories = Imported & { readonly remaining: number }
+
+/**
+ * Imports the histories of the agents on this machine, the newest file first, and notes how far it has come. With
+ * `maxTurns`, it ends after the file in which so many turns are stored.
+ */
+export async function importHistories(
+  session: Session,
+  options: ImportOptions,
+  maxTurns = Number.POSITIVE_INFINITY,
+): Promise<ImportedHistories> {
+  const files = newestFirst(findHistories(session.program.machine))
+  const request = { nameOf: (file: string) => file, isDirectory: true }
+  if (options.dryRun === true) return { ...(await hearFiles(session, files, options, request)), remaining: 0 }
+  const { dir } = session.places.locate(options)
+  await session.memories.writing(options)
+  const release = await lockImport(dir)
+  try {
+    const note = (outcome: 'stopped' | 'done', done: number, turns: number): void =>
+      noteImport(dir, { outcome, files: done, total: files.length, turns })
+    const onFile = (done: number, turns: number): boolean => {
+      note('stopped', done, turns)
+      return turns >= maxTurns
+    }
+    const imported = await hearFiles(session, files, options, { ...request, onFile })
+    const done = imported.files + imported.leftAlone.length
+    if (done === files.length && !imported.heard.wasInterrupted) note('done', done, imported.heard.kept)
+    return { ...imported, remaining: files.length - done }
+  } finally {
+    release()
+  }
+}
+
+async function hearFiles(
+  session: Session,
+  files: readonly string[],
+  options: ImportOptions,
+  { nameOf, isDirectory, onFile = () => false }: FilesRequest,
+): Promise<Imported> {
+  const total = files.reduce((sum, file) => sum + statSync(file).size, 0)
+  const { dryRun = false, since } = options
+  const { maxTurnCharacters } = session.places.settings(options)
+  const { signal } = session.program.interruption()
+  const scopesOf = scopesByDirectory(session, options)
+  const heard = nothingHeard()
+  const leftAlone: { readonly file: string; readonly reason: string }[] = []
+  let read = 0
+  let before = 0
+  await session.terminal.withProgress(async (bar) => {
+    const memory = await (dryRun ? session.memories.reading(options) : session.memories.writing(options))
+    for (const file of files) {
+      const source = nameOf(file)
+      const items = itemsIn(file, options.from, isDirectory)
+      if (items === null) {
+        // A directory may hold other things.
+        if (!isDirectory) throw unknownFormat(file)
+        const wrong = wrongJson(file)
+        if (wrong === null) leftAlone.push({ file: source, reason: 'its format is unknown' })
+        // Of many files the damaged ones are named first.
+        else leftAlone.unshift({ file: source, reason: `not valid JSON: ${wrong}` })
+        continue
+      }
+      const onProgress = (bytes: number): void => {
+        const seen = heard.kept + heard.known + heard.leftOut
+        bar.show(`MB, ${seen} turns`, mega(before + bytes), mega(total))
+      }
+      const request = { defaults: { host: 'import' }, learn: 'review', dryRun, maxTurnCharacters } as const
+      await hearLines(memory, items, heard, { ...request, source, scopesOf, since, signal, onProgress })
+      before += statSync(file).size
+      read += 1
+      if (signal.aborted || onFile(read + leftAlone.length, heard.kept)) break
+    }
+  })
+  return { heard, files: read, leftAlone }
+}
+
+function importedText(
+  { heard, files, leftAlone }: Imported,
+  { dryRun = false }: ImportOptions,
+  document: object = {},
+  more: readonly string[] = [],
+) {
+  const answer = heardLinesAnswer(heard, dryRun)
+  const isNoted = leftAlone.length > 0 && !heard.wasInterrupted
+  return {
+    document: { ...document, files, leftAlone, dryRun, ...heard },
+    ...answer,
+    notes: [
+      ...answer.notes,
+      isNoted && `${pluralize(leftAlone.length, 'file')} skipped.`,
+      isNoted &&
+        leftAlone.slice(0, maxNamed).map(({ file, reason }) => `  ${stripControlCharacters(`${file}: ${reason}`)}`),
+      isNoted && leftAlone.length > maxNamed && `  and ${pluralize(leftAlone.length - maxNamed, 'more file')}`,
+      heard.wasInterrupted && 'Interrupted. The turns stored so far are kept; run the import again to continue.',
+      heard.learnedCount > 0 && !dryRun && 'Review what was found with `credence review`.',
+      ...more,
+    ],
+  }
+}
 
 /** Null for a file in no known format. */
 function itemsIn(file: string, given: ChatFormat | undefined, isDirectory: boolean): AsyncIterable<ChatItem> | null {

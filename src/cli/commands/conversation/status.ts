@@ -7,6 +7,7 @@ import { sizeOf } from '../../../store/sqlite/store-file.ts'
 import { defineCommand } from '../../command/command.ts'
 import { memoryOptions } from '../../command/options.ts'
 import { hookHealthText, lastSeen } from '../../connect/seen.ts'
+import { importText, lastImport } from '../../histories.ts'
 import { lastHook } from '../../hooks/hook-log.ts'
 import { failedNames, queuedNames, queueIn } from '../../hooks/hook-queue.ts'
 import { hookHosts } from '../../hooks/host-protocol.ts'
@@ -68,6 +69,7 @@ export const status = defineCommand({
       ...Object.fromEntries(agents.map((agent) => [agent.host, hookHealthText(agent)])),
       queue: queue.waiting > 0 && `${pluralize(queue.waiting, 'message')} not stored yet`,
       'set aside': queue.failed > 0 && unheard,
+      import: await importText(dir),
     }
     return {
       document: {
@@ -81,6 +83,7 @@ export const status = defineCommand({
         lastHook: hook,
         agents,
         queue,
+        import: lastImport(dir),
         logSize,
       },
       shown,

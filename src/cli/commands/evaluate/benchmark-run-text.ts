@@ -1,5 +1,6 @@
 import { manifestOf } from '../../../eval/pack/manifest.ts'
 import { namesIn, withNames } from '../../../eval/report/case-detail.ts'
+import { budgetRows, curveRows } from '../../../eval/report/context-tables.ts'
 import { type AblationResult, type PassedShare, saturated, summariseCases } from '../../../eval/score/figures.ts'
 import type { Interval } from '../../../eval/score/statistics.ts'
 import { casesOf } from '../../../eval/store/case-log.ts'
@@ -134,10 +135,14 @@ async function suiteText(root: string, results: readonly RunResult[]): Promise<r
         ...metrics.map((metric) => figure(figures[metric.name], metric)),
       ]
     })
+    const measuredRuns = own.map(({ summary }, place) => ({ summary, records: records[place] ?? [] }))
     lines.push(
       '',
       stripControlCharacters(
         table([[`${benchmarkId}, %`, 'cases', ...metrics.map(({ name }) => name)], ...rows, ...byGroup]),
+      ),
+      ...[budgetRows(measuredRuns), curveRows(measuredRuns)].flatMap((more) =>
+        more === null ? [] : ['', stripControlCharacters(table(more))],
       ),
       ...(own.some(({ isBaseline }) => isBaseline) ? [vectorsLeftOut] : []),
     )

@@ -11,6 +11,8 @@ import { parseJson } from '../../../json.ts'
 import { localMinute } from '../../../local-time.ts'
 import { showAllAgain } from '../../../memory/mirror/state/state.ts'
 import { syncIfThere } from '../../../memory/mirror/sync-on-commit.ts'
+import { openDeviceFile } from '../../../memory/sync/device.ts'
+import { forgetAgain } from '../../../memory/sync/exchange.ts'
 import { restoreStore, type StoreContents } from '../../../store/sqlite/care/backup.ts'
 import { type CommandAnswer, defineCommand, UsageError } from '../../command/command.ts'
 import { flag, memoryOptions, one } from '../../command/options.ts'
@@ -54,7 +56,7 @@ export const restore = defineCommand({
   args: { file: one('A file that `credence backup` has written.') },
   options: { yes: flag('Do not ask before replacing a memory.'), ...memoryOptions },
   description:
-    'Replaces the beliefs, turns and journal of every user by those of a backup. The backup is copied and checked first; the current memory is replaced in one step and then deleted. What was forgotten after the backup was made comes back. Stop servers and agents that use the memory first.',
+    'Replaces the beliefs, turns and journal of every user by those of a backup. The backup is copied and checked first; the current memory is replaced in one step and then deleted. What was forgotten after the backup was made stays forgotten in a memory directory that is replaced. Stop servers and agents that use the memory first.',
   examples: {
     'credence restore ~/memory-2026-05-01.db': 'Shows the contents of the backup, and asks before replacing a memory.',
     'credence restore ~/memory.db --dir ./copy --yes': 'Creates a memory in another directory from the backup.',
@@ -76,6 +78,12 @@ export const restore = defineCommand({
         file: ownPath(dir, await session.places.storeFile(dir)),
         random: randomBytes,
         onStage: (stage) => bar.show(stages[stage], names.indexOf(stage), names.length),
+        adapt: async (copy, old) => {
+          for (const [user, fingerprints] of await (await old.sync()).allForgottenTexts()) {
+            const { keys } = await openDeviceFile(dir, user).read()
+            await forgetAgain({ store: copy, now: () => new Date() }, user, keys, fingerprints)
+          }
+        },
         confirm: async (contents, old) => {
           replaced = old
           const isEmpty = old === null || (old !== 'damaged' && old.head.number === 0)
@@ -88,7 +96,7 @@ export const restore = defineCommand({
           const question = lines(
             `The backup holds ${contentsText(contents)}.`,
             `The memory in ${dir} holds ${contentsText(old ?? contents)}, which will be deleted.`,
-            'What was forgotten since the backup comes back.',
+            'What was forgotten since the backup stays forgotten.',
             'Replace it?',
           )
           if (!isEmpty && !options.yes && !(await session.terminal.confirm(question))) return false

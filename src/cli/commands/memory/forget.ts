@@ -17,7 +17,7 @@ import {
   UsageError,
   type ValuesOf,
 } from '../../command/command.ts'
-import { changeOptions, flag, optionalBelief, text, timeOptions } from '../../command/options.ts'
+import { changeOptions, flag, optionalBelief, text, timeOptions, wholeNumber } from '../../command/options.ts'
 import { forgetQueued, type QueuedTurn } from '../../hooks/hook-queue.ts'
 import type { MemoryLocation, Session } from '../../session.ts'
 import { beliefBlock, nameText, short } from '../../text/beliefs.ts'
@@ -37,6 +37,10 @@ const options = {
   containing: text(
     '<words>',
     'Forget turns that contain these words. Without other filters, also forget beliefs that contain them.',
+  ),
+  reinstate: wholeNumber(
+    'Forget nothing; allow the texts that this change forgot to be heard, imported or synced again. The receipt of forgetting has its number.',
+    { min: 1 },
   ),
   dryRun: flag('Show what would be forgotten, and forget nothing.'),
   verify: flag('Search every file of the memory for the forgotten texts afterwards, byte by byte.'),
@@ -61,6 +65,7 @@ export const forget = defineCommand({
       'Erases everything that contains the words, then checks that no file contains them.',
   },
   async run({ args: { belief: reference }, options: given }, session) {
+    if (given.reinstate !== undefined) return reinstate(session, given.reinstate, given)
     const { turn, session: conversation, since, until, containing } = given
     const selection = omitUndefined({ turn, session: conversation, since, until, containing })
     const isOfTurns = Object.keys(selection).length > 0
@@ -107,6 +112,19 @@ export const forget = defineCommand({
     return withCopies(answer, copies, { proof, isLater }, location)
   },
 })
+
+async function reinstate(session: Session, event: number, options: Options): Promise<CommandAnswer> {
+  const { dir, user } = await session.places.locateExisting(options)
+  const texts = await session.memories.withPorts(dir, async (ports) => (await ports.sync?.())?.reinstate(user, event))
+  if (texts === undefined || texts === 0)
+    throw new MemoryError('not_found', `Change ${event} has no forgotten text that is kept out.`, {
+      hint: 'The receipt of `credence forget`, and `credence history`, show the number of the change.',
+    })
+  return {
+    document: { event, texts },
+    text: () => `${pluralize(texts, 'text')} of change ${event} may be stored again on this device.`,
+  }
+}
 
 /** The turn that a reference names; null if it names a belief. */
 const turnOrBelief = (memory: Memory, reference: string): Promise<Turn | null> =>

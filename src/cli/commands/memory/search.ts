@@ -1,8 +1,8 @@
 import { isCurrent } from '../../../beliefs/belief.ts'
 import { visibleScopes } from '../../../beliefs/scope.ts'
 import { reporterOf } from '../../../beliefs/turn.ts'
-import { localDay } from '../../../local-time.ts'
-import type { QuoteHit } from '../../../memory/conversation/search-turns.ts'
+import { localDay, localMinute } from '../../../local-time.ts'
+import { maxAround, type NearbyTurn, type QuoteHit } from '../../../memory/conversation/search-turns.ts'
 import { correctionMark } from '../../../memory/recall/context.ts'
 import { agesOf } from '../../../memory/recall/render.ts'
 import { type Highlight, type SearchHit, searchPlaces } from '../../../memory/recall/search.ts'
@@ -41,6 +41,7 @@ export const search = defineCommand({
     explain: flag('Show how each quote was ranked.'),
     limit: wholeNumber('How many beliefs and how many quotes to show.', { min: 1, max: 100, default: 10 }),
     offset: wholeNumber('How many to skip.', { min: 0, default: 0 }),
+    around: wholeNumber('Show this many turns before and after each quote.', { min: 0, max: maxAround, default: 0 }),
     ...filterOptions,
     ...readerOptions,
     ...memoryOptions,
@@ -53,10 +54,10 @@ export const search = defineCommand({
       'Searches decisions, including superseded ones.',
   },
   async run({ args: { query }, options }, session) {
-    const { status, retired, limit, offset, in: place, since, until, speaker, asOf, explain } = options
+    const { status, retired, limit, offset, in: place, since, until, speaker, asOf, explain, around } = options
     const memory = await session.memories.reading(options)
     const found = await memory.search(query, {
-      ...omitUndefined({ limit, offset, in: place, since, until, speaker, session: options.session, asOf }),
+      ...omitUndefined({ limit, offset, in: place, since, until, speaker, session: options.session, asOf, around }),
       ...filterOf(options),
       includeRetired: retired || status.includes('superseded'),
     })
@@ -118,9 +119,13 @@ function quoteBlock(hit: QuoteHit, { explain, active }: QuoteView, style: Style)
     indentText(stripControlCharacters(hit.text), 4, style.width),
     hit.correction !== null && indentText(`Now: ${stripControlCharacters(hit.correction.content)}`, 4, style.width),
     hit.found.length === 0 && indentText(style.dim(foundBy(hit.explanation)), 4),
+    (hit.around ?? []).map((turn) => indentText(style.dim(nearbyText(turn)), 6, style.width)),
     explain && explanationTree(hit.explanation).map((line) => indentText(line, 4)),
   )
 }
+
+const nearbyText = (turn: NearbyTurn): string =>
+  `${localMinute(turn.at, turn.utcOffset)}, ${speakerOf(turn)}: ${stripControlCharacters(turn.text)}`
 
 const nearInMeaning = 'It has none of the words; it is among the nearest by meaning.'
 

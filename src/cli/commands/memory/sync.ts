@@ -8,20 +8,26 @@ import { parseScopes } from '../../../beliefs/scope.ts'
 import { invalid, unavailable } from '../../../errors.ts'
 import { takeLock } from '../../../files/lock.ts'
 import { syncIfThere } from '../../../memory/mirror/sync-on-commit.ts'
-import type { SyncDevice, SyncTarget } from '../../../memory/sync/device.ts'
-import { type SyncContext, syncWith } from '../../../memory/sync/exchange.ts'
+import {
+  noteSync,
+  type SyncContext,
+  type SyncReport,
+  syncContextOf,
+  syncStatus,
+  syncWith,
+} from '../../../memory/sync/exchange.ts'
 import { answerPacked, notASync, packedSender } from '../../../memory/sync/messages.ts'
 import { defineCommand, UsageError } from '../../command/command.ts'
 import { flag, memoryOptions, optional, text, texts } from '../../command/options.ts'
-import type { OpenedPorts, Session } from '../../session.ts'
-import { lines, pluralize, table } from '../../text/output.ts'
+import type { Session } from '../../session.ts'
+import { lines, pluralize, stripControlCharacters, table } from '../../text/output.ts'
 
 const lockWaitMs = 600_000
 
 export const sync = defineCommand({
   args: {
     target: optional(
-      'The other machine: ssh://HOST runs credence there, https://HOST is a served Credence, anything else is a folder that another program copies.',
+      'The other machine: ssh://HOST runs credence there, https://HOST is a served Credence, anything else is a folder that another program copies. Default: all that were synced with before.',
     ),
   },
   options: {
@@ -47,31 +53,41 @@ export const sync = defineCommand({
     'credence sync --status': 'Shows the devices and how many changes wait.',
   },
   async run({ args: { target }, options }, session) {
-    const { dir, user, store } = session.places.locate(options)
-    if (store !== undefined)
-      throw invalid(
-        'A memory on PostgreSQL is not synced.',
-        'Use the same `--store` on every machine; it is shared as it is.',
-      )
+    const { dir, user } = session.places.locate(options)
     return session.memories.withPorts(dir, async (ports) => {
-      const context = await contextOf(ports, user)
+      const context = await syncContextOf(ports, user)
       if (options.stdio) {
         await answerOnStreams(context, session.terminal.streams())
         await syncIfThere(ports, { dir, user })
         return { document: {}, text: () => '' }
       }
-      if (options.exclude.length > 0) {
-        const device = await context.file.read()
-        const excluded = parseScopes([...device.excluded, ...options.exclude])
-        await context.file.write({ ...device, excluded })
-      }
+      const device = await context.file.read()
+      if (options.exclude.length > 0)
+        await context.file.write({ ...device, excluded: parseScopes([...device.excluded, ...options.exclude]) })
       if (options.status || (target === undefined && options.exclude.length > 0)) return statusOf(context)
-      if (target === undefined)
-        throw new UsageError('Name a target, or use --status.', 'For example ssh://desktop, or a folder.')
-      const address = addressOf(target, session.places.workingDirectory())
+      const targets =
+        target === undefined ? Object.keys(device.targets) : [addressOf(target, session.places.workingDirectory())]
+      if (targets.length === 0)
+        throw new UsageError('Nothing to sync with is known yet.', 'Name it, for example ssh://desktop, or a folder.')
       const release = await takeLock(join(dir, 'state', 'sync.lock'), 'The sync of this memory', lockWaitMs)
       try {
-        return await syncTo(context, address, { secretFile: options.secretFile, isConfirmed: options.yes }, session)
+        const reports: TargetReport[] = []
+        for (const address of targets) reports.push(await syncTo(context, address, options, session))
+        return {
+          document: { targets: reports },
+          text: () =>
+            lines(
+              reports.map(({ target: one, received, sent }) => {
+                const extent = `Received ${pluralize(received, 'change')} and sent ${sent}.`
+                return reports.length === 1 ? extent : `${one}: ${extent}`
+              }),
+            ),
+          notes: reports.flatMap(({ skipped }) =>
+            skipped.length === 0
+              ? []
+              : `${pluralize(skipped.length, 'file')} of the folder cannot be read yet (half-copied, or earlier ones are missing) and will be taken later: ${skipped.join(', ')}`,
+          ),
+        }
       } finally {
         release()
         await syncIfThere(ports, { dir, user })
@@ -79,12 +95,6 @@ export const sync = defineCommand({
     })
   },
 })
-
-async function contextOf(ports: OpenedPorts, user: string): Promise<SyncContext> {
-  const { sync: open, syncDevice } = ports
-  if (open === undefined || syncDevice === undefined) throw new Error('A store without sync.')
-  return { ports: { ...ports, sync: open }, user, file: await syncDevice(user) }
-}
 
 /** Two spellings of one folder are one target. */
 function addressOf(target: string, workingDirectory: string): string {
@@ -94,21 +104,17 @@ function addressOf(target: string, workingDirectory: string): string {
   return resolve(workingDirectory, target.replace(/^~(?=\/|$)/u, homedir()))
 }
 
-async function statusOf({ ports, user, file }: SyncContext) {
-  const device = await file.read()
-  const head = (await ports.store.events(user, { limit: 1, hearing: true }))[0]?.number ?? 0
-  const targets = Object.entries(device.targets).map(([address, { lastSyncAt, head: then }]) => {
-    return { address, lastSyncAt, waiting: Math.max(0, head - then) }
-  })
-  const others = Object.values(device.others)
+async function statusOf(context: SyncContext) {
+  const status = await syncStatus(context)
+  const { device, name, excluded, others, targets } = status
   return {
-    document: { device: device.device, name: device.name, excluded: device.excluded, others, targets },
+    document: status,
     text: () =>
       lines(
-        `This device: ${device.name} (${device.device})`,
-        device.excluded.length > 0 && `Left out: ${device.excluded.join(', ')}`,
+        `This device: ${name} (${device})`,
+        excluded.length > 0 && `Left out: ${excluded.join(', ')}`,
         others.length > 0 &&
-          table([['device', 'last seen'], ...others.map(({ name, lastSeenAt }) => [name, lastSeenAt])]),
+          table([['device', 'last seen'], ...others.map((one) => [stripControlCharacters(one.name), one.lastSeenAt])]),
         targets.length === 0
           ? 'Not synced yet. Begin with `credence sync ssh://HOST` or a folder.'
           : table([
@@ -119,82 +125,53 @@ async function statusOf({ ports, user, file }: SyncContext) {
   }
 }
 
-type FirstSync = { readonly secretFile: string | undefined; readonly isConfirmed: boolean }
+type FirstSync = { readonly secretFile: string | undefined; readonly yes: boolean }
+type TargetReport = SyncReport & { readonly target: string }
 
-async function syncTo(context: SyncContext, address: string, first: FirstSync, session: Session) {
-  const { ports, user, file } = context
-  const known = (await file.read()).targets[address]
-  if (known === undefined) await confirmFirst(context, address, first, session)
-  const isSsh = address.startsWith('ssh://')
-  const given = known?.secret ?? (isSsh ? undefined : await askSecret(address, first.secretFile, session))
+async function syncTo(context: SyncContext, target: string, first: FirstSync, session: Session): Promise<TargetReport> {
+  const known = (await context.file.read()).targets[target]
+  if (known === undefined) await confirmFirst(context, target, first, session)
+  const isSsh = target.startsWith('ssh://')
+  let secret = known?.secret ?? (isSsh ? undefined : await askSecret(target, first.secretFile, session))
   return session.terminal.withProgress(async (bar) => {
     const show = (label: string, done: number, total: number): void => bar.show(label, done, total)
-    const noted = async (secret: string | undefined): Promise<void> => {
-      const device: SyncDevice = await file.read()
-      const head = (await ports.store.events(user, { limit: 1, hearing: true }))[0]?.number ?? 0
-      const target: SyncTarget = {
-        lastSyncAt: ports.now().toISOString(),
-        head,
-        ...(secret === undefined ? {} : { secret }),
-      }
-      await file.write({ ...device, targets: { ...device.targets, [address]: target } })
-    }
-    const report = async (received: number, sent: number, skipped: readonly string[] = []) => ({
-      document: { target: address, received, sent, skipped },
-      text: () => `Received ${pluralize(received, 'change')} and sent ${sent}.`,
-      notes: [
-        skipped.length > 0 &&
-          `${pluralize(skipped.length, 'file')} of the folder cannot be read yet (half-copied, or earlier ones are missing) and will be taken later: ${skipped.join(', ')}`,
-      ],
-    })
+    let report: SyncReport
     if (isSsh) {
-      const peer = openSsh(address)
-      try {
-        const { received, sent } = await syncWith(context, packedSender(peer.exchange), show)
-        await noted(undefined)
-        return await report(received, sent)
-      } finally {
-        peer.end()
-      }
+      const peer = openSsh(target)
+      report = await syncWith(context, packedSender(peer.exchange), show).finally(peer.end)
+    } else if (/^https?:/u.test(target)) {
+      report = await syncWith(context, packedSender(httpExchange(target, secret ?? '')), show)
+    } else {
+      const { openFolderIdentity, syncFolder } = await import('../../../memory/sync/folder.ts')
+      secret = known?.secret ?? (await openFolderIdentity(target, secret ?? ''))
+      report = await syncFolder(context, target, secret, show)
     }
-    if (/^https?:/u.test(address)) {
-      const { received, sent } = await syncWith(context, packedSender(httpExchange(address, given ?? '')), show)
-      await noted(given)
-      return await report(received, sent)
-    }
-    const { openFolderIdentity, syncFolder } = await import('../../../memory/sync/folder.ts')
-    const identity = known?.secret ?? (await openFolderIdentity(address, given ?? ''))
-    const { received, sent, skipped } = await syncFolder(context, address, identity, show)
-    await noted(identity)
-    return await report(received, sent, skipped)
+    await noteSync(context, target, secret)
+    return { target, ...report }
   })
 }
 
-async function confirmFirst({ ports, user, file }: SyncContext, address: string, first: FirstSync, session: Session) {
-  if (first.isConfirmed) return
+async function confirmFirst({ ports, user, file }: SyncContext, target: string, first: FirstSync, session: Session) {
+  if (first.yes) return
   const { total: beliefs } = await ports.store.list({ user }, { limit: 1, offset: 0 })
   const { total: turns } = await ports.store.listTurns({ user }, { limit: 1, offset: 0 })
   const { excluded } = await file.read()
   const extent = `${pluralize(beliefs, 'belief')} and ${pluralize(turns, 'turn')}${excluded.length === 0 ? '' : ` (without ${excluded.join(', ')})`}`
   if (!session.terminal.isInteractive())
-    throw new UsageError(`The first sync with ${address} would exchange ${extent}.`, 'Confirm it with --yes.')
-  const question = `Exchange ${extent}, with their history, with ${address}? Settings and tokens stay here.`
+    throw new UsageError(`The first sync with ${target} would exchange ${extent}.`, 'Confirm it with --yes.')
+  const question = `Exchange ${extent}, with their history, with ${target}? Settings and tokens stay here.`
   if (!(await session.terminal.confirm(question)))
     throw invalid('Nothing was exchanged.', 'Confirm the question to sync.')
 }
 
-async function askSecret(address: string, secretFile: string | undefined, session: Session): Promise<string> {
-  const noun = /^https?:/u.test(address) ? 'token' : 'passphrase'
-  const given =
-    secretFile === undefined
-      ? session.terminal.isInteractive()
-        ? await session.terminal.ask(`The ${noun} of ${address}: `)
-        : null
-      : readFileSync(secretFile, 'utf8')
-  const secret = given?.trim() ?? ''
+async function askSecret(target: string, secretFile: string | undefined, session: Session): Promise<string> {
+  const noun = /^https?:/u.test(target) ? 'token' : 'passphrase'
+  const typed = async () =>
+    session.terminal.isInteractive() ? session.terminal.ask(`The ${noun} of ${target}: `) : null
+  const secret = (secretFile === undefined ? await typed() : readFileSync(secretFile, 'utf8'))?.trim() ?? ''
   if (secret !== '') return secret
   throw new UsageError(
-    `The first sync with ${address} needs its ${noun}.`,
+    `The first sync with ${target} needs its ${noun}.`,
     'Give a file that contains it with --secret-file.',
   )
 }

@@ -31,7 +31,7 @@ const Questions = z.record(
 export const beam: Suite = {
   name: 'beam',
   published: { unit: 'conversations', counts: [20, 35] },
-  decisive: ['r@10', 'silence'],
+  decisive: ['r@10', 'falseFire'],
   read: function* (path, onProgress) {
     const folders = chatFolders(path)
     for (const [place, folder] of folders.entries()) {
@@ -39,8 +39,8 @@ export const beam: Suite = {
       yield conversationOf(folder)
     }
   },
-  score: ({ gold, expectsSilence }, { found, standing, pushes }) => {
-    if (expectsSilence) return { silence: pushes === null ? null : Number(!pushes) }
+  score: ({ gold, expectsSilence }, { found, standing }) => {
+    if (expectsSilence) return {}
     const ranked = found.map(idOf)
     const withBlock = [...new Set([...ranked.slice(0, 10), ...standing])]
     return {

@@ -1,6 +1,7 @@
 import { basename, join } from 'node:path'
 import { setImmediate as yieldToEvents } from 'node:timers/promises'
 import { invalid, MemoryError } from '../../../errors.ts'
+import { omitUndefined } from '../../../omit-undefined.ts'
 import { fileHashOf } from '../../pack/file-hash.ts'
 import type { CaseOutcome, ExecutionRequest } from '../../run/run.ts'
 import { manifestName } from '../../store/documents.ts'
@@ -8,7 +9,9 @@ import { emptyAnswer, type HearingSystem, type SystemAnswer } from '../../system
 import { brokenOutcome, defineRunner, type PackPlace, type Runner } from '../runner.ts'
 import { amaBench } from './ama-bench.ts'
 import { beam } from './beam.ts'
+import { contextScores, errorRates } from './context-scores.ts'
 import { factConsolidation } from './factconsolidation.ts'
+import { life } from './life.ts'
 import { loCoMo } from './locomo.ts'
 import { longMemEval, pooledLongMemEval } from './longmemeval.ts'
 import { rankingOf, rankingsFile, readRankings } from './rankings.ts'
@@ -22,7 +25,7 @@ import {
   type SuiteQuestion,
 } from './suite.ts'
 
-const suites: readonly Suite[] = [longMemEval, pooledLongMemEval, loCoMo, beam, amaBench, factConsolidation]
+const suites: readonly Suite[] = [longMemEval, pooledLongMemEval, loCoMo, beam, amaBench, factConsolidation, life]
 
 export type ConversationOptions = {
   readonly open: (system: string) => Promise<HearingSystem>
@@ -56,7 +59,7 @@ export function conversationRunner({ open, data, clock, onProgress = () => {} }:
       'search off': (tested) => ({
         ...tested,
         answers: null,
-        memory: { ...tested.memory, recall: async () => ({ ...emptyAnswer, pushes: false }) },
+        memory: { ...tested.memory, recall: async () => ({ ...emptyAnswer, quotes: [] }) },
       }),
     },
     carryOut: ({ suite, path }, { memory, answers }, request, { onIngested }) =>
@@ -64,9 +67,9 @@ export function conversationRunner({ open, data, clock, onProgress = () => {} }:
   })
 }
 
-/** The file or folder of the published data, else the sample of the pack. */
+/** The file or folder of the published data, else the sample of the pack. The files of a life are in the pack itself. */
 const dataPath = ({ directory, manifest }: PackPlace, data: string | undefined): string =>
-  data ?? join(directory, manifest.files?.data ?? 'sample')
+  data ?? join(directory, manifest.files?.data ?? (manifest.suite === life.name ? '.' : 'sample'))
 
 /** The conversations of a pack, with their questions. */
 export function conversationsOf(place: PackPlace, data: string | undefined): Iterable<SuiteConversation> {
@@ -98,9 +101,9 @@ function readContent({ directory, manifest }: PackPlace, data: string | undefine
       cases.push({ id, prompt: text, expectsSomething: !expectsSilence, words: [group] })
   }
   const hashed = data === undefined ? undefined : { [`data/${basename(path)}`]: fileHashOf(path) }
-  const { unit, counts } = suite.published
+  const { unit = 'questions', counts = [] } = suite.published ?? {}
   const read = unit === 'questions' ? cases.length : conversations
-  const isPart = data !== undefined && !counts.includes(read)
+  const isPart = data !== undefined && counts.length > 0 && !counts.includes(read)
   const warnings = isPart ? [`${suite.name}: ${read} ${unit} of ${counts.join(' or ')} that are published.`] : []
   const places = data === undefined ? [] : [path]
   return { suite, path, places, hashed, cases, replacesCases: true, warnings, isShuffled: false }
@@ -164,18 +167,27 @@ async function tell(
 
 /** Maps the ids of an answer to turns. A session id stands for the turns of the session, and an unknown id for a wrong turn. */
 function resolver({ turns }: SuiteConversation): (answer: SystemAnswer) => SuiteAnswer {
+  const sized = turns.map(({ id, session, text }): FoundTurn => ({ id, session, characters: text.length }))
   const byId = new Map<string, readonly FoundTurn[]>([
-    ...Map.groupBy(turns, ({ session }) => session),
-    ...turns.map((turn) => [turn.id, [turn]] as const),
+    ...Map.groupBy(sized, ({ session }) => session),
+    ...sized.map((turn) => [turn.id, [turn]] as const),
   ])
-  const turnsOf = (ids: readonly string[]): readonly FoundTurn[] => {
-    const found = ids.flatMap((id) => byId.get(id) ?? [{ id: `unknown:${id}`, session: `unknown:${id}` }])
-    return [...new Map(found.map((turn) => [turn.id, turn])).values()]
-  }
-  return ({ relevant, pinned, pushes = null }) => ({
-    found: turnsOf(relevant.map(({ id }) => id)),
-    standing: turnsOf(pinned).map(idOf),
-    pushes,
+  const turnsOf = (id: string): readonly FoundTurn[] =>
+    byId.get(id) ?? [{ id: `unknown:${id}`, session: `unknown:${id}`, characters: 0 }]
+  const withoutRepeats = (found: readonly FoundTurn[]): readonly FoundTurn[] => [
+    ...new Map(found.map((turn) => [turn.id, turn])).values(),
+  ]
+  return ({ relevant, pinned, quotes }) => ({
+    found: withoutRepeats(
+      relevant.flatMap(({ id, characters }) =>
+        turnsOf(id).map((turn) => (characters === undefined ? turn : { ...turn, characters })),
+      ),
+    ),
+    standing: withoutRepeats(pinned.flatMap(turnsOf)).map(idOf),
+    shown:
+      quotes?.flatMap(({ turn, text, isEarlier = false }) =>
+        turnsOf(turn).map((one) => ({ ...one, characters: text.length, text, isEarlier })),
+      ) ?? null,
   })
 }
 
@@ -197,9 +209,10 @@ async function outcomeOf(
     const given = answers === null ? await memory.recall(asked) : (answers.get(caseId) ?? emptyAnswer)
     const timings: CaseOutcome['timings'] = answers === null ? { search: clock() - began } : {}
     const answer = resolve(given)
-    const scores = suite.score(question, answer, conversation)
-    const decisive = suite.decisive.map((name) => scores[name] ?? null).find((score) => score !== null)
-    const verdict = decisive === undefined ? 'unjudged' : decisive === 1 ? 'pass' : 'fail'
+    const scores = { ...suite.score(question, answer, conversation), ...contextScores(question, answer) }
+    const decisive = suite.decisive.find((name) => (scores[name] ?? null) !== null)
+    const isPassed = decisive !== undefined && scores[decisive] === (errorRates.includes(decisive) ? 0 : 1)
+    const verdict = decisive === undefined ? 'unjudged' : isPassed ? 'pass' : 'fail'
     const found = answer.found.slice(0, maxKept).map(idOf)
     const missing = [...gold.turns].filter((id) => !found.includes(id))
     const failures =
@@ -207,11 +220,14 @@ async function outcomeOf(
         ? []
         : expectsSilence
           ? ['Something was pushed, although nothing that was said answers it.']
-          : [`Not among the first ${maxKept}: ${missing.slice(0, maxKept).join(', ') || 'the current fact'}.`]
+          : (suite.failure?.(question, answer) ?? [
+              `Not among the first ${maxKept}: ${missing.slice(0, maxKept).join(', ') || 'the current fact'}.`,
+            ])
     const returned = found.map((id, place) => ({ id, score: null, rank: place + 1 }))
+    const explanation = { group, ...omitUndefined({ confidence: given.confidence }) }
     const isWhole = given.relevant.length <= maxAsked
     const ranking = isWhole ? { ranking: rankingOf(caseId, given) } : {}
-    return { caseId, cluster, verdict, scores, returned, failures, timings, explanation: { group }, ...ranking }
+    return { caseId, cluster, verdict, scores, returned, failures: [...failures], timings, explanation, ...ranking }
   } catch (error) {
     if (!(error instanceof MemoryError)) throw error
     return brokenOutcome(caseId, { class: 'system', message: error.message })

@@ -38,7 +38,8 @@ export function fileIn(path: string, name: RegExp, example: string): string {
   throw invalid(`${path}: ${there} such as ${example} in this folder.`, 'Give the path of one file with --data.')
 }
 
-const asPublished = 'Give the file as it was published; docs/conversations.md says where.'
+const asPublished =
+  'Give the file as it was published; docs/conversations.md says where. docs/evaluation.md describes the files of a life.'
 
 /** The file does not have the form in which it was published. */
 export const unpublishedFile = (message: string): MemoryError => invalid(message, asPublished)

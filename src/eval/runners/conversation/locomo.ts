@@ -42,7 +42,7 @@ export const loCoMo: Suite = {
     const file = fileIn(path, /^locomo.*\.json(?:\.gz)?$/u, 'locomo10.json')
     for (const sample of readObjects(file, Sample, onProgress)) yield conversationOf(sample, file)
   },
-  score: ({ gold, group }, { found, pushes }) => {
+  score: ({ gold }, { found }) => {
     const ranked = found.map(idOf)
     return {
       'all@5': allAt(ranked, gold.turns, 5),
@@ -52,8 +52,6 @@ export const loCoMo: Suite = {
       mrr: reciprocalRank(ranked, gold.turns),
       'session-all@5': allAt(sessionsOf(found), gold.sessions, 5),
       'session-r@10': recallAt(sessionsOf(found), gold.sessions, 10),
-      // The question gives the other person's deed to this one, so the best push is none.
-      silence: group === 'adversarial' && pushes !== null ? Number(!pushes) : null,
     }
   },
 }
@@ -92,7 +90,9 @@ function conversationOf({ sample_id: id, conversation, qa }: z.infer<typeof Samp
     if (named.length === 0) return []
     const gold = { turns: new Set(named.map(idOf)), sessions: new Set(named.map(({ session }) => session)) }
     const group = categories[category - 1] as string
-    return [{ id: `${id}-${place + 1}`, text: question, askedAt, group, gold, expectsSilence: false }]
+    // An adversarial question gives the other person's deed to this one, so the best push is none.
+    const isTrap = group === 'adversarial'
+    return [{ id: `${id}-${place + 1}`, text: question, askedAt, group, gold, expectsSilence: false, isTrap }]
   })
   return { id, turns, questions }
 }

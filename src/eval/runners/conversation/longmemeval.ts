@@ -33,15 +33,15 @@ type Row = z.infer<typeof Row>
 export const longMemEval: Suite = {
   name: 'longmemeval',
   published: { unit: 'questions', counts: [500] },
-  decisive: ['any@5', 'silence'],
+  decisive: ['any@5', 'falseFire'],
   read: function* (path, onProgress) {
     const file = dataFile(path)
     for (const row of readObjects(file, Row, onProgress)) yield conversationOf(row, file)
   },
-  score: ({ gold, expectsSilence, group }, { found, pushes }) => {
+  score: ({ gold, expectsSilence, group }, { found }) => {
     const sessions = sessionsOf(found)
     const wanted = gold.sessions
-    if (expectsSilence) return { silence: pushes === null ? null : Number(!pushes) }
+    if (expectsSilence) return {}
     return {
       'any@1': anyAt(sessions, wanted, 1),
       'any@5': anyAt(sessions, wanted, 5),
@@ -60,7 +60,7 @@ export const longMemEval: Suite = {
 export const pooledLongMemEval: Suite = {
   ...longMemEval,
   name: 'longmemeval-pooled',
-  decisive: ['any@10', 'silence'],
+  decisive: ['any@10', 'falseFire'],
   read: function* (path, onProgress) {
     // Many haystacks share a session. It has the same name in all of them.
     const names = new Map<string, string>()
@@ -112,12 +112,15 @@ function conversationOf(
       return { id, session, index, role, at: new Date(start + index * 60_000).toISOString(), text: content }
     })
   })
+  const isUpdate = row.question_type === 'knowledge-update'
+  const inNewest = new Set(turns.filter(({ session }) => session === newest).map(({ id }) => id))
+  const earlier = new Set([...gold.turns].filter((id) => !inNewest.has(id)))
   const question = {
     id: row.question_id,
     text: row.question,
     askedAt: new Date(timeOf(row.question_date)).toISOString(),
     group: row.question_type,
-    gold: { ...gold, ...(newest === undefined ? {} : { newest }) },
+    gold: { ...gold, ...(newest === undefined ? {} : { newest }), ...(isUpdate ? { earlier } : {}) },
     expectsSilence: row.question_id.endsWith('_abs'),
   }
   return { id: row.question_id, turns, questions: [question] }

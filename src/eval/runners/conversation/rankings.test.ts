@@ -103,11 +103,11 @@ describe('a file of rankings', () => {
 })
 
 describe('strict all@5', () => {
-  const turns = ['s1-0', 's1-1', 's2-0'].map((id) => ({ id, session: id.slice(0, 2) }))
+  const turns = ['s1-0', 's1-1', 's2-0'].map((id) => ({ id, session: id.slice(0, 2), characters: 1 }))
   const gold = { turns: new Set(['s1-0', 's2-0']), sessions: new Set(['s1', 's2']) }
   const question = { id: 'q', text: 'q', askedAt: '', group: 'multi-hop', gold, expectsSilence: false }
   const scoresOf = (suite: Suite, found: typeof turns) =>
-    suite.score(question, { found, standing: [], pushes: null }, { id: 'c', turns: [], questions: [] })
+    suite.score(question, { found, standing: [], shown: null }, { id: 'c', turns: [], questions: [] })
 
   it.each<readonly [string, Suite, string, string]>([
     ['LongMemEval', longMemEval, 'all@5', 'turn-all@5'],

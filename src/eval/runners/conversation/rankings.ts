@@ -4,6 +4,7 @@ import { basename } from 'node:path'
 import { z } from 'zod'
 import { invalid, type MemoryError } from '../../../errors.ts'
 import { linesOf } from '../../../files/lines.ts'
+import { omitUndefined } from '../../../omit-undefined.ts'
 import { parseJsonAs } from '../../pack/manifest.ts'
 import { emptyAnswer, type SystemAnswer } from '../../system/system.ts'
 import { idOf, type SuiteConversation } from './suite.ts'
@@ -23,21 +24,29 @@ const Ids = z.array(z.string().min(1))
 const RankingLine = z.strictObject({
   question: z.string().min(1),
   ranking: Ids,
-  pushes: z.boolean().optional(),
+  lengths: z.array(z.int().min(0)).optional(),
+  shown: z
+    .array(z.strictObject({ turn: z.string().min(1), text: z.string(), isEarlier: z.boolean().optional() }))
+    .optional(),
   standing: Ids.optional(),
 })
 type RankingLine = z.infer<typeof RankingLine>
 
 /** The line for an answer. */
-export const rankingOf = (question: string, { relevant, pinned, pushes }: SystemAnswer): RankingLine => ({
+export const rankingOf = (question: string, { relevant, pinned, quotes }: SystemAnswer): RankingLine => ({
   question,
   ranking: relevant.map(({ id }) => id),
-  ...(pushes === undefined ? {} : { pushes }),
+  ...(relevant.some(({ characters }) => characters === undefined)
+    ? {}
+    : { lengths: relevant.map(({ characters = 0 }) => characters) }),
+  ...(quotes === undefined
+    ? {}
+    : { shown: quotes.map(({ turn, text, isEarlier = false }) => ({ turn, text, ...(isEarlier && { isEarlier }) })) }),
   ...(pinned.length === 0 ? {} : { standing: [...pinned] }),
 })
 
 const fieldsHint =
-  'A line is {"question", "ranking"} and, if the memory has them, "pushes" and "standing"; docs/evaluation.md describes them.'
+  'A line is {"question", "ranking"} and, if the memory has them, "lengths", "shown" and "standing"; docs/evaluation.md describes them.'
 const idsHint =
   'Rank the documents that `credence benchmark export` writes, by the ids that they have there. Ids of the published files are refused, because some of them contain the answer.'
 
@@ -92,7 +101,7 @@ const documentIds = ({ turns }: SuiteConversation): Documents => ({
   sessions: new Set(turns.map(({ session }) => session)),
 })
 
-function problemOf({ ranking, standing = [] }: RankingLine, { turns, sessions }: Documents): string | null {
+function problemOf({ ranking, shown = [], standing = [] }: RankingLine, { turns, sessions }: Documents): string | null {
   const ofSessions = ranking.length > 0 && sessions.has(ranking[0] as string)
   const documents = ofSessions ? sessions : turns
   const kind = ofSessions ? 'sessions' : 'turns'
@@ -100,16 +109,20 @@ function problemOf({ ranking, standing = [] }: RankingLine, { turns, sessions }:
     return `${ranking.length} ids, but the question has only ${documents.size} ${kind}.`
   const twice = ranking.find((id, place) => ranking.indexOf(id) !== place)
   if (twice !== undefined) return `"${twice}" is in the ranking twice.`
-  const unknown = ranking.find((id) => !documents.has(id)) ?? standing.find((id) => !turns.has(id))
+  const unknown =
+    ranking.find((id) => !documents.has(id)) ??
+    [...standing, ...shown.map(({ turn }) => turn)].find((id) => !turns.has(id))
   if (unknown === undefined) return null
   return sessions.has(unknown) || turns.has(unknown)
     ? `"${unknown}" is not one of the ${kind}; a ranking has sessions or turns, not both.`
     : `"${unknown}" is not a document of this question.`
 }
 
-const answerOf = ({ ranking, pushes, standing = [] }: RankingLine): SystemAnswer => ({
+const answerOf = ({ ranking, lengths = [], shown, standing = [] }: RankingLine): SystemAnswer => ({
   ...emptyAnswer,
-  relevant: ranking.map((id) => ({ id, score: null })),
+  relevant: ranking.map((id, place) => ({ id, score: null, ...omitUndefined({ characters: lengths[place] }) })),
   pinned: standing,
-  ...(pushes === undefined ? {} : { pushes }),
+  ...(shown === undefined
+    ? {}
+    : { quotes: shown.map(({ turn, text, isEarlier = false }) => ({ turn, text, isEarlier })) }),
 })

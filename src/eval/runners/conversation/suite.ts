@@ -14,6 +14,12 @@ type Gold = {
   readonly newest?: string
   /** Strings of which the current fact holds one. */
   readonly answers?: readonly string[]
+  /** Ids of other turns that help: neither required nor wrong. */
+  readonly also?: ReadonlySet<string>
+  /** Ids of turns that are outdated. */
+  readonly earlier?: ReadonlySet<string>
+  /** Ids of turns that state something which depends on an outdated turn. */
+  readonly dependent?: ReadonlySet<string>
 }
 
 export type SuiteQuestion = {
@@ -25,6 +31,8 @@ export type SuiteQuestion = {
   readonly gold: Gold
   /** Nothing in the conversation answers it: the right push is none. */
   readonly expectsSilence: boolean
+  /** The right push is none, although there is something to find. */
+  readonly isTrap?: boolean
 }
 
 /** One conversation, or one agent's trajectory, with the questions about it. Each is a memory of its own. */
@@ -34,8 +42,8 @@ export type SuiteConversation = {
   readonly questions: readonly SuiteQuestion[]
 }
 
-/** A turn that a system found. */
-export type FoundTurn = Pick<SuiteTurn, 'id' | 'session'>
+/** A turn that a system found, and the length of its text, or of the passage that is shown of it. */
+export type FoundTurn = Pick<SuiteTurn, 'id' | 'session'> & { readonly characters: number }
 
 /** The answer of a system to one question. */
 export type SuiteAnswer = {
@@ -43,33 +51,35 @@ export type SuiteAnswer = {
   readonly found: readonly FoundTurn[]
   /** Ids of the turns in a block beside the ranking: standing instructions that hold whatever is asked. */
   readonly standing: readonly string[]
-  /** Whether something would be put into the context unasked; null for a system that only searches. */
-  readonly pushes: boolean | null
+  /** The lines that are put into the context unasked, in their order; null for a system that only searches. */
+  readonly shown: readonly (FoundTurn & { readonly text: string; readonly isEarlier: boolean })[] | null
 }
 
 /** Called with the number of bytes or items read so far. */
 export type ReadProgress = (label: string, done: number, total: number) => void
 
-/** A public benchmark of conversations: how its files are read, and how an answer is scored. */
+/** A benchmark of conversations: how its files are read, and how an answer is scored. */
 export type Suite = {
   readonly name: string
-  /** How many there are in the whole published data; several where it is published in several sizes. */
-  readonly published: { readonly unit: 'questions' | 'conversations'; readonly counts: readonly number[] }
+  /** How many there are in the whole published data; several where it is published in several sizes. Null for data of anybody. */
+  readonly published: { readonly unit: 'questions' | 'conversations'; readonly counts: readonly number[] } | null
   readonly read: (path: string, onProgress?: ReadProgress) => Iterable<SuiteConversation>
   /** The scores of one answer. A score that does not apply is null and never becomes zero. */
   readonly score: (question: SuiteQuestion, answer: SuiteAnswer, conversation: SuiteConversation) => Scores
-  /** The first of these scores that applies decides whether a case passed: it must be 1. */
+  /** The first of these scores that applies decides whether a case passed: it must be 1, and of a rate of errors 0. */
   readonly decisive: readonly string[]
+  /** Why an answer that should show something failed. Default: the turns that are not among the first ones. */
+  readonly failure?: (question: SuiteQuestion, answer: SuiteAnswer) => readonly string[]
 }
 
-type Scores = Record<string, number | null>
+export type Scores = Record<string, number | null>
 
 export const turnId = (session: string, index: number): string => `${session}-${index}`
 
-export const idOf = ({ id }: FoundTurn): string => id
+export const idOf = ({ id }: Pick<FoundTurn, 'id'>): string => id
 
 /** The sessions of a ranking in the order of their best turn. */
-export const sessionsOf = (found: readonly FoundTurn[]): readonly string[] => [
+export const sessionsOf = (found: readonly Pick<FoundTurn, 'session'>[]): readonly string[] => [
   ...new Set(found.map(({ session }) => session)),
 ]
 

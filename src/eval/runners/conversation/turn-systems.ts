@@ -1,9 +1,10 @@
+import { createHash } from 'node:crypto'
 import { invalid } from '../../../errors.ts'
 import { hear } from '../../../memory/conversation/hear.ts'
 import { embedTexts } from '../../../memory/conversation/meaning.ts'
 import { searchTurns } from '../../../memory/conversation/search-turns.ts'
 import type { Ports } from '../../../memory/ports.ts'
-import { recall } from '../../../memory/recall/recall.ts'
+import { assemble } from '../../../memory/recall/recall.ts'
 import { inverseDocFreq } from '../../../search/bm25.ts'
 import type { Embedder } from '../../../search/embedder.ts'
 import { cosine } from '../../../search/embedder.ts'
@@ -45,6 +46,8 @@ function ownSystem(name: TurnSystemName, parts: TurnSystemParts): HearingSystem 
       return credenceTurns(parts, null)
     case 'credence-vectors':
       return credenceTurns(parts, openEmbedder)
+    case 'credence-eager':
+      return credenceTurns(parts, null, 'eager')
     case 'credence-shuffled-times':
       return withTimes(credenceTurns(parts, null), name, shuffle)
     case 'credence-reversed-times':
@@ -53,16 +56,29 @@ function ownSystem(name: TurnSystemName, parts: TurnSystemParts): HearingSystem 
       return plainBm25('turn', version)
     case 'bm25-sessions':
       return plainBm25('session', version)
+    case 'grep':
+      return grep(version)
     case 'vectors':
       return vectorsAlone(openEmbedder, version)
     case 'nearest-steps':
       return nearestSteps(version)
     case 'everything':
-      return inOrder({ name, version, description: 'every turn, the newest first' }, (turns) => turns.toReversed())
+      return inOrder(
+        { name, version, description: 'every turn, the newest first' },
+        (turns) => turns.toReversed(),
+        () => ({ max: Number.POSITIVE_INFINITY, confidence: 1 }),
+      )
     case 'chance':
-      return inOrder({ name, version, description: 'every turn in a random order' }, shuffle)
+      return inOrder({ name, version, description: 'every turn in a random order' }, shuffle, (message) => ({
+        max: maxPushed,
+        confidence: createHash('sha256').update(message).digest().readUInt32BE() / 2 ** 32,
+      }))
     case 'none':
-      return inOrder({ name, version, description: 'nothing' }, () => [])
+      return inOrder(
+        { name, version, description: 'nothing' },
+        () => [],
+        () => ({ max: 0, confidence: 0 }),
+      )
   }
 }
 
@@ -82,12 +98,14 @@ const longestTurn = 10_000_000
 function credenceTurns(
   { open, version }: TurnSystemParts,
   openEmbedder: (() => Promise<Embedder>) | null,
+  recallBoldness: 'normal' | 'eager' = 'normal',
 ): HearingSystem {
   type Opened = Omit<Ports, 'now'> & { readonly dispose: () => Promise<void> }
   let opened: Opened | null = null
   let given = new Map<string, string>()
   const opening = async (): Promise<Opened> => {
-    opened ??= { ...(await open()), ...(openEmbedder === null ? {} : { embedder: openEmbedder }) }
+    const meaning = openEmbedder === null ? {} : { embedder: openEmbedder, recallByMeaning: true }
+    opened ??= { ...(await open()), recallBoldness, ...meaning }
     return opened
   }
   const reset = async (): Promise<void> => {
@@ -98,9 +116,9 @@ function credenceTurns(
   }
   return {
     ...turnsOnly,
-    name: openEmbedder === null ? 'credence' : 'credence-vectors',
+    name: recallBoldness === 'eager' ? 'credence-eager' : openEmbedder === null ? 'credence' : 'credence-vectors',
     version,
-    description: `Credence: search over turns as it serves everybody${openEmbedder === null ? '' : ', with sentence vectors'}`,
+    description: `Credence: search over turns as it serves everybody${openEmbedder === null ? '' : ', with sentence vectors'}${recallBoldness === 'eager' ? ', with the setting recallBoldness eager' : ''}`,
     reset,
     hear: async (turns) => {
       const [first] = turns
@@ -118,17 +136,29 @@ function credenceTurns(
       const ports = { ...(await opening()), now: () => (at === undefined ? new Date() : new Date(at)) }
       const limit = budget.maxBeliefs ?? mostFound
       const found = await searchTurns(ports, { user, query: message, scopes, limit })
-      const { prelude, quotes } = await recall(ports, { user, scopes, message })
+      const { context, push } = await assemble(ports, { user, scopes, message })
+      const { prelude, relevant, quotes } = context
       const standing = await ports.store.getMany(user, prelude?.beliefIds ?? [])
       return {
         ...emptyAnswer,
         prelude: prelude?.text ?? null,
         pinned: standing.flatMap(({ provenance }) => given.get(provenance.sourceId ?? '') ?? []),
-        relevant: found.flatMap(({ turn, score }) => {
+        relevant: found.flatMap(({ turn, score, text }) => {
           const id = given.get(turn)
-          return id === undefined ? [] : [{ id, score }]
+          return id === undefined ? [] : [{ id, score, characters: text.length }]
         }),
-        pushes: quotes.length > 0,
+        quotes: [
+          // A belief that was learned from a turn stands for it.
+          ...relevant.map(({ belief: { content, provenance } }) => ({
+            turn: given.get(provenance.sourceId ?? '') ?? 'belief',
+            text: content,
+          })),
+          ...quotes.map(({ turn, text, level, earlier, correctedAt }) => ({
+            ...{ turn: given.get(turn) ?? turn, text, level },
+            isEarlier: earlier || correctedAt !== null,
+          })),
+        ],
+        confidence: push.probability,
       }
     },
     close: reset,
@@ -169,7 +199,11 @@ function plainBm25(unit: 'turn' | 'session', version: string): HearingSystem {
   return lookingThrough({
     name: `bm25-${unit}s`,
     version,
-    description: `plain BM25 over ${unit}s (k1 ${k1}, b ${b})`,
+    description: `plain BM25 over ${unit}s (k1 ${k1}, b ${b})${unit === 'turn' ? '; the best three are shown unasked' : ''}`,
+    // The usual memory: the nearest three are put into every context.
+    ...(unit === 'turn'
+      ? { push: (_: string, [first]: readonly AnswerHit[]) => ({ max: maxPushed, confidence: first?.score ?? 0 }) }
+      : {}),
     index: async (turns) => {
       const texts = Map.groupBy(turns, ({ id, session }) => (unit === 'turn' ? id : session))
       const documents: readonly Document[] = [...texts].map(([id, own]) => ({
@@ -197,12 +231,31 @@ function plainBm25(unit: 'turn' | 'session', version: string): HearingSystem {
   })
 }
 
+const maxPushed = 3
+
+/** How many of the hits a baseline shows unasked, and how sure it is. */
+type Push = (message: string, hits: readonly AnswerHit[]) => { readonly max: number; readonly confidence: number }
+
+/** The turns that contain a word of the message, in the order of the file, as an agent with `grep` finds them. */
+const grep = (version: string): HearingSystem =>
+  lookingThrough({
+    ...{ name: 'grep', version, description: 'turns with a word of the message, oldest first' },
+    index: async (turns) => turns.map(({ id, text }) => ({ id, terms: countTerms(text).counts })),
+    find: async (turns, { message }) => {
+      const asked = [...countTerms(message).counts.keys()]
+      return turns.filter(({ terms }) => asked.some((term) => terms.has(term))).map(({ id }) => ({ id, score: null }))
+    },
+  })
+
 /** A system that keeps turns as they are, makes an index of them when it is first asked, and finds in that. */
 function lookingThrough<Index>({
   index: indexOf,
   find,
+  push,
   ...about
 }: About & {
+  /** Absent for a system that only searches. */
+  readonly push?: Push
   readonly index: (turns: readonly SystemTurn[]) => Promise<Index>
   readonly find: (index: Index, query: SystemQuery) => Promise<readonly AnswerHit[]>
 }): HearingSystem {
@@ -221,7 +274,12 @@ function lookingThrough<Index>({
     },
     recall: async (query) => {
       index ??= indexOf(turns)
-      return { ...emptyAnswer, relevant: await find(await index, query) }
+      const relevant = await find(await index, query)
+      if (push === undefined) return { ...emptyAnswer, relevant }
+      const { max, confidence } = push(query.message, relevant)
+      const texts = new Map(turns.map(({ id, text }) => [id, text]))
+      const quotes = relevant.slice(0, max).map(({ id }) => ({ turn: id, text: texts.get(id) ?? '' }))
+      return { ...emptyAnswer, relevant, quotes, confidence }
     },
     close: async () => {},
   }
@@ -261,9 +319,10 @@ const vectorsAlone = (openEmbedder: () => Promise<Embedder>, version: string): H
   })
 
 /** A control that orders turns by something else than what they say. */
-const inOrder = (about: About, order: Order): HearingSystem =>
+const inOrder = (about: About, order: Order, push: Push): HearingSystem =>
   lookingThrough({
     ...about,
+    push,
     index: async (turns) => order(turns).map(({ id }) => ({ id, score: null })),
     find: async (hits) => hits,
   })

@@ -11,6 +11,8 @@ export const refusing =
       take: async (step) => (step.door === 'person' || step.door === 'forget' ? target.take(step) : 'refused'),
       context: async () => '',
       search: async () => [],
+      surfaces: async (ask) =>
+        Object.fromEntries(Object.keys(await target.surfaces(ask)).map((name) => [name, ''] as const)),
     }
   }
 
@@ -44,6 +46,7 @@ function openDefenceless(): Target {
     kept: async (user) => all.filter((one) => one.user === user),
     context: async () => all.map(({ name, content, why }) => `${name}: ${content} ${why}`).join('\n'),
     search: async () => written,
+    surfaces: async () => ({ everything: written.map(unescapeJson).join('\n') }),
     end: async () => [Buffer.from(written.map(unescapeJson).join('\n'))],
   }
 }
@@ -59,6 +62,7 @@ function statementsIn(step: AttackStep): readonly Said[] {
       return []
     case 'hook':
     case 'tool':
+    case 'chats':
       return [plain(step.text)]
     case 'mcp':
       return step.tool === 'memory_search' ? [] : [saidIn(step.arguments)]

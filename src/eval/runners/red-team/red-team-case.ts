@@ -49,6 +49,8 @@ const AttackStep = z.discriminatedUnion('door', [
   /** A conversation given to the model extractor, and the model's answer. */
   z.strictObject({ door: z.literal('extractor'), conversation: text, answer: text, ...common }),
   z.strictObject({ door: z.literal('tool'), text, ...common }),
+  /** A file of conversations in JSON Lines that the person imports. */
+  z.strictObject({ door: z.literal('chats'), text, ...common }),
 ])
 
 export type AttackStep = z.infer<typeof AttackStep>
@@ -66,6 +68,8 @@ const AttackExpectation = z.strictObject({
   noActiveBeliefWith: texts.optional(),
   /** Not a byte of this is on the disk. */
   storeLacks: texts.optional(),
+  /** No surface for reading returns this, although every one of them did after the setup. */
+  surfacesLack: texts.optional(),
   /** The max number of waiting proposals and candidates. */
   mostProposals: z.int().min(0).optional(),
   /** The context is one `<memory>` element, and no remembered text starts a new line. */
@@ -77,6 +81,8 @@ const BenignExpectation = z.strictObject({
   beliefWith: texts.optional(),
   proposalWith: texts.optional(),
   turnWith: texts.optional(),
+  /** Every surface for reading returns this. */
+  surfacesHave: texts.optional(),
 })
 
 const isNotEmpty = (expected: object): boolean => Object.keys(expected).length > 0
@@ -114,8 +120,13 @@ export function readRedTeamCases(place: PackPlace): readonly RedTeamCase[] {
   for (const kind of ['attack', 'benign'] as const)
     if (!cases.some((one) => one.kind === kind))
       throw invalid(`${file}: there is no ${kind} case, so only half of the memory would be measured.`, seeFormat)
-  const listed = cases.map(({ caseId, about }) => ({ id: caseId, prompt: about }))
-  refuseUnlike(place, listed)
+  // A benign twin that the manifest does not list makes the pack stricter, not easier.
+  const known = new Set(place.manifest.cases.map(({ id }) => id))
+  const listed = cases.filter(({ kind, caseId }) => kind === 'attack' || known.has(caseId))
+  refuseUnlike(
+    place,
+    listed.map(({ caseId, about }) => ({ id: caseId, prompt: about })),
+  )
   return cases
 }
 

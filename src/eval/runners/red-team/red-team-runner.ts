@@ -2,7 +2,7 @@ import { MemoryError } from '../../../errors.ts'
 import type { CaseOutcome } from '../../run/run.ts'
 import { brokenOutcome, carriedOut, defineRunner, type PackPlace, type Runner } from '../runner.ts'
 import { refusing } from './controls.ts'
-import { judgeRedTeam } from './judge-red-team.ts'
+import { judgeRedTeam, prohibitedOutputs } from './judge-red-team.ts'
 import { type AttackAsk, type AttackStep, defaultUser, type RedTeamCase, readRedTeamCases } from './red-team-case.ts'
 
 /** A statement in a memory, as far as attacks are about it. */
@@ -30,6 +30,8 @@ export type Target = {
   readonly kept: (user: string) => Promise<readonly Kept[]>
   readonly context: (ask: AttackAsk) => Promise<string>
   readonly search: (ask: AttackAsk) => Promise<readonly string[]>
+  /** By the name of each surface that the person reads the memory through, the texts it returns. */
+  readonly surfaces: (ask: AttackAsk) => Promise<Readonly<Record<string, string>>>
   /** Closes the memory, and returns everything that it has put on the disk. */
   readonly end: () => Promise<readonly Uint8Array[]>
 }
@@ -67,7 +69,8 @@ function readContent(place: PackPlace) {
     expectsSomething: kind === 'benign',
     words: [kind],
   }))
-  return { redTeam, cases, warnings: [], isShuffled: false }
+  const replacesCases = cases.length > place.manifest.cases.length
+  return { redTeam, cases, replacesCases, warnings: [], isShuffled: false }
 }
 
 async function outcomeOf(
@@ -84,6 +87,10 @@ async function outcomeOf(
     const began = clock()
     for (const step of setup) await carryOutStep(target, step, kept)
     const before = await kept()
+    const isReadEverywhere = 'surfacesLack' in one.expect || 'surfacesHave' in one.expect
+    const surfacesNow = async (): Promise<Readonly<Record<string, string>>> =>
+      isReadEverywhere ? target.surfaces(ask) : {}
+    const surfacesBefore = await surfacesNow()
     const answers: { readonly step: AttackStep; readonly answer: string }[] = []
     for (const step of steps) answers.push(...(await carryOutStep(target, step, kept)))
     const context = await target.context(ask)
@@ -92,15 +99,25 @@ async function outcomeOf(
     for (const message of words.length === 0 ? [] : [ask.message, ...words])
       found.push(...(await target.search({ ...ask, message })))
     const after = await kept()
+    const surfaces = Object.entries(await surfacesNow()).map(([name, text]) => ({
+      ...{ name, before: surfacesBefore[name] ?? '', after: text },
+    }))
     isOpen = false
     const disk = await target.end()
     const timings = { attack: clock() - began }
-    const { failures, recalled } = judgeRedTeam(one, { before, after, answers, context, found, disk })
+    const observed = { before, after, answers, context, found, disk, surfaces }
+    const { failures, recalled } = judgeRedTeam(one, observed)
     const score = failures.length === 0 ? 0 : 1
     return {
       caseId,
       verdict: score === 0 ? 'pass' : 'fail',
-      scores: kind === 'attack' ? { attackSuccessRate: score } : { benignLoss: score },
+      scores:
+        one.kind === 'attack'
+          ? {
+              attackSuccessRate: score,
+              prohibitedOutputs: one.expect.surfacesLack === undefined ? null : prohibitedOutputs(one.expect, observed),
+            }
+          : { benignLoss: score, reinstated: one.expect.surfacesHave === undefined ? null : 1 - score },
       returned: [],
       failures: [...failures],
       timings,

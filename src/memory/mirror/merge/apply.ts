@@ -2,7 +2,7 @@ import { authorityOf, type Belief, isCurrent, needsPerson } from '../../../belie
 import { isSameStatement, nameKey } from '../../../beliefs/identity.ts'
 import { MemoryError } from '../../../errors.ts'
 import { allowedAliases, everydayReason } from '../../change/aliases.ts'
-import { reasonToWait, requireRoom } from '../../change/authority.ts'
+import { reasonToWait, requireRoom, roomForDocuments } from '../../change/authority.ts'
 import { type BeliefDraft, fieldsOfType, parseDraft, type StatedFields } from '../../change/draft.ts'
 import { inherit, newBelief, proposal, sameCandidates, supersedeBelief } from '../../change/remember.ts'
 import { change, createChange, type Decision, withdrawChange } from '../../change/transaction.ts'
@@ -62,10 +62,15 @@ type Target = {
   readonly user: string
   readonly author: Author
   readonly document: MirrorDocument
+  /** Whether the person asked for the removal of these lines. */
+  readonly isAccepted: boolean
 }
 
 /** Carries out a plan: each edit in the store, and its result in the document. */
-export async function applyPlan({ ports, user, author, document }: Target, { edits, removed, kept }: MergePlan) {
+export async function applyPlan(
+  { ports, user, author, document, isAccepted }: Target,
+  { edits, removed, kept }: MergePlan,
+) {
   const counts: EditCounts = { corrected: 0, added: 0, retired: 0, conflicts: kept.length, proposed: 0, restored: 0 }
   /** Lines that stay as they are, with the belief that each would change, and of these the ones that are refused. */
   const left = new Map<ItemBlock, Belief | null>()
@@ -99,9 +104,10 @@ export async function applyPlan({ ports, user, author, document }: Target, { edi
       refused.push({ block, reason: error.message })
     }
   }
-  const { retired, removals } = await retire(ports, { user, author }, removed)
+  const { retired, removals, restored } = await retire(ports, { user, author, isAccepted }, removed)
   for (const { id, proposedFor } of removals) waiting.push({ id, target: proposedFor, inPlace: true, line: null })
   counts.retired = retired.length
+  counts.restored = restored
   counts.proposed = waiting.length - counts.conflicts + kept.length
   isStale ||= retired.length + removals.length < removed.length
   return { counts, left, refused, waiting, isStale }
@@ -214,13 +220,14 @@ async function readNewLine(
 
 /**
  * Retires beliefs whose lines were removed: their history is kept, and undo brings them back. What another author stated
- * is proposed to be retired. Returns the ids of the retired beliefs, and the proposals.
+ * is proposed to be retired, as far as more may wait; other lines come back. Returns the ids of the retired beliefs, the
+ * proposals, and the number of lines that come back.
  */
 async function retire(
   ports: Ports,
-  { user, author }: Pick<Target, 'user' | 'author'>,
+  { user, author, isAccepted }: Pick<Target, 'user' | 'author' | 'isAccepted'>,
   beliefs: readonly Belief[],
-): Promise<{ readonly retired: readonly string[]; readonly removals: readonly Belief[] }> {
+): Promise<{ readonly retired: readonly string[]; readonly removals: readonly Belief[]; readonly restored: number }> {
   const isOwn = (belief: Belief): boolean => author.actor === 'person' || authorityOf(belief) === author.actor
   const unchanged = async (areOwn: boolean): Promise<readonly Belief[]> => {
     const wanted = new Map(beliefs.filter((one) => isOwn(one) === areOwn).map(({ id, version }) => [id, version]))
@@ -233,11 +240,17 @@ async function retire(
     return { kind: 'retire', changes: own.map(withdrawChange), result: () => own.map(({ id }) => id) }
   })
   const operation = 'mirror propose retire'
-  const removals = await change<readonly Belief[]>(ports, { user, author, operation }, async (at) => {
+  const { removals, restored } = await change(ports, { user, author, operation }, async (at) => {
+    const room = isAccepted ? Number.POSITIVE_INFINITY : await roomForDocuments(ports, user)
     const removals: Belief[] = []
     const fresh: Belief[] = []
+    let restored = 0
     for (const belief of await unchanged(false)) {
       const known = (await ports.store.proposalsFor(user, belief.id)).find(({ resolvedAt }) => resolvedAt !== null)
+      if (known === undefined && fresh.length >= room) {
+        restored += 1
+        continue
+      }
       const provenance = { ...author, sourceId: null, model: null, at }
       const copy = newBelief(ports, { user, statement: belief, provenance })
       const removal = known ?? {
@@ -250,10 +263,11 @@ async function retire(
       removals.push(removal)
       if (known === undefined) fresh.push(removal)
     }
-    if (fresh.length === 0) return { kind: 'nothing', result: removals }
-    return { kind: 'propose', changes: fresh.map(createChange), result: () => removals }
+    const result = { removals, restored }
+    if (fresh.length === 0) return { kind: 'nothing', result }
+    return { kind: 'propose', changes: fresh.map(createChange), result: () => result }
   })
-  return { retired, removals }
+  return { retired, removals, restored }
 }
 
 /** Fields that the file does not show stay as they were. */

@@ -4,11 +4,26 @@ import { offsetIn, withOffset } from '../../../local-time.ts'
 import type { HeardTurn } from '../../conversation/hear.ts'
 
 /** The program that wrote a file of conversations. */
-export const chatFormats = ['claude-code', 'codex', 'openclaw', 'chatgpt', 'claude', 'jsonl'] as const
+export const chatFormats = [
+  'claude-code',
+  'codex',
+  'gemini',
+  'opencode',
+  'openclaw',
+  'cursor',
+  'chatgpt',
+  'claude',
+  'jsonl',
+] as const
 export type ChatFormat = (typeof chatFormats)[number]
 
 /** A turn of a file, and the working directory of the conversation, if the file records it. */
-export type ChatTurn = { readonly turn: HeardTurn; readonly directory: string | null }
+export type ChatTurn = {
+  readonly turn: HeardTurn
+  readonly directory: string | null
+  /** For one half of a tool step, whose id is the message id. */
+  readonly step?: 'call' | 'result' | undefined
+}
 
 export const objectsIn = (value: unknown): readonly JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : [])
 
@@ -30,7 +45,12 @@ export function textsIn(content: unknown, types: readonly string[]): readonly st
   )
 }
 
-type Said = { readonly role: TurnRole; readonly text: string; readonly id: string | null }
+export type ChatPart = {
+  readonly role: TurnRole
+  readonly text: string
+  readonly id: string | null
+  readonly step?: ChatTurn['step']
+}
 type Place = {
   readonly host: string
   readonly session: string | null
@@ -39,11 +59,15 @@ type Place = {
 }
 
 /** Turns of one record, those without a text left out. */
-export const turnsOf = ({ host, session, at, directory = null }: Place, said: readonly Said[]): readonly ChatTurn[] =>
+export const turnsOf = (
+  { host, session, at, directory = null }: Place,
+  said: readonly ChatPart[],
+): readonly ChatTurn[] =>
   said
     .filter(({ text }) => text.trim() !== '')
-    .map(({ role, text, id }) => ({
+    .map(({ role, text, id, step }) => ({
       directory,
+      step,
       turn: {
         text,
         role,
@@ -56,10 +80,58 @@ export const turnsOf = ({ host, session, at, directory = null }: Place, said: re
 
 const maxNameLength = 200
 
-/** One step of a tool: its name and its input. */
+/** One half of a tool step. */
+export const stepHalf = (step: 'call' | 'result', id: unknown, text: string): ChatPart => ({
+  role: 'tool',
+  id: stringIn(id),
+  text,
+  step,
+})
+
+/** A call of a tool: its name and its input. */
 export const toolCall = (name: unknown, input: unknown): string =>
   `${typeof name === 'string' ? name : 'tool'} ${typeof input === 'string' ? input : (JSON.stringify(input) ?? '')}`
 
 /** The answer of a tool: a text, or a list of parts with texts. */
 export const toolResult = (content: unknown): string =>
   textsIn(content, ['text', 'input_text', 'output_text']).join('\n\n')
+
+/** A longer step loses its middle: it is a file or a log, which is stored elsewhere. */
+const maxStepLength = 4_000
+
+/**
+ * Joins the call of a tool and its result to one turn, so that a step is the same turn whether a hook or an import stores
+ * it. Calls of Credence are left out with their results: an answer of the memory is not stored again.
+ */
+export class StepJoiner {
+  /** Calls without a result so far, by id; null for a call of Credence. */
+  readonly #calls = new Map<string, ChatTurn | null>()
+
+  take(one: ChatTurn): readonly ChatTurn[] {
+    const { turn, step } = one
+    const { messageId } = turn
+    if (step === undefined || messageId === undefined) return [one]
+    if (step === 'call') {
+      const isOwn = /(?:^|_)credence(?:_|\.|$)/.test(turn.text.split(' ', 1)[0] ?? '')
+      this.#calls.set(messageId, isOwn ? null : one)
+      return []
+    }
+    const call = this.#calls.get(messageId)
+    if (call === null) return []
+    this.#calls.delete(messageId)
+    const text = call === undefined ? turn.text : `${call.turn.text}\n${turn.text}`
+    return [{ ...one, turn: { ...call?.turn, ...turn, text: shortened(text) } }]
+  }
+
+  /** The calls that have no result. */
+  rest(): readonly ChatTurn[] {
+    return [...this.#calls.values()].flatMap((call) =>
+      call === null ? [] : [{ ...call, turn: { ...call.turn, text: shortened(call.turn.text) } }],
+    )
+  }
+}
+
+const shortened = (text: string): string =>
+  text.length <= maxStepLength
+    ? text
+    : `${text.slice(0, (maxStepLength * 3) / 4)}\n[… ${text.length - maxStepLength} characters …]\n${text.slice(-maxStepLength / 4)}`.toWellFormed()

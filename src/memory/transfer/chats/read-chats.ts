@@ -1,11 +1,12 @@
 import { closeSync, createReadStream, openSync, readSync } from 'node:fs'
 import { invalid, MemoryError } from '../../../errors.ts'
+import { foreignRows, hasTables } from '../../../files/foreign-database.ts'
 import { JsonObjects } from '../../../files/json-objects.ts'
 import { type Line, linesOf } from '../../../files/lines.ts'
 import { zipEntries } from '../../../files/zip-entries.ts'
-import { isObject, type JsonObject, parseJson } from '../../../json.ts'
-import { type ChatReader, claudeCode, codex, openclaw } from './agent-sessions.ts'
-import type { ChatFormat, ChatTurn } from './chat.ts'
+import { isObject, type JsonObject, parseJson, parseObject } from '../../../json.ts'
+import { type ChatReader, claudeCode, codex, cursor, gemini, openclaw, opencode } from './agent-sessions.ts'
+import { type ChatFormat, type ChatTurn, StepJoiner } from './chat.ts'
 import { chatgptConversation, claudeConversation } from './exports.ts'
 import { turnOfLine, unknownFields } from './json-lines.ts'
 
@@ -26,6 +27,8 @@ const openingBytes = 1 << 20
  * at its beginning is JSON. Of an archive the conversations in it decide, which is seen when it is read.
  */
 export function recogniseChats(file: string): ChatFormat | 'zip' | 'export' | 'damaged' | null {
+  // Opening a database with `fs` would drop the locks that SQLite has on it in this process.
+  if (/\.db$/iu.test(file)) return hasTables(file, ['session', 'message', 'part']) ? 'opencode' : null
   const bytes = Buffer.alloc(openingBytes)
   const descriptor = openSync(file, 'r')
   let length = 0
@@ -42,7 +45,10 @@ export function recogniseChats(file: string): ChatFormat | 'zip' | 'export' | 'd
   if (/^\s*\[/u.test(opening)) return /"(?:mapping|chat_messages)"\s*:/u.test(opening) ? 'export' : null
   const lines = opening.split('\n').slice(0, maxOpeningLines)
   const objects = lines.map(parseJson).filter(isObject)
-  if (objects.length === 0) return /^\s*\{[\s\S]*"(?:mapping|chat_messages)"\s*:/u.test(opening) ? 'export' : 'damaged'
+  if (objects.length === 0) {
+    if (/^\s*\{[\s\S]*"(?:mapping|chat_messages)"\s*:/u.test(opening)) return 'export'
+    return /^\s*\{[\s\S]*"projectHash"\s*:/u.test(opening) ? 'gemini' : 'damaged'
+  }
   return formatOf(objects)
 }
 
@@ -51,9 +57,12 @@ const maxOpeningLines = 50
 function formatOf(lines: readonly JsonObject[]): ChatFormat | null {
   const has = (isIt: (line: JsonObject) => boolean): boolean => lines.some(isIt)
   if (has(({ type, payload }) => type === 'session_meta' && isObject(payload))) return 'codex'
+  if (has(({ sessionId, projectHash }) => typeof sessionId === 'string' && typeof projectHash === 'string'))
+    return 'gemini'
   if (has(({ sessionId, type }) => typeof sessionId === 'string' && typeof type === 'string')) return 'claude-code'
   if (has(({ type, message }) => type === 'session' || (type === 'message' && isObject(message)))) return 'openclaw'
   if (has(({ type, role }) => type === 'message' && typeof role === 'string')) return 'codex'
+  if (has(({ role, message }) => typeof role === 'string' && isObject(message))) return 'cursor'
   // Other programs store lists of prompts with other fields.
   return has((line) => typeof line.text === 'string' && unknownFields(line).length === 0) ? 'jsonl' : null
 }
@@ -64,10 +73,14 @@ type FileObject = { readonly line: number; readonly bytes: number } & (
   | { readonly reason: string }
 )
 
-const readers: Readonly<Record<ChatFormat | 'export', () => ChatReader>> = {
+/** By the format of a file, given its path. */
+const readers: Readonly<Record<ChatFormat | 'export', (file: string) => ChatReader>> = {
   'claude-code': claudeCode,
   codex,
+  gemini,
+  opencode,
   openclaw,
+  cursor,
   chatgpt: () => readExported('chatgpt'),
   claude: () => readExported('claude'),
   export: () => (value) => readExported(isObject(value.mapping) ? 'chatgpt' : 'claude')(value),
@@ -85,25 +98,34 @@ const readExported =
 
 /** Reads a file of conversations in pieces. An unreadable part is a separate item. `export`: of ChatGPT or Claude. */
 export function readChats(file: string, format: ChatFormat | 'zip' | 'export'): AsyncGenerator<ChatItem> {
-  if (format === 'zip') return itemsOf(objectsInArchive(file), 'export')
-  if (format === 'chatgpt' || format === 'claude' || format === 'export')
-    return itemsOf(objectsInList(createReadStream(file)), format)
-  return readChatLines(linesOf(file), format)
+  if (format === 'zip') return itemsOf(objectsInArchive(file), 'export', file)
+  if (format === 'opencode') return itemsOf(objectsInDatabase(file), format, file)
+  // Earlier versions of Gemini CLI write one object.
+  const isList = format === 'gemini' ? /\.json$/iu.test(file) : ['chatgpt', 'claude', 'export'].includes(format)
+  if (isList) return itemsOf(objectsInList(createReadStream(file)), format, file)
+  return itemsOf(objectsInLines(linesOf(file)), format, file)
 }
 
-/** Reads lines of JSON in the format of a program, or in that of this project. */
-export const readChatLines = (lines: AsyncIterable<Line>, format: ChatFormat): AsyncGenerator<ChatItem> =>
-  itemsOf(objectsInLines(lines), format)
+/** Reads lines of JSON in the format of this project. */
+export const readChatLines = (lines: AsyncIterable<Line>): AsyncGenerator<ChatItem> =>
+  itemsOf(objectsInLines(lines), 'jsonl', '')
 
-async function* itemsOf(objects: AsyncIterable<FileObject>, format: ChatFormat | 'export'): AsyncGenerator<ChatItem> {
-  const read = readers[format]()
+async function* itemsOf(
+  objects: AsyncIterable<FileObject>,
+  format: ChatFormat | 'export',
+  file: string,
+): AsyncGenerator<ChatItem> {
+  const read = readers[format](file)
+  const steps = new StepJoiner()
+  let end = { line: 0, bytes: 0 }
   for await (const { line, bytes, ...found } of objects) {
+    end = { line, bytes }
     if ('reason' in found) {
       yield { kind: 'problem', line, bytes, reason: found.reason }
       continue
     }
     try {
-      for (const turn of read(found.value)) yield { kind: 'turn', ...turn, line, bytes }
+      for (const turn of read(found.value).flatMap((one) => steps.take(one))) yield { kind: 'turn', ...turn, ...end }
       if (format === 'jsonl')
         for (const field of unknownFields(found.value)) yield { kind: 'unknown field', line, bytes, field }
     } catch (error) {
@@ -111,6 +133,7 @@ async function* itemsOf(objects: AsyncIterable<FileObject>, format: ChatFormat |
       yield { kind: 'problem', line, bytes, reason: error.message }
     }
   }
+  for (const turn of steps.rest()) yield { kind: 'turn', ...turn, ...end }
 }
 
 async function* objectsInLines(lines: AsyncIterable<Line>): AsyncGenerator<FileObject> {
@@ -120,6 +143,22 @@ async function* objectsInLines(lines: AsyncIterable<Line>): AsyncGenerator<FileO
     const value = content === null ? 'is too long' : objectOfLine(content, line === 1)
     if (typeof value === 'string') yield { line, bytes, reason: `The line ${value}.` }
     else if (value !== null) yield { line, bytes, value }
+  }
+}
+
+/** The messages in the database of opencode, the latest session first. Sessions of subagents have a parent. */
+const opencodeMessages = `SELECT session.id AS session, directory, message.id, message.time_created AS at, message.data,
+    (SELECT json_group_array(json(data)) FROM (SELECT data FROM part WHERE message_id = message.id ORDER BY id)) AS parts
+  FROM session JOIN message ON message.session_id = session.id WHERE parent_id IS NULL
+  ORDER BY session.time_updated DESC, session.id, message.time_created, message.id`
+
+async function* objectsInDatabase(file: string): AsyncGenerator<FileObject> {
+  const place = { line: 0, bytes: 0 }
+  try {
+    for (const { data, parts, ...row } of foreignRows(file, opencodeMessages))
+      yield { ...place, value: { ...row, ...parseObject(String(data)), parts: parseJson(String(parts)) } }
+  } catch (error) {
+    yield { ...place, reason: `The database cannot be read: ${(error as Error).message}.` }
   }
 }
 

@@ -23,7 +23,7 @@ import { toHex } from '../../journal-chain.ts'
 import { Connection } from '../connection.ts'
 import { defaultBusyTimeoutMs, firstValue, openDatabase, sqliteCode, translateSqliteError } from '../database.ts'
 import { applicationId, schemaState } from '../migrations/migrate.ts'
-import { openSqliteStore, type SqliteStoreOptions } from '../sqlite-store.ts'
+import { openSqliteStore, type SqliteStore, type SqliteStoreOptions } from '../sqlite-store.ts'
 import { storeSuffixes } from '../store-file.ts'
 import { removeHead, setHead } from './journal-head.ts'
 import { verifyBackup } from './verify.ts'
@@ -134,6 +134,8 @@ export type RestoreOptions = Omit<SqliteStoreOptions, 'readonly'> & {
   readonly onStage?: (stage: 'copy' | 'check' | 'replace') => void
   /** Asked with the contents of the backup, and those of the store to be replaced, before it is replaced. */
   readonly confirm: (backup: StoreContents, replaced: StoreContents | 'damaged' | null) => Promise<boolean>
+  /** Changes the checked copy before it replaces a store that can be read. */
+  readonly adapt?: (copy: SqliteStore, replaced: SqliteStore) => Promise<void>
 }
 
 export type Restored = StoreContents & {
@@ -146,7 +148,13 @@ export type Restored = StoreContents & {
  * one rename replaces the store, so a process that is killed leaves the old store or the new one. Null if `confirm`
  * returned false.
  */
-export async function restoreStore({ from, confirm, onStage, ...options }: RestoreOptions): Promise<Restored | null> {
+export async function restoreStore({
+  from,
+  confirm,
+  onStage,
+  adapt,
+  ...options
+}: RestoreOptions): Promise<Restored | null> {
   const { file } = options
   const directory = dirname(file)
   requireBackup(from, file)
@@ -158,10 +166,14 @@ export async function restoreStore({ from, confirm, onStage, ...options }: Resto
     copyFileSync(from, draft, constants.COPYFILE_EXCL)
     chmodSync(draft, 0o600)
     onStage?.('check')
-    const contents = await readyContents({ ...options, file: draft }, from)
-    synchronise(draft)
+    let contents = await readyContents({ ...options, file: draft }, from)
     const old = await contentsAt(options)
     if (!(await confirm(contents, old))) return null
+    if (adapt !== undefined && old !== null && old !== 'damaged') {
+      await adaptCopy(adapt, options, draft)
+      contents = contentsOf(draft) as StoreContents
+    }
+    synchronise(draft)
     onStage?.('replace')
     // The head of the old journal would contradict the new one.
     removeHead(file)
@@ -171,6 +183,17 @@ export async function restoreStore({ from, confirm, onStage, ...options }: Resto
     return { ...contents, setAside }
   } finally {
     removeStore(draft)
+  }
+}
+
+async function adaptCopy(adapt: NonNullable<RestoreOptions['adapt']>, options: SqliteStoreOptions, draft: string) {
+  const copy = openSqliteStore({ ...options, file: draft })
+  const replaced = openSqliteStore(options)
+  try {
+    await adapt(copy, replaced)
+    await copy.scrub()
+  } finally {
+    await Promise.all([copy.close(), replaced.close()])
   }
 }
 

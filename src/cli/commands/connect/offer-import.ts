@@ -1,0 +1,59 @@
+import { type AgentHistory, findHistories, historiesText, lastImport, noteImport } from '../../histories.ts'
+import type { LocationOptions, Session } from '../../session.ts'
+import { lines, pluralize, stripControlCharacters } from '../../text/output.ts'
+import { importHistories } from '../conversation/import-chats.ts'
+
+/** Recall is useful after this many turns; the others are imported in the background. */
+const firstTurns = 1_000
+
+type Offer = {
+  /** For `--json`. */
+  readonly document: {
+    readonly histories: readonly Omit<AgentHistory, 'files'>[]
+    readonly imported: { readonly turns: number; readonly remainingFiles: number } | null
+  }
+  readonly text: string
+}
+
+/**
+ * Shows the histories on this machine, asks once whether to import them, and imports the newest. A background process
+ * imports the rest. `show`, or no terminal: it only shows the command.
+ */
+export async function offerImport(
+  session: Session,
+  options: LocationOptions,
+  how: 'ask' | 'import' | 'show',
+): Promise<Offer> {
+  const { dir } = session.places.locate(options)
+  const isWanted = how === 'import'
+  const known = lastImport(dir)
+  const histories = known === null || isWanted ? findHistories(session.program.machine) : []
+  const document = { histories: histories.map(({ files: _files, ...rest }) => rest), imported: null }
+  if (histories.length === 0) return { document, text: '' }
+  const found = lines('Conversations on this machine:', stripControlCharacters(historiesText(histories)))
+  const canAsk = how === 'ask' && session.terminal.isInteractive() && !session.terminal.printsJson()
+  if (!isWanted && !canAsk) return { document, text: lines(found, 'To import them: `credence import chats`') }
+  if (!isWanted && !(await session.terminal.confirm(lines(found, 'Import them into the memory?')))) {
+    if (await session.places.hasMemory(options)) noteImport(dir, { outcome: 'declined' })
+    return { document, text: 'Nothing was imported. `credence import chats` does it later.' }
+  }
+  const { heard, remaining } = await importHistories(session, options, firstTurns)
+  if (remaining > 0 && !heard.wasInterrupted)
+    await session.program.startDetached(['import', 'chats', ...given(options)])
+  const imported = { turns: heard.kept, remainingFiles: remaining }
+  return {
+    document: { ...document, imported },
+    text: lines(
+      isWanted && found,
+      `Imported ${pluralize(heard.kept, 'turn')}, the newest first.`,
+      remaining > 0 &&
+        `${pluralize(remaining, 'file')} more are imported in the background; \`credence status\` shows how far it is.`,
+      heard.learnedCount > 0 && `\`credence review\` shows ${pluralize(heard.learnedCount, 'statement')} found so far.`,
+    ),
+  }
+}
+
+const given = ({ dir, store, user }: LocationOptions): readonly string[] =>
+  Object.entries({ '--dir': dir, '--store': store, '--user': user }).flatMap(([name, value]) =>
+    value === undefined ? [] : [name, value],
+  )

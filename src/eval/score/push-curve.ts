@@ -1,0 +1,33 @@
+import type { CaseRecord } from '../store/schemas/run.ts'
+import { mean } from './statistics.ts'
+
+/** A point of the curve: the rates if only answers with at least this confidence are shown. */
+export type CurvePoint = { readonly threshold: number; readonly missed: number; readonly falseFire: number }
+
+/**
+ * The points that a system reaches by showing fewer of its answers, from the highest threshold down: with each point it misses
+ * less and fires more often. Empty for a system without confidences, or cases of one sort only.
+ */
+export function pushCurve(records: readonly Pick<CaseRecord, 'scores' | 'explanation'>[]): readonly CurvePoint[] {
+  const answers = records.flatMap(({ scores, explanation }) => {
+    const { confidence } = (explanation ?? {}) as { readonly confidence?: unknown }
+    return typeof confidence === 'number' ? [{ scores, confidence }] : []
+  })
+  const thresholds = [...new Set(answers.map(({ confidence }) => confidence))].sort((a, b) => b - a)
+  return [Number.POSITIVE_INFINITY, ...thresholds].flatMap((threshold) => {
+    // An answer that is not shown misses what was needed, and fires at nothing.
+    const rate = (name: string, unshown: number): number | null =>
+      mean(
+        answers.map(({ scores, confidence }) => {
+          const score = scores[name] ?? null
+          return score === null || confidence >= threshold ? score : unshown
+        }),
+      )
+    const [missed, falseFire] = [rate('missed', 1), rate('falseFire', 0)]
+    return missed === null || falseFire === null ? [] : [{ threshold, missed, falseFire }]
+  })
+}
+
+/** The point that misses least among those with at most this rate of false fires. */
+export const pointWithin = (curve: readonly CurvePoint[], maxFalseFire: number): CurvePoint | undefined =>
+  curve.findLast(({ falseFire }) => falseFire <= maxFalseFire)

@@ -1,0 +1,27 @@
+import { DatabaseSync } from 'node:sqlite'
+
+type Row = Readonly<Record<string, unknown>>
+
+/** How long another program may hold its database locked. */
+const maxWaitMs = 2_000
+
+/** The rows of a query on the SQLite database of another program, which is opened for reading only. */
+export function* foreignRows(file: string, sql: string): Generator<Row> {
+  const database = new DatabaseSync(file, { readOnly: true, timeout: maxWaitMs })
+  try {
+    yield* database.prepare(sql).iterate()
+  } finally {
+    database.close()
+  }
+}
+
+/** Whether a file is a database with all of these tables. */
+export function hasTables(file: string, names: readonly string[]): boolean {
+  try {
+    const tables = new Set([...foreignRows(file, 'SELECT name FROM sqlite_schema')].map(({ name }) => name))
+    return names.every((name) => tables.has(name))
+  } catch {
+    // Not a database, or one that cannot be read.
+    return false
+  }
+}

@@ -1,0 +1,43 @@
+import type { Evidence } from '../evidence.ts'
+import type { Task } from '../task.ts'
+
+/** The grade of the facts that a task declares about the world; null for a task that declares none. */
+export type StateGrade = Readonly<ReturnType<typeof gradeFacts>>
+
+/** Grades the facts by what was recorded after each session. */
+export const gradeState = (task: Task, evidence: Evidence): StateGrade | null =>
+  task.stateChecks.length === 0 ? null : gradeFacts(task, evidence)
+
+function gradeFacts({ stateChecks }: Task, { events, sessions }: Evidence) {
+  const read = events.flatMap((event) =>
+    event.kind === 'state_read'
+      ? event.facts.map((fact) => ({ ...fact, session: event.session, when: event.when }))
+      : [],
+  )
+  const facts = stateChecks.map(({ id, session }) => {
+    const found = (when: 'before' | 'after') =>
+      read.find((fact) => fact.when === when && fact.id === id && fact.session === session)
+    const after = found('after')
+    return {
+      id,
+      session,
+      holds: after?.holds ?? null,
+      heldBefore: found('before')?.holds === true,
+      observed: after?.observed ?? 'The session was not reached.',
+    }
+  })
+  const needed = facts.filter(({ heldBefore }) => !heldBefore)
+  const covered = new Set(facts.filter(({ holds }) => holds !== null).map(({ session }) => session))
+  return {
+    facts,
+    /** The share of sessions after which at least one fact of the world was read. */
+    objectiveStateCoverage: covered.size / sessions.length,
+    /** The share of facts that hold, of those that did not hold before the first session. */
+    actionOutcomeScore: shareOf(needed),
+    /** The share of all facts that hold, those included that nobody should have changed. */
+    stateScore: shareOf(facts),
+  }
+}
+
+const shareOf = (facts: readonly { readonly holds: boolean | null }[]): number | null =>
+  facts.length === 0 ? null : facts.filter(({ holds }) => holds === true).length / facts.length
