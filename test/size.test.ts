@@ -9,7 +9,7 @@ const budgets: Readonly<Record<string, number>> = {
   '': 1_400,
   adapters: 600,
   beliefs: 900,
-  cli: 14_800,
+  cli: 14_850,
   'cli/resident': 300,
   eval: 10_950,
   files: 850,
@@ -28,7 +28,7 @@ const budgets: Readonly<Record<string, number>> = {
   'store/sqlite': 5_200,
   tasks: 5_050,
 }
-const maxLines = 71_350
+const maxLines = 71_400
 /** Max lines of the TypeScript and CSS of the dashboard, in `web`. */
 const maxWebLines = 12_350
 

@@ -60,6 +60,9 @@ async function withMemory(place: Place): Promise<void> {
   await place.json('remember', 'Answer briefly.', '--name', 'answer style', ...everywhere)
 }
 
+/** The session of `prompted` has been given the lines for its start. */
+const startSession = (place: Place) => hook(place, { session_id: 's-1', cwd: place.work }, 'session-start')
+
 const queueOf = (place: Place): string => join(ownDir(place), 'state', 'hook-queue')
 const waitingIn = (place: Place) =>
   existsSync(queueOf(place))
@@ -90,6 +93,7 @@ describe('a hook at prompt submit', () => {
   ] as const)('tells %s at %s what the prompt names, in the form it wants', async (host, event, schema) => {
     using place = workplace()
     await withMemory(place)
+    await startSession(place)
 
     const { exitCode, stdout, stderr } = await hook(
       place,
@@ -111,13 +115,28 @@ describe('a hook at prompt submit', () => {
   it('says nothing when the prompt names nothing, and lets Cursor go on', async () => {
     using place = workplace()
     await withMemory(place)
-    const payload = { conversation_id: 'c', workspace_roots: [place.work], prompt: 'Hello there' }
+    await startSession(place)
+    const payload = { conversation_id: 's-1', workspace_roots: [place.work], prompt: 'Hello there' }
 
     const claude = await hook(place, prompted(place, 'Hello there'), 'prompt-submit')
     const cursor = await hook(place, payload, 'beforeSubmitPrompt', '--host', 'cursor')
 
     expect(claude.stdout).toBe('')
     expect(cursorOutput.parse(JSON.parse(cursor.stdout))).toEqual({ continue: true })
+  })
+
+  it('gives the lines for the start of a session with its first prompt, once, if its start gave none', async () => {
+    using place = workplace()
+    await withMemory(place)
+
+    const first = await hook(place, prompted(place, 'Why does Redis evict?'), 'prompt-submit')
+    const second = await hook(place, prompted(place, 'And does Redis shard?'), 'prompt-submit')
+
+    expect(first.stdout).toContain('Sessions live in Redis 7.')
+    expect(first.stdout).toContain('Answer briefly.')
+    expect(first.stdout).toContain('Every second Tuesday.')
+    expect(second.stdout).toContain('Sessions live in Redis 7.')
+    expect(second.stdout).not.toContain('briefly')
   })
 
   it('keeps what the person said word for word, learns from it, and makes a memory for it', async () => {
@@ -321,7 +340,7 @@ describe('a hook at prompt submit', () => {
 
   it.each([
     ['claude-code', 'additionalContext'],
-    ['cursor', 'user_message'],
+    ['cursor', 'additional_context'],
   ])('tells %s the command to run when the person asks to forget, and does not keep that', async (host, field) => {
     using place = workplace()
 
@@ -733,7 +752,7 @@ describe('a memory that is paused', () => {
     expect(during.total).toBe(0)
     expect(JSON.stringify(await place.json('beliefs'))).not.toContain('canary')
     expect(await textsIn(place)).toEqual(['Hello again.', 'About: Hello again.'])
-    expect(logOf(place)[0]).toMatchObject({ outcome: 'paused', recalled: 1, queued: 0 })
+    expect(logOf(place)[0]).toMatchObject({ outcome: 'paused', recalled: 3, queued: 0 })
   })
 
   it('keeps nothing in a directory that is paused or excluded, or below it, and goes on elsewhere', async () => {
@@ -984,9 +1003,8 @@ describe('hooks of one event that are configured twice, for the user and for the
 
     const tellsOf = (text: string) => (answers: readonly string[]) => answers.filter((one) => one.includes(text)).length
     expect([starts, compacted].map(tellsOf('Answer briefly.'))).toEqual([1, 1])
-    // Cursor takes no context there.
-    expect(tellsOf('Sessions live in Redis 7.')(prompts)).toBe(host === 'cursor' ? 0 : 1)
-    expect(tellsOf('Sessions live in Redis 7.')([later.stdout])).toBe(host === 'cursor' ? 0 : 1)
+    expect(tellsOf('Sessions live in Redis 7.')(prompts)).toBe(1)
+    expect(tellsOf('Sessions live in Redis 7.')([later.stdout])).toBe(1)
     expect(await textsIn(place)).toEqual(['Why does Redis evict?', 'Is Redis up?'])
   })
 })

@@ -27,7 +27,8 @@ export const codexOutput = z.strictObject({
 /** https://cursor.com/docs/agent/hooks: what sessionStart and beforeSubmitPrompt may answer. */
 export const cursorOutput = z.union([
   z.strictObject({ additional_context: z.string() }),
-  z.strictObject({ continue: z.boolean(), user_message: z.string().optional() }),
+  // Cursor 3.20 takes this context; its documents name only `continue` and `user_message`.
+  z.strictObject({ continue: z.boolean(), additional_context: z.string().optional() }),
 ])
 
 /** Gemini CLI, docs/hooks/reference.md: the output of SessionStart and BeforeAgent. */

@@ -184,7 +184,7 @@ export const hosts: Readonly<Record<ConnectHost, Host>> = {
   },
   cursor: {
     levels: ['user', 'project'],
-    next: 'Restart Cursor. It takes context at the start of a session; during one, its agent asks by MCP.',
+    next: 'Restart Cursor. Versions before 3.20 may take context at the start of a session only; their agent asks by MCP.',
     files: (request, launch) => {
       const at = settingsPathOf(request, '.cursor', join(request.machine.home, '.cursor'))
       const events = ['sessionStart', 'beforeSubmitPrompt', 'stop', 'preCompact']

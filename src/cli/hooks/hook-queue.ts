@@ -91,18 +91,23 @@ export function forgetQueued(dir: string, isMeant: (turn: QueuedTurn) => boolean
   return removed
 }
 
-/** Marks a conversation whose last prompt was not kept, so that the answer to it is not kept either. */
-const markFor = (dir: string, session: string): string =>
-  join(queueIn(dir), `unkept-${createHash('sha256').update(session).digest('hex').slice(0, 16)}`)
+type SessionMark = 'unkept' | 'started'
 
-export function markUnkept(dir: string, session: string, isUnkept: boolean): void {
-  const mark = markFor(dir, session)
-  if (isUnkept) writePrivate(ownPath(dir, mark), '', 'replace')
-  else rmSync(mark, { force: true })
+const markFor = (dir: string, mark: SessionMark, session: string): string =>
+  join(queueIn(dir), `${mark}-${createHash('sha256').update(session).digest('hex').slice(0, 16)}`)
+
+/**
+ * Marks a conversation, or removes the mark. `unkept`: its last prompt was not kept, so the answer is not kept either.
+ * `started`: it has been given the lines for the start of a session.
+ */
+export function markSession(dir: string, mark: SessionMark, session: string, isMarked: boolean): void {
+  const file = markFor(dir, mark, session)
+  if (isMarked) writePrivate(ownPath(dir, file), '', 'replace')
+  else rmSync(file, { force: true })
 }
 
-export const isUnkept = (dir: string, session: string): boolean =>
-  statSync(markFor(dir, session), { throwIfNoEntry: false }) !== undefined
+export const isMarked = (dir: string, mark: SessionMark, session: string): boolean =>
+  statSync(markFor(dir, mark, session), { throwIfNoEntry: false }) !== undefined
 
 const eventPrefix = 'event-'
 /** Hosts start the hooks of one event together. Nobody sends the same prompt again so soon. */
@@ -139,7 +144,7 @@ export function sweepMarks(dir: string, now: number): void {
   const queue = queueIn(dir)
   for (const name of readdirSync(queue)) {
     const longestMs = name.startsWith(eventPrefix) ? maxEventMs : maxMarkMs
-    if (!name.startsWith(eventPrefix) && !name.startsWith('unkept-')) continue
+    if (!/^(?:event|unkept|started)-/.test(name)) continue
     const mark = join(queue, name)
     if (now - (statSync(mark, { throwIfNoEntry: false })?.mtimeMs ?? now) > longestMs) rmSync(mark, { force: true })
   }

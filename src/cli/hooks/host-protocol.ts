@@ -26,12 +26,14 @@ export const hookEventNamed = (name: string): HookEvent | undefined =>
 
 /**
  * The answer in the host's format; empty for none. Codex refuses answers with unknown fields and takes context at two
- * events only; Cursor takes it at one, and needs an answer at another. `notice` is for the person.
+ * events only; Cursor shows a message for the person only if it stops the prompt. `notice` is for the person.
  */
 export function hookAnswer(host: HookHost, event: HookEvent, context: string, notice = ''): string {
   const line = (answer: object): string => `${JSON.stringify(answer)}\n`
   if (host === 'cursor') {
-    if (event === 'prompt-submit') return line({ continue: true, ...(notice === '' ? {} : { user_message: notice }) })
+    const additional_context = `${notice}${context}`
+    if (event === 'prompt-submit')
+      return line({ continue: true, ...(additional_context === '' ? {} : { additional_context }) })
     return event === 'session-start' && context !== '' ? line({ additional_context: context }) : ''
   }
   const additionalContext = `${notice}${context}`

@@ -10,7 +10,7 @@ import { failingNotice } from '../connect/seen.ts'
 import type { MemoryLocation, Session, StandpointOptions } from '../session.ts'
 import { isClosedPipe, write } from '../text/output.ts'
 import { canaryIn } from './canary.ts'
-import { enqueue, isFirstToAnswer, isUnkept, markUnkept, type QueuedTurn, queuedNames } from './hook-queue.ts'
+import { enqueue, isFirstToAnswer, isMarked, markSession, type QueuedTurn, queuedNames } from './hook-queue.ts'
 import { type HookEvent, type HookHost, type HookPayload, hookAnswer, readPayload } from './host-protocol.ts'
 
 /** How long a hook waits for a locked store, from the start of its process. */
@@ -21,6 +21,9 @@ const minStoreWaitMs = 100
 
 /** Hosts end a hook after 5 s. */
 const maxInputMs = 4_000
+
+/** Hosts do not take an answer after this time. */
+const maxHookMs = 5_000
 
 /** Hosts move longer context out of sight. */
 const standing: Partial<Budget> = { maxPrelude: 2_000, maxCharacters: 6_000 }
@@ -78,13 +81,16 @@ export async function runHook({ host, event, options }: HookRun, session: Sessio
     const leftMs = session.program.startedAt + hookDeadlineMs - performance.now()
     const patient = { ...options, as: author, busyTimeoutMs: Math.max(minStoreWaitMs, Math.floor(leftMs / 2)) }
     const memory = isThere && isAnswered(event, payload) ? await here.memories.writing(patient) : null
-    const context = memory === null ? null : await recallFor(memory, event, payload)
+    const isUntold = payload.session !== null && !isMarked(dir, 'started', payload.session)
+    const context = memory === null ? null : await recallFor(memory, event, payload, isUntold)
     const isStart = memory !== null && event === 'session-start'
     const former = isStart ? (await here.places.formerProjectNotes(options, memory)).map((note) => `${note}\n`) : []
     const text = context === null ? '' : await renderContext(context)
     const failing = event === 'session-start' ? failingNotice(here.program.machine, host, new Date()) : ''
     await reply(stdout, hookAnswer(host, event, [...former, text].join(''), failing || notice))
     const recalled = context === null ? 0 : sizeOf(context)
+    if (recalled > 0 && isUntold && performance.now() - session.program.startedAt < maxHookMs)
+      markStarted(dir, payload.session)
     return { ...done, recalled, outcome: problem ?? notKept ?? (isThere ? 'done' : 'no memory yet') }
   } finally {
     if (queued || (event === 'session-start' && queuedNames(dir).length > 0))
@@ -160,14 +166,15 @@ async function keepSaid(payload: HookPayload, { host, event, place, isKept }: De
     if (event === 'prompt-submit' && /\S/.test(prompt)) {
       const { offTheRecord } = await import('../../memory/learn/off-the-record.ts')
       const isSaid = isKept && isSaidByPerson(prompt) && !offTheRecord(prompt)
-      if (session !== null && (!isSaid || isUnkept(dir, session))) markUnkept(dir, session, !isSaid)
+      if (session !== null && (!isSaid || isMarked(dir, 'unkept', session)))
+        markSession(dir, 'unkept', session, !isSaid)
       if (isSaid) enqueue(dir, await turn('user', prompt))
       return { queued: isSaid, problem: null }
     }
     // Before a compaction the answer so far, and the steps that led to it, are in the transcript alone.
     const isAnswer = event === 'stop' || event === 'pre-compact'
     if (!isAnswer || !isKept || (answer ?? transcript) === null) return nothingSaid
-    if (session !== null && isUnkept(dir, session)) return nothingSaid
+    if (session !== null && isMarked(dir, 'unkept', session)) return nothingSaid
     enqueue(dir, await turn('assistant', answer))
     return { queued: true, problem: null }
   } catch (error) {
@@ -190,8 +197,20 @@ async function withoutSecrets({ text, session }: Pick<QueuedTurn, 'text' | 'sess
 const isAnswered = (event: HookEvent, { prompt }: HookPayload): boolean =>
   event === 'session-start' || (event === 'prompt-submit' && prompt !== '')
 
-const recallFor = (memory: Memory, event: HookEvent, { prompt }: HookPayload): Promise<Context> =>
-  event === 'session-start' ? memory.recall('', { budget: standing }) : memory.recall(prompt, { budget: onlyRelevant })
+/** A prompt gets the lines for the start of a session, too, if the hook for it failed or was too late. */
+const recallFor = (memory: Memory, event: HookEvent, { prompt }: HookPayload, isUntold: boolean): Promise<Context> =>
+  event === 'session-start'
+    ? memory.recall('', { budget: standing })
+    : memory.recall(prompt, { budget: isUntold ? standing : onlyRelevant })
+
+function markStarted(dir: string, session: string | null): void {
+  try {
+    if (session !== null) markSession(dir, 'started', session, true)
+  } catch (error) {
+    // A read-only disk: the next prompt gets the lines again.
+    if (codeOf(error) === undefined && expectedError(error) === null) throw error
+  }
+}
 
 const renderContext = async (context: Context): Promise<string> =>
   (await import('../../memory/recall/render.ts')).renderContext(context)
