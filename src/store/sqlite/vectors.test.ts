@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
 import { randomFrom } from '../../eval/score/statistics.ts'
 import { packVectors } from '../../search/turns/cosines.ts'
@@ -62,4 +64,28 @@ it('another process that adds and forgets vectors is noticed', async () => {
 
   expect(await count()).toBe(1)
   for (const opened of [store, other]) await opened.close()
+})
+
+it('forgetting leaves no byte of a vector in any file of the store, and the store verifies', async () => {
+  const file = newFile()
+  const store = openAt(file)
+  const turns = [said('The kayak is red.'), said('The kayak is blue.', { session: 's2' })]
+  await committed(store, commitOf([], { kind: 'hear', turns }))
+  const vectors = new Map<string, Int8Array>()
+  for (const { row, text } of (await store.withoutVectors('ada', 'm', 'turn', { limit: 10 })).texts) {
+    vectors.set(text, anyVector())
+    await store.keepVectors('ada', 'm', 'turn', [{ row, vectors: vectors.get(text) as Int8Array }])
+  }
+
+  await committed(store, commitOf([], { kind: 'forget', forgottenTurns: [turns[0]?.id ?? ''] }))
+  expect((await store.verify()).filter(({ ok }) => !ok)).toEqual([])
+  await store.close()
+
+  const files = readdirSync(dirname(file)).filter((name) => name.startsWith(basename(file)))
+  const bytes = files.map((name) => readFileSync(join(dirname(file), name)))
+  const isLeft = (text: string): boolean =>
+    bytes.some((content) => content.includes(Buffer.from((vectors.get(text) as Int8Array).slice(0, 24))))
+  // The same search finds the vector that was kept.
+  expect(isLeft('The kayak is blue.')).toBe(true)
+  expect(isLeft('The kayak is red.')).toBe(false)
 })
