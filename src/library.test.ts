@@ -137,6 +137,7 @@ const wrongCalls: readonly (readonly [string, readonly unknown[], string])[] = [
   ['import', ['a', { format: 'csv' }], 'memory.import: format is "csv"; it must be one of records, markdown.'],
   ['export', [{ scope: 'a' }], 'memory.export has no option "scope". Did you mean "scopes"?'],
   ['exportTurns', ['a'], 'memory.exportTurns: options is "a"; it must be an object.'],
+  ['giveFeedback', ['a', 'great'], 'memory.giveFeedback: verdict is "great"; it must be one of useful, not-useful.'],
   ['review', [{ limit: 'ten' }], 'memory.review: limit is "ten"; it must be a number.'],
 ]
 
@@ -152,7 +153,7 @@ describe('a call with a wrong argument', () => {
 
   it('is tried for every method that has arguments', async () => {
     await using here = opened()
-    const without = ['close', 'scopes', 'proposals', 'candidates', 'meaningStatus']
+    const without = ['close', 'scopes', 'proposals', 'candidates', 'meaningStatus', 'feedback']
 
     expect([...new Set(wrongCalls.map(([name]) => name)), ...without].sort()).toEqual(Object.keys(here.memory).sort())
   })

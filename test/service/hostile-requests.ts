@@ -44,6 +44,10 @@ export const attempts: Partial<Record<RouteName, (of: Hostile) => Sent>> = {
   recall: ({ user }) => ({ body: { message: `Tell me the secret plan of ${user}.` } }),
   why: ({ id }) => ({ body: { message: 'the secret plan', beliefId: id } }),
   whyTurn: ({ turn }) => ({ path: turn, body: { message: 'the secret plan' } }),
+  giveFeedback: ({ id }) => ({ body: { id, verdict: 'useful' } }),
+  listFeedback: () => ({}),
+  sync: () => ({ body: { message: 'nothing' } }),
+  syncStatus: () => ({}),
   remedies: ({ id }) => ({ body: { message: 'the secret plan', beliefId: id, wish: 'absent' } }),
   applyRemedy: ({ id }) => ({
     body: { message: 'the secret plan', beliefId: id, wish: 'absent', change: { removeAliases: ['plan b'] } },

@@ -9,6 +9,7 @@ export const routes = {
   logout: ['POST', '/logout'],
   health: ['GET', '/health'],
   sync: ['POST', '/sync'],
+  syncStatus: ['GET', '/sync'],
   doctor: ['GET', '/doctor'],
   doctorProgress: ['GET', '/doctor/progress'],
   hosts: ['GET', '/hosts'],
