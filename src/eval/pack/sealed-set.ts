@@ -9,7 +9,7 @@ import { ContentHash, Count, SafeId, Timestamp, Words } from '../store/schemas/p
 import { fileHashOf } from './file-hash.ts'
 import { parseJsonAs, sha256 } from './manifest.ts'
 
-/** A run on a sealed set. Baselines, controls and ablations say nothing about the memory under test, and do not count. */
+/** A run on a sealed set. Baselines, controls and ablations do not measure the memory under test, and do not count. */
 const Look = z.strictObject({ at: Timestamp, runId: SafeId, system: Words, counts: z.boolean() })
 type Look = z.infer<typeof Look>
 
@@ -91,7 +91,7 @@ function readSeal(path: string, file: string): Omit<SealedSet, 'digest'> {
 
 const withDigest = (seal: Omit<SealedSet, 'digest'>): SealedSet => ({ ...seal, digest: sha256(canonicalJson(seal)) })
 
-/** The sealed ones among a file or folder, the folder that contains it, and what a folder contains. */
+/** The sealed paths among a file or folder, its parent folder, and the contents of a folder. */
 function sealedAmong(path: string): readonly string[] {
   const inside = statSync(path).isDirectory() ? readdirSync(path).map((name) => join(path, name)) : []
   return [path, dirname(path), ...inside].filter((one) => existsSync(sealPath(one)))

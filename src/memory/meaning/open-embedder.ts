@@ -30,7 +30,7 @@ const Answer = z.object({
 const maxAtOnce = 64
 const patienceMs = 120_000
 
-/** A model behind any server that speaks OpenAI's `/v1/embeddings`. `name` is the name of the model in results. */
+/** A model on any server with OpenAI's `/v1/embeddings`. `name` is the name of the model in results. */
 async function openHttpEmbedder(server: { url: string; model: string; name: string; apiKey: string | undefined }) {
   const { url: base, model, name, apiKey } = server
   // Few runs need another model, so its client is loaded only then.
@@ -55,7 +55,7 @@ async function openHttpEmbedder(server: { url: string; model: string; name: stri
     return inOrder.map(({ embedding }) => Float32Array.from(embedding))
   }
 
-  // The first answer says how many dimensions every later vector must have.
+  // The first answer determines the dimensions of every later vector.
   const dimensions = (await request(['dimensions']))[0]?.length ?? 0
   return {
     model: name,

@@ -37,7 +37,7 @@ export function openSemantic({ semantic = 'off', semanticModel, isOneShot = fals
   const open = async () => {
     const { openEmbedder } = await import('./open-embedder.ts')
     const { cachedEmbedder } = await import('../../search/embedder.ts')
-    // A thread pays off if the process goes on.
+    // A thread pays off in a long-running process.
     const { questions, background } =
       isLocal && !isOneShot
         ? (await import('./worker-embedder.ts')).openWorkerEmbedder()

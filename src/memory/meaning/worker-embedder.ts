@@ -10,7 +10,7 @@ type Waiting = {
   readonly isBackground: boolean
 }
 
-/** The local model in a thread of its own. `background` gives way to questions, and does not keep the process alive. */
+/** The local model in its own thread. `background` yields to questions, and does not keep the process alive. */
 export function openWorkerEmbedder(): { readonly questions: Embedder; readonly background: Embedder } {
   const waiting = new Map<number, Waiting>()
   let worker: Worker | null = null

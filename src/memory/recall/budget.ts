@@ -11,7 +11,7 @@ export type LeftOut = {
   readonly score: number | null
 }
 
-/** Fills the context tier by tier and records what did not fit. */
+/** Fills the context tier by tier and records the beliefs that did not fit. */
 export class ContextBudget {
   readonly leftOut: LeftOut[] = []
   readonly #limits: Budget

@@ -6,7 +6,7 @@ import type { Clause } from '../../search/score.ts'
 import type { Levels } from '../../search/turns/model.ts'
 import type { QuoteLevel } from '../../search/turns/quotes.ts'
 
-/** How much a context may hold. Pinned beliefs come first, then relevant ones by score. */
+/** The max size of a context. Pinned beliefs come first, then relevant ones by score. */
 export type Budget = {
   /** Pinned and relevant beliefs together. Default 20. */
   readonly maxBeliefs: number
@@ -23,7 +23,7 @@ export type Budget = {
   readonly maxCharacters: number
   /** Characters of the persona prelude. Default 2000. */
   readonly maxPrelude: number
-  /** Sure quotes of what was said, 0 to 3; 0 also turns off those that may help. Default 3. */
+  /** The number of sure quotes, 0 to 3; 0 also turns off those that may help. Default 3. */
   readonly maxQuotes: number
 }
 
@@ -105,7 +105,7 @@ export type Quote = {
   /** The log odds of the probability, and the sum behind them. */
   readonly score: number
   readonly explanation: Explanation
-  /** Words of the message that the quote holds, and that were found right beside it. */
+  /** Words of the message in the quote, and in the turns next to it. */
   readonly shared: readonly string[]
   readonly nearby: readonly string[]
 }
@@ -115,7 +115,7 @@ export type QuoteDecision = {
   /** The words of the message that count, and those of them that no turn has. */
   readonly asked: readonly string[]
   readonly unknown: readonly string[]
-  /** The probability that one of the best turns helps, and what it has to reach for each level. */
+  /** The probability that one of the best turns helps, and the threshold of each level. */
   readonly probability: number
   readonly levels: Levels
   /** The best quote, shown or not; null if there is none. */
@@ -142,7 +142,7 @@ export type NearMissReason =
   | { readonly kind: 'proposed'; readonly for: string }
   | { readonly kind: 'candidate' }
 
-/** A belief that is in the context whatever the message says, and which the message also names. */
+/** A belief that is in every context, and that the message also names. */
 export type NamedAnyway = { readonly beliefId: string; readonly matches: readonly MatchedForm[] }
 
 export type NearMiss = { readonly belief: Belief; readonly reason: NearMissReason; readonly score: number | null }
@@ -170,7 +170,7 @@ export type Context = {
   readonly quoteDecision?: QuoteDecision
 }
 
-/** Follows the speaker of a quote that no longer holds; empty for any other. */
+/** Follows the speaker of an outdated quote; empty for any other. */
 export const correctionMark = (correctedAt: string | null): string =>
   correctedAt === null ? '' : ` (corrected on ${localDay(correctedAt)})`
 

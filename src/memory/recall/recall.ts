@@ -37,9 +37,9 @@ export type RecallRequest = {
   readonly budget?: Partial<Budget>
   /** Also lists the beliefs that were mentioned but left out, and why. */
   readonly nearMisses?: boolean
-  /** Recalls what was known at this time. */
+  /** Recalls from the state of the memory at this time. */
   readonly asOf?: string
-  /** `everywhere`: pinned beliefs that a person edited are shown whatever the scope. Default `in-scope`. */
+  /** `everywhere`: pinned beliefs that a person edited are shown in every scope. Default `in-scope`. */
   readonly editedPins?: 'in-scope' | 'everywhere'
 }
 
@@ -87,7 +87,7 @@ export async function assemble(
   const said = { user, scopes: view.scopes, ...(request.asOf === undefined ? {} : { until: now().getTime() }) }
   const mayQuote = limits.maxQuotes > 0 && message.trim() !== ''
   const quoting = async (): Promise<Push> => {
-    // Where nothing was said there is nothing to quote, and to read the message for it takes as long as to link it.
+    // Without turns there is nothing to quote, and analysing the message for quotes takes as long as linking it.
     const isQuoting = mayQuote && (request.nearMisses === true || (await store.turnPostings(said, [])).units > 0)
     return isQuoting
       ? (await loadQuotes()).pushQuotes(store, said, endsOf(message), {
@@ -119,7 +119,7 @@ export async function assemble(
           maxWaitMs,
         )
       : []
-  // Asked for together, since a store behind a network answers them in one round trip.
+  // Requested together, since a networked store answers them in one round trip.
   const [standing, pins, linked, push, near] = await Promise.all([
     store.standing(view, maxPreludeBeliefs),
     store.pinned(view, { editedEverywhere: request.editedPins === 'everywhere' }),
@@ -149,7 +149,7 @@ export async function assemble(
   const told = new Set([...standing, ...pinned, ...relevant.map(({ belief }) => belief)].map(({ id }) => id))
   const mayShow = (quote: PushedQuote): boolean => {
     const retirement = retirements.get(quote)
-    // A statement that no longer holds is quoted only after the one that does.
+    // An outdated statement is quoted only after the current one.
     return retirement === undefined || (retirement.current !== null && told.has(retirement.current.id))
   }
   const isStated = (quote: PushedQuote): boolean =>
@@ -259,7 +259,7 @@ async function retirementsOf(
   return found
 }
 
-/** The statements that hold now in place of what is quoted. */
+/** The current statements that replace quoted ones. */
 function correctionsIn(retirements: ReadonlyMap<PushedQuote, Retirement>): readonly RelevantBelief[] {
   const found = [...retirements.values()].flatMap(({ old, current }) => {
     if (current === null) return []
@@ -269,7 +269,7 @@ function correctionsIn(retirements: ReadonlyMap<PushedQuote, Retirement>): reado
   return [...new Map(found).values()]
 }
 
-/** Marks as earlier what was said before the person stated a belief about the same thing that is shown too. */
+/** Marks quotes as earlier that are older than a shown belief of the person about the same thing. */
 async function withOvertaken(
   quotes: readonly PushedQuote[],
   relevant: readonly RelevantBelief[],
@@ -341,7 +341,7 @@ async function rankedCandidates(
     inReach = scored.filter(({ score }) => score.value >= lowest)
     const ids = inReach.slice(known).map(({ link }) => link.posting.beliefId)
     for (const part of partsOf(ids)) {
-      // It may have changed since the message was linked, which takes several slices where it is long.
+      // It may have changed since the message was linked, which takes several slices for a long message.
       for (const belief of await store.getMany(view.user, part))
         if (isCurrent(belief) && isInView(belief, view)) beliefs.set(belief.id, belief)
       if (slices.isOver) await slices.pause()
@@ -455,13 +455,13 @@ function isShownAlready(
   return statements.some((statement) => areAlike(quote, statement))
 }
 
-/** Whether two texts say the same, or one contains the other. */
+/** Whether two texts are the same, or one contains the other. */
 function areAlike(one: string, other: string): boolean {
   const [ofOne, ofOther] = [words(one), words(other)]
   return isSameStatement(one, other) || ofOne.includes(ofOther) || ofOther.includes(ofOne)
 }
 
-/** The dates that are put beside relative days are not part of what was said. */
+/** The dates that are added to relative days are not part of the original text. */
 const words = (text: string): string =>
   text
     .toLowerCase()

@@ -14,7 +14,7 @@ export type Retirement = {
   readonly at: string
   /** The belief that the sentence stated. */
   readonly old: Belief
-  /** The statement that holds now; null if none does, or if it is out of view. */
+  /** The current statement; null if there is none, or if it is not visible. */
   readonly current: Belief | null
 }
 
@@ -69,7 +69,7 @@ async function retirementBy(store: Store, view: View, old: Belief): Promise<Reti
   return { at: chain[0]?.provenance.at ?? old.updatedAt, old, current: isInView ? head : null }
 }
 
-/** What a person said is outdated only by the word of a person. */
+/** A person's statement is only replaced by a person's. */
 function isByAuthority({ old, current }: Retirement, { role }: Said): boolean {
   return role !== 'user' || authorityOf(current ?? old) === 'person'
 }

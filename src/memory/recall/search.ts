@@ -24,7 +24,7 @@ export type SearchRequest = BeliefSearch &
   TurnSearch & {
     /** Default both. */
     readonly in?: (typeof searchPlaces)[number]
-    /** Searches what was known at this time. */
+    /** Searches the state of the memory at this time. */
     readonly asOf?: string
   }
 
@@ -75,7 +75,7 @@ export type SearchResult = {
 }
 
 const maxTextHits = 500
-/** No belief has half of more words than this, and looking them all up would hold up a server. */
+/** No belief has half of more words than this, and looking them all up would block a server. */
 const maxTextWords = 100
 
 export function requirePage({ limit, offset }: { limit: number; offset: number }, most = 1_000): void {
@@ -174,7 +174,7 @@ type Ranked = {
   readonly hits: readonly RankedHit[]
   /** There are more than these, which were not ranked. */
   readonly isCut: boolean
-  /** Finds the words of the query in hits. To do so for all of them takes longer than to rank them. */
+  /** Finds the words of the query in the hits of a page. Doing so for all hits takes longer than ranking them. */
   readonly shown: (page: readonly RankedHit[]) => readonly SearchHit[]
 }
 
@@ -229,7 +229,7 @@ async function rankedHits(store: Store, asked: Omit<BeliefSearch, 'limit' | 'off
   const others = (await store.getMany(user, [...textScores.keys()]))
     .filter((belief) => !known.has(belief.id) && passes(belief, request))
     .map((belief) => {
-      // A belief that is no longer current has no link, but the query may still name it.
+      // A retired belief has no link, but the query may still name it.
       const isNamed = !isCurrent(belief) && isMentioned(belief, linked)
       const texts = fieldsOf(belief).map(({ text }) => text)
       const strength = isNamed ? 'exact' : strengthOf(terms, termsIn(texts.join('\n')))

@@ -35,7 +35,7 @@ export class RecallCounter {
     this.#timer = null
     const waiting = [...this.#waiting]
     this.#waiting.clear()
-    // Counting is no reason for anything to fail.
+    // A failure to count is ignored.
     for (const [user, tallies] of waiting) await this.#counts.countRecalls(user, tallies).catch(() => {})
   }
 }

@@ -14,7 +14,7 @@ import { hadSeen, leaveOut, noticeOf, planMerge } from './merge.ts'
 /** The format of messages and files. Devices with an older one refuse. */
 export const syncFormat = 1
 
-/** What two devices tell each other first. */
+/** The first message between two devices. */
 export type Hello = Pick<SyncDevice, 'device' | 'name' | 'group'> & {
   readonly format: number
   readonly known: KnownEvents
@@ -285,7 +285,7 @@ export async function takeEvents(
   )
 }
 
-/** Erases what other devices forgot, before anything else of them is stored. */
+/** Erases texts that other devices forgot, before storing anything else of theirs. */
 export async function takeForgetting(
   context: SyncContext,
   device: SyncDevice,
@@ -293,7 +293,7 @@ export async function takeForgetting(
 ): Promise<void> {
   if (events.length === 0) return
   const { ports, user } = context
-  // Without fingerprints of its own: those of the forgetting device are stored with its event.
+  // Without new fingerprints: those of the forgetting device are stored with its event.
   const { store, syncDevice: _device, ...others } = ports
   const sync = await ports.sync()
   await sync.stampEvents(user, device.device)
@@ -339,7 +339,7 @@ export async function takeForgetting(
   if (result.outcome === 'stale') await takeForgetting(context, device, events)
 }
 
-/** Forgets what has one of the fingerprints, and stores them: a backup is older than some forgetting. */
+/** Forgets every text with one of the fingerprints, and stores them: a restored backup may be older than a forget. */
 export async function forgetAgain(
   ports: Pick<Ports, 'store' | 'now'>,
   user: string,

@@ -117,7 +117,7 @@ export async function syncFolder(
       context,
       own.map(([, batch]) => batch),
     ))
-  // A device that replaces its files writes what the others do not have.
+  // A device that replaces its files writes the events that the others lack.
   const covered = eventsIn(
     mustReplace ? [...files.values()].filter(({ hello }) => hello.device !== device.device) : [...files.values()],
   )

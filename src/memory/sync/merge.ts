@@ -125,7 +125,7 @@ const visibleFields = (belief: Belief): string => {
 const isSameForPerson = (one: Belief | null, other: Belief | null): boolean =>
   one === null || other === null ? one === other : visibleFields(one) === visibleFields(other)
 
-/** Whether two beliefs of one name say the same. */
+/** Whether two beliefs of one name have the same statement. */
 const isDuplicate = (one: Belief, other: Belief): boolean =>
   isSameStatement(one.content, other.content) &&
   one.pinned === other.pinned &&
@@ -301,8 +301,8 @@ async function openMerge({ store, sync, keys }: MergePorts, request: MergeReques
   }
 
   /**
-   * Takes names that the changes need from beliefs that have them. Returns what gives a name back after the event: of two beliefs
-   * the newer one keeps it; of two with the same statement the older one, which supersedes the newer.
+   * Takes names that the changes need from beliefs that have them. Returns the changes that give a name back after the event: of two
+   * beliefs the newer one keeps it; of two with the same statement the older one, which supersedes the newer.
    */
   async function makeRoom(
     changes: readonly BeliefChange[],

@@ -42,7 +42,7 @@ export type TurnCandidate = {
   readonly sentences: readonly HoldingSentence[]
   /** BM25 of its own words, 0 to 1. */
   readonly words: number
-  /** Terms of the message by where they are found: in the unit itself, in the turn before it, in the turn after it. */
+  /** Terms of the message by place: in the unit itself, in the turn before it, in the turn after it. */
   readonly own: ReadonlySet<string>
   readonly before: ReadonlySet<string>
   readonly after: ReadonlySet<string>
@@ -75,7 +75,7 @@ const maxRows = 80
 const spread = 2
 /** What words of the turn after count, compared with words of the turn before. */
 export const afterShare = 0.5
-/** A time that more of the sessions belong to is no reason to prefer them. */
+/** A time window with a larger share of the sessions does not raise their score. */
 const widestShare = 0.6
 /** More turns of one time are no answer to a question about nothing but that time. */
 const maxOfTime = 120

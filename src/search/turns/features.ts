@@ -87,7 +87,7 @@ function assistantValue({ unit }: TurnCandidate, { asksAssistant, asksEither, as
   return asksAssistant ? -1 : 1
 }
 
-/** An explanation with the words or the sentence behind each feature of a candidate. */
+/** An explanation with the words or the sentence of each feature of a candidate. */
 export const withWords = (
   explanation: Explanation,
   candidate: TurnCandidate,
@@ -129,7 +129,7 @@ const background = { from: 5, to: 15 }
 /** This many of the best turns may be shown. */
 export const maxConsidered = 10
 
-/** 0 for an everyday English word, 1 for a rare one or a name. In a small store idf cannot tell them apart. */
+/** 0 for an everyday English word, 1 for a rare one or a name. In a small store idf cannot distinguish them. */
 const rarityInEnglish = (term: string): number => Math.max(0, pointsOf(term) / 5 - 1)
 
 /** The features of recall for ranked turns, best first. */

@@ -7,13 +7,13 @@ export const maxUnitLength = 4_000
 /** Longer ones are ranked by passages of about this many characters. */
 const passageLength = 2_000
 
-/** The units of a text that are ranked: all of it, or consecutive passages that end where a sentence does. */
+/** The units of a text that are ranked: all of it, or consecutive passages that end with a sentence. */
 export function passagesOf(text: string): readonly string[] {
   if (text.length <= maxUnitLength) return [text]
   const passages: string[] = []
   let start = 0
   const cut = (end: number): void => {
-    // A sentence without an end, such as a log line of a megabyte, is cut where it must be.
+    // A sentence without an end, such as a log line of a megabyte, is cut at the limit.
     while (end - start > maxUnitLength) {
       passages.push(text.slice(start, start + passageLength))
       start += passageLength

@@ -38,7 +38,7 @@ export function pastedFrom(message: string): number {
   return typed.length
 }
 
-/** What follows in a longer message is a document: nobody types so much. So to read a message takes milliseconds. */
+/** Text beyond this length counts as a document, because nobody types so much. This also limits the time to read a message. */
 export const maxTypedLength = 10_000
 
 /** A longer paragraph may be pasted. */
@@ -83,7 +83,7 @@ const doubtfulFrom = (message: string): number => {
 }
 
 /**
- * Where a pasted text ends that its marks surround: a quotation within a line, a fence, or lines that begin with `>`. The
+ * The end of a pasted text that is surrounded by marks: a quotation within a line, a fence, or lines that begin with `>`. The
  * length of the text where no mark ends it.
  */
 function endOfBlock(text: string): number {
@@ -110,7 +110,7 @@ function endOfBlock(text: string): number {
   return text.length
 }
 
-/** Whether a line announces what stands below it, other than a list of what is to be kept. */
+/** Whether a line announces the text below it, other than a list of things to remember. */
 export const endsInColon = (line: string): boolean => colon.test(line.trimEnd()) && !keepsList.test(line)
 
 const colon = /[:：]["'”’*_]{0,3}$/u
@@ -147,7 +147,7 @@ const isForeignLine = (line: string): boolean =>
 const isHeader = (line: string): boolean =>
   /^\*{0,2}[\p{L}\p{N}][\p{L}\p{N} ()._;=-]{0,40}:\*{0,2}(?!\/\/)\s?\S/u.test(line)
 
-/** Four columns or more where no list goes on. */
+/** Indented by four columns or more outside of a list. */
 const isIndentedBlock = (line: string, before: string): boolean =>
   /^(?: {4}|\t)/u.test(line) && !/^\s{0,40}(?:[-*+•]|\d{1,3}[.)])\s/u.test(before)
 

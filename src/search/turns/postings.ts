@@ -1,16 +1,16 @@
 import type { TermPostings, TurnPostings, TurnUnit } from './turn-index.ts'
 
-/** A term of a question with what each occurrence of it is worth. */
+/** A term of a question with the weight of each occurrence. */
 export type WeightedTerm = { readonly term: string; readonly weight: number; readonly postings: TermPostings }
 
 /** Occurrences in a row count less each time. */
 const saturation = 0.9
 
-/** So many occurrences are looked at to find candidates, those of the rarest terms first, and of at least so many terms. */
+/** Max occurrences that are read to find candidates, those of the rarest terms first; at least `minTerms` terms are read. */
 const maxOccurrences = 20_000
 const minTerms = 3
 
-/** The terms that candidates are found by: in a large store, a word that stands everywhere does not tell one turn from another. */
+/** The terms that candidates are found by: in a large store, a word of most turns does not distinguish them. */
 function tellingTerms(terms: readonly WeightedTerm[]): readonly WeightedTerm[] {
   const rarestFirst = [...terms].sort((a, b) => a.postings.rows.length - b.postings.rows.length)
   let occurrences = 0
@@ -21,14 +21,14 @@ function tellingTerms(terms: readonly WeightedTerm[]): readonly WeightedTerm[] {
 }
 
 /**
- * Gives work a table for each row of the store, of zeros, which it has to leave behind. The table is kept from one search to
- * the next: to make one takes longer than to use it.
+ * Runs work with a table of zeros, one entry for each row of the store; work must leave zeros. The table is kept from one
+ * search to the next, because allocating it takes longer than using it.
  */
 function scratch<Table extends Float32Array | Int32Array | Uint8Array>(make: (size: number) => Table) {
   let kept: Table | null = null
   return <Result>(size: number, work: (table: Table) => Result): Result => {
     const table = kept !== null && kept.length >= size ? kept : make(size)
-    // Not given back after an error, since it may hold anything then.
+    // Not reused after an error, since it may contain any values then.
     kept = null
     const result = work(table)
     if (table.length <= maxKept) kept = table
@@ -112,7 +112,7 @@ export function countsIn(terms: readonly WeightedTerm[], units: readonly TurnUni
   const unitRows = Int32Array.from(units, ({ row }) => row)
   const { lowest, size } = rangeOf([unitRows])
   return withPlaces(size, (places) => {
-    // From 1 on, because 0 stands for a row that is none of the units.
+    // From 1 on, because 0 means a row that is not a unit.
     for (const [place, row] of unitRows.entries()) places[row - lowest] = place + 1
     const counts = terms.map(({ postings }) => {
       const found = new Uint8Array(units.length)

@@ -29,7 +29,7 @@ import type { TurnUnit, TurnView } from './turn-index.ts'
 /** The quotes for a message, or why there is none. */
 export type Push = {
   readonly quotes: readonly PushedQuote[]
-  /** The probability that one of the best turns helps, and what it has to reach. */
+  /** The probability that one of the best turns helps, and the thresholds. */
   readonly probability: number
   readonly levels: Levels
   /** The best turns that may be quoted, shown or not, best first. */

@@ -2,7 +2,7 @@ import { analyse } from '../analyse.ts'
 import { type StepRange, stepRange, stepsNamed, withoutSteps } from './steps.ts'
 import { isAskingTerm, termsOf } from './terms.ts'
 
-/** What the words of a question say about what is asked for. Nothing else routes a search. */
+/** The intent of a question, read from its words. Nothing else routes a search. */
 export type Question = {
   /** Each term with its weight. */
   readonly terms: ReadonlyMap<string, number>
@@ -10,11 +10,11 @@ export type Question = {
   readonly speaker: string | null
   /** Ends in a question mark, or begins like a question. */
   readonly isQuestion: boolean
-  /** Asks for what the assistant said. */
+  /** Asks for the assistant's words. */
   readonly asksAssistant: boolean
-  /** Asks for what was said in a conversation, by the person or the assistant. */
+  /** Asks for words of a conversation, by the person or the assistant. */
   readonly asksEither: boolean
-  /** Asks for a summary, which everything that was said belongs to. */
+  /** Asks for a summary of the whole conversation. */
   readonly asksSummary: boolean
   /** Asks for how something was before. */
   readonly asksPast: boolean
@@ -115,12 +115,12 @@ const change =
 const ofSteps = /\b(?:steps?|turns?|actions?|trajectory|episode)\b/i
 const howMany = /\bhow (?:many|much|old|long|often|far)\b/i
 
-/** Whether a text tells when something was or will be. */
+/** Whether a text contains a time of something. */
 export const tellsTime = (text: string): boolean => timeWords.test(text)
 const timeWords =
   /\b(?:yesterday|today|tonight|tomorrow|ago|last (?:\w+ )?(?:night|week|month|year|weekend|monday|tuesday|wednesday|thursday|friday|saturday|sunday|spring|summer|fall|winter)|this (?:week|month|year|weekend|morning|past)|next (?:week|month|year|weekend)|january|february|march|april|june|july|august|september|october|november|december|since|(?:19|20)\d\d)\b/i
 
-/** Whether a text tells a number. */
+/** Whether a text contains a number. */
 export const tellsNumber = (text: string): boolean => numberWords.test(text)
 const numberWords =
   /\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|thousand|twice|couple)\b/i
@@ -134,7 +134,7 @@ export type DateWindow = {
 }
 type Span = Pick<DateWindow, 'from' | 'to'>
 
-/** How many days from the day meant something may lie: nobody counts the days of "two months ago". */
+/** Max distance in days from the computed day: "two months ago" is not meant exactly. */
 const tolerance: Readonly<Record<string, number>> = { day: 1, week: 3, weekend: 3, fortnight: 4, month: 8, year: 45 }
 
 // Without one of these words there is no date to read, and most questions have none.
@@ -161,7 +161,7 @@ export async function dateWindow(asked: string, now: Date): Promise<DateWindow |
   return { ...span, terms: termsIn(`${first.text} ${last?.text ?? ''}`) }
 }
 
-/** "march" and "may" are months after a preposition, with a capital, or beside a day or a year; else they may be verbs. */
+/** "march" and "may" are months after a preposition, with a capital, or next to a day or a year; else they may be verbs. */
 const isMeant = ({ text, index }: Parsed, question: string): boolean =>
   !/^(?:march|may)$/u.test(text) ||
   /\b(?:in|on|during|of|since|last|this|next|early|late|mid|by|until|before|after)[\s-]+$/iu.test(
@@ -214,7 +214,7 @@ function addDays(day: number, days: number): number {
   return new Date(date.getFullYear(), date.getMonth(), date.getDate() + days).getTime()
 }
 
-/** The first moment of the month of `day`, or of one so many months later. */
+/** The first moment of the month of `day`, or of the month `later` months after it. */
 function startOfMonth(day: number, later = 0): number {
   const date = new Date(day)
   return new Date(date.getFullYear(), date.getMonth() + later, 1).getTime()

@@ -21,7 +21,7 @@ export type PushedQuote = {
   readonly level: QuoteLevel
   /** The probability that the turn helps with the message. */
   readonly probability: number
-  /** The log odds of the probability, and the sum behind them. */
+  /** The log odds of the probability, and their sum of terms. */
   readonly score: number
   readonly explanation: Explanation
   /** Words of the message, as written there: in the quote, and elsewhere in its turn or next to it. */
@@ -155,7 +155,7 @@ const maxFollowing = 20
 /** Only the beginning of a turn is read for a correction. */
 const correctionLength = 500
 
-/** Begins like a correction, and has two words of the corrected text, or a number where that has one. */
+/** Begins like a correction, and has two words of the corrected text, or a number if that has one. */
 function isCorrectionOf(corrected: string, text: string): boolean {
   const cue = correctionCue.exec(text.slice(0, 100))?.[0]
   if (cue === undefined) return false
@@ -182,7 +182,7 @@ const maxQuoteLength = 240
 /** A sentence, and the part of the turn that it is quoted from. */
 type OwnSentence = Sentence & { readonly part: OwnPart }
 
-/** The sentences of a unit that may be quoted: of a person's turn, what is not pasted. Positions are those in the turn. */
+/** The sentences of a unit that may be quoted: of a person's turn, those that are not pasted. Positions are those in the turn. */
 export function ownSentences(
   { role, text }: Turn,
   { row, first }: Pick<TurnUnit, 'row' | 'first'>,
@@ -195,7 +195,7 @@ export function ownSentences(
     const from = Math.max(start, part.start)
     return (
       joinedSentences(text.slice(from, Math.min(end, part.end)), maxSentences)
-        // One that announces a pasted text is no statement without it.
+        // A sentence that announces a pasted text is not a statement by itself.
         .filter((one) => part.end === text.length || !endsInColon(one.text))
         .map((one) => ({ ...one, start: one.start + from, end: one.end + from, part }))
     )

@@ -76,7 +76,7 @@ function placedByWords(
   })
 }
 
-/** A candidate with its score and the sum behind it. */
+/** A candidate with its score and the sum of terms that gives it. */
 export type ScoredMessage = Scored & { readonly explanation: Explanation }
 
 /** Added to turns of a time if the message asks for nothing but that time, so that they come first. */

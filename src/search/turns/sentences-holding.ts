@@ -1,10 +1,10 @@
 import { type Sentence, sentencesOf } from '../sentences.ts'
 import { termsOf, type WantedTerms } from './terms.ts'
 
-/** A sentence with those of some terms that it holds. */
+/** A sentence with the wanted terms that it contains. */
 export type HoldingSentence = Sentence & { readonly held: ReadonlySet<string> }
 
-/** The sentences of a text, each with those of the wanted terms that it holds. */
+/** The sentences of a text, each with the wanted terms that it contains. */
 export function sentencesHolding(text: string, wanted: WantedTerms): readonly HoldingSentence[] {
   const sentences = sentencesOf(text).map((sentence) => ({ ...sentence, held: new Set<string>() }))
   let at = 0

@@ -8,12 +8,12 @@ type Mention = {
   readonly range: StepRange | null
 }
 
-/** A written range up to so many steps names each of them; of a longer one only its ends. */
+/** A written range of at most this many steps names each of them; a longer one only its ends. */
 const widestRange = 8
 const maxMentions = 200
 
 const stepWord = /\b(?:steps?|turns?)\b/giu
-/** What may stand between the word and its number: "step #3", "step number 3", "turn [3]". */
+/** The text between the word and its number: "step #3", "step number 3", "turn [3]". */
 const beforeNumber = /(?:\s+(?:index|number|no\.?|idx))?[\s:#=]{0,3}\[?/uy
 const number = /(\d{1,5})\]?(?![\d%]|\.\d)/uy
 const separator =

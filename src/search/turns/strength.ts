@@ -1,7 +1,7 @@
 import { termsOf } from './terms.ts'
 import { pointsOf } from './word-points.ts'
 
-/** `exact`: what was asked for stands there. `strong`: most of its telling words do. `possible`: the best there is. */
+/** `exact`: contains the words of the question. `strong`: contains most of its informative words. `possible`: the best available. */
 export const strengths = ['exact', 'strong', 'possible'] as const
 export type Strength = (typeof strengths)[number]
 
@@ -10,7 +10,7 @@ const strongShare = 0.46
 /** One rare word alone does not make a hit strong. */
 const unknownPoints = 12
 
-/** How strong a hit is whose text holds these terms of a question. */
+/** The strength of a hit whose text contains these terms of a question. */
 export function strengthOf(terms: Iterable<string>, held: ReadonlySet<string>): Exclude<Strength, 'exact'> {
   let total = unknownPoints
   let found = 0

@@ -2,7 +2,7 @@ import { stemmer } from 'stemmer'
 import { analyse, isUnspaced, type Token } from '../analyse.ts'
 import { memoize } from '../memoize.ts'
 
-/** One word of a text that turns are found by: the stem, and where the word stands. */
+/** One word of a text that turns are found by: the stem, and the position of the word. */
 export type Term = { readonly term: string; readonly start: number; readonly end: number }
 
 /**
@@ -43,7 +43,7 @@ const letterA = 97
 const letterY = 121
 const letters = 26
 
-/** Where the first two letters of a word stand in a table of pairs; -1 where one of them is not a plain letter. */
+/** The index of a word's first two letters in a table of pairs; -1 if one of them is not a plain letter. */
 function pairOf(word: string): number {
   const first = word.charCodeAt(0) - letterA
   const second = word.charCodeAt(1) - letterA
@@ -55,8 +55,8 @@ function pairOf(word: string): number {
 let formsOfTerm: ReadonlyMap<string, readonly string[]> | undefined
 
 /**
- * Tells words by their first two letters, which a stem shares with its word: to look every word of a text up takes longer
- * than to find the words. (Only a y in second place may change: `ays` becomes `ai`.)
+ * Filters words by their first two letters, which a stem shares with its word: looking up every word of a text takes
+ * longer than finding the words. (Only a y in second place may change: `ays` becomes `ai`.)
  */
 export function wantedTerms(terms: ReadonlySet<string> | ReadonlyMap<string, unknown>): WantedTerms {
   formsOfTerm ??= Map.groupBy(irregularForms.keys(), termOf)
@@ -110,7 +110,7 @@ export function isAskingTerm(term: string): boolean {
   return asking.has(term)
 }
 
-/** Words that say how a sentence is built and nothing about its topic. They are not indexed. */
+/** Function words, which carry no topic. They are not indexed. */
 const stopWords: ReadonlySet<string> = new Set(
   `a about after again all also am an and any are as at be been before being both but by can cant could couldnt did didnt
   do does doesnt don done dont during each etc few for from had has have he her here hes hey hi him his how i id if ill im
@@ -120,7 +120,7 @@ const stopWords: ReadonlySet<string> = new Set(
   yeah you your youre youve`.split(/\s+/u),
 )
 
-/** Words of asking ("do you recall how many …"). They stand in many questions and say little about what is asked for. */
+/** Words of asking ("do you recall how many …"). They occur in many questions and carry little of the topic. */
 const askingWords: readonly string[] =
   `able advice ago amount ask asked average back chat check combined conversation current currently day days discuss
   discussed discussing earlier exactly first follow following gave get give go going got help idea ideas initially kind

@@ -4,8 +4,8 @@ import type { Question } from './question.ts'
 import { termsOf } from './terms.ts'
 
 /**
- * What ranks the steps of an agent's work: what was done counts as much as what was new in the result, and a result that
- * repeats the one before it tells nothing. Chosen on development data (docs/conversations.md).
+ * Constants for ranking the steps of an agent's work: the action counts as much as the new part of the result, and a
+ * result that repeats the one before it counts nothing. Chosen on development data (docs/conversations.md).
  */
 export const stepConstants = {
   k1: 1.2,
@@ -16,11 +16,11 @@ export const stepConstants = {
   pair: 0.5,
   /** A share of the steps right before and after. */
   neighbour: 0.1,
-  /** For the last or the first steps, where the question asks for them. */
+  /** For the last or the first steps, if the question asks for them. */
   order: 0.25,
   /** A step with this share of the best one's words answers as well. */
   alike: 0.75,
-  /** For a step that changes something, where the question asks for changes. */
+  /** For a step that changes something, if the question asks for changes. */
   change: 0.25,
   /** For the step that is named, falling with the distance from it. */
   named: 1,
@@ -29,17 +29,17 @@ export const stepConstants = {
   outside: 1,
 } as const
 
-/** A step of a trajectory: what was done, and what came of it. */
+/** A step of a trajectory: the action and its result. */
 export type TrajectoryStep = { readonly place: number; readonly action: string; readonly result: string }
 
-/** A tool's turn is what was done, an empty line, and what came of it. */
+/** A tool's turn is the action, an empty line, and the result. */
 export function stepOf(text: string, place: number): TrajectoryStep {
   const gap = /\n[^\S\n]*\n/u.exec(text)
   if (gap === null) return { place, action: text, result: '' }
   return { place, action: text.slice(0, gap.index), result: text.slice(gap.index + gap[0].length) }
 }
 
-/** An action names what it does in its first characters. */
+/** The name of an action is in its first characters. */
 const actionHead = 80
 
 type Fields = { readonly action: Field; readonly result: Field; readonly changes: boolean }
@@ -103,7 +103,7 @@ function askedOf({ terms, steps }: Question): Asked {
   return new Map([...own, ...pairs])
 }
 
-/** BM25 over the actions plus BM25 over what was new in the results, each with the statistics of its own field. */
+/** BM25 over the actions plus BM25 over the new parts of the results, each with the statistics of its own field. */
 function wordScores(fields: readonly Fields[], asked: Asked): readonly number[] {
   const scoresOf = (part: 'action' | 'result', b: number) =>
     bm25(
@@ -135,7 +135,7 @@ function bm25(fields: readonly Field[], asked: Asked, b: number): readonly numbe
   return scores
 }
 
-/** How often a text holds what is asked for, and how many terms it has. */
+/** How often a text contains the wanted terms, and how many terms it has. */
 function fieldOf(text: string, asked: Asked): Field {
   const counts = new Map<string, number>()
   const terms = termsOf(text)

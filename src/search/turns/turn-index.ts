@@ -1,6 +1,6 @@
 import type { Turn, TurnRole } from '../../beliefs/turn.ts'
 
-/** Which turns may be returned. Everything given must hold. Statistics are those of the user and scopes alone. */
+/** Which turns may be returned. All given conditions must be met. Statistics are those of the user and scopes alone. */
 export type TurnView = {
   readonly user: string
   /** Turns of these scopes; null for every scope of the user. */
@@ -40,9 +40,9 @@ export type TurnUnit = {
   readonly role: TurnRole
   readonly speaker: string | null
   readonly at: number
-  /** How many terms it holds. */
+  /** How many terms it has. */
   readonly length: number
-  /** Whether it holds a question mark. */
+  /** Whether it contains a question mark. */
   readonly asks: boolean
 }
 
@@ -84,7 +84,7 @@ export type MeaningIndex = {
     message: MessageVectors,
     limit: number,
   ): Promise<readonly { readonly beliefId: string; readonly cosine: number }[]>
-  /** The vectors of the turns that these rows belong to, by row; absent where there are none yet. */
+  /** The vectors of the turns that these rows belong to, by row; absent if there are none yet. */
   vectorsAt(user: string, model: string, rows: readonly number[]): Promise<ReadonlyMap<number, Int8Array>>
   /**
    * Texts that have no vectors of the model yet, the newest first, at most `limit`: of some rows before `before`, so that no call takes
@@ -96,7 +96,7 @@ export type MeaningIndex = {
     kind: EmbeddedKind,
     page: { readonly limit: number; readonly before?: number },
   ): Promise<{ readonly texts: readonly EmbeddedText[]; readonly next: number | null }>
-  /** Stores vectors. Those of a text that was forgotten meanwhile are dropped. */
+  /** Stores vectors. Those of a text that was forgotten in the meantime are dropped. */
   keepVectors(user: string, model: string, kind: EmbeddedKind, vectors: readonly TurnVectors[]): Promise<void>
   /** Whether the user has vectors of any model. */
   hasVectors(user: string): Promise<boolean>
@@ -104,7 +104,7 @@ export type MeaningIndex = {
   vectorCounts(user: string, model: string): Promise<{ readonly indexed: number; readonly waiting: number }>
 }
 
-/** The words of turns by key: what a look-up costs depends on how often its terms occur, and on nothing else. */
+/** The words of turns by key: the cost of a look-up depends only on how often its terms occur. */
 export type TurnIndex = {
   turnPostings(view: TurnView, terms: readonly string[]): Promise<TurnPostings>
   /** Everyone who is named as a speaker in the scopes of a view. */

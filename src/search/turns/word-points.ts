@@ -8,11 +8,11 @@ const rarePoints = 10
 let bands: readonly (readonly [points: number, terms: string])[] | undefined
 
 /**
- * How telling a term is in general English, whatever the store holds: 3 for the most common, 5, 6, 8, and 10 for a rare
+ * How informative a term is in general English, independent of the store: 3 for the most common, 5, 6, 8, and 10 for a rare
  * or unknown one. Words of asking count half.
  */
 export const pointsOf = memoize((term: string): number => {
-  // A one-shot command asks for a few terms: to find them in the text costs less than to make a table of them all.
+  // A one-shot command asks for a few terms: finding them in the text is faster than building a table of all.
   bands ??= readBands()
   const band = bands.find(([, terms]) => terms.includes(` ${term} `))?.[0] ?? rarePoints
   return isAskingTerm(term) ? band / 2 : band

@@ -27,7 +27,7 @@ const Questions = z.record(
   z.array(z.object({ question: z.string(), source_chat_ids: z.unknown().optional() })),
 )
 
-/** BEAM (ICLR 2026): are the messages found that an answer needs? Standing instructions are scored as a block of their own. */
+/** BEAM (ICLR 2026): are the messages found that an answer needs? Standing instructions are scored as a separate block. */
 export const beam: Suite = {
   name: 'beam',
   published: { unit: 'conversations', counts: [20, 35] },
@@ -76,7 +76,7 @@ function fileOf(folder: string, name: string): string | null {
   return [`${name}.json`, `${name}.json.gz`].map((one) => join(folder, one)).find((one) => existsSync(one)) ?? null
 }
 
-/** Every message ends in a mark of how it was made, such as `->-> 1,22`, which is no part of what was said. */
+/** Every message ends in a mark of how it was made, such as `->-> 1,22`, which is not part of the message. */
 const mark = /\s*->->\s*[\d,\s]*$/u
 
 function conversationOf(folder: string): SuiteConversation {
@@ -89,7 +89,7 @@ function conversationOf(folder: string): SuiteConversation {
     groups.flat().flatMap(({ role, id, content, time_anchor: anchor }, index): SuiteTurn[] => {
       const anchored = Date.parse(`${(anchor ?? '').replaceAll('-', ' ')} UTC`)
       day = Number.isNaN(anchored) ? Math.max(day, Date.UTC(2024, 0, 1) + batch * 86_400_000) : anchored
-      // Some larger chats hold a message twice.
+      // Some larger chats contain a message twice.
       if (byId.has(id)) return []
       const at = new Date(day + index * 60_000).toISOString()
       const session = `s${batch + 1}`

@@ -77,7 +77,7 @@ export function conversationsOf(place: PackPlace, data: string | undefined): Ite
   return suite?.read(dataPath(place, data)) ?? []
 }
 
-/** A question of a pack, and the conversation it is about; null where the pack or the data has no such question. */
+/** A question of a pack, and the conversation it is about; null if the pack or the data has no such question. */
 export function questionOf(place: PackPlace, data: string | undefined, caseId: string) {
   for (const conversation of conversationsOf(place, data)) {
     const question = conversation.questions.find(({ id }) => id === caseId)
@@ -122,7 +122,7 @@ type Work = Required<Pick<ConversationOptions, 'clock' | 'onProgress'>> & {
   readonly onIngested: (ms: number) => void
 }
 
-/** One conversation after the other. The memory holds one at a time, so cases of different ones cannot run at once. */
+/** One conversation after the other. The memory contains one at a time, so cases of different ones cannot run at once. */
 async function* carryOut(suite: Suite, path: string, work: Work): AsyncGenerator<CaseOutcome> {
   const { request, clock } = work
   const { wanted, signal } = request
@@ -165,7 +165,7 @@ async function tell(
   }
 }
 
-/** Maps the ids of an answer to turns. A session id stands for the turns of the session, and an unknown id for a wrong turn. */
+/** Maps the ids of an answer to turns. A session id means all turns of the session, and an unknown id a wrong turn. */
 function resolver({ turns }: SuiteConversation): (answer: SystemAnswer) => SuiteAnswer {
   const sized = turns.map(({ id, session, text }): FoundTurn => ({ id, session, characters: text.length }))
   const byId = new Map<string, readonly FoundTurn[]>([

@@ -27,14 +27,14 @@ export const factConsolidation: Suite = {
     return {
       'current@1': Number(isCurrent(texts[0] ?? '')),
       'current@5': Number(current !== undefined),
-      // Older facts about the same thing that stand beside the current one.
+      // Older facts about the same thing that are shown with the current one.
       'stale-shown':
         current === undefined ? null : texts.filter((text) => text !== current && isVersionOf(text, current)).length,
     }
   },
 }
 
-/** Whether two facts say the same up to their value. */
+/** Whether two facts differ only in their value. */
 export function isVersionOf(one: string, other: string): boolean {
   const [words, others] = [one.split(' '), other.split(' ')]
   let shared = 0
@@ -42,7 +42,7 @@ export function isVersionOf(one: string, other: string): boolean {
   return shared >= 3 && shared >= Math.min(words.length, others.length) / 2
 }
 
-/** Every numbered line is a note of its own, written in the order of the numbers. */
+/** Every numbered line is a separate note, written in the order of the numbers. */
 function conversationOf(
   { context, questions, answers, metadata }: z.infer<typeof Context>,
   file: string,

@@ -33,7 +33,7 @@ const Sample = z.object({
 
 const categories = ['multi-hop', 'temporal', 'open-domain', 'single-hop', 'adversarial'] as const
 
-/** LoCoMo (Maharana et al., ACL 2024): are the turns that hold the evidence found? */
+/** LoCoMo (Maharana et al., ACL 2024): are the turns with the evidence found? */
 export const loCoMo: Suite = {
   name: 'locomo',
   published: { unit: 'conversations', counts: [10] },
@@ -99,7 +99,7 @@ function conversationOf({ sample_id: id, conversation, qa }: z.infer<typeof Samp
 
 const months = 'january february march april may june july august september october november december'.split(' ')
 
-/** `1:56 pm on 8 May, 2023`, in milliseconds; noon, because the hour says nothing. */
+/** `1:56 pm on 8 May, 2023`, in milliseconds; noon, because the hour carries no information. */
 function timeOf(given: unknown, where: string): number {
   const [, day, month = '', year] = /(\d{1,2}) ([A-Za-z]+),? (\d{4})/u.exec(String(given)) ?? []
   const place = months.indexOf(month.toLowerCase())

@@ -29,7 +29,7 @@ const Row = z.object({
 })
 type Row = z.infer<typeof Row>
 
-/** LongMemEval (Wu et al., ICLR 2025): is the session that holds the evidence found? */
+/** LongMemEval (Wu et al., ICLR 2025): is the session with the evidence found? */
 export const longMemEval: Suite = {
   name: 'longmemeval',
   published: { unit: 'questions', counts: [500] },
@@ -56,7 +56,7 @@ export const longMemEval: Suite = {
   },
 }
 
-/** The same questions over one store that holds the sessions of all of them, each once. */
+/** The same questions over one store with the sessions of all of them, each once. */
 export const pooledLongMemEval: Suite = {
   ...longMemEval,
   name: 'longmemeval-pooled',

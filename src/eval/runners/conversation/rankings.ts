@@ -12,7 +12,7 @@ import { idOf, type SuiteConversation } from './suite.ts'
 /** The prefix of the name of a system that is a file of rankings. */
 const prefix = 'rankings:'
 
-/** The file behind the name of a system; null if the system is a program. */
+/** The file in the name of a system; null if the system is a program. */
 export const rankingsFile = (system: string): string | null =>
   system.startsWith(prefix) ? system.slice(prefix.length) : null
 

@@ -1,18 +1,18 @@
 import type { SystemTurn } from '../../system/system.ts'
 
-/** A turn of a suite. Sessions are named by the harness, because the names of a suite may tell which sessions matter. */
+/** A turn of a suite. Sessions are named by the harness, because a suite's own names may reveal which sessions matter. */
 export type SuiteTurn = Omit<SystemTurn, 'user' | 'scope'>
 
 /** The expected result of a question. The system under test never sees it. */
 type Gold = {
-  /** Ids of the turns that hold the evidence, and the sessions they stand in. */
+  /** Ids of the turns with the evidence, and their sessions. */
   readonly turns: ReadonlySet<string>
   readonly sessions: ReadonlySet<string>
   /** Ids of turns that the question itself gives away. They are taken out of every ranking before it is scored. */
   readonly given?: ReadonlySet<string>
-  /** The session that holds the latest state, where a fact changed. */
+  /** The session with the latest state, if a fact changed. */
   readonly newest?: string
-  /** Strings of which the current fact holds one. */
+  /** Strings of which the current fact contains one. */
   readonly answers?: readonly string[]
   /** Ids of other turns that help: neither required nor wrong. */
   readonly also?: ReadonlySet<string>
@@ -35,7 +35,7 @@ export type SuiteQuestion = {
   readonly isTrap?: boolean
 }
 
-/** One conversation, or one agent's trajectory, with the questions about it. Each is a memory of its own. */
+/** One conversation, or one agent's trajectory, with the questions about it. Each is a separate memory. */
 export type SuiteConversation = {
   readonly id: string
   readonly turns: readonly SuiteTurn[]
@@ -49,7 +49,7 @@ export type FoundTurn = Pick<SuiteTurn, 'id' | 'session'> & { readonly character
 export type SuiteAnswer = {
   /** Best first. */
   readonly found: readonly FoundTurn[]
-  /** Ids of the turns in a block beside the ranking: standing instructions that hold whatever is asked. */
+  /** Ids of the turns in a block next to the ranking: standing instructions that apply to every question. */
   readonly standing: readonly string[]
   /** The lines that are put into the context unasked, in their order; null for a system that only searches. */
   readonly shown: readonly (FoundTurn & { readonly text: string; readonly isEarlier: boolean })[] | null
@@ -61,7 +61,7 @@ export type ReadProgress = (label: string, done: number, total: number) => void
 /** A benchmark of conversations: how its files are read, and how an answer is scored. */
 export type Suite = {
   readonly name: string
-  /** How many there are in the whole published data; several where it is published in several sizes. Null for data of anybody. */
+  /** How many there are in the whole published data; several if it is published in several sizes. Null for data that people write themselves. */
   readonly published: { readonly unit: 'questions' | 'conversations'; readonly counts: readonly number[] } | null
   readonly read: (path: string, onProgress?: ReadProgress) => Iterable<SuiteConversation>
   /** The scores of one answer. A score that does not apply is null and never becomes zero. */

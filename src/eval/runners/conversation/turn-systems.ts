@@ -25,7 +25,7 @@ import { isOutsideName, openOutside, outsideForms } from '../../system/systems.t
 
 /** The dependencies of our own systems. */
 export type TurnSystemParts = {
-  /** The ports of a new, empty memory. `dispose` removes what it left on the disk. */
+  /** The ports of a new, empty memory. `dispose` removes its files. */
   readonly open: () => Promise<Omit<Ports, 'now' | 'embedder'> & { readonly dispose: () => Promise<void> }>
   readonly openEmbedder: () => Promise<Embedder>
   readonly version: string
@@ -94,7 +94,7 @@ const author = { actor: 'person', origin: 'suite' } as const
 /** More characters than a turn of any suite has. */
 const longestTurn = 10_000_000
 
-/** Credence, through the use cases that serve everybody. */
+/** Credence, through the use cases of the product. */
 function credenceTurns(
   { open, version }: TurnSystemParts,
   openEmbedder: (() => Promise<Embedder>) | null,
@@ -148,7 +148,7 @@ function credenceTurns(
           return id === undefined ? [] : [{ id, score, characters: text.length }]
         }),
         quotes: [
-          // A belief that was learned from a turn stands for it.
+          // A belief that was learned from a turn counts as the turn.
           ...relevant.map(({ belief: { content, provenance } }) => ({
             turn: given.get(provenance.sourceId ?? '') ?? 'belief',
             text: content,
@@ -318,7 +318,7 @@ const vectorsAlone = (openEmbedder: () => Promise<Embedder>, version: string): H
     },
   })
 
-/** A control that orders turns by something else than what they say. */
+/** A control that orders turns without their text. */
 const inOrder = (about: About, order: Order, push: Push): HearingSystem =>
   lookingThrough({
     ...about,
@@ -327,7 +327,7 @@ const inOrder = (about: About, order: Order, push: Push): HearingSystem =>
     find: async (hits) => hits,
   })
 
-/** A control: the steps nearest to those that the question names, whatever they say. Without a named step it finds nothing. */
+/** A control: the steps nearest to those that the question names, whatever their content. Without a named step it finds nothing. */
 const nearestSteps = (version: string): HearingSystem =>
   lookingThrough({
     name: 'nearest-steps',
