@@ -60,7 +60,7 @@ describe.skipIf(noBrowser !== null)('the page of recall', () => {
     await sees(page, /and 2 quotes in/)
     // Whether a quote matches strongly is what a search says.
     expect(await quotes.getByText(/^(strong|possible)$/).count()).toBe(0)
-    await sees(page, 'The message names no belief. A quote of what was said earlier matches it.')
+    await sees(page, 'The message names no belief. The lines below match it.')
 
     const june = 'The harpsichord tuner visits Okonkwo hall in June.'
     await dashboard.memoryAs().hear([{ text: june, at: '2026-05-03T10:00:00Z', session: 'june', speaker: 'Ben' }])
