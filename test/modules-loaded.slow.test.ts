@@ -33,11 +33,12 @@ function modulesOf(dir: string, name: string, argv: readonly string[]) {
 
 /** A command loads only the modules it needs: each one costs a one-shot process more than half a millisecond. */
 const commands = [
-  // Three of them are the fields and the hints of its operation, and five of each the vectors of the store and their setting.
-  { name: 'remember', most: 106, argv: ['remember', 'Invoices are due in 14 days.', '--name', 'payment terms'] },
-  { name: 'recall', most: 70, argv: ['recall', 'What are our payment terms?'] },
-  { name: 'benchmark run', most: 128, argv: ['benchmark', 'run', 'retrieval-precision'] },
-  { name: 'task run', most: 200, argv: ['task', 'run', 'second-brain', '--agent', 'reference'] },
+  // Three of them are the fields and the hints of its operation, five of each the vectors of the store and their setting, and one
+  // the store's tables of sync. Seals, capabilities and lives take six of a benchmark.
+  { name: 'remember', max: 107, argv: ['remember', 'Invoices are due in 14 days.', '--name', 'payment terms'] },
+  { name: 'recall', max: 71, argv: ['recall', 'What are our payment terms?'] },
+  { name: 'benchmark run', max: 134, argv: ['benchmark', 'run', 'retrieval-precision'] },
+  { name: 'task run', max: 200, argv: ['task', 'run', 'second-brain', '--agent', 'reference'] },
 ] as const
 
 /** Whether the graders of tasks can run here. */
@@ -46,17 +47,17 @@ const canConfine = (): boolean =>
   spawnSync('unshare', ['--user', '--map-root-user', '--net', 'true']).status === 0
 
 describe('modules of src that a command loads', () => {
-  it.for(commands)('$name loads at most $most', ({ name, most, argv }, context) => {
+  it.for(commands)('$name loads at most $max', ({ name, max, argv }, context) => {
     if (name === 'task run' && !canConfine()) return context.skip('Python or Linux namespaces are missing.')
     using directory = temporaryDirectory()
     if (name === 'recall') modulesOf(directory.path, 'before', commands[0].argv)
 
     const { status, stderr, modules } = modulesOf(directory.path, 'modules', argv)
 
-    console.log(`${name} loads ${modules.size} modules; at most ${most} are allowed.`)
+    console.log(`${name} loads ${modules.size} modules; at most ${max} are allowed.`)
     expect({ status, stderr: status === 0 ? '' : stderr }).toEqual({ status: 0, stderr: '' })
     expect(modules.size).toBeGreaterThan(10)
-    expect(modules.size).toBeLessThanOrEqual(most)
+    expect(modules.size).toBeLessThanOrEqual(max)
   })
 
   it.each(['recall', 'search'])('%s loads no rule of learning, although it quotes what was said', (command) => {
