@@ -7,16 +7,19 @@ type Tally = Pick<Summary, 'totalPassed' | 'totalCases' | 'errors'>
 /** One line of the table of results. */
 export type ComparisonRow = ReturnType<typeof comparisonRow>
 
+/** The cases that the system was asked. A case about something that it does not offer is neither passed nor failed. */
+const askedIn = (runs: readonly PackRun[]) => outcomesOf(runs).filter(({ verdict }) => verdict !== 'skipped')
+
 export function comparisonRow(backend: string, runs: readonly PackRun[]) {
   const tallyOf = (some: readonly PackRun[]): Tally => {
-    const { totalPassed, totalCases, errors } = summarise(outcomesOf(some))
+    const { totalPassed, totalCases, errors } = summarise(askedIn(some))
     return { totalPassed, totalCases, errors }
   }
   const [session, others] = [true, false].map((isSession) => {
     const own = runs.filter(({ pack }) => (pack.kind === 'session') === isSession)
     return own.length === 0 ? null : tallyOf(own)
   })
-  const { passRateInterval95, meanPrecision, meanRecall, meanDriftScore, p50LatencyMs } = summarise(outcomesOf(runs))
+  const { passRateInterval95, meanPrecision, meanRecall, meanDriftScore, p50LatencyMs } = summarise(askedIn(runs))
   return {
     backend,
     description: runs[0]?.system.description ?? '',

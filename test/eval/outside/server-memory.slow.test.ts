@@ -28,8 +28,8 @@ describe('@modelcontextprotocol/server-memory', () => {
 
     expect(run.notices).toEqual([expect.stringMatching(/^server-memory is memory-server /u)])
     expect(run.outcomes.flatMap(({ error }) => error ?? [])).toEqual([])
-    const passed = passedIn(run)
-    expect(passed).toEqual(passedIn(nothing))
+    const asked = new Set(askedIn(run).map(({ caseId }) => caseId))
+    expect(passedIn(run)).toEqual(passedIn(nothing).filter((caseId) => asked.has(caseId)))
     expect(passesOf(run)).toBe(documented('server-memory'))
   })
 
@@ -58,7 +58,10 @@ describe('@modelcontextprotocol/server-memory', () => {
 })
 
 /** Passes of a run, as tables write them. */
-const passesOf = (run: PackRun): string => `${passedIn(run).length}/${run.outcomes.length}`
+const passesOf = (run: PackRun): string => `${passedIn(run).length}/${askedIn(run).length}`
+
+/** Without the cases about something that the server does not offer. */
+const askedIn = ({ outcomes }: PackRun) => outcomes.filter(({ verdict }) => verdict !== 'skipped')
 
 const passedIn = ({ outcomes }: PackRun): readonly string[] =>
   outcomes.filter(({ verdict }) => verdict === 'pass').map(({ caseId }) => caseId)

@@ -175,7 +175,8 @@ export const opencode = (): ChatReader => (message) => {
  */
 export function cursor(file: string): ChatReader {
   const session = basename(file, extname(file))
-  const [, slug = ''] = /([^\\/]+)[\\/]agent-transcripts[\\/]/.exec(file) ?? []
+  const folders = file.split(/[\\/]/)
+  const slug = folders[folders.indexOf('agent-transcripts') - 1] ?? ''
   const directory = directoryOfSlug(slug) ?? join('/', slug)
   const { birthtimeMs, mtimeMs } = statSync(file)
   const createdMs = birthtimeMs > 0 ? Math.min(birthtimeMs, mtimeMs) : mtimeMs
@@ -191,7 +192,11 @@ export function cursor(file: string): ChatReader {
 }
 
 /** Cursor puts a prompt between tags, and the time and other context before it. */
-const withoutCursorTags = (text: string): string => /<user_query>\s*([\s\S]*?)\s*<\/user_query>/.exec(text)?.[1] ?? text
+function withoutCursorTags(text: string): string {
+  const start = text.indexOf('<user_query>')
+  const end = text.indexOf('</user_query>', start)
+  return start === -1 || end === -1 ? text : text.slice(start + '<user_query>'.length, end).trim()
+}
 
 const slugOf = (name: string): string => name.replace(/[^a-z0-9]+/gi, '-').replace(/^-+|-+$/g, '')
 
