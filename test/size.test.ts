@@ -15,7 +15,7 @@ const budgets: Readonly<Record<string, number>> = {
   files: 850,
   http: 1_650,
   mcp: 750,
-  memory: 11_850,
+  memory: 11_900,
   'memory/mirror': 2_550,
   'memory/sync': 1_200,
   models: 650,

@@ -14,7 +14,8 @@ describe.skipIf(noBrowser !== null)('the page of recall', () => {
   afterEach(() => expect(dashboard.problems.splice(0)).toEqual([]))
 
   const asked = async (message: string): Promise<void> => {
-    for (const toast of await page.getByRole('button', { name: 'Dismiss' }).all()) await toast.click()
+    // From the last one on: dismissing one changes the places of those after it.
+    for (const toast of (await page.getByRole('button', { name: 'Dismiss' }).all()).reverse()) await toast.click()
     await go(page, '/recall')
     await page.getByRole('textbox', { name: 'Message' }).fill(message)
   }
