@@ -35,7 +35,7 @@ function literalsIn(source: string, file: string): readonly RegExp[] {
   return found
 }
 
-const longestMs = 3_000
+const maxMs = 3_000
 const subject = vm.createContext({ pattern: /x/, text: '' })
 const search = new vm.Script('pattern.global ? [...text.matchAll(pattern)].length : pattern.exec(text)')
 
@@ -45,7 +45,7 @@ function costOf(pattern: RegExp, text: string): number {
   pattern.lastIndex = 0
   Object.assign(subject, { pattern, text })
   try {
-    search.runInContext(subject, { timeout: longestMs })
+    search.runInContext(subject, { timeout: maxMs })
   } catch (error) {
     if ((error as { code?: string }).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return Number.POSITIVE_INFINITY
     throw error

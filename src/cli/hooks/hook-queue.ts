@@ -143,9 +143,9 @@ const maxMarkMs = 30 * 86_400_000
 export function sweepMarks(dir: string, now: number): void {
   const queue = queueIn(dir)
   for (const name of readdirSync(queue)) {
-    const longestMs = name.startsWith(eventPrefix) ? maxEventMs : maxMarkMs
+    const maxAgeMs = name.startsWith(eventPrefix) ? maxEventMs : maxMarkMs
     if (!/^(?:event|unkept|started)-/.test(name)) continue
     const mark = join(queue, name)
-    if (now - (statSync(mark, { throwIfNoEntry: false })?.mtimeMs ?? now) > longestMs) rmSync(mark, { force: true })
+    if (now - (statSync(mark, { throwIfNoEntry: false })?.mtimeMs ?? now) > maxAgeMs) rmSync(mark, { force: true })
   }
 }

@@ -169,16 +169,16 @@ type SpokenTurn = Pick<Turn, 'speaker' | 'role'> & Partial<Pick<Turn, 'origin' |
 
 /** "3 words of the message count ("rent", "kayak", "Norway"); this contains "rent", "kayak"." */
 export function sharedText({ shared, nearby }: Quote, asked: readonly string[]): string {
-  const beside = nearby.length === 0 ? '' : `; right beside it: ${quoteWords(nearby)}`
+  const around = nearby.length === 0 ? '' : `; in the turns next to it: ${quoteWords(nearby)}`
   const held = shared.length === 0 ? 'this contains none of them itself' : `this contains ${quoteWords(shared)}`
   if (asked.length === 0)
     return [
       shared.length === 0 ? '' : `It shares ${quoteWords(shared)} with the message. `,
-      nearby.length === 0 ? '' : `What was said beside it has ${quoteWords(nearby)}.`,
+      nearby.length === 0 ? '' : `The turns next to it have ${quoteWords(nearby)}.`,
     ]
       .join('')
       .trim()
-  return `${pluralize(asked.length, 'word')} of the message ${asked.length === 1 ? 'counts' : 'count'} (${quoteWords(asked)}); ${held}${beside}.`
+  return `${pluralize(asked.length, 'word')} of the message ${asked.length === 1 ? 'counts' : 'count'} (${quoteWords(asked)}); ${held}${around}.`
 }
 
 /** With `--explain`: the best quote that was not shown, and why. */

@@ -94,12 +94,12 @@ export function pausedNotes(dir: string, session: Session): readonly string[] {
 }
 
 const unitsMs: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
-const longestMs = 3_650 * 86_400_000
+const maxPauseMs = 3_650 * 86_400_000
 
 function readDuration(given: string): number {
   const [, number, unit = ''] = /^(\d+)([mhdw])$/.exec(given.trim()) ?? []
   const duration = Number(number) * (unitsMs[unit] ?? Number.NaN)
-  if (duration > 0 && duration <= longestMs) return duration
+  if (duration > 0 && duration <= maxPauseMs) return duration
   throw new UsageError(
     `"${given}" is not a duration.`,
     'Write a number and m, h, d or w, such as 30m or 2h; at most ten years.',

@@ -128,7 +128,7 @@ export const benchmarkSeal = defineCommand({
     return {
       document: { ok: true, file, hash, sealedAt, maxRuns },
       text: () => `Sealed ${hash} for ${pluralize(maxRuns, 'run')}.`,
-      notes: [`Put ${file} under version control: whoever removes it can look again.`],
+      notes: [`Put ${file} under version control. If it is removed, nothing limits the runs any more.`],
     }
   },
 })

@@ -69,7 +69,7 @@ const options = {
   system: text(
     '<name>',
     `The system under test. A memory: ${systemForms}. For tasks: an agent. For conversations: ${[...turnSystemNames, ...outsideForms].join(', ')}. For attacks: credence, ${redTeamControls.join(', ')}.`,
-    'bm25; reference for tasks; credence for attacks and, beside plain baselines, for conversations',
+    'bm25; reference for tasks; credence for attacks; credence and plain baselines for conversations',
   ),
   extractor: text(
     '<name>',
