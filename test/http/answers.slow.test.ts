@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
 it('describes the answers of operations and tools by the types that they return', () => {
-  const { status, stderr } = spawnSync(process.execPath, ['scripts/answers.ts', '--check'], {
+  const { status, stderr } = spawnSync(process.execPath, ['scripts/types.ts', '--check'], {
     cwd: root,
     encoding: 'utf8',
   })

@@ -1,5 +1,6 @@
-// Writes src/operations/answers.json: the JSON Schema of the answer of every operation and tool, made from the types that the functions
-// return, with their comments as descriptions. With --check it writes nothing and fails if the file is stale.
+// Writes schemas that are made from types, with their comments as descriptions: of the answer of every operation and tool to
+// src/operations/answers.json, and of the arguments of every function of the library to src/library-arguments.json. With --check it
+// writes nothing and fails if a file is stale.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -8,7 +9,6 @@ import { API, SignatureKind, type Type, TypeFlags, type Symbol as TypeSymbol } f
 type Schema = Readonly<Record<string, unknown>>
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const target = join(root, 'src/operations/answers.json')
 
 const api = new API({ cwd: root })
 const project = api.updateSnapshot({ openProject: join(root, 'tsconfig.json') }).getProjects()[0]
@@ -20,13 +20,15 @@ const schemas: Record<string, Schema> = {}
 const described = new Map<string, number>()
 /** An MCP client gets each tool alone, so its schema refers to no other. */
 let isInlined = false
-const exported = exportsOf('src/operations/table.ts')
+/** Errors show the names of arguments, not their comments. */
+let areArguments = false
+const table = exportsOf('src/operations/table.ts')
 const answers = Object.fromEntries(
-  propertiesOf(exported, 'operations').map(([name, operation]) => [name, answerOf(operation)]),
+  propertiesOf(table, 'operations').map(([name, operation]) => [name, answerOf(operation)]),
 )
 isInlined = true
 const tools = Object.fromEntries(
-  propertiesOf(exported, 'operations').flatMap(([, operation]) => {
+  propertiesOf(table, 'operations').flatMap(([, operation]) => {
     const declared = checker.getPropertyOfType(operation, 'tool')
     if (declared === undefined) return []
     const tool = typeOf(declared)
@@ -36,19 +38,41 @@ const tools = Object.fromEntries(
     return [[written.value, answerOf(tool)]]
   }),
 )
+areArguments = true
+const library = exportsOf('src/library.ts')
+const functions = ['openMemory', 'shadowRecall'].map((name) => [name, typeOf(exported(library, name))] as const)
+const methods = checker.getPropertiesOfType(
+  checker.getDeclaredTypeOfSymbol(exported(exportsOf('src/memory/memory.ts'), 'Memory')),
+)
+const parameters = Object.fromEntries(
+  [...functions, ...methods.map((method) => [`memory.${method.name}`, typeOf(method)] as const)].map(([name, type]) => [
+    name,
+    argumentsOf(type),
+  ]),
+)
 api.close()
 
 const sorted = Object.fromEntries(Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1)))
-/** One line for each schema. */
 const written = Object.entries({ answers, tools, schemas: sorted }).map(([part, all]) => {
-  const lines = Object.entries(all).map(([name, schema]) => `    ${JSON.stringify(name)}: ${JSON.stringify(schema)}`)
-  return `  "${part}": {\n${lines.join(',\n')}\n  }`
+  return `  "${part}": {\n${linesOf(all, '    ')}\n  }`
 })
-const text = `{\n${written.join(',\n')}\n}\n`
-if (!process.argv.includes('--check')) writeFileSync(target, text)
-else if (readFileSync(target, 'utf8') !== text) {
-  console.error('src/operations/answers.json is stale; run `npm run docs`.')
-  process.exitCode = 1
+
+write('src/operations/answers.json', `{\n${written.join(',\n')}\n}\n`)
+write('src/library-arguments.json', `{\n${linesOf(parameters, '  ')}\n}\n`)
+
+function write(path: string, text: string): void {
+  if (!process.argv.includes('--check')) writeFileSync(join(root, path), text)
+  else if (readFileSync(join(root, path), 'utf8') !== text) {
+    console.error(`${path} is stale; run \`npm run docs\`.`)
+    process.exitCode = 1
+  }
+}
+
+/** One line for each schema. */
+function linesOf(all: Readonly<Record<string, unknown>>, indent: string): string {
+  return Object.entries(all)
+    .map(([name, schema]) => `${indent}${JSON.stringify(name)}: ${JSON.stringify(schema)}`)
+    .join(',\n')
 }
 
 function exportsOf(path: string): ReadonlyMap<string, TypeSymbol> {
@@ -59,9 +83,15 @@ function exportsOf(path: string): ReadonlyMap<string, TypeSymbol> {
 }
 
 function propertiesOf(symbols: ReadonlyMap<string, TypeSymbol>, name: string): readonly (readonly [string, Type])[] {
+  return checker
+    .getPropertiesOfType(typeOf(exported(symbols, name)))
+    .map((property) => [property.name, typeOf(property)])
+}
+
+function exported(symbols: ReadonlyMap<string, TypeSymbol>, name: string): TypeSymbol {
   const symbol = symbols.get(name)
   if (symbol === undefined) throw new Error(`There is no export "${name}".`)
-  return checker.getPropertiesOfType(typeOf(symbol)).map((property) => [property.name, typeOf(property)])
+  return symbol
 }
 
 function typeOf(symbol: TypeSymbol): Type {
@@ -79,6 +109,18 @@ function answerOf(operation: Type): Schema {
   const [answer] = promise?.isTypeReference() ? checker.getTypeArguments(promise) : []
   if (answer === undefined) throw new Error(`${checker.typeToString(operation)} has no answer.`)
   return schemaOf(answer)
+}
+
+function argumentsOf(type: Type): readonly Schema[] {
+  const [signature] = checker.getSignaturesOfType(type, SignatureKind.Call)
+  return (signature?.getParameters() ?? []).map((parameter) => {
+    const given = typeOf(parameter)
+    return { name: parameter.name, ...(isOptional(given) ? { isOptional: true } : {}), schema: schemaOf(given) }
+  })
+}
+
+function isOptional(type: Type): boolean {
+  return (type.isUnionType() ? type.getTypes() : [type]).some(({ flags }) => flags & TypeFlags.Undefined)
 }
 
 function schemaOf(type: Type): Schema {
@@ -116,6 +158,8 @@ function unionOf(types: readonly Type[]): Schema {
 function namedObject(type: Type): Schema {
   const alias = type.getAliasSymbol()
   const name = alias === undefined || type.getAliasTypeArguments().length > 0 ? undefined : alias.name
+  if (areArguments && methodsOf(type).length > 0)
+    return { instance: name ?? type.getSymbol()?.name, methods: methodsOf(type) }
   if (name === undefined || isInlined) return objectOf(type)
   const $ref = `#/components/schemas/${name}`
   const known = described.get(name) ?? type.id
@@ -129,15 +173,26 @@ function namedObject(type: Type): Schema {
   return { $ref }
 }
 
+/** The methods that a value of a type has; none of a type of plain data. */
+function methodsOf(type: Type): readonly string[] {
+  return checker.getPropertiesOfType(type).flatMap((property) => {
+    const isMethod = checker.getSignaturesOfType(typeOf(property), SignatureKind.Call).length > 0
+    return isMethod ? [property.name] : []
+  })
+}
+
 function objectOf(type: Type): Schema {
+  if (checker.getSignaturesOfType(type, SignatureKind.Call).length > 0) return { type: 'function' }
   const [index] = checker.getIndexInfosOfType(type)
   const properties = checker.getPropertiesOfType(type).map((property) => {
     const value = typeOf(property)
-    const types = value.isUnionType() ? value.getTypes() : [value]
-    const isOptional = types.some(({ flags }) => flags & TypeFlags.Undefined)
-    return { name: property.name, isOptional, schema: { ...schemaOf(value), ...description(property) } }
+    return {
+      name: property.name,
+      value,
+      schema: { ...schemaOf(value), ...(areArguments ? {} : description(property)) },
+    }
   })
-  const required = properties.filter(({ isOptional }) => !isOptional).map(({ name }) => name)
+  const required = properties.filter(({ value }) => !isOptional(value)).map(({ name }) => name)
   return {
     type: 'object',
     ...(properties.length === 0
