@@ -64,15 +64,12 @@ describe('remember', () => {
     expect(recalled.relevant).toHaveLength(1)
   })
 
-  it('names another value of the same thing, and the command that replaces it', async () => {
+  it('names another value of the same thing, which the same command with --replace replaces', async () => {
     using place = workplace()
     await place.run('remember', "Tom's build server is larch.", '--scope', 'project:a')
 
     const second = await place.run('remember', "Tom's build server is birch.", '--scope', 'project:a')
-    const command = /To replace it: credence (.*)\n/u.exec(second.stderr)?.[1] ?? ''
-    const words = [...command.matchAll(/'((?:[^']|'\\'')*)'|(\S+)/gu)]
-    const argv = words.map(([, quoted, word]) => quoted?.replaceAll("'\\''", "'") ?? word ?? '')
-    const replaced = await place.run(...argv)
+    const replaced = await place.run('remember', "Tom's build server is birch.", '--scope', 'project:a', '--replace')
     const recalled = await place.json('recall', 'Is the build server up?', '--scope', 'project:a')
 
     expect(second.stdout).toMatch(/^Remembered /)
