@@ -118,7 +118,7 @@ export const damageHint =
   'Nothing was changed. Restore a backup. `credence doctor` says more; `credence doctor --set-aside` renames the store so that a new one is made.'
 
 /** Brings the schema up to date in one transaction. Several processes may do so at once. */
-export function migrate(db: DatabaseSync, file: string, whenUnlocked: (work: () => void) => void): void {
+export function migrate(db: DatabaseSync, file: string): void {
   const applyMissing = (): void => {
     // Read again under the lock: another process may have migrated in the meantime.
     if (schemaState(db, file) === 'known') return
@@ -131,7 +131,7 @@ export function migrate(db: DatabaseSync, file: string, whenUnlocked: (work: () 
     }
     db.exec(`PRAGMA user_version = ${migrations.length}; PRAGMA application_id = ${applicationId}`)
   }
-  if (schemaState(db, file) !== 'known') whenUnlocked(() => inTransaction(db, 'BEGIN IMMEDIATE', applyMissing))
+  if (schemaState(db, file) !== 'known') inTransaction(db, 'BEGIN IMMEDIATE', applyMissing)
 }
 
 const numberOf = (db: DatabaseSync, pragma: string): number => Number(db.prepare(`PRAGMA ${pragma}`).get()?.[pragma])
