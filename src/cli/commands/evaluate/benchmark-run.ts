@@ -2,14 +2,13 @@ import { createWriteStream, existsSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { didYouMean } from '../../../did-you-mean.ts'
-import { manifestOf, packFolders } from '../../../eval/pack/manifest.ts'
+import { manifestOf, packsById } from '../../../eval/pack/manifest.ts'
 import { optionsOf } from '../../../eval/run/run.ts'
 import { type RunRequest, run } from '../../../eval/run/run-packs.ts'
 import { rankingsSystem } from '../../../eval/runners/conversation/rankings.ts'
 import { type PackPlace, readPackFolder } from '../../../eval/runners/runner.ts'
 import { casesOf } from '../../../eval/store/case-log.ts'
-import { manifestName, packPath, requireRun } from '../../../eval/store/documents.ts'
-import { isSafeId } from '../../../eval/store/schemas/primitives.ts'
+import { manifestName, requireRun, treePath } from '../../../eval/store/documents.ts'
 import { redTeamControls, turnBaselines, turnSystemNames } from '../../../eval/system/system.ts'
 import { doorOf, isOutsideName, outsideForms, systemForms } from '../../../eval/system/systems.ts'
 import { defaultEmbedder } from '../../../memory/meaning/open-embedder.ts'
@@ -32,13 +31,12 @@ import {
 /** The folder of a pack: a path, or the id of a pack in the eval store or among the shipped ones. */
 function packDirectory(given: string, { session, root, evaluation }: PackSearch): string {
   const path = resolve(session.places.workingDirectory(), given)
-  const shipped = evaluation.packsDirectory
-  const byId = isSafeId(given) ? [packPath(root, given), join(shipped, given)] : []
-  const found = [...byId, path].find((candidate) => existsSync(join(candidate, manifestName)))
+  const known = packsIn(root, evaluation.packsDirectory)
+  const found = known.get(given) ?? (existsSync(join(path, manifestName)) ? path : undefined)
   if (found !== undefined) return found
   if (statSync(path, { throwIfNoEntry: false })?.isFile())
     throw new UsageError(`${given} is a file.`, 'Give the folder of the pack.')
-  const ids = idsIn(root, shipped)
+  const ids = [...known.keys()]
   const meant = didYouMean(given, ids)
   throw new UsageError(
     `There is no pack "${given}".`,
@@ -50,16 +48,16 @@ function packDirectory(given: string, { session, root, evaluation }: PackSearch)
 const listShort = (ids: readonly string[]): string =>
   [...new Set(ids.map((id) => id.replace(/^red-team-.*/u, 'red-team-*')))].join(', ')
 
-function idsIn(root: string, shipped: string): readonly string[] {
-  const own = join(root, 'benchmarks')
-  const directories = [...(existsSync(own) ? packFolders(own) : []), ...packFolders(shipped)]
-  return [...new Set(directories.map((path) => path.split(/[\\/]/u).at(-1) ?? path))]
+/** The folders of the packs by id. A pack in the store hides a shipped one. */
+function packsIn(root: string, shipped: string): ReadonlyMap<string, string> {
+  const own = treePath(root, 'benchmarks')
+  return new Map([...packsById(shipped), ...(existsSync(own) ? packsById(own) : [])])
 }
 
 /** The ids that begin like a name with a star at its end; else the name as it is. */
 function namedBy(given: string, { root, evaluation }: RunSetup): readonly string[] {
   if (!given.endsWith('*')) return [given]
-  const ids = idsIn(root, evaluation.packsDirectory)
+  const ids = [...packsIn(root, evaluation.packsDirectory).keys()]
   const named = ids.filter((id) => id.startsWith(given.slice(0, -1)))
   if (named.length > 0) return named
   throw new UsageError(`No pack is called "${given}".`, `There are ${listShort(ids)}.`)
