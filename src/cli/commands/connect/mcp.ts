@@ -153,7 +153,8 @@ function hookTool(
       stdout: {},
       stderr: {},
     })
-    return stdout
+    // Claude Code reports a hook without output to the model.
+    return stdout === '' ? '{}' : stdout
   }
 }
 
