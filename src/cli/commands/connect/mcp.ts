@@ -119,7 +119,7 @@ async function mcpSetup(
       const at = new Date().toISOString()
       if (host === null) return
       noteSeen(session.program.machine, host, 'call', { at, tool })
-      if (version !== null) noteSeen(session.program.machine, host, 'version', { at, version })
+      if (version) noteSeen(session.program.machine, host, 'version', { at, version })
     },
     onBug: (error) => console.error(error),
     close: async () => (await opening?.catch(() => null))?.store.close(),
