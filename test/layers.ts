@@ -67,6 +67,7 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
   ai: ['adapters/ai-sdk.ts'],
   '@anthropic-ai/': ['adapters/anthropic.ts'],
   '@langchain/': ['adapters/langgraph.ts'],
+  '@opentelemetry/': ['adapters/telemetry.ts'],
   'mdast-util-from-markdown': ['memory/', 'tasks/'],
   mdast: ['memory/', 'tasks/'],
   yaml: ['tasks/'],
