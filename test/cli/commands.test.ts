@@ -646,7 +646,7 @@ describe('show and history', () => {
     const old = await place.json('show', 'terms')
     const history = await place.run('history', 'terms')
 
-    expect(shown.stdout).toMatch(/^terms\n {2}Invoices are due after 30 days\.\n/)
+    expect(shown.stdout).toMatch(/^name +terms\nstatement +Invoices are due after 30 days\.\n/)
     expect(shown.stdout).toMatch(/also called +net 30, payment terms, due date\n/)
     expect(shown.stdout).toMatch(/written by +person through cli, /)
     expect(shown.stdout).toMatch(

@@ -55,9 +55,9 @@ describe('credence review', () => {
     await place.run('pin', id)
     const edited = await place.run('show', id)
 
-    expect(accepted.stdout).toMatch(/^ +accepted +by a person$/mu)
-    expect(accepted.stdout).not.toMatch(/^ +edited/mu)
-    expect(edited.stdout).toMatch(/^ +edited +by a person$/mu)
+    expect(accepted.stdout).toMatch(/^accepted +by a person$/mu)
+    expect(accepted.stdout).not.toMatch(/^edited/mu)
+    expect(edited.stdout).toMatch(/^edited +by a person$/mu)
   })
 
   it('takes new words for a statement, which become a belief in place of those that were found', async () => {
