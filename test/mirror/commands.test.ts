@@ -177,7 +177,6 @@ describe('an edit that needs the word of a person', () => {
     expect(listed.stdout).toMatch(/^Retire "two".*\n +Now: what two is\n.*\n +The document file contradicts/mu)
     expect(listed.stdout).toContain('Written in MEMORY.md')
     expect(retired.stdout).toContain('Retired "two": it is no longer recalled.')
-    expect(rejected.stdout).toContain('It was an edit of MEMORY.md, which gets the stored text back.')
     expect(await contents(place)).toEqual(['what one is', 'what three is'])
     expect(place.text()).toContain('what one is')
     expect(place.text()).not.toContain('what two is')

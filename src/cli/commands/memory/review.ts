@@ -285,17 +285,9 @@ async function decideOn(
 }
 
 async function reject(memory: Memory, reference: string, key: { readonly key?: string }) {
-  const waiting = [
-    ...(await memory.proposals()).map((one) => one.proposal),
-    ...(await memory.candidates()).map(({ belief }) => belief),
-  ]
   const rejected = await memory.reject(reference, key)
-  const { origin } = waiting.find(({ id }) => id === rejected.beliefId)?.provenance ?? {}
   const text = (style: Style): string =>
-    lines(
-      `Rejected ${stripControlCharacters(rejected.beliefId)}. \`${style.command} undo ${rejected.event}\` brings it back.`,
-      origin === 'file' && '  It was an edit of MEMORY.md, which gets the stored text back.',
-    )
+    `Rejected ${stripControlCharacters(rejected.beliefId)}. \`${style.command} undo ${rejected.event}\` brings it back.`
   return { document: rejected, text }
 }
 
