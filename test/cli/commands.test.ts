@@ -372,6 +372,16 @@ describe('recall', () => {
     expect(readdirSync(place.home)).toEqual([])
   })
 
+  it('makes no memory to show that nothing was synced', async () => {
+    using place = workplace()
+
+    expect(await place.run('sync', '--status')).toMatchObject({
+      exitCode: 3,
+      stderr: expect.stringContaining('credence init'),
+    })
+    expect(readdirSync(place.home)).toEqual([])
+  })
+
   it.each([['recall', 'anything'], ['search', 'anything'], ['beliefs'], ['history']])(
     'refuses a directory that does not exist: %s',
     async (...argv) => {

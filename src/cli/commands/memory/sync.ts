@@ -53,7 +53,9 @@ export const sync = defineCommand({
     'credence sync --status': 'Shows the devices and how many changes wait.',
   },
   async run({ args: { target }, options }, session) {
-    const { dir, user } = session.places.locate(options)
+    const { dir, user } = await (options.status
+      ? session.places.locateExisting(options)
+      : session.places.locate(options))
     return session.memories.withPorts(dir, async (ports) => {
       const context = await syncContextOf(ports, user)
       if (options.stdio) {
