@@ -227,12 +227,7 @@ function capturedText(captured: Captured, style: Style): string {
   ].join('\n')
 }
 
-const notesOf = ({ packDir, isFaithful, passesNow, quotesUnchecked }: Captured): readonly string[] => [
-  ...(quotesUnchecked === 0
-    ? []
-    : [
-        `Recall also shows ${pluralize(quotesUnchecked, 'quote')} for this message, which the case does not check; --expect-quote and --forbid-quote do.`,
-      ]),
+const notesOf = ({ packDir, isFaithful, passesNow }: Captured): readonly string[] => [
   ...(isFaithful
     ? []
     : [
