@@ -93,7 +93,7 @@ export function packText(pack: PackSummary): string {
 export const benchmarkImport = defineCommand({
   args: { path: one('A manifest, or the folder of a pack.') },
   options: { force: flag('Replace a pack that has the same id.'), ...evalStoreOptions },
-  description: 'Copies the whole folder. Symbolic links, very large files and deeply nested folders are refused.',
+  description: 'Copies the whole folder but symbolic links and .git.',
   examples: {
     'credence benchmark import ./packs/mine': 'Copies the pack into the store.',
     'credence benchmark import ./packs/mine --force': 'Replaces the pack with the same id.',
