@@ -19,7 +19,11 @@ const facts = [
     said: 'The staging database uses port 5433.',
     answer: '5433',
   },
-  { question: 'Who signs the kiln contract?', said: 'The kiln contract is signed by Mireille.', answer: 'Mireille' },
+  {
+    question: 'What is the alarm code of the kiln room?',
+    said: 'The alarm code of the kiln room is 8841.',
+    answer: '8841',
+  },
 ] as const
 
 export const firstMinuteLane: Lane = {

@@ -111,6 +111,9 @@ export function describeHost(name: string, tested: HostUnderTest): void {
       'Good morning to you.',
     ])
     expect(texts('assistant')).toMatchObject(Array.from({ length: 4 }, () => ({ text: answer })))
+    // The host's own history has the same turns.
+    await place.credence('import', 'chats')
+    expect(await place.credenceJson('export', '--turns')).toEqual(turns)
     const { hosts } = await place.credenceJson('connect', host, '--status')
     expect(hosts[0]).toMatchObject({
       connected: 'yes',
