@@ -43,10 +43,13 @@ const matcherHooks = (host: string, events: Readonly<Record<string, string>>, ti
   hooks: Object.fromEntries(
     Object.entries(events).map(([own, event]) => [
       own,
-      [{ hooks: [{ type: 'command', command: commandFor(event, host), timeout }] }],
+      [{ hooks: [{ type: 'command', command: commandFor(event, host), timeout, ...asyncAt(own, host) }] }],
     ]),
   ),
 })
+
+/** Claude Code does not wait for the command that stores its answer. */
+const asyncAt = (own: string, host: string): object => (host === 'claude-code' && own === 'Stop' ? { async: true } : {})
 
 const serverFor = (host: string | null, more: object = {}) => ({
   mcpServers: {
