@@ -2,10 +2,10 @@ import { useEffect, useState } from 'preact/hooks'
 import type { RouteAnswer } from '../../../src/http/api/contract.ts'
 import { ask, evalsChange, journalHead } from '../api/client.ts'
 import { count, milliseconds, percent, pluralize } from '../format/numbers.ts'
-import { dayOf, daysBetween, endOfDay, fillDays, shortDay, today } from '../format/time.ts'
+import { dayOf, daysBetween, endOfDay, plottedDays, shortDay, today } from '../format/time.ts'
 import { throughWords } from '../format/words.ts'
 import { Link, navigate, query, withQuery } from '../navigation/router.tsx'
-import { BarPlot, LinePlot, StackPlot } from '../plots/plots.tsx'
+import { BarPlot, LinePlot } from '../plots/plots.tsx'
 import { showToast, useAction } from '../state/changes.ts'
 import { commandLine, health, isInstallation } from '../state/facts.ts'
 import { useResource } from '../state/resource.ts'
@@ -94,22 +94,15 @@ type GrowthRow = Growth['beliefs'][number]
 const maxLayers = 5
 
 /** The beliefs by the end of each day, one layer for each name, the largest first. */
-function layersOf(rows: readonly GrowthRow[], nameOf: (row: GrowthRow) => string) {
-  const days = [...new Set([...rows.map(({ day }) => day), today()])].sort()
-  const totals = new Map<string, number>()
-  for (const row of rows) totals.set(nameOf(row), (totals.get(nameOf(row)) ?? 0) + row.beliefs)
-  const ranked = [...totals].sort(([, a], [, b]) => b - a).map(([name]) => name)
+function layersOf(rows: readonly GrowthRow[], days: readonly string[], nameOf: (row: GrowthRow) => string) {
+  const sumOf = (own: readonly GrowthRow[]): number => own.reduce((sum, { beliefs }) => sum + beliefs, 0)
+  const ranked = [...Map.groupBy(rows, nameOf)].toSorted(([, a], [, b]) => sumOf(b) - sumOf(a))
   const own = ranked.length > maxLayers ? ranked.slice(0, maxLayers - 1) : ranked
-  const layerOf = (row: GrowthRow): string => (own.includes(nameOf(row)) ? nameOf(row) : 'others')
-  return (ranked.length > own.length ? [...own, 'others'] : own).map((name) => {
-    let total = 0
-    const values = days.map((day) => {
-      const added = rows.filter((row) => row.day === day && layerOf(row) === name)
-      total += added.reduce((sum, { beliefs }) => sum + beliefs, 0)
-      return { day, total }
-    })
-    return { name, values }
-  })
+  const others = ranked.slice(own.length).flatMap(([, all]) => all)
+  return [...own, ...(others.length === 0 ? [] : [['others', others] as const])].map(([name, all]) => ({
+    name,
+    values: days.map((day) => sumOf(all.filter((row) => row.day <= day))),
+  }))
 }
 
 function GrowthPlots({ growth: { beliefs } }: { readonly growth: Growth }) {
@@ -126,16 +119,26 @@ function GrowthPlots({ growth: { beliefs } }: { readonly growth: Growth }) {
   const current = health.value?.counts.current
   // The plots also count beliefs that were replaced or wait for a decision.
   const note = current === undefined ? '' : `${count(current)} of them are current`
+  const days = plottedDays([...beliefs.map(({ day }) => day), today()].sort())
   const originOf = ({ actor, origin }: GrowthRow): string =>
     actor === 'person' ? `you${throughWords({ actor, origin })}` : origin === 'file' ? 'MEMORY.md' : origin
+  const latest = (values: readonly number[]) => values.at(-1) ?? 0
+  const groups = [
+    { by: 'scope', nameOf: ({ scope }: GrowthRow) => scope ?? 'forgotten' },
+    { by: 'origin', nameOf: originOf },
+  ]
   return (
     <div class="columns wide">
-      <StackPlot
-        title="Beliefs ever remembered, by scope"
-        note={note}
-        layers={layersOf(beliefs, ({ scope }) => scope ?? 'forgotten')}
-      />
-      <StackPlot title="Beliefs ever remembered, by origin" note={note} layers={layersOf(beliefs, originOf)} />
+      {groups.map(({ by, nameOf }) => (
+        <BarPlot
+          key={by}
+          title={`Beliefs ever remembered, by ${by}`}
+          note={note}
+          days={days}
+          layers={layersOf(beliefs, days, nameOf)}
+          overall={latest}
+        />
+      ))}
     </div>
   )
 }
@@ -145,28 +148,24 @@ const pointOf = (day: string, value: number, label: string) => ({ key: day, at: 
 function Recalls({ days, shadow }: { readonly days: Growth['recalls']; readonly shadow: Shadow | null }) {
   if (days.length === 0)
     return <p class="panel pad soft">No recall has been counted yet. Recalls of agents and of the CLI count.</p>
-  const bars = fillDays(days.map(({ day, recalls }) => ({ day, value: recalls })))
+  const shown = plottedDays(days.map(({ day }) => day))
+  const known = new Map(days.map((one) => [one.day, one]))
+  const counted = shown.map((day) => known.get(day) ?? { recalls: 0, silent: 0 })
   return (
     <>
       <div class="columns wide">
         <BarPlot
           title="Recalls by day"
-          bars={bars}
-          format={count}
-          total={count(bars.reduce((sum, { value }) => sum + value, 0))}
-        />
-        <LinePlot
-          title="Recalls that found nothing"
-          isByTime
-          points={days.map(({ day, silent, recalls }) =>
-            pointOf(day, silent / recalls, `${dayOf(day)}: ${count(silent)} of ${count(recalls)}`),
-          )}
-          format={percent}
-          limits={[0, 1]}
+          note={pluralize(shown.length, 'day')}
+          days={shown}
+          layers={[
+            { name: 'found something', values: counted.map(({ recalls, silent }) => recalls - silent) },
+            { name: 'found nothing', values: counted.map(({ silent }) => silent) },
+          ]}
+          overall={(values) => values.reduce((sum, value) => sum + value, 0)}
         />
         <LinePlot
           title="Mean time of a recall"
-          isByTime
           points={days.map(({ day, meanMs }) => pointOf(day, meanMs, dayOf(day)))}
           format={milliseconds}
           startsAtZero
@@ -174,7 +173,6 @@ function Recalls({ days, shadow }: { readonly days: Growth['recalls']; readonly 
         {shadow === null || shadow.records === 0 ? null : (
           <LinePlot
             title="95 % of recalls within"
-            isByTime
             points={shadow.days.flatMap(({ day, durationMs: { p50, p95 } }) =>
               p95 === null
                 ? []

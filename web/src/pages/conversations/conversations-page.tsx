@@ -124,7 +124,7 @@ function Sessions({ chosen }: { readonly chosen: string | null }) {
         ) : (
           <VirtualPages key={key} total={total} freshness={journalHead.value} defaultHeight={76} load={load}>
             {(rows: Awaited<ReturnType<typeof load>>) => (
-              <ul class="belief-rows">
+              <ul>
                 {rows.map(({ one, isNewDay }) => (
                   <Fragment key={one.session}>
                     {isNewDay ? <li class="group-title">{namedDay(one.lastAt, one.utcOffset)}</li> : null}
@@ -178,7 +178,7 @@ function FoundTurns({ text }: { readonly text: string }) {
         quotes.length === 0 ? (
           <EmptyState icon="filter" title="Nothing was said with these words" />
         ) : (
-          <ul class="belief-rows" aria-busy={found.isLoading}>
+          <ul aria-busy={found.isLoading}>
             {quotes.map((hit) => (
               <Found key={`${hit.turn}-${hit.text}`} hit={hit} />
             ))}
