@@ -1,11 +1,9 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { ApiBelief, RouteAnswer } from '../../../../src/http/api/contract.ts'
-import { ask, journalHead } from '../../api/client.ts'
 import { count, milliseconds, pluralize } from '../../format/numbers.ts'
 import { cutAtRanges } from '../../format/text.ts'
 import { useKeys } from '../../navigation/keys.ts'
 import { scopes as allScopes } from '../../state/facts.ts'
-import { useDebounced, useResource } from '../../state/resource.ts'
 import { Button, CopyButton } from '../../ui/elements.tsx'
 import { ChipForm } from '../../ui/form.tsx'
 import { PageHead, Panel } from '../../ui/layout.tsx'
@@ -20,27 +18,17 @@ import {
   message,
   pointedAt,
   toggleScope,
+  useRecall,
 } from './recall-state.ts'
 import { MissingDialog, RemedyDialog } from './remedies.tsx'
 
 /** The context that an agent would get for a message, and why; updated at every pause in typing. */
 export function RecallPage() {
   useLayoutEffect(adoptScopes, [])
-  const asked = useDebounced(message.value)
   const scopes = activeScopes.value
   const [wished, setWished] = useState<{ readonly belief: ApiBelief; readonly wish: Wish } | null>(null)
   const [isSearching, setSearching] = useState(false)
-  const recalled = useResource(
-    JSON.stringify([asked, scopes]),
-    async (signal) => ({
-      asked,
-      answer:
-        scopes.length === 0 || asked.length > maxMessageLength
-          ? null
-          : await ask('recall', { body: { message: asked, scopes: [...scopes] }, signal }),
-    }),
-    { freshness: journalHead.value, keep: true },
-  )
+  const recalled = useRecall(scopes)
   const answer = recalled.value?.answer ?? null
   // Marks of an earlier text would be under the wrong words.
   const highlights = answer !== null && recalled.value?.asked === message.value ? answer.highlights : []
@@ -117,7 +105,12 @@ export function RecallPage() {
         />
       ) : null}
       {wished === null ? null : (
-        <RemedyDialog {...wished} message={asked} scopes={scopes} onClose={() => setWished(null)} />
+        <RemedyDialog
+          {...wished}
+          message={recalled.value?.asked ?? ''}
+          scopes={scopes}
+          onClose={() => setWished(null)}
+        />
       )}
     </>
   )

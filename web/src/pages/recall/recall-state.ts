@@ -1,6 +1,8 @@
 import { computed, effect, signal } from '@preact/signals'
+import { ask, journalHead } from '../../api/client.ts'
 import { navigate, path, query, withQuery } from '../../navigation/router.tsx'
 import { scopes } from '../../state/facts.ts'
+import { useDebounced, useResource } from '../../state/resource.ts'
 
 const key = 'credence-message'
 
@@ -29,6 +31,20 @@ function keptMessage(): string {
   } catch {
     return ''
   }
+}
+
+/** What an agent would get for the message, updated at every pause in typing; null if nothing can be asked. */
+export function useRecall(inView: readonly string[]) {
+  const asked = useDebounced(message.value)
+  const isAskable = inView.length > 0 && asked.length <= maxMessageLength
+  return useResource(
+    JSON.stringify([asked, inView]),
+    async (signal) => {
+      const body = { message: asked, scopes: [...inView] }
+      return { asked, answer: isAskable ? await ask('recall', { body, signal }) : null }
+    },
+    { freshness: journalHead.value, keep: true },
+  )
 }
 
 /** Null before a choice: then the server's default scopes. */
