@@ -80,7 +80,7 @@ describe.skipIf(noBrowser !== null)('the pages of evaluation', () => {
     await rows.first().locator('a').click()
     await page.getByRole('heading', { name: 'What happened' }).waitFor()
     await page.locator('.asked').waitFor()
-    await page.locator('.thirds').getByRole('heading', { name: 'Missing or wrong' }).waitFor()
+    await page.locator('.compared').getByRole('heading', { name: 'Got' }).waitFor()
     await page.getByText('Explanation: how each result was found').click()
     await page.locator('table tbody tr').first().waitFor()
     await sees(page.locator('.explanation'), 'Matches')
@@ -118,7 +118,7 @@ describe.skipIf(noBrowser !== null)('the pages of evaluation', () => {
     await go(page, '/evaluation/live')
     await sees(page.locator('.plot', { hasText: 'Recalls by day' }), 'found nothing')
     expect(new URL(page.url()).pathname).toBe('/status')
-    expect(await page.locator('.plot', { hasText: 'Recalls by day' }).locator('rect').count()).toBe(1)
+    expect(await page.locator('.plot', { hasText: 'Recalls by day' }).locator('rect').count()).toBeGreaterThan(0)
     await go(page, '/evaluation/baselines')
     expect(new URL(page.url()).pathname).toBe('/evaluation')
     await page.getByRole('heading', { name: 'Baseline main' }).waitFor()
@@ -219,7 +219,7 @@ describe.skipIf(noBrowser !== null)('the pages of evaluation', () => {
   it('shows the turns that a question about a conversation needs, and leads from the grid to its cases', async () => {
     await go(page, '/evaluation/packs/session-drift')
     await page.locator('.grid-case a').first().click()
-    await page.locator('.thirds').waitFor()
+    await page.locator('.compared').waitFor()
 
     const { dir, send } = dashboard.server
     const argv = ['benchmark', 'run', 'locomo', '--system', 'none', '--dir', dir]
@@ -227,7 +227,7 @@ describe.skipIf(noBrowser !== null)('the pages of evaluation', () => {
     const { body } = await send<RouteAnswer<'runs'>>('GET', '/api/v1/evals/runs?benchmark=locomo')
     await go(page, `/evaluation/runs/${body.items[0]?.run.runId}/cases/sample-1-1`)
     await sees(page.locator('.asked'), 'What happened to the first bowl that Tomas made?')
-    const columns = page.locator('.thirds')
+    const columns = page.locator('.compared')
     await sees(columns, 'My first bowl cracked in the kiln.')
     await sees(columns, 'Nothing came back.')
     await page.getByText('Explanation: how each result was found').click()

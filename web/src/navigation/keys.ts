@@ -50,27 +50,3 @@ document.addEventListener('keydown', (event) => {
 const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
   (target.isContentEditable || target.matches('input:not([type=checkbox]):not([type=radio]), textarea, select'))
-
-/** The element that had the focus last. */
-let last: Element | null = null
-
-document.addEventListener('focusin', ({ target }) => {
-  if (target instanceof Element) last = target
-})
-
-/** When the focused element is removed, the next Tab starts at the page instead of the top of the document. */
-export function keepFocus(root: HTMLElement): void {
-  let frame = 0
-  new MutationObserver(() => {
-    cancelAnimationFrame(frame)
-    // Browsers take the focus off a hidden element only when they render.
-    frame = requestAnimationFrame(look)
-  }).observe(root, { childList: true, subtree: true })
-}
-
-function look(): void {
-  if (last === null || document.activeElement !== document.body) return
-  if (last.isConnected && last.checkVisibility()) return
-  last = null
-  document.getElementById('main')?.focus({ preventScroll: true })
-}

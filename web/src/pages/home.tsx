@@ -284,6 +284,9 @@ function Connected() {
           <code class="command box">{commandLine(`connect ${host}`)}</code>
         </div>
       )}
+      <p class="foot soft small">
+        Several machines? <code>{commandLine('sync ssh://HOST')}</code> keeps one memory on all of them.
+      </p>
     </Panel>
   )
 }

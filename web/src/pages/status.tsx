@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import type { RouteAnswer } from '../../../src/http/api/contract.ts'
 import { ask, evalsChange, journalHead } from '../api/client.ts'
 import { count, milliseconds, percent, pluralize } from '../format/numbers.ts'
@@ -29,8 +29,13 @@ async function loadStatus(signal: AbortSignal) {
     ])
     return { mirror, hosts: hosts.items, shadow }
   }
-  const [growth, installation] = await Promise.all([ask('growth', { signal }), isInstallation() ? own() : null])
-  return { growth, installation }
+  const [growth, machines, installation] = await Promise.all([
+    ask('growth', { signal }),
+    // A memory on PostgreSQL is not synced.
+    ask('syncStatus', { signal }).catch(() => null),
+    isInstallation() ? own() : null,
+  ])
+  return { growth, machines, installation }
 }
 
 /** The size and use of the memory, the connected programs, the files, and the checks. */
@@ -45,7 +50,7 @@ export function StatusPage() {
       </PageHead>
       <Counts />
       <Loaded resource={found} waiting={<SkeletonBlock label="Loading the status" />}>
-        {({ growth, installation }) => (
+        {({ growth, machines, installation }) => (
           <>
             <GrowthPlots growth={growth} />
             <Recalls days={growth.recalls} shadow={installation?.shadow ?? null} />
@@ -61,6 +66,7 @@ export function StatusPage() {
                 <Hosts hosts={installation.hosts} reload={found.reload} />
               </>
             )}
+            {machines === null ? null : <Machines machines={machines} />}
             <AsOf growth={growth} />
           </>
         )}
@@ -341,6 +347,60 @@ const Hosts = ({ hosts, reload }: { readonly hosts: readonly Host[]; readonly re
   </Panel>
 )
 
+const syncTargets = [
+  { target: 'ssh://HOST', note: 'Another machine with Credence, over ssh. No port is opened.' },
+  { target: '~/Dropbox/credence', note: 'A folder that a cloud drive or a USB stick copies. It is encrypted.' },
+  { target: 'https://HOST', note: 'A served Credence, with your token.' },
+]
+
+/** The other machines of the person; before the first sync, how to begin. */
+function Machines({ machines: { others, targets } }: { readonly machines: RouteAnswer<'syncStatus'> }) {
+  return (
+    <Panel title="Other machines" note={targets.length === 0 ? 'Use this memory on all your machines' : ''}>
+      {targets.length + others.length > 0 ? null : (
+        <p class="pad">
+          Run one of these commands in a terminal. The first time it shows how much would be exchanged, and asks.
+        </p>
+      )}
+      <ul class="rows">
+        {targets.map(({ address, lastSyncAt, waiting }) => (
+          <li key={address} class="row">
+            <code class="break">{address}</code>
+            <Badge tone={waiting === 0 ? 'good' : 'odd'}>
+              {waiting === 0 ? 'up to date' : `${pluralize(waiting, 'change')} since`}
+            </Badge>
+            <span class="soft small to-end">
+              last sync <Time at={lastSyncAt} />
+            </span>
+          </li>
+        ))}
+        {others.map(({ name, lastSeenAt }) => (
+          <li key={name} class="row">
+            <b class="break">{name}</b>
+            <span class="soft small to-end">
+              last seen <Time at={lastSeenAt} />
+            </span>
+          </li>
+        ))}
+        {targets.length > 0 ? (
+          <CommandRow command={commandLine('sync')} note="Exchanges the changes with all of them." />
+        ) : (
+          syncTargets.map(({ target, note }) => (
+            <CommandRow key={target} command={commandLine(`sync ${target}`)} note={note} />
+          ))
+        )}
+      </ul>
+    </Panel>
+  )
+}
+
+const CommandRow = ({ command, note }: { readonly command: string; readonly note: string }) => (
+  <li class="row small">
+    <code class="command box">{command}</code> <CopyButton text={command} />
+    <span class="soft">{note}</span>
+  </li>
+)
+
 function HostDetails({ host: { host, connected, lastHook, lastCall, files } }: { readonly host: Host }) {
   const command = commandLine(`connect ${host}`)
   return (
@@ -475,7 +535,6 @@ function Checks() {
       }
       tools={<Button icon="sync" class="small" isBusy={found.isLoading} onClick={found.reload} label="Check again" />}
     >
-      {found.isLoading ? <CheckProgress /> : null}
       <Loaded resource={found} waiting={<SkeletonRows rows={7} label="Checking the whole store" />}>
         {({ findings, checkedAt }) => (
           <>
@@ -499,36 +558,5 @@ function Checks() {
         )}
       </Loaded>
     </Panel>
-  )
-}
-
-const pollEveryMs = 400
-
-/** The progress of a long check. A small store is checked before the first poll. */
-function CheckProgress() {
-  const [progress, setProgress] = useState<RouteAnswer<'doctorProgress'>['progress']>(null)
-  useEffect(() => {
-    const controller = new AbortController()
-    const poll = () =>
-      ask('doctorProgress', { signal: controller.signal }).then(
-        (answer) => setProgress(answer.progress),
-        // The check itself reports the failure.
-        () => undefined,
-      )
-    const timer = setInterval(() => void poll(), pollEveryMs)
-    return () => {
-      clearInterval(timer)
-      controller.abort()
-    }
-  }, [])
-  if (progress === null) return null
-  const { label, done, total } = progress
-  return (
-    <p class="check-progress">
-      <progress max={total} value={done} aria-label="Progress of the check" />
-      <span class="soft" role="status">
-        {`${label}, ${count(done)} of ${count(total)}`}
-      </span>
-    </p>
   )
 }

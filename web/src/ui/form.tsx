@@ -366,13 +366,11 @@ type SearchBoxProps = {
   readonly onChange: (text: string) => void
   /** For Enter and the arrow down. */
   readonly onEnter?: () => void
-  /** The key that moves the focus here. */
-  readonly shortcut?: string
   readonly input?: Ref<HTMLInputElement>
 }
 
 /** Searches when the person pauses. Text that is being typed is never replaced by an earlier search. */
-export function SearchBox({ label, placeholder, maxLength, text, onChange, onEnter, shortcut, input }: SearchBoxProps) {
+export function SearchBox({ label, placeholder, maxLength, text, onChange, onEnter, input }: SearchBoxProps) {
   const [typed, setTyped] = useState(text)
   const settled = useDebounced(typed)
   const searched = useRef(text)
@@ -413,7 +411,6 @@ export function SearchBox({ label, placeholder, maxLength, text, onChange, onEnt
           }
         }}
       />
-      {shortcut === undefined ? null : <kbd>{shortcut}</kbd>}
     </div>
   )
 }

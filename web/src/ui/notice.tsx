@@ -125,15 +125,10 @@ export function lazy<Props extends object>(load: () => Promise<ComponentType<Pro
   }
 }
 
-/** A line at the top while an answer is late, for example while another program has locked the store. */
+/** Shown at the top while an answer is late, for example while another program has locked the store. */
 export const LateSign = () => (
   <div class="late" role="status">
-    {isLate.value ? (
-      <>
-        <span class="late-bar" aria-hidden="true" />
-        <span class="late-words">Waiting for the memory…</span>
-      </>
-    ) : null}
+    {isLate.value ? <p class="toast">Waiting for the memory…</p> : null}
   </div>
 )
 

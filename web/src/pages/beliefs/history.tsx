@@ -116,7 +116,7 @@ export function HistoryTimeline({ revisions, total, known }: HistoryTimelineProp
   const steps = revisions.map((revision, index) => ({ revision, before: revisions[index - 1]?.belief ?? null }))
   return (
     <>
-      <ol class="timeline">
+      <ol class="stack tight">
         {steps.toReversed().map(({ revision, before }) => (
           <Step key={revision.event.number} revision={revision} before={before} known={known} />
         ))}
@@ -139,7 +139,7 @@ function Step({ revision, before, known }: StepProps) {
   const { event, outcome, belief } = revision
   const changes = changesBetween(before, belief, known)
   return (
-    <li class="timeline-step">
+    <li class="timeline-step quote plain stack tight">
       <p class="row">
         <b>{sentence(revision)}</b>
         <span class="soft small">

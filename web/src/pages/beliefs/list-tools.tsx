@@ -40,7 +40,6 @@ export function FilterBar({ filters, onEnterList }: { readonly filters: Filters;
         label="Search beliefs"
         placeholder="Search names, aliases, texts"
         maxLength={2_000}
-        shortcut="/"
         text={filters.text}
         onChange={(q) => set({ q })}
         onEnter={onEnterList}

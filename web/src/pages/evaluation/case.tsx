@@ -6,7 +6,7 @@ import type { TextRange } from '../../format/text.ts'
 import { Link, navigate } from '../../navigation/router.tsx'
 import { useResource } from '../../state/resource.ts'
 import { useSubject } from '../../state/window.ts'
-import { Badge, Button, Highlighted, Prose } from '../../ui/elements.tsx'
+import { Badge, Button, Highlighted, Prose, type Tone } from '../../ui/elements.tsx'
 import { Facts, Figures, PageHead, Panel, Table } from '../../ui/layout.tsx'
 import { Loaded, SkeletonBlock } from '../../ui/notice.tsx'
 import { message } from '../recall/recall-state.ts'
@@ -218,37 +218,25 @@ function ReturnedTable({ items, texts }: ReturnedProps) {
 type Texts = NonNullable<RouteAnswer<'case'>['texts']>
 type Returned = RouteAnswer<'case'>['records'][number]['returned']
 
-/** The expected, returned, missing and unwanted items of a case, each with its text. */
-export function ExpectedGot({ texts, returned }: { readonly texts: Texts; readonly returned: Returned }) {
+/** The expected and the returned items of a case, each with its text; missing and unwanted ones are marked. */
+function ExpectedGot({ texts, returned }: { readonly texts: Texts; readonly returned: Returned }) {
   const got = new Set(returned.map(({ id }) => id))
-  const wanted = texts.expected.filter(({ must }) => must === 'include')
-  const unwanted = texts.expected.filter(({ must }) => must === 'exclude')
-  const missing = wanted.filter(({ id }) => !got.has(id))
-  const wrong = unwanted.filter(({ id }) => got.has(id))
+  const demandOf = (id: string) => texts.expected.find((one) => one.id === id)?.must
   return (
-    <div class="thirds columns">
+    <div class="compared columns">
       <Column title="Expected" empty="Nothing in particular.">
-        {wanted.map(({ id, tier }) => (
-          <Item key={`${tier}-${id}`} id={id} texts={texts} mark={got.has(id) ? 'good' : 'bad'} />
-        ))}
+        {texts.expected
+          .filter(({ must }) => must === 'include')
+          .map(({ id, tier }) => (
+            <Item key={`${tier}-${id}`} id={id} texts={texts} tone={got.has(id) ? 'good' : 'bad'} note="missing" />
+          ))}
       </Column>
       <Column title="Got" empty="Nothing came back.">
-        {returned.map(({ id, tier }) => (
-          <Item
-            key={`${tier ?? ''}-${id}`}
-            id={id}
-            texts={texts}
-            mark={wrong.some((one) => one.id === id) ? 'bad' : wanted.some((one) => one.id === id) ? 'good' : null}
-          />
-        ))}
-      </Column>
-      <Column title="Missing or wrong" empty={missing.length + wrong.length === 0 ? 'Nothing.' : ''}>
-        {missing.map(({ id }) => (
-          <Item key={`missing-${id}`} id={id} texts={texts} mark="bad" note="missing" />
-        ))}
-        {wrong.map(({ id }) => (
-          <Item key={`wrong-${id}`} id={id} texts={texts} mark="bad" note="should not be here" />
-        ))}
+        {returned.map(({ id, tier }) => {
+          const tone = { include: 'good', exclude: 'bad', none: 'plain' } as const
+          const key = `${tier ?? ''}-${id}`
+          return <Item key={key} id={id} texts={texts} tone={tone[demandOf(id) ?? 'none']} note="should not be here" />
+        })}
       </Column>
     </div>
   )
@@ -269,15 +257,16 @@ function Column({ title, empty, children }: ColumnProps) {
 type ItemProps = {
   readonly id: string
   readonly texts: Texts
-  readonly mark: 'good' | 'bad' | null
-  readonly note?: string
+  readonly tone: Tone
+  /** Shown if the tone is bad. */
+  readonly note: string
 }
 
-function Item({ id, texts, mark, note }: ItemProps) {
+function Item({ id, texts, tone, note }: ItemProps) {
   const belief = texts.beliefs[id]
   return (
-    <li class={`quote ${mark ?? 'plain'}`}>
-      <b title={id}>{belief?.name ?? id}</b> {note === undefined ? null : <Badge tone="bad">{note}</Badge>}
+    <li class={`quote ${tone}`}>
+      <b title={id}>{belief?.name ?? id}</b> {tone === 'bad' ? <Badge tone="bad">{note}</Badge> : null}
       {belief === undefined ? null : <Prose text={belief.content} class="soft small" />}
     </li>
   )
@@ -287,7 +276,7 @@ type Work = RouteAnswer<'case'>['work'][number]
 type Check = Work['checks'][number]
 
 /** The prompts and answers of an agent, session by session, with the checks next to the answers. */
-export const TaskChat = ({ work }: { readonly work: Work }) => (
+const TaskChat = ({ work }: { readonly work: Work }) => (
   <div class="stack">
     {work.sessions.map((session, index) => {
       const checks = work.checks.filter((check) => check.session === session.id)

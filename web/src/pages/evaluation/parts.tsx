@@ -3,7 +3,6 @@ import { count, milliseconds, percent, pluralize } from '../../format/numbers.ts
 import { dayOf } from '../../format/time.ts'
 import { Link, navigate, query, withQuery } from '../../navigation/router.tsx'
 import { roundCoordinate } from '../../plots/scale.ts'
-import { health } from '../../state/facts.ts'
 import { Badge, Button, Icon, Time, type Tone } from '../../ui/elements.tsx'
 import { Table } from '../../ui/layout.tsx'
 import { compareAddress, failureWords, packAddress, runAddress, systemOf, whenOf } from './words.ts'
@@ -141,9 +140,6 @@ export function StandingLine({ standing, pack }: StandingLineProps) {
           </p>
         )}
         <b>{standingWords(standing)}</b>
-        {isWorse && health.value?.isDemo === true ? (
-          <p class="small">In the demo, the runs of example-memory are made up.</p>
-        ) : null}
         <p class="row small">
           {against === null || !isCompared(standing) ? null : (
             <Link
