@@ -2,7 +2,7 @@ import { signal } from '@preact/signals'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 
 /** The action of a key. A hidden key is a second key for the same action, and is not listed. */
-export type KeyAction = { readonly does: string; readonly onPress: () => void; readonly isHidden?: boolean }
+export type KeyAction = { readonly does: string; readonly onPress: () => unknown; readonly isHidden?: boolean }
 export type Keys = Readonly<Record<string, KeyAction>>
 
 type Layer = { current: Keys }

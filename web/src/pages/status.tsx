@@ -176,18 +176,6 @@ function Recalls({ days, shadow }: { readonly days: Growth['recalls']; readonly 
           format={milliseconds}
           startsAtZero
         />
-        {shadow === null || shadow.records === 0 ? null : (
-          <LinePlot
-            title="95 % of recalls within"
-            points={shadow.days.flatMap(({ day, durationMs: { p50, p95 } }) =>
-              p95 === null
-                ? []
-                : [pointOf(day, p95, `${dayOf(day)}: median ${p50 === null ? '–' : milliseconds(p50)}`)],
-            )}
-            format={milliseconds}
-            startsAtZero
-          />
-        )}
       </div>
       {shadow === null ? null : <Records shadow={shadow} />}
     </>
@@ -326,7 +314,8 @@ function PastBeliefs({ day }: { readonly day: string }) {
 }
 
 /** Connected programs first, then those that were found on this machine. */
-const rankOf = ({ connected, detected }: Host): number => (connected === 'no' ? (detected ? 1 : 2) : 0)
+const rankOf = ({ connected, detected, lastCall }: Host): number =>
+  connected === 'no' ? (detected || lastCall !== null ? 1 : 2) : 0
 
 /** The same list as `credence connect --status`. */
 const Hosts = ({ hosts, reload }: { readonly hosts: readonly Host[]; readonly reload: () => void }) => (
@@ -335,15 +324,11 @@ const Hosts = ({ hosts, reload }: { readonly hosts: readonly Host[]; readonly re
     note={`The same list as ${commandLine('connect --status')}`}
     tools={<Button icon="sync" class="small" onClick={reload} label="Refresh" />}
   >
-    <ul class="rows">
-      {hosts
-        .toSorted((a, b) => rankOf(a) - rankOf(b))
-        .map((host) => (
-          <HostRow key={host.host} host={host}>
-            <HostDetails host={host} />
-          </HostRow>
-        ))}
-    </ul>
+    <HostRows hosts={hosts.filter((host) => rankOf(host) < 2).toSorted((a, b) => rankOf(a) - rankOf(b))} />
+    <details class="pad" open={hosts.every((host) => rankOf(host) === 2)}>
+      <summary>Programs that were not found on this machine</summary>
+      <HostRows hosts={hosts.filter((host) => rankOf(host) === 2)} />
+    </details>
   </Panel>
 )
 
@@ -401,6 +386,16 @@ const CommandRow = ({ command, note }: { readonly command: string; readonly note
   </li>
 )
 
+const HostRows = ({ hosts }: { readonly hosts: readonly Host[] }) => (
+  <ul class="rows">
+    {hosts.map((host) => (
+      <HostRow key={host.host} host={host}>
+        <HostDetails host={host} />
+      </HostRow>
+    ))}
+  </ul>
+)
+
 function HostDetails({ host: { host, connected, lastHook, lastCall, files } }: { readonly host: Host }) {
   const command = commandLine(`connect ${host}`)
   return (
@@ -442,7 +437,7 @@ function HostDetails({ host: { host, connected, lastHook, lastCall, files } }: {
 }
 
 function Mirror({ mirror, reload }: { readonly mirror: MirrorState; readonly reload: () => void }) {
-  const { isBusy, error, run } = useAction()
+  const { error, run } = useAction()
   const { exists, file, items, lastSyncAt, problems, isInSync } = mirror
   const sync = async () => {
     await ask('syncMirror')
@@ -461,7 +456,7 @@ function Mirror({ mirror, reload }: { readonly mirror: MirrorState; readonly rel
           <Badge tone="odd">{isInSync === null ? 'unknown' : 'differs'}</Badge>
         )
       }
-      tools={<Button icon="sync" class="small" isBusy={isBusy} onClick={() => void run(sync)} label="Sync" />}
+      tools={<Button icon="sync" class="small" onClick={() => run(sync)} label="Sync" />}
     >
       <div class="pad stack tight">
         <p class="soft">

@@ -96,10 +96,8 @@ export async function undo(event: number): Promise<void> {
 
 /** Runs an action and keeps its refusal, to be shown next to the button. */
 export function useAction() {
-  const [isBusy, setBusy] = useState(false)
   const [error, setError] = useState<Refusal | null>(null)
   const run = async (action: () => Promise<unknown>): Promise<boolean> => {
-    setBusy(true)
     try {
       await action()
       setError(null)
@@ -107,9 +105,7 @@ export function useAction() {
     } catch (reason) {
       setError(asRefusal(reason))
       return false
-    } finally {
-      setBusy(false)
     }
   }
-  return { isBusy, error, run }
+  return { error, run }
 }

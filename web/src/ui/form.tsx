@@ -340,7 +340,7 @@ export function ChipEditor({ items, noun, isReadOnly, add, remove, ...field }: C
                 icon="close"
                 class="small"
                 aria-label={`Remove ${noun} ${item}`}
-                onClick={(event) => void drop(item, event)}
+                onClick={(event) => drop(item, event)}
               />
             )}
           </li>

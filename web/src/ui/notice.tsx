@@ -50,6 +50,15 @@ export const MissingState = ({ title, elsewhere }: { readonly title: string; rea
   </div>
 )
 
+export const NoSuchPage = ({ href, text }: { readonly href: string; readonly text: string }) => (
+  <div class="panel">
+    <h1 class="unseen">No such page</h1>
+    <EmptyState icon="question" title="There is no such page">
+      <Link href={href} text={text} />
+    </EmptyState>
+  </div>
+)
+
 /** A refusal next to the form or button that caused it. */
 export function Refused({ error }: { readonly error: Refusal | null }) {
   if (error === null) return null

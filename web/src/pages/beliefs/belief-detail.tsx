@@ -166,7 +166,7 @@ function ForgettingNote({ belief }: { readonly belief: ApiBelief }) {
     <div class="note bad forgetting row" role="status">
       <span class="grow">This belief will be erased in a few seconds.</span>
       <Button class="small" onClick={() => keepIt(belief.id)} label="Keep it" />
-      <Button class="small" tone="danger" onClick={() => void forgetNow(belief.id)} label="Forget now" />
+      <Button class="small" tone="danger" onClick={() => forgetNow(belief.id)} label="Forget now" />
     </div>
   )
 }
@@ -181,10 +181,10 @@ function BeliefActions({ belief, chainLength }: { readonly belief: ApiBelief; re
   const canConfirm = isOpen && isUnconfirmed(belief)
   const params = { id: belief.id }
   const pin = () =>
-    void applyChangeOrToast(belief.pinned ? 'Unpinned.' : 'Pinned. Every message in its scopes gets it.', () =>
+    applyChangeOrToast(belief.pinned ? 'Unpinned.' : 'Pinned. Every message in its scopes gets it.', () =>
       ask('editBelief', { params, body: { pinned: !belief.pinned } }),
     )
-  const confirm = () => void applyChangeOrToast('Confirmed as your own.', () => ask('confirmBelief', { params }))
+  const confirm = () => applyChangeOrToast('Confirmed as your own.', () => ask('confirmBelief', { params }))
   const correct = () => setOpen('correct')
   const forget = () => setOpen('forget')
   useKeys({

@@ -149,20 +149,13 @@ function groupBeliefs(items: readonly Listed[], group: Group) {
 }
 
 function NoRows({ filters, onCreate }: { readonly filters: Filters; readonly onCreate: () => void }) {
-  if (filters.show === 'proposals')
+  if (filters.show === 'proposals' || filters.show === 'candidates')
     return (
       <EmptyState
         icon="check"
         title="Nothing is waiting for you"
-        text="When an agent or an edit of MEMORY.md wants to change something you said, it waits here for your decision."
+        text="Changes that an agent or an edit of MEMORY.md proposes, and new statements, wait here for your decision."
       />
-    )
-  if (filters.show === 'candidates')
-    return (
-      <EmptyState icon="check" title="Nothing is waiting for you">
-        A preference that you state once in a conversation, or a line in MEMORY.md that is meant for every context,
-        waits here until you confirm it.
-      </EmptyState>
     )
   if (isFiltered(filters))
     return (

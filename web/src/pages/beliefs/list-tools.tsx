@@ -1,4 +1,4 @@
-import { signal } from '@preact/signals'
+import { computed } from '@preact/signals'
 import { useRef, useState } from 'preact/hooks'
 import { beliefTypes } from '../../../../src/beliefs/belief.ts'
 import type { ApiBelief } from '../../../../src/http/api/contract.ts'
@@ -9,6 +9,7 @@ import { useKeys } from '../../navigation/keys.ts'
 import { navigate, path, query, withQuery } from '../../navigation/router.tsx'
 import { showToast, toastRefusal } from '../../state/changes.ts'
 import { candidateCount, proposalCount, scopes } from '../../state/facts.ts'
+import { stored } from '../../state/stored.ts'
 import { Button } from '../../ui/elements.tsx'
 import { Check, Field, FormDialog, SearchBox, Select } from '../../ui/form.tsx'
 import { type Filters, groupWords, orderWords, type Show, showWords } from './list.ts'
@@ -98,29 +99,22 @@ export function FilterBar({ filters, onEnterList }: { readonly filters: Filters;
 
 type View = { readonly name: string; readonly search: string }
 
-const viewsKey = 'credence-views'
-
 /** Searches and filters that the person saved in this browser. */
-const views = signal<readonly View[]>(readViews())
+const storedViews = stored('localStorage', 'credence-views')
 
-function readViews(): readonly View[] {
+const views = computed<readonly View[]>(() => {
   try {
-    const stored: unknown = JSON.parse(localStorage.getItem(viewsKey) ?? '[]')
+    const given: unknown = JSON.parse(storedViews.value || '[]')
     const isView = (one: unknown): one is View =>
       typeof one === 'object' && one !== null && 'name' in one && 'search' in one
-    return Array.isArray(stored) ? stored.filter(isView) : []
+    return Array.isArray(given) ? given.filter(isView) : []
   } catch {
     return []
   }
-}
+})
 
-function saveViews(next: readonly View[]): void {
-  views.value = next
-  try {
-    localStorage.setItem(viewsKey, JSON.stringify(next))
-  } catch {
-    showToast('The browser stores nothing here; the view lasts until the page is closed.', { tone: 'failed' })
-  }
+const saveViews = (next: readonly View[]): void => {
+  storedViews.value = JSON.stringify(next)
 }
 
 function SavedViews() {

@@ -215,7 +215,7 @@ function Found({ hit }: { readonly hit: Hit }) {
         <Button
           tone="quiet"
           class="small"
-          onClick={() => void show()}
+          onClick={show}
           aria-label={`Show the messages around it: ${hit.text}`}
           label="Show the messages around it"
         />

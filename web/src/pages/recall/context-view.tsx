@@ -5,7 +5,6 @@ import { ask } from '../../api/client.ts'
 import { pluralize } from '../../format/numbers.ts'
 import { dayOf, moment } from '../../format/time.ts'
 import { typeWords } from '../../format/words.ts'
-import { useKeys } from '../../navigation/keys.ts'
 import { address } from '../../navigation/match.ts'
 import { Link } from '../../navigation/router.tsx'
 import { showToast, toastRefusal } from '../../state/changes.ts'
@@ -23,7 +22,6 @@ import {
 import { Panel } from '../../ui/layout.tsx'
 import { type ContextLine, contextLines, type TierName, tiers } from './context-lines.ts'
 import { ExplanationTree, reasonWords, StrengthChip } from './reasons.tsx'
-import { pointedAt } from './recall-state.ts'
 
 export type Wish = 'absent' | 'present'
 export type OnWish = (belief: ApiBelief, wish: Wish) => void
@@ -37,10 +35,6 @@ type ContextViewProps = {
 
 /** The context in its order, each line once and with its reason; then the beliefs that were left out. */
 export function ContextView({ answer, isAsked, onWish }: ContextViewProps) {
-  useKeys({
-    u: { does: 'Call the recalled line under the pointer useful', onPress: () => giveFeedbackHere('useful') },
-    n: { does: 'Call the recalled line under the pointer not useful', onPress: () => giveFeedbackHere('not-useful') },
-  })
   const lines = contextLines(answer)
   // The keys of `tiers` are all of its type.
   const names = Object.keys(tiers) as TierName[]
@@ -92,13 +86,7 @@ function Line({ line: { id, tier, text, of, reasons, isNamed, strength, explanat
       </li>
     )
   return (
-    <li
-      class="recalled stack tight"
-      // While the pointer is on it, the words that named it are emphasized in the message.
-      onMouseEnter={() => point(id)}
-      onMouseLeave={() => point(null)}
-      onFocusIn={() => point(id)}
-    >
+    <li class="recalled stack tight">
       {'quote' in of ? (
         <Quoted quote={of.quote} />
       ) : (
@@ -122,14 +110,6 @@ function Line({ line: { id, tier, text, of, reasons, isNamed, strength, explanat
       {isNamed && tier !== 'pinned' && tier !== 'questions' ? <Feedback id={id} of={text} /> : null}
     </li>
   )
-}
-
-const point = (id: string | null): void => {
-  pointedAt.value = id
-}
-
-const giveFeedbackHere = (verdict: FeedbackVerdict): void => {
-  if (pointedAt.value !== null) void giveFeedback(pointedAt.value, verdict)
 }
 
 async function giveFeedback(id: string, verdict: FeedbackVerdict): Promise<void> {

@@ -1,10 +1,9 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { ApiBelief, RouteAnswer } from '../../../../src/http/api/contract.ts'
 import { count, milliseconds, pluralize } from '../../format/numbers.ts'
-import { cutAtRanges } from '../../format/text.ts'
 import { useKeys } from '../../navigation/keys.ts'
 import { scopes as allScopes } from '../../state/facts.ts'
-import { Button, CopyButton } from '../../ui/elements.tsx'
+import { Button, CopyButton, Highlighted } from '../../ui/elements.tsx'
 import { ChipForm } from '../../ui/form.tsx'
 import { PageHead, Panel } from '../../ui/layout.tsx'
 import { EmptyState, Loaded, Refused, SkeletonBlock } from '../../ui/notice.tsx'
@@ -16,7 +15,6 @@ import {
   chosenScopes,
   maxMessageLength,
   message,
-  pointedAt,
   toggleScope,
   useRecall,
 } from './recall-state.ts'
@@ -146,15 +144,7 @@ function MessageBox({ highlights }: { readonly highlights: Highlights }) {
       </label>
       <div class="message-frame">
         <div class="message-back" ref={backdrop} dir="auto" aria-hidden="true">
-          {cutAtRanges(message.value, highlights).map(({ words, isMarked, start }) =>
-            isMarked ? (
-              <mark key={start} class={isPointed(highlights, start) ? 'pointed' : undefined}>
-                {words}
-              </mark>
-            ) : (
-              words
-            ),
-          )}
+          <Highlighted text={message.value} ranges={highlights} />
           {'\n'}
         </div>
         <textarea
@@ -191,10 +181,6 @@ function MessageBox({ highlights }: { readonly highlights: Highlights }) {
     </div>
   )
 }
-
-const isPointed = (highlights: Highlights, start: number): boolean =>
-  pointedAt.value !== null &&
-  highlights.some((one) => one.start <= start && start < one.end && one.beliefIds.includes(pointedAt.value ?? ''))
 
 /** Max scopes that are shown; others are found by typing. */
 const maxShown = 12
