@@ -13,7 +13,6 @@ import { subject } from './state/window.ts'
 import { LateSign, lazy, NoSuchPage, ToastRegion } from './ui/notice.tsx'
 
 type Page = {
-  readonly title: string
   /** The page uses the whole window. */
   readonly isFull?: boolean
   /** A second path segment is allowed, and names the selected item. */
@@ -32,20 +31,15 @@ const StatusPage = lazy(async () => (await secondary()).StatusPage)
 const PeoplePage = lazy(async () => (await secondary()).PeoplePage)
 
 const pages: Readonly<Record<string, Page>> = {
-  '': { title: 'Home', show: () => <HomePage /> },
-  recall: { title: 'Recall', show: () => <RecallPage /> },
-  beliefs: { title: 'Beliefs', isFull: true, hasItems: true, show: (chosen) => <BeliefsPage chosen={chosen} /> },
-  review: { title: 'Review', show: () => <ReviewPage /> },
-  conversations: {
-    title: 'Conversations',
-    isFull: true,
-    hasItems: true,
-    show: (chosen) => <ConversationsPage chosen={chosen} />,
-  },
-  journal: { title: 'Journal', show: () => <JournalPage /> },
-  status: { title: 'Status', show: () => <StatusPage /> },
-  people: { title: 'People', show: () => <PeoplePage /> },
-  evaluation: { title: 'Evaluation', show: () => <EvaluationPage /> },
+  '': { show: () => <HomePage /> },
+  recall: { show: () => <RecallPage /> },
+  beliefs: { isFull: true, hasItems: true, show: (chosen) => <BeliefsPage chosen={chosen} /> },
+  review: { show: () => <ReviewPage /> },
+  conversations: { isFull: true, hasItems: true, show: (chosen) => <ConversationsPage chosen={chosen} /> },
+  journal: { show: () => <JournalPage /> },
+  status: { show: () => <StatusPage /> },
+  people: { show: () => <PeoplePage /> },
+  evaluation: { show: () => <EvaluationPage /> },
 }
 
 export function App({ signInError }: { readonly signInError: Refusal | null }) {
@@ -57,9 +51,9 @@ function SignedIn() {
   const name = path.value.split('/')[1] ?? ''
   const page = Object.hasOwn(pages, name) ? pages[name] : undefined
   useEffect(() => {
-    const names = [subject.value, page?.title ?? null, 'Credence']
+    const names = [subject.value, places().find(({ href }) => href === `/${name}`)?.name ?? null, 'Credence']
     document.title = names.filter((title) => title !== null).join(' – ')
-  }, [page, subject.value])
+  }, [name, subject.value])
   useEffect(() => {
     // The code of the other pages is fetched after this page, so that they open at once, even offline.
     const fetchAll = () => Promise.all([memory(), secondary(), home()]).catch(() => undefined)

@@ -16,9 +16,7 @@ export const knownKeys = (): readonly (readonly [string, string])[] => {
   for (const layer of layers.value) {
     for (const [key, { does, isHidden = false }] of Object.entries(layer.current)) if (!isHidden) all.set(key, does)
   }
-  // An object lists its digits first, starting with 0; on a keyboard 0 comes after 9.
-  const digits = [...all].filter(([key]) => /^\d$/.test(key)).sort(([a], [b]) => (+a || 10) - (+b || 10))
-  return [...digits, ...[...all].filter(([key]) => !/^\d$/.test(key))]
+  return [...all]
 }
 
 /** Handles keys while the component is mounted. */

@@ -4,7 +4,7 @@ import { ask, evalsChange, journalHead } from '../api/client.ts'
 import { count, milliseconds, percent, pluralize } from '../format/numbers.ts'
 import { dayOf, daysBetween, endOfDay, plottedDays, shortDay, today } from '../format/time.ts'
 import { throughWords } from '../format/words.ts'
-import { Link, navigate, query, withQuery } from '../navigation/router.tsx'
+import { Link, query, setQuery } from '../navigation/router.tsx'
 import { BarPlot, LinePlot } from '../plots/plots.tsx'
 import { showToast, useAction } from '../state/changes.ts'
 import { commandLine, health, isInstallation } from '../state/facts.ts'
@@ -12,7 +12,7 @@ import { useResource } from '../state/resource.ts'
 import { Badge, BeliefLink, Button, CopyButton, Icon, Time } from '../ui/elements.tsx'
 import { Field } from '../ui/form.tsx'
 import { Facts, Figures, PageHead, Panel } from '../ui/layout.tsx'
-import { EmptyState, Loaded, Refused, SkeletonBlock, SkeletonRows } from '../ui/notice.tsx'
+import { EmptyState, Loaded, Refused, SkeletonRows } from '../ui/notice.tsx'
 import { type Host, HostRow } from './host-row.tsx'
 
 type Growth = RouteAnswer<'growth'>
@@ -49,7 +49,7 @@ export function StatusPage() {
         intact. Of recalls only numbers are kept, never their text.
       </PageHead>
       <Counts />
-      <Loaded resource={found} waiting={<SkeletonBlock label="Loading the status" />}>
+      <Loaded resource={found} waiting={<SkeletonRows rows={7} label="Loading the status" />}>
         {({ growth, machines, installation }) => (
           <>
             <GrowthPlots growth={growth} />
@@ -257,7 +257,7 @@ function AsOf({ growth }: { readonly growth: Growth }) {
           onInput={(event) => setMoving(Number(event.currentTarget.value))}
           onChange={(event) => {
             setMoving(null)
-            navigate(withQuery({ day: days[Number(event.currentTarget.value)] ?? null }), { replace: true })
+            setQuery({ day: days[Number(event.currentTarget.value)] ?? null })
           }}
         />
         <p class="row apart soft small" aria-hidden="true">

@@ -22,13 +22,12 @@ type PlotFrameProps = {
   /** The labels below both ends; if they are equal, one in the middle. */
   readonly ends: readonly string[]
   readonly onPoint: (at: number | null) => void
-  readonly onChoose?: ((at: number) => void) | undefined
   readonly legend?: ComponentChildren
   readonly children: ComponentChildren
 }
 
 /** The common parts of all plots: the caption, the grid lines, the labels below, and the pointer. */
-function PlotFrame({ title, value, note, summary, marks, ends, onPoint, onChoose, legend, children }: PlotFrameProps) {
+function PlotFrame({ title, value, note, summary, marks, ends, onPoint, legend, children }: PlotFrameProps) {
   const labels = [...new Set(ends)]
   const place = (event: MouseEvent & { currentTarget: SVGSVGElement }): number => {
     const box = event.currentTarget.getBoundingClientRect()
@@ -42,15 +41,12 @@ function PlotFrame({ title, value, note, summary, marks, ends, onPoint, onChoose
         <span class="plot-value number">{value}</span>
         <span class="soft clip">{note}</span>
       </figcaption>
-      {/* biome-ignore lint/a11y/useKeyWithClickEvents: a shortcut for the pointer; the table next to it has the same links. */}
       <svg
         viewBox={`0 0 ${plotSize.width} ${plotSize.height}`}
         role="img"
         aria-label={summary}
-        class={onChoose === undefined ? undefined : 'choosable'}
         onMouseMove={(event) => onPoint(place(event))}
         onMouseLeave={() => onPoint(null)}
-        onClick={(event) => onChoose?.(place(event))}
       >
         {marks.map((mark) => (
           <g key={mark.value}>
@@ -100,7 +96,6 @@ type LinePlotProps = {
   readonly startsAtZero?: boolean
   /** A horizontal line to compare with. */
   readonly reference?: { readonly value: number; readonly label: string } | null
-  readonly onChoose?: (key: string) => void
 }
 
 /** Values over time with their intervals. The caption shows the value under the pointer, or the latest. */
@@ -111,7 +106,6 @@ export function LinePlot({
   limits = null,
   startsAtZero = false,
   reference = null,
-  onChoose,
 }: LinePlotProps) {
   const [chosen, setChosen] = useState<number | null>(null)
   const shown = points[chosen ?? points.length - 1]
@@ -127,10 +121,6 @@ export function LinePlot({
   const x = (index: number): number => (points.length === 1 ? (left + right) / 2 : across(index))
   const nearest = (at: number): number =>
     points.reduce((best, _, index) => (Math.abs(x(index) - at) < Math.abs(x(best) - at) ? index : best), 0)
-  const choose = (at: number) => {
-    const point = points[nearest(at)]
-    if (point !== undefined) onChoose?.(point.key)
-  }
   const first = points[0]
   const last = points.at(-1)
   return (
@@ -142,7 +132,6 @@ export function LinePlot({
       marks={marks.map((value) => ({ value, at: y(value), label: format(value) }))}
       ends={first === undefined || last === undefined ? [] : endsOf(first.at, last.at)}
       onPoint={(at) => setChosen(at === null || points.length === 0 ? null : nearest(at))}
-      onChoose={onChoose === undefined ? undefined : choose}
       legend={
         reference === null ? null : (
           <p class="row soft small">

@@ -97,15 +97,10 @@ export async function undo(event: number): Promise<void> {
 /** Runs an action and keeps its refusal, to be shown next to the button. */
 export function useAction() {
   const [error, setError] = useState<Refusal | null>(null)
-  const run = async (action: () => Promise<unknown>): Promise<boolean> => {
-    try {
-      await action()
-      setError(null)
-      return true
-    } catch (reason) {
-      setError(asRefusal(reason))
-      return false
-    }
-  }
+  const run = (action: () => Promise<unknown>): Promise<void> =>
+    action().then(
+      () => setError(null),
+      (reason: unknown) => setError(asRefusal(reason)),
+    )
   return { error, run }
 }

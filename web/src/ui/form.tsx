@@ -2,6 +2,7 @@ import type { ComponentChildren, Ref } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { asRefusal, type Refusal } from '../api/client.ts'
 import { count } from '../format/numbers.ts'
+import { query, setQuery } from '../navigation/router.tsx'
 import { useDebounced } from '../state/resource.ts'
 import { Button, Icon } from './elements.tsx'
 import { Refused } from './notice.tsx'
@@ -229,6 +230,22 @@ export const Select = <Value extends string>({ label, value, options, onChoose, 
     ))}
   </select>
 )
+
+type QuerySelectProps = Pick<SelectProps<string>, 'label' | 'options'> & { readonly name: string }
+
+/** One of a few values, as a parameter of the address. The first is the default, which needs none. */
+export function QuerySelect({ label, name, options }: QuerySelectProps) {
+  const values = options.map(([value]) => value)
+  const given = query.value.get(name) ?? ''
+  return (
+    <Select
+      label={label}
+      value={values.includes(given) ? given : (values[0] ?? '')}
+      options={options}
+      onChoose={(chosen) => setQuery({ [name]: chosen === values[0] ? null : chosen })}
+    />
+  )
+}
 
 /** One of a few values, with a visible label. */
 export function Choice<Value extends string>(props: SelectProps<Value>) {

@@ -87,12 +87,6 @@ export const SkeletonRows = ({ rows, label }: { readonly rows: number; readonly 
   </div>
 )
 
-export const SkeletonBlock = ({ label }: { readonly label: string }) => (
-  <div class="skeleton-block">
-    <SkeletonRows rows={4} label={label} />
-  </div>
-)
-
 type LoadedProps<Value> = {
   readonly resource: Resource<Value>
   readonly waiting: ComponentChildren
@@ -130,7 +124,7 @@ export function lazy<Props extends object>(load: () => Promise<ComponentType<Pro
     useEffect(fetch, [reconnects.value])
     if (Loaded !== null) return <Loaded {...props} />
     if (state === 'failed') return <FailedState error={unreachable()} retry={fetch} />
-    return <SkeletonBlock label="Loading the page" />
+    return <SkeletonRows rows={7} label="Loading the page" />
   }
 }
 

@@ -14,7 +14,7 @@ import { draftOf, dropDraft, keepDraft, useSubject } from '../../state/window.ts
 import { Badge, Button, Prose, Time } from '../../ui/elements.tsx'
 import { ChipEditor } from '../../ui/form.tsx'
 import { Facts } from '../../ui/layout.tsx'
-import { FailedState, Loaded, MissingState, Refused, SkeletonBlock, SkeletonRows } from '../../ui/notice.tsx'
+import { FailedState, Loaded, MissingState, Refused, SkeletonRows } from '../../ui/notice.tsx'
 import { isOpenToChange, isUnconfirmed, stateOf } from './belief-state.ts'
 import {
   ConflictDialog,
@@ -52,7 +52,7 @@ export function BeliefDetail({ id }: { readonly id: string }) {
   if (value === null && error?.status === 404)
     return <MissingState title="This belief is not here" elsewhere={{ href: '/beliefs', name: 'Back to the list' }} />
   if (value === null && error !== null) return <FailedState error={error} retry={found.reload} />
-  if (value === null) return <SkeletonBlock label="Loading the belief" />
+  if (value === null) return <SkeletonRows rows={7} label="Loading the belief" />
   const { belief, proposals } = value
   return (
     <article class="detail" aria-busy={found.isLoading}>

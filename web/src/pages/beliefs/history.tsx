@@ -82,7 +82,6 @@ function groupsOf(links: Links): readonly Group[] {
     { label: 'Settles', items: named(links.settles) },
     { label: 'Settled by', items: named([links.settledBy]) },
     { label: 'Replaces', items: named(links.replaces) },
-    { label: 'Replaced by', items: named([links.replacedBy]) },
   ].filter(({ items }) => items.length > 0)
 }
 

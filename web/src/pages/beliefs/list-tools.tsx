@@ -6,12 +6,12 @@ import { acknowledgeEvent, ask } from '../../api/client.ts'
 import { count, pluralize } from '../../format/numbers.ts'
 import { typeWords } from '../../format/words.ts'
 import { useKeys } from '../../navigation/keys.ts'
-import { navigate, path, query, withQuery } from '../../navigation/router.tsx'
+import { navigate, path, query, setQuery } from '../../navigation/router.tsx'
 import { showToast, toastRefusal } from '../../state/changes.ts'
 import { candidateCount, proposalCount, scopes } from '../../state/facts.ts'
 import { stored } from '../../state/stored.ts'
 import { Button } from '../../ui/elements.tsx'
-import { Check, Field, FormDialog, SearchBox, Select } from '../../ui/form.tsx'
+import { Check, Field, FormDialog, QuerySelect, SearchBox, Select } from '../../ui/form.tsx'
 import { type Filters, groupWords, orderWords, type Show, showWords } from './list.ts'
 
 const pairs = <Key extends string>(words: Readonly<Record<Key, string>>): readonly [Key, string][] =>
@@ -20,7 +20,6 @@ const pairs = <Key extends string>(words: Readonly<Record<Key, string>>): readon
 
 /** Search and filters of the list. They are part of the address. */
 export function FilterBar({ filters, onEnterList }: { readonly filters: Filters; readonly onEnterList: () => void }) {
-  const set = (changes: Readonly<Record<string, string | null>>) => navigate(withQuery(changes), { replace: true })
   const search = useRef<HTMLInputElement>(null)
   const focusSearch = () => {
     search.current?.focus()
@@ -42,53 +41,44 @@ export function FilterBar({ filters, onEnterList }: { readonly filters: Filters;
         placeholder="Search names, aliases, texts"
         maxLength={2_000}
         text={filters.text}
-        onChange={(q) => set({ q })}
+        onChange={(q) => setQuery({ q })}
         onEnter={onEnterList}
       />
       <div class="columns filters">
-        <Select
+        <QuerySelect
           label="Scope"
-          value={scope ?? ''}
+          name="scope"
           options={[
             ['', 'All scopes'],
             ...(isUnknown ? [[scope, scope] as const] : []),
             ...known.map((one) => [one.scope, `${one.scope} (${count(one.beliefs)})`] as const),
           ]}
-          onChoose={(chosen) => set({ scope: chosen })}
         />
-        <Select
+        <QuerySelect
           label="Type"
-          value={filters.type ?? ''}
+          name="type"
           options={[['', 'All types'], ...beliefTypes.map((type) => [type, typeWords[type]] as const)]}
-          onChoose={(type) => set({ type })}
         />
-        <Select
+        <QuerySelect
           label="Status"
-          value={filters.show}
+          name="show"
           options={pairs(showWords).map(([show, words]) => [
             show,
             waiting[show] == null ? words : `${words} (${count(waiting[show])})`,
           ])}
-          onChoose={(show) => set({ show: show === 'current' ? null : show })}
         />
-        <Select
-          label="Sort"
-          value={filters.order}
-          options={pairs(orderWords)}
-          onChoose={(sort) => set({ sort: sort === 'updated' ? null : sort })}
-        />
-        <Select
-          label="Group"
-          value={filters.group}
-          options={pairs(groupWords)}
-          onChoose={(group) => set({ group: group === 'none' ? null : group })}
-        />
+        <QuerySelect label="Sort" name="sort" options={pairs(orderWords)} />
+        <QuerySelect label="Group" name="group" options={pairs(groupWords)} />
       </div>
       <div class="row">
-        <Check isChecked={filters.isPinned} onCheck={(isOn) => set({ pinned: isOn ? 'yes' : null })} label="Pinned" />
+        <Check
+          isChecked={filters.isPinned}
+          onCheck={(isOn) => setQuery({ pinned: isOn ? 'yes' : null })}
+          label="Pinned"
+        />
         <Check
           isChecked={filters.isNeverRecalled}
-          onCheck={(isOn) => set({ recalled: isOn ? 'never' : null })}
+          onCheck={(isOn) => setQuery({ recalled: isOn ? 'never' : null })}
           label="Never recalled"
         />
         <SavedViews />

@@ -8,7 +8,7 @@ import { useResource } from '../../state/resource.ts'
 import { useSubject } from '../../state/window.ts'
 import { Badge, Button, Highlighted, Prose, type Tone } from '../../ui/elements.tsx'
 import { Facts, Figures, PageHead, Panel, Table } from '../../ui/layout.tsx'
-import { Loaded, SkeletonBlock } from '../../ui/notice.tsx'
+import { Loaded, SkeletonRows } from '../../ui/notice.tsx'
 import { message } from '../recall/recall-state.ts'
 import { CaseVerdict } from './parts.tsx'
 import { allPacks, caseAddress, failureWords, metricName, packAddress, runAddress } from './words.ts'
@@ -18,7 +18,7 @@ export function CaseView({ runId, caseId }: { readonly runId: string; readonly c
   const found = useResource(`${runId}/${caseId}`, (signal) => ask('case', { params: { id: runId, caseId }, signal }))
   useSubject(caseId)
   return (
-    <Loaded resource={found} waiting={<SkeletonBlock label="Loading the case" />} elsewhere={allPacks}>
+    <Loaded resource={found} waiting={<SkeletonRows rows={7} label="Loading the case" />} elsewhere={allPacks}>
       {({ run, prompt, notes, texts, work, records, failing }) => (
         <div class="stack">
           <PageHead

@@ -6,7 +6,7 @@ import { scopes as allScopes } from '../../state/facts.ts'
 import { Button, CopyButton, Highlighted } from '../../ui/elements.tsx'
 import { ChipForm } from '../../ui/form.tsx'
 import { PageHead, Panel } from '../../ui/layout.tsx'
-import { EmptyState, Loaded, Refused, SkeletonBlock } from '../../ui/notice.tsx'
+import { EmptyState, Loaded, Refused, SkeletonRows } from '../../ui/notice.tsx'
 import { ContextView, type Wish } from './context-view.tsx'
 import {
   activeScopes,
@@ -72,7 +72,7 @@ export function RecallPage() {
           )}
         </div>
         <div class="stack" aria-busy={recalled.isLoading}>
-          <Loaded resource={recalled} waiting={<SkeletonBlock label="Recalling" />}>
+          <Loaded resource={recalled} waiting={<SkeletonRows rows={7} label="Recalling" />}>
             {({ asked: text, answer: given }) =>
               given !== null ? (
                 <ContextView
