@@ -285,7 +285,9 @@ function Connected() {
         </div>
       )}
       <p class="foot soft small">
-        Several machines? <code>{commandLine('sync ssh://HOST')}</code> keeps one memory on all of them.
+        <span>
+          For the same memory on another machine: <code>{commandLine('sync ssh://HOST')}</code>
+        </span>
       </p>
     </Panel>
   )

@@ -341,12 +341,10 @@ const syncTargets = [
 /** The other machines of the person; before the first sync, how to begin. */
 function Machines({ machines: { others, targets } }: { readonly machines: RouteAnswer<'syncStatus'> }) {
   return (
-    <Panel title="Other machines" note={targets.length === 0 ? 'Use this memory on all your machines' : ''}>
-      {targets.length + others.length > 0 ? null : (
-        <p class="pad">
-          Run one of these commands in a terminal. The first time it shows how much would be exchanged, and asks.
-        </p>
-      )}
+    <Panel
+      title="Other machines"
+      note={targets.length === 0 ? 'For the same memory on all your machines, run one of these in a terminal.' : ''}
+    >
       <ul class="rows">
         {targets.map(({ address, lastSyncAt, waiting }) => (
           <li key={address} class="row">

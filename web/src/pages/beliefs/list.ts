@@ -121,7 +121,8 @@ async function loadRows(question: Query<'listBeliefs'>, rows: number, signal: Ab
     ),
   )
   // A change between two answers may move a row from one to the other.
-  const items = [...new Map(pages.flatMap(({ items: own }) => own).map((one) => [one.belief.id, one])).values()]
+  const byId = new Map<string, Listed>(pages.flatMap((page) => page.items.map((one) => [one.belief.id, one] as const)))
+  const items: readonly Listed[] = [...byId.values()]
   const { total = 0, isCut = false } = pages.at(-1) ?? {}
   return { items, total: items.length < rows ? items.length : total, isCut }
 }
