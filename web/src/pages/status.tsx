@@ -341,10 +341,7 @@ const syncTargets = [
 /** The other machines of the person; before the first sync, how to begin. */
 function Machines({ machines: { others, targets } }: { readonly machines: RouteAnswer<'syncStatus'> }) {
   return (
-    <Panel
-      title="Other machines"
-      note={targets.length === 0 ? 'For the same memory on all your machines, run one of these in a terminal.' : ''}
-    >
+    <Panel title="Other machines" note={targets.length === 0 ? 'To begin, run one of these in a terminal' : ''}>
       <ul class="rows">
         {targets.map(({ address, lastSyncAt, waiting }) => (
           <li key={address} class="row">
