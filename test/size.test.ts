@@ -30,7 +30,7 @@ const budgets: Readonly<Record<string, number>> = {
 }
 const maxLines = 71_400
 /** Max lines of the TypeScript and CSS of the dashboard, in `web`. */
-const maxWebLines = 12_350
+const maxWebLines = 11_500
 
 /** The files of a folder with one of the endings, without tests. */
 function readSources(folder: string, endings: readonly string[]) {
