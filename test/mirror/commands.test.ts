@@ -195,7 +195,7 @@ describe('an edit that needs the word of a person', () => {
       expect(stripVTControlCharacters(stdout)).toContain('3 edits waiting for your decision: no edits to import; ')
     }
     expect(await contents(place)).toEqual(['what one is', 'what three is', 'what two is'])
-    expect(place.text()).toContain('what one became')
+    expect(place.text()).toContain('what one is')
   })
 
   it('is not reachable, with or without a question, for somebody who does not own the memory', async () => {
