@@ -940,6 +940,7 @@ describe('whatever goes wrong, a hook', () => {
       gemini: geminiOutput,
       opencode: claudeCodeOutput,
       cursor: cursorOutput,
+      vscode: claudeCodeOutput,
     }
     const field = fc.oneof(fc.string(), fc.constantFrom('Redis', place.work), fc.jsonValue())
     await fc.assert(

@@ -250,6 +250,7 @@ describe('an id', () => {
     const [one, other] = ['a', 'b'].map((letter) => `AKIA${letter.toUpperCase().repeat(16)}`) as [string, string]
 
     expect(idWithoutSecret('session-2026-05-03')).toBe('session-2026-05-03')
+    expect(idWithoutSecret('ses_5a3bc9f1effeXkq1N8eyPJ0fZk')).toBe('ses_5a3bc9f1effeXkq1N8eyPJ0fZk')
     expect(idWithoutSecret(one)).toBe(idWithoutSecret(one))
     expect(idWithoutSecret(one)).not.toBe(idWithoutSecret(other))
     expect(idWithoutSecret(one)).not.toContain('AAAA')
