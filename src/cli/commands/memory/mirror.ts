@@ -112,12 +112,11 @@ const countsText = (counts: object): string =>
 
 function headline({ held, taken, written, undecided, conflicts }: Synced, style: Style): readonly string[] {
   if (held !== null) return remark('Held', style.red, `${heldText(held)} Nothing was changed.`, style)
-  const { conflicts: torn, proposed: _, restored, ...changes } = taken
+  const { conflicts: torn, proposed: _, ...changes } = taken
   const took = countsText(changes)
   const did = [
     took === '' ? '' : `imported ${took}`,
     torn === 0 ? '' : pluralize(torn, 'conflict'),
-    restored === 0 ? '' : `put the stored text back for ${pluralize(restored, 'rejected edit')}`,
   ]
   const wrote = written.length === 0 ? 'nothing to write' : `wrote ${written.join(', ')}`
   const text = `${did.filter((part) => part !== '').join('; ') || 'no edits to import'}; ${wrote}.`
