@@ -59,6 +59,7 @@ export function StatusPage() {
                   </div>
                 </div>
                 <Hosts hosts={installation.hosts} reload={found.reload} />
+                <OtherMachines />
               </>
             )}
             <AsOf growth={growth} />
@@ -339,6 +340,20 @@ const Hosts = ({ hosts, reload }: { readonly hosts: readonly Host[]; readonly re
             <HostDetails host={host} />
           </HostRow>
         ))}
+    </ul>
+  </Panel>
+)
+
+/** The commands of docs/sync.md. */
+const OtherMachines = () => (
+  <Panel title="Other machines" note="The same memory on each of them, without a server between them">
+    <ul class="stack tight small">
+      {['ssh://HOST', '~/Dropbox/credence', '--status'].map((target) => (
+        <li key={target} class="row">
+          <code class="command box">{commandLine(`sync ${target}`)}</code>{' '}
+          <CopyButton text={commandLine(`sync ${target}`)} />
+        </li>
+      ))}
     </ul>
   </Panel>
 )
