@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import pg from 'pg'
 import { describe, expect, it, vi } from 'vitest'
 import { recall } from '../../src/memory/recall/recall.ts'
 import {
