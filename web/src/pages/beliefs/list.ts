@@ -105,11 +105,13 @@ export function useBeliefList(question: Query<'listBeliefs'>, head: number) {
       const list = await loadRows(question, rows, signal)
       const items = before.current.key === key ? mergeRows(before.current.items, list.items) : list.items
       before.current = { key, items }
-      return { ...list, items }
+      return { ...list, items, key }
     },
     { freshness: `${head} ${rows}`, keep: true },
   )
-  const { items = null, total = 0, isCut = false } = found.value ?? {}
+  // After a failure the rows of another query would look like the answer to this one.
+  const isOther = found.error !== null && found.value?.key !== key
+  const { items = null, total = 0, isCut = false } = (isOther ? null : found.value) ?? {}
   return { ...found, items, total, isCut, loadMore: () => setDepth({ key, rows: 2 * (items?.length ?? pageSize) }) }
 }
 
