@@ -6,10 +6,10 @@ import { describe, expect, it } from 'vitest'
  * Raising a budget is a commit of its own that says why.
  */
 const budgets: Readonly<Record<string, number>> = {
-  '': 1_400,
+  '': 1_150,
   adapters: 600,
   beliefs: 900,
-  cli: 14_850,
+  cli: 14_650,
   'cli/resident': 300,
   eval: 10_750,
   files: 850,
@@ -19,7 +19,7 @@ const budgets: Readonly<Record<string, number>> = {
   'memory/mirror': 2_550,
   'memory/sync': 1_200,
   models: 650,
-  operations: 4_200,
+  operations: 3_150,
   proxy: 900,
   search: 4_750,
   store: 1_050,
@@ -30,7 +30,7 @@ const budgets: Readonly<Record<string, number>> = {
 }
 const maxLines = 71_400
 /** Max lines of the TypeScript and CSS of the dashboard, in `web`. */
-const maxWebLines = 12_350
+const maxWebLines = 11_500
 
 /** The files of a folder with one of the endings, without tests. */
 function readSources(folder: string, endings: readonly string[]) {

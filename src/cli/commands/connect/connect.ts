@@ -125,7 +125,8 @@ export const connect = defineCommand({
     const { dir } = options
     const location = dir === undefined ? {} : { dir: resolve(directory, dir) }
     const offer = options.noImport ? null : await offerImport(session, location, options.yes ? 'show' : 'ask')
-    const text = lines(outcome, list, proofText(proof), hosts[host].next, reading, offer?.text || [])
+    const others = list.length === 0 ? [] : syncNote
+    const text = lines(outcome, list, proofText(proof), hosts[host].next, reading, offer?.text || [], others)
     return answer(list.length > 0, text, { proof, ...offer?.document })
   },
 })
@@ -148,6 +149,10 @@ async function verifyAnswer(host: ConnectHost, machine: Machine, directory: stri
 }
 
 const npxNote = 'npx may delete this copy of Credence; install it with `npm install -g credence` and connect again.'
+
+const syncNote = [
+  'To have the same memory on another machine: `credence sync ssh://HOST`, or a folder that a cloud drive copies.',
+]
 
 const readingNote = [
   'Claude Code asks before each call of memory_search, and refuses it under `claude -p`; `credence connect claude-code --allow-read` allows the tools that only read.',
