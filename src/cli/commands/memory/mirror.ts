@@ -114,10 +114,7 @@ function headline({ held, taken, written, undecided, conflicts }: Synced, style:
   if (held !== null) return remark('Held', style.red, `${heldText(held)} Nothing was changed.`, style)
   const { conflicts: torn, proposed: _, ...changes } = taken
   const took = countsText(changes)
-  const did = [
-    took === '' ? '' : `imported ${took}`,
-    torn === 0 ? '' : pluralize(torn, 'conflict'),
-  ]
+  const did = [took === '' ? '' : `imported ${took}`, torn === 0 ? '' : pluralize(torn, 'conflict')]
   const wrote = written.length === 0 ? 'nothing to write' : `wrote ${written.join(', ')}`
   const text = `${did.filter((part) => part !== '').join('; ') || 'no edits to import'}; ${wrote}.`
   if (conflicts.length > 0) return remark('A save was not merged', style.yellow, text, style)
