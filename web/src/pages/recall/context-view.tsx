@@ -5,6 +5,7 @@ import { ask } from '../../api/client.ts'
 import { pluralize } from '../../format/numbers.ts'
 import { dayOf, moment } from '../../format/time.ts'
 import { typeWords } from '../../format/words.ts'
+import { useKeys } from '../../navigation/keys.ts'
 import { address } from '../../navigation/match.ts'
 import { Link } from '../../navigation/router.tsx'
 import { showToast, toastRefusal } from '../../state/changes.ts'
@@ -35,6 +36,10 @@ type ContextViewProps = {
 
 /** The context in its order, each line once and with its reason; then the beliefs that were left out. */
 export function ContextView({ answer, isAsked, onWish }: ContextViewProps) {
+  useKeys({
+    u: { does: 'Call the line under the pointer useful', onPress: () => pressFeedback('useful') },
+    n: { does: 'Call the line under the pointer not useful', onPress: () => pressFeedback('not-useful') },
+  })
   const lines = contextLines(answer)
   // The keys of `tiers` are all of its type.
   const names = Object.keys(tiers) as TierName[]
@@ -132,10 +137,14 @@ const Feedback = ({ id, of }: { readonly id: string; readonly of: string }) => (
         onClick={() => giveFeedback(id, verdict)}
         aria-label={`${label}: ${of}`}
         label={label}
+        data-feedback={verdict}
       />
     ))}
   </p>
 )
+
+const pressFeedback = (verdict: FeedbackVerdict): void =>
+  document.querySelector<HTMLElement>(`.recalled:is(:hover, :focus-within) [data-feedback="${verdict}"]`)?.click()
 
 const feedbackButtons = [
   ['useful', 'Useful'],
