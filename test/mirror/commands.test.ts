@@ -172,7 +172,7 @@ describe('an edit that needs the word of a person', () => {
     const idOf = (name: string): string =>
       items.find(({ belief }: { belief: { name: string } }) => belief.name === name).belief.id
     const retired = await place.run('review', 'accept', idOf('two'))
-    const rejected = await place.run('review', 'reject', idOf('one'))
+    await place.run('review', 'reject', idOf('one'))
 
     expect(listed.stdout).toMatch(/^Retire "two".*\n +Now: what two is\n.*\n +The document file contradicts/mu)
     expect(listed.stdout).toContain('Written in MEMORY.md')
