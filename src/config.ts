@@ -82,6 +82,11 @@ export const settingsSchema = {
     0,
     'How many days turns are kept; 0 keeps them for ever. Older turns are erased when hooks run and while `credence serve` runs.',
   ),
+  syncEvery: count(
+    0,
+    0,
+    'How many minutes `credence serve` waits between two syncs with the targets of `credence sync`; 0 does not sync.',
+  ),
   agentShare: count(
     25,
     0,

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { endOf } from '../cli/workplace.ts'
 import { chance } from '../durability/durable-store.ts'
 import { count } from '../full-counts.ts'
-import { serving } from '../http/serving.ts'
+import { serving, servingWith } from '../http/serving.ts'
 import { filesWith, type Machines, machines, noSshd, sharedState, startSshd } from './machines.ts'
 
 if (noSshd !== null) console.log(`Syncs over ssh are not tested: ${noSshd}`)
@@ -91,6 +91,23 @@ describe('two machines through a folder', () => {
     writeFileSync(wrong, 'five blue herons')
     const refused = place.start('sync', folder, '--dir', place.memory('other'), '--secret-file', wrong, '--yes')
     expect(await endOf(refused)).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('passphrase') })
+  })
+})
+
+describe('a served Credence with syncEvery', () => {
+  it('syncs in the background with the targets of earlier syncs', async () => {
+    using place = machines()
+    const [laptop, desktop, folder] = [place.memory('laptop'), place.memory('desktop'), place.memory('shared')]
+    await place.run('init', '--dir', desktop)
+    await place.sync(desktop, folder)
+    await place.run('remember', 'The heron is grey.', '--scope', 'user:universal', '--dir', laptop)
+    await place.sync(laptop, folder)
+    const env = { CREDENCE_SYNC_EVERY: '1', CREDENCE_SEMANTIC: 'off' }
+
+    await using server = await servingWith(env, place.place, '--dir', desktop)
+
+    const heron = async () => JSON.stringify(await (await server.ask('/beliefs')).json())
+    await expect.poll(heron, { timeout: 60_000 }).toContain('The heron is grey.')
   })
 })
 

@@ -59,7 +59,7 @@ const Examined = z.object({
 
 export type StoppableWork = ReturnType<typeof backgroundWork>
 
-/** Checks and benchmark runs, each in a separate process. `onProblem` gets the reason why a run failed. */
+/** Checks, syncs and benchmark runs, each in a separate process. `onProblem` gets the reason why one failed. */
 export function backgroundWork(
   session: Session,
   { dir, user, evalRoot }: { readonly dir: string; readonly user: string; readonly evalRoot: string },
@@ -123,6 +123,12 @@ export function backgroundWork(
         await running?.ended
         await (await begin(pack)).ended
       }
+    },
+    /** Syncs with every target of earlier syncs. */
+    sync: async () => {
+      const argv = ['sync', '--dir', dir, '--user', user]
+      const { exitCode, stderr } = await runProgram(session, argv, { signal: stopping.signal })
+      if (exitCode !== exitCodes.fine) onProblem(`sync: ${stderr.trim()}`)
     },
     stop: async () => {
       stopping.abort()

@@ -46,6 +46,25 @@ describe('a folder', () => {
     expect(await through(laptop)).toEqual({ received: 0, sent: 0, skipped: [] })
   })
 
+  it('brings devices together of which the first had nothing to share, or that came at the same time', async () => {
+    const [laptop, desktop] = [openTestDevice('laptop'), openTestDevice('desktop')]
+    await through(laptop)
+    await desktop.memory.remember({ name: 'db', content: 'Postgres' })
+    await through(desktop)
+    const early = batches().map((name) => [name, readFileSync(join(folder, name))] as const)
+    for (const [name] of early) rmSync(join(folder, name))
+    // The cloud drive has not brought the files of the others yet.
+    const phone = openTestDevice('phone')
+    await phone.memory.remember({ name: 'editor', content: 'Helix' })
+    await through(phone)
+    for (const [name, bytes] of early) writeFileSync(join(folder, name), bytes)
+
+    for (const device of [laptop, desktop, phone, laptop]) await through(device)
+
+    expect((await stateOf(laptop)).beliefs).toHaveLength(2)
+    for (const device of [desktop, phone]) expect(await stateOf(device)).toEqual(await stateOf(laptop))
+  })
+
   it('takes a file later that was truncated, or came before an earlier one', async () => {
     const [laptop, desktop] = [openTestDevice('laptop'), openTestDevice('desktop')]
     await laptop.memory.remember({ name: 'db', content: 'Postgres' })
@@ -72,8 +91,8 @@ describe('a folder', () => {
     const { belief } = await laptop.memory.remember({ name: 'plan', content: 'Sell the zeppelin' })
     await laptop.memory.remember({ name: 'db', content: 'Postgres' })
     await through(laptop)
-    await through(desktop)
     const old = batches().map((name) => [name, readFileSync(join(folder, name))] as const)
+    await through(desktop)
     await desktop.memory.forget(belief.id)
 
     for (const device of [desktop, laptop, desktop]) await through(device)

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -85,7 +85,7 @@ export async function syncFolder(
   let device = await context.file.read()
   for (const { hello } of files.values()) requireSameFormat(hello.format)
   for (const { hello } of files.values()) if (hello.device !== device.device) device = await meet(context, hello)
-  device = await withGroup(context, device)
+  device = await withGroup(context, device, identity)
   await store.stampEvents(user, device.device)
 
   const forgetting = [...files.values()].flatMap((batch) => (batch.isForgetting ? batch.events : []))
@@ -121,15 +121,17 @@ export async function syncFolder(
   const covered = eventsIn(
     mustReplace ? [...files.values()].filter(({ hello }) => hello.device !== device.device) : [...files.values()],
   )
-  const sent = await writeBatches(context, device, { folder, identity, covered, onProgress })
+  const announces = own.length === 0 || mustReplace
+  const sent = await writeBatches(context, device, { folder, identity, covered, announces, onProgress })
   // Afterwards: a killed device leaves too many files, never too few.
   if (mustReplace) for (const [name] of own) await rm(join(folder, name), { force: true })
   return { received, sent: mustReplace ? 0 : sent, skipped }
 }
 
-async function withGroup({ file }: SyncContext, device: SyncDevice): Promise<SyncDevice> {
+/** A folder that no other device has used yet gives its devices a group: the same one, also if they come at the same time. */
+async function withGroup({ file }: SyncContext, device: SyncDevice, identity: string): Promise<SyncDevice> {
   if (device.group !== null) return device
-  const grouped = { ...device, group: randomBytes(16).toString('hex') }
+  const grouped = { ...device, group: hash('sha256', `group of ${identity}`).slice(0, 32) }
   await file.write(grouped)
   return grouped
 }
@@ -163,6 +165,8 @@ async function writeBatches(
     readonly folder: string
     readonly identity: string
     readonly covered: Seen
+    /** Writes a file also without events, from which others learn the group and keys of the device. */
+    readonly announces: boolean
     readonly onProgress: (label: string, done: number, total: number) => void
   },
 ): Promise<number> {
@@ -180,12 +184,14 @@ async function writeBatches(
   let sent = 0
   for (;;) {
     const events = await eventsFor(context, device, covered, false)
-    if (events.length === 0) return sent
+    if (events.length === 0) break
     await write({ hello, after: covered, events, isForgetting: false })
     covered = withEvents(covered, events)
     sent += events.length
     onProgress('writing', sent, sent)
   }
+  if (sent === 0 && target.announces) await write({ hello, after: {}, events: [], isForgetting: false })
+  return sent
 }
 
 /** The files that can be read. A half-copied or foreign one is skipped. */

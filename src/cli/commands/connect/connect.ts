@@ -1,7 +1,9 @@
 import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { promisify, stripVTControlCharacters } from 'node:util'
 import { unavailable } from '../../../errors.ts'
+import { syncFile } from '../../../memory/sync/device.ts'
 import { type Argument, defineCommand, exitCodes, UsageError } from '../../command/command.ts'
 import { flag, oneOf, text, viewOptions } from '../../command/options.ts'
 import { type ConnectHost, connectHosts, filesFor, type HostCheck, hosts, type Level } from '../../connect/hosts.ts'
@@ -125,10 +127,32 @@ export const connect = defineCommand({
     const { dir } = options
     const location = dir === undefined ? {} : { dir: resolve(directory, dir) }
     const offer = options.noImport ? null : await offerImport(session, location, options.yes ? 'show' : 'ask')
-    const text = lines(outcome, list, proofText(proof), hosts[host].next, reading, offer?.text || [])
+    const text = lines(
+      outcome,
+      list,
+      proofText(proof),
+      hosts[host].next,
+      reading,
+      offer?.text || [],
+      syncOffer(session.places.locate(location)),
+    )
     return answer(list.length > 0, text, { proof, ...offer?.document })
   },
 })
+
+/** How to have the same memory on another machine, until there has been a sync. */
+const syncOffer = ({
+  dir,
+  user,
+  store,
+}: {
+  dir: string
+  user: string
+  store: string | undefined
+}): readonly string[] =>
+  store !== undefined || existsSync(syncFile(dir, user))
+    ? []
+    : ['The same memory on another machine: `credence sync ssh://HOST`, or a folder that a cloud drive copies.']
 
 async function verifyAnswer(host: ConnectHost, machine: Machine, directory: string) {
   const { canVerify, verifyDelivery } = await import('../../connect/verify.ts')

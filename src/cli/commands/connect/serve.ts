@@ -189,7 +189,10 @@ async function answerRequests(
   const { app, mcp, close } = servedApp(open, serving, (options.scope ?? []).length > 0)
   const address = { host, port, typed: typedBeforeOptions(session.program.machine) }
   const listening = await listen((request, env) => app.fetch(request, env), address)
-  const stopForgetting = isDemo ? () => {} : lookingAfterTurns(session, open, options)
+  const { keepTurnsDays, syncEvery } = session.places.settings({ dir })
+  const stopForgetting = isDemo ? () => {} : repeat(hourMs, () => forgetTurns(open, keepTurnsDays))
+  const isSyncing = syncEvery > 0 && !isDemo && !isOnServer
+  const stopSyncing = isSyncing ? repeat(syncEvery * minuteMs, open.work.sync) : () => {}
   const interruption = new AbortController()
   let evaluated = Promise.resolve()
   // A demo leaves no files, not even an empty directory for sockets.
@@ -199,6 +202,7 @@ async function answerRequests(
     await answering?.close()
     await stopForgetting()
     await open.work.stop()
+    await stopSyncing()
     await evaluated
     close()
     await listening.close()
@@ -230,29 +234,35 @@ async function answerRequests(
   }
 }
 
-const hourMs = 3_600_000
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
 
-/** Forgets old turns, now and every hour, until the function it returns is called. */
-function lookingAfterTurns(session: Session, open: ServedStore, options: LocationOptions): () => Promise<void> {
-  const { keepTurnsDays } = session.places.settings(options)
-  const author = { actor: 'person', origin: 'retention' } as const
-  const forgetAll = async (): Promise<void> => {
-    await forgetOldTurns(open.memoryAs(author), keepTurnsDays, new Date())
-    if (keepTurnsDays === 0) return
-    const { access } = await open.served.people.access()
-    for (const { name: person } of await access.people()) {
-      const principal = { tokenId: '', person, isAgent: false, scopes: [], teams: [] }
-      await forgetOldTurns(principalMemory(open.served.ports, principal, author), keepTurnsDays, new Date())
-    }
+/** Runs work now and again after each interval, one at a time, until the returned function is called. */
+function repeat(everyMs: number, work: () => Promise<void>): () => Promise<void> {
+  let underWay: Promise<void> | null = null
+  const start = (): void => {
+    underWay ??= work()
+      .catch((error: unknown) => console.error(error))
+      .finally(() => {
+        underWay = null
+      })
   }
-  let underWay = Promise.resolve()
-  const look = (): void => {
-    underWay = forgetAll().catch((error: unknown) => console.error(error))
-  }
-  look()
-  const timer = setInterval(look, hourMs)
+  start()
+  const timer = setInterval(start, everyMs)
   return async () => {
     clearInterval(timer)
     await underWay
+  }
+}
+
+/** Forgets the old turns of the owner and of all people of the server. */
+async function forgetTurns(open: ServedStore, keepTurnsDays: number): Promise<void> {
+  const author = { actor: 'person', origin: 'retention' } as const
+  await forgetOldTurns(open.memoryAs(author), keepTurnsDays, new Date())
+  if (keepTurnsDays === 0) return
+  const { access } = await open.served.people.access()
+  for (const { name: person } of await access.people()) {
+    const principal = { tokenId: '', person, isAgent: false, scopes: [], teams: [] }
+    await forgetOldTurns(principalMemory(open.served.ports, principal, author), keepTurnsDays, new Date())
   }
 }
