@@ -1,3 +1,4 @@
+import { compareStrings } from '../../../beliefs/identity.ts'
 import { localMinute } from '../../../local-time.ts'
 import { pausesIn } from '../../../memory/conversation/pause.ts'
 import type { MeaningStatus } from '../../../memory/memory.ts'
@@ -8,7 +9,6 @@ import { defineCommand } from '../../command/command.ts'
 import { memoryOptions } from '../../command/options.ts'
 import { hookHealthText, lastSeen } from '../../connect/seen.ts'
 import { importText, lastImport } from '../../histories.ts'
-import { lastHook } from '../../hooks/hook-log.ts'
 import { failedNames, queuedNames, queueIn } from '../../hooks/hook-queue.ts'
 import { hookHosts } from '../../hooks/host-protocol.ts'
 import { pluralize } from '../../text/output.ts'
@@ -39,20 +39,20 @@ export const status = defineCommand({
     }
     const meaning = await memory.meaningStatus()
     const pauses = pausesIn(dir, new Date())
-    const hook = lastHook(dir)
     const file = await session.places.storeFile(dir)
     const logSize = sizeOf(`${file}-wal`)
     const queue = { waiting: queuedNames(dir).length, failed: failedNames(dir).length }
     const { beliefs, turns, conversations, candidates, proposals } = counts
-    const last =
-      hook === null
-        ? 'none yet; `credence connect` connects an agent'
-        : `${localMinute(hook.at)}, ${hook.host} ${hook.event}: ${hook.outcome}`
     const { machine } = session.program
     const agents = hookHosts.flatMap((host) => {
       const seen = lastSeen(machine, host, 'hook')
       return seen === null || seen.prompts === undefined ? [] : [{ host, ...seen }]
     })
+    const hook = agents.toSorted((a, b) => compareStrings(a.at, b.at)).at(-1) ?? null
+    const last =
+      hook === null
+        ? 'none yet; `credence connect` connects an agent'
+        : `${localMinute(hook.at)}, ${hook.host} ${hook.event}: ${hook.outcome}`
     const unheard = `${pluralize(queue.failed, 'message')} that could not be stored, in ${queueIn(dir)}/failed`
     const place = { dir, store: file, user, scopes }
     const shown = {
