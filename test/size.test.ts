@@ -16,7 +16,7 @@ const budgets: Readonly<Record<string, number>> = {
   http: 1_650,
   mcp: 750,
   memory: 11_950,
-  'memory/mirror': 2_550,
+  'memory/mirror': 2_300,
   'memory/sync': 1_200,
   models: 650,
   operations: 3_150,
