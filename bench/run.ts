@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus, totalmem } from 'node:os'
 import { parseArgs } from 'node:util'
 import { FilledStores } from './filled-stores.ts'
+import { firstMinuteLane } from './lanes/first-minute.ts'
 import { harnessLane } from './lanes/harness.ts'
 import { busyHostsLane, hostsLane } from './lanes/hosts.ts'
 import { postgresLane } from './lanes/postgres.ts'
@@ -44,6 +45,7 @@ const lanes: readonly Lane[] = [
   postgresLane,
   hostsLane,
   busyHostsLane,
+  firstMinuteLane,
 ]
 
 const usage = `Usage: npm run bench -- [lane…] [--quick] [--no-write]

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, readFileSync, statSync } from 'node:fs'
-import { basename, join, relative } from 'node:path'
+import { existsSync, statSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { Eraser, eraseInFile, type ForgottenTexts, filesBelow } from './files/erase-texts.ts'
 import { sweepLeftovers } from './files/leftovers.ts'
 import type { Forgotten } from './memory/change/erase-copies.ts'
@@ -71,25 +71,4 @@ export async function eraseCopies(
       await attempt(file, async () => ((await forgetInBackup({ file, random: randomBytes }, erasure)) ? [file] : []))
     }
   return { changed, unchanged }
-}
-
-/** The files of a memory directory besides the store, its backups and the mirror that contain one of the texts. */
-export async function copiesOf(
-  { dir, evalStoreDir }: { readonly dir: string } & Pick<CopyOptions, 'evalStoreDir'>,
-  texts: ForgottenTexts,
-): Promise<readonly string[]> {
-  const state = join(dir, 'state')
-  const live = storeFile(dir)
-  const evals = evalStoreDir ?? join(state, 'evals')
-  const eraser = new Eraser(texts)
-  const isOwn = (folder: string): boolean =>
-    !['mirror', 'forgetting', 'postgres-cache'].some((name) => folder === join(state, name))
-  const roots = [state, ...(relative(state, evals).startsWith('..') ? [evals] : [])].filter((root) => existsSync(root))
-  return roots
-    .flatMap((root) => [...filesBelow(root, isOwn)])
-    .filter((file) => {
-      if (file.startsWith(live) || isStoreFile(file)) return false
-      const text = readFileSync(file, 'utf8')
-      return eraser.inText(text) !== text
-    })
 }

@@ -6,12 +6,12 @@ import { describe, expect, it } from 'vitest'
  * Raising a budget is a commit of its own that says why.
  */
 const budgets: Readonly<Record<string, number>> = {
-  '': 1_400,
+  '': 1_150,
   adapters: 600,
   beliefs: 900,
-  cli: 14_850,
+  cli: 14_650,
   'cli/resident': 300,
-  eval: 10_950,
+  eval: 10_750,
   files: 850,
   http: 1_650,
   mcp: 750,
@@ -19,18 +19,18 @@ const budgets: Readonly<Record<string, number>> = {
   'memory/mirror': 2_550,
   'memory/sync': 1_200,
   models: 650,
-  operations: 4_200,
+  operations: 3_150,
   proxy: 900,
   search: 4_750,
   store: 1_050,
   'store/copy': 250,
   'store/postgres': 1_850,
   'store/sqlite': 5_050,
-  tasks: 5_050,
+  tasks: 5_000,
 }
 const maxLines = 71_400
 /** Max lines of the TypeScript and CSS of the dashboard, in `web`. */
-const maxWebLines = 12_350
+const maxWebLines = 11_500
 
 /** The files of a folder with one of the endings, without tests. */
 function readSources(folder: string, endings: readonly string[]) {

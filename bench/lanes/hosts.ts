@@ -40,13 +40,16 @@ export const hostsLane: Lane = {
   },
 }
 
-/** On two cores the processes of the host add some more. */
-const burners = 10
+/** The load of the machine with the processes that this lane adds; those of the host add some more. */
+const wantedLoad = 10
 
 export const busyHostsLane: Lane = {
   name: 'hosts-busy',
-  summary: `how many prompts get no context while ${burners} other processes use the processors`,
+  summary: `how many prompts get no context at a load of ${wantedLoad}`,
   async run({ quick, log, stores }) {
+    const [load = 0] = loadavg()
+    const burners = Math.max(0, Math.round(wantedLoad - load))
+    log(`  load ${load.toFixed(1)}, and ${burners} processes that use the processors`)
     const burning = Array.from({ length: burners }, () => spawn(process.execPath, ['-e', 'for (;;);']))
     try {
       const request = { variants: ['command', 'mcp_tool'] as const, prompts: quick ? 10 : 200, log, stores }
@@ -117,6 +120,7 @@ async function measure(host: HostName, programs: string, request: MeasureRequest
       const hasContext = asked.blocks > one.blocks
       one.blocks = asked.blocks
       if (round < warmUp) continue
+      if (round % 50 === 0) request.log(`  ${host}: ${round} prompts, load ${loadavg()[0]?.toFixed(1)}`)
       one.requests.push(asked.at - start)
       one.turns.push(turn)
       one.withoutContext += Number(!hasContext)

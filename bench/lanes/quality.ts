@@ -59,7 +59,7 @@ export const qualityLane: Lane = {
 type Contestant = { readonly name: string; readonly open: () => Promise<SystemUnderTest> }
 
 function contestants(backends: Systems, quick: boolean): readonly Contestant[] {
-  const own = (quick ? (['bm25'] as const) : (['bm25', 'vector', 'vector-calibrated', 'hybrid', 'none'] as const)).map(
+  const own = (quick ? (['bm25'] as const) : (['bm25', 'vector', 'vector-calibrated', 'none'] as const)).map(
     (name) => ({ name: `credence ${name}`, open: () => backends.open(name) }),
   )
   const calibration = loadPack(`${packsDirectory}/calibration`).pack

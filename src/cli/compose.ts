@@ -292,9 +292,9 @@ export function compose(
     })
     return release
   }
-  const ask = async (question: string): Promise<string | null> => {
+  const ask = async (question: string, initial?: string): Promise<string | null> => {
     asker ??= closedAtEnd(await openAsker(stdin(), stderr))
-    return asker.ask(question)
+    return asker.ask(question, initial)
   }
 
   const places: MemoryPlaces = {
@@ -443,7 +443,7 @@ async function openExtractor(spec: string, env: EnvironmentVariables): Promise<E
   return modelExtractor(openChatModel(spec, env))
 }
 
-type Asker = { readonly ask: (question: string) => Promise<string | null>; readonly close: () => Promise<void> }
+type Asker = { readonly ask: UserTerminal['ask']; readonly close: () => Promise<void> }
 
 /** One reader for all questions, so that lines typed ahead answer the next ones. */
 async function openAsker(input: Readable, output: OutputStream): Promise<Asker> {
@@ -465,7 +465,7 @@ async function openAsker(input: Readable, output: OutputStream): Promise<Asker> 
     pending = null
   })
   return {
-    ask: async (question) => {
+    ask: async (question, initial = '') => {
       const [line] = typed
       if (line !== undefined) {
         output.write(`${question}\n`)
@@ -477,6 +477,7 @@ async function openAsker(input: Readable, output: OutputStream): Promise<Asker> 
       // Known to the reader, which draws it again when a character is deleted.
       reader.setPrompt(question.slice(lastLine))
       reader.prompt()
+      reader.write(initial)
       return new Promise((resolve, reject) => {
         pending = { resolve, reject }
       })

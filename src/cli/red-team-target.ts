@@ -150,16 +150,27 @@ export async function openRedTeamTarget(temporary: string): Promise<Target> {
 
   async function callTool(step: Extract<AttackStep, { door: 'mcp' }>): Promise<string> {
     const { tool, arguments: given, agent = defaultAgent } = step
-    requests += 1
-    // Newer clients send their name like this: a header could not contain every name.
-    const { headers: named, _meta } = selfNaming(agent, { method: 'tools/call', name: tool })
-    const params = { name: tool, arguments: given, _meta }
-    const body = JSON.stringify({ jsonrpc: '2.0', id: requests, method: 'tools/call', params })
-    const headers = { accept: 'application/json, text/event-stream', ...named }
-    const text = await send(step, '/mcp', { method: 'POST', headers, body })
+    const text = await askMcp((path, init) => send(step, path, init), {
+      ...{ agent, method: 'tools/call', name: tool },
+      params: { name: tool, arguments: given },
+    })
     if (/"message":"(?:Tool .* not found|Method not found)/u.test(text))
       throw new TypeError(`There is no tool "${tool}".`)
     return text
+  }
+
+  /** One request over MCP. Newer clients send their name in `_meta`: a header could not contain every name. */
+  async function askMcp(
+    ask: (path: string, init: RequestInit) => Promise<string>,
+    { agent, method, name, params }: { agent: string; method: string; name: string; params: object },
+  ): Promise<string> {
+    requests += 1
+    const { headers, _meta } = selfNaming(agent, { method, name })
+    const named = Object.entries({ ...headers, 'mcp-name': name === '' ? undefined : headers['mcp-name'] })
+    const body = JSON.stringify({ jsonrpc: '2.0', id: requests, method, params: { ...params, _meta } })
+    const sent = named.flatMap(([header, value]) => (value === undefined ? [] : [[header, value] as const]))
+    const accept = ['accept', 'application/json, text/event-stream'] as const
+    return ask('/mcp', { method: 'POST', headers: Object.fromEntries([accept, ...sent]), body })
   }
 
   const served = (user: string, project: string) => {
@@ -215,17 +226,9 @@ export async function openRedTeamTarget(temporary: string): Promise<Target> {
   /** Every resource that is listed over MCP, with its list. */
   async function readResources(user: string): Promise<string> {
     const { request } = await served(user, home)
-    const call = async (method: string, params: { readonly uri?: string }): Promise<string> => {
-      requests += 1
-      const { headers, _meta } = selfNaming(defaultAgent, { method, name: params.uri ?? '' })
-      const body = JSON.stringify({ jsonrpc: '2.0', id: requests, method, params: { ...params, _meta } })
-      const accept = 'application/json, text/event-stream'
-      const named = params.uri === undefined ? { ...headers, 'mcp-name': undefined } : headers
-      const given = Object.entries({ accept, ...named }).flatMap(([name, value]) =>
-        value === undefined ? [] : [[name, value] as const],
-      )
-      return (await request('/mcp', { method: 'POST', headers: Object.fromEntries(given), body })).text()
-    }
+    const ask = async (path: string, init: RequestInit): Promise<string> => (await request(path, init)).text()
+    const call = (method: string, params: { readonly uri?: string }): Promise<string> =>
+      askMcp(ask, { agent: defaultAgent, method, name: params.uri ?? '', params })
     const listed = await call('resources/list', {})
     const uris = [...new Set([...listed.matchAll(/"uri":"([^"]+)"/gu)].map(([, uri = '']) => uri))]
     const read = await Promise.all(uris.map((uri) => call('resources/read', { uri })))
@@ -375,21 +378,7 @@ const scriptedModel = (answer: string): ChatModel => ({
 })
 
 const keptOf = (belief: Belief): Kept => {
-  const { id, user, name, aliases, content, why, scopes, pinned, status, confidence, createdAt } = belief
-  const isWaiting = belief.candidate || (belief.proposedFor !== null && status !== 'superseded')
-  return {
-    id,
-    user,
-    name,
-    aliases,
-    content,
-    why,
-    scopes,
-    pinned,
-    status,
-    confidence,
-    createdAt,
-    state: isCurrent(belief) ? 'current' : isWaiting ? 'waiting' : 'retired',
-    isPersons: authorityOf(belief) === 'person',
-  }
+  const isWaiting = belief.candidate || (belief.proposedFor !== null && belief.status !== 'superseded')
+  const state = isCurrent(belief) ? 'current' : isWaiting ? 'waiting' : 'retired'
+  return { ...belief, state, isPersons: authorityOf(belief) === 'person' }
 }

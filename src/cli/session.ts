@@ -122,8 +122,8 @@ export type UserTerminal = {
   readonly printsJson: () => boolean
   /** Whether a person at a terminal can be asked. */
   readonly isInteractive: () => boolean
-  /** Asks a question and returns the line typed; null at the end of the input. Ctrl-C is an AbortError. */
-  readonly ask: (question: string) => Promise<string | null>
+  /** Asks a question and returns the line typed; null at the end of the input. Ctrl-C is an AbortError. `initial`: a text to edit. */
+  readonly ask: (question: string, initial?: string) => Promise<string | null>
   /** Asks a yes-or-no question; only y or yes means yes. */
   readonly confirm: (question: string) => Promise<boolean>
   /** On a terminal, shows how far a long command has come, on one line of standard error. */

@@ -15,7 +15,7 @@ type WriteOptions = {
  */
 export async function writeAtomically(
   path: string,
-  content: string | Uint8Array,
+  content: string | Uint8Array | AsyncIterable<string>,
   { existing, durable = true }: WriteOptions,
 ): Promise<boolean> {
   const directory = dirname(path)

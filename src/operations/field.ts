@@ -1,3 +1,5 @@
+import { omitUndefined } from '../omit-undefined.ts'
+
 /**
  * A field of the input of an operation, as plain data. HTTP and MCP make a schema from it (schemas.ts), the command line an
  * option; so the limits, the default and the meaning of a field exist once. Nothing here loads a schema library, because a
@@ -56,80 +58,42 @@ type Loose<Value> = Value extends readonly (infer Item)[]
 
 type Needed<Value> = Field<Value, 'needed'>
 
-const helpField = (help: string | undefined): { readonly help?: string } => (help === undefined ? {} : { help })
+type Given<Value> = { readonly [Name in keyof Omit<Field<Value>, 'presence'>]: Field<Value>[Name] | undefined }
+
+/** What is undefined is left out. */
+const needed = <Value>(given: Given<Value> & Pick<Field, 'kind'>): Needed<Value> =>
+  omitUndefined({ ...given, presence: 'needed' }) as Needed<Value>
+
+type Limits = { readonly min?: number; readonly max?: number }
 
 /** A text of at most `max` characters. Without `max`, the operation itself cuts or refuses a long one. */
-export const text = (max?: number, help?: string, min?: number): Needed<string> => ({
-  kind: 'text',
-  presence: 'needed',
-  ...(max === undefined ? {} : { max }),
-  ...(min === undefined ? {} : { min }),
-  ...helpField(help),
-})
+export const text = (max?: number, help?: string, min?: number): Needed<string> =>
+  needed({ kind: 'text', max, min, help })
 
-export const choice = <const Value extends string>(
-  choices: readonly Value[],
-  help?: string,
-): Field<Value, 'needed'> => ({
-  kind: 'choice',
-  presence: 'needed',
-  choices,
-  ...helpField(help),
-})
+export const choice = <const Value extends string>(choices: readonly Value[], help?: string): Needed<Value> =>
+  needed({ kind: 'choice', choices, help })
 
-type Range = { readonly min: number; readonly max?: number }
-
-export const whole = (range: Range, help?: string): Needed<number> => ({
-  kind: 'whole',
-  presence: 'needed',
-  ...range,
-  ...helpField(help),
-})
+export const whole = (limits: Limits & { readonly min: number }, help?: string): Needed<number> =>
+  needed({ kind: 'whole', ...limits, help })
 
 /** From 0 to 1. */
-export const share = (help?: string): Needed<number> => ({
-  kind: 'number',
-  presence: 'needed',
-  min: 0,
-  max: 1,
-  ...helpField(help),
-})
+export const share = (help?: string): Needed<number> => needed({ kind: 'number', min: 0, max: 1, help })
 
-export const flag = (help?: string): Needed<boolean> => ({ kind: 'flag', presence: 'needed', ...helpField(help) })
+export const flag = (help?: string): Needed<boolean> => needed({ kind: 'flag', help })
 
-export const list = <Value>(
-  item: Field<Value>,
-  { min, max }: { readonly min?: number; readonly max?: number } = {},
-  help?: string,
-): Needed<readonly Value[]> => ({
-  kind: 'list',
-  presence: 'needed',
-  item,
-  ...(min === undefined ? {} : { min }),
-  ...(max === undefined ? {} : { max }),
-  ...helpField(help),
-})
+export const list = <Value>(item: Field<Value>, limits: Limits = {}, help?: string): Needed<readonly Value[]> =>
+  needed({ kind: 'list', item, ...limits, help })
 
-export const object = <const All extends Fields>(fields: All, help?: string): Needed<InputOf<All>> => ({
-  kind: 'object',
-  presence: 'needed',
-  fields,
-  ...helpField(help),
-})
+export const object = <const All extends Fields>(fields: All, help?: string): Needed<InputOf<All>> =>
+  needed({ kind: 'object', fields, help })
 
-export const optional = <Value>(field: Needed<Value>, help?: string): Field<Value, 'optional'> => ({
-  ...field,
-  presence: 'optional',
-  ...helpField(help),
-})
+export const optional = <Value>(field: Needed<Value>, help = field.help): Field<Value, 'optional'> =>
+  // The help is left out if there is none.
+  omitUndefined({ ...field, presence: 'optional', help }) as Field<Value, 'optional'>
 
 /** A field that has this value unless another one is given. */
-export const usually = <Value>(field: Needed<Value>, value: Value, help?: string): Field<Value, 'default'> => ({
-  ...field,
-  presence: 'default',
-  default: value,
-  ...helpField(help),
-})
+export const usually = <Value>(field: Needed<Value>, value: Value, help = field.help): Field<Value, 'default'> =>
+  omitUndefined({ ...field, presence: 'default', default: value, help }) as Field<Value, 'default'>
 
 export const nullable = <Value>(field: Needed<Value>): Needed<Value | null> => ({ ...field, isNullable: true })
 

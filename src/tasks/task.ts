@@ -10,6 +10,8 @@ export type Task = TaskFields &
     readonly automatedChecks: string | null
     readonly rubric: string | null
     readonly frontMatter: Readonly<Record<string, unknown>>
+    /** The content of the file. */
+    readonly text: string
     readonly file: string
     readonly sha256: string
     readonly warnings: readonly string[]

@@ -64,15 +64,12 @@ describe('remember', () => {
     expect(recalled.relevant).toHaveLength(1)
   })
 
-  it('names another value of the same thing, and the command that replaces it', async () => {
+  it('names another value of the same thing, which the same command with --replace replaces', async () => {
     using place = workplace()
     await place.run('remember', "Tom's build server is larch.", '--scope', 'project:a')
 
     const second = await place.run('remember', "Tom's build server is birch.", '--scope', 'project:a')
-    const command = /To replace it: credence (.*)\n/u.exec(second.stderr)?.[1] ?? ''
-    const words = [...command.matchAll(/'((?:[^']|'\\'')*)'|(\S+)/gu)]
-    const argv = words.map(([, quoted, word]) => quoted?.replaceAll("'\\''", "'") ?? word ?? '')
-    const replaced = await place.run(...argv)
+    const replaced = await place.run('remember', "Tom's build server is birch.", '--scope', 'project:a', '--replace')
     const recalled = await place.json('recall', 'Is the build server up?', '--scope', 'project:a')
 
     expect(second.stdout).toMatch(/^Remembered /)
@@ -375,6 +372,16 @@ describe('recall', () => {
     expect(readdirSync(place.home)).toEqual([])
   })
 
+  it('makes no memory to show that nothing was synced', async () => {
+    using place = workplace()
+
+    expect(await place.run('sync', '--status')).toMatchObject({
+      exitCode: 3,
+      stderr: expect.stringContaining('credence init'),
+    })
+    expect(readdirSync(place.home)).toEqual([])
+  })
+
   it.each([['recall', 'anything'], ['search', 'anything'], ['beliefs'], ['history']])(
     'refuses a directory that does not exist: %s',
     async (...argv) => {
@@ -649,7 +656,7 @@ describe('show and history', () => {
     const old = await place.json('show', 'terms')
     const history = await place.run('history', 'terms')
 
-    expect(shown.stdout).toMatch(/^terms\n {2}Invoices are due after 30 days\.\n/)
+    expect(shown.stdout).toMatch(/^name +terms\nstatement +Invoices are due after 30 days\.\n/)
     expect(shown.stdout).toMatch(/also called +net 30, payment terms, due date\n/)
     expect(shown.stdout).toMatch(/written by +person through cli, /)
     expect(shown.stdout).toMatch(

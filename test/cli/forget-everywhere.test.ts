@@ -151,23 +151,19 @@ it('lists the earlier versions that stay, before and after, and the command that
   const forgotten = await place.run('forget', 'vault code', '--yes', ...at)
   const rest = await place.json('forget', first.id, '--chain', '--yes', ...at)
 
-  const command = `\`credence forget ${newest.id} --chain\` forgets all versions.`
-  for (const { stderr } of [preview, asked]) {
-    expect(stderr).toContain(`earlier version ${first.id}: It is 48213.`)
+  const command = `\`credence forget ${first.id} --chain\` forgets all versions.`
+  for (const { stderr } of [preview, asked, forgotten]) {
+    expect(stderr).toContain(`earlier version ${first.id} is kept: It is 48213.`)
     expect(stderr).toContain(command)
   }
-  expect(ofOld.stderr).toContain(`later version ${newest.id}: It is 99121.`)
+  expect(ofOld.stderr).toContain(`later version ${newest.id} is kept: It is 99121.`)
   expect(document).toEqual({
     forgotten: false,
     beliefIds: [newest.id],
     kept: [first.id],
     turnIds: [],
     keptTurnIds: [],
-    files: [],
   })
-  expect(forgotten.stderr).toContain(
-    `${first.id}, another version of it, is kept; \`credence forget ${first.id} --chain\``,
-  )
   expect(rest).toMatchObject({ beliefIds: [first.id], kept: [] })
 })
 
@@ -183,7 +179,7 @@ it('takes the message that a belief was learned from, unless it is to be kept', 
   await place.run('hear', 'Remember that our VPN gateway is vpn.acme.test', '--session', 'play', ...at)
   const both = await place.run('forget', 'VPN gateway', '--yes', '--verify', ...at)
 
-  expect(preview.stderr).toMatch(/go with it \(--keep-turns keeps them\):\n.*\(t-\w+\): .?Remember that our VPN/u)
+  expect(preview.stdout).toMatch(/go with it \(--keep-turns keeps them\):\n.*\(t-\w+\): .?Remember that our VPN/u)
   expect(kept.stderr).toMatch(/Kept on purpose, these messages state it:\n.*\(t-\w+\): .?Remember that our VPN/u)
   expect(kept.stdout).toContain('Still stored')
   expect(kept.stdout).not.toContain('Nothing is left')

@@ -54,15 +54,15 @@ describe('at a terminal', () => {
     expect(stderr.split('word for word').length - 1).toBe(1)
   })
 
-  it('review names the keys after another one, and ends the line of an interrupted question', async () => {
+  it('review asks again after another letter, and ends the line of an interrupted question', async () => {
     using place = workplace()
     await place.run('import', 'chats', write(place.work, 'a.jsonl', jsonLines(aTurn('I prefer tabs over spaces.'))))
 
-    const wrong = await atTerminal(place, 'xq', 'review')
+    const wrong = await atTerminal(place, 'x\nq\n', 'review')
     const interrupted = await atTerminal(place, '\u0003', 'review')
 
-    expect(wrong.stderr).toContain('Press a, e, r, s or q.')
-    expect(interrupted).toMatchObject({ exitCode: 130, stderr: expect.stringMatching(/\[q\]uit \n$/) })
+    expect(wrong.stderr.split('[a]ccept')).toHaveLength(3)
+    expect(interrupted).toMatchObject({ exitCode: 130, stderr: expect.stringMatching(/\[q\]uit [^a-z]*\n$/) })
   })
 
   it('an interrupted confirmation ends its line', async () => {

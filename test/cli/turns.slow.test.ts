@@ -310,16 +310,13 @@ describe('conversations', () => {
     }))
     await place.runWith({ stdin: lines(...turns, { text: 'elsewhere', session: 's2' }) }, 'hear', '-')
     const { turns: all } = await place.json('conversations', 'show', 's1')
-    const other = (await place.json('conversations', 'show', 's2')).turns[0]
 
-    const around = await place.run('conversations', 'show', 's1', '--around', all[20].id)
-    const atStart = await place.json('conversations', 'show', 's1', '--around', all[2].id)
-    const wrong = await place.run('conversations', 'show', 's1', '--around', other.id)
+    const around = await place.run('conversations', all[20].id)
+    const atStart = await place.json('conversations', all[2].id)
 
     expect(around.stdout.match(/turn \d+/g)).toEqual(turns.slice(10, 31).map(({ text }) => text))
     expect(around.stdout).toMatch(new RegExp(`^> you .*${all[20].id}$`, 'm'))
     expect(atStart.turns).toHaveLength(13)
-    expect(wrong).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('belongs to the conversation s2') })
   })
 })
 

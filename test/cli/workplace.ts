@@ -15,6 +15,8 @@ type Circumstances = {
   readonly env?: Readonly<Record<string, string>>
   /** What comes in; without it, nothing does. */
   readonly stdin?: string | PassThrough
+  /** What a person types at a terminal: each text when standard error shows the one before it. */
+  readonly typed?: readonly (readonly [shown: string, typed: string])[]
   /** Whether all three streams are a terminal, of this many columns. */
   readonly columns?: number
   /** When the program started, on the clock of `performance.now()`; later than now leaves it more time. */
@@ -36,11 +38,19 @@ export function workplace() {
 
   /** Runs the command line in this process, with streams and an environment of its own. */
   async function runWith(
-    { cwd = work, workingDirectory = () => cwd, env = {}, stdin = '', columns, ...more }: Circumstances,
+    { cwd = work, workingDirectory = () => cwd, env = {}, stdin: given = '', typed, columns, ...more }: Circumstances,
     ...argv: readonly string[]
   ): Promise<Ending> {
     const stdout = new Capture(columns)
-    const stderr = new Capture(columns)
+    const stdin = typed === undefined ? given : new PassThrough()
+    const left = [...(typed ?? [])]
+    const stderr = new Capture(columns, (text) => {
+      const [next] = left
+      if (next === undefined || !text.includes(next[0]) || typeof stdin === 'string') return
+      left.shift()
+      // A person types after the question is shown.
+      setImmediate(() => stdin.write(next[1]))
+    })
     const input = Object.assign(typeof stdin === 'string' ? new PassThrough() : stdin, { isTTY: columns !== undefined })
     if (typeof stdin === 'string') input.end(stdin)
     const environment = { env, home, temporary, workingDirectory, stdin: () => input, stdout, stderr, ...more }
@@ -100,8 +110,11 @@ class Capture extends Writable {
   readonly columns: number
   readonly #chunks: Buffer[] = []
 
-  constructor(columns: number | undefined) {
+  readonly #onText: (text: string) => void
+
+  constructor(columns: number | undefined, onText: (text: string) => void = () => {}) {
     super()
+    this.#onText = onText
     this.isTTY = columns !== undefined
     this.columns = columns ?? 0
   }
@@ -109,6 +122,7 @@ class Capture extends Writable {
   override _write(chunk: Buffer, _encoding: string, done: () => void): void {
     this.#chunks.push(chunk)
     done()
+    this.#onText(chunk.toString('utf8'))
   }
 
   text(): string {

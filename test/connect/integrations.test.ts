@@ -1,8 +1,9 @@
-import { globSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { parse as parseYaml } from 'yaml'
+import { pluginFiles } from '../../scripts/plugin.ts'
 import { commandTable } from '../../src/cli/command-table.ts'
 import { hookEventNamed } from '../../src/cli/hooks/host-protocol.ts'
 import { tools } from '../../src/mcp/memory-mcp.ts'
@@ -44,7 +45,6 @@ describe('the folders for other programs', () => {
   it('are part of the package, and all of one version with it', () => {
     const manifests = [
       'server.json',
-      'integrations/claude-code/.claude-plugin/plugin.json',
       'integrations/openclaw/openclaw.plugin.json',
       'integrations/openclaw/package.json',
       'integrations/opencode/package.json',
@@ -59,17 +59,32 @@ describe('the folders for other programs', () => {
     expect(json('server.json').packages[0].version).toBe(version)
     expect(json('.claude-plugin/marketplace.json').plugins[0].version).toBe(version)
     expect(globSync('integrations/*', { cwd: root }).sort()).toEqual([
-      'integrations/claude-code',
+      'integrations/gemini',
       'integrations/openclaw',
       'integrations/opencode',
+      'integrations/plugin',
     ])
   })
 
+  it.each(Object.entries(pluginFiles))('have a %s as `npm run docs` writes it', (path, text) => {
+    expect(read(join('integrations', path))).toBe(text)
+  })
+
+  it('name in each manifest the files of its host', () => {
+    const named = globSync('integrations/plugin/.*-plugin/plugin.json', { cwd: root }).flatMap((path) => {
+      const { skills = './skills/', hooks = './hooks/hooks.json', mcpServers = './.mcp.json' } = json(path)
+      return [skills, hooks, mcpServers]
+    })
+
+    expect(named).toHaveLength(9)
+    expect(named.filter((path) => !existsSync(join(root, 'integrations/plugin', path)))).toEqual([])
+  })
+
   it.each([
-    ['integrations/claude-code/.claude-plugin/plugin.json', claudePlugin],
+    ['integrations/plugin/.claude-plugin/plugin.json', claudePlugin],
     ['.claude-plugin/marketplace.json', claudeMarketplace],
-    ['integrations/claude-code/hooks/hooks.json', claudePluginHooks],
-    ['integrations/claude-code/.mcp.json', mcpServers],
+    ['integrations/plugin/hooks/hooks.json', claudePluginHooks],
+    ['integrations/plugin/.mcp.json', mcpServers],
     ['integrations/openclaw/openclaw.plugin.json', openclawManifest],
     ['integrations/openclaw/package.json', openclawPackage],
     ['server.json', registryServer],
@@ -81,8 +96,13 @@ describe('the folders for other programs', () => {
     expect(json('server.json').name).toBe(mcpName)
   })
 
-  it('run commands that exist', () => {
-    const commands = commandsIn(json('integrations/claude-code/hooks/hooks.json'))
+  it.each([
+    'plugin/hooks/hooks.json',
+    'plugin/hooks/codex.json',
+    'plugin/hooks/cursor.json',
+    'gemini/hooks/hooks.json',
+  ])('run commands that exist, in %s', (path) => {
+    const commands = commandsIn(json(join('integrations', path)))
 
     expect(commands).toHaveLength(4)
     for (const command of commands) {
@@ -96,7 +116,7 @@ describe('the folders for other programs', () => {
   })
 
   it('teach a skill that names only tools there are', () => {
-    const text = read('integrations/claude-code/skills/memory/SKILL.md')
+    const text = read('integrations/plugin/skills/memory/SKILL.md')
     const [, frontMatter = ''] = /^---\n(.*?)\n---\n/s.exec(text) ?? []
     const named = [...new Set(text.match(/\bmemory_\w+/g))]
 

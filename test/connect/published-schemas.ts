@@ -7,6 +7,7 @@ const commandHook = z.strictObject({
   type: z.literal('command'),
   command: z.string().min(1),
   timeout: z.number().positive().optional(),
+  async: z.boolean().optional(),
 })
 
 /** https://code.claude.com/docs/en/plugins-reference, "Plugin manifest schema". */

@@ -76,7 +76,7 @@ describe('the packs together', () => {
     for (const table of [overallTable(rows), packTable(rows)]) {
       for (const line of tableMarkdown(table).split('\n')) expect(measured.split('\n')).toContain(line)
     }
-    for (const backend of ['vector', 'vector-calibrated', 'hybrid']) expect(measured).toContain(`| ${backend} | `)
+    for (const backend of ['vector', 'vector-calibrated']) expect(measured).toContain(`| ${backend} | `)
   })
 
   it('come out the same on a store on disk', async () => {

@@ -375,7 +375,7 @@ describe('runs', () => {
     [['benchmark', 'run', '--resume', 'x', '--seed', '7'], '--seed cannot be given with --resume'],
     [['benchmark', 'run', '--resume', 'x', '--explain'], '--explain cannot be given with --resume'],
     [['benchmark', 'run', 'retrieval-precision', '--repeats', '0'], '--repeats: "0" is not a whole number'],
-    [['benchmark', 'run', 'a', 'b', '--run-id', 'x'], '--run-id can be given with one pack only.'],
+    [['benchmark', 'run', 'a', 'b', '--run-id', 'x'], '--run-id can be given with one pack and one system only.'],
     [['benchmark', 'snapshot'], '--snapshot-id is missing.'],
     [['benchmark', 'snapshot', '--snapshot-id', '../x'], '"../x" is not a safe id.'],
     [['benchmark', 'gate', '--base', 'x'], '--candidate is missing.'],
@@ -557,7 +557,7 @@ describe('benchmark capture', () => {
     expect(shown.stdout).toContain(`"${message}": relevant beliefs: "Sunday race" must not be there.`)
   })
 
-  it('checks quotes with --as-is, says if it does not check them, and how to expect a turn', async () => {
+  it('checks quotes with --as-is, which takes no other expectation', async () => {
     using place = harness()
     await place.run('hear', 'The boathouse key hangs behind the green cupboard.', '--at', '2026-05-03T10:00:00Z')
     const message = 'Where does the boathouse key hang?'
@@ -565,14 +565,9 @@ describe('benchmark capture', () => {
     const turn: string = quotes[0].turn
 
     const asIs = await place.run('benchmark', 'capture', message, '--as-is')
-    const unchecked = await place.run('benchmark', 'capture', message, '--exactly')
-    const asBelief = await place.run('benchmark', 'capture', message, '--expect', turn)
     const both = await place.run('benchmark', 'capture', message, '--as-is', '--expect-quote', turn)
 
     expect(asIs.stdout).toContain('Recalls no belief; quotes "The boathouse key hangs behind the green cupboard.".')
-    expect(asIs.stderr).not.toContain('does not check')
-    expect(unchecked.stderr).toContain('Recall also shows 1 quote for this message, which the case does not check')
-    expect(asBelief).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('--expect-quote') })
     expect(both).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('--as-is cannot be combined') })
   })
 

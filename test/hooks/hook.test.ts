@@ -365,6 +365,16 @@ describe('a hook at prompt submit', () => {
 })
 
 describe('a hook at the start of a session', () => {
+  it('first hears what an ended host has left in the queue', async () => {
+    using place = workplace()
+    await hookOnly(place, prompted(place, 'Always answer in British English.'), 'prompt-submit')
+
+    const { stdout } = await hookOnly(place, { session_id: 's-2', cwd: place.work }, 'session-start')
+
+    expect(stdout).toContain('Always answer in British English.')
+    expect(waitingIn(place)).toEqual([])
+  })
+
   it('tells of the beliefs that a renamed repository had', async () => {
     using place = workplace()
     const [before, after] = [join(place.work, 'ledger'), join(place.work, 'books')] as const

@@ -37,7 +37,7 @@ describeHost('Claude Code', {
 })
 
 const repository = fileURLToPath(new URL('../..', import.meta.url))
-const plugin = join(repository, 'integrations/claude-code')
+const plugin = join(repository, 'integrations/plugin')
 const programs = installedHost('claude-code')
 
 it.skipIf(programs === null)(

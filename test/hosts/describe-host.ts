@@ -95,8 +95,7 @@ export function describeHost(name: string, tested: HostUnderTest): void {
     await turn(place, elsewhere, 'Good morning to you.')
 
     const asked = model.requests.slice(first, second).filter(({ conversation }) => conversation.includes(question))
-    const [before] = asked
-    expect(before?.conversation).toContain(statement)
+    expect(asked.some(({ conversation, results }) => results === '' && conversation.includes(statement))).toBe(true)
     expect(asked.at(-1)?.results).toContain(statement)
     const others = model.requests.slice(second).map(({ conversation }) => conversation)
     expect(others.some((text) => text.includes('My name is Dana'))).toBe(true)
@@ -112,6 +111,9 @@ export function describeHost(name: string, tested: HostUnderTest): void {
       'Good morning to you.',
     ])
     expect(texts('assistant')).toMatchObject(Array.from({ length: 4 }, () => ({ text: answer })))
+    // The host's own history has the same turns.
+    await place.credence('import', 'chats')
+    expect(await place.credenceJson('export', '--turns')).toEqual(turns)
     const { hosts } = await place.credenceJson('connect', host, '--status')
     expect(hosts[0]).toMatchObject({
       connected: 'yes',

@@ -101,18 +101,23 @@ export function hostPlace(programs: string, hostEnv: (home: string) => Readonly<
       if (exitCode !== 0) throw new Error(`credence ${argv.join(' ')}: ${exitCode} ${stderr}`)
       return JSON.parse(stdout)
     },
-    /** Waits until the processes that hooks leave behind have heard the queue. Starts none itself. */
-    allHeard: () => eventually(() => queuedNames(memoryDirectory).length === 0, 'The queue is not empty.'),
+    /** Waits until the queue is heard; then hears what a host has interrupted when it ended, as the next session would. */
+    allHeard: async () => {
+      const isHeard = () => queuedNames(memoryDirectory).length === 0
+      await eventually(isHeard, '', maxHearingMs).catch(() => runIn(place.work, 'credence', 'hook', 'hear'))
+      await eventually(isHeard, 'The queue is not empty.')
+    },
   }
 }
 
 const maxWaitMs = 60_000
+const maxHearingMs = 10_000
 
 /** Waits for a condition that other processes bring about. */
-export async function eventually(isMet: () => boolean, otherwise: string): Promise<void> {
-  const end = performance.now() + maxWaitMs
+export async function eventually(isMet: () => boolean, otherwise: string, waitMs = maxWaitMs): Promise<void> {
+  const end = performance.now() + waitMs
   while (!isMet()) {
-    if (performance.now() > end) throw new Error(`${otherwise} Waited ${maxWaitMs} ms.`)
+    if (performance.now() > end) throw new Error(`${otherwise} Waited ${waitMs} ms.`)
     await sleep(50)
   }
 }

@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { endOf, workplace } from '../cli/workplace.ts'
 
 function withMemory() {
@@ -140,11 +140,10 @@ describe('an edit that needs the word of a person', () => {
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
     expect(stdout).toMatch(/^3 edits waiting for your decision: no edits to import; /u)
     for (const text of [stdout, status.stdout]) {
-      expect(text).toMatch(
-        /Waiting: change "one", stated by a person\.\n.* - what one is\n.* \+ what one became\n.*credence review accept (b-\w+)\n.*credence review reject \1/u,
-      )
-      expect(text).toMatch(/Waiting: remove "two", stated by a person\.\n.* - what two is\n/u)
-      expect(text).toMatch(/Waiting: a new line, .* for every context of user:universal\.\n.* \+ Answer in verse\.\n/u)
+      expect(text).toMatch(/Waiting: change "one" \(b-\w+\)\.\n.* - what one is\n.* \+ what one became\n/u)
+      expect(text).toMatch(/Waiting: remove "two" \(b-\w+\)\.\n.* - what two is\n/u)
+      expect(text).toMatch(/Waiting: add ".*" \(b-\w+\) to user:universal\.\n.* \+ Answer in verse\.\n/u)
+      expect(text).toContain('Decide: credence review')
     }
     expect(await place.json('mirror', 'sync')).toMatchObject({ written: [], undecided: { length: 3 } })
     expect((await contents(place)).sort()).toEqual(['what one is', 'what three is', 'what two is'])
@@ -160,53 +159,8 @@ describe('an edit that needs the word of a person', () => {
     const { stdout } = await place.run('mirror', 'sync')
     const listed = await place.run('review')
 
-    expect(stdout).toMatch(
-      /Waiting: a new line, "fleet van", in project:x\.\n.* \+ Green\.\n.* \+ aliases: code,error\n/u,
-    )
+    expect(stdout).toMatch(/Waiting: add "fleet van" \(b-\w+\) to project:x\.\n.* \+ Green\.\n/u)
     expect(listed.stdout).toContain('Aliases: code, error')
-  })
-
-  const question = 'Apply these 3 edits to MEMORY.md as yours? [y/N] '
-
-  it('is shown as a diff in a terminal, where one answer of the owner applies every edit as theirs', async () => {
-    using place = await edited()
-
-    const { exitCode, stdout, stderr } = await place.runWith({ columns: 100, stdin: 'y\n' }, 'mirror', 'sync')
-
-    const asked = stripVTControlCharacters(stderr)
-    expect(exitCode).toBe(0)
-    expect(asked).toContain('Waiting: change "one", stated by a person.\n  - what one is\n  + what one became\n')
-    expect(asked).toContain('Waiting: remove "two", stated by a person.\n  - what two is\n')
-    expect(asked).toContain('  + Answer in verse.\n')
-    expect(asked.split(question)).toHaveLength(2)
-    expect(stripVTControlCharacters(stdout)).toMatch(/^In sync: accepted 3 edits; /u)
-    expect(await contents(place)).toEqual(['Answer in verse.', 'what one became', 'what three is'])
-    expect((await place.json('show', 'one')).belief).toMatchObject({ status: 'active', editedByPerson: true })
-    expect((await place.json('mirror', 'sync')).undecided).toEqual([])
-  })
-
-  it.each(['\n', 'n\n', ''])('waits after the answer %j, and is asked about again', async (stdin) => {
-    using place = await edited()
-
-    for (const _ of ['first', 'second']) {
-      const { stdout, stderr } = await place.runWith({ columns: 100, stdin }, 'mirror', 'sync')
-
-      expect(stripVTControlCharacters(stderr)).toContain(question)
-      expect(stripVTControlCharacters(stdout)).toContain('3 edits waiting for your decision: no edits to import; ')
-    }
-    expect(await contents(place)).toEqual(['what one is', 'what three is', 'what two is'])
-    expect(place.text()).toContain('what one became')
-  })
-
-  it('is not reachable, with or without a question, for somebody who does not own the memory', async () => {
-    using place = await edited()
-    const owner = process.getuid?.() ?? 0
-    using _ = vi.spyOn(process, 'getuid').mockReturnValue(owner + 1)
-
-    const { stdout, stderr } = await place.runWith({ columns: 100, stdin: 'y\n' }, 'mirror', 'sync')
-
-    expect(stderr).toContain('Ignored the memory')
-    expect(stdout).toBe('')
   })
 
   it('is decided with credence review, which says that a removal is one', async () => {
@@ -223,7 +177,6 @@ describe('an edit that needs the word of a person', () => {
     expect(listed.stdout).toMatch(/^Retire "two".*\n +Now: what two is\n.*\n +The document file contradicts/mu)
     expect(listed.stdout).toContain('Written in MEMORY.md')
     expect(retired.stdout).toContain('Retired "two": it is no longer recalled.')
-    expect(rejected.stdout).toContain('It was an edit of MEMORY.md, which gets the stored text back.')
     expect(await contents(place)).toEqual(['what one is', 'what three is'])
     expect(place.text()).toContain('what one is')
     expect(place.text()).not.toContain('what two is')

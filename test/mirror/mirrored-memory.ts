@@ -70,7 +70,7 @@ export const personalMemory = (options: Partial<MemoryOptions> = {}) =>
   mirroredMemory({ mirrorAuthority: 'person', ...options })
 
 /** What a sync takes in when there is nothing. */
-export const nothingTaken = { corrected: 0, added: 0, retired: 0, conflicts: 0, proposed: 0, restored: 0 }
+export const nothingTaken = { corrected: 0, added: 0, retired: 0, conflicts: 0, proposed: 0 }
 
 /** The line of the file that begins an item. */
 export const lineOf = (text: string, name: string): string =>

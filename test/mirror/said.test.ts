@@ -104,15 +104,6 @@ describe('a conflict', () => {
     expect(await place.run('mirror', 'status')).toMatchObject({ exitCode: 0 })
     expect(place.text()).toContain(way === 'accept' ? ': light' : ': solarized')
   })
-
-  it('is settled when both come to say the same', async () => {
-    using place = await torn()
-    await place.run('mirror', 'sync')
-
-    await place.run('correct', 'theme', 'light')
-
-    expect(await place.json('mirror', 'status')).toMatchObject({ undecided: [], isInSync: true })
-  })
 })
 
 describe('a line with a secret', () => {

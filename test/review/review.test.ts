@@ -19,6 +19,9 @@ async function imported(place: Workplace): Promise<void> {
 /** The walk with these keys typed, at a terminal. */
 const walk = (place: Workplace, typed: string) =>
   place.runWith({ columns: 80, stdin: typed, env: { NO_COLOR: '1' } }, 'review')
+/** The same, each text typed when the one before it is shown. */
+const answer = (place: Workplace, ...typed: readonly (readonly [string, string])[]) =>
+  place.runWith({ columns: 80, typed, env: { NO_COLOR: '1' } }, 'review')
 const backspace = '\u007f'
 /** Ctrl-U. */
 const clearLine = '\u0015'
@@ -26,11 +29,11 @@ const contents = async (place: Workplace): Promise<readonly string[]> =>
   (await place.json('beliefs')).items.map(({ content }: { content: string }) => content).sort()
 
 describe('credence review', () => {
-  it('walks through what waits, newest first, and decides with one key each', async () => {
+  it('walks through what waits, newest first, and decides with one letter each', async () => {
     using place = workplace()
     await imported(place)
 
-    const { exitCode, stdout, stderr } = await walk(place, 'ars')
+    const { exitCode, stdout, stderr } = await walk(place, 'a\nr\ns\n')
 
     expect(exitCode).toBe(0)
     expect(stderr).toMatch(/\n {2}Accepted: "[^"]*push to main[^"]*" \(b-\w+\)\.\n/iu)
@@ -45,23 +48,23 @@ describe('credence review', () => {
   it('is not shown as an edit; a later edit is', async () => {
     using place = workplace()
     await imported(place)
-    await walk(place, 'aq')
+    await walk(place, 'a\nq\n')
     const [{ id }] = (await place.json('beliefs')).items
 
     const accepted = await place.run('show', id)
     await place.run('pin', id)
     const edited = await place.run('show', id)
 
-    expect(accepted.stdout).toMatch(/^ +accepted +by a person$/mu)
-    expect(accepted.stdout).not.toMatch(/^ +edited/mu)
-    expect(edited.stdout).toMatch(/^ +edited +by a person$/mu)
+    expect(accepted.stdout).toMatch(/^accepted +by a person$/mu)
+    expect(accepted.stdout).not.toMatch(/^edited/mu)
+    expect(edited.stdout).toMatch(/^edited +by a person$/mu)
   })
 
   it('takes new words for a statement, which become a belief in place of those that were found', async () => {
     using place = workplace()
     await imported(place)
 
-    const { stdout, stderr } = await walk(place, `e${clearLine}Never push to main on Fridays.\nq`)
+    const { stdout, stderr } = await walk(place, `e\n${clearLine}Never push to main on Fridays.\nq\n`)
 
     expect(stderr).toContain('\n  Edited and accepted: Never push to main on Fridays.\n')
     expect(stdout).toContain('0 accepted, 1 edited, 0 rejected, 2 left.')
@@ -75,7 +78,7 @@ describe('credence review', () => {
     const wish = ['remember', 'Green.', '--name', 'fleet van', '--scope', 'user:universal', '--as', 'agent:codex']
     await place.run(...wish)
 
-    await walk(place, `e${clearLine}Red.\ne${clearLine}Merge with two approvals.\nq`)
+    await walk(place, `e\n${clearLine}Red.\ne\n${clearLine}Merge with two approvals.\nq\n`)
 
     const { items } = await place.json('beliefs')
     const named = items.map(({ name, content }: { name: string; content: string }) => [name, content])
@@ -89,7 +92,12 @@ describe('credence review', () => {
     using place = workplace()
     await imported(place)
 
-    const { stdout } = await walk(place, `e${backspace} by Ada.\nq`)
+    const { stdout } = await answer(
+      place,
+      ['[a]ccept', 'e\n'],
+      ['Never push', `${backspace} by Ada.\n`],
+      ['[a]ccept', 'q\n'],
+    )
 
     expect(stdout).toContain('1 edited')
     expect(await contents(place)).toEqual(['Never push to main without a review by Ada.'])
@@ -99,8 +107,8 @@ describe('credence review', () => {
     using place = workplace()
     await imported(place)
 
-    const { stdout } = await walk(place, `e${clearLine}\nq`)
-    const interrupted = await walk(place, 'e\u0003')
+    const { stdout } = await walk(place, `e\n${clearLine}\nq\n`)
+    const interrupted = await answer(place, ['[a]ccept', 'e\n'], ['Never push', '\u0003'])
 
     expect(stdout).toContain('0 edited, 0 rejected, 3 left')
     expect(interrupted.exitCode).toBe(130)
@@ -110,7 +118,15 @@ describe('credence review', () => {
     using place = workplace()
     await imported(place)
 
-    const { stdout, stderr } = await walk(place, 'xe\nq')
+    const { stdout, stderr } = await answer(
+      place,
+      ...([
+        ['[a]ccept', 'x\n'],
+        ['[a]ccept', 'e\n'],
+        ['Never push', '\n'],
+        ['[a]ccept', 'q\n'],
+      ] as const),
+    )
 
     expect(stdout).toContain('1 edited')
     expect(stderr.split('[a]ccept').length).toBe(4)
@@ -123,7 +139,7 @@ describe('credence review', () => {
     const said = { at: '2026-05-01T10:00:00Z', text: 'Actually, the staging database listens on port 5433, not 5432.' }
     await place.run('import', 'chats', write(place.work, 'chats.jsonl', jsonLines(said)))
 
-    const { stderr } = await walk(place, 'a')
+    const { stderr } = await walk(place, 'a\n')
 
     expect(stderr).toContain('Now: The staging database listens on port 5432.')
     expect((await place.json('show', 'staging database')).belief.content).toContain('5433')
@@ -135,7 +151,7 @@ describe('credence review', () => {
     const said = { at: '2026-05-01T10:00:00Z', text: `Remember that ${statement}` }
     await place.run('import', 'chats', write(place.work, 'chats.jsonl', jsonLines(said)))
 
-    const { stderr } = await walk(place, 's')
+    const { stderr } = await walk(place, 's\n')
 
     expect(stderr.replaceAll(/\s+/gu, ' ')).toContain(statement)
     expect(stderr).toContain('It was said once. It becomes active when you accept it or say it again.')
@@ -145,12 +161,12 @@ describe('credence review', () => {
     using place = workplace()
     await imported(place)
 
-    const ended = await walk(place, 'a')
-    const interrupted = await walk(place, 'r\u0003')
+    const ended = await walk(place, 'a\n')
+    const interrupted = await answer(place, ['[a]ccept', 'r\n'], ['[a]ccept', '\u0003'])
 
     expect(ended).toMatchObject({ exitCode: 0, stdout: '1 accepted, 0 edited, 0 rejected, 2 left.\n' })
     expect(interrupted).toMatchObject({ exitCode: 130, stdout: '0 accepted, 0 edited, 1 rejected, 1 left.\n' })
-    expect(interrupted.stderr).toMatch(/\[q\]uit \n$/u)
+    expect(interrupted.stderr).toMatch(/\[q\]uit [^a-z]*\n$/u)
     expect((await place.json('review')).total).toBe(1)
   })
 

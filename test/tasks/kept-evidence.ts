@@ -133,6 +133,7 @@ export function taskWith(sessions: readonly TaskSession[], rest: Partial<Task> =
     answerChecks: [],
     draw: {},
     frontMatter: {},
+    text: '',
     file: 'task_sample.md',
     sha256: '0'.repeat(64),
     warnings: [],

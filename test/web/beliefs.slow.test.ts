@@ -251,7 +251,7 @@ describe.skipIf(noBrowser !== null)('the page of beliefs', () => {
     expect((await dashboard.memoryAs().get('Postgres')).content).toBe('The ledger is kept in Postgres 18.')
 
     await agent.correct(await idOf('Redis'), { content: 'Sessions are cached in Valkey.' })
-    await page.locator('.side-link .tally', { hasText: '1' }).waitFor()
+    await page.locator('.side-link .badge', { hasText: '1' }).waitFor()
   })
 
   it('shows a proposal to remove a belief as one, and removes it when it is accepted', async () => {

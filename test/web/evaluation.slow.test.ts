@@ -49,7 +49,7 @@ describe.skipIf(noBrowser !== null)('the pages of evaluation', () => {
     const plot = page.locator('.plot', { hasText: 'Pass rate' })
     await plot.getByText('100 %', { exact: true }).first().waitFor()
     expect(await plot.locator('.point').count()).toBe(2)
-    expect(await plot.locator('.whisker').count()).toBe(2)
+    expect((await plot.locator('.band').getAttribute('points'))?.split(' ')).toHaveLength(4)
     expect(await plot.locator('.reference').count()).toBe(1)
     await plot.getByText(/95 %: 75\.8 % to 100 %/).waitFor()
     expect(await plot.locator('svg').getAttribute('aria-label')).toMatch(/^Pass rate: 2 values, from 100 % to 100 %$/)
@@ -80,10 +80,10 @@ describe.skipIf(noBrowser !== null)('the pages of evaluation', () => {
     await rows.first().locator('a').click()
     await page.getByRole('heading', { name: 'What happened' }).waitFor()
     await page.locator('.asked').waitFor()
-    await page.locator('.thirds').getByRole('heading', { name: 'Missing or wrong' }).waitFor()
+    await page.locator('.compared').getByRole('heading', { name: 'Got' }).waitFor()
     await page.getByText('Explanation: how each result was found').click()
     await page.locator('table tbody tr').first().waitFor()
-    await sees(page.locator('table'), /name “|alias “/)
+    await sees(page.locator('.explanation'), 'Matches')
     const address = page.url()
     await page.reload()
     await page.getByRole('heading', { name: 'What happened' }).waitFor()
@@ -116,9 +116,9 @@ describe.skipIf(noBrowser !== null)('the pages of evaluation', () => {
 
   it('shows live recalls in numbers, and the baselines', async () => {
     await go(page, '/evaluation/live')
-    await sees(page, 'Recalls that found nothing')
+    await sees(page.locator('.plot', { hasText: 'Recalls by day' }), 'found nothing')
     expect(new URL(page.url()).pathname).toBe('/status')
-    expect(await page.locator('.plot .plotted').count()).toBe(1)
+    expect(await page.locator('.plot', { hasText: 'Recalls by day' }).locator('rect').count()).toBeGreaterThan(0)
     await go(page, '/evaluation/baselines')
     expect(new URL(page.url()).pathname).toBe('/evaluation')
     await page.getByRole('heading', { name: 'Baseline main' }).waitFor()
@@ -195,9 +195,6 @@ describe.skipIf(noBrowser !== null)('the pages of evaluation', () => {
     const check = last.locator('.checks li', { hasText: 'language' })
     await sees(check, 'found')
     await sees(check, /expected .*Rust/)
-    await check.getByRole('link').click()
-    await eventually(() => page.evaluate<string>('document.activeElement.className')).toBe('sentence')
-    expect(await page.evaluate<string>('document.activeElement.textContent')).toContain('Rust')
     await page
       .getByRole('region', { name: 'Session store' })
       .locator('.bubble.user mark', { hasText: 'Rust' })
@@ -222,7 +219,7 @@ describe.skipIf(noBrowser !== null)('the pages of evaluation', () => {
   it('shows the turns that a question about a conversation needs, and leads from the grid to its cases', async () => {
     await go(page, '/evaluation/packs/session-drift')
     await page.locator('.grid-case a').first().click()
-    await page.locator('.thirds').waitFor()
+    await page.locator('.compared').waitFor()
 
     const { dir, send } = dashboard.server
     const argv = ['benchmark', 'run', 'locomo', '--system', 'none', '--dir', dir]
@@ -230,7 +227,7 @@ describe.skipIf(noBrowser !== null)('the pages of evaluation', () => {
     const { body } = await send<RouteAnswer<'runs'>>('GET', '/api/v1/evals/runs?benchmark=locomo')
     await go(page, `/evaluation/runs/${body.items[0]?.run.runId}/cases/sample-1-1`)
     await sees(page.locator('.asked'), 'What happened to the first bowl that Tomas made?')
-    const columns = page.locator('.thirds')
+    const columns = page.locator('.compared')
     await sees(columns, 'My first bowl cracked in the kiln.')
     await sees(columns, 'Nothing came back.')
     await page.getByText('Explanation: how each result was found').click()

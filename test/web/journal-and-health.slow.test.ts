@@ -118,26 +118,6 @@ describe.skipIf(noBrowser !== null)('the pages of journal and health', () => {
     await page.locator('.figures', { hasText: 'Current beliefs' }).waitFor()
   })
 
-  it('shows how far a long check has come', async () => {
-    let end = () => {}
-    const ended = new Promise<void>((resolve) => {
-      end = resolve
-    })
-    await page.route('**/api/v1/doctor', async (route) => {
-      await ended
-      await route.continue()
-    })
-    const progress = { label: 'checking: journal', done: 3, total: 9 }
-    await page.route('**/api/v1/doctor/progress', (route) => route.fulfill({ json: { progress } }))
-    await page.reload()
-    await sees(page, 'checking: journal, 3 of 9')
-    expect(await page.getByRole('progressbar').getAttribute('value')).toBe('3')
-    end()
-    await page.getByRole('progressbar').waitFor({ state: 'detached' })
-    await page.locator('.finding').first().waitFor()
-    await page.unrouteAll()
-  })
-
   it('hears of the progress of a check from the program that makes it', async () => {
     const argv = ['bin/credence.js', 'doctor', '--json', '--dir', dashboard.server.dir]
     const child = spawn(process.execPath, argv, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })

@@ -53,7 +53,7 @@ describe.skipIf(noBrowser !== null)('the dashboard for everybody', () => {
       ['/evaluation', '.pack-row'],
       ['/evaluation/packs/session-drift', '.figures'],
       ['/evaluation/runs/run-of-ours', '.case-row'],
-      [`/evaluation/runs/run-of-ours/cases/${encodeURIComponent('watering-drift-and-return#1')}`, '.thirds'],
+      [`/evaluation/runs/run-of-ours/cases/${encodeURIComponent('watering-drift-and-return#1')}`, '.compared'],
       ['/evaluation/compare?before=run-of-nothing&after=run-of-ours', '.case-row'],
       ['/journal', '.journal-row'],
     ]

@@ -373,7 +373,7 @@ describe.skipIf(noBrowser !== null)('home, review, conversations, hosts and the 
     await using _context = window.context()
     await window.locator('.belief-row', { hasText: 'Redis' }).first().click()
     await window.locator('.content').waitFor()
-    await window.locator('.late-words').waitFor({ state: 'detached' })
+    await window.locator('.late .toast').waitFor({ state: 'detached' })
 
     {
       await using _lock = await program('lock-program.ts', storeFile(dir))
@@ -393,7 +393,7 @@ describe.skipIf(noBrowser !== null)('home, review, conversations, hosts and the 
     }
 
     await window.locator('.detail .prose', { hasText: 'written while the store was locked' }).waitFor()
-    await window.locator('.late-words').waitFor({ state: 'detached' })
+    await window.locator('.late .toast').waitFor({ state: 'detached' })
   })
 
   it('shows that it waits within 200 ms of an action that is not answered', async () => {
@@ -414,7 +414,7 @@ describe.skipIf(noBrowser !== null)('home, review, conversations, hosts and the 
     await window.locator('.late', { hasText: 'Waiting for the memory' }).waitFor()
     await window.clock.resume()
     answer()
-    await window.locator('.late-words').waitFor({ state: 'detached' })
+    await window.locator('.late .toast').waitFor({ state: 'detached' })
     await window.context().close()
   })
 

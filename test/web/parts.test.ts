@@ -15,7 +15,7 @@ import {
 } from '../../web/src/format/time.ts'
 import { address, match, movedTo } from '../../web/src/navigation/match.ts'
 import { mergeRows } from '../../web/src/pages/beliefs/merge-rows.ts'
-import { explainedOf, failureWords, metricName } from '../../web/src/pages/evaluation/words.ts'
+import { failureWords, metricName } from '../../web/src/pages/evaluation/words.ts'
 
 const zone = process.env.TZ
 afterEach(() => {
@@ -152,27 +152,6 @@ describe('figures', () => {
     expect(endsOf(at(5, 1), at(6, 1))).toEqual(['Mar 5, 2020', 'Mar 6, 2020'])
     expect(endsOf(at(5, 1), at(5, 13))).toEqual(['01:05', '13:05'])
     expect(endsOf(at(5, 1), at(5, 1))).toEqual(['Mar 5, 2020', 'Mar 5, 2020'])
-  })
-})
-
-describe('what a system says about its answer', () => {
-  it('is read where it is in our form, and left as it stands where it is not', () => {
-    const given = {
-      query: 'q',
-      matches: [{ id: 'a', clauses: [{ path: 'canonical_name', term: 't', score: 1 }] }],
-      nearMisses: [{ id: 'b', reason: { kind: 'resolved' } }],
-    }
-    const explained = explainedOf(given)
-
-    expect(explained?.clauses.get('a')).toEqual([{ field: 'name', form: 't', score: 1 }])
-    expect(explained?.nearMisses).toEqual([{ id: 'b', reason: '{"kind":"resolved"}' }])
-    expect(explainedOf('a sentence')).toBeNull()
-    expect(explainedOf({ something: 'else' })).toBeNull()
-    expect(explainedOf(null)).toBeNull()
-  })
-
-  it('never breaks the page, whatever it is', () => {
-    fc.assert(fc.property(fc.jsonValue(), (given) => void explainedOf({ matches: given, nearMisses: given })))
   })
 })
 

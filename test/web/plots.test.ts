@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { fillDays } from '../../web/src/format/time.ts'
+import { plottedDays } from '../../web/src/format/time.ts'
 import { axis, reachOf, scale, spread } from '../../web/src/plots/scale.ts'
 
 describe('the scale of a plot', () => {
@@ -49,28 +49,14 @@ describe('the scale of a plot', () => {
 })
 
 describe('days in a row', () => {
-  it('leaves none out: where nothing was, there is nothing', () => {
-    expect(
-      fillDays([
-        { day: '2026-02-27', value: 3 },
-        { day: '2026-03-02', value: 4 },
-      ]),
-    ).toEqual([
-      { day: '2026-02-27', value: 3 },
-      { day: '2026-02-28', value: 0 },
-      { day: '2026-03-01', value: 0 },
-      { day: '2026-03-02', value: 4 },
-    ])
+  it('leave none out', () => {
+    expect(plottedDays(['2026-02-27', '2026-03-02'])).toEqual(['2026-02-27', '2026-02-28', '2026-03-01', '2026-03-02'])
   })
 
-  it('shows the latest when there are too many, and what it cannot read as it stands', () => {
-    const long = fillDays([
-      { day: '2020-01-01', value: 1 },
-      { day: '2026-01-01', value: 2 },
-    ])
+  it('are the latest when there are too many, and an unreadable day stays as it is', () => {
+    const long = plottedDays(['2020-01-01', '2026-01-01'])
     expect(long).toHaveLength(90)
-    expect(long.at(-1)).toEqual({ day: '2026-01-01', value: 2 })
-    expect(fillDays([{ day: 'some day', value: 1 }])).toEqual([{ day: 'some day', value: 1 }])
-    expect(fillDays([])).toEqual([])
+    expect(long.at(-1)).toBe('2026-01-01')
+    expect(plottedDays(['some day'])).toEqual(['some day'])
   })
 })

@@ -72,8 +72,7 @@ describe.skipIf(noBrowser !== null)('the page of recall', () => {
 
     await perhaps.getByRole('button', { name: /^Useful: / }).click()
     await sees(page, 'In all 1 useful, 0 not useful.')
-    await perhaps.getByText('Ben said on').hover()
-    await page.keyboard.press('n')
+    await perhaps.getByRole('button', { name: /^Not useful: / }).click()
     await sees(page, 'In all 1 useful, 1 not useful.')
   })
 

@@ -1,19 +1,18 @@
 import type { ComponentChild } from 'preact'
 import { useEffect } from 'preact/hooks'
-import { isSignedIn, type Refusal, whenQuiet } from './api/client.ts'
+import { isSignedIn, type Refusal } from './api/client.ts'
 import { useKeys } from './navigation/keys.ts'
 import { match } from './navigation/match.ts'
-import { Link, navigate, path } from './navigation/router.tsx'
+import { navigate, path } from './navigation/router.tsx'
 import { home, memory, secondary } from './pages/page-chunks.ts'
 import { KeysHelp, openKeysHelp, Palette, places } from './shell/palette.tsx'
 import { Sidebar } from './shell/sidebar.tsx'
 import { SignIn } from './shell/sign-in.tsx'
 import { commandLine, health } from './state/facts.ts'
 import { subject } from './state/window.ts'
-import { EmptyState, LateSign, lazy, ToastRegion } from './ui/notice.tsx'
+import { LateSign, lazy, NoSuchPage, ToastRegion } from './ui/notice.tsx'
 
 type Page = {
-  readonly title: string
   /** The page uses the whole window. */
   readonly isFull?: boolean
   /** A second path segment is allowed, and names the selected item. */
@@ -32,20 +31,15 @@ const StatusPage = lazy(async () => (await secondary()).StatusPage)
 const PeoplePage = lazy(async () => (await secondary()).PeoplePage)
 
 const pages: Readonly<Record<string, Page>> = {
-  '': { title: 'Home', show: () => <HomePage /> },
-  recall: { title: 'Recall', show: () => <RecallPage /> },
-  beliefs: { title: 'Beliefs', isFull: true, hasItems: true, show: (chosen) => <BeliefsPage chosen={chosen} /> },
-  review: { title: 'Review', show: () => <ReviewPage /> },
-  conversations: {
-    title: 'Conversations',
-    isFull: true,
-    hasItems: true,
-    show: (chosen) => <ConversationsPage chosen={chosen} />,
-  },
-  journal: { title: 'Journal', show: () => <JournalPage /> },
-  status: { title: 'Status', show: () => <StatusPage /> },
-  people: { title: 'People', show: () => <PeoplePage /> },
-  evaluation: { title: 'Evaluation', show: () => <EvaluationPage /> },
+  '': { show: () => <HomePage /> },
+  recall: { show: () => <RecallPage /> },
+  beliefs: { isFull: true, hasItems: true, show: (chosen) => <BeliefsPage chosen={chosen} /> },
+  review: { show: () => <ReviewPage /> },
+  conversations: { isFull: true, hasItems: true, show: (chosen) => <ConversationsPage chosen={chosen} /> },
+  journal: { show: () => <JournalPage /> },
+  status: { show: () => <StatusPage /> },
+  people: { show: () => <PeoplePage /> },
+  evaluation: { show: () => <EvaluationPage /> },
 }
 
 export function App({ signInError }: { readonly signInError: Refusal | null }) {
@@ -57,16 +51,13 @@ function SignedIn() {
   const name = path.value.split('/')[1] ?? ''
   const page = Object.hasOwn(pages, name) ? pages[name] : undefined
   useEffect(() => {
-    const names = [subject.value, page?.title ?? null, 'Credence']
+    const names = [subject.value, places().find(({ href }) => href === `/${name}`)?.name ?? null, 'Credence']
     document.title = names.filter((title) => title !== null).join(' – ')
-  }, [page, subject.value])
+  }, [name, subject.value])
   useEffect(() => {
-    // The code of the other pages is fetched when the server is idle, so that they open at once, even offline.
-    const fetchAll = () =>
-      void whenQuiet()
-        .then(() => Promise.all([memory(), secondary(), home()]))
-        .catch(() => undefined)
-    const timer = setTimeout(fetchAll, 300)
+    // The code of the other pages is fetched after this page, so that they open at once, even offline.
+    const fetchAll = () => Promise.all([memory(), secondary(), home()]).catch(() => undefined)
+    const timer = setTimeout(fetchAll, 2_000)
     return () => clearTimeout(timer)
   }, [])
   useKeys({
@@ -88,7 +79,11 @@ function SignedIn() {
             <code>{commandLine('init')}</code>.
           </p>
         ) : null}
-        {page === undefined ? <NoSuchPage /> : <Shown page={page} name={name} />}
+        {page === undefined ? (
+          <NoSuchPage href="/beliefs" text="Go to the beliefs" />
+        ) : (
+          <Shown page={page} name={name} />
+        )}
       </main>
       <LateSign />
       <ToastRegion />
@@ -101,14 +96,5 @@ function SignedIn() {
 function Shown({ page, name }: { readonly page: Page; readonly name: string }) {
   if (path.value === `/${name}` || name === 'evaluation') return <>{page.show(null)}</>
   const chosen = page.hasItems === true ? match(`/${name}/:item`, path.value) : null
-  return chosen?.item === undefined ? <NoSuchPage /> : page.show(chosen.item)
+  return chosen?.item === undefined ? <NoSuchPage href="/beliefs" text="Go to the beliefs" /> : page.show(chosen.item)
 }
-
-const NoSuchPage = () => (
-  <div class="panel">
-    <h1 class="unseen">No such page</h1>
-    <EmptyState icon="question" title="There is no such page">
-      <Link href="/beliefs">Go to the beliefs</Link>
-    </EmptyState>
-  </div>
-)

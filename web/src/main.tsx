@@ -1,6 +1,5 @@
 import { render } from 'preact'
 import { App } from './app.tsx'
-import { keepFocus } from './navigation/keys.ts'
 import { codeOf } from './pages/page-chunks.ts'
 import { signIn } from './state/facts.ts'
 
@@ -10,7 +9,6 @@ if (root !== null) {
   window.addEventListener('hashchange', () => {
     if (window.location.hash.includes('token=')) window.location.reload()
   })
-  keepFocus(root)
   // Asked at once, side by side: each takes a trip to the server.
   const [signInError] = await Promise.all([signIn(), codeOf(window.location.pathname)])
   render(<App signInError={signInError} />, root)

@@ -361,10 +361,14 @@ function matcherHooks(
   return events.map((own) => {
     const started = callsTool(host, own, request)
       ? { type: 'mcp_tool', server: 'credence', tool: 'hook', input: toolInput(own), timeout: maxToolSeconds }
-      : { type: 'command', command: hookLine(host, own, request, launch), ...more }
+      : { type: 'command', command: hookLine(host, own, request, launch), ...more, ...asyncAt(host, own) }
     return { ...element(['hooks', own], started), group: 'hooks' }
   })
 }
+
+/** Claude Code does not wait for the command that stores its answer. */
+const asyncAt = (host: HookHost, own: string): object =>
+  host === 'claude-code' && own === 'Stop' ? { async: true } : {}
 
 /** On a busy machine, the first call comes while the server still loads its modules. */
 const maxToolSeconds = 15

@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream'
+import { setTimeout as wait } from 'node:timers/promises'
 import { isSaidByPerson } from '../../beliefs/turn.ts'
 import { expectedError } from '../../errors.ts'
 import { codeOf } from '../../files/leftovers.ts'
@@ -28,6 +29,9 @@ const minStoreWaitMs = 100
 
 /** Hosts end a hook after 5 s. */
 const maxInputMs = 4_000
+
+/** How long the start of a session waits for messages that wait in the queue. */
+const maxHearingMs = 2_000
 
 /** Hosts do not take an answer after this time. */
 const maxHookMs = 5_000
@@ -86,6 +90,9 @@ export async function runHook({ host: given, event, options }: HookRun, session:
       await reply(stdout, hookAnswer(host, event, ''))
       return { ...done, outcome: isDoubled ? 'connected as well' : 'switched off' }
     }
+    // What an ended host interrupted is stored first, so that the new session knows of it.
+    if (event === 'session-start' && queuedNames(dir).length > 0)
+      await Promise.race([hearNow({ ...options, dir }, here), wait(maxHearingMs, null, { ref: false })])
     const isThere = await here.places.hasMemory(options)
     const leftMs = session.program.startedAt + hookDeadlineMs - performance.now()
     const patience = { busyTimeoutMs: Math.max(minStoreWaitMs, Math.floor(leftMs / 2)) }

@@ -1,7 +1,7 @@
 import type { Belief } from '../../beliefs/belief.ts'
-import { localDay, localMinute } from '../../local-time.ts'
+import { localDay } from '../../local-time.ts'
 import type { EditResult } from '../../memory/change/edit.ts'
-import { columns, indentText, lines, type Style, stripControlCharacters } from './output.ts'
+import { indentText, lines, type Style, stripControlCharacters } from './output.ts'
 
 /** Everything that is not usual about a belief; usual is active, certain, and visible to every agent. */
 export function marksOf(belief: Belief): readonly string[] {
@@ -71,14 +71,11 @@ export function editedText({ outcome, belief }: EditResult, done: string, unchan
 }
 
 /** The versions of a belief, oldest first, with `id` marked. */
-export const chainText = (chain: readonly Belief[], id: string, style: Style): string =>
-  columns(
-    chain.map((one) => [
-      one.id === id ? '>' : ' ',
-      localMinute(one.createdAt),
-      stripControlCharacters(one.id),
-      one.supersededBy !== null ? 'superseded' : one.resolvedAt !== null ? 'settled' : 'holds',
-      short(one.content),
-    ]),
-    { width: style.width },
-  )
+export const versionRows = (chain: readonly Belief[], id: string): readonly object[] =>
+  chain.map((one) => ({
+    ' ': one.id === id ? '>' : '',
+    createdAt: one.createdAt,
+    id: one.id,
+    state: one.supersededBy !== null ? 'superseded' : one.resolvedAt !== null ? 'settled' : 'holds',
+    statement: short(one.content),
+  }))

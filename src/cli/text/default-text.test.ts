@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { defaultText, detailText } from './default-text.ts'
+import { defaultText } from './default-text.ts'
 import { plain } from './output.ts'
 
 const style = plain(Number.POSITIVE_INFINITY)
@@ -25,7 +25,12 @@ describe('defaultText', () => {
     expect(defaultText({ added: 0, reason: '', createdAt: '2026-05-01T10:00:30.000Z' }, style)).toMatch(
       /^added {4}0\ncreated {2}2026-0[45]-\d\d \d\d:\d\d$/u,
     )
-    expect(detailText({ members: [{ person: 'ana', role: 'owner' }] }, style)).toBe('  members  ana owner')
+  })
+
+  it('shows the lists of an object as tables below its values', () => {
+    expect(defaultText({ team: 'rowing', members: [{ person: 'ana', role: 'owner' }], invited: [] }, style)).toBe(
+      ['team  rowing', '', 'members:', 'person  role', 'ana     owner'].join('\n'),
+    )
   })
 
   it('keeps a text from moving the cursor or beginning a new row', () => {

@@ -1,12 +1,12 @@
 import { localMinute } from '../../local-time.ts'
-import { columns, type Style, stripControlCharacters, table } from './output.ts'
+import { type Style, stripControlCharacters, table } from './output.ts'
 
 /**
- * The text of an answer without its own renderer: a list as a table with a heading, an object as one line for each of its
- * values. Empty values and columns are left out.
+ * The text of an answer without its own renderer: a list as a table with a heading, an object as one line for each of its values,
+ * and its lists of objects below. Empty values and columns are left out.
  */
 export const defaultText = (shown: object, style: Style): string =>
-  Array.isArray(shown) ? listText(shown, style) : table(detailRows(shown), style.width)
+  Array.isArray(shown) ? listText(shown, style) : detailText(shown, style)
 
 function listText(items: readonly object[], style: Style): string {
   const names = [...new Set(items.flatMap((item) => Object.keys(item)))]
@@ -21,14 +21,19 @@ function listText(items: readonly object[], style: Style): string {
   return [style.bold(heading), ...lines].join('\n')
 }
 
-/** One line for each value that is not empty, indented below a title. */
-export const detailText = (details: object, style: Style): string =>
-  columns(detailRows(details), { width: style.width })
-
-const detailRows = (details: object): readonly (readonly [string, string])[] =>
-  Object.entries(details)
+function detailText(details: object, style: Style): string {
+  const rows = Object.entries(details)
+    .filter(([, value]) => !isTable(value))
     .map(([name, value]) => [labelText(name), valueText(value)] as const)
     .filter(([, text]) => text !== '')
+  const tables = Object.entries(details).flatMap(([name, value]) =>
+    isTable(value) ? [`\n${labelText(name)}:\n${listText(value, style)}`] : [],
+  )
+  return [...(rows.length === 0 ? [] : [table(rows, style.width)]), ...tables].join('\n')
+}
+
+const isTable = (value: unknown): value is readonly object[] =>
+  Array.isArray(value) && typeof value[0] === 'object' && value[0] !== null
 
 /** `lastUsedAt` is `last used`. */
 const labelText = (name: string): string =>

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { cp, mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { type Belief, isCurrent } from '../../beliefs/belief.ts'
+import type { Belief } from '../../beliefs/belief.ts'
 import { compareStrings } from '../../beliefs/identity.ts'
 import { visibleScopes } from '../../beliefs/scope.ts'
 import type { Turn } from '../../beliefs/turn.ts'
@@ -61,7 +61,7 @@ export async function captureCase(
 ) {
   const { message, scopes, note, exactly } = request
   const context = await memory.recall(message, { scopes, nearMisses: true })
-  const findAll = (references: readonly string[]) => Promise.all(references.map((one) => judgedBelief(memory, one)))
+  const findAll = (references: readonly string[]) => Promise.all(references.map((one) => memory.get(one)))
   const expected = await findAll(request.expect)
   const rejected = await findAll(request.reject)
   const findQuotes = (references: readonly string[] = []) =>
@@ -112,8 +112,6 @@ export async function captureCase(
       beliefsCopied: beliefs.length,
       turnsCopied: turns.length,
       casesReplaced: replaced.size,
-      /** Quotes that recall shows for the message and that the case does not check. */
-      quotesUnchecked: said === null ? context.quotes.length : 0,
       passesNow: outcome?.verdict === 'pass',
       failures: [...(outcome?.error === undefined ? [] : [outcome.error.message]), ...(outcome?.failures ?? [])].map(
         (failure) => withNames(failure, names),
@@ -125,18 +123,6 @@ export async function captureCase(
         isSame(returnedIn(outcome, 'quote').toSorted(), quoted.toSorted()),
     }
   })
-}
-
-/** A belief that a case is to expect or to reject. */
-async function judgedBelief(memory: Memory, reference: string): Promise<Belief> {
-  const found = reference.startsWith('t-')
-    ? await nullIfNotFound(() => memory.get(reference))
-    : await memory.get(reference)
-  if (found !== null) return found
-  throw invalid(
-    `There is no belief "${reference}"; it looks like the id of a turn.`,
-    'A case expects a turn with --expect-quote, and rejects one with --forbid-quote.',
-  )
 }
 
 /** A turn that a case expects to be quoted, or not. With `text`, only a quote that contains it counts. */
@@ -176,18 +162,20 @@ function quoteWordsOf({ turn, text }: JudgedQuote): string {
 export function keptCases(root: string): readonly KeptCase[] {
   const packDir = packPath(root, ownPack)
   if (!existsSync(packDir)) return []
-  const Expected = z.record(z.string(), z.record(z.string(), z.array(z.unknown())))
-  const shape = z.array(
-    z.looseObject({ caseId: z.string(), query: z.string(), scope: z.array(z.string()), expect: Expected }),
-  )
-  return readShaped(shape, join(packDir, 'cases.json')).map(({ caseId, query: message, scope: scopes, expect }) => {
+  return readOwnPack(packDir).cases.map(({ caseId, query, scope, expect }) => {
     const ids = (isRejection: boolean): readonly string[] =>
-      Object.values(expect)
+      Object.values(expect as Readonly<Record<string, Readonly<Record<string, readonly unknown[]>>>>)
         .flatMap((tier) => Object.entries(tier).filter(([check]) => (check === 'mustExclude') === isRejection))
         // Expectations about quotes are objects.
         .flatMap(([, copies]) => copies.filter((copy) => typeof copy === 'string'))
         .map((copy) => copy.slice(caseId.length + 1))
-    return { id: caseId, message, scopes, expect: ids(false), reject: ids(true) }
+    return {
+      id: caseId,
+      message: String(query),
+      scopes: scope as readonly string[],
+      expect: ids(false),
+      reject: ids(true),
+    }
   })
 }
 
@@ -198,48 +186,44 @@ const shownIn = ({ pinned, relevant, questions }: Context): readonly Belief[] =>
 ]
 
 /** The fields of the files that are read; everything else in them stays as it is. */
-const PackManifest = z.looseObject({
-  files: z.record(z.string(), z.string()).optional(),
-  cases: z.array(z.looseObject({ id: z.string() })),
+const OwnDocuments = z.object({
+  manifest: z.looseObject({
+    files: z.record(z.string(), z.string()).optional(),
+    cases: z.array(z.looseObject({ id: z.string() })),
+  }),
+  cases: z.array(z.looseObject({ caseId: z.string(), query: z.unknown(), scope: z.unknown(), expect: z.unknown() })),
+  beliefs: z.array(z.looseObject({ id: z.string(), user: z.string() })),
+  turns: z.array(z.looseObject({ id: z.string(), user: z.string(), text: z.string() })),
 })
-const PackCases = z.array(
-  z.looseObject({ caseId: z.string(), query: z.unknown(), scope: z.unknown(), expect: z.unknown() }),
-)
-const PackBeliefs = z.array(z.looseObject({ id: z.string(), user: z.string() }))
+type OwnDocuments = z.infer<typeof OwnDocuments>
 
-const PackTurns = z.array(z.looseObject({ id: z.string(), user: z.string(), text: z.string() }))
 const turnsName = 'turns.json'
 
-const newManifest = {
-  schemaVersion: 1,
-  benchmarkId: ownPack,
-  title: 'Recalls that were wrong, or right and worth keeping',
-  tags: ['retrieval', 'captured'],
-  runner: 'retrieval',
-  files: { beliefs: 'beliefs.json', cases: 'cases.json' },
-  recall: {},
-  cases: [],
+const newDocuments: OwnDocuments = {
+  manifest: {
+    schemaVersion: 1,
+    benchmarkId: ownPack,
+    title: 'Recalls that were wrong, or right and worth keeping',
+    tags: ['retrieval', 'captured'],
+    runner: 'retrieval',
+    files: { beliefs: 'beliefs.json', cases: 'cases.json' },
+    recall: {},
+    cases: [],
+  },
+  ...{ cases: [], beliefs: [], turns: [] },
 }
 
-type OwnPack = {
-  readonly directory: string
-  readonly manifest: z.infer<typeof PackManifest>
-  readonly cases: z.infer<typeof PackCases>
-  readonly beliefs: z.infer<typeof PackBeliefs>
-  readonly turns: z.infer<typeof PackTurns>
-}
-type PackDocuments = {
-  readonly manifest: z.infer<typeof PackManifest>
-  readonly cases: object
-  readonly beliefs: object
-  readonly turns: readonly object[]
+type OwnPack = OwnDocuments & { readonly directory: string }
+/** The documents to write. Copies of beliefs and turns have types of their own. */
+type NewDocuments = {
+  readonly [Name in keyof OwnDocuments]: Name extends 'manifest' ? OwnDocuments[Name] : readonly object[]
 }
 
 /** Reads the pack of captured cases under its lock. `write` makes a changed copy in a staging folder, ready to be imported. */
 async function withOwnPack<Result>(
   root: string,
   { waitMs }: { readonly waitMs?: number },
-  work: (pack: OwnPack, write: (documents: PackDocuments) => Promise<string>) => Promise<Result>,
+  work: (pack: OwnPack, write: (documents: NewDocuments) => Promise<string>) => Promise<Result>,
 ): Promise<Result> {
   const directory = packPath(root, ownPack)
   const packs = treePath(root, 'benchmarks')
@@ -251,13 +235,7 @@ async function withOwnPack<Result>(
   const staged = join(packs, leftoverName('staged', ownPack))
   try {
     const isNew = !existsSync(directory)
-    const pack: OwnPack = {
-      directory,
-      manifest: isNew ? newManifest : readShaped(PackManifest, join(directory, manifestName)),
-      cases: isNew ? [] : readShaped(PackCases, join(directory, 'cases.json')),
-      beliefs: isNew ? [] : readShaped(PackBeliefs, join(directory, 'beliefs.json')),
-      turns: existsSync(join(directory, turnsName)) ? readShaped(PackTurns, join(directory, turnsName)) : [],
-    }
+    const pack = { directory, ...(isNew ? newDocuments : readOwnPack(directory)) }
     return await work(pack, async ({ manifest, cases, beliefs, turns }) => {
       if (isNew) await mkdir(staged, { mode: 0o700 })
       else await cp(directory, staged, { recursive: true })
@@ -300,7 +278,7 @@ export async function eraseCases(root: string, eraser: Eraser): Promise<readonly
     }
     if (JSON.stringify(erased) === JSON.stringify({ manifest, cases, beliefs, turns })) return []
     if (lost.size === cases.length) await rm(directory, { recursive: true })
-    else await importPack(root, await write(erased as PackDocuments), { force: true })
+    else await importPack(root, await write(erased as NewDocuments), { force: true })
     const names = [manifestName, 'cases.json', 'beliefs.json', ...(turns.length === 0 ? [] : [turnsName])]
     return names.map((name) => join(directory, name))
   })
@@ -322,14 +300,22 @@ const blankBelief = (belief: { readonly id: string }): object => ({
   why: '',
 })
 
-function readShaped<Value>(schema: z.ZodType<Value>, path: string): Value {
-  const json = readJson(path, path)
-  const shaped = json.ok ? schema.safeParse(json.value) : null
-  if (shaped?.success) return shaped.data
-  const problem = json.ok ? `${path} does not have the form of a pack` : problemText(json.problems[0])
-  const hint = 'Repair the file, or move the pack away to begin a new one.'
-  throw invalid(`The pack ${ownPack} cannot be added to. ${problem}.`, hint)
+function readOwnPack(directory: string): OwnDocuments {
+  const read = (name: string): unknown => {
+    const file = join(directory, name)
+    if (name === turnsName && !existsSync(file)) return []
+    const json = readJson(file, file)
+    if (json.ok) return json.value
+    throw unusable(problemText(json.problems[0]))
+  }
+  const documents = { manifest: read(manifestName), cases: read('cases.json'), beliefs: read('beliefs.json') }
+  const { data, error } = OwnDocuments.safeParse({ ...documents, turns: read(turnsName) })
+  if (data !== undefined) return data
+  throw unusable(`${directory} does not have the form of a pack: ${error.issues[0]?.path.join('.')}`)
 }
+
+const unusable = (problem: string): MemoryError =>
+  invalid(`The pack ${ownPack} cannot be added to. ${problem}.`, 'Repair it, or move it away to begin a new one.')
 
 /** A case with more beliefs is too large to read. */
 const maxBeliefs = 500
@@ -381,8 +367,12 @@ async function neededTurns(memory: Memory, message: string, context: Context, qu
   const [first] = judged
   if (first === undefined) return null
   const { scopes } = context
-  for (const turn of judged) refuseUnquotable(turn, scopes)
   const visible = visibleScopes(scopes)
+  const elsewhere = judged.find(({ scope }) => !visible.includes(scope))
+  if (elsewhere !== undefined) {
+    const where = `it was said in ${elsewhere.scope}, and ${scopes.join(' ')} is in view`
+    throw invalid(`The turn ${elsewhere.id} cannot be quoted here: ${where}.`, 'Give the scope it was said in.')
+  }
   const { saidInAll } = await memory.whyTurn(message, first.id, { scopes })
   const rivals = await memory.search(message, { in: 'turns', scopes, limit: maxRivals })
   const ids = new Set([...judged.map(({ id }) => id), ...[...context.quotes, ...rivals.quotes].map(({ turn }) => turn)])
@@ -395,16 +385,6 @@ async function neededTurns(memory: Memory, message: string, context: Context, qu
     for (const turn of items) if (visible.includes(turn.scope)) needed.set(turn.id, turn)
   }
   return { turns: [...needed.values()], saidInAll }
-}
-
-/** Refuses a turn that no answer could ever quote: the case could only fail, or only pass. */
-function refuseUnquotable({ id, scope, role, origin }: Turn, scopes: readonly string[]): void {
-  if (!visibleScopes(scopes).includes(scope)) {
-    const where = `it was said in ${scope}, and ${scopes.join(' ')} is in view`
-    throw invalid(`The turn ${id} cannot be quoted here: ${where}.`, 'Give the scope it should be quoted in.')
-  }
-  if (role === 'assistant' || (role === 'user' && origin === 'person')) return
-  throw invalid(`The turn ${id} is never quoted: it is not a person's own words.`, 'Name a turn that a person said.')
 }
 
 /** Copies turns for this case alone. Turns that were not adjacent become separate conversations. */
@@ -442,7 +422,6 @@ type Judgement = Pick<CaptureRequest, 'message' | 'scopes' | 'exactly' | 'note'>
 
 function capturedCase(judgement: Judgement) {
   const { message, scopes, expected, rejected, exactly, note, quotes, said } = judgement
-  for (const belief of expected) refuseImpossible(belief, scopes)
   const both = expected.find(({ id }) => rejected.some((other) => other.id === id))
   if (both !== undefined) throw invalid(`"${both.name}" is both expected and rejected.`)
 
@@ -485,23 +464,6 @@ const isSameQuote = (a: JudgedQuote, b: JudgedQuote): boolean => a.turn.id === b
 
 const tierOf = ({ type, pinned }: Belief): 'question' | 'pinned' | 'relevant' =>
   type === 'open_question' ? 'question' : pinned ? 'pinned' : 'relevant'
-
-/** Refuses a belief that no answer could ever contain: the case could only fail. */
-function refuseImpossible(belief: Belief, scopes: readonly string[]): void {
-  if (!isCurrent(belief)) {
-    const isWaiting = belief.candidate || belief.proposedFor !== null
-    const reason = isWaiting ? 'it waits for review' : 'it was replaced or settled'
-    throw new MemoryError('invalid', `"${belief.name}" cannot be expected: ${reason}.`, {
-      hint: isWaiting
-        ? `Accept it first: \`credence review accept ${belief.id}\`.`
-        : 'Expect the belief that holds now: see `credence history`.',
-    })
-  }
-  const visible = visibleScopes(scopes)
-  if (belief.scopes.some((scope) => visible.includes(scope))) return
-  const where = `it belongs to ${belief.scopes.join(' ')}, and ${scopes.join(' ')} is in view`
-  throw invalid(`"${belief.name}" cannot be expected here: ${where}.`, 'Give the scope it should be recalled in.')
-}
 
 function descriptionOf({ expected, rejected, exactly, quotes }: Judgement): string {
   const names = (beliefs: readonly Belief[]): string => beliefs.map(({ name }) => name).join(', ')

@@ -1,6 +1,6 @@
-import { existsSync, lstatSync, readdirSync } from 'node:fs'
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
-import { basename, dirname, join, resolve } from 'node:path'
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import { copyFile, mkdir, rename, rm } from 'node:fs/promises'
+import { basename, dirname, join, relative, resolve } from 'node:path'
 import { conflict, invalid, notFound } from '../../errors.ts'
 import { syncDirectory } from '../../files/atomic-write.ts'
 import { leftoverName, sweepLeftovers } from '../../files/leftovers.ts'
@@ -8,61 +8,27 @@ import { takeLock } from '../../files/lock.ts'
 import { checkPlain } from '../../files/own-files.ts'
 import { omitUndefined } from '../../omit-undefined.ts'
 import { manifestName, packPath, treePath } from '../store/documents.ts'
-import { readArtifact, readBounded, requireValid } from '../store/parse-artifact.ts'
-import { PackPath } from '../store/schemas/manifest.ts'
+import { readArtifact, requireValid } from '../store/parse-artifact.ts'
 import { packHashOf, withRunner } from './manifest.ts'
 
-/** The largest pack that is imported. */
-export const packLimits = { files: 10_000, depth: 8, fileBytes: 64 * 1024 * 1024, totalBytes: 256 * 1024 * 1024 }
-
-type PackFile = { readonly path: string; readonly bytes: number }
 type PackSource = ReturnType<typeof packSource>
 
-/** The files to import from a path: one manifest, or a folder with a manifest.json and all other files in it. */
+/** The files to import from a path: one manifest, or a folder with a manifest.json and all other plain files in it. */
 function packSource(path: string) {
   if (path.trim() === '') throw invalid('The path of the pack is empty.')
   const directory = resolve(path)
-  const stats = lstatSync(directory, { throwIfNoEntry: false })
+  const stats = statSync(directory, { throwIfNoEntry: false })
   if (stats === undefined)
     throw notFound(`There is no file or folder ${path}.`, 'Give a folder with a manifest.json, or a manifest.')
-  if (stats.isSymbolicLink()) throw invalid(`${path} is a symbolic link.`, 'Give the path it points to.')
-  if (stats.isFile()) {
-    const name = basename(directory)
-    checkSize(name, stats.size)
-    return { directory: dirname(directory), manifest: name, files: [{ path: name, bytes: stats.size }] }
-  }
-  if (!stats.isDirectory()) throw invalid(`${path} is neither a file nor a folder.`)
+  if (stats.isFile()) return { directory: dirname(directory), manifest: basename(path), files: [basename(path)] }
   // First, so that a folder that is not a pack is not searched.
   if (!existsSync(join(directory, manifestName)))
     throw invalid(`${path} has no ${manifestName}.`, 'A pack is a folder with a manifest.json.')
-  const files = [...filesBelow(directory, '', 1)]
-  const total = files.reduce((sum, { bytes }) => sum + bytes, 0)
-  if (files.length > packLimits.files) throw invalid(`${path} has more than ${packLimits.files} files.`)
-  if (total > packLimits.totalBytes)
-    throw invalid(`${path} has ${total} bytes; a pack has at most ${packLimits.totalBytes}.`)
+  const files = readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(directory, join(entry.parentPath, entry.name)).replaceAll('\\', '/'))
+    .filter((file) => !file.split('/').includes('.git'))
   return { directory, manifest: manifestName, files }
-}
-
-function* filesBelow(root: string, folder: string, depth: number): Generator<PackFile> {
-  if (depth > packLimits.depth) throw invalid(`${folder} is nested deeper than ${packLimits.depth} folders.`)
-  for (const name of readdirSync(join(root, folder))) {
-    if (name === '.git') continue
-    const path = folder === '' ? name : `${folder}/${name}`
-    if (!PackPath.safeParse(path).success)
-      throw invalid(`${JSON.stringify(path)} is not a valid file name on every operating system.`)
-    const stats = lstatSync(join(root, path))
-    if (stats.isSymbolicLink()) throw invalid(`${path} is a symbolic link.`, 'Put the file itself into the pack.')
-    if (stats.isDirectory()) yield* filesBelow(root, path, depth + 1)
-    else if (stats.isFile()) {
-      checkSize(path, stats.size)
-      yield { path, bytes: stats.size }
-    } else throw invalid(`${path} is not a plain file.`)
-  }
-}
-
-function checkSize(path: string, bytes: number): void {
-  if (bytes <= packLimits.fileBytes) return
-  throw invalid(`${path} has ${bytes} bytes; a file of a pack has at most ${packLimits.fileBytes}.`)
 }
 
 export type PackSummary = Awaited<ReturnType<typeof summaryOf>>
@@ -83,14 +49,10 @@ export async function importPack(root: string, path: string, { force = false }: 
   const staged = join(packs, leftoverName('staged', 'pack'))
   try {
     await mkdir(staged, { mode: 0o700 })
-    for (const { path: file } of source.files) {
+    for (const file of source.files) {
       const copy = join(staged, file === source.manifest ? manifestName : file)
       await mkdir(dirname(copy), { recursive: true, mode: 0o700 })
-      // It may have been exchanged since it was listed.
-      const read = readBounded(join(source.directory, file), file, packLimits.fileBytes)
-      if (!read.ok)
-        throw conflict(`${file} was listed, but now it ${read.problems[0].message}.`, 'Import the pack again.')
-      await writeFile(copy, read.value, { flag: 'wx', mode: 0o600, flush: true })
+      await copyFile(join(source.directory, file), copy)
     }
     const summary = await summaryOf(path, source, staged, manifestName)
     const target = packPath(root, summary.benchmarkId)
@@ -107,7 +69,7 @@ async function summaryOf(sourcePath: string, source: PackSource, directory: stri
     directory,
     requireValid(readArtifact('manifest', join(directory, name), name), 'manifest'),
   )
-  const present = new Set(source.files.map((file) => file.path))
+  const present = new Set(source.files)
   for (const [field, path] of Object.entries(manifest.files ?? {})) {
     if (present.has(path)) continue
     const hint = 'Give the folder of the pack, with the files its manifest names.'

@@ -23,3 +23,12 @@ it('gives an interval with a width where every conversation had the same result'
 
   expect(figureCells(records, [{ name: 'missed', range: [0, 1] }])).toEqual(['0/2 = 0.0 [0.0, 65.8]'])
 })
+
+it('gives two conversations with the same share of misses no narrower interval than their messages', () => {
+  const of = (cluster: string) =>
+    Array.from({ length: 6 }, (_, at) => ({ ...record(`${cluster}${at}`, { missed: at === 0 ? 1 : 0 }), cluster }))
+
+  expect(figureCells([...of('a'), ...of('b')], [{ name: 'missed', range: [0, 1] }])).toEqual([
+    '2/12 = 16.7 [4.7, 44.8]',
+  ])
+})

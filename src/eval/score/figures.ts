@@ -51,9 +51,13 @@ export function summariseCases(records: readonly Measured[]) {
   }
 }
 
+/** Fewer conversations, drawn again, hardly differ from each other. */
+const minClusters = 10
+
 /**
  * The 95 % interval of every metric that at least two cases have. Cases of one conversation are not independent, so
- * clusters, if any, are resampled as wholes (cluster bootstrap, Efron and Tibshirani 1993).
+ * clusters, if any, are resampled as wholes (cluster bootstrap, Efron and Tibshirani 1993). With few clusters the interval is at
+ * least that of independent cases; with equal values in all of them, that of the clusters.
  */
 function intervalsOf(
   results: readonly CaseResult[],
@@ -62,20 +66,26 @@ function intervalsOf(
   const names = [...new Set(results.flatMap(({ scores = {} }) => Object.keys(scores)))].sort()
   return Object.fromEntries(
     names.flatMap((name) => {
-      const values = results.flatMap(({ id, scores = {} }) => {
+      const scored = results.flatMap(({ id, scores = {} }) => {
         const value = scores[name]
         return value === null || value === undefined ? [] : [{ value, cluster: clusterOf.get(id) }]
       })
-      if (values.length < 2) return []
-      const clusters = [...Map.groupBy(values, ({ cluster }) => cluster).values()]
-      const isClustered = clusters.length > 1 && values.every(({ cluster }) => cluster !== undefined)
-      const own = clusters.map((cluster) => cluster.map(({ value }) => value))
-      // Drawing equal values again would give an interval of no width, however few there are.
-      const isUniform = values.every(({ value }) => value === values[0]?.value)
-      const independent = isClustered && isUniform ? own.flatMap(([first = 0]) => first) : own.flat()
-      return [[name, isClustered && !isUniform ? clusterBootstrap(own, 1) : intervalOf(independent)]]
+      if (scored.length < 2) return []
+      const clusters = [...Map.groupBy(scored, ({ cluster }) => cluster).values()]
+      const isClustered = clusters.length > 1 && scored.every(({ cluster }) => cluster !== undefined)
+      const values = clusters.map((cluster) => cluster.map(({ value }) => value))
+      return [[name, isClustered ? clusteredInterval(values) : intervalOf(values.flat())]]
     }),
   )
+}
+
+function clusteredInterval(clusters: readonly (readonly number[])[]): Interval {
+  const drawn = clusterBootstrap(clusters, 1)
+  if (clusters.length < minClusters) {
+    const { low, high } = intervalOf(clusters.flat())
+    return { low: Math.min(low, drawn.low), high: Math.max(high, drawn.high) }
+  }
+  return drawn.low < drawn.high ? drawn : intervalOf(clusters.flatMap(([first = 0]) => first))
 }
 
 /** Of shares the interval is Wilson's, which stays within 0 and 1, and is wider than nothing for 0 of few. */

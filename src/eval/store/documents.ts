@@ -1,4 +1,4 @@
-import { type Dir, type Dirent, lstatSync, opendirSync, readdirSync } from 'node:fs'
+import { type Dirent, lstatSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { conflict, invalid, notFound } from '../../errors.ts'
@@ -99,57 +99,42 @@ function readPlace<Tree extends StoreTree>({ path, file, id }: DocumentPlace, tr
 
 const dayName = /^\d{4}-\d{2}-\d{2}$/u
 
-/**
- * Everything in one folder of a store that is a document or should be one, one at a time, so that a folder of any size
- * needs no memory. A folder that does not exist is empty; one that cannot be read is a problem.
- */
-function* placesIn(root: string, tree: StoreTree): Generator<DocumentPlace | Problem> {
-  for (const entry of storeEntriesOf(join(root, tree), tree)) {
-    if ('message' in entry) yield entry
-    else if (tree === 'benchmarks') yield* packPlace(root, entry)
-    else if (entry.isDirectory() && tree !== 'baselines' && dayName.test(entry.name)) {
-      const folder = `${tree}/${entry.name}`
-      for (const inner of storeEntriesOf(join(root, folder), folder)) {
-        if ('message' in inner) yield inner
-        else if (isDocument(inner)) yield documentPlace(root, folder, inner)
-      }
-    } else if (tree !== 'shadow') {
-      if (isDocument(entry)) yield documentPlace(root, tree, entry)
-    } else if (entry.isDirectory() || entry.isSymbolicLink() || entry.name.endsWith('.json')) {
-      yield problem(`${tree}/${entry.name}`, 'must be in a folder named after its day, such as 2026-03-06')
+/** Everything in one folder of a store that is a document or should be one. A folder that cannot be read is a problem. */
+function placesIn(root: string, tree: StoreTree): readonly (DocumentPlace | Problem)[] {
+  return storeEntriesOf(root, tree).flatMap((entry): readonly (DocumentPlace | Problem)[] => {
+    if ('message' in entry) return [entry]
+    const file = `${tree}/${entry.name}`
+    const isJson = entry.name.endsWith('.json')
+    if (tree === 'benchmarks') {
+      if (entry.isSymbolicLink()) return [problem(file, 'is a symbolic link, which is not followed')]
+      if (!entry.isDirectory()) return isJson ? [problem(file, 'must be in a folder of its own, as manifest.json')] : []
+      return [{ path: join(root, file, manifestName), file: `${file}/${manifestName}`, id: entry.name }]
     }
-  }
-}
-
-function* packPlace(root: string, entry: Dirent): Generator<DocumentPlace | Problem> {
-  const file = `benchmarks/${entry.name}`
-  if (entry.isSymbolicLink()) yield problem(file, 'is a symbolic link, which is not followed')
-  else if (entry.isDirectory()) {
-    yield { path: join(root, file, manifestName), file: `${file}/${manifestName}`, id: entry.name }
-  } else if (entry.name.endsWith('.json')) yield problem(file, 'must be in a folder of its own, as manifest.json')
+    if (entry.isDirectory() && tree !== 'baselines' && dayName.test(entry.name))
+      return storeEntriesOf(root, file).flatMap((inner): readonly (DocumentPlace | Problem)[] =>
+        'message' in inner ? [inner] : documentIn(root, file, inner),
+      )
+    if (tree !== 'shadow') return documentIn(root, tree, entry)
+    const isStray = entry.isDirectory() || entry.isSymbolicLink() || isJson
+    return isStray ? [problem(file, 'must be in a folder named after its day, such as 2026-03-06')] : []
+  })
 }
 
 /** Folders next to the runs contain their cases; other files are people's notes. */
-const isDocument = (entry: Dirent): boolean => entry.name.endsWith('.json') && !entry.isDirectory()
-
-function documentPlace(root: string, folder: string, { name }: Dirent): DocumentPlace {
-  const file = `${folder}/${name}`
-  return { path: `${root}/${file}`, file, id: name.slice(0, -'.json'.length) }
+function documentIn(root: string, folder: string, entry: Dirent): readonly DocumentPlace[] {
+  const file = `${folder}/${entry.name}`
+  const isDocument = entry.name.endsWith('.json') && !entry.isDirectory()
+  return isDocument ? [{ path: `${root}/${file}`, file, id: entry.name.slice(0, -'.json'.length) }] : []
 }
 
-/** Names that begin with a dot are unfinished work and never documents. */
-function* storeEntriesOf(directory: string, file: string): Generator<Dirent | Problem> {
-  let opened: Dir | undefined
+/** Names that begin with a dot are unfinished work and never documents. A folder that does not exist is empty. */
+function storeEntriesOf(root: string, folder: string): readonly (Dirent | Problem)[] {
   try {
-    opened = opendirSync(directory, { bufferSize: 256 })
-    for (let entry = opened.readSync(); entry !== null; entry = opened.readSync()) {
-      if (!entry.name.startsWith('.')) yield entry
-    }
+    const entries = readdirSync(join(root, folder), { withFileTypes: true })
+    return entries.filter(({ name }) => !name.startsWith('.'))
   } catch (error) {
-    // A folder that another process has just removed is empty too.
-    if (codeOf(error) !== 'ENOENT') yield problem(file, `cannot be read: ${codeOf(error) ?? String(error)}`)
-  } finally {
-    opened?.closeSync()
+    if (codeOf(error) === 'ENOENT') return []
+    return [problem(folder, `cannot be read: ${codeOf(error) ?? String(error)}`)]
   }
 }
 

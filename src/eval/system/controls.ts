@@ -59,32 +59,6 @@ function occursIn({ name, aliases }: BeliefRecord, message: string): boolean {
 const isWordCharacter = (character: string | undefined): boolean =>
   character !== undefined && /[\p{L}\p{N}_]/u.test(character)
 
-/** Returns the results of `precise`, then those that only `similar` finds. */
-export function hybridSystem({ precise, similar }: { readonly precise: System; readonly similar: System }): System {
-  const both = async (work: (system: System) => Promise<unknown>): Promise<void> => {
-    await work(precise)
-    await work(similar)
-  }
-  return {
-    name: 'hybrid',
-    version: `${precise.version} + ${similar.version}`,
-    description: `${precise.name} first, then what only ${similar.name} finds`,
-    tiers: 'relevant',
-    notes: similar.notes ?? [],
-    reset: () => both((system) => system.reset()),
-    ingest: async (beliefs) => [...(await precise.ingest(beliefs)), ...(await similar.ingest(beliefs))],
-    update: (update) => both((system) => system.update(update)),
-    recall: async (query) => {
-      const first = await precise.recall(query)
-      const second = await similar.recall(query)
-      const found = new Set(first.relevant.map(({ id }) => id))
-      const relevant = [...first.relevant, ...second.relevant.filter(({ id }) => !found.has(id))]
-      return { ...first, ...emptyAnswer, relevant }
-    },
-    close: () => both((system) => system.close()),
-  }
-}
-
 /** The ceiling: returns the expected beliefs within boundaries and budget. A case that it fails cannot be passed. */
 export function oracleUnderTest(ours: () => System): SystemUnderTest {
   const supplier = tierSupplier(ours())

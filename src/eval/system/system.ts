@@ -119,7 +119,7 @@ export type System = {
 /** A memory that conversations can be put into. */
 export type HearingSystem = System & Required<Pick<System, 'hear'>>
 
-const comparedSystems = ['bm25', 'vector', 'vector-calibrated', 'hybrid'] as const
+const comparedSystems = ['bm25', 'vector', 'vector-calibrated'] as const
 /** Controls show how much of a result the cases give away. They are printed with every table, and never gated. */
 export const controlSystems = ['none', 'everything', 'exact', 'oracle'] as const
 export const systemNames = [...comparedSystems, ...controlSystems] as const

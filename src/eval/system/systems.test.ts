@@ -4,7 +4,7 @@ import { readRecords } from '../../memory/transfer/belief-record.ts'
 import { cachedEmbedder } from '../../search/embedder.ts'
 import { openMiniLm } from '../../search/minilm/minilm.ts'
 import { bm25System } from './bm25.ts'
-import { everythingSystem, exactSystem, hybridSystem, noneSystem } from './controls.ts'
+import { everythingSystem, exactSystem, noneSystem } from './controls.ts'
 import { describeSystem } from './system.contract.ts'
 import type { System } from './system.ts'
 import { vectorSystem } from './vector.ts'
@@ -20,11 +20,9 @@ const vector = async (threshold: number | null = null, k = 20): Promise<System> 
     threshold,
     notes: [],
   })
-const hybrid = async () => hybridSystem({ precise: bm25(), similar: await vector(0.3, 3) })
 
 describeSystem('bm25', async () => bm25())
 describeSystem('vector', vector)
-describeSystem('hybrid', hybrid)
 describeSystem('none', async () => noneSystem())
 describeSystem('everything', async () => everythingSystem())
 describeSystem('exact', async () => exactSystem())
@@ -80,21 +78,6 @@ describe('vector', () => {
 
     expect(await ask(strict, 'the stock market fell')).toEqual([])
     expect(await ask(one, 'when must I file my taxes?')).toEqual(['tax'])
-  })
-})
-
-describe('hybrid', () => {
-  it('puts what was named first, and adds what is only alike', async () => {
-    const system = await hybrid()
-    await system.ingest(
-      beliefs(
-        { id: 'cat', name: 'cat', content: 'The cat sleeps all day.' },
-        { id: 'invoice', name: 'invoice', content: 'Invoices are sent on Fridays.' },
-      ),
-    )
-
-    expect(await ask(system, 'the kitten is napping on the invoice')).toEqual(['invoice', 'cat'])
-    expect(await ask(system, 'the kitten is napping')).toEqual(['cat'])
   })
 })
 

@@ -4,7 +4,7 @@ import { cachedEmbedder, type Embedder } from '../../search/embedder.ts'
 import { findPacks, loadPack } from '../runners/retrieval/pack.ts'
 import { bm25System } from './bm25.ts'
 import { type Calibration, calibrate, paperProtocol } from './calibration.ts'
-import { everythingSystem, exactSystem, hybridSystem, noneSystem, oracleUnderTest } from './controls.ts'
+import { everythingSystem, exactSystem, noneSystem, oracleUnderTest } from './controls.ts'
 import { type HearingSystem, type OwnSystemName, type System, systemNames } from './system.ts'
 import { type Clock, type SystemUnderTest, underTest } from './under-test.ts'
 import { vectorSystem } from './vector.ts'
@@ -87,8 +87,6 @@ export class Systems {
         return paperVector(await this.#vectorParts())
       case 'vector-calibrated':
         return calibratedVector(await this.#vectorParts())
-      case 'hybrid':
-        return hybridSystem({ precise: this.ours(), similar: calibratedVector(await this.#vectorParts()) })
       case 'none':
         return noneSystem()
       case 'everything':

@@ -11,7 +11,7 @@ export type OpenFile = {
   /** The file on disk; null when it does not exist. */
   readonly live: LiveFile | null
   readonly document: MirrorDocument
-  /** Whether its lines are to be compared with the store: another program changed it, or edits in it are left. */
+  /** Whether its lines are to be compared with the store: another program changed it, or edits in it are refused. */
   readonly isChanged: boolean
   /** For a changed file the version it was made from; null when that is not known. */
   readonly base: MirrorDocument | null
@@ -53,8 +53,8 @@ export function readMirror(paths: MirrorPaths, state: MirrorState, reading: Read
   // The file was copied, restored or touched: with its new signature the next sync need not read it again.
   if (isUnchanged && known !== undefined) known.signature = live.signature
   if (!isUnchanged) text = withUnseenLines(paths, text)
-  // Lines that are refused or wait are compared again with every change.
-  const isChanged = !isUnchanged || state.refused.length + state.waiting.length > 0
+  // Lines that are refused are compared again with every change.
+  const isChanged = !isUnchanged || state.refused.length > 0
   // A file that is missing was not edited: none of its items count as removed.
   const base = isChanged && live !== null ? baseOf(paths, text) : null
   return { live, document: new MirrorDocument(text), isChanged, base }

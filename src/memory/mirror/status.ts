@@ -26,7 +26,7 @@ export async function mirrorStatus({ store }: Pick<Ports, 'store'>, dir: string)
     (mirror.kind === 'read' && mirror.hash === known.hash)
   const editedFiles = isUnchanged ? [] : [mirrorFile]
   const conflicts = conflictFiles(paths)
-  const undecided = await undecidedEdits(store, state)
+  const undecided = await undecidedEdits(store, state.user)
   const problem = isDamaged ? 'The records of the mirror cannot be read; `credence mirror sync` makes them anew.' : null
   const hasWork = [pendingEvents, editedFiles.length, conflicts.length, undecided.length].some((count) => count > 0)
   return {
@@ -45,7 +45,7 @@ export async function mirrorStatus({ store }: Pick<Ports, 'store'>, dir: string)
     editedFiles,
     /** List items of MEMORY.md outside of the managed sections. */
     leftAlone: isDamaged ? 0 : document.countOwnItems(),
-    /** Edits of the files that wait for a person to accept or reject them. */
+    /** Edits of the file that wait for a person to accept or reject them. */
     undecided,
     held: state.held,
     conflicts,

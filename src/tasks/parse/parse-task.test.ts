@@ -255,8 +255,8 @@ describe('an invalid task file', () => {
     })
 
     expect(problemsOf(text)).toEqual([
-      'sessions.session_1.prompt has {{color}}, but credence.draw knows only colour',
-      'sessions.session_1.prompt has {{colour.iso}}, but credence.draw knows only colour',
+      'credence.draw knows only colour, but the task has {{color}}',
+      'credence.draw knows only colour, but the task has {{colour.iso}}',
     ])
   })
 })

@@ -5,7 +5,7 @@ import type { Problem } from '../../eval/store/parse-artifact.ts'
 import { isObject } from '../../json.ts'
 import { messageOf } from '../agent.ts'
 import type { Task } from '../task.ts'
-import { findUndeclared } from './draw.ts'
+import { fillDrawn, undeclaredIn } from './draw.ts'
 import { Findings, formatYamlValue, invalidTask, readFields, readOwnAdditions } from './fields.ts'
 
 /** A checked task file: the task if it is valid, and all findings. */
@@ -68,13 +68,22 @@ export function checkTask(bytes: Uint8Array, file: string): CheckedTask {
     rubric: rubric === '' ? null : rubric,
     ...own,
     frontMatter: text.frontMatter,
+    text: text.whole,
     file,
     sha256: createHash('sha256').update(bytes).digest('hex'),
     warnings: findings.warnings,
   }
-  for (const { field, message } of findUndeclared(task)) findings.wrong(field, message)
+  for (const left of undeclaredIn(text.whole, own.draw))
+    findings.wrong('credence.draw', `knows only ${Object.keys(own.draw).join(', ')}, but the task has ${left}`)
   const { problems, warnings } = findings
   return { task: problems.length === 0 ? task : null, problems, warnings }
+}
+
+/** The task with the values that the seed draws. A task that draws nothing is returned as it is. */
+export function instantiate(task: Task, seed: number): Task {
+  if (Object.keys(task.draw).length === 0) return task
+  const filled = parseTask(Buffer.from(fillDrawn(task.text, task.draw, `${task.id}\n${seed}`)), task.file)
+  return { ...filled, draw: {}, sha256: task.sha256 }
 }
 
 /** Larger files are refused unread. */
@@ -82,7 +91,11 @@ export const maxTaskFileBytes = 1024 * 1024
 
 const deepestYaml = 32
 
-type TaskText = { readonly frontMatter: Readonly<Record<string, unknown>>; readonly body: string }
+type TaskText = {
+  readonly whole: string
+  readonly frontMatter: Readonly<Record<string, unknown>>
+  readonly body: string
+}
 
 /** Splits a file into front matter and body. Null if that is impossible; `findings` then has the reason. */
 function readTaskText(bytes: Uint8Array, findings: Findings): TaskText | null {
@@ -112,7 +125,7 @@ function readTaskText(bytes: Uint8Array, findings: Findings): TaskText | null {
   if (!isObject(frontMatter)) {
     return refuse(field, `is ${formatYamlValue(frontMatter)}; it must be a mapping of names to values`)
   }
-  return { frontMatter, body: text.slice(start + end.index + end[0].length + 1) }
+  return { whole: text, frontMatter, body: text.slice(start + end.index + end[0].length + 1) }
 }
 
 /** Reads YAML of a bounded depth. Undefined if that is impossible; `findings` then has the reason, for `field`. */

@@ -1,8 +1,8 @@
 import { addUsage, noUsage, type Usage } from '../../models/chat-model.ts'
 import { type Agent, type AgentAtWork, type AgentConversation, AgentFailure, messageOf } from '../agent.ts'
 import type { Control, Evidence, EvidenceEvent, SessionRecord } from '../evidence.ts'
-import { instantiate } from '../parse/draw.ts'
 import type { TaskSession } from '../parse/fields.ts'
+import { instantiate } from '../parse/parse-task.ts'
 import type { Task } from '../task.ts'
 import type { TranscriptMessage } from '../transcript.ts'
 import {

@@ -70,11 +70,6 @@ export const isLate = signal(false)
 
 const lateAfterMs = 150
 let waiting = 0
-const onQuiet: (() => void)[] = []
-
-/** Settles when no request is under way. */
-export const whenQuiet = (): Promise<void> =>
-  waiting === 0 ? Promise.resolve() : new Promise((resolve) => onQuiet.push(resolve))
 
 /** Follows a request until it ends. */
 async function trackLateness<Result>(work: Promise<Result>): Promise<Result> {
@@ -87,10 +82,7 @@ async function trackLateness<Result>(work: Promise<Result>): Promise<Result> {
   } finally {
     waiting -= 1
     clearTimeout(timer)
-    if (waiting === 0) {
-      isLate.value = false
-      for (const tell of onQuiet.splice(0)) tell()
-    }
+    if (waiting === 0) isLate.value = false
   }
 }
 

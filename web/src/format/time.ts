@@ -92,21 +92,12 @@ export const endOfDay = (day: string): string => {
 /** The present day in the time zone of the browser, such as 2026-05-08. */
 export const today = (): string => localDay(new Date().toISOString())
 
-type OfDay = { readonly day: string; readonly value: number }
-
-/** More days than this would be bars too thin to see. */
+/** Bars of more days would be too thin to see. */
 const maxDays = 90
 
-/** The latest days until the last, those with nothing as 0: a day left out would look as if it had not been. */
-export function fillDays(known: readonly OfDay[]): readonly OfDay[] {
-  const first = known[0]
-  const last = known.at(-1)
-  if (first === undefined || last === undefined) return known
-  const values = new Map(known.map(({ day, value }) => [day, value]))
-  return daysBetween(first.day, last.day)
-    .slice(-maxDays)
-    .map((day) => ({ day, value: values.get(day) ?? 0 }))
-}
+/** All days from the first known one to the last, or the latest of them. */
+export const plottedDays = (known: readonly string[]): readonly string[] =>
+  daysBetween(known[0] ?? '', known.at(-1) ?? '').slice(-maxDays)
 
 /** Both days and all between them. */
 export function daysBetween(first: string, last: string): readonly string[] {

@@ -2,7 +2,7 @@ import { signal } from '@preact/signals'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 
 /** The action of a key. A hidden key is a second key for the same action, and is not listed. */
-export type KeyAction = { readonly does: string; readonly onPress: () => void; readonly isHidden?: boolean }
+export type KeyAction = { readonly does: string; readonly onPress: () => unknown; readonly isHidden?: boolean }
 export type Keys = Readonly<Record<string, KeyAction>>
 
 type Layer = { current: Keys }
@@ -16,9 +16,7 @@ export const knownKeys = (): readonly (readonly [string, string])[] => {
   for (const layer of layers.value) {
     for (const [key, { does, isHidden = false }] of Object.entries(layer.current)) if (!isHidden) all.set(key, does)
   }
-  // An object lists its digits first, starting with 0; on a keyboard 0 comes after 9.
-  const digits = [...all].filter(([key]) => /^\d$/.test(key)).sort(([a], [b]) => (+a || 10) - (+b || 10))
-  return [...digits, ...[...all].filter(([key]) => !/^\d$/.test(key))]
+  return [...all]
 }
 
 /** Handles keys while the component is mounted. */
@@ -50,27 +48,3 @@ document.addEventListener('keydown', (event) => {
 const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
   (target.isContentEditable || target.matches('input:not([type=checkbox]):not([type=radio]), textarea, select'))
-
-/** The element that had the focus last. */
-let last: Element | null = null
-
-document.addEventListener('focusin', ({ target }) => {
-  if (target instanceof Element) last = target
-})
-
-/** When the focused element is removed, the next Tab starts at the page instead of the top of the document. */
-export function keepFocus(root: HTMLElement): void {
-  let frame = 0
-  new MutationObserver(() => {
-    cancelAnimationFrame(frame)
-    // Browsers take the focus off a hidden element only when they render.
-    frame = requestAnimationFrame(look)
-  }).observe(root, { childList: true, subtree: true })
-}
-
-function look(): void {
-  if (last === null || document.activeElement !== document.body) return
-  if (last.isConnected && last.checkVisibility()) return
-  last = null
-  document.getElementById('main')?.focus({ preventScroll: true })
-}

@@ -105,6 +105,10 @@ export function withQuery(
   return text === '' ? base : `${base}?${text}`
 }
 
+/** Changes the query of the page without a new history entry; null removes a parameter. */
+export const setQuery = (changes: Parameters<typeof withQuery>[0]): void =>
+  navigate(withQuery(changes), { replace: true })
+
 type LinkProps = {
   readonly href: string
   /** Text; other content goes into the children. */

@@ -3,17 +3,18 @@ import type { ApiBelief, RouteAnswer } from '../../../src/http/api/contract.ts'
 import { localDay } from '../../../src/local-time.ts'
 import { ask, evalsChange, journalHead } from '../api/client.ts'
 import { count, pluralize } from '../format/numbers.ts'
-import { dayOf, today } from '../format/time.ts'
+import { today } from '../format/time.ts'
 import { Link, navigate } from '../navigation/router.tsx'
 import { candidateCount, commandLine, health, isInstallation, proposalCount } from '../state/facts.ts'
-import { useDebounced, useResource } from '../state/resource.ts'
+import { useResource } from '../state/resource.ts'
 import { Badge, BeliefLink, Button } from '../ui/elements.tsx'
 import { Figures, PageHead, Panel } from '../ui/layout.tsx'
 import { Refused } from '../ui/notice.tsx'
 import { StandingLine } from './evaluation/parts.tsx'
 import { HostRow, hostName } from './host-row.tsx'
-import { matchWords, meaningWords, quoteWords, type Strength, StrengthChip, strengthOf } from './recall/reasons.tsx'
-import { maxMessageLength, message } from './recall/recall-state.ts'
+import { contextLines } from './recall/context-lines.ts'
+import { StrengthChip } from './recall/reasons.tsx'
+import { message, useRecall } from './recall/recall-state.ts'
 
 /** The first page: an example recall, the open decisions, today's use, and the connected programs. */
 export function HomePage() {
@@ -41,17 +42,8 @@ export function HomePage() {
 
 /** A message box that answers at once, and three example messages. */
 function Try({ onReady }: { readonly onReady: () => void }) {
-  const asked = useDebounced(message.value)
   const examples = useResource('examples', loadExamples, { freshness: journalHead.value })
-  const scopes = health.value?.scopes ?? []
-  const given = useResource(
-    JSON.stringify([asked, scopes]),
-    async (signal) => {
-      const body = { message: asked.slice(0, maxMessageLength), scopes: [...scopes] }
-      return { asked, answer: await ask('recall', { body, signal }) }
-    },
-    { freshness: journalHead.value, keep: true },
-  )
+  const given = useRecall(health.value?.scopes ?? [])
   const write = (text: string) => {
     message.value = text
   }
@@ -85,7 +77,7 @@ function Try({ onReady }: { readonly onReady: () => void }) {
               ))}
             </div>
             <div class="stack tight" aria-live="polite" aria-busy={given.isLoading}>
-              {given.value === null ? (
+              {given.value?.answer == null ? (
                 <Refused error={given.error} />
               ) : (
                 <ContextPreview answer={given.value.answer} isAsked={given.value.asked.trim() !== ''} />
@@ -136,7 +128,9 @@ const maxAlways = 6
 
 /** The context for a message in a few lines, each with its reason; last, the lines that every message gets. */
 function ContextPreview({ answer, isAsked }: { readonly answer: RouteAnswer<'recall'>; readonly isAsked: boolean }) {
-  const { named, always } = contextLines(answer)
+  const lines = contextLines(answer)
+  const named = lines.filter(({ isNamed }) => isNamed)
+  const always = lines.filter(({ isNamed }) => !isNamed)
   return (
     <>
       {!isAsked || named.length > 0 ? null : (
@@ -146,12 +140,12 @@ function ContextPreview({ answer, isAsked }: { readonly answer: RouteAnswer<'rec
         </p>
       )}
       <ol class="given stack tight">
-        {named.map(({ key, text, reason, strength }) => (
-          <li key={key} class="quote">
+        {named.map(({ id, text, reasons, strength }) => (
+          <li key={`${id}-${text}`} class="quote">
             <p class="prose" dir="auto">
-              {text} {strength === null ? null : <StrengthChip strength={strength} />}
+              {text} {strength === undefined ? null : <StrengthChip strength={strength} />}
             </p>
-            <p class="soft small">{reason}</p>
+            <p class="soft small">{reasons.join(' ')}</p>
           </li>
         ))}
       </ol>
@@ -159,8 +153,8 @@ function ContextPreview({ answer, isAsked }: { readonly answer: RouteAnswer<'rec
         <section class="soft small" aria-label="Always given">
           <h3>With every message</h3>
           <ul>
-            {always.slice(0, maxAlways).map((text, index) => (
-              <li key={index} class="break" dir="auto">
+            {always.slice(0, maxAlways).map(({ id, text }) => (
+              <li key={id} class="break" dir="auto">
                 {text}
               </li>
             ))}
@@ -174,59 +168,6 @@ function ContextPreview({ answer, isAsked }: { readonly answer: RouteAnswer<'rec
       )}
     </>
   )
-}
-
-type ContextLine = {
-  readonly key: string
-  readonly text: string
-  readonly reason: string
-  /** Null for quotes, which are shown or not, and for lines of every context. */
-  readonly strength: Strength | null
-}
-
-const lineOf = ({ name, content }: ApiBelief): string => `${name}: ${content}`
-
-/** Each line once: those that the message brings, and those of every context. */
-function contextLines({ context, namedAnyway, quoteDecision }: RouteAnswer<'recall'>) {
-  const { prelude, pinned, relevant, questions, quotes, perhaps } = context
-  const told = new Set(prelude?.beliefIds ?? [])
-  const standing = [...pinned.filter(({ id }) => !told.has(id)), ...questions].map((belief) => ({
-    belief,
-    match: namedAnyway.find(({ beliefId }) => beliefId === belief.id)?.matches[0],
-  }))
-  const named: readonly ContextLine[] = [
-    ...relevant.map((recalled) => ({
-      key: recalled.belief.id,
-      text: lineOf(recalled.belief),
-      reason:
-        recalled.matches[0] === undefined
-          ? 'Part of a relation that the message names.'
-          : matchWords(recalled.matches[0]),
-      strength: recalled.through === null ? strengthOf(recalled) : ('possible' as const),
-    })),
-    ...standing.flatMap(({ belief, match }) => {
-      if (match === undefined) return []
-      const reason = `${matchWords(match)} It is pinned, so every message gets it.`
-      return [{ key: belief.id, text: lineOf(belief), reason, strength: null }]
-    }),
-    ...quotes.map((quote) => ({
-      key: `${quote.turn}-${quote.text}`,
-      text: `“${quote.text}”`,
-      reason: `Said on ${dayOf(quote.at, quote.utcOffset)}. ${quoteWords(quote, quoteDecision?.asked ?? [])}`,
-      strength: null,
-    })),
-    ...perhaps.map((one) => ({
-      key: one.belief.id,
-      text: lineOf(one.belief),
-      reason: `Perhaps relevant. ${meaningWords(one)}`,
-      strength: null,
-    })),
-  ]
-  const always = [
-    ...(prelude?.text.split('\n') ?? []),
-    ...standing.flatMap(({ belief, match }) => (match === undefined ? [lineOf(belief)] : [])),
-  ]
-  return { named, always }
 }
 
 function Waiting() {
@@ -343,6 +284,11 @@ function Connected() {
           <code class="command box">{commandLine(`connect ${host}`)}</code>
         </div>
       )}
+      <p class="foot soft small">
+        <span>
+          For the same memory on another machine: <code>{commandLine('sync ssh://HOST')}</code>
+        </span>
+      </p>
     </Panel>
   )
 }

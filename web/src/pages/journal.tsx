@@ -5,10 +5,10 @@ import { ask, journalHead } from '../api/client.ts'
 import { pluralize } from '../format/numbers.ts'
 import { dayOf, namedDay } from '../format/time.ts'
 import { eventWords, throughWords, whoWords } from '../format/words.ts'
-import { navigate, query, withQuery } from '../navigation/router.tsx'
+import { query } from '../navigation/router.tsx'
 import { useResource } from '../state/resource.ts'
 import { Badge, BeliefLink, Button, Time, type Tone, UndoButton } from '../ui/elements.tsx'
-import { Select } from '../ui/form.tsx'
+import { QuerySelect } from '../ui/form.tsx'
 import { PageHead, Panel } from '../ui/layout.tsx'
 import { EmptyState, Loaded, Refused, SkeletonRows } from '../ui/notice.tsx'
 import { changesBetween } from './beliefs/belief-state.ts'
@@ -247,23 +247,17 @@ function journalFilters() {
   return { ...(kind === undefined ? {} : { kind: [kind] }), ...(actor === undefined ? {} : { actor: [actor] }) }
 }
 
-function Filters() {
-  const set = (changes: Readonly<Record<string, string | null>>) => navigate(withQuery(changes), { replace: true })
-  const { kind, actor } = journalFilters()
-  return (
-    <search class="toolbar" aria-label="Changes">
-      <Select
-        label="Kind of change"
-        value={kind?.[0] ?? ''}
-        options={[['', 'All kinds'], ...kinds.map((one) => [one, one] as const)]}
-        onChoose={(chosen) => set({ kind: chosen })}
-      />
-      <Select
-        label="Author"
-        value={actor?.[0] ?? ''}
-        options={[['', 'All authors'], ...actors.map((one) => [one, one === 'person' ? 'you' : one] as const)]}
-        onChoose={(chosen) => set({ actor: chosen })}
-      />
-    </search>
-  )
-}
+const Filters = () => (
+  <search class="toolbar" aria-label="Changes">
+    <QuerySelect
+      label="Kind of change"
+      name="kind"
+      options={[['', 'All kinds'], ...kinds.map((one) => [one, one] as const)]}
+    />
+    <QuerySelect
+      label="Author"
+      name="actor"
+      options={[['', 'All authors'], ...actors.map((one) => [one, one === 'person' ? 'you' : one] as const)]}
+    />
+  </search>
+)

@@ -12,7 +12,7 @@ import { Badge, BeliefLink, Button, Prose, SaidOn, type Tone } from '../ui/eleme
 import { Check } from '../ui/form.tsx'
 import { PageHead } from '../ui/layout.tsx'
 import { EmptyState, Loaded, SkeletonRows } from '../ui/notice.tsx'
-import { askDecision, decide, ProposalText } from './beliefs/proposal.tsx'
+import { askDecision, Decision, decide, ProposalText } from './beliefs/proposal.tsx'
 
 type ReviewItem = RouteAnswer<'review'>['items'][number]
 
@@ -48,16 +48,11 @@ export function ReviewPage() {
 function Inbox({ items, total }: { readonly items: readonly ReviewItem[]; readonly total: number }) {
   const [at, setAt] = useState(0)
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
-  const [isBusy, setBusy] = useState(false)
   const here = Math.min(at, items.length - 1)
   const current = items[here]
-  const decideOn = async (item: ReviewItem, isAccepted: boolean) => {
-    setBusy(true)
-    await decide({ proposal: item.belief, target: item.target }, isAccepted)
-    setBusy(false)
-  }
+  const decideHere = (isAccepted: boolean) =>
+    current === undefined ? null : decide({ proposal: current.belief, target: current.target }, isAccepted)
   const decideAll = async (isAccepted: boolean) => {
-    setBusy(true)
     const wanted = items.filter(({ belief }) => chosen.has(belief.id))
     let done = 0
     for (const { belief: proposal, target } of wanted) {
@@ -69,7 +64,6 @@ function Inbox({ items, total }: { readonly items: readonly ReviewItem[]; readon
       }
     }
     setChosen(new Set())
-    setBusy(false)
     showToast(
       `${pluralize(done, 'decision')} made${done < wanted.length ? `, ${count(wanted.length - done)} refused` : ''}.`,
     )
@@ -91,8 +85,8 @@ function Inbox({ items, total }: { readonly items: readonly ReviewItem[]; readon
       does: 'Select, to decide on several at once',
       onPress: () => current !== undefined && toggle(current.belief.id),
     },
-    a: { does: 'Accept', onPress: () => current !== undefined && void decideOn(current, true) },
-    r: { does: 'Reject', onPress: () => current !== undefined && void decideOn(current, false) },
+    a: { does: 'Accept', onPress: () => decideHere(true) },
+    r: { does: 'Reject', onPress: () => decideHere(false) },
     e: {
       does: 'Open it to edit',
       onPress: () => current !== undefined && navigate(address('beliefs', current.belief.id)),
@@ -109,20 +103,8 @@ function Inbox({ items, total }: { readonly items: readonly ReviewItem[]; readon
         <span class="soft small" role="status">
           {chosen.size > 0 ? `${count(chosen.size)} selected` : `${count(total)} waiting`}
         </span>
-        <Button
-          icon="check"
-          disabled={chosen.size === 0}
-          isBusy={isBusy}
-          onClick={() => void decideAll(true)}
-          label="Accept selected"
-        />
-        <Button
-          icon="close"
-          disabled={chosen.size === 0}
-          isBusy={isBusy}
-          onClick={() => void decideAll(false)}
-          label="Reject selected"
-        />
+        <Button icon="check" disabled={chosen.size === 0} onClick={() => decideAll(true)} label="Accept selected" />
+        <Button icon="close" disabled={chosen.size === 0} onClick={() => decideAll(false)} label="Reject selected" />
         <span class="soft small to-end wide-only">
           <kbd>j</kbd> <kbd>k</kbd> move · <kbd>a</kbd> accept · <kbd>r</kbd> reject · <kbd>e</kbd> edit · <kbd>x</kbd>{' '}
           select
@@ -135,9 +117,7 @@ function Inbox({ items, total }: { readonly items: readonly ReviewItem[]; readon
             item={item}
             isHere={index === here}
             isChosen={chosen.has(item.belief.id)}
-            isBusy={isBusy}
             onChoose={() => toggle(item.belief.id)}
-            onDecide={(isAccepted) => void decideOn(item, isAccepted)}
           />
         ))}
       </ul>
@@ -160,12 +140,10 @@ type ReviewCardProps = {
   readonly item: ReviewItem
   readonly isHere: boolean
   readonly isChosen: boolean
-  readonly isBusy: boolean
   readonly onChoose: () => void
-  readonly onDecide: (isAccepted: boolean) => void
 }
 
-function ReviewCard({ item, isHere, isChosen, isBusy, onChoose, onDecide }: ReviewCardProps) {
+function ReviewCard({ item, isHere, isChosen, onChoose }: ReviewCardProps) {
   const { kind, belief, target, accepted, reason, turn } = item
   const { words, tone } = kinds[kind]
   const { id, name } = target ?? belief
@@ -197,17 +175,9 @@ function ReviewCard({ item, isHere, isChosen, isBusy, onChoose, onDecide }: Revi
             <SaidOn turn={turn} />
           </blockquote>
         )}
-        <div class="row">
-          <Button
-            tone="main"
-            icon="check"
-            isBusy={isBusy}
-            onClick={() => onDecide(true)}
-            label={kind === 'removal' ? 'Remove it' : 'Accept'}
-          />
-          <Button icon="close" isBusy={isBusy} onClick={() => onDecide(false)} label="Reject" />
+        <Decision accept={kind === 'removal' ? 'Remove it' : 'Accept'} value={{ proposal: belief, target }}>
           <Link class="button" href={address('beliefs', belief.id)} text="Edit" />
-        </div>
+        </Decision>
       </div>
     </li>
   )

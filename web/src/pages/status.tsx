@@ -1,18 +1,18 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import type { RouteAnswer } from '../../../src/http/api/contract.ts'
 import { ask, evalsChange, journalHead } from '../api/client.ts'
 import { count, milliseconds, percent, pluralize } from '../format/numbers.ts'
-import { dayOf, daysBetween, endOfDay, fillDays, shortDay, today } from '../format/time.ts'
+import { dayOf, daysBetween, endOfDay, plottedDays, shortDay, today } from '../format/time.ts'
 import { throughWords } from '../format/words.ts'
-import { Link, navigate, query, withQuery } from '../navigation/router.tsx'
-import { BarPlot, LinePlot, StackPlot } from '../plots/plots.tsx'
+import { Link, query, setQuery } from '../navigation/router.tsx'
+import { BarPlot, LinePlot } from '../plots/plots.tsx'
 import { showToast, useAction } from '../state/changes.ts'
 import { commandLine, health, isInstallation } from '../state/facts.ts'
 import { useResource } from '../state/resource.ts'
 import { Badge, BeliefLink, Button, CopyButton, Icon, Time } from '../ui/elements.tsx'
 import { Field } from '../ui/form.tsx'
 import { Facts, Figures, PageHead, Panel } from '../ui/layout.tsx'
-import { EmptyState, Loaded, Refused, SkeletonBlock, SkeletonRows } from '../ui/notice.tsx'
+import { EmptyState, Loaded, Refused, SkeletonRows } from '../ui/notice.tsx'
 import { type Host, HostRow } from './host-row.tsx'
 
 type Growth = RouteAnswer<'growth'>
@@ -29,8 +29,13 @@ async function loadStatus(signal: AbortSignal) {
     ])
     return { mirror, hosts: hosts.items, shadow }
   }
-  const [growth, installation] = await Promise.all([ask('growth', { signal }), isInstallation() ? own() : null])
-  return { growth, installation }
+  const [growth, machines, installation] = await Promise.all([
+    ask('growth', { signal }),
+    // A memory on PostgreSQL is not synced.
+    ask('syncStatus', { signal }).catch(() => null),
+    isInstallation() ? own() : null,
+  ])
+  return { growth, machines, installation }
 }
 
 /** The size and use of the memory, the connected programs, the files, and the checks. */
@@ -44,8 +49,8 @@ export function StatusPage() {
         intact. Of recalls only numbers are kept, never their text.
       </PageHead>
       <Counts />
-      <Loaded resource={found} waiting={<SkeletonBlock label="Loading the status" />}>
-        {({ growth, installation }) => (
+      <Loaded resource={found} waiting={<SkeletonRows rows={7} label="Loading the status" />}>
+        {({ growth, machines, installation }) => (
           <>
             <GrowthPlots growth={growth} />
             <Recalls days={growth.recalls} shadow={installation?.shadow ?? null} />
@@ -59,9 +64,9 @@ export function StatusPage() {
                   </div>
                 </div>
                 <Hosts hosts={installation.hosts} reload={found.reload} />
-                <OtherMachines />
               </>
             )}
+            {machines === null ? null : <Machines machines={machines} />}
             <AsOf growth={growth} />
           </>
         )}
@@ -95,22 +100,15 @@ type GrowthRow = Growth['beliefs'][number]
 const maxLayers = 5
 
 /** The beliefs by the end of each day, one layer for each name, the largest first. */
-function layersOf(rows: readonly GrowthRow[], nameOf: (row: GrowthRow) => string) {
-  const days = [...new Set([...rows.map(({ day }) => day), today()])].sort()
-  const totals = new Map<string, number>()
-  for (const row of rows) totals.set(nameOf(row), (totals.get(nameOf(row)) ?? 0) + row.beliefs)
-  const ranked = [...totals].sort(([, a], [, b]) => b - a).map(([name]) => name)
+function layersOf(rows: readonly GrowthRow[], days: readonly string[], nameOf: (row: GrowthRow) => string) {
+  const sumOf = (own: readonly GrowthRow[]): number => own.reduce((sum, { beliefs }) => sum + beliefs, 0)
+  const ranked = [...Map.groupBy(rows, nameOf)].toSorted(([, a], [, b]) => sumOf(b) - sumOf(a))
   const own = ranked.length > maxLayers ? ranked.slice(0, maxLayers - 1) : ranked
-  const layerOf = (row: GrowthRow): string => (own.includes(nameOf(row)) ? nameOf(row) : 'others')
-  return (ranked.length > own.length ? [...own, 'others'] : own).map((name) => {
-    let total = 0
-    const values = days.map((day) => {
-      const added = rows.filter((row) => row.day === day && layerOf(row) === name)
-      total += added.reduce((sum, { beliefs }) => sum + beliefs, 0)
-      return { day, total }
-    })
-    return { name, values }
-  })
+  const others = ranked.slice(own.length).flatMap(([, all]) => all)
+  return [...own, ...(others.length === 0 ? [] : [['others', others] as const])].map(([name, all]) => ({
+    name,
+    values: days.map((day) => sumOf(all.filter((row) => row.day <= day))),
+  }))
 }
 
 function GrowthPlots({ growth: { beliefs } }: { readonly growth: Growth }) {
@@ -127,16 +125,26 @@ function GrowthPlots({ growth: { beliefs } }: { readonly growth: Growth }) {
   const current = health.value?.counts.current
   // The plots also count beliefs that were replaced or wait for a decision.
   const note = current === undefined ? '' : `${count(current)} of them are current`
+  const days = plottedDays([...beliefs.map(({ day }) => day), today()].sort())
   const originOf = ({ actor, origin }: GrowthRow): string =>
     actor === 'person' ? `you${throughWords({ actor, origin })}` : origin === 'file' ? 'MEMORY.md' : origin
+  const latest = (values: readonly number[]) => values.at(-1) ?? 0
+  const groups = [
+    { by: 'scope', nameOf: ({ scope }: GrowthRow) => scope ?? 'forgotten' },
+    { by: 'origin', nameOf: originOf },
+  ]
   return (
     <div class="columns wide">
-      <StackPlot
-        title="Beliefs ever remembered, by scope"
-        note={note}
-        layers={layersOf(beliefs, ({ scope }) => scope ?? 'forgotten')}
-      />
-      <StackPlot title="Beliefs ever remembered, by origin" note={note} layers={layersOf(beliefs, originOf)} />
+      {groups.map(({ by, nameOf }) => (
+        <BarPlot
+          key={by}
+          title={`Beliefs ever remembered, by ${by}`}
+          note={note}
+          days={days}
+          layers={layersOf(beliefs, days, nameOf)}
+          overall={latest}
+        />
+      ))}
     </div>
   )
 }
@@ -146,45 +154,28 @@ const pointOf = (day: string, value: number, label: string) => ({ key: day, at: 
 function Recalls({ days, shadow }: { readonly days: Growth['recalls']; readonly shadow: Shadow | null }) {
   if (days.length === 0)
     return <p class="panel pad soft">No recall has been counted yet. Recalls of agents and of the CLI count.</p>
-  const bars = fillDays(days.map(({ day, recalls }) => ({ day, value: recalls })))
+  const shown = plottedDays(days.map(({ day }) => day))
+  const known = new Map(days.map((one) => [one.day, one]))
+  const counted = shown.map((day) => known.get(day) ?? { recalls: 0, silent: 0 })
   return (
     <>
       <div class="columns wide">
         <BarPlot
           title="Recalls by day"
-          bars={bars}
-          format={count}
-          total={count(bars.reduce((sum, { value }) => sum + value, 0))}
-        />
-        <LinePlot
-          title="Recalls that found nothing"
-          isByTime
-          points={days.map(({ day, silent, recalls }) =>
-            pointOf(day, silent / recalls, `${dayOf(day)}: ${count(silent)} of ${count(recalls)}`),
-          )}
-          format={percent}
-          limits={[0, 1]}
+          note={pluralize(shown.length, 'day')}
+          days={shown}
+          layers={[
+            { name: 'found something', values: counted.map(({ recalls, silent }) => recalls - silent) },
+            { name: 'found nothing', values: counted.map(({ silent }) => silent) },
+          ]}
+          overall={(values) => values.reduce((sum, value) => sum + value, 0)}
         />
         <LinePlot
           title="Mean time of a recall"
-          isByTime
           points={days.map(({ day, meanMs }) => pointOf(day, meanMs, dayOf(day)))}
           format={milliseconds}
           startsAtZero
         />
-        {shadow === null || shadow.records === 0 ? null : (
-          <LinePlot
-            title="95 % of recalls within"
-            isByTime
-            points={shadow.days.flatMap(({ day, durationMs: { p50, p95 } }) =>
-              p95 === null
-                ? []
-                : [pointOf(day, p95, `${dayOf(day)}: median ${p50 === null ? '–' : milliseconds(p50)}`)],
-            )}
-            format={milliseconds}
-            startsAtZero
-          />
-        )}
       </div>
       {shadow === null ? null : <Records shadow={shadow} />}
     </>
@@ -266,7 +257,7 @@ function AsOf({ growth }: { readonly growth: Growth }) {
           onInput={(event) => setMoving(Number(event.currentTarget.value))}
           onChange={(event) => {
             setMoving(null)
-            navigate(withQuery({ day: days[Number(event.currentTarget.value)] ?? null }), { replace: true })
+            setQuery({ day: days[Number(event.currentTarget.value)] ?? null })
           }}
         />
         <p class="row apart soft small" aria-hidden="true">
@@ -323,7 +314,8 @@ function PastBeliefs({ day }: { readonly day: string }) {
 }
 
 /** Connected programs first, then those that were found on this machine. */
-const rankOf = ({ connected, detected }: Host): number => (connected === 'no' ? (detected ? 1 : 2) : 0)
+const rankOf = ({ connected, detected, lastCall }: Host): number =>
+  connected === 'no' ? (detected || lastCall !== null ? 1 : 2) : 0
 
 /** The same list as `credence connect --status`. */
 const Hosts = ({ hosts, reload }: { readonly hosts: readonly Host[]; readonly reload: () => void }) => (
@@ -332,30 +324,71 @@ const Hosts = ({ hosts, reload }: { readonly hosts: readonly Host[]; readonly re
     note={`The same list as ${commandLine('connect --status')}`}
     tools={<Button icon="sync" class="small" onClick={reload} label="Refresh" />}
   >
-    <ul class="rows">
-      {hosts
-        .toSorted((a, b) => rankOf(a) - rankOf(b))
-        .map((host) => (
-          <HostRow key={host.host} host={host}>
-            <HostDetails host={host} />
-          </HostRow>
-        ))}
-    </ul>
+    <HostRows hosts={hosts.filter((host) => rankOf(host) < 2).toSorted((a, b) => rankOf(a) - rankOf(b))} />
+    <details class="pad" open={hosts.every((host) => rankOf(host) === 2)}>
+      <summary>Programs that were not found on this machine</summary>
+      <HostRows hosts={hosts.filter((host) => rankOf(host) === 2)} />
+    </details>
   </Panel>
 )
 
-/** The commands of docs/sync.md. */
-const OtherMachines = () => (
-  <Panel title="Other machines" note="The same memory on each of them, without a server between them">
-    <ul class="stack tight small">
-      {['ssh://HOST', '~/Dropbox/credence', '--status'].map((target) => (
-        <li key={target} class="row">
-          <code class="command box">{commandLine(`sync ${target}`)}</code>{' '}
-          <CopyButton text={commandLine(`sync ${target}`)} />
-        </li>
-      ))}
-    </ul>
-  </Panel>
+const syncTargets = [
+  { target: 'ssh://HOST', note: 'Another machine with Credence, over ssh. No port is opened.' },
+  { target: '~/Dropbox/credence', note: 'A folder that a cloud drive or a USB stick copies. It is encrypted.' },
+  { target: 'https://HOST', note: 'A served Credence, with your token.' },
+]
+
+/** The other machines of the person; before the first sync, how to begin. */
+function Machines({ machines: { others, targets } }: { readonly machines: RouteAnswer<'syncStatus'> }) {
+  return (
+    <Panel title="Other machines" note={targets.length === 0 ? 'To begin, run one of these in a terminal' : ''}>
+      <ul class="rows">
+        {targets.map(({ address, lastSyncAt, waiting }) => (
+          <li key={address} class="row">
+            <code class="break">{address}</code>
+            <Badge tone={waiting === 0 ? 'good' : 'odd'}>
+              {waiting === 0 ? 'up to date' : `${pluralize(waiting, 'change')} since`}
+            </Badge>
+            <span class="soft small to-end">
+              last sync <Time at={lastSyncAt} />
+            </span>
+          </li>
+        ))}
+        {others.map(({ name, lastSeenAt }) => (
+          <li key={name} class="row">
+            <b class="break">{name}</b>
+            <span class="soft small to-end">
+              last seen <Time at={lastSeenAt} />
+            </span>
+          </li>
+        ))}
+        {targets.length > 0 ? (
+          <CommandRow command={commandLine('sync')} note="Exchanges the changes with all of them." />
+        ) : (
+          syncTargets.map(({ target, note }) => (
+            <CommandRow key={target} command={commandLine(`sync ${target}`)} note={note} />
+          ))
+        )}
+      </ul>
+    </Panel>
+  )
+}
+
+const CommandRow = ({ command, note }: { readonly command: string; readonly note: string }) => (
+  <li class="row small">
+    <code class="command box">{command}</code> <CopyButton text={command} />
+    <span class="soft">{note}</span>
+  </li>
+)
+
+const HostRows = ({ hosts }: { readonly hosts: readonly Host[] }) => (
+  <ul class="rows">
+    {hosts.map((host) => (
+      <HostRow key={host.host} host={host}>
+        <HostDetails host={host} />
+      </HostRow>
+    ))}
+  </ul>
 )
 
 function HostDetails({ host: { host, connected, lastHook, lastCall, files } }: { readonly host: Host }) {
@@ -399,7 +432,7 @@ function HostDetails({ host: { host, connected, lastHook, lastCall, files } }: {
 }
 
 function Mirror({ mirror, reload }: { readonly mirror: MirrorState; readonly reload: () => void }) {
-  const { isBusy, error, run } = useAction()
+  const { error, run } = useAction()
   const { exists, file, items, lastSyncAt, problems, isInSync } = mirror
   const sync = async () => {
     await ask('syncMirror')
@@ -418,7 +451,7 @@ function Mirror({ mirror, reload }: { readonly mirror: MirrorState; readonly rel
           <Badge tone="odd">{isInSync === null ? 'unknown' : 'differs'}</Badge>
         )
       }
-      tools={<Button icon="sync" class="small" isBusy={isBusy} onClick={() => void run(sync)} label="Sync" />}
+      tools={<Button icon="sync" class="small" onClick={() => run(sync)} label="Sync" />}
     >
       <div class="pad stack tight">
         <p class="soft">
@@ -492,7 +525,6 @@ function Checks() {
       }
       tools={<Button icon="sync" class="small" isBusy={found.isLoading} onClick={found.reload} label="Check again" />}
     >
-      {found.isLoading ? <CheckProgress /> : null}
       <Loaded resource={found} waiting={<SkeletonRows rows={7} label="Checking the whole store" />}>
         {({ findings, checkedAt }) => (
           <>
@@ -516,36 +548,5 @@ function Checks() {
         )}
       </Loaded>
     </Panel>
-  )
-}
-
-const pollEveryMs = 400
-
-/** The progress of a long check. A small store is checked before the first poll. */
-function CheckProgress() {
-  const [progress, setProgress] = useState<RouteAnswer<'doctorProgress'>['progress']>(null)
-  useEffect(() => {
-    const controller = new AbortController()
-    const poll = () =>
-      ask('doctorProgress', { signal: controller.signal }).then(
-        (answer) => setProgress(answer.progress),
-        // The check itself reports the failure.
-        () => undefined,
-      )
-    const timer = setInterval(() => void poll(), pollEveryMs)
-    return () => {
-      clearInterval(timer)
-      controller.abort()
-    }
-  }, [])
-  if (progress === null) return null
-  const { label, done, total } = progress
-  return (
-    <p class="check-progress">
-      <progress max={total} value={done} aria-label="Progress of the check" />
-      <span class="soft" role="status">
-        {`${label}, ${count(done)} of ${count(total)}`}
-      </span>
-    </p>
   )
 }

@@ -1,15 +1,15 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { count, pluralize } from '../format/numbers.ts'
-import { dayOf, endsOf, timeOf } from '../format/time.ts'
+import { count } from '../format/numbers.ts'
+import { dayOf, endsOf } from '../format/time.ts'
 import { axis, type Range, reachOf, roundCoordinate, scale, spread } from './scale.ts'
 
 /** The layout of every plot, in SVG units. */
-export const plotSize = { width: 360, height: 164, left: 52, right: 12, top: 10, bottom: 26 }
+const plotSize = { width: 360, height: 164, left: 52, right: 12, top: 10, bottom: 26 }
 
 /** The horizontal range from left to right, and the vertical one from bottom to top. */
-export const acrossPlot = [plotSize.left, plotSize.width - plotSize.right] as const
-export const upPlot = [plotSize.height - plotSize.bottom, plotSize.top] as const
+const acrossPlot = [plotSize.left, plotSize.width - plotSize.right] as const
+const upPlot = [plotSize.height - plotSize.bottom, plotSize.top] as const
 
 type PlotFrameProps = {
   readonly title: string
@@ -19,27 +19,16 @@ type PlotFrameProps = {
   /** For screen readers. */
   readonly summary: string
   readonly marks: readonly { readonly value: number; readonly at: number; readonly label: string }[]
-  /** The labels below both ends, or one in the middle. */
+  /** The labels below both ends; if they are equal, one in the middle. */
   readonly ends: readonly string[]
   readonly onPoint: (at: number | null) => void
-  readonly onChoose?: ((at: number) => void) | undefined
   readonly legend?: ComponentChildren
   readonly children: ComponentChildren
 }
 
 /** The common parts of all plots: the caption, the grid lines, the labels below, and the pointer. */
-export function PlotFrame({
-  title,
-  value,
-  note,
-  summary,
-  marks,
-  ends,
-  onPoint,
-  onChoose,
-  legend,
-  children,
-}: PlotFrameProps) {
+function PlotFrame({ title, value, note, summary, marks, ends, onPoint, legend, children }: PlotFrameProps) {
+  const labels = [...new Set(ends)]
   const place = (event: MouseEvent & { currentTarget: SVGSVGElement }): number => {
     const box = event.currentTarget.getBoundingClientRect()
     return ((event.clientX - box.left) / box.width) * plotSize.width
@@ -52,15 +41,12 @@ export function PlotFrame({
         <span class="plot-value number">{value}</span>
         <span class="soft clip">{note}</span>
       </figcaption>
-      {/* biome-ignore lint/a11y/useKeyWithClickEvents: a shortcut for the pointer; the table next to it has the same links. */}
       <svg
         viewBox={`0 0 ${plotSize.width} ${plotSize.height}`}
         role="img"
         aria-label={summary}
-        class={onChoose === undefined ? undefined : 'choosable'}
         onMouseMove={(event) => onPoint(place(event))}
         onMouseLeave={() => onPoint(null)}
-        onClick={(event) => onChoose?.(place(event))}
       >
         {marks.map((mark) => (
           <g key={mark.value}>
@@ -71,14 +57,14 @@ export function PlotFrame({
           </g>
         ))}
         {children}
-        {ends.map((end, index) => (
+        {labels.map((label, index) => (
           <text
-            key={index}
-            x={ends.length === 1 ? (left + right) / 2 : index === 0 ? left : right}
+            key={label}
+            x={labels.length === 1 ? (left + right) / 2 : index === 0 ? left : right}
             y={plotSize.height - 6}
-            text-anchor={ends.length === 1 ? 'middle' : index === 0 ? 'start' : 'end'}
+            text-anchor={labels.length === 1 ? 'middle' : index === 0 ? 'start' : 'end'}
           >
-            {end}
+            {label}
           </text>
         ))}
       </svg>
@@ -86,10 +72,6 @@ export function PlotFrame({
     </figure>
   )
 }
-
-/** The labels below a plot: both ends, or one if they are equal. */
-export const endWords = ([first, last]: readonly [string, string]): readonly string[] =>
-  first === last ? [first] : [first, last]
 
 /** A value at a point in time, with its confidence interval if it is known. */
 export type PlotPoint = {
@@ -112,11 +94,8 @@ type LinePlotProps = {
   readonly limits?: Range | null
   /** For values whose ratio matters, such as times. */
   readonly startsAtZero?: boolean
-  /** Whether points are placed by their time, or one step apart. */
-  readonly isByTime?: boolean
   /** A horizontal line to compare with. */
   readonly reference?: { readonly value: number; readonly label: string } | null
-  readonly onChoose?: (key: string) => void
 }
 
 /** Values over time with their intervals. The caption shows the value under the pointer, or the latest. */
@@ -126,9 +105,7 @@ export function LinePlot({
   format,
   limits = null,
   startsAtZero = false,
-  isByTime = false,
   reference = null,
-  onChoose,
 }: LinePlotProps) {
   const [chosen, setChosen] = useState<number | null>(null)
   const shown = points[chosen ?? points.length - 1]
@@ -139,16 +116,13 @@ export function LinePlot({
   )
   const marks = axis(range, { limits })
   const y = scale(reachOf(marks, range), upPlot)
-  const x = placesOf(points, isByTime)
+  const [left, right] = acrossPlot
+  const across = scale([0, points.length - 1], [left + 8, right - 6])
+  const x = (index: number): number => (points.length === 1 ? (left + right) / 2 : across(index))
   const nearest = (at: number): number =>
     points.reduce((best, _, index) => (Math.abs(x(index) - at) < Math.abs(x(best) - at) ? index : best), 0)
-  const choose = (at: number) => {
-    const point = points[nearest(at)]
-    if (point !== undefined) onChoose?.(point.key)
-  }
   const first = points[0]
   const last = points.at(-1)
-  const [left, right] = acrossPlot
   return (
     <PlotFrame
       title={title}
@@ -156,9 +130,8 @@ export function LinePlot({
       note={shown === undefined ? 'no value yet' : noteOf(shown, format)}
       summary={summary(title, points, format)}
       marks={marks.map((value) => ({ value, at: y(value), label: format(value) }))}
-      ends={first === undefined || last === undefined ? [] : endWords(endsOf(first.at, last.at))}
+      ends={first === undefined || last === undefined ? [] : endsOf(first.at, last.at)}
       onPoint={(at) => setChosen(at === null || points.length === 0 ? null : nearest(at))}
-      onChoose={onChoose === undefined ? undefined : choose}
       legend={
         reference === null ? null : (
           <p class="row soft small">
@@ -181,17 +154,8 @@ export function LinePlot({
         class="line"
         points={points.map(({ value }, index) => `${roundCoordinate(x(index))},${roundCoordinate(y(value))}`).join(' ')}
       />
-      {points.map(({ key, value, low, high }, index) => (
+      {points.map(({ key, value }, index) => (
         <g key={key} class={index === chosen ? 'point chosen' : 'point'}>
-          {low === undefined || high === undefined ? null : (
-            <line
-              class="whisker"
-              x1={roundCoordinate(x(index))}
-              x2={roundCoordinate(x(index))}
-              y1={roundCoordinate(y(low))}
-              y2={roundCoordinate(y(high))}
-            />
-          )}
           {/* Many points are a line. */}
           {points.length > 24 && index !== chosen ? null : (
             <circle cx={roundCoordinate(x(index))} cy={roundCoordinate(y(value))} r={index === chosen ? 4.5 : 3} />
@@ -200,17 +164,6 @@ export function LinePlot({
       ))}
     </PlotFrame>
   )
-}
-
-/** The horizontal positions of the points. A single point, or points of one time, are in the middle. */
-function placesOf(points: readonly PlotPoint[], isByTime: boolean): (index: number) => number {
-  const [left, right] = acrossPlot
-  const places = points.map(({ at }, index) => (isByTime ? timeOf(at) : index))
-  const first = places[0] ?? 0
-  const last = places.at(-1) ?? 0
-  if (!(last > first)) return () => (left + right) / 2
-  const across = scale([first, last], [left + 8, right - 6])
-  return (index) => across(places[index] ?? last)
 }
 
 function bandOf(points: readonly PlotPoint[], x: (index: number) => number, y: (value: number) => number): string {
@@ -231,108 +184,72 @@ function summary(title: string, points: readonly PlotPoint[], format: (value: nu
   return `${title}: ${points.length} values, from ${format(first.value)} to ${format(last.value)}`
 }
 
-export type Bar = { readonly day: string; readonly value: number }
-
 type BarPlotProps = {
   readonly title: string
-  /** One for each day, oldest first, without gaps. */
-  readonly bars: readonly Bar[]
-  readonly format: (value: number) => string
-  readonly total: string
+  /** All days of a stretch of time. */
+  readonly days: readonly string[]
+  /** Parts of the bars from the bottom up, with a value for each day. */
+  readonly layers: readonly { readonly name: string; readonly values: readonly number[] }[]
+  /** The number that stands for all days, such as their sum. */
+  readonly overall: (values: readonly number[]) => number
+  readonly note: string
 }
-
-/** Counts by day. The caption shows the one under the pointer, or the sum. */
-export function BarPlot({ title, bars, format, total }: BarPlotProps) {
-  const [chosen, setChosen] = useState<number | null>(null)
-  const shown = chosen === null ? undefined : bars[chosen]
-  const most = Math.max(1, ...bars.map(({ value }) => value))
-  const marks = axis([0, most], { minStep: 1 })
-  const y = scale(reachOf(marks, [0, most]), upPlot)
-  const [left, right] = acrossPlot
-  const step = (right - left) / Math.max(bars.length, 1)
-  const width = Math.min(step * 0.72, 28)
-  const first = bars[0]
-  const last = bars.at(-1)
-  return (
-    <PlotFrame
-      title={title}
-      value={shown === undefined ? total : format(shown.value)}
-      note={shown === undefined ? pluralize(bars.length, 'day') : dayOf(shown.day)}
-      summary={`${title}: ${total} over ${pluralize(bars.length, 'day')}`}
-      marks={marks.map((value) => ({ value, at: y(value), label: format(value) }))}
-      ends={first === undefined || last === undefined ? [] : endWords(endsOf(first.day, last.day))}
-      onPoint={(at) => {
-        const index = at === null ? -1 : Math.floor((at - left) / step)
-        setChosen(bars[index] === undefined ? null : index)
-      }}
-    >
-      {bars.map(({ day, value }, index) => (
-        <rect
-          key={day}
-          class={index === chosen ? 'plotted chosen' : 'plotted'}
-          x={roundCoordinate(left + index * step + (step - width) / 2)}
-          y={roundCoordinate(y(value))}
-          width={roundCoordinate(width)}
-          height={roundCoordinate(plotSize.height - plotSize.bottom - y(value))}
-          rx="2"
-        />
-      ))}
-    </PlotFrame>
-  )
-}
-
-type Layer = { readonly name: string; readonly values: readonly { readonly day: string; readonly total: number }[] }
-
-type StackPlotProps = { readonly title: string; readonly note: string; readonly layers: readonly Layer[] }
 
 const layerStyle = (index: number) => ({ '--layer': `var(--clause-${index + 1})` })
 
-/** Totals by day as stacked layers. */
-export function StackPlot({ title, note, layers }: StackPlotProps) {
-  const days = layers[0]?.values.map(({ day }) => day) ?? []
-  const sums = days.map((_, at) => layers.reduce((sum, { values }) => sum + (values[at]?.total ?? 0), 0))
+/** Counts by day as stacked bars. The caption and the legend show the day under the pointer, or all days. */
+export function BarPlot({ title, days, layers, overall, note }: BarPlotProps) {
+  const [chosen, setChosen] = useState<number | null>(null)
+  const shownOf = (values: readonly number[]): number => (chosen === null ? overall(values) : (values[chosen] ?? 0))
+  const sums = days.map((_, at) => layers.reduce((sum, { values }) => sum + (values[at] ?? 0), 0))
   const most = Math.max(1, ...sums)
   const marks = axis([0, most], { minStep: 1 })
   const y = scale(reachOf(marks, [0, most]), upPlot)
   const [left, right] = acrossPlot
-  const times = days.map(timeOf)
-  const from = times[0] ?? 0
-  const to = times.at(-1) ?? 0
-  const across = scale([from, to > from ? to : from + 1], [left, right])
-  // A single day spans the whole width.
-  const x = (at: number): number => (days.length === 1 ? (at === 0 ? left : right) : across(times[at] ?? to))
-  const places = days.length === 1 ? [0, 1] : days.map((_, at) => at)
-  const floor = new Map<number, number>()
+  const step = (right - left) / Math.max(days.length, 1)
+  const width = Math.min(step * 0.72, 28)
   return (
     <PlotFrame
       title={title}
-      value={count(sums.at(-1) ?? 0)}
-      note={note}
-      summary={`${title}: ${layers.map(({ name, values }) => `${name} ${count(values.at(-1)?.total ?? 0)}`).join(', ')}`}
+      value={count(shownOf(sums))}
+      note={chosen === null ? note : dayOf(days[chosen] ?? '')}
+      summary={`${title}: ${layers.map(({ name, values }) => `${name} ${count(overall(values))}`).join(', ')}`}
       marks={marks.map((value) => ({ value, at: y(value), label: count(value) }))}
-      ends={days.length === 0 ? [] : endWords(endsOf(days[0] ?? '', days.at(-1) ?? ''))}
-      onPoint={() => undefined}
+      ends={endsOf(days[0] ?? '', days.at(-1) ?? '')}
+      onPoint={(at) => {
+        const index = at === null ? -1 : Math.floor((at - left) / step)
+        setChosen(days[index] === undefined ? null : index)
+      }}
       legend={
         <ul class="row soft small">
           {layers.map(({ name, values }, index) => (
             <li key={name} class="row">
               <span class="dot layer" style={layerStyle(index)} aria-hidden="true" />
-              <span class="break">{name}</span> <span class="number">{count(values.at(-1)?.total ?? 0)}</span>
+              <span class="break">{name}</span> <span class="number">{count(shownOf(values))}</span>
             </li>
           ))}
         </ul>
       }
     >
-      {layers.map(({ name, values }, index) => {
-        const lower = places
-          .map((at) => `${roundCoordinate(x(at))},${roundCoordinate(y(floor.get(at) ?? 0))}`)
-          .reverse()
-        const upper = places.map((at) => {
-          const top = (floor.get(at) ?? 0) + (values[Math.min(at, values.length - 1)]?.total ?? 0)
-          floor.set(at, top)
-          return `${roundCoordinate(x(at))},${roundCoordinate(y(top))}`
+      {days.map((day, at) => {
+        let below = 0
+        return layers.map(({ name, values }, index) => {
+          const top = y(below + (values[at] ?? 0))
+          const height = y(below) - top
+          below += values[at] ?? 0
+          return height <= 0 ? null : (
+            <rect
+              key={`${day}-${name}`}
+              class="layer"
+              style={layerStyle(index)}
+              opacity={chosen === null || chosen === at ? 1 : 0.6}
+              x={roundCoordinate(left + at * step + (step - width) / 2)}
+              y={roundCoordinate(top)}
+              width={roundCoordinate(width)}
+              height={roundCoordinate(height)}
+            />
+          )
         })
-        return <polygon key={name} class="layer" style={layerStyle(index)} points={[...upper, ...lower].join(' ')} />
       })}
     </PlotFrame>
   )

@@ -36,7 +36,7 @@ export function Sidebar() {
             <Icon name={icon} />
             <span>{name}</span>
             {href === '/review' && waiting !== '' ? (
-              <span class="tally number" title={`${waiting} waiting`}>
+              <span class="badge odd number to-end" title={`${waiting} waiting`}>
                 <span aria-hidden="true">{count(proposals + candidates)}</span>
                 <span class="unseen">, {waiting} waiting</span>
               </span>

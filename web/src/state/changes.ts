@@ -96,20 +96,11 @@ export async function undo(event: number): Promise<void> {
 
 /** Runs an action and keeps its refusal, to be shown next to the button. */
 export function useAction() {
-  const [isBusy, setBusy] = useState(false)
   const [error, setError] = useState<Refusal | null>(null)
-  const run = async (action: () => Promise<unknown>): Promise<boolean> => {
-    setBusy(true)
-    try {
-      await action()
-      setError(null)
-      return true
-    } catch (reason) {
-      setError(asRefusal(reason))
-      return false
-    } finally {
-      setBusy(false)
-    }
-  }
-  return { isBusy, error, run }
+  const run = (action: () => Promise<unknown>): Promise<void> =>
+    action().then(
+      () => setError(null),
+      (reason: unknown) => setError(asRefusal(reason)),
+    )
+  return { error, run }
 }

@@ -21,7 +21,7 @@ type Answer<Value> = { readonly key: string; readonly value: Value | null; reado
 export function useResource<Value>(
   key: string,
   load: (signal: AbortSignal) => Promise<Value>,
-  { freshness = 0, keep = false }: { readonly freshness?: number; readonly keep?: boolean } = {},
+  { freshness = 0, keep = false }: { readonly freshness?: number | string; readonly keep?: boolean } = {},
 ): Resource<Value> {
   const [answer, setAnswer] = useState<Answer<Value> | null>(null)
   const [attempt, setAttempt] = useState(0)

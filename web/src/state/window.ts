@@ -1,5 +1,6 @@
 import { computed, effect, signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
+import { stored } from './stored.ts'
 
 /** The one thing a page is about, for the title of the window; null on pages about many. */
 export const subject = signal<string | null>(null)
@@ -17,34 +18,20 @@ export function useSubject(name: string | null): void {
 export const themes = ['system', 'light', 'dark'] as const
 export type Theme = (typeof themes)[number]
 
-const key = 'credence-theme'
+/** Empty: the machine's preference. start.js applies it before the first paint. */
+const chosenTheme = stored('localStorage', 'credence-theme')
 
 /** `system` follows the machine's preference. */
-export const theme = signal<Theme>(storedTheme())
+export const theme = computed<Theme>(() => themes.find((one) => one === chosenTheme.value) ?? 'system')
 
 effect(() => {
-  const chosen = theme.value
-  if (chosen === 'system') delete document.documentElement.dataset.theme
-  else document.documentElement.dataset.theme = chosen
-  try {
-    if (chosen === 'system') localStorage.removeItem(key)
-    else localStorage.setItem(key, chosen)
-  } catch {
-    // Without storage the choice lasts as long as the page.
-  }
+  if (theme.value === 'system') delete document.documentElement.dataset.theme
+  else document.documentElement.dataset.theme = theme.value
 })
 
 export const nextTheme = (): void => {
-  theme.value = themes[(themes.indexOf(theme.value) + 1) % themes.length] ?? 'system'
-}
-
-function storedTheme(): Theme {
-  try {
-    const kept = localStorage.getItem(key)
-    return kept === 'light' || kept === 'dark' ? kept : 'system'
-  } catch {
-    return 'system'
-  }
+  const next = themes[(themes.indexOf(theme.value) + 1) % themes.length] ?? 'system'
+  chosenTheme.value = next === 'system' ? '' : next
 }
 
 const everyMs = 30_000

@@ -1,4 +1,4 @@
-import type { ComponentChildren, JSX } from 'preact'
+import type { ComponentChildren, JSX, TargetedMouseEvent } from 'preact'
 import { useState } from 'preact/hooks'
 import type { TextRange } from '../format/text.ts'
 import { cutAtRanges, wordParts } from '../format/text.ts'
@@ -65,7 +65,8 @@ export function AgeBadge({ earlier, correctedAt }: { readonly earlier: boolean; 
   return earlier ? <Badge title="A newer message about the same thing comes before it.">earlier</Badge> : null
 }
 
-type ButtonProps = Omit<JSX.IntrinsicElements['button'], 'icon' | 'size'> & {
+type ButtonProps = Omit<JSX.IntrinsicElements['button'], 'icon' | 'size' | 'onClick'> & {
+  readonly onClick?: (event: TargetedMouseEvent<HTMLButtonElement>) => unknown
   readonly tone?: 'plain' | 'main' | 'danger' | 'quiet'
   readonly icon?: IconName
   readonly isBusy?: boolean
@@ -74,17 +75,29 @@ type ButtonProps = Omit<JSX.IntrinsicElements['button'], 'icon' | 'size'> & {
   readonly children?: ComponentChildren
 }
 
-/** While busy it keeps its size and its place in the tab order, but does nothing. */
+/**
+ * Busy while the promise of its last click is pending, or if told so. It then keeps its size and its place in the tab order,
+ * but does nothing.
+ */
 export function Button({
   tone = 'plain',
   icon,
-  isBusy = false,
+  isBusy: isToldBusy = false,
   label,
   children = label,
   onClick,
   class: extra,
   ...rest
 }: ButtonProps) {
+  const [pending, setPending] = useState<unknown>(null)
+  const isBusy = isToldBusy || pending !== null
+  const press = (event: TargetedMouseEvent<HTMLButtonElement>) => {
+    if (isBusy) return event.preventDefault()
+    const work = onClick?.(event)
+    if (!(work instanceof Promise)) return
+    setPending(work)
+    work.finally(() => setPending(null))
+  }
   return (
     <button
       type="button"
@@ -92,7 +105,7 @@ export function Button({
       class={`button ${tone} ${children === undefined ? 'only-icon' : ''} ${extra ?? ''}`}
       aria-busy={isBusy}
       aria-disabled={isBusy || rest.disabled === true ? 'true' : undefined}
-      onClick={isBusy ? (event: Event) => event.preventDefault() : onClick}
+      onClick={press}
     >
       {icon === undefined ? null : <Icon name={icon} />}
       {children}
@@ -123,17 +136,9 @@ type UndoableEvent = { readonly number: number; readonly kind: string; readonly 
 
 /** Undoes one change. Changes that were undone, and forgetting and hearing, have no button. */
 export function UndoButton({ event }: { readonly event: UndoableEvent }) {
-  const [isBusy, setBusy] = useState(false)
   if (event.undoneBy !== null || event.kind === 'forget' || event.kind === 'hear') return null
-  const onClick = async () => {
-    setBusy(true)
-    await undo(event.number)
-    setBusy(false)
-  }
   const label = `Undo change ${event.number}`
-  return (
-    <Button tone="quiet" class="small" isBusy={isBusy} onClick={() => void onClick()} aria-label={label} label="Undo" />
-  )
+  return <Button tone="quiet" class="small" onClick={() => undo(event.number)} aria-label={label} label="Undo" />
 }
 
 /** How long ago, kept up to date; the exact time on hover and for programs. */

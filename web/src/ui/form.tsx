@@ -2,6 +2,7 @@ import type { ComponentChildren, Ref } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { asRefusal, type Refusal } from '../api/client.ts'
 import { count } from '../format/numbers.ts'
+import { query, setQuery } from '../navigation/router.tsx'
 import { useDebounced } from '../state/resource.ts'
 import { Button, Icon } from './elements.tsx'
 import { Refused } from './notice.tsx'
@@ -230,6 +231,22 @@ export const Select = <Value extends string>({ label, value, options, onChoose, 
   </select>
 )
 
+type QuerySelectProps = Pick<SelectProps<string>, 'label' | 'options'> & { readonly name: string }
+
+/** One of a few values, as a parameter of the address. The first is the default, which needs none. */
+export function QuerySelect({ label, name, options }: QuerySelectProps) {
+  const values = options.map(([value]) => value)
+  const given = query.value.get(name) ?? ''
+  return (
+    <Select
+      label={label}
+      value={values.includes(given) ? given : (values[0] ?? '')}
+      options={options}
+      onChoose={(chosen) => setQuery({ [name]: chosen === values[0] ? null : chosen })}
+    />
+  )
+}
+
 /** One of a few values, with a visible label. */
 export function Choice<Value extends string>(props: SelectProps<Value>) {
   const id = useId()
@@ -340,7 +357,7 @@ export function ChipEditor({ items, noun, isReadOnly, add, remove, ...field }: C
                 icon="close"
                 class="small"
                 aria-label={`Remove ${noun} ${item}`}
-                onClick={(event) => void drop(item, event)}
+                onClick={(event) => drop(item, event)}
               />
             )}
           </li>
@@ -366,13 +383,11 @@ type SearchBoxProps = {
   readonly onChange: (text: string) => void
   /** For Enter and the arrow down. */
   readonly onEnter?: () => void
-  /** The key that moves the focus here. */
-  readonly shortcut?: string
   readonly input?: Ref<HTMLInputElement>
 }
 
 /** Searches when the person pauses. Text that is being typed is never replaced by an earlier search. */
-export function SearchBox({ label, placeholder, maxLength, text, onChange, onEnter, shortcut, input }: SearchBoxProps) {
+export function SearchBox({ label, placeholder, maxLength, text, onChange, onEnter, input }: SearchBoxProps) {
   const [typed, setTyped] = useState(text)
   const settled = useDebounced(typed)
   const searched = useRef(text)
@@ -413,7 +428,6 @@ export function SearchBox({ label, placeholder, maxLength, text, onChange, onEnt
           }
         }}
       />
-      {shortcut === undefined ? null : <kbd>{shortcut}</kbd>}
     </div>
   )
 }

@@ -1,15 +1,13 @@
-import type { ComponentChildren, RefObject } from 'preact'
+import type { ComponentChildren } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { asRefusal, type Refusal } from '../api/client.ts'
 import { count as countWords } from '../format/numbers.ts'
 import { useRetry } from '../state/resource.ts'
 import { Button } from './elements.tsx'
 
-/** Parts of a list are loaded and rendered this far outside of the viewport. */
+/** Parts of a list are loaded this far outside of the viewport. */
 const margin = '1500px 0px'
 const itemsPerPart = 50
-/** A list of at most this many parts is always whole, so that the browser's own search finds every row. */
-const maxWholeParts = 4
 
 /** The nearest ancestor that scrolls; null for the page. */
 function scrollerOf(element: Element): Element | null {
@@ -18,108 +16,17 @@ function scrollerOf(element: Element): Element | null {
   return null
 }
 
-type OnNear = (isNear: boolean, height: number) => void
-
-/** One observer per scrolling element: a list may have thousands of parts. */
-const observers = new Map<
-  Element | null,
-  { readonly observer: IntersectionObserver; readonly parts: Map<Element, OnNear> }
->()
-
-function observe(element: Element, onNear: OnNear): () => void {
-  const root = scrollerOf(element)
-  const known = observers.get(root) ?? makeObserver(root)
-  observers.set(root, known)
-  known.parts.set(element, onNear)
-  known.observer.observe(element)
-  return () => {
-    known.parts.delete(element)
-    known.observer.unobserve(element)
-    if (known.parts.size === 0) observers.delete(root)
-  }
-}
-
-function makeObserver(root: Element | null) {
-  const parts = new Map<Element, OnNear>()
-  const onChange = (entries: readonly IntersectionObserverEntry[]) => {
-    for (const { target, isIntersecting, boundingClientRect } of entries)
-      parts.get(target)?.(isIntersecting, boundingClientRect.height)
-  }
-  return { parts, observer: new IntersectionObserver(onChange, { root, rootMargin: margin }) }
-}
-
-/** Whether a part is near the viewport, and the height of the gap that it leaves while it is not rendered. */
-function useNear(element: RefObject<HTMLElement | null>, { isFirst, hasRows }: { isFirst: boolean; hasRows: boolean }) {
-  const height = useRef(0)
-  const rendered = useRef(hasRows)
-  rendered.current = hasRows
-  const [isNear, setNear] = useState(isFirst)
-  useLayoutEffect(() => {
-    if (element.current === null) return
-    return observe(element.current, (near, measured) => {
-      // A hidden list has no height; its last height is the one it will have again.
-      if (rendered.current && measured > 0) height.current = measured
-      setNear(near)
-    })
-  }, [])
-  return { isNear, height: height.current }
-}
-
-const startsOf = (total: number): readonly number[] =>
-  Array.from({ length: Math.ceil(total / itemsPerPart) }, (_, part) => part * itemsPerPart)
-
-type VirtualListProps<Item> = {
-  readonly items: readonly Item[]
-  /** The index of an item that is always rendered, with its neighbours; -1 for none. */
-  readonly keep: number
-  readonly isBusy: boolean
-  readonly children: (item: Item) => ComponentChildren
-}
-
-/** Loaded rows of which only those near the viewport are in the document. The others leave a gap of their height. */
-export function VirtualList<Item>({ items, keep, isBusy, children }: VirtualListProps<Item>) {
-  const starts = startsOf(items.length)
-  return (
-    <>
-      {starts.map((start) => (
-        <ListPart
-          key={start}
-          isFirst={start === 0}
-          items={items.slice(start, start + itemsPerPart)}
-          isKept={starts.length <= maxWholeParts || (keep >= 0 && keep >= start - 1 && keep <= start + itemsPerPart)}
-          isBusy={isBusy}
-        >
-          {children}
-        </ListPart>
-      ))}
-    </>
+/** Calls back whenever an element comes near the viewport or leaves it. */
+function observe(element: Element, onChange: (isNear: boolean, height: number) => void): () => void {
+  const observer = new IntersectionObserver(
+    (entries) => {
+      const latest = entries.at(-1)
+      if (latest !== undefined) onChange(latest.isIntersecting, latest.boundingClientRect.height)
+    },
+    { root: scrollerOf(element), rootMargin: margin },
   )
-}
-
-/** The height of a row before any was measured. */
-const defaultRowHeight = 77
-
-type ListPartProps<Item> = Omit<VirtualListProps<Item>, 'keep'> & {
-  readonly isFirst: boolean
-  readonly isKept: boolean
-}
-
-function ListPart<Item>({ items, isFirst, isKept, isBusy, children }: ListPartProps<Item>) {
-  const element = useRef<HTMLUListElement>(null)
-  const { isNear, height } = useNear(element, { isFirst, hasRows: true })
-  const isShown = isNear || isKept
-  const gap = height > 0 ? height : items.length * defaultRowHeight
-  return (
-    <ul
-      class="belief-rows"
-      ref={element}
-      aria-busy={isBusy}
-      aria-hidden={isShown ? undefined : 'true'}
-      style={{ minHeight: isShown ? '' : `${gap}px` }}
-    >
-      {isShown ? items.map(children) : null}
-    </ul>
-  )
+  observer.observe(element)
+  return () => observer.disconnect()
 }
 
 type MoreRowsProps = { readonly onMore: () => void; readonly shown: number; readonly total: number }
@@ -162,19 +69,11 @@ type VirtualPagesProps<Page> = {
 /** A list of any length, of which only the pages near the viewport are loaded and in the document. */
 export function VirtualPages<Page>({ total, startAt = 0, ...rest }: VirtualPagesProps<Page>) {
   const first = startAt - (startAt % itemsPerPart)
-  return (
-    <>
-      {startsOf(total).map((start) => (
-        <PagePart
-          key={start}
-          {...rest}
-          start={start}
-          count={Math.min(itemsPerPart, total - start)}
-          isFirst={start === first}
-        />
-      ))}
-    </>
-  )
+  return Array.from({ length: Math.ceil(total / itemsPerPart) }, (_, part) => {
+    const start = part * itemsPerPart
+    const count = Math.min(itemsPerPart, total - start)
+    return <PagePart key={start} {...rest} start={start} count={count} isFirst={start === first} />
+  })
 }
 
 type PagePartProps<Page> = Omit<VirtualPagesProps<Page>, 'total' | 'startAt'> & {
@@ -187,16 +86,25 @@ type LoadedPage<Page> = { readonly page: Page; readonly freshness: number }
 
 function PagePart<Page>({ start, count, isFirst, freshness, defaultHeight, load, children }: PagePartProps<Page>) {
   const element = useRef<HTMLDivElement>(null)
+  const [isNear, setNear] = useState(isFirst)
   const [loaded, setLoaded] = useState<LoadedPage<Page> | null>(null)
   const [error, setError] = useState<Refusal | null>(null)
   const [attempt, setAttempt] = useState(0)
-  const { isNear, height } = useNear(element, { isFirst, hasRows: loaded !== null })
+  const height = useRef(count * defaultHeight)
+  const isShown = isNear && loaded !== null
+  const wasShown = useRef(isShown)
+  wasShown.current = isShown
   const retry = () => setAttempt((before) => before + 1)
   useRetry(error, retry)
-  const isShown = isNear && loaded !== null
 
   useLayoutEffect(() => {
-    if (isFirst && start > 0) element.current?.scrollIntoView({ block: 'start' })
+    if (element.current === null) return
+    if (isFirst && start > 0) element.current.scrollIntoView({ block: 'start' })
+    return observe(element.current, (near, measured) => {
+      // A hidden list has no height; its last height is the one it will have again.
+      if (wasShown.current && measured > 0) height.current = measured
+      setNear(near)
+    })
   }, [])
 
   useEffect(() => {
@@ -216,13 +124,12 @@ function PagePart<Page>({ start, count, isFirst, freshness, defaultHeight, load,
     return () => controller.abort()
   }, [isNear, freshness, attempt, count])
 
-  const gap = height > 0 ? height : count * defaultHeight
   return (
     <div
       class="part"
       ref={element}
       aria-busy={isNear && loaded === null}
-      style={{ minHeight: isShown ? '' : `${gap}px` }}
+      style={{ minHeight: isShown ? '' : `${height.current}px` }}
     >
       {isShown ? children(loaded.page) : null}
       {error === null || isShown ? null : (

@@ -50,6 +50,15 @@ export const MissingState = ({ title, elsewhere }: { readonly title: string; rea
   </div>
 )
 
+export const NoSuchPage = ({ href, text }: { readonly href: string; readonly text: string }) => (
+  <div class="panel">
+    <h1 class="unseen">No such page</h1>
+    <EmptyState icon="question" title="There is no such page">
+      <Link href={href} text={text} />
+    </EmptyState>
+  </div>
+)
+
 /** A refusal next to the form or button that caused it. */
 export function Refused({ error }: { readonly error: Refusal | null }) {
   if (error === null) return null
@@ -75,12 +84,6 @@ export const SkeletonRows = ({ rows, label }: { readonly rows: number; readonly 
         <span class="skeleton" />
       </div>
     ))}
-  </div>
-)
-
-export const SkeletonBlock = ({ label }: { readonly label: string }) => (
-  <div class="skeleton-block">
-    <SkeletonRows rows={4} label={label} />
   </div>
 )
 
@@ -121,19 +124,14 @@ export function lazy<Props extends object>(load: () => Promise<ComponentType<Pro
     useEffect(fetch, [reconnects.value])
     if (Loaded !== null) return <Loaded {...props} />
     if (state === 'failed') return <FailedState error={unreachable()} retry={fetch} />
-    return <SkeletonBlock label="Loading the page" />
+    return <SkeletonRows rows={7} label="Loading the page" />
   }
 }
 
-/** A line at the top while an answer is late, for example while another program has locked the store. */
+/** Shown at the top while an answer is late, for example while another program has locked the store. */
 export const LateSign = () => (
   <div class="late" role="status">
-    {isLate.value ? (
-      <>
-        <span class="late-bar" aria-hidden="true" />
-        <span class="late-words">Waiting for the memory…</span>
-      </>
-    ) : null}
+    {isLate.value ? <p class="toast">Waiting for the memory…</p> : null}
   </div>
 )
 

@@ -4,7 +4,8 @@ import type { Memory } from '../../../memory/memory.ts'
 import type { Context } from '../../../memory/recall/context.ts'
 import { defineCommand } from '../../command/command.ts'
 import type { Session } from '../../session.ts'
-import { chainText, editedText } from '../../text/beliefs.ts'
+import { editedText, versionRows } from '../../text/beliefs.ts'
+import { defaultText } from '../../text/default-text.ts'
 import { columns, indentText, pluralize, type Style } from '../../text/output.ts'
 import { contextText } from '../../text/recall.ts'
 import { rememberedText } from '../memory/remember.ts'
@@ -84,7 +85,7 @@ async function correcting(memory: Memory): Promise<Scene> {
       {
         command: 'credence history "payment terms"',
         result: history,
-        text: (style) => chainText(history.chain, history.belief.id, style),
+        text: (style) => defaultText(versionRows(history.chain, history.belief.id), style),
       },
     ],
   }

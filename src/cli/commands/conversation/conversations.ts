@@ -10,17 +10,16 @@ import {
   UsageError,
   type ValuesOf,
 } from '../../command/command.ts'
-import { filterOptions, memoryOptions, optional, text, timeOptions, wholeNumber } from '../../command/options.ts'
+import { filterOptions, memoryOptions, optional, timeOptions, wholeNumber } from '../../command/options.ts'
 import { short } from '../../text/beliefs.ts'
 import { indentText, moreNote, type Style, stripControlCharacters } from '../../text/output.ts'
 import { speakerOf } from '../../text/recall.ts'
 
-/** How many turns before and after `--around` are shown. */
+/** How many turns before and after a named turn are shown. */
 const neighbours = 10
 
 const options = {
   ...timeOptions,
-  around: text('<turn>', `Of a conversation: only this turn, and the ${neighbours} turns before and after it.`),
   limit: wholeNumber('How many to show. Default: 50 conversations, or 100 turns of one.', { min: 1, max: 1_000 }),
   offset: wholeNumber('How many to skip.', { min: 0, default: 0 }),
   scope: { ...filterOptions.scope, help: 'Only conversations of this scope. May be given several times.' },
@@ -45,11 +44,7 @@ export const conversations = defineCommand({
   },
   async run({ args, options }, session) {
     const memory = await session.memories.reading(options)
-    if (args.session === undefined) {
-      if (options.around !== undefined)
-        throw new UsageError('--around is for one conversation.', 'Name the conversation, or leave out --around.')
-      return listSessions(memory, options)
-    }
+    if (args.session === undefined) return listSessions(memory, options)
     const isFiltered = options.since !== undefined || options.until !== undefined || options.scope.length > 0
     if (isFiltered)
       throw new UsageError('--since, --until and --scope are for the list.', 'Leave them out to show a conversation.')
@@ -79,14 +74,8 @@ async function listSessions(
 }
 
 async function showSession(memory: Memory, reference: string, options: Options): Promise<CommandAnswer> {
-  const named = await turnNamed(memory, reference)
-  const id = named?.session ?? (await findSession(memory, reference))
-  const centre = options.around === undefined ? named : await memory.turn(options.around)
-  if (centre !== null && centre.session !== id)
-    throw invalid(
-      `The turn ${centre.id} belongs to the conversation ${centre.session}.`,
-      `Show it with \`credence conversations ${centre.session} --around ${centre.id}\`.`,
-    )
+  const centre = await turnNamed(memory, reference)
+  const id = centre?.session ?? (await findSession(memory, reference))
   const offset = centre === null ? (options.offset ?? 0) : Math.max(0, centre.index - neighbours)
   const limit = centre === null ? (options.limit ?? 100) : centre.index - offset + neighbours + 1
   const { items, total } = await memory.turns({ session: id, limit, offset })

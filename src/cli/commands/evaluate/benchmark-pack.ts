@@ -93,7 +93,7 @@ export function packText(pack: PackSummary): string {
 export const benchmarkImport = defineCommand({
   args: { path: one('A manifest, or the folder of a pack.') },
   options: { force: flag('Replace a pack that has the same id.'), ...evalStoreOptions },
-  description: 'Copies the whole folder. Symbolic links, very large files and deeply nested folders are refused.',
+  description: 'Copies the whole folder but symbolic links and .git.',
   examples: {
     'credence benchmark import ./packs/mine': 'Copies the pack into the store.',
     'credence benchmark import ./packs/mine --force': 'Replaces the pack with the same id.',
@@ -227,12 +227,7 @@ function capturedText(captured: Captured, style: Style): string {
   ].join('\n')
 }
 
-const notesOf = ({ packDir, isFaithful, passesNow, quotesUnchecked }: Captured): readonly string[] => [
-  ...(quotesUnchecked === 0
-    ? []
-    : [
-        `Recall also shows ${pluralize(quotesUnchecked, 'quote')} for this message, which the case does not check; --expect-quote and --forbid-quote do.`,
-      ]),
+const notesOf = ({ packDir, isFaithful, passesNow }: Captured): readonly string[] => [
   ...(isFaithful
     ? []
     : [

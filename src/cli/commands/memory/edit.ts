@@ -1,11 +1,11 @@
 import { parseForm } from '../../../memory/change/draft.ts'
 import type { ResolveRequest } from '../../../memory/change/resolve.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
+import { everydayHints } from '../../../operations/remember-hints.ts'
 import { defineCommand, UsageError, type ValuesOf } from '../../command/command.ts'
 import { belief, changeOptions, flag, one, option, optionalChoice, rest, text } from '../../command/options.ts'
 import { editedText, foundBy, nameText, short } from '../../text/beliefs.ts'
 import { lines } from '../../text/output.ts'
-import { confirmAliases } from './remember.ts'
 
 export const alias = defineCommand({
   args: {
@@ -31,7 +31,7 @@ export const alias = defineCommand({
       throw new UsageError(`No aliases to ${action} were given.`, `Give at least one after ${action}.`)
     const memory = await session.memories.writing(options)
     const change = action === 'add' ? memory.addAliases : memory.removeAliases
-    const notes = action === 'add' ? await confirmAliases(aliases, options.as, session) : []
+    const notes = action === 'add' ? aliases.flatMap(everydayHints).map((hint) => `warning: ${hint.text}`) : []
     const edited = await change(reference, aliases, omitUndefined({ key: options.key }))
     return {
       document: edited,

@@ -1,7 +1,7 @@
 import { join, relative } from 'node:path'
 import type { Belief } from '../../../beliefs/belief.ts'
 import type { Turn } from '../../../beliefs/turn.ts'
-import { copiesOf, type ErasedCopies, eraseCopies } from '../../../copied-texts.ts'
+import { type ErasedCopies, eraseCopies } from '../../../copied-texts.ts'
 import { MemoryError } from '../../../errors.ts'
 import type { ForgottenTexts } from '../../../files/erase-texts.ts'
 import { localDay } from '../../../local-time.ts'
@@ -95,12 +95,19 @@ export const forget = defineCommand({
     }
     const memory = await session.memories.writing({ ...given, onErased: note })
     const named = reference?.startsWith('t-') ? await turnOrBelief(memory, reference) : null
-    const answer = await (named !== null
-      ? forgetTurns(memory, session, { turn: named.id }, given)
-      : reference === undefined
-        ? forgetTurns(memory, session, selection, given)
-        : forgetBelief(memory, session, reference, given))
-    if (answer === nothingForgotten || given.dryRun) return answer
+    const plan =
+      reference === undefined || named !== null
+        ? await planTurns(memory, named === null ? selection : { turn: named.id }, given, session)
+        : await planBelief(memory, reference, given)
+    if (given.dryRun)
+      return { document: plan.document, text: () => `Would be forgotten:\n${plan.preview}`, notes: plan.notes }
+    const question = [plan.preview, ...plan.notes, 'Forget this for good?'].join('\n')
+    if (!given.yes && !(await session.terminal.confirm(question))) return nothingForgotten
+    // In a store of many beliefs, rewriting the file takes seconds.
+    const answer = await session.terminal.withProgress((bar) => {
+      bar.show('erasing', 0, 1)
+      return plan.erase()
+    })
     if (containing !== undefined) {
       const forgotten = { beliefIds: [], said: [containing], names: [] }
       const { evalStoreDir } = session.places.settings(given)
@@ -109,7 +116,7 @@ export const forget = defineCommand({
     const proof = given.verify ? await proofOf(memory, copies, session, given) : null
     const location = session.places.locate(given)
     const isLater = proof === null && !(await isScrubbed(session, location, { ifSmall: true }))
-    return withCopies(answer, copies, { proof, isLater }, location)
+    return withCopies({ ...answer, notes: plan.notes }, copies, { proof, isLater }, location)
   },
 })
 
@@ -253,146 +260,103 @@ type Options = ValuesOf<typeof options>
 
 const nothingForgotten: CommandAnswer = { document: { forgotten: false }, text: () => 'Nothing was forgotten.' }
 
-/** In a store of many beliefs, rewriting the file takes seconds. */
-const erasing = <Receipt>(session: Session, forgetting: () => Promise<Receipt>): Promise<Receipt> =>
-  session.terminal.withProgress((bar) => {
-    bar.show('erasing', 0, 1)
-    return forgetting()
-  })
+/** What a forget would erase and what it would leave, for the question and for --dry-run, and the forget itself. */
+type Plan = {
+  readonly preview: string
+  readonly notes: readonly string[]
+  readonly document: object
+  readonly erase: () => Promise<CommandAnswer>
+}
 
 const receiptText = (event: number | null, hash: string): string => `  Receipt: change ${event}, ${hash.slice(0, 16)}`
 
-async function forgetBelief(
-  memory: Memory,
-  session: Session,
-  reference: string,
-  { chain, keepTurns, yes, dryRun, key, ...given }: Options,
-): Promise<CommandAnswer> {
-  const found = await memory.history(reference)
-  const { belief } = found
+async function planBelief(memory: Memory, reference: string, { chain, keepTurns, key }: Options): Promise<Plan> {
+  const { belief, chain: versions } = await memory.history(reference)
   // By id, so that exactly the shown items are forgotten.
   const target = { wholeChain: chain, keepTurns }
   const { beliefs: selected, turns } = await memory.previewForget(belief.id, target)
-  const kept = found.chain.filter(({ id }) => !selected.some((one) => one.id === id))
-  const shown = selected.map((one) => beliefBlock(one, plain(80))).join('\n')
   const { turns: stating } = keepTurns ? await memory.previewForget(belief.id, { wholeChain: chain }) : { turns: [] }
-  const files = await copiesOf(
-    { dir: session.places.locate(given).dir, evalStoreDir: session.places.settings(given).evalStoreDir },
-    { beliefIds: selected.map(({ id }) => id), said: selected.map(({ content }) => content), names: [] },
-  )
-  const sources = [
-    ...turnLines('These messages state it too and go with it (--keep-turns keeps them):', turns),
-    ...turnLines('These messages state it too and are kept:', stating),
-    ...(files.length === 0
-      ? []
-      : [`These files contain it too; it goes from them: ${listShort(files.map(stripControlCharacters), maxFiles)}.`]),
-  ]
-  const ids = found.chain.map(({ id }) => id)
-  const isEarlier = ({ id }: Belief): boolean => ids.indexOf(id) < ids.indexOf(belief.id)
-  const versions = kept.map(
-    (one) =>
-      `  ${isEarlier(one) ? 'earlier' : 'later'} version ${stripControlCharacters(one.id)}: ${short(one.content)}`,
-  )
-  const keptNotes =
-    kept.length === 0
-      ? []
-      : [
-          'Kept, because only one version was named:',
-          ...versions,
-          `\`credence forget ${stripControlCharacters(belief.id)} --chain\` forgets all versions.`,
-        ]
-  if (dryRun)
-    return {
-      document: {
-        forgotten: false,
-        beliefIds: selected.map(({ id }) => id),
-        kept: kept.map(({ id }) => id),
-        turnIds: turns.map(({ id }) => id),
-        keptTurnIds: stating.map(({ id }) => id),
-        files,
-      },
-      text: () => `Would be forgotten:\n${shown}`,
-      notes: [...keptNotes, ...sources],
-    }
-  const goes = selected.length + turns.length === 1 ? 'this' : 'all of this'
-  const question = `${[shown, ...keptNotes, ...sources].join('\n')}\nForget ${goes} for good?`
-  if (!yes && !(await session.terminal.confirm(question))) return nothingForgotten
-  const receipt = await erasing(session, () => memory.forget(belief.id, { ...target, ...omitUndefined({ key }) }))
-  const { beliefIds, event, hash } = receipt
-  const stillThere = ids.filter((id) => !beliefIds.includes(id))
+  const kept = versions.filter(({ id }) => !selected.some((one) => one.id === id))
+  const ids = versions.map(({ id }) => id)
+  const ageOf = ({ id }: Belief): string => (ids.indexOf(id) < ids.indexOf(belief.id) ? 'earlier' : 'later')
+  const left = { kept: kept.map(({ id }) => id), keptTurnIds: stating.map(({ id }) => id) }
   return {
-    document: { ...receipt, kept: stillThere, keptTurnIds: stating.map(({ id }) => id) },
-    text: (style) => {
-      const said = receipt.turns === 0 ? '' : `, and ${pluralize(receipt.turns, 'message')} that stated it`
-      const ids = beliefIds.map(stripControlCharacters).join(', ')
-      return lines(
-        `${style.green('Forgotten')}: ${pluralize(beliefIds.length, 'belief')} (${ids})${said}.`,
-        receiptText(event, hash),
-      )
-    },
+    preview: lines(
+      selected.map((one) => beliefBlock(one, plain(80))),
+      turnLines('These messages state it too and go with it (--keep-turns keeps them):', turns),
+    ),
     notes: [
-      ...stillThere.map(
-        (id) =>
-          `${stripControlCharacters(id)}, another version of it, is kept; \`credence forget ${stripControlCharacters(id)} --chain\` forgets it too.`,
+      ...kept.map(
+        (one) =>
+          `Only one version was named. Its ${ageOf(one)} version ${stripControlCharacters(one.id)} is kept: ${short(one.content)} \`credence forget ${stripControlCharacters(one.id)} --chain\` forgets all versions.`,
       ),
       ...turnLines('Kept on purpose, these messages state it:', stating),
     ],
+    document: {
+      forgotten: false,
+      beliefIds: selected.map(({ id }) => id),
+      turnIds: turns.map(({ id }) => id),
+      ...left,
+    },
+    erase: async () => {
+      const receipt = await memory.forget(belief.id, { ...target, ...omitUndefined({ key }) })
+      const { beliefIds, event, hash } = receipt
+      const said = receipt.turns === 0 ? '' : `, and ${pluralize(receipt.turns, 'message')} that stated it`
+      const erased = `${pluralize(beliefIds.length, 'belief')} (${beliefIds.map(stripControlCharacters).join(', ')})${said}`
+      return {
+        document: { ...receipt, ...left },
+        text: (style) => lines(`${style.green('Forgotten')}: ${erased}.`, receiptText(event, hash)),
+      }
+    },
   }
 }
 
-async function forgetTurns(
+async function planTurns(
   memory: Memory,
-  session: Session,
   { session: conversation, ...others }: TurnSelection,
-  { yes, dryRun, key, ...given }: Options,
-): Promise<CommandAnswer> {
+  { key, ...given }: Options,
+  session: Session,
+): Promise<Plan> {
   const inSession = conversation === undefined ? {} : { session: await findSession(memory, conversation) }
   const selection: TurnSelection = { ...others, ...inSession }
   const found = await memory.forgetTurns(selection, { dryRun: true })
-  const notes = await stayingNotes(memory, found)
-  const preview = previewOf(found)
-  if (dryRun) return { document: { dryRun: true, ...found }, text: () => `Would be forgotten:\n${preview}`, notes }
-  const question = [preview, ...notes, 'Forget this for good?'].join('\n')
-  if (!yes && !(await session.terminal.confirm(question))) return nothingForgotten
-  const { dir, user } = session.places.locate(given)
-  const queued = forgetQueued(dir, (turn) => turn.user === user && isSelected(turn, selection))
-  const receipt = await erasing(session, () => memory.forgetTurns(selection, omitUndefined({ key })))
-  const waiting = queued === 0 ? '' : `, and ${pluralize(queued, 'message')} of hooks that had not been stored yet`
-  return {
-    document: { ...receipt, queued },
-    text: (style) =>
-      lines(
-        `${style.green('Forgotten')}: ${pluralize(receipt.turns, 'turn')} and ${pluralize(receipt.beliefs, 'belief')}${waiting}.`,
-        receipt.hash !== null && receiptText(receipt.event, receipt.hash),
-      ),
-    notes,
+  const erase = async (): Promise<CommandAnswer> => {
+    const { dir, user } = session.places.locate(given)
+    const queued = forgetQueued(dir, (turn) => turn.user === user && isSelected(turn, selection))
+    const receipt = await memory.forgetTurns(selection, omitUndefined({ key }))
+    const waiting = queued === 0 ? '' : `, and ${pluralize(queued, 'message')} of hooks that had not been stored yet`
+    const erased = `${pluralize(receipt.turns, 'turn')} and ${pluralize(receipt.beliefs, 'belief')}${waiting}`
+    return {
+      document: { ...receipt, queued },
+      text: (style) =>
+        lines(
+          `${style.green('Forgotten')}: ${erased}.`,
+          receipt.hash !== null && receiptText(receipt.event, receipt.hash),
+        ),
+    }
   }
+  const notes = await stayingNotes(memory, found)
+  return { preview: previewOf(found), notes, document: { dryRun: true, ...found }, erase }
 }
 
 const maxExamples = 5
 const maxStaying = 20
 
-function previewOf({ turns, beliefs, examples = [], beliefExamples = [] }: ForgottenTurns): string {
-  const shown = examples.slice(0, maxExamples)
-  const named = beliefExamples.slice(0, maxExamples)
-  return lines(
+const previewOf = ({ turns, beliefs, examples = [], beliefExamples = [] }: ForgottenTurns): string =>
+  lines(
     `${pluralize(turns, 'turn')} and ${pluralize(beliefs, 'belief')}`,
-    shown.map(exampleLine),
-    turns > shown.length && shown.length > 0 && `  and ${pluralize(turns - shown.length, 'more turn')}`,
-    named.map((belief) => `  ${nameText(belief)}: ${short(belief.content)}`),
-    beliefs > named.length && named.length > 0 && `  and ${pluralize(beliefs - named.length, 'more belief')}`,
+    firstOf(examples, turns, 'turn', exampleLine),
+    firstOf(beliefExamples, beliefs, 'belief', (belief) => `  ${nameText(belief)}: ${short(belief.content)}`),
   )
-}
 
 /** A title and the messages below it, the first of many; nothing if there are none. */
-function turnLines(title: string, turns: readonly Turn[]): readonly string[] {
-  if (turns.length === 0) return []
-  const more = turns.length - maxExamples
-  return [
-    title,
-    ...turns.slice(0, maxExamples).map(exampleLine),
-    ...(more > 0 ? [`  and ${pluralize(more, 'more message')}`] : []),
-  ]
+const turnLines = (title: string, turns: readonly Turn[]): readonly string[] =>
+  turns.length === 0 ? [] : [title, ...firstOf(turns, turns.length, 'message', exampleLine)]
+
+function firstOf<Item>(items: readonly Item[], total: number, noun: string, lineOf: (item: Item) => string) {
+  const shown = items.slice(0, maxExamples).map(lineOf)
+  const more = total - shown.length
+  return more > 0 && shown.length > 0 ? [...shown, `  and ${pluralize(more, `more ${noun}`)}`] : shown
 }
 
 const exampleLine = ({ id, at, utcOffset, speaker, role, text: words }: Turn): string =>

@@ -9,7 +9,7 @@ import { hasMask } from '../../../memory/learn/secrets.ts'
 import type { Memory } from '../../../memory/memory.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
 import { pastedFrom } from '../../../search/turns/pasted.ts'
-import { type Argument, type CommandAnswer, defineCommand, UsageError } from '../../command/command.ts'
+import { type Argument, type DefaultAnswer, defineCommand, UsageError } from '../../command/command.ts'
 import {
   authorOptions,
   beliefHelp,
@@ -24,17 +24,8 @@ import {
   wholeNumber,
 } from '../../command/options.ts'
 import type { Session } from '../../session.ts'
-import { beliefBlock, chainText, nameText, short } from '../../text/beliefs.ts'
-import { detailText } from '../../text/default-text.ts'
-import {
-  columns,
-  indentText,
-  lines,
-  listShort,
-  pluralize,
-  type Style,
-  stripControlCharacters,
-} from '../../text/output.ts'
+import { nameText, short, versionRows } from '../../text/beliefs.ts'
+import { lines, listShort, pluralize, stripControlCharacters } from '../../text/output.ts'
 import { speakerOf } from '../../text/recall.ts'
 import { aboutBeliefOrTurn } from './belief-or-turn.ts'
 
@@ -55,52 +46,37 @@ export const show = defineCommand({
   },
 })
 
-async function shownBelief(memory: Memory, reference: string): Promise<CommandAnswer> {
+async function shownBelief(memory: Memory, reference: string): Promise<DefaultAnswer> {
   const { belief: found, chain, revisions } = await memory.history(reference)
   const changed = `${pluralize(revisions.length, 'time')}; see \`credence history ${found.id}\``
-  return {
-    document: { belief: found, chain },
-    text: (style) =>
-      lines(
-        style.bold(stripControlCharacters(found.name)),
-        indentText(stripControlCharacters(found.content), 2, style.width),
-        '',
-        detailText({ ...detailsOf(found, revisions), changed }, style),
-        supersessionLines(chain, found.id, style),
-      ),
-  }
+  const versions = chain.length < 2 ? [] : versionRows(chain, found.id)
+  return { document: { belief: found, chain }, shown: { ...detailsOf(found, revisions), changed, versions } }
 }
 
-async function shownTurn(memory: Memory, turn: Turn): Promise<CommandAnswer> {
+async function shownTurn(memory: Memory, turn: Turn): Promise<DefaultAnswer> {
   const learned = await memory.learnedFrom(turn.id)
   const isMasked = hasMask(turn.text)
   const isPasted = turn.origin === 'document' || (turn.role === 'user' && pastedFrom(turn.text) < turn.text.length)
   const { id, session, scope, host } = turn
-  const details = {
-    id,
-    'said by': speakerOf(turn),
-    'said at': localMinute(turn.at, turn.utcOffset),
-    conversation: `${session}; see \`credence conversations ${id}\``,
-    scope,
-    host,
-    masked: isMasked && 'a secret in it was masked',
-    pasted: isPasted && (turn.origin === 'document' ? 'all of it' : 'part of it; that part is not quoted'),
-    learned: learned.length === 0 && 'nothing',
-  }
   return {
     document: { turn, learned, isMasked, isPasted },
-    text: (style) =>
-      lines(
-        indentText(stripControlCharacters(turn.text), 2, style.width),
-        '',
-        detailText(details, style),
-        learned.length > 0 && ['', 'Learned from it:', ...learned.map((one) => beliefBlock(one, style))],
-      ),
+    shown: {
+      text: turn.text,
+      id,
+      'said by': speakerOf(turn),
+      'said at': localMinute(turn.at, turn.utcOffset),
+      conversation: `${session}; see \`credence conversations ${id}\``,
+      scope,
+      host,
+      masked: isMasked && 'a secret in it was masked',
+      pasted: isPasted && (turn.origin === 'document' ? 'all of it' : 'part of it; that part is not quoted'),
+      'learned from it':
+        learned.length === 0
+          ? 'nothing'
+          : learned.map((one) => ({ id: one.id, name: one.name, statement: one.content })),
+    },
   }
 }
-
-const supersessionLines = (chain: readonly Belief[], id: string, style: Style): readonly string[] =>
-  chain.length < 2 ? [] : ['', 'Supersession chain, oldest first:', chainText(chain, id, style)]
 
 const edits: readonly EventKind[] = ['edit', 'pin', 'unpin', 'alias']
 
@@ -110,6 +86,8 @@ function detailsOf(shown: Belief, revisions: readonly BeliefRevision[]) {
   const { provenance, expertise, reinforcement, resolvedAt, resolvedBy } = shown
   const settled = resolvedBy === null ? '' : ` by ${resolvedBy}`
   return {
+    name: shown.name,
+    statement: shown.content,
     why: shown.why,
     id: shown.id,
     type: shown.subtype === null ? shown.type : `${shown.type}, ${shown.subtype}`,
@@ -164,14 +142,10 @@ export const history = defineCommand({
       }
     }
     const found = await memory.history(reference)
+    const versions = found.chain.length < 2 ? [] : versionRows(found.chain, found.belief.id)
     return {
       document: found,
-      text: (style) =>
-        lines(
-          nameText(found.belief),
-          columns(found.revisions.map(revisionRow), { width: style.width }),
-          supersessionLines(found.chain, found.belief.id, style),
-        ),
+      shown: { belief: nameText(found.belief), changes: found.revisions.map(shownRevision), versions },
     }
   },
 })
@@ -179,21 +153,22 @@ export const history = defineCommand({
 const outcomeOf = ({ undoes, undoneBy }: JournalEntry): string =>
   undoneBy === null ? (undoes === null ? '' : `undoes ${undoes}`) : `undone by ${undoneBy}`
 
-function shownEvent(event: JournalEntry, names: ReadonlyMap<string, string>) {
-  const { number: change, at, kind, actor, origin, beliefIds, beliefCount } = event
-  const [first = ''] = beliefIds
-  const belief = `${names.get(first) ?? first}${beliefCount > 1 ? ` and ${beliefCount - 1} more` : ''}`
-  return { change, at, kind, author: `${actor} ${origin}`, belief, note: outcomeOf(event) }
+const eventRow = (event: JournalEntry) => {
+  const { number: change, at, kind, actor, origin } = event
+  return { change, at, kind, author: `${actor} ${origin}`, note: outcomeOf(event) }
 }
 
-const revisionRow = ({ event, outcome, belief: after }: BeliefRevision): readonly string[] => [
-  String(event.number),
-  localMinute(event.at),
-  event.kind,
-  `${event.actor} ${stripControlCharacters(event.origin)}`,
-  outcomeOf(event),
-  after === null ? (outcome === 'absent' ? 'withdrawn' : 'its text is gone') : short(after.content),
-]
+function shownEvent(event: JournalEntry, names: ReadonlyMap<string, string>) {
+  const { note, ...row } = eventRow(event)
+  const [first = ''] = event.beliefIds
+  const more = event.beliefCount > 1 ? ` and ${event.beliefCount - 1} more` : ''
+  return { ...row, belief: `${names.get(first) ?? first}${more}`, note }
+}
+
+const shownRevision = ({ event, outcome, belief: after }: BeliefRevision) => ({
+  ...eventRow(event),
+  statement: after === null ? (outcome === 'absent' ? 'withdrawn' : 'its text is gone') : short(after.content),
+})
 
 /** The name of the first belief of each event. A belief that was forgotten or withdrawn has none. */
 async function namesOf(memory: Memory, events: readonly JournalEntry[]): Promise<ReadonlyMap<string, string>> {

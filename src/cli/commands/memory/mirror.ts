@@ -1,18 +1,16 @@
-import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Belief, needsPerson } from '../../../beliefs/belief.ts'
-import { MemoryError } from '../../../errors.ts'
-import { accept, isRemoval } from '../../../memory/change/proposals.ts'
+import type { Belief } from '../../../beliefs/belief.ts'
+import { isRemoval } from '../../../memory/change/proposals.ts'
 import type { UndecidedEdit } from '../../../memory/mirror/merge/waiting.ts'
 import { type HeldMirror, mirrorFile } from '../../../memory/mirror/state/state.ts'
 import { type MirrorStatus, mirrorStatus } from '../../../memory/mirror/status.ts'
 import { type Synced, syncMirror } from '../../../memory/mirror/sync.ts'
 import { type WatchRequest, watchMirror } from '../../../memory/mirror/watch.ts'
 import { type CommandAnswer, defineCommand, exitCodes, UsageError } from '../../command/command.ts'
-import { defaultAuthor, flag, memoryOptions, optionalChoice } from '../../command/options.ts'
-import type { OpenedPorts, Session } from '../../session.ts'
-import { short } from '../../text/beliefs.ts'
-import { lines, pluralize, type Style, stripControlCharacters, styleFor, wrap } from '../../text/output.ts'
+import { flag, memoryOptions, optionalChoice } from '../../command/options.ts'
+import type { Session } from '../../session.ts'
+import { nameText, short } from '../../text/beliefs.ts'
+import { lines, pluralize, type Style, stripControlCharacters, wrap } from '../../text/output.ts'
 
 const actions = ['status', 'sync', 'watch'] as const
 
@@ -25,11 +23,10 @@ export const mirror = defineCommand({
   },
   options: { accept: flag('With sync: accept the removal of many items at once.'), ...memoryOptions },
   description:
-    '`status` shows whether file and store agree, which decisions wait for you, and which beliefs from the file are unconfirmed until `credence confirm`. `sync` imports edits of the file, and writes changes of the store to it. An edit that concerns user:universal or a standing instruction, or changes or removes a belief of a person or an agent, waits for your decision: in a terminal the command asks the owner of the file once whether to apply all of them; otherwise use `credence review`. If the file cannot be read, is a link, or has lost many items at once, nothing is changed. `watch` prints a line for each sync that changed something, and below it the decisions that wait for you; changes by other programs are included, and Ctrl-C ends it.',
+    '`status` shows whether file and store agree, which decisions wait for you, and which beliefs from the file are unconfirmed until `credence confirm`. `sync` imports edits of the file, and writes changes of the store to it. An edit that concerns user:universal or a standing instruction, or changes or removes a belief of a person or an agent, waits for your decision (`credence review`). If the file cannot be read, is a link, or has lost many items at once, nothing is changed. `watch` prints a line for each sync that changed something, and below it the decisions that wait for you; changes by other programs are included, and Ctrl-C ends it.',
   exitCodes: [exitCodes.degraded],
   examples: {
-    'credence mirror sync':
-      'Imports your edits, asks once whether to apply those that need your decision, and updates the file.',
+    'credence mirror sync': 'Imports your edits, and updates the file.',
     'credence mirror sync --accept': 'Accepts the removal of many lines at once.',
     'credence mirror status --json': 'Prints whether file and store agree as one JSON document.',
     'credence mirror watch': 'Imports every save of MEMORY.md within a second.',
@@ -47,14 +44,8 @@ export const mirror = defineCommand({
 type MirrorTarget = Pick<WatchRequest, 'dir' | 'user' | 'authority'>
 
 async function syncOnce(session: Session, target: MirrorTarget, accept: boolean): Promise<CommandAnswer> {
-  const { dir, user } = target
   const request = { ...target, accept, settle: true, waitMs: 10_000 }
-  const done = await session.memories.withPorts(dir, async (ports) => {
-    const first = await syncMirror(ports, request)
-    const mayAsk = session.terminal.isInteractive() && first.held === null && isOwner(dir)
-    const accepted = mayAsk ? await applyWaiting(ports, session, user, first.undecided) : 0
-    return { ...(accepted > 0 ? after(first, await syncMirror(ports, request)) : first), accepted }
-  })
+  const done = await session.memories.withPorts(target.dir, (ports) => syncMirror(ports, request))
   return {
     document: done,
     text: (style) => {
@@ -93,75 +84,6 @@ async function* watchUntilStopped(session: Session, request: WatchRequest): Asyn
   }
 }
 
-/** Whether the directory and its MEMORY.md belong to the user of this process. True on systems without user ids. */
-function isOwner(dir: string): boolean {
-  const uid = process.getuid?.()
-  return uid === undefined || [dir, join(dir, mirrorFile)].every((path) => statSync(path).uid === uid)
-}
-
-/** Shows the waiting edits and asks once whether to apply them with the person's authority. Returns how many were applied. */
-async function applyWaiting(ports: OpenedPorts, session: Session, user: string, waiting: readonly UndecidedEdit[]) {
-  if (waiting.length === 0) return 0
-  const style = styleFor(session.terminal.streams().stderr, session.program.machine.env)
-  const edits = waiting.length === 1 ? 'this edit' : `these ${waiting.length} edits`
-  const shown = waiting.flatMap((edit) => editLines(edit, style)).join('\n')
-  if (!(await session.terminal.confirm(`${shown}\nApply ${edits} to ${mirrorFile} as yours?`))) return 0
-  let applied = 0
-  for (const { proposal } of waiting) {
-    try {
-      await accept(ports, { user, author: defaultAuthor, reference: proposal.id })
-      applied += 1
-    } catch (error) {
-      // An earlier edit, or another program, has changed the belief of this one.
-      if (!(error instanceof MemoryError)) throw error
-      session.terminal.streams().stderr.write(`It is still waiting: ${stripControlCharacters(error.message)}\n`)
-    }
-  }
-  return applied
-}
-
-/** The second of two syncs, with the imports of both. */
-const after = (first: Synced, second: Synced): Synced => ({
-  ...second,
-  written: [...new Set([...first.written, ...second.written])],
-  taken: Object.fromEntries(
-    Object.entries(second.taken).map(([kind, count]) => [kind, count + first.taken[kind as keyof Synced['taken']]]),
-  ) as Synced['taken'],
-})
-
-/** The request of a waiting edit, and the fields that it changes. */
-const editLines = (edit: UndecidedEdit, style: Style): readonly string[] => [
-  ...remark('Waiting', style.yellow, wishOf(edit), style),
-  ...diffOf(edit, style),
-]
-
-/** The request of an edit, as a sentence. */
-function wishOf({ proposal, target }: UndecidedEdit): string {
-  const name = `"${stripControlCharacters((target ?? proposal).name)}"`
-  const where = needsPerson(proposal) === null ? 'in' : 'for every context of'
-  if (target === null) return `a new line, ${name}, ${where} ${stripControlCharacters(proposal.scopes.join(', '))}.`
-  const { actor, origin } = target.provenance
-  const author = target.editedByPerson ? 'a person' : `the ${actor} ${stripControlCharacters(origin)}`
-  return `${isRemoval(proposal) ? 'remove' : 'change'} ${name}, stated by ${author}.`
-}
-
-/** The fields that an edit changes, before and after. */
-function diffOf({ proposal, target }: UndecidedEdit, style: Style): readonly string[] {
-  const marked = (mark: string, paint: (text: string) => string, label: string, text: string): readonly string[] =>
-    text === '' ? [] : text.split('\n').map((line) => paint(`  ${mark} ${label}${stripControlCharacters(line)}`))
-  return (['content', 'name', 'why', 'aliases', 'scopes', 'type'] as const).flatMap((field) => {
-    const before = target === null ? '' : String(target[field])
-    const after = isRemoval(proposal) ? '' : String(proposal[field])
-    const label = field === 'content' ? '' : `${field}: `
-    const isPart = field !== 'content' && !(field === 'aliases' && target === null)
-    if (before === after || (isPart && (before === '' || after === '') && isWhole(proposal, target))) return []
-    return [...marked('-', style.red, label, before), ...marked('+', style.green, label, after)]
-  })
-}
-
-/** Whether a whole belief is added or removed. Its statement and its names are then enough to show. */
-const isWhole = (proposal: Belief, target: Belief | null): boolean => target === null || isRemoval(proposal)
-
 async function* documentsOf(events: () => AsyncIterable<Synced | Error>): AsyncGenerator<object> {
   for await (const event of events())
     yield event instanceof Error ? { outcome: 'failed', message: event.message } : event
@@ -188,18 +110,13 @@ const countsText = (counts: object): string =>
     .map(([what, count]) => `${count} ${what}`)
     .join(', ')
 
-function headline(
-  { held, taken, written, undecided, conflicts, accepted = 0 }: Synced & { readonly accepted?: number },
-  style: Style,
-): readonly string[] {
+function headline({ held, taken, written, undecided, conflicts }: Synced, style: Style): readonly string[] {
   if (held !== null) return remark('Held', style.red, `${heldText(held)} Nothing was changed.`, style)
-  const { conflicts: torn, proposed: _, restored, ...changes } = taken
+  const { conflicts: torn, proposed: _, ...changes } = taken
   const took = countsText(changes)
   const did = [
-    accepted === 0 ? '' : `accepted ${pluralize(accepted, 'edit')}`,
     took === '' ? '' : `imported ${took}`,
     torn === 0 ? '' : pluralize(torn, 'conflict'),
-    restored === 0 ? '' : `put the stored text back for ${pluralize(restored, 'rejected edit')}`,
   ]
   const wrote = written.length === 0 ? 'nothing to write' : `wrote ${written.join(', ')}`
   const text = `${did.filter((part) => part !== '').join('; ') || 'no edits to import'}; ${wrote}.`
@@ -223,15 +140,23 @@ function syncedDetails({ held, refused, undecided, conflicts }: Synced, style: S
 const maxShown = 10
 
 const undecidedLines = (undecided: readonly UndecidedEdit[], style: Style): readonly string[] => [
-  ...undecided
-    .slice(0, maxShown)
-    .flatMap((edit) => [
-      ...editLines(edit, style),
-      `  Accept it: ${style.command} review accept ${edit.proposal.id}`,
-      `  Reject it: ${style.command} review reject ${edit.proposal.id}`,
-    ]),
-  ...(undecided.length > maxShown ? [`And ${undecided.length - maxShown} more: ${style.command} review`] : []),
+  ...undecided.slice(0, maxShown).flatMap((edit) => editLines(edit, style)),
+  ...(undecided.length > maxShown ? [`And ${undecided.length - maxShown} more.`] : []),
+  ...(undecided.length > 0 ? [`Decide: ${style.command} review`] : []),
 ]
+
+/** A waiting edit, with the statement before and after it. `credence review` shows its other fields. */
+function editLines({ proposal, target }: UndecidedEdit, style: Style): readonly string[] {
+  const marked = (mark: string, paint: (text: string) => string, { content }: Belief): readonly string[] =>
+    content.split('\n').map((line) => paint(`  ${mark} ${stripControlCharacters(line)}`))
+  const what = target === null ? 'add' : isRemoval(proposal) ? 'remove' : 'change'
+  const scopes = target === null ? ` to ${proposal.scopes.join(' and ')}` : ''
+  return [
+    ...remark('Waiting', style.yellow, `${what} ${nameText(target ?? proposal)}${scopes}.`, style),
+    ...(target === null ? [] : marked('-', style.red, target)),
+    ...(isRemoval(proposal) ? [] : marked('+', style.green, proposal)),
+  ]
+}
 
 const heldText = ({ file, reason }: HeldMirror): string => `${file}, because ${reason}.`
 

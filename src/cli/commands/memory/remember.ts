@@ -5,9 +5,8 @@ import type { CorrectResult } from '../../../memory/change/correct.ts'
 import { parseForm } from '../../../memory/change/draft.ts'
 import type { RememberResult } from '../../../memory/change/remember.ts'
 import { isPersonal } from '../../../memory/learn/rules.ts'
-import type { Author } from '../../../memory/ports.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
-import { everydayHints, type RememberHint, rememberHints, secretHints } from '../../../operations/remember-hints.ts'
+import { type RememberHint, rememberHints, secretHints } from '../../../operations/remember-hints.ts'
 import { correction, draft } from '../../../operations/shared-fields.ts'
 import { defineCommand, UsageError } from '../../command/command.ts'
 import {
@@ -53,7 +52,7 @@ export const remember = defineCommand({
     ...keyOptions,
   },
   description:
-    'A statement in the same words is only counted again. With --name, a statement replaces the belief of that name in the same scope. Without --name it is stored as another belief: if one with another value of the same thing exists ("The build server is larch." and "… is birch."), you are asked whether to replace it; if there is no terminal, standard error has the command that replaces it.',
+    'A statement in the same words is only counted again. With --name, a statement replaces the belief of that name in the same scope. Without --name it is stored as another belief: if one with another value of the same thing exists ("The build server is larch." and "… is birch."), you are asked whether to replace it; without a terminal, both are kept, and --replace replaces the other one.',
   examples: {
     'credence remember "The staging database listens on port 5433."':
       'The name is derived from the statement; "staging database" recalls it.',
@@ -71,7 +70,6 @@ export const remember = defineCommand({
     const { dir, scopes, homeScopes } = session.places.locate(options)
     const memory = await session.memories.writing(options)
     const former = await session.places.formerProjectNotes(options, memory)
-    await confirmAliases(alias, options.as, session)
     const isEverywhere = options.scope.length === 0 && scopes.includes(universalScope) && isPersonal(statement)
     const given = {
       ...omitUndefined({ ...rest, name }),
@@ -87,7 +85,7 @@ export const remember = defineCommand({
     const remembered = isReplaced ? await memory.remember({ ...again, replace: true }) : stored
     const [home = universalScope] = homeScopes
     const notes = [
-      ...(await hintNotes(remembered, options, session)),
+      ...hintNotes(remembered, { name, aliases: alias }),
       isEverywhere &&
         home !== universalScope &&
         `It is about you, so every project has it. To keep it in this one: --scope ${stripControlCharacters(home)}`,
@@ -141,22 +139,17 @@ async function confirmReplacement({ otherValues }: RememberResult, session: Sess
 const otherValueText = (other: Belief): string =>
   `Stated ${localDay(other.provenance.at)}: ${short(other.content)} ${nameText(other)}`
 
-type NotedOptions = Partial<Record<'dir' | 'store' | 'user' | 'name', string | undefined>> & {
-  readonly as: Author | undefined
-  readonly alias: readonly string[]
-}
-
 /** The hints of the operation, with the commands that follow them. */
-async function hintNotes(
+function hintNotes(
   remembered: RememberResult,
-  options: NotedOptions,
-  session: Session,
-): Promise<readonly string[]> {
-  const hints = rememberHints(remembered, { name: options.name, aliases: options.alias })
-  const hasOthers = hints.some(({ kind }) => kind === 'other values')
+  given: { readonly name: string | undefined; readonly aliases: readonly string[] },
+) {
+  const { belief, otherValues } = remembered
+  const which = otherValues.length === 1 ? 'it' : 'them'
   return [
-    ...hints.map((hint) => hintNote(hint, remembered.belief)),
-    ...(hasOthers ? await replacingLines(remembered, options, session) : []),
+    ...rememberHints(remembered, given).map((hint) => hintNote(hint, belief)),
+    ...otherValues.map((other) => `  ${otherValueText(other)}`),
+    otherValues.length > 0 && `  To replace ${which}, give the same command with --replace.`,
   ]
 }
 
@@ -166,40 +159,6 @@ function hintNote({ kind, text }: RememberHint, { id }: Belief): string {
   return kind === 'derived name'
     ? `${text} To add an alias: credence alias ${stripControlCharacters(id)} add "the words"`
     : text
-}
-
-/** The beliefs that give another value of the same thing, and the command that replaces them. */
-async function replacingLines(
-  { otherValues, belief: kept }: RememberResult,
-  { dir, store, user, name, as }: NotedOptions,
-  session: Session,
-): Promise<readonly string[]> {
-  const { shellLine } = await import('../../connect/launch.ts')
-  const given = omitUndefined({ name, user, store, dir, as: as && `${as.actor}:${as.origin}` })
-  const flags = [
-    ...kept.scopes.flatMap((scope) => ['--scope', scope]),
-    ...Object.entries(given).flatMap(([option, value]) => [`--${option}`, value]),
-  ]
-  const launch = { command: 'credence', args: ['remember', '--replace', ...flags, '--'] }
-  const command = stripControlCharacters(shellLine(launch, [kept.content], session.program.machine.platform))
-  return [
-    ...otherValues.map((other) => `  ${otherValueText(other)}`),
-    `  To replace ${otherValues.length === 1 ? 'it' : 'them'}: ${command}`,
-  ]
-}
-
-/** Warns of aliases that many messages contain by chance, and asks in a terminal. */
-export async function confirmAliases(
-  aliases: readonly string[],
-  author: Author | undefined,
-  session: Pick<Session, 'terminal'>,
-): Promise<readonly string[]> {
-  if (author !== undefined && author.actor !== 'person') return []
-  const hints = aliases.flatMap(everydayHints)
-  for (const { text } of hints)
-    if (session.terminal.isInteractive() && !(await session.terminal.confirm(`${text} Use it all the same?`)))
-      throw new UsageError('Nothing was changed.', 'Leave out the alias, or choose a more distinctive one.')
-  return hints.map(({ text }) => `warning: ${text}`)
 }
 
 export function rememberedText(

@@ -1,7 +1,3 @@
-import { on } from 'node:events'
-import { createInterface } from 'node:readline'
-import { PassThrough, type Readable, type Writable } from 'node:stream'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Belief } from '../../../beliefs/belief.ts'
 import { MemoryError } from '../../../errors.ts'
 import { localDay, withOffset } from '../../../local-time.ts'
@@ -29,7 +25,7 @@ import { lines, pluralize, type Style, stripControlCharacters, styleFor, write }
 const defaultTurns = 50
 const defaultLimit = 1_000
 const modelTimeoutMs = 120_000
-/** After as many failures in a row a model is not asked again. */
+/** After as many failures a model is not asked again. */
 const maxFailures = 3
 /** Characters of the message around a statement. */
 const maxQuoted = 300
@@ -57,7 +53,7 @@ export const review = defineCommand({
     ...keyOptions,
   },
   description:
-    'Shows candidates and proposals one by one, the most recent first: standing instructions, preferences and corrections found in conversations, and proposals of agents and models. One key decides: a accepts, e edits and accepts, r rejects, s skips, q quits. Without a terminal it only prints the list; `review accept` and `review reject` decide. A proposal is a change by an agent or an edit of MEMORY.md that contradicts another author. A candidate is not recalled until you accept it.',
+    'Shows candidates and proposals one by one, the most recent first: standing instructions, preferences and corrections found in conversations, and proposals of agents and models. One letter decides: a accepts, e edits and accepts, r rejects, s skips, q quits. Without a terminal it only prints the list; `review accept` and `review reject` decide. A proposal is a change by an agent or an edit of MEMORY.md that contradicts another author. A candidate is not recalled until you accept it.',
   examples: {
     'credence review': 'Shows the candidates one by one.',
     'credence review accept b-7k2m b-9x4q':
@@ -113,64 +109,60 @@ async function walk(
   session: Session,
   items: readonly ReviewItem[],
 ): Promise<Decided & { readonly isInterrupted: boolean }> {
-  const { stdin, stderr } = session.terminal.streams()
+  const { stderr } = session.terminal.streams()
   const style = styleFor(stderr, session.program.machine.env)
-  const keys = keysOf(stdin)
-  const say = (words: string): Promise<void> => write(stderr, words)
+  const say = (words: string): Promise<void> => write(stderr, `${words}\n`)
   const decided: Decided = { accepted: 0, edited: 0, rejected: 0 }
   try {
     for (const [index, item] of items.entries()) {
-      await say(`\n${style.bold(`${index + 1} of ${items.length}`)}  ${itemText(item, style)}\n`)
+      await say(`\n${style.bold(`${index + 1} of ${items.length}`)}  ${itemText(item, style)}`)
       if ((await decide(item)) === 'quit') break
     }
     return { ...decided, isInterrupted: false }
   } catch (error) {
     const isUndecided = decided.accepted + decided.edited + decided.rejected === 0
     if (isUndecided || !(error instanceof Error && error.name === 'AbortError')) throw error
-    await say('\n')
+    await say('')
     return { ...decided, isInterrupted: true }
-  } finally {
-    keys.close()
   }
 
   async function decide(item: ReviewItem): Promise<'quit' | 'next'> {
+    const mayEdit = item.kind !== 'removal'
     for (;;) {
-      await say('  [a]ccept  [e]dit  [r]eject  [s]kip  [q]uit ')
-      const key = (await keys.key())?.toLowerCase() ?? 'q'
-      await say(/[\p{L}\p{N}]/u.test(key) ? `${key}\n` : '\n')
-      if (key === 'q') return 'quit'
-      if (key === 's') return 'next'
+      const typed = await session.terminal.ask(`  [a]ccept  ${mayEdit ? '[e]dit  ' : ''}[r]eject  [s]kip  [q]uit `)
+      const answer = typed?.trim().toLowerCase().slice(0, 1) ?? 'q'
+      if (answer === 'q') return 'quit'
+      if (answer === 's') return 'next'
       try {
-        if (key === 'a') {
-          await memory.accept(item.belief.id)
-          decided.accepted += 1
-          await say(`  ${item.kind === 'removal' ? 'Retired' : 'Accepted'}: ${nameText(item.belief)}.\n`)
-          return 'next'
-        }
-        if (key === 'r') {
-          await memory.reject(item.belief.id)
-          decided.rejected += 1
-          await say(`  Rejected: ${nameText(item.belief)}.\n`)
-          return 'next'
-        }
-        if (key === 'e' && item.kind !== 'removal') {
-          await say('  Change the text, then press Enter.\n')
-          const shown = whole(item.belief.content)
-          const line = (await keys.edited(shown, stderr))?.trim() ?? ''
-          if (line === '') continue
-          await acceptEdited(memory, item, line === shown ? item.belief.content : line)
-          decided.edited += 1
-          await say(`  Edited and accepted: ${short(line)}\n`)
-          return 'next'
-        }
-        await say(`  Press ${item.kind === 'removal' ? 'a, r, s or q' : 'a, e, r, s or q'}.\n`)
+        if (await isDecided(answer, item)) return 'next'
       } catch (error) {
         // Another window may have decided, or the new words are no belief. The person may choose again.
         if (!(error instanceof MemoryError)) throw error
-        await say(`  ${stripControlCharacters(error.message)}\n`)
+        await say(`  ${stripControlCharacters(error.message)}`)
         if (error.code === 'not_found') return 'next'
       }
     }
+  }
+
+  async function isDecided(answer: string, item: ReviewItem): Promise<boolean> {
+    const { kind, belief } = item
+    if (answer === 'a') {
+      await memory.accept(belief.id)
+      decided.accepted += 1
+      await say(`  ${kind === 'removal' ? 'Retired' : 'Accepted'}: ${nameText(belief)}.`)
+    } else if (answer === 'r') {
+      await memory.reject(belief.id)
+      decided.rejected += 1
+      await say(`  Rejected: ${nameText(belief)}.`)
+    } else if (answer === 'e' && kind !== 'removal') {
+      const shown = whole(belief.content)
+      const line = (await session.terminal.ask('  ', shown))?.trim() ?? ''
+      if (line === '') return false
+      await acceptEdited(memory, item, line === shown ? belief.content : line)
+      decided.edited += 1
+      await say(`  Edited and accepted: ${short(line)}`)
+    } else return false
+    return true
   }
 }
 
@@ -238,108 +230,29 @@ async function extractFrom(memory: Memory, session: Session, { spec, turns }: { 
       return { findings: findings.map((finding) => ({ ...finding, isDoubtful: true })), refused }
     },
   }
-  const { items } = await memory.turns({ roles: ['user'], limit: turns })
-  const own = items.filter(({ origin }) => origin === 'person')
+  const own = (await memory.turns({ roles: ['user'], limit: turns })).items.filter(({ origin }) => origin === 'person')
   const sum = { read: 0, found: 0, failed: 0 }
-  let lastProblem = ''
-  let inARow = 0
+  const problems = new Set<string>()
   await session.terminal.withProgress(async (bar) => {
     for (const turn of own) {
-      if (signal.aborted || inARow >= maxFailures) break
+      if (signal.aborted || sum.failed >= maxFailures) break
       bar.show(`turns read by ${found.model ?? found.name}`, sum.read, own.length)
-      const limits = { signal: AbortSignal.any([signal, AbortSignal.timeout(modelTimeoutMs)]) }
+      const limit = AbortSignal.any([signal, AbortSignal.timeout(modelTimeoutMs)])
+      const about = { sourceId: turn.id, saidAt: withOffset(turn.at, turn.utcOffset), scopes: [turn.scope] }
       try {
-        const request = {
-          extractor,
-          sourceId: turn.id,
-          saidAt: withOffset(turn.at, turn.utcOffset),
-          scopes: [turn.scope],
-          ...limits,
-        }
-        const { taken } = await memory.learn(turn.text, request)
+        const { taken } = await memory.learn(turn.text, { extractor, signal: limit, ...about })
         sum.found += taken.filter(({ outcome }) => outcome === 'candidate').length
-        inARow = 0
       } catch (error) {
         if (signal.aborted || !(error instanceof MemoryError)) throw error
-        lastProblem = error.message
         sum.failed += 1
-        inARow += 1
+        problems.add(error.message)
       }
       sum.read += 1
     }
   })
-  const notes = [
-    `${pluralize(sum.read, 'turn')} read, ${pluralize(sum.found, 'statement')} found.`,
-    sum.failed > 0 &&
-      `warning: ${pluralize(sum.failed, 'turn')} could not be read by it: ${stripControlCharacters(lastProblem)}`,
-  ]
-  return { document: sum, notes }
-}
-
-const interruption = (): DOMException => new DOMException('The question was interrupted.', 'AbortError')
-
-type Terminal = Readable & { readonly setRawMode?: (isRaw: boolean) => unknown }
-
-/** Reads single keys and lines that a person types. Ctrl-C is an AbortError. */
-function keysOf(input: Terminal) {
-  const chunks = on(input, 'data', { close: ['end'] })
-  let typed = ''
-  /** Waits for keys, unless some were typed ahead. False at the end of the input. */
-  const hasKeys = async (): Promise<boolean> => {
-    if (typed !== '') return true
-    const { value, done } = await chunks.next()
-    if (!done) typed = value[0].toString('utf8')
-    return !done
-  }
-  return {
-    /** The next key, without Enter; null at the end of the input. */
-    key: async (): Promise<string | null> => {
-      input.setRawMode?.(true)
-      const [key = null] = (await hasKeys()) ? typed : ''
-      typed = typed.slice(key?.length ?? 0)
-      if (key === '\u0003') throw interruption()
-      return key === '\u0004' ? null : key
-    },
-
-    /** One line of text after the person has edited it; null at the end of the input. */
-    edited: async (text: string, output: Writable): Promise<string | null> => {
-      // Keys typed after Enter stay for the next question.
-      const given = new PassThrough()
-      const reader = createInterface({ input: given, output, terminal: true, prompt: '  ' })
-      let line: string | null = null
-      let isOpen = true
-      let isInterrupted = false
-      reader.once('line', (edited) => {
-        line = edited
-        reader.close()
-      })
-      reader.once('SIGINT', () => {
-        isInterrupted = true
-        reader.close()
-      })
-      reader.once('close', () => {
-        isOpen = false
-      })
-      reader.prompt()
-      reader.write(text)
-      while (isOpen && (await hasKeys())) {
-        const [keys = ''] = /^[^\r\n]*[\r\n]?/u.exec(typed) ?? []
-        typed = typed.slice(keys.length)
-        given.write(keys)
-        // The reader takes them in before the next turn.
-        await nextTurn()
-      }
-      reader.close()
-      if (isInterrupted) throw interruption()
-      return line
-    },
-
-    close: (): void => {
-      input.setRawMode?.(false)
-      void chunks.return?.()
-      input.pause()
-    },
-  }
+  const failed = `warning: ${pluralize(sum.failed, 'turn')} could not be read by it: ${stripControlCharacters([...problems].join(' '))}`
+  const read = `${pluralize(sum.read, 'turn')} read, ${pluralize(sum.found, 'statement')} found.`
+  return { document: sum, notes: [read, sum.failed > 0 && failed] }
 }
 
 /** Decides on one item after the other; each decision is stored before the next. */
@@ -372,17 +285,9 @@ async function decideOn(
 }
 
 async function reject(memory: Memory, reference: string, key: { readonly key?: string }) {
-  const waiting = [
-    ...(await memory.proposals()).map((one) => one.proposal),
-    ...(await memory.candidates()).map(({ belief }) => belief),
-  ]
   const rejected = await memory.reject(reference, key)
-  const { origin } = waiting.find(({ id }) => id === rejected.beliefId)?.provenance ?? {}
   const text = (style: Style): string =>
-    lines(
-      `Rejected ${stripControlCharacters(rejected.beliefId)}. \`${style.command} undo ${rejected.event}\` brings it back.`,
-      origin === 'file' && '  It was an edit of MEMORY.md, which gets the stored text back.',
-    )
+    `Rejected ${stripControlCharacters(rejected.beliefId)}. \`${style.command} undo ${rejected.event}\` brings it back.`
   return { document: rejected, text }
 }
 

@@ -17,10 +17,10 @@ import {
   syncWith,
 } from '../../../memory/sync/exchange.ts'
 import { answerPacked, notASync, packedSender } from '../../../memory/sync/messages.ts'
-import { defineCommand, UsageError } from '../../command/command.ts'
+import { type DefaultAnswer, defineCommand, UsageError } from '../../command/command.ts'
 import { flag, memoryOptions, optional, text, texts } from '../../command/options.ts'
 import type { Session } from '../../session.ts'
-import { lines, pluralize, stripControlCharacters, table } from '../../text/output.ts'
+import { lines, pluralize } from '../../text/output.ts'
 
 const lockWaitMs = 600_000
 
@@ -53,7 +53,9 @@ export const sync = defineCommand({
     'credence sync --status': 'Shows the devices and how many changes wait.',
   },
   async run({ args: { target }, options }, session) {
-    const { dir, user } = session.places.locate(options)
+    const { dir, user } = await (options.status
+      ? session.places.locateExisting(options)
+      : session.places.locate(options))
     return session.memories.withPorts(dir, async (ports) => {
       const context = await syncContextOf(ports, user)
       if (options.stdio) {
@@ -104,24 +106,11 @@ function addressOf(target: string, workingDirectory: string): string {
   return resolve(workingDirectory, target.replace(/^~(?=\/|$)/u, homedir()))
 }
 
-async function statusOf(context: SyncContext) {
+async function statusOf(context: SyncContext): Promise<DefaultAnswer> {
   const status = await syncStatus(context)
-  const { device, name, excluded, others, targets } = status
   return {
     document: status,
-    text: () =>
-      lines(
-        `This device: ${name} (${device})`,
-        excluded.length > 0 && `Left out: ${excluded.join(', ')}`,
-        others.length > 0 &&
-          table([['device', 'last seen'], ...others.map((one) => [stripControlCharacters(one.name), one.lastSeenAt])]),
-        targets.length === 0
-          ? 'Not synced yet. Begin with `credence sync ssh://HOST` or a folder.'
-          : table([
-              ['target', 'last sync', 'changes since'],
-              ...targets.map(({ address, lastSyncAt, waiting }) => [address, lastSyncAt, String(waiting)]),
-            ]),
-      ),
+    notes: [status.targets.length === 0 && 'Not synced yet. Begin with `credence sync ssh://HOST` or a folder.'],
   }
 }
 

@@ -1,14 +1,13 @@
-import { closeSync, fsyncSync, openSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { basename, dirname, join, resolve } from 'node:path'
+import { existsSync, statSync } from 'node:fs'
+import { basename, dirname, resolve } from 'node:path'
 import type { ExportedTurn } from '../../../beliefs/turn-store.ts'
-import { invalid, unavailable } from '../../../errors.ts'
+import { invalid, notFound } from '../../../errors.ts'
+import { writeAtomically } from '../../../files/atomic-write.ts'
 import { readTextFile } from '../../../files/read-text.ts'
-import { syncDirectoryNow } from '../../../files/write-files.ts'
 import { withOffset } from '../../../local-time.ts'
 import type { ImportFinding } from '../../../memory/transfer/import-findings.ts'
 import { defineCommand, UsageError } from '../../command/command.ts'
 import { filterOptions, flag, memoryOptions, one, text, writeOptions } from '../../command/options.ts'
-import type { RunningProgram } from '../../session.ts'
 import { short } from '../../text/beliefs.ts'
 import { lines, pluralize, stripControlCharacters, table } from '../../text/output.ts'
 
@@ -105,11 +104,15 @@ export const exportCommand = defineCommand({
     const records = options.turns ? turnRecords(memory.exportTurns(filter)) : memory.export(filter)
     if (out === undefined) return { document: records, text: () => linesOf(records) }
     const file = resolve(session.places.workingDirectory(), out)
+    if (!existsSync(dirname(file)))
+      throw notFound(`There is no directory ${dirname(file)}.`, 'Create it, or write to another one.')
+    const { signal } = session.program.interruption()
     let written = 0
     const counting = linesOf(records, () => {
+      signal.throwIfAborted()
       written += 1
     })
-    await writeFileWhole(file, counting, session.program.whenInterrupted)
+    await writeAtomically(file, counting, { existing: 'replace' })
     const what = options.turns ? 'turn' : 'belief'
     return { document: { file, [`${what}s`]: written }, text: () => `Wrote ${pluralize(written, what)} to ${file}.` }
   },
@@ -137,48 +140,5 @@ async function* turnRecords(turns: AsyncIterable<ExportedTurn>): AsyncGenerator<
       ...(role === 'user' && origin !== 'person' ? { origin: 'document' } : {}),
       text: words,
     }
-  }
-}
-
-/**
- * Writes a private file that is either complete or absent: a new file next to it is synced to disk and then
- * renamed.
- */
-export async function writeFileWhole(
-  file: string,
-  chunks: AsyncIterable<string>,
-  whenInterrupted: RunningProgram['whenInterrupted'],
-): Promise<void> {
-  const draft = join(dirname(file), `.${basename(file)}.${process.pid}.tmp`)
-  const remove = (): void => rmSync(draft, { force: true })
-  const release = whenInterrupted(remove)
-  try {
-    const descriptor = translateErrors(file, () => openSync(draft, 'w', 0o600))
-    try {
-      for await (const chunk of chunks) translateErrors(file, () => writeFileSync(descriptor, chunk))
-      translateErrors(file, () => fsyncSync(descriptor))
-    } finally {
-      closeSync(descriptor)
-    }
-    translateErrors(file, () => renameSync(draft, file))
-    translateErrors(file, () => syncDirectoryNow(dirname(file)))
-  } catch (error) {
-    remove()
-    throw error
-  } finally {
-    release()
-  }
-}
-
-function translateErrors<Value>(file: string, act: () => Value): Value {
-  try {
-    return act()
-  } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException
-    throw unavailable(
-      `${file} cannot be written (${code}).`,
-      'Choose a directory that exists, that you may write to, and that has room.',
-      cause,
-    )
   }
 }

@@ -4,16 +4,16 @@ import { run } from '../../../eval/run/run-packs.ts'
 import { requireRun, runFolder } from '../../../eval/store/documents.ts'
 import type { TaskGrade } from '../../../tasks/grade/task-grade.ts'
 import { bundleOf, writeBundle } from '../../../tasks/report/bundle.ts'
-import { coverageOf, meanScores, readTaskRun, taskSettings } from '../../../tasks/report/read-task-run.ts'
+import { readTaskRun, taskSettings } from '../../../tasks/report/read-task-run.ts'
 import { reportMarkdown } from '../../../tasks/report/report-markdown.ts'
 import { fromRun, readGrade, tasksOfRun } from '../../../tasks/task-outcomes.ts'
 import { defaultPassAt, taskPack } from '../../../tasks/task-runner.ts'
 import { defineCommand, exitCodes } from '../../command/command.ts'
 import { flag, one, text } from '../../command/options.ts'
-import { columns, type Style, stripControlCharacters } from '../../text/output.ts'
+import { stripControlCharacters } from '../../text/output.ts'
 import { evalStore, evalStoreOptions, machine } from '../evaluate/benchmark-store.ts'
 import { judgeOptions, taskRunDocument } from './task-run.ts'
-import { figure, gradesText, reasonsText, summaryText, titleOf } from './task-text.ts'
+import { gradesText } from './task-text.ts'
 
 export const taskRegrade = defineCommand({
   args: { run: one('The run whose evidence is graded again.') },
@@ -74,7 +74,6 @@ export const taskRegrade = defineCommand({
       const pairs = await Promise.all(
         whole.tasks.map(async ({ grade }) => ({ before: await before(grade), after: grade })),
       )
-      const grades = whole.tasks.map(({ grade }) => grade)
       const isFine = summary.status === 'completed' && summary.passedCases === summary.totalCases
       return {
         document: {
@@ -85,14 +84,7 @@ export const taskRegrade = defineCommand({
             return { taskId: after.taskId, repeat: after.repeat, before: shortOf(before), after: shortOf(after) }
           }),
         },
-        text: (style) =>
-          [
-            pairsText(pairs, style),
-            ...reasonsText(grades, style),
-            '',
-            summaryText(meanScores(grades), coverageOf(grades)),
-            `run        ${runId}`,
-          ].join('\n'),
+        text: (style) => [gradesText(pairs, style), `run       ${runId}`].join('\n'),
         exitCode: signal.aborted ? exitCodes.interrupted : isFine ? exitCodes.fine : exitCodes.failed,
       }
     } finally {
@@ -102,31 +94,10 @@ export const taskRegrade = defineCommand({
   },
 })
 
-type Pair = { readonly before: TaskGrade | null; readonly after: TaskGrade }
-
 function shortOf(grade: TaskGrade | null) {
   if (grade === null) return null
   const { state, score, automatedScore, answerScore, recallScore, judgeScore, gradingVersion, gradedAt } = grade
   return { state, score, automatedScore, answerScore, recallScore, judgeScore, gradingVersion, gradedAt }
-}
-
-function pairsText(pairs: readonly Pair[], style: Style): string {
-  const scores = ['score', 'automatedScore', 'answerScore', 'recallScore', 'judgeScore'] as const
-  const rows = pairs.map(({ before, after }) => [
-    titleOf(after),
-    before === null || before.state === after.state ? after.state : `${before.state} → ${after.state}`,
-    ...scores.map((name) =>
-      before === null || before[name] === after[name]
-        ? figure(after[name])
-        : `${figure(before[name])} → ${figure(after[name])}`,
-    ),
-  ])
-  return stripControlCharacters(
-    columns([['task', 'state', 'score', 'automated', 'answers', 'recall', 'judge'], ...rows], {
-      indent: 0,
-      width: style.width,
-    }),
-  )
 }
 
 export const taskReport = defineCommand({
@@ -146,7 +117,7 @@ export const taskReport = defineCommand({
   async run({ args: { run: runId }, options }, session) {
     const { root } = evalStore(session, options)
     const whole = await readTaskRun(root, runId)
-    const grades = whole.tasks.map(({ grade }) => grade)
+    const grades = whole.tasks.map(({ grade }) => ({ before: null, after: grade }))
     const changed = whole.tasks.flatMap(({ changed: files, grade }) => files.map((path) => `${grade.evidence}/${path}`))
     const bundle = options.bundle === undefined ? null : resolve(session.places.workingDirectory(), options.bundle)
     const files = bundle === null ? [] : writeBundle(bundle, await bundleOf(whole))
@@ -160,7 +131,7 @@ export const taskReport = defineCommand({
       text: (style) =>
         options.markdown
           ? stripControlCharacters(reportMarkdown(whole))
-          : [gradesText(grades, style), `run        ${runId}`, ...files.map((file) => `wrote      ${file}`)].join('\n'),
+          : [gradesText(grades, style), `run       ${runId}`, ...files.map((file) => `wrote     ${file}`)].join('\n'),
       notes: changed.map((path) => `${path} was changed after the run.`),
       exitCode: changed.length === 0 ? exitCodes.fine : exitCodes.failed,
     }

@@ -220,11 +220,11 @@ export const taskRunDocument = ({ run, tasks }: ReadTaskRun) => {
 
 function answerOf(whole: ReadTaskRun, root: string, isInterrupted: boolean) {
   const { status, passedCases, totalCases, runId } = whole.run
-  const grades = whole.tasks.map(({ grade }) => grade)
+  const grades = whole.tasks.map(({ grade }) => ({ before: null, after: grade }))
   const isFine = status === 'completed' && passedCases === totalCases
   return {
     document: { ok: isFine && !isInterrupted, ...taskRunDocument(whole), store: root },
-    text: (style: Style) => [gradesText(grades, style), `run        ${runId}`, `store      ${root}`].join('\n'),
+    text: (style: Style) => [gradesText(grades, style), `run       ${runId}`, `store     ${root}`].join('\n'),
     notes: status === 'partial' ? [`Complete it with \`credence task run --resume ${runId}\`.`] : [],
     exitCode: isInterrupted ? exitCodes.interrupted : isFine ? exitCodes.fine : exitCodes.failed,
   }

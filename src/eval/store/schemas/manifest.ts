@@ -52,7 +52,7 @@ const ManifestCase = z.looseObject({
 })
 
 /** A path inside the pack: relative, with forward slashes, and going down only. */
-export const PackPath = z
+const PackPath = z
   .string()
   .max(512)
   .regex(new RegExp(String.raw`^(?!/)(?!.*(?:^|/)\.{0,2}(?:/|$))[^\\:${unprintable}]+$`, 'u'), {

@@ -45,17 +45,6 @@ export type Template = string | number | boolean | null | readonly Template[] | 
 const placeholder = /\{\{\s*([A-Za-z]+)\s*\}\}/gu
 const wholePlaceholder = /^\{\{\s*([A-Za-z]+)\s*\}\}$/u
 
-/** Every placeholder of a template, each once. */
-export const placeholdersIn = (template: Template): readonly string[] => [
-  ...new Set(textsIn(template).flatMap((text) => [...text.matchAll(placeholder)].map(([, name]) => name ?? ''))),
-]
-
-function textsIn(template: Template): readonly string[] {
-  if (typeof template === 'string') return [template]
-  if (template === null || typeof template !== 'object') return []
-  return Object.values(template).flatMap(textsIn)
-}
-
 /**
  * Replaces placeholders. A text that is one placeholder becomes its value, of any type; inside a list, a list
  * is spliced in and an empty text left out. Inside a longer text a list is joined by commas, and an object written as
@@ -89,11 +78,6 @@ function wholeValue(text: string, values: TemplateValues): TemplateValue | undef
 
 // Array.isArray alone does not narrow a read-only list.
 const isList = (value: Template): value is readonly Template[] => Array.isArray(value)
-
-const beliefPlaceholders =
-  'id text name aliases content why type user scope scopes session role speaker at metadata'.split(' ')
-const queryPlaceholders = 'query user limit scope scopes at'.split(' ')
-const placePlaceholders = ['stateDir']
 
 const template: z.ZodType<Template> = z.lazy(() =>
   z.union([z.string(), z.number(), z.boolean(), z.null(), z.array(template), z.record(z.string(), template)]),
@@ -148,31 +132,19 @@ export const readMcpMapping = (file: string): McpMapping =>
 /** Checks a mapping; `source` is its name in errors. */
 export function parseMcpMapping(value: unknown, source: string): McpMapping {
   const parsed = mapping.safeParse(value)
-  const problems = parsed.success
-    ? placeholderProblems(parsed.data)
-    : parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'mapping'}: ${message}.`)
-  if (parsed.success && problems.length === 0) return parsed.data
+  const problems = (parsed.error?.issues ?? []).map(
+    ({ path, message }) => `${path.join('.') || 'mapping'}: ${message}.`,
+  )
+  if (parsed.success) {
+    const { add, search } = parsed.data
+    // Without these no belief could be found again, and nothing would be asked.
+    if (!has(add, 'id')) problems.push('add: {{id}} is missing.')
+    if (!has(search.arguments, 'query')) problems.push('search: {{query}} is missing.')
+    if (problems.length === 0) return parsed.data
+  }
   const hint = 'docs/systems.md describes the mapping file.'
   throw invalid(problems.map((problem) => `${source}: ${problem}`).join('\n'), hint)
 }
 
-function placeholderProblems({ args, env, reset = [], add, update = [], search }: McpMapping): readonly string[] {
-  const argumentsOf = (all: readonly MappedCall[]): Template => all.map((one) => one.arguments)
-  const places: readonly { place: string; in: Template; known: readonly string[]; needed?: string }[] = [
-    { place: 'args', in: args, known: placePlaceholders },
-    { place: 'env', in: env, known: placePlaceholders },
-    { place: 'reset', in: argumentsOf(reset), known: placePlaceholders },
-    { place: 'add', in: argumentsOf(add), known: beliefPlaceholders, needed: 'id' },
-    { place: 'update', in: argumentsOf(update), known: beliefPlaceholders },
-    { place: 'search', in: search.arguments, known: queryPlaceholders, needed: 'query' },
-  ]
-  const written = (names: readonly string[]): string => names.map((name) => `{{${name}}}`).join(', ')
-  return places.flatMap(({ place, in: where, known, needed }) => {
-    const used = placeholdersIn(where)
-    const unknown = used.filter((name) => !known.includes(name))
-    return [
-      ...unknown.map((name) => `${place}: {{${name}}} is unknown here; use one of ${written(known)}.`),
-      ...(needed === undefined || used.includes(needed) ? [] : [`${place}: {{${needed}}} is missing.`]),
-    ]
-  })
-}
+const has = (part: unknown, name: string): boolean =>
+  [...JSON.stringify(part).matchAll(placeholder)].some(([, found]) => found === name)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { fillTemplate, fillText, placeholdersIn } from './mcp-mapping.ts'
+import { fillTemplate, fillText } from './mcp-mapping.ts'
 
 const values = {
   id: 'm-1',
@@ -38,13 +38,6 @@ describe('a template', () => {
   it('stays a text where it is longer than a placeholder', () => {
     expect(fillText('also {{aliases}}', values)).toBe('also Gertrude, wild yeast')
     expect(fillText('and {{metadata}}', values)).toBe('and {"pinned":true}')
-  })
-
-  it('says which placeholders it has', () => {
-    expect(placeholdersIn({ one: ['{{id}} {{name}}'], two: { three: '{{id}}', four: 5, five: null } })).toEqual([
-      'id',
-      'name',
-    ])
   })
 
   it('never takes a value for a template', () => {

@@ -4,6 +4,7 @@ import { MemoryError } from '../../../errors.ts'
 import { allowedAliases, everydayReason } from '../../change/aliases.ts'
 import { reasonToWait, requireRoom, roomForDocuments } from '../../change/authority.ts'
 import { type BeliefDraft, fieldsOfType, parseDraft, type StatedFields } from '../../change/draft.ts'
+import { isRemoval } from '../../change/proposals.ts'
 import { inherit, newBelief, proposal, sameCandidates, supersedeBelief } from '../../change/remember.ts'
 import { change, createChange, type Decision, withdrawChange } from '../../change/transaction.ts'
 import { requireFreeName } from '../../find-belief.ts'
@@ -15,7 +16,6 @@ import type { ItemFields } from '../parse/item.ts'
 import { mirrorFile } from '../state/state.ts'
 import type { MirrorDocument } from '../write/document.ts'
 import type { Edit, MergePlan } from './plan.ts'
-import { lineKey, type WaitingEdit } from './waiting.ts'
 
 /**
  * The authority of an edit of the file. Any program can write to a file, so it is a document's, unless the person
@@ -53,8 +53,6 @@ export type EditCounts = {
   conflicts: number
   /** Edits that began to wait for a person. */
   proposed: number
-  /** The number of rejected edits that were replaced by the store's text. */
-  restored: number
 }
 
 type Target = {
@@ -71,12 +69,9 @@ export async function applyPlan(
   { ports, user, author, document, isAccepted }: Target,
   { edits, removed, kept }: MergePlan,
 ) {
-  const counts: EditCounts = { corrected: 0, added: 0, retired: 0, conflicts: kept.length, proposed: 0, restored: 0 }
-  /** Lines that stay as they are, with the belief that each would change, and of these the ones that are refused. */
-  const left = new Map<ItemBlock, Belief | null>()
-  const refused: { readonly block: ItemBlock; readonly reason: string }[] = []
-  /** Edits that began to wait for a person. */
-  const waiting: Omit<WaitingEdit, 'version'>[] = []
+  const counts: EditCounts = { corrected: 0, added: 0, retired: 0, conflicts: kept.length, proposed: 0 }
+  /** Refused lines, which stay as they are, with the belief that each would change. */
+  const refused: { readonly block: ItemBlock; readonly stored: Belief | null; readonly reason: string }[] = []
   /** Whether the store changed after the plan was made, so that a new plan is needed. */
   let isStale = false
   for (const { block, edit } of edits) {
@@ -85,42 +80,32 @@ export async function applyPlan(
     if (edit.kind === 'duplicate' || edit.kind === 'known') continue
     const stored = edit.kind === 'add' ? null : edit.current
     try {
-      const { outcome, belief, target } = await commitEdit(ports, { user, author, edit })
+      const { outcome, belief } = await commitEdit(ports, { user, author, edit })
       if (outcome === 'stale') isStale = true
       else if (outcome === 'waiting') {
-        left.set(block, stored)
-        const line = lineKey(block)
-        // A second copy of the line waits with the first.
-        if (!waiting.some((known) => known.line === line && known.id === belief.id))
-          waiting.push({ id: belief.id, target: target?.id ?? null, inPlace: stored !== null, line })
-        if (edit.kind === 'conflict') counts.conflicts += 1
+        // Agents read the file, so it shows the edit only once a person has accepted it.
+        if (stored === null) document.remove(block)
+        else document.replace(block, stored)
+        counts[edit.kind === 'conflict' ? 'conflicts' : 'proposed'] += 1
       } else {
         if (outcome !== 'known') counts[outcome] += 1
         document.replace(block, belief)
       }
     } catch (error) {
       if (!(error instanceof MemoryError) || error.code === 'unavailable') throw error
-      left.set(block, stored)
-      refused.push({ block, reason: error.message })
+      refused.push({ block, stored, reason: error.message })
     }
   }
-  const { retired, removals, restored } = await retire(ports, { user, author, isAccepted }, removed)
-  for (const { id, proposedFor } of removals) waiting.push({ id, target: proposedFor, inPlace: true, line: null })
-  counts.retired = retired.length
-  counts.restored = restored
-  counts.proposed = waiting.length - counts.conflicts + kept.length
-  isStale ||= retired.length + removals.length < removed.length
-  return { counts, left, refused, waiting, isStale }
+  const { retired, proposed } = await retire(ports, { user, author, isAccepted }, removed)
+  counts.retired = retired
+  counts.proposed += proposed
+  return { counts, refused, isStale }
 }
 
-/** `stale`: the belief changed after the plan was made. `waiting`: the edit became a proposal for `target`, or a candidate. */
+/** `stale`: the belief changed after the plan was made. `waiting`: the edit became a proposal or a candidate. */
 type Committed =
-  | { readonly outcome: 'stale'; readonly belief: null; readonly target?: null }
-  | {
-      readonly outcome: 'corrected' | 'added' | 'known' | 'waiting'
-      readonly belief: Belief
-      readonly target?: Belief | null
-    }
+  | { readonly outcome: 'stale'; readonly belief: null }
+  | { readonly outcome: 'corrected' | 'added' | 'known' | 'waiting'; readonly belief: Belief }
 
 type EditCommit = {
   readonly user: string
@@ -137,7 +122,7 @@ async function commitEdit(ports: Ports, { user, author, edit }: EditCommit): Pro
       newBelief(ports, { user, statement: { ...statement, status }, provenance })
     const propose = async (target: Belief, belief: Belief): Promise<Decision<Committed>> => {
       const write = await proposal(ports, target, belief, at)
-      return { ...write, result: () => ({ outcome: 'waiting', belief: write.changes[0]?.after ?? belief, target }) }
+      return { ...write, result: () => ({ outcome: 'waiting', belief: write.changes[0]?.after ?? belief }) }
     }
     /** Commits the belief, or has it wait for a person. */
     const decide = async (
@@ -174,7 +159,7 @@ async function commitEdit(ports: Ports, { user, author, edit }: EditCommit): Pro
     if (edit.kind === 'conflict') {
       const waiting = await ports.store.proposalsFor(user, old.id)
       const same = waiting.find(({ content, why }) => content === belief.content && why === belief.why)
-      if (same !== undefined) return { kind: 'nothing', result: { outcome: 'waiting', belief: same, target: old } }
+      if (same !== undefined) return { kind: 'nothing', result: { outcome: 'waiting', belief: same } }
       return propose(old, belief)
     }
     const hint = () => 'Use another name in this line, or rename the other belief.'
@@ -220,54 +205,40 @@ async function readNewLine(
 
 /**
  * Retires beliefs whose lines were removed: their history is kept, and undo brings them back. What another author stated
- * is proposed to be retired, as far as more may wait; other lines come back. Returns the ids of the retired beliefs, the
- * proposals, and the number of lines that come back.
+ * is proposed to be retired, as far as more may wait, and its line comes back. Returns how many were retired and proposed.
  */
 async function retire(
   ports: Ports,
   { user, author, isAccepted }: Pick<Target, 'user' | 'author' | 'isAccepted'>,
   beliefs: readonly Belief[],
-): Promise<{ readonly retired: readonly string[]; readonly removals: readonly Belief[]; readonly restored: number }> {
+): Promise<{ readonly retired: number; readonly proposed: number }> {
   const isOwn = (belief: Belief): boolean => author.actor === 'person' || authorityOf(belief) === author.actor
   const unchanged = async (areOwn: boolean): Promise<readonly Belief[]> => {
     const wanted = new Map(beliefs.filter((one) => isOwn(one) === areOwn).map(({ id, version }) => [id, version]))
     const now = wanted.size === 0 ? [] : await ports.store.getMany(user, [...wanted.keys()])
     return now.filter(({ id, version }) => wanted.get(id) === version)
   }
-  const retired = await change<readonly string[]>(ports, { user, author, operation: 'mirror retire' }, async () => {
+  const retired = await change<number>(ports, { user, author, operation: 'mirror retire' }, async () => {
     const own = await unchanged(true)
-    if (own.length === 0) return { kind: 'nothing', result: [] }
-    return { kind: 'retire', changes: own.map(withdrawChange), result: () => own.map(({ id }) => id) }
+    if (own.length === 0) return { kind: 'nothing', result: 0 }
+    return { kind: 'retire', changes: own.map(withdrawChange), result: () => own.length }
   })
   const operation = 'mirror propose retire'
-  const { removals, restored } = await change(ports, { user, author, operation }, async (at) => {
+  const proposed = await change<number>(ports, { user, author, operation }, async (at) => {
     const room = isAccepted ? Number.POSITIVE_INFINITY : await roomForDocuments(ports, user)
     const removals: Belief[] = []
-    const fresh: Belief[] = []
-    let restored = 0
     for (const belief of await unchanged(false)) {
-      const known = (await ports.store.proposalsFor(user, belief.id)).find(({ resolvedAt }) => resolvedAt !== null)
-      if (known === undefined && fresh.length >= room) {
-        restored += 1
-        continue
-      }
+      const isWaiting = (await ports.store.proposalsFor(user, belief.id)).some(isRemoval)
+      if (isWaiting || removals.length >= room) continue
       const provenance = { ...author, sourceId: null, model: null, at }
       const copy = newBelief(ports, { user, statement: belief, provenance })
-      const removal = known ?? {
-        ...copy,
-        status: 'exploratory',
-        editedByPerson: false,
-        proposedFor: belief.id,
-        resolvedAt: at,
-      }
-      removals.push(removal)
-      if (known === undefined) fresh.push(removal)
+      const proposal = { status: 'exploratory', editedByPerson: false, proposedFor: belief.id, resolvedAt: at } as const
+      removals.push({ ...copy, ...proposal })
     }
-    const result = { removals, restored }
-    if (fresh.length === 0) return { kind: 'nothing', result }
-    return { kind: 'propose', changes: fresh.map(createChange), result: () => result }
+    if (removals.length === 0) return { kind: 'nothing', result: 0 }
+    return { kind: 'propose', changes: removals.map(createChange), result: () => removals.length }
   })
-  return { retired, removals, restored }
+  return { retired, proposed }
 }
 
 /** Fields that the file does not show stay as they were. */

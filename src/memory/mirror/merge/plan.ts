@@ -6,7 +6,6 @@ import type { ItemBlock } from '../parse/blocks.ts'
 import { fieldsOfBelief, fieldsOfItem, homeScope, type ItemFields, isSameItem, mergeFields } from '../parse/item.ts'
 import type { OpenFile } from '../read.ts'
 import { isMirrored } from '../write/shown.ts'
-import { lineKey, type WaitingEdit } from './waiting.ts'
 
 /** A change of the store that one item of a file asks for. */
 export type Edit =
@@ -34,38 +33,31 @@ export const isMassRemoval = (gone: number, known: number): boolean =>
   gone >= 2 && (gone * 2 >= known || (gone > 10 && gone * 5 > known))
 
 /**
- * Compares each item of a changed file in three places: the base, the file, and the store. Edits that wait for a
- * decision already are left out. Changes nothing.
+ * Compares each item of a changed file in three places: the base, the file, and the store. Changes nothing.
  */
-export async function planMerge(
-  { store, user }: Source,
-  { document, base, isChanged, baseIds }: OpenFile & { readonly baseIds: ReadonlyMap<string, string> },
-  waiting: readonly WaitingEdit[],
-) {
+export async function planMerge({ store, user }: Source, { document, base, isChanged }: OpenFile) {
   const edits: { readonly block: ItemBlock; readonly edit: Edit }[] = []
   /** Items deleted from the file: retired if the store did not change them, kept if it did. */
   const removed: Belief[] = []
   const kept: Belief[] = []
-  const waitingLines = new Set(waiting.map(({ line }) => line))
-  const isWaiting = (block: ItemBlock): boolean => waitingLines.size > 0 && waitingLines.has(lineKey(block))
-  const present = new Set([
-    ...document.ids().map((id) => baseIds.get(id) ?? id),
-    ...waiting.flatMap(({ target, inPlace }) => (inPlace && target !== null ? [target] : [])),
-  ])
+  const items = isChanged ? document.items() : []
+  // A refused edit keeps the id of a superseded belief, and the base has the successor in its place.
+  const currents = new Map<string, Belief | null>()
+  for (const id of isChanged ? document.ids() : []) currents.set(id, await currentVersion(store, user, id))
+  const present = new Set([...currents].flatMap(([id, current]) => [id, current?.id ?? id]))
   // The first line of a belief is its own; a copy of it may follow.
   const baseBlocks = new Map((base?.items() ?? []).toReversed().map((block) => [block.item.id ?? '', block]))
   const known = (await store.getMany(user, [...baseBlocks.keys()])).filter(isMirrored)
   const missing = known.filter(({ id }) => !present.has(id))
-  const items = isChanged ? document.items().filter((block) => !isWaiting(block)) : []
   const matches = matchByName(items, missing)
   const planned = new Set<string>()
   for (const block of items) {
-    const ownId = matches.get(block)?.id ?? block.item.id
-    const id = baseIds.get(ownId ?? '') ?? ownId
-    const isCopy = id !== null && planned.has(id)
-    if (id !== null) planned.add(id)
-    const current = id === null ? null : await currentVersion(store, user, id)
-    const edit = await planItem({ store, user }, { block, id, isCopy, current, base: baseBlocks.get(id ?? '') ?? null })
+    const id = matches.get(block)?.id ?? block.item.id
+    const current = id === null ? null : (currents.get(id) ?? (await currentVersion(store, user, id)))
+    const isCopy = id !== null && planned.has(current?.id ?? id)
+    if (id !== null) planned.add(current?.id ?? id)
+    const before = baseBlocks.get(id ?? '') ?? baseBlocks.get(current?.id ?? '') ?? null
+    const edit = await planItem({ store, user }, { block, id, isCopy, current, base: before })
     if (edit !== null) edits.push({ block, edit })
   }
   const matched = new Set([...matches.values()].map(({ id }) => id))
@@ -118,34 +110,10 @@ async function planItem(
     return isOld || isForgotten ? null : add(said)
   }
   const merged = before === null ? null : mergeFields(before, stored, said)
-  // The base is a successor of the line's belief: the line was left in a conflict, and never showed the stored text.
-  const wasLeft = item.id !== null && item.id !== id
-  if ((before === null || wasLeft) && isOld) return null
-  if (merged !== null) return { kind: wasLeft ? 'conflict' : 'correct', current, fields: merged }
+  if (before === null && isOld) return null
+  if (merged !== null) return { kind: 'correct', current, fields: merged }
   const isOwn = before === null && id === current.id
   return { kind: isOwn ? 'correct' : 'conflict', current, fields: said }
-}
-
-/**
- * The ids that items have in the base, if they differ. An edit that waits keeps the id of a superseded belief in the
- * file, and the base has the successor in its place.
- */
-export async function idsInBase({ store, user }: Source, { document, base }: OpenFile) {
-  const ids = new Map<string, string>()
-  const present = new Set(document.ids())
-  const known = new Set(base?.ids())
-  for (const id of known.size === 0 ? [] : document.ids().filter((one) => !known.has(one))) {
-    const seen = new Set<string>()
-    let last = id
-    while (!known.has(last) && !seen.has(last)) {
-      seen.add(last)
-      last = (await store.get(user, last))?.supersededBy ?? last
-    }
-    if (!known.has(last) || present.has(last)) continue
-    ids.set(id, last)
-    present.add(last)
-  }
-  return ids
 }
 
 /** The belief itself, or the one that superseded it, if that one is shown in the files. */

@@ -49,23 +49,6 @@ const mirrorState = z.object({
     .nullable(),
   /** Lines that could not become beliefs, with the reason. */
   refused: z.array(z.object({ file: z.string(), line: z.number(), reason: z.string() })),
-  /** Edits of the file that a person has to decide on. */
-  waiting: z
-    .array(
-      z.object({
-        /** The proposal or candidate that the edit became. */
-        id: z.string(),
-        /** The belief that it would change or retire; null for a new line. */
-        target: z.string().nullable(),
-        /** Whether the line, or its absence, takes the place of the target's own line. */
-        inPlace: z.boolean(),
-        /** The version of the file that has the edit. */
-        version: z.number(),
-        /** A hash of the edited line; null for a line that was removed. */
-        line: z.string().nullable(),
-      }),
-    )
-    .default([]),
 })
 export type MirrorState = z.infer<typeof mirrorState>
 /** Why the mirror stops until a person repairs the file. */
@@ -101,7 +84,7 @@ export function rebuildState({ file }: MirrorPaths, user: string): MirrorState {
     document === null || version === null
       ? {}
       : { [mirrorFile]: { signature: '', hash: '', items: document.items().length } }
-  const nothing = { held: null, refused: [], waiting: [] }
+  const nothing = { held: null, refused: [] }
   return { format: 2, user, version: version ?? 0, watermark: 0, syncedAt: null, files, ...nothing }
 }
 

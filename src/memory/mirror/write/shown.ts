@@ -13,8 +13,8 @@ const maxBytes = 22_000
 export const introduction =
   'The beliefs of a memory, synchronised with its store by Credence. A changed line corrects a belief, a new line adds\n' +
   'one, a deleted line retires one. A new fact of a project applies at once, and so does an edit of a line that came from\n' +
-  'a file. Edits of user:universal, of standing instructions, and of lines that you or an agent stated wait until you\n' +
-  'accept them: `credence mirror sync` in a terminal asks once for all. Text outside of these lists is ignored.'
+  'a file. Edits of user:universal, of standing instructions, and of lines that you or an agent stated leave the file and\n' +
+  'wait: `credence mirror sync` in a terminal asks once for all. Text outside of these lists is ignored.'
 
 /** The beginning of a new MEMORY.md. */
 export const beginning = `# Memory\n\n${introduction}\n`
@@ -25,33 +25,28 @@ const note =
 /** Whether a belief has a place in the file: it is current and belongs to no single agent. */
 export const isMirrored = (belief: Belief): boolean => isCurrent(belief) && belief.agent === null
 
-/** Edits that are neither imported nor undone. */
-export type LeftEdits = {
-  /** Lines that stay as they are. */
-  readonly blocks: ReadonlySet<ItemBlock>
-  /** Beliefs that are not added if they have no line. */
-  readonly absent: ReadonlySet<string>
-}
-
-/** Shows the beliefs of the store in the document, as many as fit, and keeps the edits that are left. */
+/**
+ * Shows the beliefs of the store in the document, as many as fit. `left` are refused lines, which stay as they are, each in
+ * the place of the belief that it would change.
+ */
 export async function showBeliefs(
   store: Store,
   user: string,
   document: MirrorDocument,
-  left: LeftEdits,
+  left: ReadonlyMap<ItemBlock, Belief | null>,
 ): Promise<void> {
   document.ensureInbox()
-  const { shown, isAll } = await chooseShown(store, user, document, left)
+  const { shown, isAll } = await chooseShown(store, user, document, [...left.keys()])
   const wanted = new Map(shown.map((belief) => [belief.id, belief]))
   const placed = new Set<string>()
   for (const block of document.items()) {
     const belief = wanted.get(block.item.id ?? '')
-    if (block.item.id === null || left.blocks.has(block)) continue
+    if (block.item.id === null || left.has(block)) continue
     if (belief === undefined) document.remove(block)
     else if (!placed.has(belief.id) && !isShownBy(block, belief)) document.replace(block, belief)
     placed.add(block.item.id)
   }
-  for (const { item } of left.blocks) placed.add(item.id ?? '')
+  for (const [{ item }, belief] of left) placed.add(item.id ?? '').add(belief?.id ?? '')
   const missing = shown.filter(({ id }) => !placed.has(id))
   const keyOf = ({ createdAt, id }: Belief): string => `${createdAt} ${id}`
   document.insert(missing.toSorted((a, b) => compareStrings(keyOf(a), keyOf(b))))
@@ -62,13 +57,12 @@ export async function showBeliefs(
  * The beliefs that fit: first the pinned ones, then those that are part of every context, then the latest. The choice
  * does not depend on the beliefs that the document shows now, so that a second sync changes nothing.
  */
-async function chooseShown(store: Store, user: string, document: MirrorDocument, { blocks, absent }: LeftEdits) {
+async function chooseShown(store: Store, user: string, document: MirrorDocument, left: readonly ItemBlock[]) {
   const { beliefs, isAll } = await candidates(store, user)
   const ranked = beliefs
-    .filter(({ id }) => !absent.has(id))
     .map((belief) => ({ belief, rank: rankOf(belief) }))
     .sort((a, b) => a.rank - b.rank || compareStrings(b.belief.updatedAt, a.belief.updatedAt))
-  const fixed = [...document.ownLines({ withNewItems: true }), ...[...blocks].flatMap(({ raw }) => splitLines(raw))]
+  const fixed = [...document.ownLines({ withNewItems: true }), ...left.flatMap(({ raw }) => splitLines(raw))]
   const headings = new Set<string>()
   let lines = fixed.length
   let bytes = Buffer.byteLength(fixed.join('\n'))

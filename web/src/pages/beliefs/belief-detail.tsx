@@ -14,7 +14,7 @@ import { draftOf, dropDraft, keepDraft, useSubject } from '../../state/window.ts
 import { Badge, Button, Prose, Time } from '../../ui/elements.tsx'
 import { ChipEditor } from '../../ui/form.tsx'
 import { Facts } from '../../ui/layout.tsx'
-import { FailedState, Loaded, MissingState, Refused, SkeletonBlock, SkeletonRows } from '../../ui/notice.tsx'
+import { FailedState, Loaded, MissingState, Refused, SkeletonRows } from '../../ui/notice.tsx'
 import { isOpenToChange, isUnconfirmed, stateOf } from './belief-state.ts'
 import {
   ConflictDialog,
@@ -52,7 +52,7 @@ export function BeliefDetail({ id }: { readonly id: string }) {
   if (value === null && error?.status === 404)
     return <MissingState title="This belief is not here" elsewhere={{ href: '/beliefs', name: 'Back to the list' }} />
   if (value === null && error !== null) return <FailedState error={error} retry={found.reload} />
-  if (value === null) return <SkeletonBlock label="Loading the belief" />
+  if (value === null) return <SkeletonRows rows={7} label="Loading the belief" />
   const { belief, proposals } = value
   return (
     <article class="detail" aria-busy={found.isLoading}>
@@ -166,7 +166,7 @@ function ForgettingNote({ belief }: { readonly belief: ApiBelief }) {
     <div class="note bad forgetting row" role="status">
       <span class="grow">This belief will be erased in a few seconds.</span>
       <Button class="small" onClick={() => keepIt(belief.id)} label="Keep it" />
-      <Button class="small" tone="danger" onClick={() => void forgetNow(belief.id)} label="Forget now" />
+      <Button class="small" tone="danger" onClick={() => forgetNow(belief.id)} label="Forget now" />
     </div>
   )
 }
@@ -181,10 +181,10 @@ function BeliefActions({ belief, chainLength }: { readonly belief: ApiBelief; re
   const canConfirm = isOpen && isUnconfirmed(belief)
   const params = { id: belief.id }
   const pin = () =>
-    void applyChangeOrToast(belief.pinned ? 'Unpinned.' : 'Pinned. Every message in its scopes gets it.', () =>
+    applyChangeOrToast(belief.pinned ? 'Unpinned.' : 'Pinned. Every message in its scopes gets it.', () =>
       ask('editBelief', { params, body: { pinned: !belief.pinned } }),
     )
-  const confirm = () => void applyChangeOrToast('Confirmed as your own.', () => ask('confirmBelief', { params }))
+  const confirm = () => applyChangeOrToast('Confirmed as your own.', () => ask('confirmBelief', { params }))
   const correct = () => setOpen('correct')
   const forget = () => setOpen('forget')
   useKeys({

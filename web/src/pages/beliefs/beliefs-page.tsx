@@ -8,21 +8,12 @@ import { address } from '../../navigation/match.ts'
 import { Link, navigate, query, withQuery } from '../../navigation/router.tsx'
 import { commandLine } from '../../state/facts.ts'
 import { Badge, Button, Highlighted, Time } from '../../ui/elements.tsx'
-import { MoreRows, VirtualList } from '../../ui/lists.tsx'
+import { MoreRows } from '../../ui/lists.tsx'
 import { EmptyState, FailedState, SkeletonRows } from '../../ui/notice.tsx'
 import { BeliefDetail } from './belief-detail.tsx'
 import { stateOf } from './belief-state.ts'
 import { CreateDialog } from './dialogs.tsx'
-import {
-  type BeliefList,
-  type Filters,
-  filtersOf,
-  type Group,
-  isFiltered,
-  type Listed,
-  questionFor,
-  useBeliefList,
-} from './list.ts'
+import { type Filters, filtersOf, type Group, isFiltered, type Listed, questionFor, useBeliefList } from './list.ts'
 import { BulkBar, FilterBar } from './list-tools.tsx'
 
 /** The list on the left, the selected belief on the right; a narrow window shows one of them. */
@@ -101,7 +92,7 @@ export function BeliefsPage({ chosen }: { readonly chosen: string | null }) {
 }
 
 type RowsProps = {
-  readonly list: BeliefList
+  readonly list: ReturnType<typeof useBeliefList>
   readonly chosen: string | null
   readonly filters: Filters
   readonly marked: ReadonlySet<string> | null
@@ -114,7 +105,6 @@ function Rows({ list, chosen, filters, marked, onMark, onCreate }: RowsProps) {
   if (items === null && error !== null) return <FailedState error={error} retry={list.reload} />
   if (items === null) return <SkeletonRows rows={9} label="Loading beliefs" />
   if (items.length === 0) return <NoRows filters={filters} onCreate={onCreate} />
-  const listed = groupBeliefs(items, filters.group)
   return (
     <>
       {error === null ? null : (
@@ -127,8 +117,8 @@ function Rows({ list, chosen, filters, marked, onMark, onCreate }: RowsProps) {
           The groups have the first {items.length} beliefs of {total}; scroll down to load the others.
         </p>
       )}
-      <VirtualList items={listed} keep={listed.findIndex(({ item }) => item.belief.id === chosen)} isBusy={isLoading}>
-        {({ item, title }) => (
+      <ul class="belief-rows" aria-busy={isLoading}>
+        {groupBeliefs(items, filters.group).map(({ item, title }) => (
           <Fragment key={item.belief.id}>
             {title === null ? null : <li class="group-title">{title}</li>}
             <BeliefRow
@@ -142,8 +132,8 @@ function Rows({ list, chosen, filters, marked, onMark, onCreate }: RowsProps) {
               }}
             />
           </Fragment>
-        )}
-      </VirtualList>
+        ))}
+      </ul>
       {items.length < total ? <MoreRows onMore={list.loadMore} shown={items.length} total={total} /> : null}
     </>
   )
@@ -159,20 +149,13 @@ function groupBeliefs(items: readonly Listed[], group: Group) {
 }
 
 function NoRows({ filters, onCreate }: { readonly filters: Filters; readonly onCreate: () => void }) {
-  if (filters.show === 'proposals')
+  if (filters.show === 'proposals' || filters.show === 'candidates')
     return (
       <EmptyState
         icon="check"
         title="Nothing is waiting for you"
-        text="When an agent or an edit of MEMORY.md wants to change something you said, it waits here for your decision."
+        text="Changes that an agent or an edit of MEMORY.md proposes, and new statements, wait here for your decision."
       />
-    )
-  if (filters.show === 'candidates')
-    return (
-      <EmptyState icon="check" title="Nothing is waiting for you">
-        A preference that you state once in a conversation, or a line in MEMORY.md that is meant for every context,
-        waits here until you confirm it.
-      </EmptyState>
     )
   if (isFiltered(filters))
     return (

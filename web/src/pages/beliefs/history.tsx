@@ -82,7 +82,6 @@ function groupsOf(links: Links): readonly Group[] {
     { label: 'Settles', items: named(links.settles) },
     { label: 'Settled by', items: named([links.settledBy]) },
     { label: 'Replaces', items: named(links.replaces) },
-    { label: 'Replaced by', items: named([links.replacedBy]) },
   ].filter(({ items }) => items.length > 0)
 }
 
@@ -116,7 +115,7 @@ export function HistoryTimeline({ revisions, total, known }: HistoryTimelineProp
   const steps = revisions.map((revision, index) => ({ revision, before: revisions[index - 1]?.belief ?? null }))
   return (
     <>
-      <ol class="timeline">
+      <ol class="stack tight">
         {steps.toReversed().map(({ revision, before }) => (
           <Step key={revision.event.number} revision={revision} before={before} known={known} />
         ))}
@@ -139,7 +138,7 @@ function Step({ revision, before, known }: StepProps) {
   const { event, outcome, belief } = revision
   const changes = changesBetween(before, belief, known)
   return (
-    <li class="timeline-step">
+    <li class="timeline-step quote plain stack tight">
       <p class="row">
         <b>{sentence(revision)}</b>
         <span class="soft small">

@@ -1,4 +1,4 @@
-import { signal } from '@preact/signals'
+import { computed } from '@preact/signals'
 import { useRef, useState } from 'preact/hooks'
 import { beliefTypes } from '../../../../src/beliefs/belief.ts'
 import type { ApiBelief } from '../../../../src/http/api/contract.ts'
@@ -6,11 +6,12 @@ import { acknowledgeEvent, ask } from '../../api/client.ts'
 import { count, pluralize } from '../../format/numbers.ts'
 import { typeWords } from '../../format/words.ts'
 import { useKeys } from '../../navigation/keys.ts'
-import { navigate, path, query, withQuery } from '../../navigation/router.tsx'
+import { navigate, path, query, setQuery } from '../../navigation/router.tsx'
 import { showToast, toastRefusal } from '../../state/changes.ts'
 import { candidateCount, proposalCount, scopes } from '../../state/facts.ts'
+import { stored } from '../../state/stored.ts'
 import { Button } from '../../ui/elements.tsx'
-import { Check, Field, FormDialog, SearchBox, Select } from '../../ui/form.tsx'
+import { Check, Field, FormDialog, QuerySelect, SearchBox, Select } from '../../ui/form.tsx'
 import { type Filters, groupWords, orderWords, type Show, showWords } from './list.ts'
 
 const pairs = <Key extends string>(words: Readonly<Record<Key, string>>): readonly [Key, string][] =>
@@ -19,7 +20,6 @@ const pairs = <Key extends string>(words: Readonly<Record<Key, string>>): readon
 
 /** Search and filters of the list. They are part of the address. */
 export function FilterBar({ filters, onEnterList }: { readonly filters: Filters; readonly onEnterList: () => void }) {
-  const set = (changes: Readonly<Record<string, string | null>>) => navigate(withQuery(changes), { replace: true })
   const search = useRef<HTMLInputElement>(null)
   const focusSearch = () => {
     search.current?.focus()
@@ -40,55 +40,45 @@ export function FilterBar({ filters, onEnterList }: { readonly filters: Filters;
         label="Search beliefs"
         placeholder="Search names, aliases, texts"
         maxLength={2_000}
-        shortcut="/"
         text={filters.text}
-        onChange={(q) => set({ q })}
+        onChange={(q) => setQuery({ q })}
         onEnter={onEnterList}
       />
       <div class="columns filters">
-        <Select
+        <QuerySelect
           label="Scope"
-          value={scope ?? ''}
+          name="scope"
           options={[
             ['', 'All scopes'],
             ...(isUnknown ? [[scope, scope] as const] : []),
             ...known.map((one) => [one.scope, `${one.scope} (${count(one.beliefs)})`] as const),
           ]}
-          onChoose={(chosen) => set({ scope: chosen })}
         />
-        <Select
+        <QuerySelect
           label="Type"
-          value={filters.type ?? ''}
+          name="type"
           options={[['', 'All types'], ...beliefTypes.map((type) => [type, typeWords[type]] as const)]}
-          onChoose={(type) => set({ type })}
         />
-        <Select
+        <QuerySelect
           label="Status"
-          value={filters.show}
+          name="show"
           options={pairs(showWords).map(([show, words]) => [
             show,
             waiting[show] == null ? words : `${words} (${count(waiting[show])})`,
           ])}
-          onChoose={(show) => set({ show: show === 'current' ? null : show })}
         />
-        <Select
-          label="Sort"
-          value={filters.order}
-          options={pairs(orderWords)}
-          onChoose={(sort) => set({ sort: sort === 'updated' ? null : sort })}
-        />
-        <Select
-          label="Group"
-          value={filters.group}
-          options={pairs(groupWords)}
-          onChoose={(group) => set({ group: group === 'none' ? null : group })}
-        />
+        <QuerySelect label="Sort" name="sort" options={pairs(orderWords)} />
+        <QuerySelect label="Group" name="group" options={pairs(groupWords)} />
       </div>
       <div class="row">
-        <Check isChecked={filters.isPinned} onCheck={(isOn) => set({ pinned: isOn ? 'yes' : null })} label="Pinned" />
+        <Check
+          isChecked={filters.isPinned}
+          onCheck={(isOn) => setQuery({ pinned: isOn ? 'yes' : null })}
+          label="Pinned"
+        />
         <Check
           isChecked={filters.isNeverRecalled}
-          onCheck={(isOn) => set({ recalled: isOn ? 'never' : null })}
+          onCheck={(isOn) => setQuery({ recalled: isOn ? 'never' : null })}
           label="Never recalled"
         />
         <SavedViews />
@@ -99,29 +89,22 @@ export function FilterBar({ filters, onEnterList }: { readonly filters: Filters;
 
 type View = { readonly name: string; readonly search: string }
 
-const viewsKey = 'credence-views'
-
 /** Searches and filters that the person saved in this browser. */
-const views = signal<readonly View[]>(readViews())
+const storedViews = stored('localStorage', 'credence-views')
 
-function readViews(): readonly View[] {
+const views = computed<readonly View[]>(() => {
   try {
-    const stored: unknown = JSON.parse(localStorage.getItem(viewsKey) ?? '[]')
+    const given: unknown = JSON.parse(storedViews.value || '[]')
     const isView = (one: unknown): one is View =>
       typeof one === 'object' && one !== null && 'name' in one && 'search' in one
-    return Array.isArray(stored) ? stored.filter(isView) : []
+    return Array.isArray(given) ? given.filter(isView) : []
   } catch {
     return []
   }
-}
+})
 
-function saveViews(next: readonly View[]): void {
-  views.value = next
-  try {
-    localStorage.setItem(viewsKey, JSON.stringify(next))
-  } catch {
-    showToast('The browser stores nothing here; the view lasts until the page is closed.', { tone: 'failed' })
-  }
+const saveViews = (next: readonly View[]): void => {
+  storedViews.value = JSON.stringify(next)
 }
 
 function SavedViews() {

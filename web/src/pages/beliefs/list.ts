@@ -1,9 +1,9 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import { type BeliefType, beliefTypes } from '../../../../src/beliefs/belief.ts'
 import type { BeliefOrder } from '../../../../src/beliefs/belief-store.ts'
 import type { Query, RouteAnswer } from '../../../../src/http/api/contract.ts'
-import { ask, asRefusal, type Refusal } from '../../api/client.ts'
-import { useRetry } from '../../state/resource.ts'
+import { ask } from '../../api/client.ts'
+import { useResource } from '../../state/resource.ts'
 import { mergeRows } from './merge-rows.ts'
 
 /** Which beliefs the list shows. Each is a word in the address, so that a view can be bookmarked. */
@@ -88,136 +88,41 @@ const statusQuestions: Readonly<Record<Show, Query<'listBeliefs'>>> = {
 
 export type Listed = RouteAnswer<'listBeliefs'>['items'][number]
 
-export type BeliefList = {
-  /** Null until the first answer. */
-  readonly items: readonly Listed[] | null
-  readonly total: number
-  /** More beliefs match than were counted. */
-  readonly isCut: boolean
-  readonly error: Refusal | null
-  readonly isLoading: boolean
-  readonly reload: () => void
-  readonly loadMore: () => void
-}
-
+/** Min rows that are loaded; the list doubles whenever its end comes near the viewport. */
 const pageSize = 50
+/** Max rows of one answer. */
 const maxAtOnce = 200
 
-type Shown = {
-  readonly key: string
-  /** The newest change that the items show. */
-  readonly head: number
-  readonly items: readonly Listed[]
-  readonly total: number
-  readonly isCut: boolean
-}
-
 /** The matching beliefs, as far as they were scrolled to. A change elsewhere updates rows without moving them. */
-export function useBeliefList(question: Query<'listBeliefs'>, head: number): BeliefList {
+export function useBeliefList(question: Query<'listBeliefs'>, head: number) {
   const key = JSON.stringify(question)
-  const [shown, setShown] = useState<Shown | null>(null)
-  const [error, setError] = useState<Refusal | null>(null)
-  const [isLoading, setLoading] = useState(true)
-  const [attempt, setAttempt] = useState(0)
-  const current = useRef<Shown | null>(null)
-  current.current = shown
-  const isExtending = useRef(false)
-  const reload = () => setAttempt((before) => before + 1)
-  useRetry(error, reload)
-
-  useEffect(() => {
-    const controller = new AbortController()
-    const before = current.current?.key === key ? current.current : null
-    setLoading(true)
-    fresh(question, before, controller.signal).then(
-      (answer) => {
-        if (controller.signal.aborted) return
-        setShown({ key, head, ...answer })
-        setError(null)
-        setLoading(false)
-      },
-      (reason: unknown) => {
-        if (controller.signal.aborted) return
-        // The rows of another query would look like the answer to this one.
-        if (before === null) setShown(null)
-        setError(asRefusal(reason))
-        setLoading(false)
-      },
-    )
-    return () => controller.abort()
-  }, [key, head, attempt])
-
-  const loadMore = async () => {
-    if (shown === null || shown.key !== key || isExtending.current || shown.items.length >= shown.total) return
-    isExtending.current = true
-    try {
-      const more = await ask('listBeliefs', { query: { ...question, limit: maxAtOnce, offset: shown.items.length } })
-      // Extends the current rows, which may have changed since the last render.
-      setShown((now) => {
-        if (now?.key !== key) return now
-        const known = new Set(now.items.map(({ belief }) => belief.id))
-        const added = more.items.filter(({ belief }) => !known.has(belief.id))
-        // Rows that moved while paging must not be loaded again and again.
-        const total = added.length === 0 ? known.size : more.total
-        return { ...now, total, isCut: more.isCut, items: [...now.items, ...added] }
-      })
-    } catch (reason) {
-      setError(asRefusal(reason))
-    } finally {
-      isExtending.current = false
-    }
-  }
-  return {
-    items: shown?.items ?? null,
-    total: shown?.total ?? 0,
-    isCut: shown?.isCut ?? false,
-    error,
-    isLoading,
-    reload,
-    loadMore: () => void loadMore(),
-  }
+  const [depth, setDepth] = useState({ key, rows: pageSize })
+  const rows = depth.key === key ? depth.rows : pageSize
+  const before = useRef({ key, items: [] as readonly Listed[] })
+  const found = useResource(
+    key,
+    async (signal) => {
+      const list = await loadRows(question, rows, signal)
+      const items = before.current.key === key ? mergeRows(before.current.items, list.items) : list.items
+      before.current = { key, items }
+      return { ...list, items }
+    },
+    { freshness: `${head} ${rows}`, keep: true },
+  )
+  const { items = null, total = 0, isCut = false } = found.value ?? {}
+  return { ...found, items, total, isCut, loadMore: () => setDepth({ key, rows: 2 * (items?.length ?? pageSize) }) }
 }
 
-/** The current list. Of a long list only the changed rows are loaded, if they are known. */
-async function fresh(question: Query<'listBeliefs'>, before: Shown | null, signal: AbortSignal) {
-  if (before === null) return firstOf(question, pageSize, signal)
-  const isByChange = question.query === undefined && question.order === undefined
-  if (isByChange && before.items.length > pageSize) {
-    const [changed, top] = await Promise.all([
-      changedSince(before.head, signal),
-      ask('listBeliefs', { query: { ...question, limit: pageSize, offset: 0 }, signal }),
-    ])
-    const onTop = new Set(top.items.map(({ belief }) => belief.id))
-    // Changed beliefs are on top now. One that is not was undone, or no longer matches.
-    if (changed?.every((id) => onTop.has(id))) {
-      const below = before.items.filter(({ belief }) => !onTop.has(belief.id))
-      return { items: mergeRows(before.items, [...top.items, ...below]), total: top.total, isCut: false }
-    }
-  }
-  const all = await firstOf(question, Math.max(pageSize, before.items.length), signal)
-  return { ...all, items: mergeRows(before.items, all.items) }
-}
-
-/** The beliefs that changed after an event; null if there are too many to list. */
-async function changedSince(head: number, signal: AbortSignal): Promise<readonly string[] | null> {
-  const { items, nextBefore } = await ask('journal', { query: { limit: pageSize }, signal })
-  const later = items.filter(({ event }) => event.number > head)
-  if (later.length === items.length && nextBefore !== null) return null
-  if (later.some(({ event }) => event.beliefCount > event.beliefIds.length)) return null
-  return later.flatMap(({ event }) => event.beliefIds)
-}
-
-async function firstOf(question: Query<'listBeliefs'>, wanted: number, signal: AbortSignal) {
-  const items: Listed[] = []
-  let total = 0
-  let isCut = false
-  for (let offset = 0; offset < wanted; offset += maxAtOnce) {
-    const limit = Math.min(maxAtOnce, wanted - offset)
-    const page = await ask('listBeliefs', { query: { ...question, limit, offset }, signal })
-    items.push(...page.items)
-    total = page.total
-    isCut = page.isCut
-    if (page.items.length < limit) break
-  }
-  return { items, total, isCut }
+async function loadRows(question: Query<'listBeliefs'>, rows: number, signal: AbortSignal) {
+  const offsets = Array.from({ length: Math.ceil(rows / maxAtOnce) }, (_, part) => part * maxAtOnce)
+  const pages = await Promise.all(
+    offsets.map((offset) =>
+      ask('listBeliefs', { query: { ...question, limit: Math.min(maxAtOnce, rows - offset), offset }, signal }),
+    ),
+  )
+  // A change between two answers may move a row from one to the other.
+  const byId = new Map<string, Listed>(pages.flatMap((page) => page.items.map((one) => [one.belief.id, one] as const)))
+  const items: readonly Listed[] = [...byId.values()]
+  const { total = 0, isCut = false } = pages.at(-1) ?? {}
+  return { items, total: items.length < rows ? items.length : total, isCut }
 }

@@ -1,5 +1,4 @@
 import type { ComponentChildren } from 'preact'
-import { useState } from 'preact/hooks'
 import type { ApiBelief, ApiProposal as ProposalValue } from '../../../../src/http/api/contract.ts'
 import { ask } from '../../api/client.ts'
 import { dayOf } from '../../format/time.ts'
@@ -60,24 +59,20 @@ function differences({ proposal, target, accepted }: ProposalValue) {
 
 type DecisionProps = {
   readonly accept: string
-  readonly decide: (isAccepted: boolean) => Promise<boolean>
-  readonly onDecided: (isAccepted: boolean) => void
+  readonly value: Undecided
+  readonly onDecided?: (isAccepted: boolean) => void
   readonly children?: ComponentChildren
 }
 
 /** The two buttons of a decision. */
-function Decision({ accept, decide: decideOn, onDecided, children }: DecisionProps) {
-  const [isBusy, setBusy] = useState(false)
+export function Decision({ accept, value, onDecided, children }: DecisionProps) {
   const onClick = async (isAccepted: boolean) => {
-    setBusy(true)
-    const isDone = await decideOn(isAccepted)
-    setBusy(false)
-    if (isDone) onDecided(isAccepted)
+    if (await decide(value, isAccepted)) onDecided?.(isAccepted)
   }
   return (
     <div class="row">
-      <Button tone="main" icon="check" isBusy={isBusy} onClick={() => void onClick(true)} label={accept} />
-      <Button icon="close" isBusy={isBusy} onClick={() => void onClick(false)} label="Reject" />
+      <Button tone="main" icon="check" onClick={() => onClick(true)} label={accept} />
+      <Button icon="close" onClick={() => onClick(false)} label="Reject" />
       {children}
     </div>
   )
@@ -98,7 +93,7 @@ export function Proposal({ value, shownOn, onDecided }: ProposalProps) {
       <ProposalText value={value} />
       <Decision
         accept={proposal.resolvedAt === null ? 'Accept' : 'Remove it'}
-        decide={(isAccepted) => decide(value, isAccepted)}
+        value={value}
         onDecided={(isAccepted) => onDecided(isAccepted ? proposal.id : (target?.id ?? ''))}
       >
         {target === null || target.id === shownOn ? null : (
@@ -146,7 +141,7 @@ export const Candidate = ({ belief, onRejected }: { readonly belief: ApiBelief; 
     <p>{sourceWords(belief)}. It is not recalled until you confirm it.</p>
     <Decision
       accept="Confirm"
-      decide={(isAccepted) => decide({ proposal: belief, target: null }, isAccepted)}
+      value={{ proposal: belief, target: null }}
       onDecided={(isAccepted) => !isAccepted && onRejected()}
     />
   </article>

@@ -7,11 +7,11 @@ import { pluralize } from '../../format/numbers.ts'
 import type { TextRange } from '../../format/text.ts'
 import { dayOf, endOfDay, moment, namedDay } from '../../format/time.ts'
 import { address } from '../../navigation/match.ts'
-import { Link, navigate, query, withQuery } from '../../navigation/router.tsx'
+import { Link, query, setQuery, withQuery } from '../../navigation/router.tsx'
 import { commandLine, scopes } from '../../state/facts.ts'
 import { useResource } from '../../state/resource.ts'
 import { AgeBadge, Badge, Button, Clipped, Highlighted } from '../../ui/elements.tsx'
-import { SearchBox, Select } from '../../ui/form.tsx'
+import { QuerySelect, SearchBox } from '../../ui/form.tsx'
 import { VirtualPages } from '../../ui/lists.tsx'
 import { EmptyState, Loaded, SkeletonRows } from '../../ui/notice.tsx'
 import { StrengthChip } from '../recall/reasons.tsx'
@@ -57,8 +57,6 @@ export function turnFilters() {
 }
 
 function Filters({ text }: { readonly text: string }) {
-  const set = (changes: Readonly<Record<string, string | null>>) => navigate(withQuery(changes), { replace: true })
-  const { scope = [null] } = turnFilters()
   return (
     <search class="filter-bar sticky stack tight" aria-label="Conversations">
       <SearchBox
@@ -66,17 +64,16 @@ function Filters({ text }: { readonly text: string }) {
         placeholder="Ask, or search for words"
         maxLength={2_000}
         text={text}
-        onChange={(q) => set({ q })}
+        onChange={(q) => setQuery({ q })}
       />
       <div class="row">
-        <Select
+        <QuerySelect
           label="Project"
-          value={scope[0] ?? ''}
+          name="scope"
           options={[
             ['', 'All projects'],
             ...(scopes.value?.items ?? []).map((known) => [known.scope, known.scope] as const),
           ]}
-          onChoose={(chosen) => set({ scope: chosen })}
         />
         <label class="row small to-end">
           As of
@@ -84,7 +81,7 @@ function Filters({ text }: { readonly text: string }) {
             class="select"
             type="date"
             value={query.value.get('until') ?? ''}
-            onChange={(event) => set({ until: event.currentTarget.value })}
+            onChange={(event) => setQuery({ until: event.currentTarget.value })}
           />
         </label>
       </div>
@@ -124,7 +121,7 @@ function Sessions({ chosen }: { readonly chosen: string | null }) {
         ) : (
           <VirtualPages key={key} total={total} freshness={journalHead.value} defaultHeight={76} load={load}>
             {(rows: Awaited<ReturnType<typeof load>>) => (
-              <ul class="belief-rows">
+              <ul>
                 {rows.map(({ one, isNewDay }) => (
                   <Fragment key={one.session}>
                     {isNewDay ? <li class="group-title">{namedDay(one.lastAt, one.utcOffset)}</li> : null}
@@ -178,7 +175,7 @@ function FoundTurns({ text }: { readonly text: string }) {
         quotes.length === 0 ? (
           <EmptyState icon="filter" title="Nothing was said with these words" />
         ) : (
-          <ul class="belief-rows" aria-busy={found.isLoading}>
+          <ul aria-busy={found.isLoading}>
             {quotes.map((hit) => (
               <Found key={`${hit.turn}-${hit.text}`} hit={hit} />
             ))}
@@ -215,7 +212,7 @@ function Found({ hit }: { readonly hit: Hit }) {
         <Button
           tone="quiet"
           class="small"
-          onClick={() => void show()}
+          onClick={show}
           aria-label={`Show the messages around it: ${hit.text}`}
           label="Show the messages around it"
         />

@@ -11,7 +11,7 @@ import { useSubject } from '../../state/window.ts'
 import { Badge, BeliefLink, Button, Icon, Prose } from '../../ui/elements.tsx'
 import { Field, FormDialog } from '../../ui/form.tsx'
 import { VirtualPages } from '../../ui/lists.tsx'
-import { Loaded, Refused, SkeletonBlock } from '../../ui/notice.tsx'
+import { Loaded, Refused, SkeletonRows } from '../../ui/notice.tsx'
 
 type Page = RouteAnswer<'getConversation'>
 export type Turn = Page['items'][number]
@@ -35,7 +35,7 @@ export function SessionView({ session }: { readonly session: string }) {
         onClick={() => goBackTo(withQuery({}, '/conversations'))}
         label="All conversations"
       />
-      <Loaded resource={found} waiting={<SkeletonBlock label="Loading the conversation" />} elsewhere={back}>
+      <Loaded resource={found} waiting={<SkeletonRows rows={7} label="Loading the conversation" />} elsewhere={back}>
         {({ total, opening, startAt }) => (
           <>
             <header class="stack tight">

@@ -6,28 +6,19 @@ import type { TextRange } from '../../format/text.ts'
 import { Link, navigate } from '../../navigation/router.tsx'
 import { useResource } from '../../state/resource.ts'
 import { useSubject } from '../../state/window.ts'
-import { Badge, Button, Highlighted, Prose } from '../../ui/elements.tsx'
+import { Badge, Button, Highlighted, Prose, type Tone } from '../../ui/elements.tsx'
 import { Facts, Figures, PageHead, Panel, Table } from '../../ui/layout.tsx'
-import { Loaded, SkeletonBlock } from '../../ui/notice.tsx'
+import { Loaded, SkeletonRows } from '../../ui/notice.tsx'
 import { message } from '../recall/recall-state.ts'
 import { CaseVerdict } from './parts.tsx'
-import {
-  allPacks,
-  caseAddress,
-  type Explained,
-  explainedOf,
-  failureWords,
-  metricName,
-  packAddress,
-  runAddress,
-} from './words.ts'
+import { allPacks, caseAddress, failureWords, metricName, packAddress, runAddress } from './words.ts'
 
 /** One case of a run: the message, the expected and the returned beliefs, and the explanation. */
 export function CaseView({ runId, caseId }: { readonly runId: string; readonly caseId: string }) {
   const found = useResource(`${runId}/${caseId}`, (signal) => ask('case', { params: { id: runId, caseId }, signal }))
   useSubject(caseId)
   return (
-    <Loaded resource={found} waiting={<SkeletonBlock label="Loading the case" />} elsewhere={allPacks}>
+    <Loaded resource={found} waiting={<SkeletonRows rows={7} label="Loading the case" />} elsewhere={allPacks}>
       {({ run, prompt, notes, texts, work, records, failing }) => (
         <div class="stack">
           <PageHead
@@ -65,7 +56,6 @@ export function CaseView({ runId, caseId }: { readonly runId: string; readonly c
             <Repeat
               key={record.repeat}
               record={record}
-              prompt={prompt}
               texts={texts}
               work={work.find(({ repeat }) => repeat === record.repeat + 1) ?? work[index] ?? null}
               isOnly={records.length === 1}
@@ -91,15 +81,13 @@ type Record = RouteAnswer<'case'>['records'][number]
 
 type RepeatProps = {
   readonly record: Record
-  readonly prompt: string | null
   readonly texts: RouteAnswer<'case'>['texts']
   readonly work: RouteAnswer<'case'>['work'][number] | null
   readonly isOnly: boolean
 }
 
-function Repeat({ record, prompt, texts, work, isOnly }: RepeatProps) {
+function Repeat({ record, texts, work, isOnly }: RepeatProps) {
   const { verdict, failures, error, repeat, seed, returned, explanation, scores, timings } = record
-  const explained = explainedOf(explanation)
   const problems = [
     ...(error === undefined ? [] : [`${error.class}: ${error.message}`]),
     // The checks of a task are next to the answers.
@@ -122,8 +110,8 @@ function Repeat({ record, prompt, texts, work, isOnly }: RepeatProps) {
           <details open={texts === null}>
             <summary>Explanation: how each result was found</summary>
             <div class="stack tight explanation">
-              {explained === null ? <Plain given={explanation} /> : <Reached explained={explained} prompt={prompt} />}
-              <ReturnedTable items={returned} explained={explained} texts={texts} />
+              <ReturnedTable items={returned} texts={texts} />
+              <Plain given={explanation} names={namesOf(texts)} />
             </div>
           </details>
         ) : (
@@ -154,22 +142,27 @@ function Repeat({ record, prompt, texts, work, isOnly }: RepeatProps) {
 const namesOf = (texts: RouteAnswer<'case'>['texts']): Readonly<globalThis.Record<string, string>> =>
   Object.fromEntries(Object.entries(texts?.beliefs ?? {}).map(([id, { name }]) => [id, name]))
 
-/** A system's own explanation, as a list of names and values. */
-function Plain({ given }: { readonly given: unknown }): ComponentChild {
-  if (given === undefined || given === null || given === '') return null
-  if (typeof given !== 'object') return <span class="prose">{String(given)}</span>
+type PlainProps = { readonly given: unknown; readonly names: Readonly<globalThis.Record<string, string>> }
+
+/** A system's explanation as names and values, with the names of beliefs in place of their ids. */
+function Plain({ given, names }: PlainProps): ComponentChild {
+  if (given === undefined || isEmpty(given)) return null
+  if (typeof given !== 'object' || given === null)
+    return (
+      <span class="prose">{typeof given === 'number' ? figure(given) : (names[String(given)] ?? String(given))}</span>
+    )
   const entries = Object.entries(given).filter(([, value]) => !isEmpty(value))
   if (Array.isArray(given))
     return (
       <ul class="stack tight">
         {entries.map(([at, value]) => (
           <li key={at}>
-            <Plain given={value} />
+            <Plain given={value} names={names} />
           </li>
         ))}
       </ul>
     )
-  return <Facts rows={entries.map(([name, value]) => [metricName(name), <Plain given={value} />])} />
+  return <Facts rows={entries.map(([name, value]) => [metricName(name), <Plain given={value} names={names} />])} />
 }
 
 const isEmpty = (value: unknown): boolean =>
@@ -196,27 +189,12 @@ function OtherChecks({ checks }: { readonly checks: Record['returned'] }) {
   )
 }
 
-function Reached({ explained, prompt }: { readonly explained: Explained; readonly prompt: string | null }) {
-  const { group, query, prelude, nearMisses } = explained
-  return (
-    <Facts
-      rows={[
-        ['Group', group],
-        ['Searched for', query === prompt ? null : query],
-        ['In every context', prelude === null ? null : <Prose text={prelude} />],
-        ...nearMisses.map(({ id, reason }) => [`Left out: ${id}`, reason] as const),
-      ]}
-    />
-  )
-}
-
 type ReturnedProps = {
   readonly items: Record['returned']
-  readonly explained: Explained | null
   readonly texts: RouteAnswer<'case'>['texts']
 }
 
-function ReturnedTable({ items, explained, texts }: ReturnedProps) {
+function ReturnedTable({ items, texts }: ReturnedProps) {
   if (items.length === 0) return <p class="soft">Nothing was returned.</p>
   return (
     <Table
@@ -232,16 +210,6 @@ function ReturnedTable({ items, explained, texts }: ReturnedProps) {
           label: 'score',
           cell: ({ score }) => (score === null ? null : scoreWords(score)),
         },
-        {
-          head: 'Because of',
-          class: 'break',
-          cell: ({ id }) =>
-            explained?.clauses.get(id)?.map(({ field, form, score }) => (
-              <div key={`${field}-${form}`}>
-                {field} “{form}” <span class="soft number">{scoreWords(score)}</span>
-              </div>
-            )),
-        },
       ]}
     />
   )
@@ -250,37 +218,25 @@ function ReturnedTable({ items, explained, texts }: ReturnedProps) {
 type Texts = NonNullable<RouteAnswer<'case'>['texts']>
 type Returned = RouteAnswer<'case'>['records'][number]['returned']
 
-/** The expected, returned, missing and unwanted items of a case, each with its text. */
-export function ExpectedGot({ texts, returned }: { readonly texts: Texts; readonly returned: Returned }) {
+/** The expected and the returned items of a case, each with its text; missing and unwanted ones are marked. */
+function ExpectedGot({ texts, returned }: { readonly texts: Texts; readonly returned: Returned }) {
   const got = new Set(returned.map(({ id }) => id))
-  const wanted = texts.expected.filter(({ must }) => must === 'include')
-  const unwanted = texts.expected.filter(({ must }) => must === 'exclude')
-  const missing = wanted.filter(({ id }) => !got.has(id))
-  const wrong = unwanted.filter(({ id }) => got.has(id))
+  const demandOf = (id: string) => texts.expected.find((one) => one.id === id)?.must
   return (
-    <div class="thirds columns">
+    <div class="compared columns">
       <Column title="Expected" empty="Nothing in particular.">
-        {wanted.map(({ id, tier }) => (
-          <Item key={`${tier}-${id}`} id={id} texts={texts} mark={got.has(id) ? 'good' : 'bad'} />
-        ))}
+        {texts.expected
+          .filter(({ must }) => must === 'include')
+          .map(({ id, tier }) => (
+            <Item key={`${tier}-${id}`} id={id} texts={texts} tone={got.has(id) ? 'good' : 'bad'} note="missing" />
+          ))}
       </Column>
       <Column title="Got" empty="Nothing came back.">
-        {returned.map(({ id, tier }) => (
-          <Item
-            key={`${tier ?? ''}-${id}`}
-            id={id}
-            texts={texts}
-            mark={wrong.some((one) => one.id === id) ? 'bad' : wanted.some((one) => one.id === id) ? 'good' : null}
-          />
-        ))}
-      </Column>
-      <Column title="Missing or wrong" empty={missing.length + wrong.length === 0 ? 'Nothing.' : ''}>
-        {missing.map(({ id }) => (
-          <Item key={`missing-${id}`} id={id} texts={texts} mark="bad" note="missing" />
-        ))}
-        {wrong.map(({ id }) => (
-          <Item key={`wrong-${id}`} id={id} texts={texts} mark="bad" note="should not be here" />
-        ))}
+        {returned.map(({ id, tier }) => {
+          const tone = { include: 'good', exclude: 'bad', none: 'plain' } as const
+          const key = `${tier ?? ''}-${id}`
+          return <Item key={key} id={id} texts={texts} tone={tone[demandOf(id) ?? 'none']} note="should not be here" />
+        })}
       </Column>
     </div>
   )
@@ -301,15 +257,16 @@ function Column({ title, empty, children }: ColumnProps) {
 type ItemProps = {
   readonly id: string
   readonly texts: Texts
-  readonly mark: 'good' | 'bad' | null
-  readonly note?: string
+  readonly tone: Tone
+  /** Shown if the tone is bad. */
+  readonly note: string
 }
 
-function Item({ id, texts, mark, note }: ItemProps) {
+function Item({ id, texts, tone, note }: ItemProps) {
   const belief = texts.beliefs[id]
   return (
-    <li class={`quote ${mark ?? 'plain'}`}>
-      <b title={id}>{belief?.name ?? id}</b> {note === undefined ? null : <Badge tone="bad">{note}</Badge>}
+    <li class={`quote ${tone}`}>
+      <b title={id}>{belief?.name ?? id}</b> {tone === 'bad' ? <Badge tone="bad">{note}</Badge> : null}
       {belief === undefined ? null : <Prose text={belief.content} class="soft small" />}
     </li>
   )
@@ -319,7 +276,7 @@ type Work = RouteAnswer<'case'>['work'][number]
 type Check = Work['checks'][number]
 
 /** The prompts and answers of an agent, session by session, with the checks next to the answers. */
-export const TaskChat = ({ work }: { readonly work: Work }) => (
+const TaskChat = ({ work }: { readonly work: Work }) => (
   <div class="stack">
     {work.sessions.map((session, index) => {
       const checks = work.checks.filter((check) => check.session === session.id)
@@ -336,16 +293,14 @@ export const TaskChat = ({ work }: { readonly work: Work }) => (
               <Highlighted text={session.prompt} ranges={rangesIn(session.prompt, work.checks)} />
             </p>
           </div>
-          <div class="bubble assistant" id={placeOf(session.id, -1)} tabIndex={-1}>
+          <div class="bubble assistant">
             <span class="soft small">Agent</span>
             <p class="prose" dir="auto">
-              {session.answer === null || session.answer.trim() === ''
-                ? '(no answer)'
-                : sentencesOf(session.answer).map((sentence, at) => (
-                    <span key={placeOf(session.id, at)} id={placeOf(session.id, at)} class="sentence" tabIndex={-1}>
-                      <Highlighted text={sentence} ranges={rangesIn(sentence, checks)} />
-                    </span>
-                  ))}
+              {session.answer === null || session.answer.trim() === '' ? (
+                '(no answer)'
+              ) : (
+                <Highlighted text={session.answer} ranges={rangesIn(session.answer, checks)} />
+              )}
             </p>
           </div>
           {checks.length === 0 ? null : (
@@ -353,10 +308,7 @@ export const TaskChat = ({ work }: { readonly work: Work }) => (
               {checks.map((check) => (
                 <li key={check.id}>
                   <Badge tone={check.passed ? 'good' : 'bad'}>{check.passed ? 'found' : 'missing'}</Badge>{' '}
-                  <JudgedLink check={check} place={placeOf(session.id, judgedAt(session.answer ?? '', check))} />{' '}
-                  <span class="break" title={check.expected}>
-                    expected {expectedWords(check.expected)}
-                  </span>
+                  <code>{check.id}</code> <span class="break">expected {check.expected}</span>
                   {check.passed ? null : <span class="soft break"> · found {check.found}</span>}
                 </li>
               ))}
@@ -367,48 +319,6 @@ export const TaskChat = ({ work }: { readonly work: Work }) => (
     })}
   </div>
 )
-
-const placeOf = (session: string, sentence: number): string =>
-  sentence < 0 ? `answer-${session}` : `answer-${session}-${sentence}`
-
-const sentencesOf = (text: string): readonly string[] =>
-  [...new Intl.Segmenter('en', { granularity: 'sentence' }).segment(text)].map(({ segment }) => segment)
-
-/** A link from a check to the sentence that it judges, or to the whole answer if no sentence contains its value. */
-function JudgedLink({ check, place }: { readonly check: Check; readonly place: string }) {
-  const go = (event: Event) => {
-    event.preventDefault()
-    const sentence = document.getElementById(place)
-    sentence?.scrollIntoView({ block: 'center' })
-    sentence?.focus({ preventScroll: true })
-  }
-  return (
-    <a class="mono" href={`#${place}`} title="Show the sentence that it judges" onClick={go}>
-      {check.id}
-    </a>
-  )
-}
-
-/** The number of the sentence with a value that a check wants; for one that failed also with one that it forbids. */
-function judgedAt(answer: string, { expected, passed }: Check): number {
-  const values = [...expected.matchAll(quoted)].flatMap(([, not, value = '']) =>
-    value.length < 2 || (passed && not !== undefined) ? [] : [value.toLowerCase()],
-  )
-  return sentencesOf(answer).findIndex((sentence) => values.some((value) => sentence.toLowerCase().includes(value)))
-}
-
-/** More values than this are shown as a count. */
-const maxValues = 5
-
-function expectedWords(expected: string): string {
-  const values = [...expected.matchAll(quoted)]
-  const wanted = values.filter(([, not]) => not === undefined)
-  if (values.length <= maxValues || wanted.length < 2) return expected
-  const unwanted = values.length - wanted.length
-  const named = wanted.slice(0, 3).map(([value]) => value)
-  const others = wanted.length - named.length
-  return `${named.join(', ')}${others === 0 ? '' : ` or ${pluralize(others, 'similar word')}`}${unwanted === 0 ? '' : ` and none of ${pluralize(unwanted, 'other')}`}`
-}
 
 /** A quoted value of a check, as in `"May 21" or "21 May", not "May 7"`, and whether it must not be there. */
 const quoted = /(not )?"([^"]*)"/g

@@ -7,7 +7,7 @@ import { useResource } from '../../state/resource.ts'
 import { useSubject } from '../../state/window.ts'
 import { Badge, Button, type Tone } from '../../ui/elements.tsx'
 import { PageHead, Panel, Table } from '../../ui/layout.tsx'
-import { Loaded, SkeletonBlock } from '../../ui/notice.tsx'
+import { Loaded, SkeletonRows } from '../../ui/notice.tsx'
 import { CaseVerdict, Failures } from './parts.tsx'
 import {
   allPacks,
@@ -52,7 +52,7 @@ export function CompareView({ before, after }: { readonly before: string; readon
   const found = useResource(`${before}\n${after}`, (signal) => ask('compareRuns', { query: { before, after }, signal }))
   useSubject('Two runs')
   return (
-    <Loaded resource={found} waiting={<SkeletonBlock label="Comparing" />} elsewhere={allPacks}>
+    <Loaded resource={found} waiting={<SkeletonRows rows={7} label="Comparing" />} elsewhere={allPacks}>
       {(compared) => (
         <div class="stack">
           <PageHead

@@ -1,6 +1,6 @@
 import { match } from '../../navigation/match.ts'
-import { Link, path, query } from '../../navigation/router.tsx'
-import { EmptyState } from '../../ui/notice.tsx'
+import { path, query } from '../../navigation/router.tsx'
+import { NoSuchPage } from '../../ui/notice.tsx'
 import { CaseView } from './case.tsx'
 import { CompareView } from './compare.tsx'
 import { PackView } from './pack.tsx'
@@ -20,12 +20,5 @@ export function EvaluationPage() {
     return <CaseView runId={one.id} caseId={one.caseId} key={given} />
   if (given === '/evaluation/compare')
     return <CompareView before={query.value.get('before') ?? ''} after={query.value.get('after') ?? ''} />
-  return (
-    <div class="panel">
-      <h1 class="unseen">Evaluation</h1>
-      <EmptyState icon="question" title="There is no such page">
-        <Link href="/evaluation">Go to the packs</Link>
-      </EmptyState>
-    </div>
-  )
+  return <NoSuchPage href="/evaluation" text="Go to the packs" />
 }

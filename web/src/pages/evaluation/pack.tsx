@@ -3,7 +3,7 @@ import type { ListedRun, RouteAnswer } from '../../../../src/http/api/contract.t
 import { ask, evalsChange, Refusal } from '../../api/client.ts'
 import { count, pluralize } from '../../format/numbers.ts'
 import { shortDay } from '../../format/time.ts'
-import { Link, navigate, query, withQuery } from '../../navigation/router.tsx'
+import { Link, query, setQuery } from '../../navigation/router.tsx'
 import { LinePlot } from '../../plots/plots.tsx'
 import { useResource } from '../../state/resource.ts'
 import { useSubject } from '../../state/window.ts'
@@ -11,7 +11,7 @@ import { Badge } from '../../ui/elements.tsx'
 import { Choice } from '../../ui/form.tsx'
 import { Figures, PageHead, Panel } from '../../ui/layout.tsx'
 import { MoreButton } from '../../ui/lists.tsx'
-import { EmptyState, Loaded, SkeletonBlock } from '../../ui/notice.tsx'
+import { EmptyState, Loaded, SkeletonRows } from '../../ui/notice.tsx'
 import { type Accepted, figureOf, measuresOf } from './measures.ts'
 import { RunButton } from './packs.tsx'
 import { caseTones, PackVerdict, RunsTable, StandingLine } from './parts.tsx'
@@ -42,7 +42,7 @@ export function PackView({ id }: { readonly id: string }) {
   })
   useSubject(found.value?.pack?.title ?? id)
   return (
-    <Loaded resource={found} waiting={<SkeletonBlock label="Loading the pack" />} elsewhere={allPacks}>
+    <Loaded resource={found} waiting={<SkeletonRows rows={7} label="Loading the pack" />} elsewhere={allPacks}>
       {({ pack, grid, runs, accepted }) => {
         const measured = grid.standing?.system ?? null
         const completed = runs.filter(({ run }) => run.status === 'completed' && run.filter === undefined)
@@ -104,7 +104,7 @@ const SystemChoice = ({ systems, chosen }: { readonly systems: readonly string[]
       label="System"
       value={chosen}
       options={systems.map((system) => [system, system])}
-      onChoose={(system) => navigate(withQuery({ system }), { replace: true })}
+      onChoose={(system) => setQuery({ system })}
     />
   )
 
@@ -201,7 +201,6 @@ function RunPlots({ history, accepted }: RunPlotsProps) {
           key={measure.title}
           {...measure}
           reference={base === undefined ? null : { value: base, label: 'baseline' }}
-          onChoose={(runId) => navigate(runAddress(runId))}
         />
       ))}
     </div>

@@ -184,9 +184,7 @@ function PackRow({ pack, others }: { readonly pack: ListedPack; readonly others:
 
 /** Runs a pack in the background; the page updates when the run has ended. */
 export function RunButton({ pack }: { readonly pack: string }) {
-  const [isBusy, setBusy] = useState(false)
   const start = async () => {
-    setBusy(true)
     try {
       const { runId } = await ask('startRun', { body: { pack } })
       showToast(`Running ${pack} as ${runId}. Its figures appear here when it is done.`)
@@ -194,9 +192,8 @@ export function RunButton({ pack }: { readonly pack: string }) {
     } catch (error) {
       toastRefusal(error)
     }
-    setBusy(false)
   }
-  return <Button class="small" isBusy={isBusy} onClick={() => void start()} aria-label={`Run ${pack}`} label="Run" />
+  return <Button class="small" onClick={start} aria-label={`Run ${pack}`} label="Run" />
 }
 
 const runsPerStep = 50

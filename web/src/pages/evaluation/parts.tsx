@@ -1,9 +1,8 @@
 import type { ListedCase, ListedPack, ListedRun, RouteAnswer } from '../../../../src/http/api/contract.ts'
 import { count, milliseconds, percent, pluralize } from '../../format/numbers.ts'
 import { dayOf } from '../../format/time.ts'
-import { Link, navigate, query, withQuery } from '../../navigation/router.tsx'
+import { Link, navigate, query, setQuery } from '../../navigation/router.tsx'
 import { roundCoordinate } from '../../plots/scale.ts'
-import { health } from '../../state/facts.ts'
 import { Badge, Button, Icon, Time, type Tone } from '../../ui/elements.tsx'
 import { Table } from '../../ui/layout.tsx'
 import { compareAddress, failureWords, packAddress, runAddress, systemOf, whenOf } from './words.ts'
@@ -141,9 +140,6 @@ export function StandingLine({ standing, pack }: StandingLineProps) {
           </p>
         )}
         <b>{standingWords(standing)}</b>
-        {isWorse && health.value?.isDemo === true ? (
-          <p class="small">In the demo, the runs of example-memory are made up.</p>
-        ) : null}
         <p class="row small">
           {against === null || !isCompared(standing) ? null : (
             <Link
@@ -164,7 +160,7 @@ export function RunsTable({ runs, showsPack }: { readonly runs: readonly ListedR
   const chosen = query.value.getAll('run')
   const toggle = (id: string) => {
     const next = chosen.includes(id) ? chosen.filter((other) => other !== id) : [...chosen, id].slice(-2)
-    navigate(withQuery({ run: next }), { replace: true })
+    setQuery({ run: next })
   }
   const [after, before] = runs.filter(({ run }) => chosen.includes(run.runId))
   const isPair = before !== undefined && after !== undefined

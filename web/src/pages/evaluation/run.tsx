@@ -2,13 +2,13 @@ import type { ListedCase, RouteAnswer } from '../../../../src/http/api/contract.
 import { ask, evalsChange } from '../../api/client.ts'
 import { count, milliseconds, percent, pluralize } from '../../format/numbers.ts'
 import { moment } from '../../format/time.ts'
-import { Link, navigate, query, withQuery } from '../../navigation/router.tsx'
+import { Link, navigate, query, setQuery } from '../../navigation/router.tsx'
 import { useResource } from '../../state/resource.ts'
 import { useSubject } from '../../state/window.ts'
-import { SearchBox, Select } from '../../ui/form.tsx'
+import { QuerySelect, SearchBox, Select } from '../../ui/form.tsx'
 import { Facts, Figures, PageHead, Panel } from '../../ui/layout.tsx'
 import { VirtualPages } from '../../ui/lists.tsx'
-import { Loaded, SkeletonBlock, SkeletonRows } from '../../ui/notice.tsx'
+import { Loaded, SkeletonRows } from '../../ui/notice.tsx'
 import { figureOf, measuresOf } from './measures.ts'
 import { CaseVerdict, Failures, RunStatus } from './parts.tsx'
 import { allPacks, caseAddress, compareAddress, packAddress, systemOf, whenOf } from './words.ts'
@@ -20,7 +20,7 @@ export function RunView({ id }: { readonly id: string }) {
   const found = useResource(id, (signal) => ask('run', { params: { id }, signal }), { freshness: evalsChange.value })
   useSubject(found.value === null ? null : `Run of ${found.value.run.benchmarkId}`)
   return (
-    <Loaded resource={found} waiting={<SkeletonBlock label="Loading the run" />} elsewhere={allPacks}>
+    <Loaded resource={found} waiting={<SkeletonRows rows={7} label="Loading the run" />} elsewhere={allPacks}>
       {(run) => (
         <div class="stack">
           <PageHead
@@ -125,7 +125,6 @@ function CasesList({ runId, counts }: { readonly runId: string; readonly counts:
     freshness: evalsChange.value,
     keep: true,
   })
-  const set = (changes: Readonly<Record<string, string | null>>) => navigate(withQuery(changes), { replace: true })
   return (
     <Panel
       title="Cases"
@@ -136,16 +135,15 @@ function CasesList({ runId, counts }: { readonly runId: string; readonly counts:
             placeholder="Id, message, failure"
             maxLength={200}
             text={text}
-            onChange={(next) => set({ text: next })}
+            onChange={(next) => setQuery({ text: next })}
           />
-          <Select
+          <QuerySelect
             label="Verdict"
-            value={verdict ?? ''}
+            name="verdict"
             options={[
               ['', 'All verdicts'],
               ...verdicts.map((known) => [known, `${known} (${count(counts[known] ?? 0)})`] as const),
             ]}
-            onChoose={(next) => set({ verdict: next })}
           />
         </>
       }

@@ -1,19 +1,10 @@
 import type { ComponentChildren } from 'preact'
 import type { FeedbackVerdict } from '../../../../src/beliefs/recall-counts.ts'
-import type {
-  ApiBelief,
-  ApiMatchedForm,
-  ApiNearMiss,
-  ApiPerhapsBelief,
-  ApiQuote,
-  ApiRelevantBelief,
-  RouteAnswer,
-} from '../../../../src/http/api/contract.ts'
+import type { ApiBelief, ApiNearMiss, ApiQuote, RouteAnswer } from '../../../../src/http/api/contract.ts'
 import { ask } from '../../api/client.ts'
 import { pluralize } from '../../format/numbers.ts'
 import { dayOf, moment } from '../../format/time.ts'
 import { typeWords } from '../../format/words.ts'
-import { useKeys } from '../../navigation/keys.ts'
 import { address } from '../../navigation/match.ts'
 import { Link } from '../../navigation/router.tsx'
 import { showToast, toastRefusal } from '../../state/changes.ts'
@@ -29,16 +20,8 @@ import {
   turnAddress,
 } from '../../ui/elements.tsx'
 import { Panel } from '../../ui/layout.tsx'
-import {
-  ExplanationTree,
-  matchWords,
-  meaningWords,
-  quoteWords,
-  reasonWords,
-  StrengthChip,
-  strengthOf,
-} from './reasons.tsx'
-import { pointedAt } from './recall-state.ts'
+import { type ContextLine, contextLines, type TierName, tiers } from './context-lines.ts'
+import { ExplanationTree, reasonWords, StrengthChip } from './reasons.tsx'
 
 export type Wish = 'absent' | 'present'
 export type OnWish = (belief: ApiBelief, wish: Wish) => void
@@ -52,145 +35,81 @@ type ContextViewProps = {
 
 /** The context in its order, each line once and with its reason; then the beliefs that were left out. */
 export function ContextView({ answer, isAsked, onWish }: ContextViewProps) {
-  useKeys({
-    u: { does: 'Call the recalled line under the pointer useful', onPress: () => giveFeedbackHere('useful') },
-    n: { does: 'Call the recalled line under the pointer not useful', onPress: () => giveFeedbackHere('not-useful') },
-  })
-  const { context, leftOut, quoteDecision, namedAnyway } = answer
-  const { prelude, relevant, questions, quotes } = context
-  const sure = quotes.filter(({ level }) => level === 'sure')
-  const perhapsSaid = quotes.filter(({ level }) => level === 'perhaps')
-  const told = new Set(prelude?.beliefIds ?? [])
-  const pinned = context.pinned.filter(({ id }) => !told.has(id))
-  const matchesOf = (id: string) => namedAnyway.find(({ beliefId }) => beliefId === id)?.matches ?? []
-  const isNamed = relevant.length + namedAnyway.length > 0
+  const lines = contextLines(answer)
+  // The keys of `tiers` are all of its type.
+  const names = Object.keys(tiers) as TierName[]
   return (
     <>
-      <Tier
-        title="Preferences and standing instructions"
-        note="In every context"
-        count={prelude?.beliefIds.length ?? 0}
-      >
-        {(prelude?.text.split('\n') ?? []).map((line, index) => (
-          <Told key={`${line}-${index}`} line={line} id={prelude?.beliefIds[index] ?? null} />
-        ))}
-      </Tier>
-      <Tier title="Pinned" note="In every context of these scopes" count={pinned.length}>
-        {pinned.map((belief) => (
-          <Pinned key={belief.id} belief={belief} matches={matchesOf(belief.id)} onWish={onWish} />
-        ))}
-      </Tier>
-      <Tier
-        title="Relevant to this message"
-        note="Named by the message, best first"
-        count={relevant.length}
-        empty={emptyWords(isAsked, isNamed, quotes.length + context.perhaps.length)}
-      >
-        {relevant.map((one) => (
-          <Relevant key={one.belief.id} relevant={one} onWish={onWish} all={relevant} />
-        ))}
-      </Tier>
-      <Tier title="Still open" note="Pinned questions" count={questions.length}>
-        {questions.map((belief) => (
-          <Pinned key={belief.id} belief={belief} matches={matchesOf(belief.id)} onWish={onWish} />
-        ))}
-      </Tier>
-      <Tier title="Said earlier" note="Quotes, word for word" count={sure.length}>
-        {sure.map((quote) => (
-          <Quoted key={`${quote.turn}-${quote.text}`} quote={quote} asked={quoteDecision?.asked ?? []} />
-        ))}
-      </Tier>
-      <Tier
-        title="Perhaps relevant"
-        note="Lines that the agent may ignore"
-        count={perhapsSaid.length + context.perhaps.length}
-      >
-        {perhapsSaid.map((quote) => (
-          <Quoted key={`${quote.turn}-${quote.text}`} quote={quote} asked={quoteDecision?.asked ?? []} />
-        ))}
-        {context.perhaps.map((one) => (
-          <Perhaps key={one.belief.id} {...one} onWish={onWish} />
-        ))}
-      </Tier>
-      <LeftOutView misses={leftOut} onWish={onWish} />
+      {names.map((name) => {
+        const own = lines.filter(({ tier }) => tier === name)
+        const { title, note } = tiers[name]
+        if (own.length === 0 && name !== 'relevant') return null
+        return (
+          <Panel key={name} title={title} note={note} tools={<Badge>{own.length}</Badge>}>
+            {own.length === 0 ? (
+              <p class="pad soft">{emptyWords(isAsked, lines)}</p>
+            ) : (
+              <ul class="rows">
+                {own.map((line, index) => (
+                  <Line key={`${line.id}-${index}`} line={line} onWish={onWish} />
+                ))}
+              </ul>
+            )}
+          </Panel>
+        )
+      })}
+      <LeftOutView misses={answer.leftOut} onWish={onWish} />
     </>
   )
 }
 
-function emptyWords(isAsked: boolean, isNamed: boolean, others: number): string {
+function emptyWords(isAsked: boolean, lines: readonly ContextLine[]): string {
   if (!isAsked) return 'Write a message to see which beliefs it brings, and why.'
-  if (isNamed) return 'The message names only beliefs of every context.'
-  return others > 0
+  const named = lines.filter(({ isNamed }) => isNamed)
+  if (named.some(({ tier }) => tier === 'pinned' || tier === 'questions'))
+    return 'The message names only beliefs of every context.'
+  return named.length > 0
     ? 'The message names no belief. The lines below match it.'
     : 'The message names nothing that is remembered here.'
 }
 
-type TierProps = {
-  readonly title: string
-  readonly note: string
-  readonly count: number
-  /** Shown for an empty tier; without it an empty tier is hidden. */
-  readonly empty?: string
-  readonly children: ComponentChildren
-}
+type LineProps = { readonly line: ContextLine; readonly onWish: OnWish }
 
-function Tier({ title, note, count, empty, children }: TierProps) {
-  if (count === 0 && empty === undefined) return null
+function Line({ line: { id, tier, text, of, reasons, isNamed, strength, explanation }, onWish }: LineProps) {
+  if (of === null)
+    return (
+      <li class="row apart">
+        <Prose text={text} class="grow" />
+        {id === text ? null : (
+          <Link class="soft small" href={address('beliefs', id)} aria-label={`See it: ${text}`} text="See it" />
+        )}
+      </li>
+    )
   return (
-    <Panel title={title} note={note} tools={<Badge>{count}</Badge>}>
-      {count === 0 ? <p class="pad soft">{empty}</p> : <ul class="rows">{children}</ul>}
-    </Panel>
-  )
-}
-
-const Told = ({ line, id }: { readonly line: string; readonly id: string | null }) => (
-  <li class="row apart">
-    <Prose text={line} class="grow" />
-    {id === null ? null : (
-      <Link class="soft small" href={address('beliefs', id)} aria-label={`See it: ${line}`} text="See it" />
-    )}
-  </li>
-)
-
-type RelevantProps = {
-  readonly relevant: ApiRelevantBelief
-  readonly onWish: OnWish
-  readonly all: readonly ApiRelevantBelief[]
-}
-
-function Relevant({ relevant, onWish, all }: RelevantProps) {
-  const { belief, through, explanation, matches } = relevant
-  const relation = all.find((one) => one.belief.id === through)?.belief
-  return (
-    <Pointed id={belief.id}>
-      <Head belief={belief} onWish={onWish} wish="absent">
-        <StrengthChip strength={through === null ? strengthOf(relevant) : 'possible'} />
-      </Head>
-      <Words belief={belief} />
-      {through === null ? (
-        <>
-          <Reasons matches={matches} />
-          <Score explanation={explanation} />
-        </>
+    <li class="recalled stack tight">
+      {'quote' in of ? (
+        <Quoted quote={of.quote} />
       ) : (
-        <Reason>It is not named itself; it is part of “{relation?.name ?? 'a relation'}”, which was.</Reason>
+        <>
+          <Head belief={of.belief} onWish={onWish} wish={tier === 'perhaps' ? 'present' : 'absent'}>
+            {strength === undefined ? null : <StrengthChip strength={strength} />}
+          </Head>
+          <Prose text={of.belief.content} />
+          {of.belief.why === '' ? null : <Prose text={of.belief.why} class="soft small" />}
+        </>
       )}
-      <Feedback id={belief.id} of={belief.name} />
-    </Pointed>
+      {reasons.map((reason) => (
+        <Reason key={reason}>{reason}</Reason>
+      ))}
+      {explanation === undefined ? null : (
+        <details class="small">
+          <summary>Details: score and numbers</summary>
+          <ExplanationTree explanation={explanation} />
+        </details>
+      )}
+      {isNamed && tier !== 'pinned' && tier !== 'questions' ? <Feedback id={id} of={text} /> : null}
+    </li>
   )
-}
-
-const Perhaps = ({ belief, cosine, minCosine, onWish }: ApiPerhapsBelief & { readonly onWish: OnWish }) => (
-  <Pointed id={belief.id}>
-    <Head belief={belief} onWish={onWish} wish="present" />
-    <Words belief={belief} />
-    <Reason>{meaningWords({ cosine, minCosine })}</Reason>
-    <Feedback id={belief.id} of={belief.name} />
-  </Pointed>
-)
-
-const giveFeedbackHere = (verdict: FeedbackVerdict): void => {
-  if (pointedAt.value !== null) void giveFeedback(pointedAt.value, verdict)
 }
 
 async function giveFeedback(id: string, verdict: FeedbackVerdict): Promise<void> {
@@ -223,53 +142,19 @@ const feedbackButtons = [
   ['not-useful', 'Not useful'],
 ] as const satisfies readonly (readonly [FeedbackVerdict, string])[]
 
-const Score = ({ explanation }: Pick<ApiRelevantBelief, 'explanation'>) => (
-  <details class="small">
-    <summary>Details: score and numbers</summary>
-    <ExplanationTree explanation={explanation} />
-  </details>
-)
-
-/** While the pointer is on it, the words that named it are emphasized in the message. */
-const Pointed = ({ id, children }: { readonly id: string; readonly children: ComponentChildren }) => (
-  <li
-    class="recalled stack tight"
-    onMouseEnter={() => {
-      pointedAt.value = id
-    }}
-    onMouseLeave={() => {
-      pointedAt.value = null
-    }}
-    onFocusIn={() => {
-      pointedAt.value = id
-    }}
-  >
-    {children}
-  </li>
-)
-
 const Reason = ({ icon = 'check', children }: { readonly icon?: IconName; readonly children: ComponentChildren }) => (
   <p class="row soft">
     <Icon name={icon} size={14} /> <span class="grow">{children}</span>
   </p>
 )
 
-const Reasons = ({ matches }: { readonly matches: readonly ApiMatchedForm[] }) => (
-  <>
-    {matches.map((match, index) => (
-      <Reason key={`${match.form}-${index}`}>{matchWords(match)}</Reason>
-    ))}
-  </>
-)
-
-function Quoted({ quote, asked }: { readonly quote: ApiQuote; readonly asked: readonly string[] }) {
-  const { text, at, utcOffset, speaker, role, earlier, correctedAt, explanation, session, turn } = quote
-  const who = speaker ?? speakers[role]
+function Quoted({ quote }: { readonly quote: ApiQuote }) {
+  const { text, at, utcOffset, speaker, role, earlier, correctedAt, session, turn } = quote
   return (
-    <Pointed id={turn}>
+    <>
       <div class="row">
         <b>
-          <bdi>{who}</bdi> said on{' '}
+          <bdi>{speaker ?? speakers[role]}</bdi> said on{' '}
           <time dateTime={at} title={moment(at, utcOffset)}>
             {dayOf(at, utcOffset)}
           </time>
@@ -285,25 +170,11 @@ function Quoted({ quote, asked }: { readonly quote: ApiQuote; readonly asked: re
       <blockquote class="quote">
         <Prose text={text} />
       </blockquote>
-      <Reason>{quoteWords(quote, asked)}</Reason>
-      <Score explanation={explanation} />
-      <Feedback id={turn} of={text} />
-    </Pointed>
+    </>
   )
 }
 
 const speakers = { user: 'You', assistant: 'The assistant', tool: 'A tool' } as const
-
-type PinnedProps = { readonly belief: ApiBelief; readonly matches: readonly ApiMatchedForm[]; readonly onWish: OnWish }
-
-const Pinned = ({ belief, matches, onWish }: PinnedProps) => (
-  <Pointed id={belief.id}>
-    <Head belief={belief} onWish={onWish} wish="absent" />
-    <Words belief={belief} />
-    <Reason>It is pinned, so every message gets it.</Reason>
-    <Reasons matches={matches} />
-  </Pointed>
-)
 
 type HeadProps = {
   readonly belief: ApiBelief
@@ -332,13 +203,6 @@ function Head({ belief, onWish, wish, children }: HeadProps) {
     </div>
   )
 }
-
-const Words = ({ belief }: { readonly belief: ApiBelief }) => (
-  <>
-    <Prose text={belief.content} />
-    {belief.why === '' ? null : <Prose text={belief.why} class="soft small" />}
-  </>
-)
 
 /** Old versions and proposals are never recalled, so no change could help. */
 const isPast = ({ reason: { kind } }: ApiNearMiss): boolean =>

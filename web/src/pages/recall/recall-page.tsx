@@ -1,15 +1,12 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { ApiBelief, RouteAnswer } from '../../../../src/http/api/contract.ts'
-import { ask, journalHead } from '../../api/client.ts'
 import { count, milliseconds, pluralize } from '../../format/numbers.ts'
-import { cutAtRanges } from '../../format/text.ts'
 import { useKeys } from '../../navigation/keys.ts'
 import { scopes as allScopes } from '../../state/facts.ts'
-import { useDebounced, useResource } from '../../state/resource.ts'
-import { Button, CopyButton } from '../../ui/elements.tsx'
+import { Button, CopyButton, Highlighted } from '../../ui/elements.tsx'
 import { ChipForm } from '../../ui/form.tsx'
 import { PageHead, Panel } from '../../ui/layout.tsx'
-import { EmptyState, Loaded, Refused, SkeletonBlock } from '../../ui/notice.tsx'
+import { EmptyState, Loaded, Refused, SkeletonRows } from '../../ui/notice.tsx'
 import { ContextView, type Wish } from './context-view.tsx'
 import {
   activeScopes,
@@ -18,29 +15,18 @@ import {
   chosenScopes,
   maxMessageLength,
   message,
-  pointedAt,
   toggleScope,
+  useRecall,
 } from './recall-state.ts'
 import { MissingDialog, RemedyDialog } from './remedies.tsx'
 
 /** The context that an agent would get for a message, and why; updated at every pause in typing. */
 export function RecallPage() {
   useLayoutEffect(adoptScopes, [])
-  const asked = useDebounced(message.value)
   const scopes = activeScopes.value
   const [wished, setWished] = useState<{ readonly belief: ApiBelief; readonly wish: Wish } | null>(null)
   const [isSearching, setSearching] = useState(false)
-  const recalled = useResource(
-    JSON.stringify([asked, scopes]),
-    async (signal) => ({
-      asked,
-      answer:
-        scopes.length === 0 || asked.length > maxMessageLength
-          ? null
-          : await ask('recall', { body: { message: asked, scopes: [...scopes] }, signal }),
-    }),
-    { freshness: journalHead.value, keep: true },
-  )
+  const recalled = useRecall(scopes)
   const answer = recalled.value?.answer ?? null
   // Marks of an earlier text would be under the wrong words.
   const highlights = answer !== null && recalled.value?.asked === message.value ? answer.highlights : []
@@ -86,7 +72,7 @@ export function RecallPage() {
           )}
         </div>
         <div class="stack" aria-busy={recalled.isLoading}>
-          <Loaded resource={recalled} waiting={<SkeletonBlock label="Recalling" />}>
+          <Loaded resource={recalled} waiting={<SkeletonRows rows={7} label="Recalling" />}>
             {({ asked: text, answer: given }) =>
               given !== null ? (
                 <ContextView
@@ -117,7 +103,12 @@ export function RecallPage() {
         />
       ) : null}
       {wished === null ? null : (
-        <RemedyDialog {...wished} message={asked} scopes={scopes} onClose={() => setWished(null)} />
+        <RemedyDialog
+          {...wished}
+          message={recalled.value?.asked ?? ''}
+          scopes={scopes}
+          onClose={() => setWished(null)}
+        />
       )}
     </>
   )
@@ -153,15 +144,7 @@ function MessageBox({ highlights }: { readonly highlights: Highlights }) {
       </label>
       <div class="message-frame">
         <div class="message-back" ref={backdrop} dir="auto" aria-hidden="true">
-          {cutAtRanges(message.value, highlights).map(({ words, isMarked, start }) =>
-            isMarked ? (
-              <mark key={start} class={isPointed(highlights, start) ? 'pointed' : undefined}>
-                {words}
-              </mark>
-            ) : (
-              words
-            ),
-          )}
+          <Highlighted text={message.value} ranges={highlights} />
           {'\n'}
         </div>
         <textarea
@@ -198,10 +181,6 @@ function MessageBox({ highlights }: { readonly highlights: Highlights }) {
     </div>
   )
 }
-
-const isPointed = (highlights: Highlights, start: number): boolean =>
-  pointedAt.value !== null &&
-  highlights.some((one) => one.start <= start && start < one.end && one.beliefIds.includes(pointedAt.value ?? ''))
 
 /** Max scopes that are shown; others are found by typing. */
 const maxShown = 12

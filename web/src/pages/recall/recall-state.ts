@@ -1,34 +1,31 @@
-import { computed, effect, signal } from '@preact/signals'
+import { computed, signal } from '@preact/signals'
+import { ask, journalHead } from '../../api/client.ts'
 import { navigate, path, query, withQuery } from '../../navigation/router.tsx'
 import { scopes } from '../../state/facts.ts'
-
-const key = 'credence-message'
+import { useDebounced, useResource } from '../../state/resource.ts'
+import { stored } from '../../state/stored.ts'
 
 /** The server's limit. */
 export const maxMessageLength = 100_000
 
 /**
- * What is asked. It outlives a look at another page and a reload, in this tab alone, and is never part of an address:
- * messages are private.
+ * The message of Home and Recall. It survives a visit to another page and a reload, in this tab only, and is never part of an
+ * address: messages are private.
  */
-export const message = signal(keptMessage())
+export const message = stored('sessionStorage', 'credence-message')
 
-effect(() => {
-  const text = message.value
-  try {
-    if (text === '') sessionStorage.removeItem(key)
-    else sessionStorage.setItem(key, text)
-  } catch {
-    // Without storage it lasts as long as the page.
-  }
-})
-
-function keptMessage(): string {
-  try {
-    return sessionStorage.getItem(key) ?? ''
-  } catch {
-    return ''
-  }
+/** What an agent would get for the message, updated at every pause in typing; null if nothing can be asked. */
+export function useRecall(inView: readonly string[]) {
+  const asked = useDebounced(message.value)
+  const isAskable = inView.length > 0 && asked.length <= maxMessageLength
+  return useResource(
+    JSON.stringify([asked, inView]),
+    async (signal) => {
+      const body = { message: asked, scopes: [...inView] }
+      return { asked, answer: isAskable ? await ask('recall', { body, signal }) : null }
+    },
+    { freshness: journalHead.value, keep: true },
+  )
 }
 
 /** Null before a choice: then the server's default scopes. */
@@ -54,6 +51,3 @@ export function toggleScope(scope: string): void {
   const before = activeScopes.peek()
   chooseScopes(before.includes(scope) ? before.filter((one) => one !== scope) : [...before, scope])
 }
-
-/** The belief under the pointer, whose words are shown stronger in the message. */
-export const pointedAt = signal<string | null>(null)

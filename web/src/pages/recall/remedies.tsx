@@ -90,7 +90,7 @@ export function RemedyDialog({ belief, wish, message, scopes, onClose }: RemedyD
   const [aliases, setAliases] = useState<readonly string[]>([])
   const [typed, setTyped] = useState('')
   const [keepsCase, setKeepsCase] = useState(true)
-  const { isBusy, error, run } = useAction()
+  const { error, run } = useAction()
   const about = { message, scopes: [...scopes], beliefId: belief.id, wish }
   const found = useResource(
     JSON.stringify(aliases),
@@ -129,9 +129,8 @@ export function RemedyDialog({ belief, wish, message, scopes, onClose }: RemedyD
                 <RemedyCard
                   key={`${remedy.kind}-${index}`}
                   remedy={remedy}
-                  isBusy={isBusy}
                   isFirst={index === 0}
-                  onApply={() => void run(() => apply(remedy))}
+                  onApply={() => run(() => apply(remedy))}
                   onClose={onClose}
                 />
               ))}
@@ -173,7 +172,7 @@ export function RemedyDialog({ belief, wish, message, scopes, onClose }: RemedyD
       <Refused error={error ?? (found.value === null ? null : found.error)} />
       <div class="row apart">
         <Check isChecked={keepsCase} onCheck={setKeepsCase} label="Save this as a regression case in my-cases" />
-        <Button isBusy={isBusy} onClick={() => void run(captureOnly)} label="Only save the case" />
+        <Button onClick={() => run(captureOnly)} label="Only save the case" />
       </div>
     </Dialog>
   )
@@ -197,9 +196,8 @@ function outcomeWords({ isFulfilled, captured, captureProblem, edited }: RouteAn
 
 type RemedyCardProps = {
   readonly remedy: ApiRemedy
-  readonly isBusy: boolean
   readonly isFirst: boolean
-  readonly onApply: () => void
+  readonly onApply: () => Promise<unknown>
   readonly onClose: () => void
 }
 
@@ -247,7 +245,7 @@ const isHarmless = ({ achieves, caution, appearing, disappearing, effects }: Api
   appearing.length + disappearing.length + (effects?.appearsIn.length ?? 0) + (effects?.leaves.length ?? 0) === 0
 
 /** One remedy and its side effects. */
-export function RemedyCard({ remedy, isBusy, isFirst, onApply, onClose }: RemedyCardProps) {
+export function RemedyCard({ remedy, isFirst, onApply, onClose }: RemedyCardProps) {
   const { kind, summary, achieves, caution, appearing, disappearing, change, ask, see, effects } = remedy
   const sideEffects = [
     ...(appearing.length === 0 ? [] : [`${pluralize(appearing.length, 'other belief')} would come too`]),
@@ -275,7 +273,6 @@ export function RemedyCard({ remedy, isBusy, isFirst, onApply, onClose }: Remedy
       {change === null ? null : (
         <Button
           tone={isFirst && isHarmless(remedy) ? 'main' : 'plain'}
-          isBusy={isBusy}
           onClick={onApply}
           aria-label={`Apply: ${summary}`}
           label="Apply"
