@@ -72,7 +72,11 @@ describe('a sure quote', () => {
   const text = 'The kayak rental in Norway near Voss costs 40 euros.'
   const message = 'What does the kayak rental in Norway near Voss cost in euros?'
   /** Every probability is sure, so that only the author of a quote decides its level. */
-  const certain = (model: Model): Model => ({ ...model, levels: { ...model.levels, normal: { sure: 0, perhaps: 0 } } })
+  const none = { sure: 0, perhaps: 0 }
+  const certain = (model: Model): Model => ({
+    ...model,
+    levels: { ...model.levels, normal: { question: none, request: none } },
+  })
   const models = { words: certain(trained.words), vectors: certain(trained.vectors) }
   const levelsOf = async (turn: HeardTurn, asked = message) =>
     (await (await conversation(turn)).push(asked, {}, models)).quotes.map(({ level }) => level)
