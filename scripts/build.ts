@@ -13,7 +13,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const target = join(root, 'dist')
 
 /** Entrances of their own, one for each framework, which a program imports beside the library. */
-const adapters = ['ai-sdk', 'anthropic', 'langgraph']
+const adapters = ['ai-sdk', 'anthropic', 'langgraph', 'telemetry']
 
 rmSync(target, { recursive: true, force: true })
 

@@ -35,16 +35,16 @@ describe('openMemory', () => {
   it.each([
     [[], 'openMemory: options is missing; it must be an object.'],
     [['./memory'], 'openMemory: options is "./memory"; it must be an object.'],
-    [[{}], 'openMemory: dir is missing; it must be the path of a directory.'],
-    [[{ dir: 5 }], 'openMemory: dir is 5; it must be the path of a directory.'],
-    [[{ dir: ' ' }], 'openMemory: dir is " "; it must be the path of a directory.'],
+    [[{}], 'openMemory: dir is missing; it must be text.'],
+    [[{ dir: 5 }], 'openMemory: dir is 5; it must be text.'],
+    [[{ dir: ' ' }], 'openMemory: dir is blank; it must be the path of a directory.'],
     [[{ dir: '.', scope: ['domain:code'] }], 'openMemory has no option "scope". Did you mean "scopes"?'],
     [[{ dir: '.', scopes: 'domain:code' }], 'openMemory: scopes is "domain:code"; it must be a list.'],
     [[{ dir: '.', scopes: ['domain:code', 7] }], 'openMemory: scopes.1 is 7; it must be text.'],
     [[{ dir: '.', mirror: 'yes' }], 'openMemory: mirror is "yes"; it must be true or false.'],
     [
       [{ dir: '.', author: { actor: 'robot', origin: 'x' } }],
-      'openMemory: author.actor is "robot"; it must be one of person, document, agent, tool, model.',
+      'openMemory: author.actor is "robot"; it must be one of agent, document, model, person, tool.',
     ],
     [[{ dir: '.', busyTimeoutMs: Number.NaN }], 'openMemory: busyTimeoutMs is NaN; it must be a number.'],
     [[{ dir: '.', onMirrorProblem: true }], 'openMemory: onMirrorProblem is true; it must be a function.'],
@@ -71,14 +71,14 @@ const wrongCalls: readonly (readonly [string, readonly unknown[], string])[] = [
     'memory.remember: expertise.depth is missing',
   ],
   ['learn', [null], 'memory.learn: text is null; it must be text.'],
-  ['learn', ['a', { extractor: 'rules' }], 'memory.learn: extractor is "rules"; it must be an extractor.'],
-  ['hear', [null], 'memory.hear: turns is null; it must be an object.'],
-  ['hear', ['hello'], 'memory.hear: turns is "hello"; it must be an object.'],
-  ['hear', [[{ text: 'a' }, { txet: 'b' }]], 'memory.hear: turns.1.text is missing; it must be text.'],
+  ['learn', ['a', { extractor: 'rules' }], 'memory.learn: extractor is "rules"; it must be an Extractor.'],
+  ['hear', [null], 'memory.hear: turns is null; it must be an object or a list.'],
+  ['hear', ['hello'], 'memory.hear: turns is "hello"; it must be an object or a list.'],
+  ['hear', [[{ text: 'a' }, { txet: 'b' }]], 'memory.hear has no option "turns.1.txet". Did you mean "text"?'],
   [
     'hear',
     [{ text: 'a', role: 'human' }],
-    'memory.hear: turns.role is "human"; it must be one of user, assistant, tool.',
+    'memory.hear: turns.role is "human"; it must be one of assistant, tool, user.',
   ],
   ['hear', [{ text: 'a' }, { signal: {} }], 'memory.hear: signal is an object; it must be an AbortSignal.'],
   ['turns', [{ limit: '5' }], 'memory.turns: limit is "5"; it must be a number.'],
@@ -104,7 +104,7 @@ const wrongCalls: readonly (readonly [string, readonly unknown[], string])[] = [
   ],
   ['recall', ['a', { message: 'b' }], 'memory.recall has no option "message".'],
   ['recall', ['a', { user: 'eve' }], 'memory.recall has no option "user".'],
-  ['search', ['a', { in: 'everything' }], 'memory.search: in is "everything"; it must be one of both, beliefs, turns.'],
+  ['search', ['a', { in: 'everything' }], 'memory.search: in is "everything"; it must be one of beliefs, both, turns.'],
   ['why', ['a'], 'memory.why: reference is missing; it must be text.'],
   ['suggestAliases', ['a'], 'memory.suggestAliases: reference is missing; it must be text.'],
   ['remedies', ['a', 'b'], 'memory.remedies: options is missing; it must be an object.'],
@@ -134,10 +134,10 @@ const wrongCalls: readonly (readonly [string, readonly unknown[], string])[] = [
   ['accept', [[]], 'memory.accept: proposal is a list; it must be text.'],
   ['reject', [() => {}], 'memory.reject: proposal is a function; it must be text.'],
   ['import', [{}], 'memory.import: text is an object; it must be text.'],
-  ['import', ['a', { format: 'csv' }], 'memory.import: format is "csv"; it must be one of records, markdown.'],
+  ['import', ['a', { format: 'csv' }], 'memory.import: format is "csv"; it must be one of markdown, records.'],
   ['export', [{ scope: 'a' }], 'memory.export has no option "scope". Did you mean "scopes"?'],
   ['exportTurns', ['a'], 'memory.exportTurns: options is "a"; it must be an object.'],
-  ['giveFeedback', ['a', 'great'], 'memory.giveFeedback: verdict is "great"; it must be one of useful, not-useful.'],
+  ['giveFeedback', ['a', 'great'], 'memory.giveFeedback: verdict is "great"; it must be one of not-useful, useful.'],
   ['review', [{ limit: 'ten' }], 'memory.review: limit is "ten"; it must be a number.'],
 ]
 
@@ -173,7 +173,7 @@ it('takes an option that is undefined for one that is not given', async () => {
 it('renderContext refuses what is no context', async () => {
   const error = await errorOf(() => renderContext('a message' as never))
 
-  expect(error.message).toBe('renderContext: context is "a message"; it must be an object.')
+  expect(error.message).toBe('renderContext: the context is not an object.')
 })
 
 describe('shadowRecall', () => {
@@ -194,11 +194,12 @@ describe('shadowRecall', () => {
     for (const word of ['redis', 'cache', 'Sessions', 'Nothing']) expect(records.join()).not.toContain(word)
   })
 
+  const memoryLike = new Proxy({}, { get: () => () => {} })
   it.each([
-    [[], 'shadowRecall: memory is missing; it must be a memory.'],
-    [[{}, { dir: '.' }], 'shadowRecall: memory is an object; it must be a memory.'],
-    [[{ recall: () => {} }, { directory: '.' }], 'shadowRecall: dir is missing; it must be the path of a directory.'],
-    [[{ recall: () => {} }, { dir: '.', session: 'a' }], 'shadowRecall has no option "session".'],
+    [[], 'shadowRecall: memory is missing; it must be a Memory.'],
+    [[{}, { dir: '.' }], 'shadowRecall: memory is an object; it must be a Memory.'],
+    [[memoryLike, {}], 'shadowRecall: dir is missing; it must be text.'],
+    [[memoryLike, { dir: '.', session: 'a' }], 'shadowRecall has no option "session".'],
   ])('refuses %j', async (args, message) => {
     const error = await errorOf(() => (shadowRecall as (...args: readonly unknown[]) => unknown)(...args))
 

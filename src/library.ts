@@ -1,6 +1,8 @@
 import { checkedArguments, checkedMemory } from './check-arguments.ts'
+import { invalid } from './errors.ts'
 import { withShadow } from './eval/shadow/shadow.ts'
 import { evalStoreIn } from './eval/store/documents.ts'
+import { isObject } from './json.ts'
 import type { Memory } from './memory/memory.ts'
 import type { Author } from './memory/ports.ts'
 import type { Context } from './memory/recall/context.ts'
@@ -50,15 +52,20 @@ export type MemoryOptions = {
 }
 
 /** Opens the memory in a directory, making it when there is none. Several processes may have it open at once. */
-export function openMemory(...given: [options: MemoryOptions]): Memory {
-  const [{ store, ...options }] = checkedArguments('openMemory', given)
-  const server = store === undefined ? {} : { server: () => openServer(options.dir, store) }
-  return checkedMemory(openUnchecked({ ...options, ...server }))
+export function openMemory(options: MemoryOptions): Memory {
+  const [{ store, ...given }] = checkedArguments('openMemory', [options] as const)
+  if (given.dir.trim() === '')
+    throw invalid(
+      'openMemory: dir is blank; it must be the path of a directory.',
+      'Give an existing or a new directory.',
+    )
+  const server = store === undefined ? {} : { server: () => openServer(given.dir, store) }
+  return checkedMemory(openUnchecked({ ...given, ...server }))
 }
 
 /** The context as a block for a prompt. The same context gives the same bytes, and no remembered text can end the block. */
-export function renderContext(...given: [context: Context]): string {
-  const [context] = checkedArguments('renderContext', given)
+export function renderContext(context: Context): string {
+  if (!isObject(context)) throw invalid('renderContext: the context is not an object.', 'Give the answer of recall.')
   return unchecked.renderContext(context)
 }
 
@@ -74,9 +81,10 @@ export type ShadowRecallOptions = {
 }
 
 /** The same memory, with a record of every recall in ids, hashes and numbers, never text. `close` waits for the last one. */
-export function shadowRecall(...given: [memory: Memory, options: ShadowRecallOptions]): Memory {
-  const [memory, { dir, evalStoreDir, sessionKey, onProblem }] = checkedArguments('shadowRecall', given)
-  const shadowed = withShadow(memory, {
+export function shadowRecall(memory: Memory, options: ShadowRecallOptions): Memory {
+  const [recalling, given] = checkedArguments('shadowRecall', [memory, options] as const)
+  const { dir, evalStoreDir, sessionKey, onProblem } = given
+  const shadowed = withShadow(recalling, {
     root: evalStoreDir ?? evalStoreIn(dir),
     sessionKey: sessionKey ?? null,
     now: () => new Date(),

@@ -48,9 +48,9 @@ const TOP_LEVEL: Readonly<Record<string, Layer>> = {
     [...everyLayer, 'library.ts', 'copied-texts.ts'],
   ),
   'copied-texts.ts': layer(['files', 'memory', 'store', 'eval'], ['open-memory.ts']),
-  'check-arguments.ts': layer(['beliefs', 'memory', 'operations'], [...everyLayer, 'library.ts']),
+  'check-arguments.ts': layer(['memory'], [...everyLayer, 'library-arguments.json']),
   'open-server.ts': layer(['search', 'store'], []),
-  'library.ts': layer(['memory', 'eval'], ['check-arguments.ts', 'open-memory.ts', 'open-server.ts']),
+  'library.ts': layer(['memory', 'eval'], [...everyLayer, 'check-arguments.ts', 'open-memory.ts', 'open-server.ts']),
   'index.ts': layer(['beliefs', 'search', 'memory', 'store', 'eval'], ['errors.ts', 'library.ts']),
 }
 
@@ -67,6 +67,7 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
   ai: ['adapters/ai-sdk.ts'],
   '@anthropic-ai/': ['adapters/anthropic.ts'],
   '@langchain/': ['adapters/langgraph.ts'],
+  '@opentelemetry/': ['adapters/telemetry.ts'],
   'mdast-util-from-markdown': ['memory/', 'tasks/'],
   mdast: ['memory/', 'tasks/'],
   yaml: ['tasks/'],
@@ -75,18 +76,7 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
   'jsonc-parser': ['cli/'],
   'smol-toml': ['cli/'],
   diff: ['cli/', 'memory/mirror/'],
-  zod: [
-    'models/',
-    'memory/',
-    'eval/',
-    'tasks/',
-    'operations/',
-    'http/',
-    'mcp/',
-    'cli/',
-    'config.ts',
-    'check-arguments.ts',
-  ],
+  zod: ['models/', 'memory/', 'eval/', 'tasks/', 'operations/', 'http/', 'mcp/', 'cli/', 'config.ts'],
 }
 
 /** The core neither reads the disk nor starts programs, so that the same input gives the same bytes everywhere. */

@@ -3,6 +3,16 @@ import { defineConfig, type Plugin } from 'vite'
 
 const here = fileURLToPath(new URL('.', import.meta.url))
 
+/** Method and path of each operation as `routesOfServer`. Importing the operations would bring the server into the bundle. */
+const routesOfServer: Plugin = {
+  name: 'routes-of-server',
+  config: async () => {
+    const { operations } = await import(new URL('../src/operations/table.ts', import.meta.url).href)
+    const routes = Object.entries<{ http: string }>(operations).map(([name, { http }]) => [name, http])
+    return { define: { routesOfServer: JSON.stringify(Object.fromEntries(routes)) } }
+  },
+}
+
 /** The files of each group of pages, for start.js to fetch early. */
 const filesOfPages: Plugin = {
   name: 'files-of-pages',
@@ -35,7 +45,7 @@ const filesOfPages: Plugin = {
 
 export default defineConfig({
   root: here,
-  plugins: [filesOfPages],
+  plugins: [routesOfServer, filesOfPages],
   // Oxc reads jsxImportSource from the compiler's settings next to this file. Leaves file names out of the code, also if
   // NODE_ENV is not "production", as in the tests.
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact', development: false } },

@@ -53,7 +53,7 @@ const plugin = {
   description: 'Memory that recalls the few beliefs a message is about, and can show why.',
   kind: 'memory',
   register(api) {
-    const memory = new MemoryProcess(api.pluginConfig ?? {})
+    const memory = new MemoryProcess(api.pluginConfig ?? {}, api.runtime?.version ?? '')
     api.registerTool(
       {
         name: 'memory_search',
@@ -125,12 +125,15 @@ const longestRecallMs = 5_000
 /** `credence mcp` as a child process, started at the first use, and again after it ended. */
 class MemoryProcess {
   #config
+  /** Of OpenClaw; empty if it does not say. */
+  #version
   #started = null
   /** The scopes in view. New beliefs go to the first. */
   scopes
 
-  constructor(config) {
+  constructor(config, version) {
     this.#config = config
+    this.#version = version
     this.scopes = config.scopes ?? ['user:universal']
   }
 
@@ -203,7 +206,7 @@ class MemoryProcess {
         waiting.set(id, { resolve: settled(resolve), reject: settled(reject) })
         send({ id, method, params })
       })
-    const clientInfo = { name: 'openclaw', version: '0' }
+    const clientInfo = { name: 'openclaw', version: this.#version }
     await request('initialize', { protocolVersion: '2025-06-18', capabilities: {}, clientInfo }, longestCallMs)
     send({ method: 'notifications/initialized' })
     return { request }

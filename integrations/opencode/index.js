@@ -1,4 +1,4 @@
-// Credence as a plugin of opencode: what a prompt names is put beside it, and prompts and answers are kept. It runs the same
+// Credence as a plugin of opencode: what a prompt names follows it, and prompts and answers are kept. It runs the same
 // hooks as other hosts, as commands: `command` starts Credence, `options` are passed on to every start.
 import { spawn } from 'node:child_process'
 
@@ -9,6 +9,8 @@ const plugin = {
   id: 'credence',
   server: async ({ client, directory }, { command = ['credence'], options = [] } = {}) => {
     const started = new Set()
+    /** The context of each prompt, by the id of its message. It is added to requests only, not to the conversation. */
+    const contexts = new Map()
     const run = (event, payload) => runHook([...command, 'hook', event, '--host', 'opencode', ...options], payload)
     const contextOf = async (event, payload) => {
       const answer = await run(event, { cwd: directory, ...payload })
@@ -25,9 +27,16 @@ const plugin = {
           await contextOf('prompt-submit', { session_id: sessionID, prompt }),
         ].join('')
         started.add(sessionID)
-        if (context === '') return
-        const id = `prt_${Date.now().toString(16).padStart(12, '0')}credence`
-        parts.push({ id, sessionID, messageID: message.id, type: 'text', text: context, synthetic: true })
+        if (context !== '') contexts.set(message.id, context)
+      },
+      // Not called for the request that makes the title of a conversation.
+      'experimental.chat.messages.transform': async (_input, { messages }) => {
+        for (const { info, parts } of messages) {
+          const text = contexts.get(info.id)
+          const { sessionID, id: messageID } = info
+          if (text === undefined) continue
+          parts.push({ id: `prt_credence_${messageID}`, sessionID, messageID, type: 'text', text, synthetic: true })
+        }
       },
       event: async ({ event }) => {
         if (event.type !== 'session.idle') return

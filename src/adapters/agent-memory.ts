@@ -8,21 +8,23 @@ export type AgentMemoryOptions = Pick<MemoryOptions, 'dir' | 'store' | 'user' | 
   readonly agent: string
   /** Where the agent's statements are stored. Default `agent:` and its name; an agent's statements everywhere would wait for review. */
   readonly scopes?: readonly string[]
+  /** Wraps the memory, for example with the spans of `credence/telemetry`. */
+  readonly wrap?: (memory: Memory) => Memory
 }
 
 /**
  * One memory, opened once for the person and once for the agent. Only messages of the person are stored with the person's
  * authority; everything that the model writes with a tool has the agent's.
  */
-export function openForAgent({ agent, scopes, ...options }: AgentMemoryOptions) {
+export function openForAgent({ agent, scopes, wrap = (memory) => memory, ...options }: AgentMemoryOptions) {
   // Programs in JavaScript have no types.
   if (typeof agent !== 'string' || agent.trim() === '')
     throw invalid('The option agent is missing.', "Name the agent, such as agent: 'support-bot'.")
   const home = scopes ?? [`agent:${encodeURIComponent(agent)}`]
   const inView = [...new Set([...home, universalScope])]
   const memories: { readonly person: Memory; readonly agent: Memory } = {
-    person: openMemory({ ...options, scopes: inView, author: { actor: 'person', origin: agent } }),
-    agent: openMemory({ ...options, scopes: inView, author: { actor: 'agent', origin: agent } }),
+    person: wrap(openMemory({ ...options, scopes: inView, author: { actor: 'person', origin: agent } })),
+    agent: wrap(openMemory({ ...options, scopes: inView, author: { actor: 'agent', origin: agent } })),
   }
   return {
     ...memories,

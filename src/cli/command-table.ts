@@ -82,7 +82,6 @@ export const commands: readonly (CommandEntry | CommandGroup)[] = [
     { name: 'all', summary: 'Compare memory systems and controls on every pack of test cases.', load: async () => (await import('./commands/evaluate/eval-run.ts')).evalAll },
     { name: 'retrieval', summary: 'Run your own cases over your own file of beliefs.', load: async () => (await import('./commands/evaluate/eval-run.ts')).evalRetrieval },
     { name: 'session', summary: 'Run your own sessions over your own file of beliefs.', load: async () => (await import('./commands/evaluate/eval-run.ts')).evalSession },
-    { name: 'embed', summary: 'Compute the vectors that are stored with the packs.', load: async () => (await import('./commands/evaluate/eval-packs.ts')).evalEmbed },
     { name: 'serve', summary: 'Serve recall over HTTP to evaluation harnesses.', load: async () => (await import('./commands/evaluate/eval-serve.ts')).evalServe },
   ] },
   { name: 'benchmark', group: 'Run benchmarks', summary: 'Run packs of test cases, keep and compare the results, and gate a change.', actions: [
@@ -90,8 +89,8 @@ export const commands: readonly (CommandEntry | CommandGroup)[] = [
     { name: 'validate', aliases: ['benchmark-validate'], summary: 'Check a pack; with --controls, that it can tell a good memory from a bad one.', load: async () => (await import('./commands/evaluate/benchmark-pack.ts')).benchmarkValidate },
     { name: 'import', aliases: ['benchmark-import'], summary: 'Copy a pack into the eval store.', load: async () => (await import('./commands/evaluate/benchmark-pack.ts')).benchmarkImport },
     { name: 'run', summary: 'Run packs and store the result of every case.', load: async () => (await import('./commands/evaluate/benchmark-run.ts')).benchmarkRun },
-    { name: 'score', summary: 'Score a file of rankings that any memory made elsewhere.', load: async () => (await import('./commands/evaluate/benchmark-run.ts')).benchmarkScore },
-    { name: 'export', summary: 'Write the documents of a suite, or the rankings of a run, for `benchmark score`.', load: async () => (await import('./commands/evaluate/benchmark-run.ts')).benchmarkExport },
+    { name: 'score', summary: 'Score a file of rankings that any memory made elsewhere.', load: async () => (await import('./commands/evaluate/benchmark-score.ts')).benchmarkScore },
+    { name: 'export', summary: 'Write the documents of a suite, or the rankings of a run, for `benchmark score`.', load: async () => (await import('./commands/evaluate/benchmark-score.ts')).benchmarkExport },
     { name: 'seal', summary: 'Seal a file or a pack for a number of runs, and record every run on it.', load: async () => (await import('./commands/evaluate/benchmark-pack.ts')).benchmarkSeal },
     { name: 'capture', summary: 'Turn a recall into a regression case.', load: async () => (await import('./commands/evaluate/benchmark-pack.ts')).benchmarkCapture },
     { name: 'snapshot', aliases: ['benchmark-baseline-snapshot'], summary: 'Accept the latest runs as a baseline.', load: async () => (await import('./commands/evaluate/benchmark-report.ts')).benchmarkSnapshot },
@@ -123,6 +122,7 @@ export const removedCommands: Readonly<Record<string, string>> = {
   audit: 'Report the problems of a file without importing it: `credence import FILE --dry-run`.',
   learn: 'Use `credence hear`, which also stores the message; `credence hear MESSAGE --dry-run` changes nothing.',
   proposals: 'Use `credence review`, and `credence review accept|reject ID`.',
+  'eval embed': 'Vectors are computed in the run: `credence eval all`.',
   'eval check': 'Check one pack after the other: `credence benchmark validate PACK --controls`.',
   'benchmark merge': 'Run the whole pack on one machine: `credence benchmark run PACK --jobs 4`.',
   'benchmark html':

@@ -3,14 +3,15 @@ import type { z } from 'zod'
 import { didYouMean } from '../did-you-mean.ts'
 import { expectedError } from '../errors.ts'
 import { visibleText } from '../memory/recall/render.ts'
+import answers from '../operations/answers.json' with { type: 'json' }
 import type { Operation } from '../operations/operation.ts'
 import { objectSchema } from '../operations/schemas.ts'
-import * as shapes from '../operations/shapes.ts'
 import type { AgentCall, Tool } from '../operations/tool.ts'
 
 export type OnBug = (error: unknown) => void
 
 type ObjectSchema = z.ZodObject<z.core.$ZodLooseShape>
+type JsonSchemas = StandardSchemaWithJSON['~standard']['jsonSchema']
 
 export type McpTool = ReturnType<typeof mcpTool>
 
@@ -19,7 +20,11 @@ export function mcpTool(operation: Operation, tool: Tool) {
   const { name, title, description, isDestructive = false } = tool
   const writes = operation.writes ?? !operation.http.startsWith('GET ')
   const input = objectSchema(tool.input)
-  const schemas = { inputSchema: listedOnly(input), outputSchema: listedOnly(tool.answer(shapes)) }
+  const answer = (answers.tools as Readonly<Record<string, Record<string, unknown>>>)[name] ?? {}
+  const schemas = {
+    inputSchema: listedOnly(input['~standard'].jsonSchema),
+    outputSchema: listedOnly({ input: () => answer, output: () => answer }),
+  }
   const annotations = writes
     ? { readOnlyHint: false, destructiveHint: isDestructive, idempotentHint: false, openWorldHint: false }
     : { readOnlyHint: true, idempotentHint: true, openWorldHint: false }
@@ -48,12 +53,12 @@ const alwaysLoaded = { 'anthropic/alwaysLoad': true }
  * Lists the schema but accepts everything: the SDK's own error would not list the allowed arguments, and a tool's
  * answer has the type of its schema already.
  */
-const listedOnly = (schema: ObjectSchema): StandardSchemaWithJSON => ({
+const listedOnly = (jsonSchema: JsonSchemas): StandardSchemaWithJSON => ({
   '~standard': {
     version: 1,
     vendor: 'credence',
     validate: (value) => ({ value }),
-    jsonSchema: schema['~standard'].jsonSchema,
+    jsonSchema,
   },
 })
 

@@ -3,7 +3,7 @@ import { forbidden } from '../errors.ts'
 import * as access from '../memory/people/access.ts'
 import { omitUndefined } from '../omit-undefined.ts'
 import { choice, type InputOf, list, optional, text } from './field.ts'
-import { type Call, type Caller, operation, servedBy, withShape } from './operation.ts'
+import { type Call, type Caller, operation, servedBy } from './operation.ts'
 
 const name = text(64)
 const memory = choice(access.memoryFates, 'What becomes of the memory: keep, or erase every text of it for good.')
@@ -30,7 +30,6 @@ export const people = {
     access: 'admin',
     http: 'GET /people',
     input: {},
-    answer: withShape(({ z, Person }) => z.object({ items: z.array(Person) })),
     run: async (call) => ({ items: await (await portsOf(call)).access.people() }),
   }),
   addPerson: operation({
@@ -39,7 +38,6 @@ export const people = {
     http: 'POST /people',
     status: 201,
     input: { name },
-    answer: withShape(({ Person }) => Person),
     run: async (call, { name }) => access.addPerson(await portsOf(call), { name }),
   }),
   removePerson: operation({
@@ -47,7 +45,6 @@ export const people = {
     access: 'admin',
     http: 'DELETE /people/:name',
     input: { name, memory },
-    answer: withShape(({ Done }) => Done),
     run: async (call, { name, memory }) => {
       await access.removePerson(await portsOf(call), name, memory)
       return done
@@ -58,7 +55,6 @@ export const people = {
     access: 'tokens',
     http: 'GET /tokens',
     input: {},
-    answer: withShape(({ z, Token }) => z.object({ items: z.array(Token) })),
     run: async (call) => ({ items: await (await portsOf(call)).access.tokens(ownName(call.caller)) }),
   }),
   createToken: operation({
@@ -68,9 +64,6 @@ export const people = {
     http: 'POST /tokens',
     status: 201,
     input: newToken,
-    answer: withShape(({ z, Token }) =>
-      z.object({ token: Token, secret: z.string().describe('The token itself. It is shown only here.') }),
-    ),
     run: async (call, input) => {
       const { caller } = call
       const { kind = 'person', person = '', label } = input
@@ -87,7 +80,6 @@ export const people = {
     access: 'tokens',
     http: 'DELETE /tokens/:id',
     input: { id: text(200) },
-    answer: withShape(({ Done }) => Done),
     run: async (call, { id }) => {
       await access.revokeToken(await portsOf(call), id, ownName(call.caller))
       return done
@@ -98,7 +90,6 @@ export const people = {
     access: 'tokens',
     http: 'GET /teams',
     input: {},
-    answer: withShape(({ z, Team }) => z.object({ items: z.array(Team) })),
     run: async (call) => {
       const teams = await (await portsOf(call)).access.teams()
       const own = ownName(call.caller)
@@ -111,7 +102,6 @@ export const people = {
     http: 'POST /teams',
     status: 201,
     input: { name, owner: name },
-    answer: withShape(({ Team }) => Team),
     run: async (call, team) => access.createTeam(await portsOf(call), team),
   }),
   removeTeam: operation({
@@ -119,7 +109,6 @@ export const people = {
     access: 'admin',
     http: 'DELETE /teams/:name',
     input: { name, memory },
-    answer: withShape(({ Done }) => Done),
     run: async (call, { name, memory }) => {
       await access.removeTeam(await portsOf(call), name, memory)
       return done
@@ -129,7 +118,6 @@ export const people = {
     summary: 'Add a member to a team, or change the role of one. Needs the role owner.',
     http: 'POST /teams/:name/members',
     input: { name, person: name, role: choice(roles, roleHelp) },
-    answer: withShape(({ Done }) => Done),
     run: async (call, { name: team, ...member }) => {
       requireOwner(principalOf(call.caller), team)
       await access.setMember(await portsOf(call), { team, ...member })
@@ -140,7 +128,6 @@ export const people = {
     summary: 'Remove a member from a team. Needs the role owner; everybody may leave.',
     http: 'DELETE /teams/:name/members/:person',
     input: { name, person: name },
-    answer: withShape(({ Done }) => Done),
     run: async (call, { name: team, person }) => {
       const principal = principalOf(call.caller)
       if (person !== principal.person) requireOwner(principal, team)

@@ -22,15 +22,13 @@ import {
   version,
 } from './field.ts'
 import { sentEntry } from './history.ts'
-import { type Call, existing, operation, servedBy, withShape } from './operation.ts'
+import { type Call, existing, operation, servedBy } from './operation.ts'
 import { rememberHints } from './remember-hints.ts'
 import { beliefById, cachedUntilChange } from './served-memory.ts'
 import { beliefFilter, correction, draft } from './shared-fields.ts'
 import { tool } from './tool.ts'
 import { answerWith, idField, keyField, notice, scopeField } from './tool-answers.ts'
 import { beliefInView, homeOf } from './view.ts'
-
-const rememberOutcomes = ['remembered', 'reinforced', 'corrected', 'proposed'] as const
 
 const elsewhere = optional(scopeField, 'Where to look for the belief, when it is in another scope than the usual ones.')
 
@@ -79,9 +77,6 @@ const statement = text(
   1,
 )
 
-const hintsHelp =
-  'What the author should know, such as a secret in the statement, or a name that many messages contain.'
-
 type GivenNames = { readonly name?: string; readonly aliases?: readonly string[] }
 
 const hintsOn = (remembered: RememberResult, given: GivenNames): string[] =>
@@ -112,23 +107,6 @@ const rememberTool = tool({
     ),
     key: keyField,
   },
-  answer: ({ z, ToolBelief }) =>
-    z.object({
-      outcome: z
-        .enum(rememberOutcomes)
-        .describe('reinforced: it was known. corrected: it replaced what was known. proposed: a person has to decide.'),
-      belief: ToolBelief,
-      replaced: z.array(z.string()).describe('Ids of what it replaced, or would replace.'),
-      otherValues: z
-        .array(ToolBelief)
-        .describe(
-          'Beliefs that give another value of the same thing. If the new value replaces one, correct that one with memory_correct.',
-        ),
-      refusedAliases: z
-        .array(z.object({ alias: z.string(), reason: z.string(), instead: z.string() }))
-        .describe('Names that were left out, and better ones.'),
-      hints: z.array(z.string()).describe(hintsHelp),
-    }),
   async run(call, { statement, kind, where, names = [], key }) {
     const [name, ...aliases] = names
     const remembered = await call.memory.remember({
@@ -140,11 +118,16 @@ const rememberTool = tool({
     })
     const { outcome, belief, replaced, otherValues, refusedAliases } = remembered
     return {
+      /** reinforced: it was known. corrected: it replaced what was known. proposed: a person has to decide. */
       outcome,
       belief: answerWith(belief),
+      /** Ids of what it replaced, or would replace. */
       replaced: replaced.map(({ id }) => id),
-      otherValues: otherValues.map((other) => answerWith(other)),
-      refusedAliases: [...refusedAliases],
+      /** Beliefs that give another value of the same thing. If the new value replaces one, correct that one with memory_correct. */
+      otherValues: otherValues.map(answerWith),
+      /** Names that were left out, and better ones. */
+      refusedAliases,
+      /** What the author should know, such as a secret in the statement, or a name that many messages contain. */
       hints: hintsOn(remembered, omitUndefined({ name, aliases })),
     }
   },
@@ -172,20 +155,17 @@ const correctTool = tool({
     scope: elsewhere,
     key: keyField,
   },
-  answer: ({ z, ToolBelief }) =>
-    z.object({
-      outcome: z
-        .enum(['corrected', 'proposed', 'unchanged'])
-        .describe(
-          'proposed: nothing has changed yet; a person has to decide. unchanged: the belief says this already.',
-        ),
-      belief: ToolBelief.describe('As it is now, or as it is proposed.'),
-      replaced: z.array(z.string()).describe('Ids of what it replaced, or would replace.'),
-    }),
   async run(call, { id, scope, ...correction }) {
     const target = await beliefInView(call, id, scope)
     const { outcome, belief, replaced } = await call.memory.correct(target.id, omitUndefined(correction))
-    return { outcome, belief: answerWith(belief), replaced: replaced.map((old) => old.id) }
+    return {
+      /** proposed: nothing has changed yet; a person has to decide. unchanged: the belief says this already. */
+      outcome,
+      /** As it is now, or as it is proposed. */
+      belief: answerWith(belief),
+      /** Ids of what it replaced, or would replace. */
+      replaced: replaced.map((old) => old.id),
+    }
   },
 })
 
@@ -195,12 +175,6 @@ export const beliefs = {
     summary: 'Every scope with the number of current beliefs in it.',
     http: 'GET /scopes',
     input: {},
-    answer: withShape(({ z }) =>
-      z.object({
-        items: z.array(z.object({ scope: z.string(), beliefs: z.int() })),
-        active: z.array(z.string()),
-      }),
-    ),
     run: async ({ memory, view }) => ({ items: await memory.scopes(), active: view.scopes }),
   }),
   listBeliefs: operation({
@@ -220,16 +194,6 @@ export const beliefs = {
       order: optional(choice(beliefOrders, 'Default `updated`. A query is answered best first.')),
       ...paging(50),
     },
-    answer: withShape(({ z, listOf, Belief, SearchHit }) =>
-      listOf(
-        z.object({
-          belief: Belief,
-          hit: SearchHit.omit({ belief: true }).nullable().describe('What matched, when there is a query.'),
-          recalls: z.int().describe('How often it was recalled.'),
-          recalledAt: z.string().nullable().describe('When it was last recalled; null if never.'),
-        }),
-      ).extend({ isCut: z.boolean().describe('More than `total` hold the words; the best were ranked.') }),
-    ),
     run: async (call, { query, order, scope, type, status, ...rest }) => {
       const filter = { ...rest, ...omitUndefined({ scopes: scope, types: type, statuses: status }) }
       if (query !== undefined && query.trim() !== '') {
@@ -248,18 +212,6 @@ export const beliefs = {
     http: 'POST /beliefs',
     status: 201,
     input: draft,
-    answer: withShape(({ z, Belief, Changed }) =>
-      Changed.extend({
-        outcome: z.enum(rememberOutcomes),
-        otherValues: z
-          .array(Belief)
-          .describe('Current beliefs in the same scopes that give another value of the same thing, newest first.'),
-        refusedAliases: z
-          .array(z.object({ alias: z.string(), reason: z.string(), instead: z.string() }))
-          .describe('Aliases that an agent may not give, and better ones.'),
-        hints: z.array(z.string()).describe(hintsHelp),
-      }),
-    ),
     run: async ({ memory, view, idempotency }, input) => {
       const remembered = await memory.remember({ scopes: view.homeScopes, ...input, ...idempotency })
       return { ...remembered, hints: hintsOn(remembered, input) }
@@ -271,12 +223,6 @@ export const beliefs = {
     access: 'agents',
     http: 'GET /beliefs/:id',
     input: { id: beliefId },
-    answer: withShape(({ z, Belief, Proposal }) =>
-      z.object({
-        belief: Belief,
-        proposals: z.array(Proposal).describe('What waits to replace it; for a proposal, itself.'),
-      }),
-    ),
     run: async (call, { id }) => {
       const belief = await beliefById(servedBy(call), id)
       return { belief, proposals: await proposalsAbout(servedBy(call).ports, belief) }
@@ -289,31 +235,14 @@ export const beliefs = {
         'Use it before correcting or forgetting a belief, or when a hit of memory_search has to be judged. ' +
         'Do not use it to look for something: that is memory_search.',
       input: { id: idField, scope: optional(scopeField) },
-      answer: ({ z, Notice, ToolBelief }) =>
-        z.object({
-          belief: ToolBelief.extend({
-            createdAt: z.string(),
-            supersededBy: z.string().nullable().describe('The belief that replaced it.'),
-            proposedFor: z.string().nullable().describe('The belief it would replace if a person agrees.'),
-            resolvedAt: z.string().nullable().describe('When this question was settled.'),
-            participants: z.array(z.string()),
-            relation: z.string().nullable(),
-            timesConfirmed: z.int(),
-          }),
-          changes: z
-            .array(z.object({ at: z.string(), kind: z.string(), author: z.string(), origin: z.string() }))
-            .describe('Oldest first, at most the last 20.'),
-          notice: Notice,
-        }),
       async run(call, { id, scope }) {
         const belief = await beliefInView(call, id, scope)
         const { revisions } = await call.memory.history(belief.id)
-        const { createdAt, supersededBy, proposedFor, resolvedAt, relation } = belief
-        const participants = [...belief.participants]
-        const timesConfirmed = belief.reinforcement.count
-        const more = { createdAt, supersededBy, proposedFor, resolvedAt, participants, relation, timesConfirmed }
+        const { createdAt, supersededBy, proposedFor, resolvedAt, participants, relation } = belief
+        const more = { createdAt, supersededBy, proposedFor, resolvedAt, participants, relation }
         return {
-          belief: { ...answerWith(belief), ...more },
+          belief: { ...answerWith(belief), ...more, timesConfirmed: belief.reinforcement.count },
+          /** Oldest first, at most the last 20. */
           changes: revisions
             .slice(-20)
             .map(({ event: { at, kind, actor, origin } }) => ({ at, kind, author: actor, origin })),
@@ -326,14 +255,6 @@ export const beliefs = {
     summary: 'What happened to a belief, and its line of supersession.',
     http: 'GET /beliefs/:id/history',
     input: { id: beliefId },
-    answer: withShape(({ z, Belief, Revision }) =>
-      z.object({
-        belief: Belief,
-        revisions: z.array(Revision).describe('Oldest first; the latest 200.'),
-        revisionCount: z.int(),
-        chain: z.array(Belief).describe('Its versions by supersession, oldest first, with itself; at most 200.'),
-      }),
-    ),
     run: async (call, { id }) => {
       const { belief, revisions, chain } = await call.memory.history(await existing(call, id))
       return {
@@ -348,20 +269,6 @@ export const beliefs = {
     summary: 'What a belief is connected to, the message it came from, and how often it was recalled.',
     http: 'GET /beliefs/:id/links',
     input: { id: beliefId },
-    answer: withShape(({ z, Belief, FeedbackCount, Turn }) =>
-      z.object({
-        belief: Belief,
-        participants: z.array(z.object({ name: z.string(), belief: Belief.nullable() })),
-        relations: z.array(Belief),
-        settles: z.array(Belief),
-        settledBy: Belief.nullable(),
-        replaces: z.array(Belief),
-        replacedBy: Belief.nullable(),
-        turn: Turn.nullable(),
-        recalled: z.object({ count: z.int(), lastAt: z.string() }).nullable(),
-        feedback: FeedbackCount.nullable(),
-      }),
-    ),
     run: async (call, { id }) => {
       const served = servedBy(call)
       const { user, scopes } = served.view
@@ -382,7 +289,6 @@ export const beliefs = {
       scopes: optional(scopes('All the scopes it is to have.')),
       expectedVersion: optional(version),
     },
-    answer: withShape(({ EditResult }) => EditResult),
     run: async (call, { id, expectedVersion, ...edits }) =>
       call.memory.edit(await existing(call, id), edits, { ...call.idempotency, ...omitUndefined({ expectedVersion }) }),
   }),
@@ -391,12 +297,6 @@ export const beliefs = {
     access: 'agents',
     http: 'POST /beliefs/:id/correct',
     input: { id: beliefId, ...correction, expectedVersion: optional(version) },
-    answer: withShape(({ z, Changed }) =>
-      Changed.extend({
-        outcome: z.enum(['corrected', 'proposed', 'unchanged']),
-        event: z.int().nullable().describe('Null when nothing was written.'),
-      }),
-    ),
     run: async (call, { id, ...correction }) =>
       call.memory.correct(await existing(call, id), { ...correction, ...call.idempotency }),
     tool: correctTool,
@@ -405,7 +305,6 @@ export const beliefs = {
     summary: 'Make an unconfirmed belief the person’s own word, which agents can only propose to change.',
     http: 'POST /beliefs/:id/confirm',
     input: { id: beliefId },
-    answer: withShape(({ EditResult }) => EditResult),
     run: async (call, { id }) => call.memory.confirm(await existing(call, id), call.idempotency),
   }),
   resolveBelief: operation({
@@ -419,7 +318,6 @@ export const beliefs = {
         'The decision: the id of a belief, or the name and content of a new one.',
       ),
     },
-    answer: withShape(({ z, Belief }) => z.object({ question: Belief, decision: Belief.nullable(), event: z.int() })),
     run: async (call, { id, by }) => {
       const decision = by === undefined ? undefined : await decisionOf(call, by)
       return call.memory.resolve(await existing(call, id), decision, call.idempotency)
@@ -430,15 +328,6 @@ export const beliefs = {
     access: 'agents',
     http: 'DELETE /beliefs/:id',
     input: { id: beliefId, ...forgetExtent, expectedVersion: optional(version) },
-    answer: withShape(({ z }) =>
-      z.object({
-        beliefIds: z.array(z.string()),
-        turns: z.int().describe('How many messages that state it were forgotten too.'),
-        event: z.int(),
-        at: z.string(),
-        hash: z.string(),
-      }),
-    ),
     run: async (call, { id, ...options }) => {
       const { ports, view } = servedBy(call)
       // A belief that was undone has no current version, but its text is still in the journal and can be forgotten.
@@ -455,17 +344,14 @@ export const beliefs = {
         'What a person wrote is refused: only they can forget it, with `credence forget`.',
       isDestructive: true,
       input: { id: idField, scope: elsewhere, key: keyField },
-      answer: ({ z }) =>
-        z.object({
-          forgotten: z
-            .array(z.string())
-            .describe('Ids; proposals for the belief and repetitions of its statement go with it.'),
-          at: z.string(),
-        }),
       async run(call, { id, scope, key }) {
         const belief = await beliefInView(call, id, scope)
         const { beliefIds, at } = await call.memory.forget(belief.id, omitUndefined({ key }))
-        return { forgotten: [...beliefIds], at }
+        return {
+          /** Ids; proposals for the belief and repetitions of its statement go with it. */
+          forgotten: beliefIds,
+          at,
+        }
       },
     }),
   }),
@@ -473,7 +359,6 @@ export const beliefs = {
     summary: 'The beliefs and messages that forgetting a belief would remove.',
     http: 'GET /beliefs/:id/forget',
     input: { id: beliefId, ...forgetExtent },
-    answer: withShape(({ z, Belief, Turn }) => z.object({ beliefs: z.array(Belief), turns: z.array(Turn) })),
     run: ({ memory }, { id, ...extent }) => memory.previewForget(id, extent),
   }),
 }

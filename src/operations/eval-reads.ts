@@ -1,4 +1,3 @@
-import type { z } from 'zod'
 import { notFound } from '../errors.ts'
 import { compareBenchmark } from '../eval/compare/compare.ts'
 import { type CaseDiff, diffRuns } from '../eval/compare/diff.ts'
@@ -12,11 +11,9 @@ import { readEnvironment } from '../eval/store/documents.ts'
 import type { Manifest } from '../eval/store/schemas/manifest.ts'
 import type { BaselineSnapshot, CaseRecord, RunSummary } from '../eval/store/schemas/run.ts'
 import { isControlName } from '../eval/system/system.ts'
-import type * as answers from './eval-answers.ts'
 import { EvalArchive, type FoundPack } from './eval-archive.ts'
 import type { evalInputs } from './evaluation.ts'
 import { type InputOf, maxItems } from './field.ts'
-import type { DeepReadonly } from './operation.ts'
 import { cachedFor, type Installation } from './served-memory.ts'
 
 const maxHistoryRuns = 50
@@ -26,23 +23,21 @@ const maxRows = 500
 /** Reading a hundred thousand records takes a while. */
 const shadowTtlMs = 10_000
 
-type ListedRun = Shown<typeof answers.ListedRun>
-type ListedPack = Shown<typeof answers.ListedPack>
-type ListedCase = Shown<typeof answers.ListedCase>
-type ListedBaseline = Shown<typeof answers.ListedBaseline>
-type Shown<Schema extends z.ZodType> = DeepReadonly<z.output<Schema>>
-
-type EvalReads = {
-  readonly [Name in keyof typeof evalInputs]: (
-    input: InputOf<(typeof evalInputs)[Name]>,
-  ) => Promise<DeepReadonly<z.input<(typeof answers.evalAnswers)[Name]>>>
+/** A run with the fields that a plot needs. */
+type RunForPlot = {
+  readonly run: RunSummary
+  /** Null if the run has no cases. */
+  readonly passRate: number | null
+  /** The true pass rate lies in it with 95 % confidence (Wilson). */
+  readonly passInterval: ReturnType<typeof wilsonInterval>
 }
 
+export type EvalReads = Omit<ReturnType<typeof evalReads>, 'stamp'>
+
+type Input<Name extends keyof typeof evalInputs> = InputOf<(typeof evalInputs)[Name]>
+
 /** The reads of one eval store, by the name of the operation. `stamp` changes when a document of the store does. */
-export function evalReads(
-  { evals, background }: Installation,
-  clock: () => number,
-): EvalReads & { readonly stamp: () => string } {
+export function evalReads({ evals, background }: Installation, clock: () => number) {
   const { root } = evals
   const archive = new EvalArchive({ root, shipped: evals.shippedPacks })
   const recordsOf = async (runId: string) => (await archive.cases(runId)).records
@@ -52,7 +47,7 @@ export function evalReads(
     return work.filter((one) => one !== null)
   }
   /** Compares a pack with the accepted run of the newest baseline, else with the run before. */
-  const standing = async (id: string, given: readonly RunSummary[]): Promise<Shown<typeof answers.Standing> | null> => {
+  const standing = async (id: string, given: readonly RunSummary[]) => {
     const runs = given.filter(counts)
     const latest = runs.at(-1)
     if (latest === undefined) return null
@@ -101,20 +96,20 @@ export function evalReads(
       const packs = await archive.packs()
       return { items: [...packs, ...packsOfRuns(runs, packs)].map((pack) => listedPack(pack, runs)) }
     },
-    runs: async ({ benchmark, system, status, limit, offset }) => {
+    runs: async ({ benchmark, system, status, limit, offset }: Input<'runs'>) => {
       const wanted = (await archive.runs())
         .filter((run) => benchmark === undefined || run.benchmarkId === benchmark)
         .filter((run) => system === undefined || run.system?.name === system)
         .filter((run) => status === undefined || status.includes(run.status))
       return { items: wanted.slice(offset, offset + limit).map(listedRun), total: wanted.length }
     },
-    startRun: async ({ pack }) => {
+    startRun: async ({ pack }: Input<'startRun'>) => {
       const found = (await archive.packs()).find(({ id }) => id === pack)
       if (found === undefined || !isRunnable(found))
         throw notFound(`There is no pack "${pack}" that can be run.`, 'GET evals/packs lists them.')
       return background.startRun(pack)
     },
-    run: async ({ id }) => {
+    run: async ({ id }: Input<'run'>) => {
       const run = await archive.run(id)
       const { records, problems } = await archive.cases(id)
       const environment = readEnvironment(root, id)
@@ -132,7 +127,7 @@ export function evalReads(
         history: history.slice(0, maxHistoryRuns).reverse().map(listedRun),
       }
     },
-    cases: async ({ id, verdict, text, limit, offset }) => {
+    cases: async ({ id, verdict, text, limit, offset }: Input<'cases'>) => {
       const run = await archive.run(id)
       const prompts = promptsOf(await archive.manifest(run.benchmarkId))
       const needle = text?.toLowerCase()
@@ -144,7 +139,7 @@ export function evalReads(
       const failures = items.flatMap((one) => one.failures)
       return { items, total: wanted.length, names: await namesOf(archive, run, failures) }
     },
-    case: async ({ id, caseId }) => {
+    case: async ({ id, caseId }: Input<'case'>) => {
       const run = await archive.run(id)
       const records = (await archive.cases(id)).records.filter((record) => record.caseId === caseId)
       if (records.length === 0)
@@ -165,7 +160,7 @@ export function evalReads(
         .map((one) => one.caseId)
       return { run, prompt, notes, texts, work, records: shown, failing: neighboursIn([...new Set(failing)], caseId) }
     },
-    packGrid: async ({ id, system }) => {
+    packGrid: async ({ id, system }: Input<'packGrid'>) => {
       const runs = wholeRuns(await archive.runs(), id, system)
       const grid = await caseGrid(runs.slice(-maxColumns), recordsOf)
       const prompts = promptsOf(await archive.manifest(id))
@@ -199,7 +194,7 @@ export function evalReads(
       }
       return { items: items.sort((a, b) => b.broken.length - a.broken.length) }
     },
-    compareRuns: (runs) => compareRuns(root, archive, runs),
+    compareRuns: (runs: Input<'compareRuns'>) => compareRuns(root, archive, runs),
     baselines: async () => ({ items: (await archive.baselines()).slice(0, maxItems).map(listedBaseline) }),
     shadow: async () => {
       const { byDay: _, ...summary } = await shadows()
@@ -250,7 +245,7 @@ function neighboursIn(ids: readonly string[], id: string): { previous: string | 
 /** A run of all cases: a part of them does not represent the benchmark. */
 const isWhole = ({ status, filter }: RunSummary): boolean => status === 'completed' && filter === undefined
 
-const listedRun = (run: RunSummary): ListedRun => ({
+const listedRun = (run: RunSummary): RunForPlot => ({
   run,
   passRate: run.totalCases === 0 ? null : run.passedCases / run.totalCases,
   passInterval: wilsonInterval(run.passedCases, run.totalCases),
@@ -271,7 +266,7 @@ const isRunnable = ({ manifest }: FoundPack): boolean => runners.includes(manife
 const ownSystems: readonly unknown[] = ['bm25', 'learn:rules', 'credence', 'reference']
 
 /** The verdict is about our own system if it was run, else about the system of the latest run. `runs` are newest first. */
-function listedPack(pack: FoundPack, runs: readonly RunSummary[]): ListedPack {
+function listedPack(pack: FoundPack, runs: readonly RunSummary[]) {
   const { id, source, manifest, problem } = pack
   const own = runs.filter((run) => run.benchmarkId === id && counts(run))
   const main = own.find(({ system }) => ownSystems.includes(system?.name)) ?? own[0]
@@ -300,7 +295,8 @@ function listedPack(pack: FoundPack, runs: readonly RunSummary[]): ListedPack {
   }
 }
 
-function verdictOf(run: RunSummary | undefined): ListedPack['verdict'] {
+/** Of the run that decides: all its cases passed, or it did not complete, or is still going on. */
+function verdictOf(run: RunSummary | undefined): 'passed' | 'failed' | 'unfinished' | 'not run' {
   if (run === undefined) return 'not run'
   if (run.status !== 'completed') return 'unfinished'
   return run.passedCases === run.totalCases ? 'passed' : 'failed'
@@ -320,7 +316,7 @@ const worstFirst = (a: CaseRecord, b: CaseRecord): number =>
   verdictOrder.indexOf(a.verdict) - verdictOrder.indexOf(b.verdict) ||
   (a.caseId < b.caseId ? -1 : a.caseId > b.caseId ? 1 : a.repeat - b.repeat)
 
-function listedCase(record: CaseRecord, prompts: ReadonlyMap<string, string>): ListedCase {
+function listedCase(record: CaseRecord, prompts: ReadonlyMap<string, string>) {
   const { caseId, repeat, verdict, failures, scores } = record
   const prompt = prompts.get(caseId) ?? null
   const error = record.error?.message ?? null
@@ -332,7 +328,7 @@ async function compareRuns(
   root: string,
   archive: EvalArchive,
   { before, after }: { readonly before: string; readonly after: string },
-): Promise<Shown<typeof answers.evalAnswers.compareRuns>> {
+) {
   const diff = await diffRuns(root, before, after)
   const figures = async (run: RunSummary) =>
     figuresOfRun(run, summariseCases((await archive.cases(run.runId)).records).results)
@@ -376,7 +372,7 @@ async function compareRuns(
   }
 }
 
-function listedBaseline(snapshot: BaselineSnapshot): ListedBaseline {
+function listedBaseline(snapshot: BaselineSnapshot) {
   const { snapshotId, createdAt, acceptedLower } = snapshot
   const benchmarks = snapshot.benchmarks.map(({ benchmarkId, runId, passRate, metrics = {}, ...rest }) => {
     const { totalCases = null, passedCases = null, system } = rest

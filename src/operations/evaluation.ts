@@ -1,4 +1,5 @@
 import type { CaseVerdict, RunSummary } from '../eval/store/schemas/run.ts'
+import type { EvalReads } from './eval-reads.ts'
 import { choice, list, optional, paging, text } from './field.ts'
 import { type Call, type Operation, servedBy } from './operation.ts'
 import { cachedFor, type Installation } from './served-memory.ts'
@@ -56,10 +57,8 @@ export const evalReadsOf = (installation: Installation, clock: () => number) =>
 
 const reads = (call: Call) => evalReadsOf(installationOf(call), servedBy(call).server.clock)
 
-type Answers = typeof import('./eval-answers.ts').evalAnswers
-
 /** An operation on the eval store, which only the person of the installation may read. */
-const evalOperation = <Name extends keyof Answers, const Http extends Operation['http']>(
+const evalOperation = <Name extends keyof typeof evalInputs, const Http extends Operation['http']>(
   name: Name,
   http: Http,
   summary: string,
@@ -70,9 +69,9 @@ const evalOperation = <Name extends keyof Answers, const Http extends Operation[
   http,
   status,
   input: evalInputs[name],
-  answer: async (): Promise<Answers[Name]> => (await import('./eval-answers.ts')).evalAnswers[name],
   // `input` is that of the same name.
-  run: async (call: Call, input: never): Promise<object> => (await reads(call))[name](input),
+  run: (call: Call, input: never) =>
+    reads(call).then((all): Promise<object> => all[name](input)) as Promise<Awaited<ReturnType<EvalReads[Name]>>>,
 })
 
 /** Packs, runs, cases, comparisons and baselines of the eval store. */

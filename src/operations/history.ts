@@ -3,7 +3,7 @@ import { entryOf, eventKinds, type JournalEntry, maxListedBeliefs } from '../bel
 import { changesOf, filteredEvents, type Removal, removalOf } from '../memory/explain/history.ts'
 import { omitUndefined } from '../omit-undefined.ts'
 import { choice, flag, list, maxItems, optional, usually, whole } from './field.ts'
-import { operation, servedBy, withShape } from './operation.ts'
+import { operation, servedBy } from './operation.ts'
 
 /** How many beliefs of a change are named in a list of changes. */
 const maxNames = 3
@@ -24,22 +24,6 @@ export const history = {
       kind: optional(list(choice(eventKinds), {}, 'Only changes of these kinds.')),
       actor: optional(list(choice(actorKinds), {}, 'Only changes by these authors.')),
     },
-    answer: withShape(({ z, JournalEntry, removals }) =>
-      z.object({
-        items: z.array(
-          z.object({
-            event: JournalEntry,
-            names: z
-              .record(z.string(), z.string().nullable())
-              .describe('Names of the first beliefs by id; null if gone.'),
-            gone: z
-              .record(z.string(), z.enum(removals))
-              .describe('How those without a name went: withdrawn by an undo, rejected by a person, or forgotten.'),
-          }),
-        ),
-        nextBefore: z.int().nullable().describe('For `before`, to see older ones; null when there are none.'),
-      }),
-    ),
     run: async (call, { kind, actor, ...page }) => {
       const { ports, view } = servedBy(call)
       const { user } = view
@@ -67,18 +51,6 @@ export const history = {
     summary: 'What one change did, belief by belief; the first 20.',
     http: 'GET /journal/:number',
     input: { number },
-    answer: withShape(({ z, Belief }) =>
-      z.object({
-        changes: z.array(
-          z.object({
-            beliefId: z.string(),
-            before: Belief.nullable(),
-            after: Belief.nullable(),
-            target: Belief.nullable().describe('For a proposal: the belief that it would change, as it was then.'),
-          }),
-        ),
-      }),
-    ),
     run: async (call, input) => {
       const { ports, view } = servedBy(call)
       return { changes: await changesOf(ports, view.user, input.number, maxListedBeliefs) }
@@ -88,16 +60,6 @@ export const history = {
     summary: 'Take back a change.',
     http: 'POST /journal/:number/undo',
     input: { number },
-    answer: withShape(({ z, Belief, JournalEntry }) =>
-      z.object({
-        undone: JournalEntry,
-        restored: z.array(Belief).describe('The first 20.'),
-        restoredCount: z.int(),
-        withdrawn: z.array(z.string()).describe('The first 20.'),
-        withdrawnCount: z.int(),
-        event: z.int(),
-      }),
-    ),
     run: async ({ memory, idempotency }, input) => {
       const { undone, restored, withdrawn, event } = await memory.undo(input.number, idempotency)
       return {

@@ -1,4 +1,3 @@
-import type { z } from 'zod'
 import type { Memory } from '../memory/memory.ts'
 import type { Principal } from '../memory/people/access.ts'
 import type { Fields, InputOf } from './field.ts'
@@ -55,35 +54,31 @@ export type Operation = {
   /** Fields of a POST that are sent in the address. GET and DELETE send all of them so. */
   readonly query?: readonly string[]
   readonly status?: 200 | 201 | 202
-  /** Server-sent events, each of which is an `answer`. */
+  /** Server-sent events, each of which is an answer. */
   readonly isStream?: true
   readonly input: Fields
-  /** Loads the schema of the answer. */
-  readonly answer: () => Promise<z.ZodType>
-  /** Absent if the door itself answers: logging in and out, and the stream of events. */
-  readonly run?: (call: Call, input: never) => Promise<object>
+  /** The type of the answer is its contract: answers.json has the schemas that `npm run docs` makes from it. */
+  readonly run: (call: Call, input: never) => Promise<object>
   /** How an agent sees it over MCP. */
   readonly tool?: Tool
 }
 
-/** Declares an operation; `run` gets the values of `input` and returns an `answer`. */
+/** Declares an operation; `run` gets the values of `input`. */
 export const operation = <
   const All extends Fields,
-  Schema extends z.ZodType,
-  const Rest extends Omit<Operation, 'input' | 'answer' | 'run'>,
+  Answer extends object,
+  const Rest extends Omit<Operation, 'input' | 'run'>,
 >(
   declared: Rest & {
     readonly input: All
-    readonly answer: () => Promise<Schema>
-    readonly run?: (call: Call, input: InputOf<All>) => Promise<DeepReadonly<z.input<Schema>>>
+    readonly run: (call: Call, input: InputOf<All>) => Promise<Answer>
   },
 ) => declared
 
-/** An answer made of the shapes of the domain, which are loaded when it is needed. */
-export const withShape =
-  <Schema extends z.ZodType>(make: (shapes: typeof import('./shapes.ts')) => Schema): (() => Promise<Schema>) =>
-  async () =>
-    make(await import('./shapes.ts'))
+/** For an operation that the door itself answers: logging in and out, and the stream of events. */
+export const answeredAtTheDoor = async <Answer extends object>(): Promise<Answer> => {
+  throw new Error('The door answers this operation.')
+}
 
 /** The server of a call that only a server can answer. */
 export function servedBy({ served }: Call): ServedMemory {

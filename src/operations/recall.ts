@@ -1,16 +1,22 @@
-import { actorKinds, type Belief } from '../beliefs/belief.ts'
+import type { Belief } from '../beliefs/belief.ts'
 import { feedbackVerdicts } from '../beliefs/recall-counts.ts'
-import { turnRoles } from '../beliefs/turn.ts'
 import { invalid, MemoryError } from '../errors.ts'
 import type { Captured } from '../eval/pack/capture.ts'
 import { localDay } from '../local-time.ts'
-import { maxAround } from '../memory/conversation/search-turns.ts'
-import { type Budget, type Context, isShown, type NamedAnyway, type RelevantBelief } from '../memory/recall/context.ts'
+import { maxAround, type QuoteHit } from '../memory/conversation/search-turns.ts'
+import {
+  type Budget,
+  type Context,
+  isShown,
+  type MatchedWords,
+  type NamedAnyway,
+  type RelevantBelief,
+} from '../memory/recall/context.ts'
 import { renderContext } from '../memory/recall/render.ts'
-import { type SearchHit, searchPlaces } from '../memory/recall/search.ts'
+import { type Highlight, type SearchHit, searchPlaces } from '../memory/recall/search.ts'
 import { omitUndefined } from '../omit-undefined.ts'
 import { cutNote } from '../search/message.ts'
-import { type Strength, strengths } from '../search/turns/strength.ts'
+import type { Strength } from '../search/turns/strength.ts'
 import {
   beliefId,
   choice,
@@ -29,13 +35,11 @@ import {
   version,
   whole,
 } from './field.ts'
-import { type Call, existing, operation, servedBy, withShape } from './operation.ts'
+import { type Call, existing, operation, servedBy } from './operation.ts'
 import { recallHints } from './recall-hints.ts'
-import type * as shapes from './shapes.ts'
-import type { Shaped } from './shapes.ts'
 import { budget, said } from './shared-fields.ts'
 import { tool } from './tool.ts'
-import { answerWith, type BeliefAnswer, cut, maxTextCharacters, notice, scopeField } from './tool-answers.ts'
+import { answerWith, type BeliefAnswer, cut, notice, scopeField } from './tool-answers.ts'
 import { scopesOf } from './view.ts'
 
 const asked = {
@@ -103,59 +107,6 @@ const searchTool = tool({
       'How many turns before and after each quote to return with it, for a question about a whole exchange. Fewer quotes fit then. Default 0.',
     ),
   },
-  answer: ({ z, Notice, ToolBelief }) => {
-    const strength = z
-      .enum(strengths)
-      .describe(
-        'exact: named by the question, or said in its words. strong: has most of its telling words. possible: few.',
-      )
-    const matched = z.object({
-      field: z.enum(['name', 'alias', 'content', 'why']),
-      form: z.string().nullable().describe('The whole name or alias that was found in the question.'),
-      words: z.array(z.string()),
-    })
-    const hit = ToolBelief.extend({
-      strength,
-      score: z.number().describe('Compares hits of the same kind only.'),
-      matched: z.array(matched).describe('Why it is here.'),
-      through: z
-        .string()
-        .nullable()
-        .describe('The relation it is part of, when the question names that and not itself.'),
-    })
-    const quote = z.object({
-      text: z.string().describe('Word for word.'),
-      at: z.string().describe('When it was said, in UTC.'),
-      day: z.string().describe('The day on which it was said, in the time zone of the person.'),
-      speaker: z.string().nullable(),
-      origin: z.enum(actorKinds).describe('Whose words these are: document for what the person pasted.'),
-      role: z.enum(turnRoles).describe('user: the person said it. assistant: an agent did. tool: output of a tool.'),
-      strength,
-      earlier: z.boolean().describe('Something newer about the same thing comes before it.'),
-      corrected_at: z.string().nullable().describe('When the person corrected it. Use the correction, not this.'),
-      correction: z.string().nullable().describe('The statement that holds now.'),
-      onlyBeside: z.boolean().describe('It has no word of the question; a turn beside it has.'),
-      session: z.string().describe('The conversation, which memory://conversation/{session} shows.'),
-      around: z
-        .array(z.object({ role: z.enum(turnRoles), speaker: z.string().nullable(), at: z.string(), text: z.string() }))
-        .optional()
-        .describe(
-          'Turns before and after it, oldest first, if they were asked for. A text ends after 1,000 characters.',
-        ),
-    })
-    return z.object({
-      beliefs: z
-        .array(hit)
-        .describe(
-          `Exact hits first, best first. A text ends after ${maxTextCharacters} characters; memory_get has all of it.`,
-        ),
-      leftOut: z.int().describe('Beliefs that are not listed because there are too many, or they are too long.'),
-      quotes: z.array(quote).describe('What was said, best first; of what is about the same thing the newest first.'),
-      scopes: z.array(z.string()).describe('Where was looked; scopes above these too.'),
-      note: z.string(),
-      notice: Notice,
-    })
-  },
   async run(call, { query, in: place = 'both', scope, limit = defaultLimit, as_of: asOf, since, until, around }) {
     const scopes = scopesOf(call, scope)
     const view = { scopes, agent: call.view.agent, ...omitUndefined({ asOf }) }
@@ -181,16 +132,14 @@ const searchTool = tool({
       around.reduce((sum, { text }) => sum + text.length, text.length),
     )
     return {
+      /** Exact hits first, best first. A text ends after 2,000 characters; memory_get has all of it. */
       beliefs,
+      /** Beliefs that are not listed because there are too many, or they are too long. */
       leftOut: exact.length + others.length - those('exact').length - beliefs.length,
-      quotes: quotes.map(({ text, at, utcOffset, speaker, role, origin, strength, earlier, session, ...hit }) => {
-        const said = { text, at, day: localDay(at, utcOffset), speaker, role, origin }
-        const age = { earlier, corrected_at: hit.correctedAt, correction: hit.correction?.content ?? null }
-        const nearby = hit.around?.map(({ role, speaker, at, text }) => ({ role, speaker, at, text }))
-        const hasWords = hit.found.length > 0
-        return { ...said, strength, ...age, onlyBeside: !hasWords, session, ...omitUndefined({ around: nearby }) }
-      }),
-      scopes: [...scopes],
+      /** What was said, best first; of what is about the same thing the newest first. */
+      quotes: quotes.map(toolQuote),
+      /** Where was looked; scopes above these too. */
+      scopes,
       note: `${noteOn([...beliefs, ...quotes], scopes)}${found.isQueryCut ? ` ${cutNote}` : ''}`,
       notice: notice,
     }
@@ -209,39 +158,6 @@ export const recall = {
       asOf,
       leftOut: usually(flag('Whether to look for what was left out too, which takes longer.'), true),
     },
-    answer: withShape(({ z, MatchedWords, NamedAnyway, NearMiss, QuoteDecision, RecallContext }) =>
-      z.object({
-        context: RecallContext,
-        rendered: z.string().describe('The block for a prompt; empty when there is nothing to say.'),
-        highlights: z
-          .array(MatchedWords.extend({ beliefIds: z.array(z.string()) }))
-          .describe('Spans of the message that named something, in order, without overlap.'),
-        namedAnyway: z
-          .array(NamedAnyway)
-          .describe('What is always in the context and named by the message too; empty without `leftOut`.'),
-        leftOut: z.array(NearMiss).describe('Mentioned, or belonging here, but left out; at most 50.'),
-        quoteDecision: QuoteDecision.nullable().describe('Why there are these quotes; null without `leftOut`.'),
-        hints: z
-          .object({
-            suggestions: z
-              .array(
-                z.object({
-                  beliefId: z.string(),
-                  name: z.string(),
-                  content: z.string(),
-                  alias: z.string().nullable().describe('Words of the message that would name it as an alias.'),
-                }),
-              )
-              .describe('Beliefs in view that share words with the message.'),
-            otherScopes: z
-              .array(z.object({ scope: z.string(), beliefs: z.int(), quotes: z.int() }))
-              .describe('Scopes that are not active, in which the message would recall something.'),
-          })
-          .nullable()
-          .describe('What to try if nothing matches; null if something does, without `leftOut`, and for agents.'),
-        durationMs: z.number(),
-      }),
-    ),
     run: async (call, { message, leftOut, asOf, ...rest }) => {
       const { clock } = servedBy(call).server
       const started = clock()
@@ -276,15 +192,6 @@ export const recall = {
       limit: usually(whole({ min: 1, max: 100 }), defaultLimit, 'Of beliefs and of quotes.'),
       around: usually(around, 0, 'How many turns before and after each quote to return with it.'),
     },
-    answer: withShape(({ z, QuoteHit, SearchHit }) =>
-      z.object({
-        beliefs: z.array(SearchHit),
-        total: z.int().describe('How many beliefs there are in all.'),
-        quotes: z.array(QuoteHit),
-        meaning: z.enum(['words', 'vectors']).describe('Whether words alone were compared, or vectors too.'),
-        isQueryCut: z.boolean().describe('The question has more than 32,000 characters: only both ends were read.'),
-      }),
-    ),
     run: ({ memory }, { q, scope, ...options }) =>
       memory.search(q, { ...options, ...omitUndefined({ scopes: scope }) }),
     tool: searchTool,
@@ -295,9 +202,6 @@ export const recall = {
     writes: false,
     http: 'POST /recall/why',
     input: { ...asked, beliefId },
-    answer: withShape(({ z, Belief, FeedbackCount, WhyVerdict }) =>
-      z.object({ belief: Belief, verdict: WhyVerdict, feedback: FeedbackCount.nullable() }),
-    ),
     run: async (call, { message, beliefId, ...rest }) =>
       call.memory.why(message, await existing(call, beliefId), optionsOf(call, rest)),
   }),
@@ -308,14 +212,12 @@ export const recall = {
       id: text(200, 'Id of the belief or turn.'),
       verdict: choice(feedbackVerdicts),
     },
-    answer: withShape(({ FeedbackItem }) => FeedbackItem),
     run: ({ memory }, { id, verdict }) => memory.giveFeedback(id, verdict),
   }),
   listFeedback: operation({
     summary: 'Every belief and turn with feedback, the latest first.',
     http: 'GET /recall/feedback',
     input: {},
-    answer: withShape(({ z, FeedbackItem }) => z.object({ items: z.array(FeedbackItem) })),
     run: async ({ memory }) => ({ items: await memory.feedback() }),
   }),
   remedies: operation({
@@ -328,14 +230,6 @@ export const recall = {
       wish,
       aliases: optional(list(text(200), { max: 10 }), "Also try these, in somebody's own words."),
     },
-    answer: withShape(({ z, Belief, Remedy }) =>
-      z.object({
-        belief: Belief,
-        isFulfilled: z.boolean().describe('Recall does this already; there is nothing to change.'),
-        remedies: z.array(Remedy).describe('Those that achieve the wish first. Harmful ones are withheld.'),
-        withheld: z.array(z.object({ summary: z.string(), reason: z.string() })),
-      }),
-    ),
     run: async (call, { message, beliefId, wish, aliases = [], ...rest }) => {
       const { installation } = servedBy(call)
       const id = await existing(call, beliefId)
@@ -355,14 +249,6 @@ export const recall = {
       expectedVersion: optional(version),
       capture: usually(flag(), true),
     },
-    answer: withShape(({ z, CapturedCase, EditResult }) =>
-      z.object({
-        edited: EditResult,
-        isFulfilled: z.boolean().describe('Whether recall now does what was wished for.'),
-        captured: CapturedCase.nullable(),
-        captureProblem: z.string().nullable().describe('Why there is no case, when one was asked for.'),
-      }),
-    ),
     run: async (call, { message, beliefId, wish, change, expectedVersion, capture: wantsCase, ...rest }) => {
       const options = optionsOf(call, rest)
       const id = await existing(call, beliefId)
@@ -388,7 +274,6 @@ export const recall = {
     http: 'POST /recall/capture',
     status: 201,
     input: captureInput,
-    answer: withShape(({ CapturedCase }) => CapturedCase),
     run: async (call, { scopes = call.view.scopes, ...rest }) => {
       if (rest.expect.length + rest.reject.length === 0 && !rest.asIs && !rest.exactly)
         throw invalid(
@@ -403,7 +288,12 @@ export const recall = {
 
 type CaptureRequest = Omit<InputOf<typeof captureInput>, 'scopes'> & { readonly scopes: readonly string[] }
 
-async function capture(call: Call, request: CaptureRequest): Promise<Shaped<typeof shapes.CapturedCase>> {
+/** A recall that was made a case of `my-cases`. */
+type CapturedCase = Pick<Captured, 'caseId' | 'beliefsCopied' | 'passesNow' | 'failures' | 'isFaithful'> & {
+  readonly description: string
+}
+
+async function capture(call: Call, request: CaptureRequest): Promise<CapturedCase> {
   const { memories, installation } = servedBy(call)
   if (installation === null)
     throw new MemoryError('forbidden', "Cases are kept for the server's own memory directory only.")
@@ -426,13 +316,45 @@ async function capture(call: Call, request: CaptureRequest): Promise<Shaped<type
 }
 
 type Hit = BeliefAnswer & {
-  strength: Strength
-  score: number
-  matched: { field: 'name' | 'alias' | 'content' | 'why'; form: string | null; words: string[] }[]
-  through: string | null
+  /** exact: named by the question, or said in its words. strong: has most of its telling words. possible: few. */
+  readonly strength: Strength
+  /** Compares hits of the same kind only. */
+  readonly score: number
+  /** Why it is here; `form`: the whole name or alias that was found in the question. */
+  readonly matched: readonly {
+    readonly field: Highlight['field']
+    readonly form: string | null
+    readonly words: readonly string[]
+  }[]
+  /** The relation it is part of, when the question names that and not itself. */
+  readonly through: string | null
 }
 
-type Span = Shaped<typeof shapes.MatchedWords> & { readonly beliefIds: readonly string[] }
+const toolQuote = ({ text, at, utcOffset, speaker, role, origin, strength, earlier, session, ...hit }: QuoteHit) => ({
+  text,
+  at,
+  /** The day on which it was said, in the time zone of the person. */
+  day: localDay(at, utcOffset),
+  speaker,
+  role,
+  /** Whose words these are: document for what the person pasted. */
+  origin,
+  strength,
+  /** Something newer about the same thing comes before it. */
+  earlier,
+  /** When the person corrected it. Use the correction, not this. */
+  corrected_at: hit.correctedAt,
+  /** The statement that holds now. */
+  correction: hit.correction?.content ?? null,
+  /** It has no word of the question; a turn beside it has. */
+  onlyBeside: hit.found.length === 0,
+  /** The conversation, which memory://conversation/{session} shows. */
+  session,
+  /** Turns before and after it, oldest first, if they were asked for. A text ends after 1,000 characters. */
+  ...omitUndefined({ around: hit.around?.map(({ role, speaker, at, text }) => ({ role, speaker, at, text })) }),
+})
+
+type Span = MatchedWords & { readonly beliefIds: readonly string[] }
 
 /** The spans of the message that named something, in order. Of two that overlap, the longer one stays. */
 function highlightsOf({ relevant }: Context, namedAnyway: readonly NamedAnyway[]): readonly Span[] {

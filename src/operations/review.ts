@@ -1,6 +1,6 @@
 import type { Belief } from '../beliefs/belief.ts'
 import { beliefId, maxItems, optional, paging, text, whole } from './field.ts'
-import { existing, operation, withShape } from './operation.ts'
+import { existing, operation } from './operation.ts'
 import { tool } from './tool.ts'
 import { notice } from './tool-answers.ts'
 import { isInView } from './view.ts'
@@ -13,17 +13,6 @@ export const review = {
     summary: 'Everything that waits for a person, what was said last first, beside what holds now.',
     http: 'GET /review',
     input: paging(50),
-    answer: withShape(({ z, listOf, Belief, Proposal, Turn }) =>
-      listOf(
-        Proposal.omit({ proposal: true }).extend({
-          kind: z.enum(['statement', 'correction', 'removal']),
-          belief: Belief,
-          reason: z.string().describe('Why it waits.'),
-          turn: Turn.nullable(),
-          at: z.string(),
-        }),
-      ),
-    ),
     run: ({ memory }, page) => memory.review(page),
   }),
   listProposals: operation({
@@ -31,11 +20,6 @@ export const review = {
       'What waits for a person to decide, newest first: proposals, and candidates found in conversations or MEMORY.md. A proposal with `resolvedAt` would retire its target.',
     http: 'GET /proposals',
     input: {},
-    answer: withShape(({ z, listOf, Belief, Proposal }) =>
-      listOf(Proposal).extend({
-        candidates: listOf(z.object({ belief: Belief, reason: z.string().describe('Why it waits.') })),
-      }),
-    ),
     run: async ({ memory }) => {
       const firstOf = <Item>(items: readonly Item[]) => ({ items: items.slice(0, maxItems), total: items.length })
       return { ...firstOf(await memory.proposals()), candidates: firstOf(await memory.candidates()) }
@@ -50,27 +34,6 @@ export const review = {
       input: {
         limit: optional(whole({ min: 1, max: 100 }), `How many to return, newest first. Default ${defaultLimit}.`),
       },
-      answer: ({ z, Notice }) =>
-        z.object({
-          proposals: z.array(
-            z.object({
-              id: z.string(),
-              name: z.string(),
-              proposed: z.string(),
-              removes: z.boolean().describe('It proposes that what is in force no longer holds.'),
-              why: z.string(),
-              inForce: z.object({ id: z.string(), content: z.string() }).nullable().describe('What it would replace.'),
-              by: z.string(),
-              at: z.string(),
-            }),
-          ),
-          candidates: z
-            .array(z.object({ id: z.string(), content: z.string(), reason: z.string(), at: z.string() }))
-            .describe('Not recalled until the person accepts them.'),
-          leftOut: z.int(),
-          decide: z.string().describe('How the person decides.'),
-          notice: Notice,
-        }),
       async run({ memory, view }, { limit = defaultLimit }) {
         const isOpen = (belief: Belief): boolean => isInView(belief, view.scopes, view.agent)
         const inView = (await memory.proposals()).filter(({ proposal }) => isOpen(proposal))
@@ -79,9 +42,16 @@ export const review = {
           proposals: inView.slice(0, limit).map(({ proposal, target }) => {
             const { id, name, content: proposed, why, createdAt: at, provenance } = proposal
             const inForce = target === null ? null : { id: target.id, content: target.content }
-            const removes = proposal.resolvedAt !== null
-            return { id, name, proposed, removes, why, inForce, by: `${provenance.actor}:${provenance.origin}`, at }
+            return {
+              ...{ id, name, proposed, why, at },
+              /** It proposes that what is in force no longer holds. */
+              removes: proposal.resolvedAt !== null,
+              /** What it would replace. */
+              inForce,
+              by: `${provenance.actor}:${provenance.origin}`,
+            }
           }),
+          /** Not recalled until the person accepts them. */
           candidates: candidates
             .slice(0, limit)
             .map(({ belief: { id, content, createdAt }, reason }) => ({ id, content, reason, at: createdAt })),
@@ -100,7 +70,6 @@ export const review = {
       id: beliefId,
       over: optional(text(200, 'Id of what holds now, where that is not what the proposal was made for.')),
     },
-    answer: withShape(({ Changed }) => Changed),
     run: async (call, { id, ...over }) =>
       call.memory.accept(await existing(call, id), { ...over, ...call.idempotency }),
   }),
@@ -108,7 +77,6 @@ export const review = {
     summary: 'Set a proposal or a candidate aside; undo brings it back.',
     http: 'POST /proposals/:id/reject',
     input: { id: beliefId },
-    answer: withShape(({ z }) => z.object({ beliefId: z.string(), event: z.int() })),
     run: async (call, { id }) => call.memory.reject(await existing(call, id), call.idempotency),
   }),
 }

@@ -5,9 +5,6 @@ import type { SystemUnderTest } from '../eval/system/under-test.ts'
 import type { Memory } from '../memory/memory.ts'
 import type { AccessPorts, Principal } from '../memory/people/access.ts'
 import type { Ports } from '../memory/ports.ts'
-import type * as evalAnswers from './eval-answers.ts'
-import type * as shapes from './shapes.ts'
-import type { Shaped } from './shapes.ts'
 import type { MemoryView } from './view.ts'
 
 /** How a request was authenticated: by the cookie, by the person's token or by that of agents. It decides the author. */
@@ -53,15 +50,72 @@ export type Installation = {
   readonly mirror: MirrorControl
   readonly background: BackgroundWork
   /** The programs that are connected to the memory. */
-  readonly hosts: () => Promise<readonly Shaped<typeof shapes.Host>[]>
+  readonly hosts: () => Promise<readonly Host[]>
   readonly evals: ServedEvals
 }
 
 /** Reads the state of MEMORY.md and brings it up to date. */
 export type MirrorControl = { status(): Promise<MirrorReport>; sync(): Promise<MirrorReport> }
-export type MirrorReport = Shaped<typeof shapes.Mirror>
 
-export type TaskEvidence = Shaped<typeof evalAnswers.TaskWork>
+/** The state of MEMORY.md. */
+export type MirrorReport = {
+  readonly exists: boolean
+  readonly file: string | null
+  readonly isInSync: boolean | null
+  readonly items: number | null
+  readonly lastSyncAt: string | null
+  /** Files that keep saves of MEMORY.md which could not be merged. */
+  readonly conflicts: number
+  /** Whether an edit that removes many lines waits for a person. */
+  readonly isHeld: boolean
+  readonly problems: readonly string[]
+}
+
+type HookSeen = { readonly at: string; readonly event: string; readonly outcome: string }
+
+/** A program that can be connected to the memory. */
+export type Host = {
+  readonly host: string
+  readonly connected: 'yes' | 'partly' | 'no'
+  /** A file of the user's own configuration of the program exists. */
+  readonly detected: boolean
+  readonly levels: readonly string[]
+  readonly files: readonly { readonly path: string; readonly connected: boolean; readonly problem: string | null }[]
+  readonly version: { readonly at: string; readonly version: string } | null
+  readonly lastHook:
+    | (HookSeen & {
+        readonly prompts?: number | undefined
+        /** Prompts that were answered too late for the program. */
+        readonly late?: number | undefined
+        readonly lastPrompt?: string | null | undefined
+        /** The last time that a hook gave lines to the program. */
+        readonly lastLines?: { readonly at: string; readonly lines: number } | null | undefined
+        readonly lastFailure?: HookSeen | null | undefined
+        readonly failing?: { readonly event: string; readonly since: string } | null | undefined
+      })
+    | null
+  readonly lastCall: { readonly at: string; readonly tool: string } | null
+}
+
+/** The sessions and checks of a task in one repeat of a run. */
+export type TaskEvidence = {
+  readonly repeat: number
+  readonly sessions: readonly {
+    readonly id: string
+    readonly prompt: string
+    readonly answer: string | null
+    readonly isFresh: boolean
+    readonly outcome: string
+    readonly toolCalls: number
+  }[]
+  readonly checks: readonly {
+    readonly session: string
+    readonly id: string
+    readonly passed: boolean
+    readonly expected: string
+    readonly found: string
+  }[]
+}
 
 /** Work that runs in a separate process, because it would block this one. */
 export type BackgroundWork = {

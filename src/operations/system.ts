@@ -2,7 +2,7 @@ import { visibleScopes } from '../beliefs/scope.ts'
 import { findBeliefs, listBeliefs } from '../memory/list.ts'
 import { asOf } from '../memory/recall/as-of.ts'
 import { optional, paging, text } from './field.ts'
-import { type Call, operation, servedBy, withShape } from './operation.ts'
+import { answeredAtTheDoor, type Call, operation, servedBy } from './operation.ts'
 import {
   cachedFor,
   cachedForMs,
@@ -11,8 +11,6 @@ import {
   type MirrorReport,
   type ServedMemory,
 } from './served-memory.ts'
-import type * as shapes from './shapes.ts'
-import type { Shaped } from './shapes.ts'
 import { tool } from './tool.ts'
 import { isInView } from './view.ts'
 
@@ -41,19 +39,18 @@ export const system = {
     access: 'anybody',
     http: 'POST /login',
     input: { token: text(200) },
-    answer: withShape(({ Done }) => Done),
+    run: answeredAtTheDoor<{ readonly ok: true }>,
   }),
   logout: operation({
     summary: 'End the session of the cookie.',
     http: 'POST /logout',
     input: {},
-    answer: withShape(({ Done }) => Done),
+    run: answeredAtTheDoor<{ readonly ok: true }>,
   }),
   sync: operation({
     summary: 'Answer a message of another device of the person, as `credence sync` sends it.',
     http: 'POST /sync',
     input: { message: text(undefined, 'JSON, compressed with gzip, in base64.') },
-    answer: withShape(({ z }) => z.object({ reply: z.string().describe('JSON, compressed with gzip, in base64.') })),
     run: async (call, { message }) => {
       const { answerPacked } = await import('../memory/sync/messages.ts')
       return { reply: await answerPacked(await syncOf(call), message) }
@@ -63,15 +60,6 @@ export const system = {
     summary: 'The other devices of the person, and how many changes are newer than the last sync with each target.',
     http: 'GET /sync',
     input: {},
-    answer: withShape(({ z }) =>
-      z.object({
-        device: z.string(),
-        name: z.string(),
-        excluded: z.array(z.string()),
-        others: z.array(z.object({ name: z.string(), lastSeenAt: z.string() })),
-        targets: z.array(z.object({ address: z.string(), lastSyncAt: z.string(), waiting: z.int() })),
-      }),
-    ),
     run: async (call) => (await import('../memory/sync/exchange.ts')).syncStatus(await syncOf(call)),
   }),
   health: operation({
@@ -79,36 +67,6 @@ export const system = {
     access: 'agents',
     http: 'GET /health',
     input: {},
-    answer: withShape(({ z, Counts, Mirror }) =>
-      z.object({
-        version: z.string(),
-        dir: z.string(),
-        user: z.string(),
-        scopes: z.array(z.string()).describe('Active where a request names none.'),
-        homeScopes: z.array(z.string()).describe('Where something new goes.'),
-        isDemo: z.boolean().describe('Whether all of it is gone when the server ends.'),
-        isInstallation: z
-          .boolean()
-          .describe('Whether MEMORY.md, evaluation, hosts and checks are open to the caller, and not only a memory.'),
-        command: z.string().describe('What a person types to start Credence on this machine, such as `npx credence`.'),
-        counts: Counts,
-        meaning: z
-          .object({
-            model: z.string().nullable(),
-            indexed: z.int(),
-            waiting: z.int(),
-            problem: z.string().nullable(),
-            isUsedByRecall: z.boolean(),
-          })
-          .describe(
-            'The embedding model (null if vectors are off), how many turns and beliefs it has indexed, and how many not yet.',
-          ),
-        journalHead: z.int().describe('The number of the newest change; 0 when there is none.'),
-        mirror: Mirror,
-        store: z.object({ file: z.string(), bytes: z.int(), logBytes: z.int() }),
-        evals: z.object({ root: z.string(), running: z.string().nullable().describe('The pack that is being run.') }),
-      }),
-    ),
     run: async (call) => {
       const served = servedBy(call)
       const { view, server, installation } = served
@@ -142,19 +100,6 @@ export const system = {
         'Use it when the person asks about the memory itself, or when memory_search finds nothing that should be there. ' +
         'Do not use it to look for content.',
       input: {},
-      answer: ({ z }) =>
-        z.object({
-          user: z.string(),
-          inView: z.array(z.object({ scope: z.string(), beliefs: z.int() })),
-          writesTo: z.array(z.string()).describe('Where memory_remember puts what names no scope.'),
-          otherScopes: z
-            .int()
-            .describe('How many more scopes the person has. They are not listed: name one only if the person does.'),
-          proposals: z.int().describe('How many proposals wait for the person, in the scopes in view.'),
-          lastChangeAt: z.string().nullable(),
-          you: z.string().describe('How your writings are signed.'),
-          version: z.string(),
-        }),
       async run({ memory, view, author, version }) {
         const visible = visibleScopes(view.scopes)
         const counts = new Map((await memory.scopes()).map(({ scope, beliefs }) => [scope, beliefs]))
@@ -163,10 +108,14 @@ export const system = {
         return {
           user: view.user,
           inView: visible.map((scope) => ({ scope, beliefs: counts.get(scope) ?? 0 })),
-          writesTo: [...view.homeScopes],
+          /** Where memory_remember puts what names no scope. */
+          writesTo: view.homeScopes,
+          /** How many more scopes the person has. They are not listed: name one only if the person does. */
           otherScopes: [...counts.keys()].filter((scope) => !visible.includes(scope)).length,
+          /** How many proposals wait for the person, in the scopes in view. */
           proposals: waiting.length,
           lastChangeAt: last?.at ?? null,
+          /** How your writings are signed. */
           you: `${author.actor}:${author.origin}`,
           version,
         }
@@ -178,9 +127,6 @@ export const system = {
     access: 'installation',
     http: 'GET /doctor',
     input: {},
-    answer: withShape(({ z, Finding }) =>
-      z.object({ ok: z.boolean(), checkedAt: z.string(), findings: z.array(Finding) }),
-    ),
     run: async (call) => {
       const served = servedBy(call)
       const { background } = installationOf(call)
@@ -195,9 +141,6 @@ export const system = {
     access: 'installation',
     http: 'GET /doctor/progress',
     input: {},
-    answer: withShape(({ z }) =>
-      z.object({ progress: z.object({ label: z.string(), done: z.int(), total: z.int() }).nullable() }),
-    ),
     run: async (call) => ({ progress: installationOf(call).background.checking() }),
   }),
   hosts: operation({
@@ -205,29 +148,12 @@ export const system = {
     access: 'installation',
     http: 'GET /hosts',
     input: {},
-    answer: withShape(({ z, Host }) => z.object({ items: z.array(Host) })),
     run: async (call) => ({ items: await installationOf(call).hosts() }),
   }),
   growth: operation({
     summary: 'How the memory grew and was used, day by day: numbers only.',
     http: 'GET /growth',
     input: {},
-    answer: withShape(({ z, ActorKind }) =>
-      z.object({
-        beliefs: z
-          .array(
-            z.object({
-              day: z.string(),
-              actor: ActorKind,
-              origin: z.string(),
-              scope: z.string().nullable().describe('Null where the text was forgotten since.'),
-              beliefs: z.int(),
-            }),
-          )
-          .describe('Beliefs that were first remembered on a day, oldest first.'),
-        recalls: z.array(z.object({ day: z.string(), recalls: z.int(), silent: z.int(), meanMs: z.number() })),
-      }),
-    ),
     run: async (call) => {
       const served = servedBy(call)
       const { counts } = served.ports
@@ -246,7 +172,6 @@ export const system = {
       query: optional(text(2_000)),
       ...paging(50),
     },
-    answer: withShape(({ listOf, Belief }) => listOf(Belief)),
     run: async (call, { asOf: time, query, ...page }) => {
       const served = servedBy(call)
       const { user } = served.view
@@ -265,19 +190,14 @@ export const system = {
     http: 'GET /events',
     isStream: true,
     input: {},
-    answer: withShape(({ z }) =>
-      z.object({
-        journalHead: z.int(),
-        evalsStamp: z.string().describe('Changes when a run, a pack or a baseline does.'),
-      }),
-    ),
+    /** `evalsStamp` changes when a run, a pack or a baseline does. */
+    run: answeredAtTheDoor<{ readonly journalHead: number; readonly evalsStamp: string }>,
   }),
   mirror: operation({
     summary: 'How MEMORY.md and the store stand to each other.',
     access: 'installation',
     http: 'GET /mirror',
     input: {},
-    answer: withShape(({ Mirror }) => Mirror),
     run: (call) => installationOf(call).mirror.status(),
   }),
   syncMirror: operation({
@@ -285,7 +205,6 @@ export const system = {
     access: 'installation',
     http: 'POST /mirror/sync',
     input: {},
-    answer: withShape(({ Mirror }) => Mirror),
     run: (call) => installationOf(call).mirror.sync(),
   }),
 }
@@ -302,7 +221,7 @@ export function installationOf(call: Call): Installation {
   return installation
 }
 
-type Counts = Shaped<typeof shapes.Counts>
+type Counts = Awaited<ReturnType<typeof countBeliefs>>
 type LastCount = { readonly head: number; readonly at: number; readonly tookMs: number; readonly counts: Counts }
 const lastCounts = new WeakMap<ServedMemory, LastCount>()
 
@@ -317,7 +236,7 @@ async function countsAt(served: ServedMemory, head: number): Promise<Counts> {
   return counts
 }
 
-async function countBeliefs({ memories: { dashboard } }: ServedMemory): Promise<Counts> {
+async function countBeliefs({ memories: { dashboard } }: ServedMemory) {
   const count = async (filter: Parameters<typeof dashboard.list>[0]): Promise<number> =>
     (await dashboard.list({ ...filter, limit: 1 })).total
   const proposals = await count({ proposals: true })

@@ -1,4 +1,3 @@
-import type { z } from 'zod'
 import { people } from './access.ts'
 import { beliefs } from './beliefs.ts'
 import { evaluation } from './evaluation.ts'
@@ -38,9 +37,11 @@ export type Operations = typeof operations
 export type OperationName = keyof Operations
 
 /** The answer of an operation. */
-export type AnswerOf<Name extends OperationName> = DeepReadonly<
-  z.output<Awaited<ReturnType<Operations[Name]['answer']>>>
->
+export type AnswerOf<Name extends OperationName> = Operations[Name]['run'] extends (
+  ...given: never
+) => Promise<infer Answer>
+  ? DeepReadonly<Answer>
+  : never
 
 /** The operations that agents have as tools over MCP, in the order in which they are listed. */
 export const toolOperations: readonly { readonly operation: Operation; readonly tool: Tool }[] = [

@@ -1,9 +1,6 @@
-import type { z } from 'zod'
 import type { Author } from '../memory/ports.ts'
 import type { Fields, InputOf } from './field.ts'
 import type { Call } from './operation.ts'
-
-type Shapes = typeof import('./shapes.ts')
 
 /** A call of an agent over MCP. */
 export type AgentCall = Call & { readonly author: Author; readonly version: string }
@@ -17,15 +14,13 @@ export type Tool = {
   /** Whether it can destroy something. Only of tools that write. */
   readonly isDestructive?: boolean
   readonly input: Fields
-  readonly answer: (shapes: Shapes) => z.ZodObject
   readonly run: (call: AgentCall, input: never) => Promise<object>
 }
 
-/** Declares the tool of an operation; `run` gets the values of `input` and returns an `answer`. */
-export const tool = <const All extends Fields, Schema extends z.ZodObject>(
-  declared: Omit<Tool, 'input' | 'answer' | 'run'> & {
+/** Declares the tool of an operation; `run` gets the values of `input`, and its comments tell agents what an answer means. */
+export const tool = <const All extends Fields, Answer extends object, const Rest extends Omit<Tool, 'input' | 'run'>>(
+  declared: Rest & {
     readonly input: All
-    readonly answer: (shapes: Shapes) => Schema
-    readonly run: (call: AgentCall, input: InputOf<All>) => Promise<z.input<Schema>>
+    readonly run: (call: AgentCall, input: InputOf<All>) => Promise<Answer>
   },
-): Tool => declared as Tool
+) => declared

@@ -1,3 +1,4 @@
+import type { Belief } from '../beliefs/belief.ts'
 import { type Turn, turnRoles } from '../beliefs/turn.ts'
 import type { TurnFilter } from '../beliefs/turn-store.ts'
 import { invalid, notFound } from '../errors.ts'
@@ -20,7 +21,7 @@ import {
   usually,
   whole,
 } from './field.ts'
-import { operation, servedBy, withShape } from './operation.ts'
+import { operation, servedBy } from './operation.ts'
 import { heardTurn, said } from './shared-fields.ts'
 
 const maxTurns = 1_000
@@ -51,32 +52,6 @@ export const turns = {
         'What becomes of statements in the words of the person: beliefs (default), candidates, or nothing.',
       ),
     },
-    answer: withShape(({ z, Changed, learnOutcomes }) =>
-      z.object({
-        kept: z.int(),
-        known: z.int().describe('Turns that were kept before.'),
-        leftOut: z.int().describe('Turns that were refused, asked not to be kept, or were forgotten before.'),
-        turns: z
-          .array(
-            z.object({
-              outcome: z.enum(['kept', 'known', 'off the record', 'forgotten', 'refused']),
-              id: z.string().nullable().describe('Id of the turn, where it is kept.'),
-              session: z.string().nullable(),
-              reason: z.string().nullable().describe('Why it was left out.'),
-            }),
-          )
-          .describe('One for each turn of the request, in the same order.'),
-        learned: z.array(
-          Changed.omit({ event: true }).extend({
-            outcome: z.enum(learnOutcomes),
-            because: z.string().describe('Why it was taken, and where it is kept.'),
-          }),
-        ),
-        notLearned: z
-          .array(z.object({ text: z.string(), reason: z.string(), explanation: z.string() }))
-          .describe('Statements that gave no belief, and why.'),
-      }),
-    ),
     run: async ({ memory, view, idempotency: { key } }, { learn, turns: several, text, ...rest }) => {
       const sent = several ?? (text === undefined ? [] : [{ ...rest, text }])
       const extra =
@@ -109,7 +84,6 @@ export const turns = {
     summary: 'Turns, newest first; with a session those of it, oldest first.',
     http: 'GET /turns',
     input: { session: said.session, ...filters, ...paging(50) },
-    answer: withShape(({ listOf, Turn }) => listOf(Turn)),
     run: ({ memory }, input) => memory.turns(filterOf(input)),
   }),
   getTurn: operation({
@@ -119,7 +93,6 @@ export const turns = {
       id: turnId,
       around: usually(whole({ min: 0, max: 50 }), 0, 'How many turns before it and after it to show.'),
     },
-    answer: withShape(({ z, Turn }) => z.object({ turn: Turn, before: z.array(Turn), after: z.array(Turn) })),
     run: async ({ memory }, { id, around }) => {
       const turn = await turnById(memory, id)
       const { session, index } = turn
@@ -135,7 +108,6 @@ export const turns = {
     writes: false,
     http: 'POST /turns/:id/why',
     input: { id: turnId, message, scopes: optional(scopes('Default those of the server.')) },
-    answer: withShape(({ WhyTurn }) => WhyTurn),
     run: async ({ memory, view }, { id, message, scopes = view.scopes }) =>
       memory.whyTurn(message, (await turnById(memory, id)).id, { scopes }),
   }),
@@ -153,18 +125,6 @@ export const turns = {
       ),
       dryRun: optional(flag('true: only say what would be forgotten.')),
     },
-    answer: withShape(({ z, Belief, Turn }) =>
-      z.object({
-        turns: z.int(),
-        beliefs: z.int().describe('Beliefs that are forgotten with them.'),
-        beliefsFromThem: z.array(z.string()).describe('Ids of beliefs that were learned from the turns and stay.'),
-        examples: z.array(Turn).optional().describe('A few of the turns, where nothing was forgotten.'),
-        beliefExamples: z.array(Belief).optional().describe('A few of the beliefs, where nothing was forgotten.'),
-        event: z.int().nullable(),
-        at: z.string().nullable(),
-        hash: z.string().nullable(),
-      }),
-    ),
     run: ({ memory, idempotency }, { dryRun = false, ...selection }) =>
       memory.forgetTurns(selection, { ...idempotency, dryRun }),
   }),
@@ -172,20 +132,12 @@ export const turns = {
     summary: 'Conversations, the one last spoken in first.',
     http: 'GET /conversations',
     input: { ...filters, ...paging(50) },
-    answer: withShape(({ listOf, Conversation }) => listOf(Conversation)),
     run: ({ memory }, input) => memory.conversations(filterOf(input)),
   }),
   getConversation: operation({
     summary: 'The turns of one conversation, oldest first.',
     http: 'GET /conversations/:session',
     input: { session: text(200), ...paging(100) },
-    answer: withShape(({ z, listOf, Turn }) =>
-      listOf(Turn).extend({
-        learned: z
-          .record(z.string(), z.array(z.object({ id: z.string(), name: z.string(), candidate: z.boolean() })))
-          .describe('Beliefs that were learned from a turn, by its id.'),
-      }),
-    ),
     run: async (call, input) => {
       const page = await call.memory.turns(input)
       if (page.total === 0)
@@ -194,14 +146,16 @@ export const turns = {
           'GET conversations lists all conversations.',
         )
       const { ports, view } = servedBy(call)
-      const learned = [...(await learnedFrom(ports, view.user, page.items))].map(([id, beliefs]) => [
-        id,
-        beliefs.map(({ id: belief, name, candidate }) => ({ id: belief, name, candidate })),
-      ])
-      return { ...page, learned: Object.fromEntries(learned) }
+      /** Beliefs that were learned from a turn, by its id. */
+      const learned: Record<string, readonly LearnedBelief[]> = {}
+      for (const [turn, beliefs] of await learnedFrom(ports, view.user, page.items))
+        learned[turn] = beliefs.map(({ id, name, candidate }) => ({ id, name, candidate }))
+      return { ...page, learned }
     },
   }),
 }
+
+type LearnedBelief = Pick<Belief, 'id' | 'name' | 'candidate'>
 
 /** Reads a turn by its whole id, as beliefs are read: the beginnings of ids are for people. */
 async function turnById(memory: Memory, id: string): Promise<Turn> {

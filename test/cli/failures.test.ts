@@ -343,7 +343,7 @@ describe('doctor', () => {
     expect((await place.json('list')).total).toBe(1)
   })
 
-  it('reports an index that was emptied, which the next command makes again', async () => {
+  it('reports an index that was emptied, which a rebuild makes again', async () => {
     using place = workplace()
     await place.run('remember', 'Invoices are due after 14 days.', '--name', 'payment terms', '--dir', 'memory')
     const db = new DatabaseSync(join(place.work, 'memory', 'state', 'credence.db'))
@@ -351,9 +351,11 @@ describe('doctor', () => {
     db.close()
 
     const examined = await place.run('doctor')
+    const rebuilt = await place.run('doctor', '--rebuild')
     const recalled = await place.run('recall', 'What are our payment terms?')
 
     expect(examined).toMatchObject({ exitCode: 5, stdout: expect.stringMatching(/FAIL +index +forms: /u) })
+    expect(rebuilt.exitCode).toBe(0)
     expect(recalled).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('14 days') })
     expect((await place.run('doctor')).exitCode).toBe(0)
   })

@@ -386,7 +386,13 @@ describe('hooks of a host that can call a tool of the running server', () => {
     })
   }
   const commands = ['SessionStart command', 'UserPromptSubmit command', 'Stop command', 'PreCompact command']
-  const tools = ['SessionStart command', 'UserPromptSubmit mcp_tool', 'Stop mcp_tool', 'PreCompact mcp_tool']
+  const tools = [
+    'SessionStart command',
+    'UserPromptSubmit mcp_tool',
+    'Stop mcp_tool',
+    'PreCompact mcp_tool',
+    'PreToolUse mcp_tool',
+  ]
 
   it('call it, replace the commands of an earlier connect, and are removed', async () => {
     using place = workplace()

@@ -144,6 +144,7 @@ async function registered(pluginConfig: object) {
   const commands: string[] = []
   plugin.register({
     pluginConfig: { command: [process.execPath, bin], ...pluginConfig },
+    runtime: { version: '2026.9.6' },
     registerTool: (tool: { name: string; parameters: { properties: object }; execute: Execute }) =>
       found.set(tool.name, tool),
     on: (name: string, handler: PromptHook) => hooks.set(name, handler),

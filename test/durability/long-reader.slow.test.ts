@@ -13,7 +13,7 @@ import { complaintsOf, openStore, temporaryDirectory } from './durable-store.ts'
 const limit = 64 * 1024 * 1024
 const timeout = 600_000
 
-it('a reader that never ends makes the log grow, which is said; when it ends, the log is emptied', {
+it('a reader that never ends makes the log grow, which doctor reports; when it ends, the log is cut to its limit', {
   timeout,
 }, async () => {
   using place = workplace()
@@ -22,9 +22,6 @@ it('a reader that never ends makes the log grow, which is said; when it ends, th
   const file = storeFile(dir)
   const store = openStore(file)
   await store.commit(commitOf([present(sample({ id: 'b0' }))]))
-  const warnings: string[] = []
-  const listen = (warning: Error): void => void warnings.push(warning.message)
-  process.on('warning', listen)
   const reader = new DatabaseSync(file, { readOnly: true })
   reader.exec('BEGIN')
   reader.prepare('SELECT count(*) FROM events').get()
@@ -44,17 +41,16 @@ it('a reader that never ends makes the log grow, which is said; when it ends, th
   const doctor = await place.run('doctor', '--dir', dir)
   const setAside = await place.run('doctor', '--set-aside', '--dir', dir)
   reader.close()
-  await new Promise((resolve) => setTimeout(resolve, 1_100))
+  // The first moves the log into the file, the second begins it anew.
+  await write()
   await write()
 
-  process.off('warning', listen)
   console.log(`${written} commits with a reader; log ${logSize()} bytes after it`)
-  expect(warnings.filter((message) => message.includes('write-ahead log'))).toHaveLength(1)
   expect(complaints).toEqual([expect.stringMatching(/^log: .* goes on reading/u)])
   expect(doctor).toMatchObject({ exitCode: 5, stdout: expect.stringContaining('End that process') })
   expect(doctor.stderr).not.toContain('--rebuild')
   expect(setAside).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('is not damaged') })
-  expect(logSize()).toBe(0)
+  expect(logSize()).toBeLessThanOrEqual(limit)
   expect(await complaintsOf(file)).toEqual([])
   await store.close()
 })

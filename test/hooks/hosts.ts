@@ -5,7 +5,7 @@ import { z } from 'zod'
 /** https://code.claude.com/docs/en/hooks, "JSON output": fields that Claude Code does not know are ignored. */
 export const claudeCodeOutput = z.object({
   hookSpecificOutput: z.object({
-    hookEventName: z.enum(['SessionStart', 'UserPromptSubmit']),
+    hookEventName: z.enum(['SessionStart', 'UserPromptSubmit', 'PreToolUse']),
     additionalContext: z.string().max(10_000),
   }),
 })
@@ -18,7 +18,7 @@ export const codexOutput = z.strictObject({
   systemMessage: z.string().nullable().optional(),
   hookSpecificOutput: z
     .strictObject({
-      hookEventName: z.enum(['SessionStart', 'UserPromptSubmit']),
+      hookEventName: z.enum(['SessionStart', 'UserPromptSubmit', 'PreToolUse']),
       additionalContext: z.string().nullable().optional(),
     })
     .optional(),

@@ -30,6 +30,10 @@ describeHost('Claude Code', {
       existsSync(join(home, '.claude/settings.json')) && readFileSync(join(home, '.claude/settings.json'), 'utf8'),
   }),
   keepsTurns: true,
+  shell: (command) => ({
+    call: { call: { name: 'Bash', input: { command, description: 'Run it' } } },
+    options: ['--allowedTools', 'Bash'],
+  }),
 })
 
 const repository = fileURLToPath(new URL('../..', import.meta.url))

@@ -26,7 +26,7 @@ describeHost('Codex', {
     '--skip-git-repo-check',
     '--dangerously-bypass-hook-trust',
     '--sandbox',
-    'read-only',
+    'danger-full-access',
     prompt,
   ],
   rewrites: [
@@ -42,4 +42,8 @@ describeHost('Codex', {
   // Codex lists the tools of a server only when it has started, and does not wait for that; this tool does.
   call: () => ({ call: { name: 'list_mcp_resources', input: { server: 'credence' } } }),
   keepsTurns: true,
+  shell: (command) => ({
+    call: { call: { name: 'exec_command', input: { cmd: command } } },
+    options: [],
+  }),
 })

@@ -27,6 +27,8 @@ export type HostUnderTest = {
   readonly call?: (tool: string, input: object) => ModelReply
   /** Whether prompts and answers are kept, and learned from, without the model's doing. */
   readonly keepsTurns: boolean
+  /** A call of the host's shell, and options that allow it, where the host has hooks before the use of a tool. */
+  readonly shell?: (command: string) => { readonly call: ModelReply; readonly options: readonly string[] }
 }
 
 const statement = 'our staging port is 5433'
@@ -156,6 +158,30 @@ export function describeHost(name: string, tested: HostUnderTest): void {
 
     if (tested.keepsTurns) it('gives its model what was said in another process, and its tools', recallsWhatWasSaid)
     else it('gives its model what was remembered in another process, and its tools', recallsWhatWasRemembered)
+
+    it.skipIf(tested.shell === undefined)(
+      'gives its model what is remembered about a command that it runs',
+      async () => {
+        const { call = { text: answer }, options = [] } = tested.shell?.('echo made > pool.txt') ?? {}
+        await using model = await scriptedModel(({ results, conversation }) =>
+          results === '' && conversation.includes('Make a pool') ? call : { text: answer },
+        )
+        using place = placed(tested, model, programs ?? '')
+        const text = 'Bash {"command":"echo made > pool.txt"}\nExit code 1\npool.txt: disk quota exceeded'
+        const step = { role: 'tool', session: 'a', at: '2026-05-03T10:00:00Z', text }
+        writeFileSync(join(place.work, 'steps.jsonl'), JSON.stringify(step))
+        await place.credence('import', 'chats', 'steps.jsonl', '--scope', 'user:universal')
+        await connect(place)
+
+        const [program, ...args] = tested.turn('Make a pool.')
+        await place.runIn(place.work, program, ...args, ...options)
+
+        const { conversation = '' } = model.requests.at(-1) ?? {}
+        expect(conversation).toContain('This command failed on 2026-05-03 with')
+        expect(conversation).not.toContain('hook success')
+        expect(existsSync(join(place.work, 'pool.txt'))).toBe(true)
+      },
+    )
 
     it('has its files as they were after --remove, also when it rewrote them in between', async () => {
       const { model, place } = await open()

@@ -6,7 +6,7 @@ import { serverAtHand } from './server-at-hand.ts'
 type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json }
 
 // As it is sent.
-const document = JSON.parse(JSON.stringify(await openApiDocument('1.2.3')))
+const document = JSON.parse(JSON.stringify(openApiDocument('1.2.3')))
 const table = Object.values(endpoints).flatMap((endpoint) => {
   const { method, path } = endpoint
   return [{ method, path }, ...(isOfTeams(endpoint) ? [{ method, path: `/teams/:team${path}` }] : [])]

@@ -77,7 +77,8 @@ describe.skipIf(postgresPrograms === null)('The local copies of a PostgreSQL sto
     const ids = Array.from({ length: 303 }, (_, at) => `b${at}`)
     for (const id of ids) await writer.commit(beliefCommit('ada', id))
     await waitFor(async () => {
-      expect(await query(address, 'SELECT head FROM credence.snapshots')).toEqual([{ head: '250' }])
+      const rows = await query<{ head: string }>(address, 'SELECT head FROM credence.snapshots')
+      expect(Number(rows[0]?.head)).toBeGreaterThanOrEqual(250)
     })
     // The journal alone would not be enough.
     const unguarded = 'SET session_replication_role = replica'

@@ -104,12 +104,14 @@ export const hosts: Readonly<Record<ConnectHost, Host>> = {
         const value = `mcp__credence__${tool}`
         return { kind: 'element', path: ['permissions', 'allow'], value, isOurs: (one) => one === value }
       })
-      const hooks = matcherHooks('claude-code', claudeEvents, request, launch)
+      const hooks = claudeHooks('claude-code', request, launch)
       return [
         jsonFile(servers, 'json', [
           server('claude-code', ['mcpServers', 'credence'], request, launch, { type: 'stdio' }),
         ]),
-        jsonFile(settings, 'json', hooks, { optional: allowed, hasOptional: request.allowsReading ?? false }),
+        jsonFile(settings, 'json', [...hooks.always, ...(request.allowsReading ? allowed : [])], {
+          optional: [...hooks.optional, ...allowed],
+        }),
       ]
     },
   },
@@ -126,10 +128,11 @@ export const hosts: Readonly<Record<ConnectHost, Host>> = {
       const at = settingsPathOf(request, '.codex', env.CODEX_HOME || join(home, '.codex'))
       const path = join(at, 'config.toml')
       const { command, args } = launchWith(request, launch, mcpOf('codex'))
+      const hooks = claudeHooks('codex', request, launch)
       const entry = { path: ['mcp_servers', 'credence'], table: { command, args: [...args] }, isOurs: startsServer }
       return [
         { path, add: (text) => withTable(text, entry, path), remove: (text) => withoutTable(text, entry, path) },
-        jsonFile(join(at, 'hooks.json'), 'json', matcherHooks('codex', claudeEvents, request, launch)),
+        jsonFile(join(at, 'hooks.json'), 'json', hooks.always, hooks),
       ]
     },
   },
@@ -268,18 +271,17 @@ const settingsPathOf = ({ level, directory }: ConnectRequest, inProject: string,
 type MoreEntries = {
   /** Not ours alone: they are added and never removed. */
   readonly shared?: readonly JsonEntry[]
-  /** Added only with `hasOptional`, and always removed. */
+  /** Removed, too, although not all of them may be added. */
   readonly optional?: readonly JsonEntry[]
-  readonly hasOptional?: boolean
 }
 
 function jsonFile(
   file: string,
   dialect: JsonDialect,
   own: readonly JsonEntry[],
-  { shared = [], optional = [], hasOptional = false }: MoreEntries = {},
+  { shared = [], optional = [] }: MoreEntries = {},
 ): ConfigFile {
-  const added = [...shared, ...own, ...(hasOptional ? optional : [])]
+  const added = [...shared, ...own]
   return {
     path: file,
     add: (text) => withEntries(text, added, { file, dialect }),
@@ -329,6 +331,20 @@ function startsServer(entry: unknown): boolean {
 }
 
 const claudeEvents = ['SessionStart', 'UserPromptSubmit', 'Stop', 'PreCompact']
+/** The tools that edit files or run commands, in Claude Code and Codex. */
+const toolsHooked = { matcher: 'Bash|Edit|Write|NotebookEdit|apply_patch' }
+
+/** A command before each tool use would cost a process; so this hook exists only as a call of the running server. */
+function claudeHooks(host: HookHost, request: ConnectRequest, launch: Launch) {
+  const usual = matcherHooks(host, claudeEvents, request, launch)
+  const beforeTools = matcherHooks(host, ['PreToolUse'], request, launch).map((hook) => ({
+    ...hook,
+    beside: toolsHooked,
+  }))
+  const always = callsTool(host, 'PreToolUse', request) ? [...usual, ...beforeTools] : usual
+  return { always, optional: beforeTools }
+}
+
 const geminiEvents = ['SessionStart', 'BeforeAgent', 'AfterAgent', 'PreCompress']
 
 /**
@@ -341,7 +357,7 @@ function matcherHooks(
   request: ConnectRequest,
   launch: Launch,
   more: object = { timeout: 5 },
-): readonly JsonEntry[] {
+): readonly (JsonEntry & { readonly kind: 'element' })[] {
   return events.map((own) => {
     const started = callsTool(host, own, request)
       ? { type: 'mcp_tool', server: 'credence', tool: 'hook', input: toolInput(own), timeout: maxToolSeconds }
@@ -378,6 +394,7 @@ function isAtLeast(version: string | null, wanted: string): boolean {
 function toolInput(own: string): Readonly<Record<string, string>> {
   const fields = ['session_id', 'cwd', 'transcript_path']
   if (own === 'UserPromptSubmit') fields.push('prompt')
+  if (own === 'PreToolUse') fields.push('tool_input')
   if (own === 'Stop') fields.push('last_assistant_message')
   return { event: own, ...Object.fromEntries(fields.map((field) => [field, `\${${field}}`])) }
 }

@@ -21,12 +21,13 @@ type IsOurs = (value: unknown) => boolean
 
 /**
  * An entry of Credence in a configuration: the value at a path (ours by default), or one element of the list there. With
- * `group` the list there has objects with lists of elements under that key, and others may have elements in the same list.
+ * `group` the list there has objects with lists of elements under that key, and others may have elements in the same list;
+ * a new object gets the fields `beside`, too.
  */
 export type JsonEntry = Entry &
   (
     | { readonly kind: 'value'; readonly isOurs?: IsOurs }
-    | { readonly kind: 'element'; readonly isOurs: IsOurs; readonly group?: string }
+    | { readonly kind: 'element'; readonly isOurs: IsOurs; readonly group?: string; readonly beside?: object }
   )
 
 type JsonFile = { readonly file: string; readonly dialect: JsonDialect }
@@ -66,7 +67,7 @@ function withEntry(text: string, entry: JsonEntry): string {
     return own
       .filter((element) => !isSame(element.value, value))
       .reduce((edited, element) => withValue(edited, [...path, ...element.path], value), text)
-  const added = entry.group === undefined ? value : { [entry.group]: [value] }
+  const added = entry.group === undefined ? value : { ...entry.beside, [entry.group]: [value] }
   return Array.isArray(found) ? withValue(text, [...path, found.length], added) : withValue(text, path, [added])
 }
 

@@ -91,23 +91,24 @@ export function forgetQueued(dir: string, isMeant: (turn: QueuedTurn) => boolean
   return removed
 }
 
-type SessionMark = 'unkept' | 'started'
-
-const markFor = (dir: string, mark: SessionMark, session: string): string =>
-  join(queueIn(dir), `${mark}-${createHash('sha256').update(session).digest('hex').slice(0, 16)}`)
-
 /**
- * Marks a conversation, or removes the mark. `unkept`: its last prompt was not kept, so the answer is not kept either.
- * `started`: it has been given the lines for the start of a session.
+ * `unkept`: the last prompt of the session was not kept, so the answer is not kept either. `started`: the session has been
+ * given the lines for its start. `told`: it has been given a line about a tool use.
  */
-export function markSession(dir: string, mark: SessionMark, session: string, isMarked: boolean): void {
-  const file = markFor(dir, mark, session)
-  if (isMarked) writePrivate(ownPath(dir, file), '', 'replace')
+export type SessionMark = { readonly kind: 'unkept' | 'started' | 'told'; readonly of: string }
+
+const markFor = (dir: string, { kind, of }: SessionMark): string =>
+  join(queueIn(dir), `${kind}-${createHash('sha256').update(of).digest('hex').slice(0, 16)}`)
+
+/** Sets or removes a mark. */
+export function markSession(dir: string, mark: SessionMark, isSet: boolean): void {
+  const file = markFor(dir, mark)
+  if (isSet) writePrivate(ownPath(dir, file), '', 'replace')
   else rmSync(file, { force: true })
 }
 
-export const isMarked = (dir: string, mark: SessionMark, session: string): boolean =>
-  statSync(markFor(dir, mark, session), { throwIfNoEntry: false }) !== undefined
+export const isMarked = (dir: string, mark: SessionMark): boolean =>
+  statSync(markFor(dir, mark), { throwIfNoEntry: false }) !== undefined
 
 const eventPrefix = 'event-'
 /** Hosts start the hooks of one event together. Nobody sends the same prompt again so soon. */
@@ -144,7 +145,7 @@ export function sweepMarks(dir: string, now: number): void {
   const queue = queueIn(dir)
   for (const name of readdirSync(queue)) {
     const maxAgeMs = name.startsWith(eventPrefix) ? maxEventMs : maxMarkMs
-    if (!/^(?:event|unkept|started)-/.test(name)) continue
+    if (!/^(?:event|unkept|started|told)-/.test(name)) continue
     const mark = join(queue, name)
     if (now - (statSync(mark, { throwIfNoEntry: false })?.mtimeMs ?? now) > maxAgeMs) rmSync(mark, { force: true })
   }

@@ -2,19 +2,21 @@ import { createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import { withoutHookContext } from '../../beliefs/turn.ts'
 import { MemoryError } from '../../errors.ts'
+import { isObject, type JsonObject, parseObject } from '../../json.ts'
 
 /** The programs whose hooks are understood. */
-export const hookHosts = ['claude-code', 'codex', 'gemini', 'opencode', 'cursor'] as const
+export const hookHosts = ['claude-code', 'codex', 'gemini', 'opencode', 'cursor', 'vscode'] as const
 export type HookHost = (typeof hookHosts)[number]
 
 /** Events of hosts, and `hear`, which the others start when a message waits in the queue. */
-export const hookEvents = ['session-start', 'prompt-submit', 'stop', 'pre-compact', 'hear'] as const
+export const hookEvents = ['session-start', 'prompt-submit', 'pre-tool', 'stop', 'pre-compact', 'hear'] as const
 export type HookEvent = (typeof hookEvents)[number]
 
 /** The hosts' own names of the events; the first is that of Claude Code and Codex. */
 const hostNames: Readonly<Record<HookEvent, readonly string[]>> = {
   'session-start': ['SessionStart', 'sessionStart'],
   'prompt-submit': ['UserPromptSubmit', 'beforeSubmitPrompt', 'BeforeAgent'],
+  'pre-tool': ['PreToolUse'],
   stop: ['Stop', 'AfterAgent'],
   'pre-compact': ['PreCompact', 'preCompact', 'PreCompress'],
   hear: [],
@@ -25,7 +27,7 @@ export const hookEventNamed = (name: string): HookEvent | undefined =>
   hookEvents.find((event) => event === name || hostNames[event].includes(name))
 
 /**
- * The answer in the host's format; empty for none. Codex refuses answers with unknown fields and takes context at two
+ * The answer in the host's format; empty for none. Codex refuses answers with unknown fields and takes context at three
  * events only; Cursor shows a message for the person only if it stops the prompt. `notice` is for the person.
  */
 export function hookAnswer(host: HookHost, event: HookEvent, context: string, notice = ''): string {
@@ -45,6 +47,8 @@ export function hookAnswer(host: HookHost, event: HookEvent, context: string, no
 
 /** The fields of a host's input that hooks use. */
 export type HookPayload = {
+  /** VS Code runs the hooks in the settings of Claude Code too, and writes the names of some fields in camel case. */
+  readonly isFromVsCode: boolean
   /** A digest of the event: two hooks of one event have the same. Too short to guess a message from it. */
   readonly digest: string
   readonly directory: string | null
@@ -54,6 +58,8 @@ export type HookPayload = {
   readonly answer: string | null
   /** The file in which the host records the conversation. */
   readonly transcript: string | null
+  /** The input of the tool that is about to run. */
+  readonly tool: JsonObject | null
 }
 
 const maxPayloadBytes = 64 * 1024 * 1024
@@ -96,13 +102,22 @@ function parsePayload(text: string): HookPayload {
   const fields = {
     directory: field('cwd') ?? (Array.isArray(roots) ? textIn(roots[0]) : null),
     prompt: withoutHookContext(field('prompt') ?? ''),
-    session: field('session_id') ?? field('conversation_id'),
+    session: field('session_id') ?? field('conversation_id') ?? field('sessionId'),
     answer: field('last_assistant_message') ?? field('prompt_response'),
     transcript: field('transcript_path'),
+    tool: objectIn(given.get('tool_input')),
   }
   // A session that starts and a compaction differ in nothing else.
   const told = JSON.stringify([fields, field('source')])
-  return { ...fields, digest: createHash('sha256').update(told).digest('hex').slice(0, 4) }
+  return {
+    ...fields,
+    isFromVsCode: given.has('hookEventName'),
+    digest: createHash('sha256').update(told).digest('hex').slice(0, 4),
+  }
 }
+
+/** A host that calls a tool may send an object as its JSON. */
+const objectIn = (value: unknown): JsonObject | null =>
+  isObject(value) ? value : typeof value === 'string' ? parseObject(value) : null
 
 const textIn = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null)

@@ -59,9 +59,16 @@ export function stepsBefore(file: string, answer: HostMessage): readonly HostMes
 
 const maxSteps = 50
 
+/** The end of a transcript that is read before each tool use. */
+const lastStepBytes = 256 * 1024
+
+/** The last step of a tool that has a result: the call, a line break, the result. */
+export const lastStepIn = (file: string): HostMessage | undefined =>
+  messagesAtEnd(file, lastStepBytes).findLast(({ role, text }) => role === 'tool' && text.includes('\n'))
+
 /** The messages and steps at the end of a transcript, oldest first; empty if there is no such file. */
-function messagesAtEnd(file: string): readonly HostMessage[] {
-  const lines = tailOf(file).split('\n').map(parseJson).filter(isObject)
+function messagesAtEnd(file: string, maxBytes = tailBytes): readonly HostMessage[] {
+  const lines = tailOf(file, maxBytes).split('\n').map(parseJson).filter(isObject)
   const read = lines.some(({ type }) => type === 'response_item') ? codex() : claudeCode()
   const steps = new StepJoiner()
   const turns = lines.flatMap(read).flatMap((turn) => steps.take(turn))
@@ -75,7 +82,7 @@ function messagesAtEnd(file: string): readonly HostMessage[] {
 }
 
 /** The last part of a file; empty if there is no such file. */
-function tailOf(file: string): string {
+function tailOf(file: string, maxBytes: number): string {
   let descriptor: number
   try {
     descriptor = openSync(file, 'r')
@@ -85,7 +92,7 @@ function tailOf(file: string): string {
   }
   try {
     const { size } = fstatSync(descriptor)
-    const bytes = Buffer.alloc(Math.min(size, tailBytes))
+    const bytes = Buffer.alloc(Math.min(size, maxBytes))
     const read = readSync(descriptor, bytes, 0, bytes.length, size - bytes.length)
     return bytes.toString('utf8', 0, read)
   } finally {

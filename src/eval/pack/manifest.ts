@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
 import { createReadStream, existsSync, readdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import type { z } from 'zod'
 import { invalid, type MemoryError } from '../../errors.ts'
 import { canonicalJson } from '../../json.ts'
 import type { PackPlace } from '../runners/runner.ts'
 import { manifestName } from '../store/documents.ts'
-import { readArtifact, requireValid } from '../store/parse-artifact.ts'
+import { readArtifact, readJson, requireValid } from '../store/parse-artifact.ts'
 import type { Manifest } from '../store/schemas/manifest.ts'
 
 /** Reads the manifest of a pack folder. */
@@ -25,15 +25,26 @@ export function withRunner(directory: string, manifest: Manifest): Manifest {
     : manifest
 }
 
-/** The folders below `directory` that are packs of any kind, by name. */
+/** The folders below `directory` that are packs of any kind, by name. A folder without a manifest may contain packs. */
 export function packFolders(directory: string): readonly string[] {
   if (!existsSync(directory))
     throw invalid(`${directory}: no such directory.`, 'Packs are folders with a manifest.json.')
   return readdirSync(directory, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory() && existsSync(join(directory, entry.name, manifestName)))
+    .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
     .map(({ name }) => join(directory, name))
+    .flatMap((folder) => (existsSync(join(folder, manifestName)) ? [folder] : packFolders(folder)))
     .sort()
 }
+
+/** The ids of the packs below `directory`, with their folders. A pack that cannot be read has the name of its folder. */
+export const packsById = (directory: string): ReadonlyMap<string, string> =>
+  new Map(
+    packFolders(directory).map((folder) => {
+      const manifest = readJson(join(folder, manifestName), folder)
+      const { benchmarkId } = (manifest.ok ? manifest.value : {}) as { readonly benchmarkId?: unknown }
+      return [typeof benchmarkId === 'string' ? benchmarkId : basename(folder), folder]
+    }),
+  )
 
 /** Refuses a manifest that lists other cases than the case file: counts come from one and results from the other. */
 export function refuseUnlike(

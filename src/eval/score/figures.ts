@@ -70,7 +70,10 @@ function intervalsOf(
       const clusters = [...Map.groupBy(values, ({ cluster }) => cluster).values()]
       const isClustered = clusters.length > 1 && values.every(({ cluster }) => cluster !== undefined)
       const own = clusters.map((cluster) => cluster.map(({ value }) => value))
-      return [[name, isClustered ? clusterBootstrap(own, 1) : intervalOf(values.map(({ value }) => value))]]
+      // Drawing equal values again would give an interval of no width, however few there are.
+      const isUniform = values.every(({ value }) => value === values[0]?.value)
+      const independent = isClustered && isUniform ? own.flatMap(([first = 0]) => first) : own.flat()
+      return [[name, isClustered && !isUniform ? clusterBootstrap(own, 1) : intervalOf(independent)]]
     }),
   )
 }

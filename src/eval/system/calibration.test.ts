@@ -33,11 +33,7 @@ const packOf = (...cases: (readonly [string, readonly string[]])[]): Pack => ({
 describe('calibrate', () => {
   it('finds the number and the threshold that tell expected from unexpected', async () => {
     // cos(a, aaz) = 0.89 must pass, cos(a, azz) = 0.45 must not.
-    const chosen = await calibrate(
-      packOf(['aaz', ['a']], ['bbz', ['b']], ['azz', []], ['xyz', []]),
-      letterEmbedder,
-      new Map(),
-    )
+    const chosen = await calibrate(packOf(['aaz', ['a']], ['bbz', ['b']], ['azz', []], ['xyz', []]), letterEmbedder)
 
     expect(chosen).toMatchObject({ k: 1, meanF1: 1, pack: 'cal', cases: 4 })
     expect(chosen.threshold).toBeGreaterThan(0.45)
@@ -45,7 +41,7 @@ describe('calibrate', () => {
   })
 
   it('takes more than one where more than one is expected', async () => {
-    const chosen = await calibrate(packOf(['ab', ['a', 'b']], ['bc', ['b', 'c']]), letterEmbedder, new Map())
+    const chosen = await calibrate(packOf(['ab', ['a', 'b']], ['bc', ['b', 'c']]), letterEmbedder)
 
     expect(chosen).toMatchObject({ k: 2, meanF1: 1 })
   })

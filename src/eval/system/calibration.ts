@@ -4,7 +4,7 @@ import type { Pack } from '../runners/retrieval/pack.ts'
 import { mean } from '../score/statistics.ts'
 import { Corpus } from './corpus.ts'
 import type { System } from './system.ts'
-import { type KnownVectors, vectorSystem } from './vector.ts'
+import { vectorSystem } from './vector.ts'
 
 /** The k and threshold that were chosen for a model, and on which cases. */
 export type Calibration = Awaited<ReturnType<typeof calibrate>>
@@ -16,8 +16,8 @@ const kTried = [1, 2, 3, 4, 5, 6, 8, 10, 15, 20]
 const thresholdsTried = Array.from({ length: 101 }, (_, step) => step / 100)
 
 /** Chooses k and threshold with the highest mean F1: of equally good ones the smallest k and the threshold in the middle. */
-export async function calibrate(pack: Pack, embedder: Embedder, known: KnownVectors) {
-  const system = vectorSystem({ name: 'ranking', description: '', embedder, known, ...everything, notes: [] })
+export async function calibrate(pack: Pack, embedder: Embedder) {
+  const system = vectorSystem({ name: 'ranking', description: '', embedder, ...everything, notes: [] })
   const rankings = await rankingsOf(pack, system)
   return { ...bestCut(rankings, thresholdsTried), pack: pack.id, cases: rankings.length }
 }

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { openStore } from '../../../test/eval/sample-corpus.ts'
 import { readRecords } from '../../memory/transfer/belief-record.ts'
-import { cachedEmbedder, type Embedder } from '../../search/embedder.ts'
+import { cachedEmbedder } from '../../search/embedder.ts'
 import { openMiniLm } from '../../search/minilm/minilm.ts'
 import { bm25System } from './bm25.ts'
 import { everythingSystem, exactSystem, hybridSystem, noneSystem } from './controls.ts'
 import { describeSystem } from './system.contract.ts'
 import type { System } from './system.ts'
-import { embeddedText, textHash, vectorSystem } from './vector.ts'
+import { vectorSystem } from './vector.ts'
 
 const embedder = openMiniLm().then((model) => cachedEmbedder(model))
 const bm25 = () => bm25System({ openStore, version: 'test' })
@@ -16,7 +16,6 @@ const vector = async (threshold: number | null = null, k = 20): Promise<System> 
     name: 'vector',
     description: 'cosine',
     embedder: await embedder,
-    known: new Map(),
     k,
     threshold,
     notes: [],
@@ -81,35 +80,6 @@ describe('vector', () => {
 
     expect(await ask(strict, 'the stock market fell')).toEqual([])
     expect(await ask(one, 'when must I file my taxes?')).toEqual(['tax'])
-  })
-
-  it('uses a stored vector instead of computing it, and says when it had none', async () => {
-    const model = await embedder
-    const asked: string[] = []
-    const watched: Embedder = {
-      ...model,
-      embed: (texts) => {
-        asked.push(...texts)
-        return model.embed(texts)
-      },
-    }
-    const [cat, ...others] = corpus
-    if (cat === undefined) throw new Error('no corpus')
-    const known = new Map([[textHash(embeddedText(cat)), Float32Array.from({ length: model.dimensions }, () => 1)]])
-    const system = vectorSystem({
-      name: 'v',
-      description: 'd',
-      embedder: watched,
-      known,
-      k: 20,
-      threshold: null,
-      notes: [],
-    })
-
-    const notices = await system.ingest(corpus)
-
-    expect(asked).toEqual(others.map(embeddedText))
-    expect(notices).toEqual([expect.stringContaining('2 of 3 beliefs had no stored vector')])
   })
 })
 

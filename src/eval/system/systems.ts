@@ -7,7 +7,7 @@ import { type Calibration, calibrate, paperProtocol } from './calibration.ts'
 import { everythingSystem, exactSystem, hybridSystem, noneSystem, oracleUnderTest } from './controls.ts'
 import { type HearingSystem, type OwnSystemName, type System, systemNames } from './system.ts'
 import { type Clock, type SystemUnderTest, underTest } from './under-test.ts'
-import { type KnownVectors, readVectors, vectorSystem } from './vector.ts'
+import { vectorSystem } from './vector.ts'
 
 /** The forms of names of systems outside of Credence. */
 export const outsideForms = ['http:<url>', 'http-lean:<url>', 'mcp:<mapping file>'] as const
@@ -54,7 +54,7 @@ export type SystemsParts = {
   readonly clock: Clock
   /** Called once, when the first system needs it. */
   readonly openEmbedder: () => Promise<Embedder>
-  /** The folder of the packs whose stored vectors and calibration are used. */
+  /** The folder of the packs, with one to calibrate on. */
   readonly packsDirectory: string
 }
 
@@ -104,39 +104,34 @@ export class Systems {
   }
 }
 
-type VectorParts = { readonly embedder: Embedder; readonly known: KnownVectors; readonly calibration: Calibration }
+type VectorParts = { readonly embedder: Embedder; readonly calibration: Calibration }
 
 async function vectorPartsOf({ openEmbedder, packsDirectory }: SystemsParts): Promise<VectorParts> {
-  const directories = findPacks(packsDirectory)
   const embedder = cachedEmbedder(await openEmbedder())
-  const known = new Map(directories.flatMap((directory) => [...readVectors(directory, embedder)]))
-  for (const directory of directories) {
+  for (const directory of findPacks(packsDirectory)) {
     const { runner, pack } = loadPack(directory)
-    if (runner !== 'calibration') continue
-    return { embedder, known, calibration: await calibrate(pack, embedder, known) }
+    if (runner === 'calibration') return { embedder, calibration: await calibrate(pack, embedder) }
   }
   const hint = 'Put a pack whose runner is "calibration" beside the others.'
   throw unavailable('There is no pack to choose a similarity threshold on.', hint)
 }
 
-const paperVector = ({ embedder, known }: VectorParts): System =>
+const paperVector = ({ embedder }: VectorParts): System =>
   vectorSystem({
     name: 'vector',
     description: `cosine over embeddings, the ${paperProtocol.k} nearest in scope, no threshold (the paper's protocol)`,
     embedder,
-    known,
     ...paperProtocol,
     notes: [`vector: the top ${paperProtocol.k} of a scope with fewer beliefs are all of them, whatever the model.`],
   })
 
-const calibratedVector = ({ embedder, known, calibration }: VectorParts): System => {
+const calibratedVector = ({ embedder, calibration }: VectorParts): System => {
   const { k, threshold, meanF1, pack, cases } = calibration
   const nearest = k === 1 ? 'the nearest' : `the ${k} nearest`
   return vectorSystem({
     name: 'vector-calibrated',
     description: `cosine over embeddings, ${nearest} in scope with a similarity of at least ${threshold}`,
     embedder,
-    known,
     k,
     threshold,
     notes: [

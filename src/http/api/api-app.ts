@@ -56,7 +56,7 @@ export function apiApp(options: ApiOptions): { readonly app: Hono<Authenticated>
   }
   app.get('/api/openapi.json', authentication.admit('authenticated'), async (context) => {
     const { openApiDocument } = await import('./openapi.ts')
-    return context.json(await openApiDocument(served.server.version))
+    return context.json(openApiDocument(served.server.version))
   })
   for (const [path, same] of Map.groupBy(Object.values(endpoints), ({ path }) => path)) {
     const allowed = same.map(({ method }) => method).join(', ')

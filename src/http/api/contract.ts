@@ -1,8 +1,6 @@
+import type { Belief } from '../../beliefs/belief.ts'
 import type { ErrorCode } from '../../errors.ts'
-import type * as evals from '../../operations/eval-answers.ts'
 import type { SentOf } from '../../operations/field.ts'
-import type * as shape from '../../operations/shapes.ts'
-import type { Shaped } from '../../operations/shapes.ts'
 import type { AnswerOf, OperationName, Operations } from '../../operations/table.ts'
 
 export type { OperationName as RouteName }
@@ -51,26 +49,29 @@ export type ApiErrorBody = {
     readonly message: string
     readonly hint: string | null
     /** With a conflict over a belief: its current state. */
-    readonly current?: ApiBelief | null | undefined
+    readonly current?: Belief | null | undefined
   }
 }
 
 export const httpErrors = ['unauthorized', 'too_large', 'unsupported', 'too_many', 'not_allowed', 'bug'] as const
 
-export type ApiBelief = Shaped<typeof shape.Belief>
-export type ApiExplanation = Shaped<typeof shape.Explanation>
-export type ApiPerhapsBelief = Shaped<typeof shape.PerhapsBelief>
-export type ApiRelevantBelief = Shaped<typeof shape.RelevantBelief>
-export type ApiMatchedForm = Shaped<typeof shape.MatchedForm>
-export type ApiNearMiss = Shaped<typeof shape.NearMiss>
-export type ApiNearMissReason = Shaped<typeof shape.NearMissReason>
-export type ApiQuote = Shaped<typeof shape.Quote>
-export type ApiJournalEntry = Shaped<typeof shape.JournalEntry>
-export type Revision = Shaped<typeof shape.Revision>
-export type ApiProposal = Shaped<typeof shape.Proposal>
-export type ApiRemedy = Shaped<typeof shape.Remedy>
-export type ListedRun = Shaped<typeof evals.ListedRun>
-export type ListedPack = Shaped<typeof evals.ListedPack>
-export type ListedCase = Shaped<typeof evals.ListedCase>
-export type ApiFigureComparison = Shaped<typeof evals.FigureComparison>
-export type ListedBaseline = Shaped<typeof evals.ListedBaseline>
+export type { Belief as ApiBelief } from '../../beliefs/belief.ts'
+export type { Proposal as ApiProposal } from '../../memory/change/proposals.ts'
+export type { Remedy as ApiRemedy } from '../../memory/explain/remedies.ts'
+export type {
+  MatchedForm as ApiMatchedForm,
+  NearMiss as ApiNearMiss,
+  NearMissReason as ApiNearMissReason,
+  PerhapsBelief as ApiPerhapsBelief,
+  Quote as ApiQuote,
+  RelevantBelief as ApiRelevantBelief,
+} from '../../memory/recall/context.ts'
+export type { Explanation as ApiExplanation } from '../../search/explanation.ts'
+
+export type ApiJournalEntry = RouteAnswer<'undo'>['undone']
+export type Revision = RouteAnswer<'beliefHistory'>['revisions'][number]
+export type ListedRun = RouteAnswer<'runs'>['items'][number]
+export type ListedPack = RouteAnswer<'packs'>['items'][number]
+export type ListedCase = RouteAnswer<'cases'>['items'][number]
+export type ListedBaseline = RouteAnswer<'baselines'>['items'][number]
+export type ApiFigureComparison = RouteAnswer<'compareRuns'>['figures'][number]

@@ -23,7 +23,6 @@ export type Endpoint = {
   readonly writes: boolean
   readonly status: 200 | 201 | 202
   readonly request: () => RequestSchemas
-  readonly answer: () => Promise<z.ZodType>
   readonly operation: Operation
 }
 
@@ -36,7 +35,6 @@ function endpointOf(tag: string, name: OperationName, operation: Operation): End
     method,
     path,
     operation,
-    answer: operation.answer,
     summary: operation.summary,
     access: operation.access ?? 'person',
     writes: operation.writes ?? method !== 'GET',

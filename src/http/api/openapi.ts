@@ -1,8 +1,6 @@
 import { z } from 'zod'
 import type { ErrorCode } from '../../errors.ts'
-import { CaseRecord, RunSummary } from '../../eval/store/schemas/run.ts'
-import { ListedRun } from '../../operations/eval-answers.ts'
-import * as shape from '../../operations/shapes.ts'
+import answers from '../../operations/answers.json' with { type: 'json' }
 import { isListSchema } from '../read-request.ts'
 import { httpErrors } from './contract.ts'
 import { type Endpoint, endpoints, isOfTeams } from './endpoints.ts'
@@ -19,31 +17,12 @@ export const ApiError = z.object({
     code: z.enum([...memoryErrors, ...httpErrors]),
     message: z.string(),
     hint: z.string().nullable(),
-    current: shape.Belief.nullable().optional().describe('With a conflict over a belief: what it says now.'),
+    current: z.unknown().optional().describe('With a conflict over a belief: what it says now.'),
   }),
 })
 
-/** Values that occur in many answers, by their name in the document. */
-const named = {
-  Belief: shape.Belief,
-  Explanation: shape.Explanation,
-  RelevantBelief: shape.RelevantBelief,
-  NearMiss: shape.NearMiss,
-  RecallContext: shape.RecallContext,
-  Quote: shape.Quote,
-  Turn: shape.Turn,
-  Conversation: shape.Conversation,
-  QuoteHit: shape.QuoteHit,
-  JournalEntry: shape.JournalEntry,
-  RunSummary,
-  CaseRecord,
-  ListedRun,
-  Error: ApiError,
-} satisfies Readonly<Record<string, z.ZodType>>
-
-/** The OpenAPI 3.1 document, made from the schemas that requests are validated by. */
-export async function openApiDocument(version: string) {
-  const answers = await Promise.all(every.map(async ({ name, answer }) => [answerName(name), await answer()] as const))
+/** The OpenAPI 3.1 document, made from the schemas that requests are validated by, and from the types of the answers. */
+export function openApiDocument(version: string) {
   const bodies = every.flatMap(({ name, request }) => {
     const { body } = request()
     return body === null ? [] : [[bodyName(name), body] as const]
@@ -65,7 +44,12 @@ export async function openApiDocument(version: string) {
         bearer: { type: 'http', scheme: 'bearer' },
         cookie: { type: 'apiKey', in: 'cookie', name: 'credence-<installation>' },
       },
-      schemas: { ...schemasOf([...Object.entries(named), ...answers], 'output'), ...schemasOf(bodies, 'input') },
+      schemas: {
+        ...answers.schemas,
+        ...Object.fromEntries(Object.entries(answers.answers).map(([name, schema]) => [answerName(name), schema])),
+        ...Object.fromEntries(bodies.map(([name, schema]) => [name, jsonSchema(schema, 'input')])),
+        Error: jsonSchema(ApiError, 'output'),
+      },
     },
   }
 }
@@ -75,20 +59,9 @@ const answerName = (name: string): string => `${capitalise(name)}Answer`
 const bodyName = (name: string): string => `${capitalise(name)}Body`
 const reference = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` })
 
-/** Converts all schemas in one registry, so that a schema inside another becomes a reference. */
-function schemasOf(entries: readonly (readonly [string, z.ZodType])[], io: 'input' | 'output'): Schema {
-  const registry = z.registry<{ id: string }>()
-  for (const [id, schema] of entries) if (!registry.has(schema)) registry.add(schema, { id })
-  const uri = (id: string): string => `#/components/schemas/${id}`
-  const { schemas } = z.toJSONSchema(registry, { io, uri, unrepresentable: 'any' })
-  // A schema that has two names is described under the first; the second refers to it.
-  const named = entries.map(([id, zodSchema]) => {
-    const first = registry.get(zodSchema)?.id ?? id
-    if (first !== id) return [id, reference(first)]
-    const { $schema: _dialect, $id: _id, id: _name, ...schema } = schemas[id] ?? {}
-    return [id, schema]
-  })
-  return Object.fromEntries(named)
+function jsonSchema(zodSchema: z.ZodType, io: 'input' | 'output'): Schema {
+  const { $schema: _dialect, ...schema } = z.toJSONSchema(zodSchema, { io, unrepresentable: 'any' })
+  return schema
 }
 
 const teamParameter = { name: 'team', in: 'path', required: true, schema: { type: 'string' } }

@@ -35,7 +35,7 @@ describe('hearing', () => {
     expect([taken.length, own.taken.length]).toEqual([0, 1])
   })
 
-  it('lets instructions wait for the rest of a conversation in which the person announced a pasted text', async () => {
+  it('lets instructions wait in every conversation after the person announced a pasted text', async () => {
     const { memory, robot } = memories()
     const said = (text: string, session = 's1') => memory.hear({ text, session })
 
@@ -46,9 +46,36 @@ describe('hearing', () => {
     const asked = await said('Remember that the gate closes at ten.')
     const elsewhere = await said('Never compare prices with Heron.', 's2')
 
-    expect(rule.taken).toMatchObject([{ outcome: 'candidate' }])
     expect(rule.turns[0]?.turn?.doubtful).toEqual([[0, 34]])
-    expect([asked, elsewhere].map(({ taken }) => taken[0]?.outcome)).toEqual(['remembered', 'remembered'])
+    expect([rule, elsewhere, asked].map(({ taken }) => taken[0]?.outcome)).toEqual([
+      'candidate',
+      'candidate',
+      'remembered',
+    ])
+  })
+
+  it.each([
+    ['assistant', 'Please paste the letter here, and I will check it.'],
+    ['user', 'Here comes the bit the seller sent me, is it normal?'],
+    ['user', 'Translate my next message into Dutch, please.'],
+  ] as const)('lets instructions wait after words about a text, of the %s: %s', async (role, text) => {
+    const { memory, robot } = memories()
+    const rule = { text: 'Never open a dispute before day ninety.', session: 's1' }
+
+    await (role === 'user' ? memory : robot).hear({ role, text, session: 's1' })
+
+    expect((await memory.hear(rule)).taken).toMatchObject([{ outcome: 'candidate' }])
+  })
+
+  it('lets instructions hold again after ten messages about other things', async () => {
+    const { memory } = memories()
+
+    await memory.hear({ text: 'Here comes the bit the seller sent me, is it normal?' })
+    for (let index = 0; index < 10; index += 1) await memory.hear({ text: `The kiln has ${index} shelves.` })
+
+    expect((await memory.hear({ text: 'Never fire the kiln at night.' })).taken).toMatchObject([
+      { outcome: 'remembered' },
+    ])
   })
 
   it('marks what the person announced as pasted', async () => {

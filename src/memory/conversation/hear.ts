@@ -10,7 +10,7 @@ import {
 import { invalid } from '../../errors.ts'
 import { localDay, offsetIn, parseTime, withOffset } from '../../local-time.ts'
 import { TimeSlices } from '../../search/slices.ts'
-import { announcesPaste } from '../../search/turns/pasted.ts'
+import { announcesPaste, mentionsText } from '../../search/turns/pasted.ts'
 import { change } from '../change/transaction.ts'
 import type { Extraction, Refusal } from '../learn/extraction.ts'
 import type { LearnedStatement, LearningPlan, LearnResult } from '../learn/learn.ts'
@@ -245,36 +245,36 @@ async function planFor(
 }
 
 /**
- * A turn with the statements that remain to be learned after an announcement of pasted text. The next message is not learned
- * from. Later in the conversation more of that text may follow, so only requests to remember make beliefs.
+ * A turn with the statements that remain to be learned after what was said before it. A message that the person announced as
+ * a text is not learned from. If a text was only spoken of, by anybody, it may follow: then what does not ask to be
+ * remembered waits.
  */
 async function asAnnounced(ports: Ports, prepared: Prepared): Promise<Prepared> {
   if (!('turn' in prepared) || prepared.found === null) return prepared
   const { turn, found } = prepared
-  const announced = (await saidBefore(ports, turn)).findIndex(announcesPaste)
-  if (announced < 0) return prepared
+  const before = await saidBefore(ports, turn)
+  const [last] = before.filter(({ origin }) => origin === 'person')
   const { findings, statements = [] } = found
-  if (announced === 0)
+  if (last !== undefined && announcesPaste(last.text))
     return { turn: { ...turn, doubtful: rangesOf(turn.text, [...findings, ...statements]) }, found: asPasted(found) }
-  const waiting = findings.map((one) => (one.kind === 'request' ? one : { ...one, isDoubtful: true }))
+  if (!before.some(({ text }) => mentionsText(text))) return prepared
+  const waiting = findings.map((one) => (one.isAsked === true ? one : { ...one, isDoubtful: true }))
   return { turn: { ...turn, doubtful: doubtfulIn(turn.text, waiting) }, found: { ...found, findings: waiting } }
 }
 
-/** Messages of the person in which an announcement is looked for. */
+/** How long before a message, and how many messages of the person before it, a text may have been spoken of. */
+const announcementMs = 3_600_000
 const maxSaidBefore = 10
+/** Agents that store turns in between must not hide an announcement. */
+const maxTurnsBefore = 500
 
-/** The last messages of the person in the conversation, newest first. An agent may have stored turns in between. */
-async function saidBefore({ store }: Ports, { user, session }: NewTurn): Promise<readonly string[]> {
-  const filter = { user, session, roles: ['user'] as const }
-  const said: string[] = []
-  let { total: end } = await store.listTurns(filter, { limit: 1, offset: 0 })
-  while (end > 0 && said.length < maxSaidBefore) {
-    const start = Math.max(0, end - maxSaidBefore)
-    const { items } = await store.listTurns(filter, { limit: end - start, offset: start })
-    said.push(...items.flatMap(({ origin, text }) => (origin === 'person' ? [text] : [])).reverse())
-    end = start
-  }
-  return said.slice(0, maxSaidBefore)
+/** The last messages of the person in all conversations, and the turns between them, newest first. */
+async function saidBefore({ store }: Ports, { user, at }: NewTurn): Promise<readonly Turn[]> {
+  const since = new Date(Date.parse(at) - announcementMs).toISOString()
+  const filter = { user, since, until: at, roles: ['user', 'assistant'] as const }
+  const { items } = await store.listTurns(filter, { limit: maxTurnsBefore, offset: 0 })
+  const end = items.filter(({ origin }) => origin === 'person')[maxSaidBefore]
+  return end === undefined ? items : items.slice(0, items.indexOf(end))
 }
 
 const asPasted = ({ findings, refused }: Extraction): Extraction => ({

@@ -25,6 +25,8 @@ export type Finding = {
   readonly slot?: Slot
   /** A person has to confirm it, even if it is all of the message. */
   readonly isDoubtful?: boolean
+  /** The person says to remember it, whatever kind of statement it is: "Remember: always …". */
+  readonly isAsked?: boolean
   /**
    * The beginning of a correction: the words before the verb of a change ("the demo" in "the demo moved from …"), otherwise
    * those before the old value, which include the new one.

@@ -185,12 +185,24 @@ describe('nothing is replaced but', () => {
 
   it('the old value of a slot', async () => {
     const memory = ports()
+    await learn(memory, said('My time zone is CET.'))
+
+    const { taken } = await learn(memory, said('My time zone is WET.'))
+
+    expect(taken).toMatchObject([{ outcome: 'corrected', replaced: [{ content: 'My time zone is CET.' }] }])
+    expect(await current(memory)).toEqual(['My time zone is WET.'])
+  })
+
+  it('a name, if the person asks to remember the new one', async () => {
+    const memory = ports()
     await learn(memory, said('My name is Ana.'))
 
-    const { taken } = await learn(memory, said('Call me Nita.'))
+    const lent = await learn(memory, said('Call me Spider Max.'))
+    const asked = await learn(memory, said('Remember: my name is Nita.'))
 
-    expect(taken).toMatchObject([{ outcome: 'corrected', replaced: [{ content: 'My name is Ana.' }] }])
-    expect(await current(memory)).toEqual(['Call me Nita.'])
+    expect(lent.taken).toMatchObject([{ outcome: 'candidate', replaced: [] }])
+    expect(asked.taken).toMatchObject([{ outcome: 'corrected', replaced: [{ content: 'My name is Ana.' }] }])
+    expect(await current(memory)).toEqual(['my name is Nita.'])
   })
 
   it('what an explicit correction names', async () => {
@@ -220,6 +232,9 @@ describe('nothing is replaced but', () => {
     'Wait, the caller says our notary moved from Bolton to Kruse.',
     'No, if our notary moved from Bolton to Kruse I would know.',
     'Our notary moved from Bolton to Kruse is what the caller says.',
+    'Our notary might be Kruse, not Bolton.',
+    'Our notary of the heirs is Kruse, not Bolton.',
+    'Our notary moved from Bolton to Kruse effective immediately per our team.',
   ])('and only if the sentence is nothing but the correction: %s', async (text) => {
     const memory = ports()
     await learn(memory, said('Remember that our notary is Bolton.'))
@@ -251,7 +266,7 @@ describe('nothing is replaced but', () => {
     const memory = ports()
     await learn(memory, said('Remember that the staging database listens on port 5439.'))
 
-    const text = "The staging database moved to port 5440, it's no longer 5439."
+    const text = "The staging database listens on port 5440, it's no longer 5439."
     const { taken } = await learn(memory, said(text))
 
     expect(taken).toMatchObject([{ outcome: 'corrected' }])

@@ -19,7 +19,7 @@ import { change, createChange, reviseChange } from '../change/transaction.ts'
 import { freeName } from '../find-belief.ts'
 import type { Author, Ports } from '../ports.ts'
 import type { Extraction, Extractor, Finding, Refusal } from './extraction.ts'
-import { openingOf, statementNameOf } from './name-of.ts'
+import { isFunctionWord, openingOf, statementNameOf } from './name-of.ts'
 import { isDeliberate } from './own-words.ts'
 import { findStatements } from './rules.ts'
 import { redactSecrets } from './secrets.ts'
@@ -168,8 +168,10 @@ class Plan {
     if (foreign.length > 0 && this.#isPerson && !belief.candidate)
       this.#put(finding, await this.#withFreeName(belief, known), known)
     else if (same !== undefined) await this.#sayAgain(finding, same)
-    // A new value of a slot replaces the old one. Every other statement is added.
-    else if (holder !== undefined && belief.candidate) return this.#propose(finding, holder)
+    // A new value of a slot replaces the old one. A name seldom changes, so the person has to ask for that. Every other
+    // statement is added.
+    else if (holder !== undefined && (belief.candidate || (finding.slot === 'my name' && finding.isAsked !== true)))
+      return this.#propose(finding, holder)
     else if (belief.candidate && !(await this.#hasRoom())) return tooMany
     else if (isSlot) this.#put(finding, belief, holders)
     else await this.#addBeside(finding, belief)
@@ -308,7 +310,7 @@ class Plan {
     if (target === undefined) return alike.length > 0 ? unclear(finding, alike) : null
     if (others.length > 0) return unclear(finding, meant)
     const lost = informativeWords(target.content).filter((word) => !said.includes(word) && !old.includes(word))
-    const isSure = this.#isConfirmed && lost.length <= maxLost && beginsWithBelief(finding, target)
+    const isSure = this.#isConfirmed && lost.length <= maxLost && hasSubjectOf(finding, target)
     // A candidate of the same message is replaced like a belief of the same message.
     if (!target.candidate && !isSure) return this.#propose(finding, target)
     const { name, type, subtype, scopes } = target
@@ -390,16 +392,21 @@ function saysMostOf(sentence: string, content: string): boolean {
 }
 
 /**
- * Whether a correction begins with the subject of the belief: no "if", no "not", and no reported speaker. The words that the
- * belief does not have are its new value, with no remark between them.
+ * Whether a correction has exactly the subject of the belief: its words are the belief's, but for one new value, which
+ * follows the subject and has no word such as "might" or "of".
  */
-function beginsWithBelief({ lead }: Finding, { name, content }: Belief): boolean {
+function hasSubjectOf({ lead }: Finding, { name, content }: Belief): boolean {
   const known = new Set(searchableWords(`${name} ${content}`))
   const words = searchableWords(lead?.text ?? '')
   const isNew = (word: string): boolean => !known.has(word) && !besideSubject.includes(word)
   const start = words.findIndex(isNew)
   if (start < 0 || lead?.hasValue !== true) return start < 0
-  return informativeWords(words.slice(0, start).join(' ')).length > 0 && !/[,;:()–—]\s|\s[-–—(]/u.test(lead.text)
+  const value = words.slice(start, words.findLastIndex(isNew) + 1)
+  return (
+    informativeWords(words.slice(0, start).join(' ')).length > 0 &&
+    value.every((word) => isNew(word) && !isFunctionWord(word)) &&
+    !/[,;:()–—]\s|\s[-–—(]/u.test(lead.text)
+  )
 }
 
 const besideSubject = searchableWords('the a an my our we i has have is was been now just')

@@ -1,6 +1,6 @@
 import type { TextRange } from '../../beliefs/turn.ts'
 import { sentencesOf, withLineFeeds } from '../../search/sentences.ts'
-import { isShortParagraph, maxTypedLength, pastedFrom } from '../../search/turns/pasted.ts'
+import { isShortParagraph, maxTypedLength, mentionsText, pastedFrom } from '../../search/turns/pasted.ts'
 import type { Finding } from './extraction.ts'
 
 /** A sentence of a message. `paragraph` is the number of its paragraph. */
@@ -70,15 +70,14 @@ export function isDeliberate(message: string, findings: readonly Finding[]): boo
   const sentences = sentencesIn(message)
   if (!isShortParagraph(message) || sentences.length > maxRequestSentences) return false
   if (findings.some(({ isDoubtful }) => isDoubtful === true)) return false
+  const [first] = sentences
+  // The first sentence may be a remark on the second: "The flyer ends with the next line."
+  if (sentences.length > 1 && mentionsText(first?.text ?? '')) return false
   return sentences.every(
     ({ start, end, text }) =>
       !listMark.test(text) &&
       findings.some(
-        ({ kind, span }) =>
-          span.start >= start &&
-          span.end <= end &&
-          // One sentence may be a remark on the other: "Odd, not new.", "The next sentence is from a scammer."
-          (kind === 'request' || sentences.length === 1),
+        ({ isAsked, span }) => span.start >= start && span.end <= end && (isAsked === true || sentences.length === 1),
       ),
   )
 }

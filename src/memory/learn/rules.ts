@@ -270,10 +270,11 @@ function requestedStatement(sentence: MessageSentence, from: number): Finding {
   const begin = from + beginningOf(sentence.plain.slice(from))
   const start = begin + (requestLength(sentence.plain.slice(begin)) ?? 0)
   const inner = identity(sentence, start) ?? instruction(sentence, start)
-  if (inner !== null) return inner
+  if (inner !== null) return { ...inner, isAsked: true }
   const { content, span } = placeContent(sentence, start)
   const type = preference(sentence, start) === null ? 'entity' : 'preference'
-  return { kind: 'request', type, subtype: null, about: isAboutPerson(content) ? 'person' : 'work', content, span }
+  const about = isAboutPerson(content) ? 'person' : 'work'
+  return { kind: 'request', type, subtype: null, about, isAsked: true, content, span }
 }
 
 /** Whether a sentence begins like an order: with a base form, "please" aside. */
@@ -338,18 +339,21 @@ function instruction(sentence: MessageSentence, start: number): Finding | null {
 }
 
 /**
- * Whether a remark follows a statement: several words in brackets, after a dash, or with a separate verb that no
- * conjunction subordinates ("never hang up is what the caller said").
+ * Whether a statement carries more than itself: words in brackets or behind a dash, but for an abbreviation or format, a reason or a source ("as the letter
+ * says"), or a separate verb that no conjunction subordinates ("never hang up is what the caller said").
  */
 const hasRemark = (text: string): boolean => {
-  if (/[([](?=[^)\]]{0,200}\s)[^)\]]{0,200}\p{L}|\s[-–—]{1,2}\s|\p{L}—\p{L}/u.test(text)) return true
+  if (/[([](?![\p{Lu}\p{N}:.+/-]{1,20}[)\]])|\s[-–—]{1,2}\s|\p{L}—\p{L}/u.test(text)) return true
   const words = analyse(text.slice(0, 400)).map(({ word }) => word)
+  if (words.some((word, at) => sources.has(word) || (word === 'as' && isFunctionWord(words[at + 1] ?? '')))) return true
   const verb = words.findIndex((word) => finite.has(word))
   // "You may deploy on Fridays": the verb of a pronoun is the instruction's own.
   return (
     verb > 0 && !isFunctionWord(words[verb - 1] ?? '') && !words.slice(0, verb).some((word) => conjunctions.has(word))
   )
 }
+
+const sources = new Set('per because since so though although according says said claims claimed wrote told'.split(' '))
 
 /** Longer items of a list may be remarks. */
 const maxItemWords = 3
@@ -369,7 +373,7 @@ function hasRemarkBehindComma(text: string): boolean {
 }
 
 const conjunctions = new Set(
-  'that which who whose what where when whenever why how if unless whether because since so as and but or than until while before after every each'.split(
+  'that which who whose what where when whenever why how if unless whether as and but or than until while before after every each'.split(
     ' ',
   ),
 )
@@ -576,13 +580,18 @@ function correction(sentence: MessageSentence, start: number): Finding | null {
     text: sentence.text.slice(start + cue, start + Math.max(cue, match?.index ?? 0)),
     hasValue: told === null,
   }
-  const isDoubtful = told !== null && (hasRemark(text.slice(told.index)) || !isValue(text.slice(told.index), told[0]))
+  const isDoubtful = told !== null && !isValue(text.slice(told.index + told[0].length))
   return { ...found, ...placeContent(sentence, start + cue), lead, ...(isDoubtful ? { isDoubtful } : {}) }
 }
 
-/** Whether nothing but a value follows the words that tell of a change: behind a comma or a conjunction may be a remark. */
-const isValue = (text: string, told: string): boolean =>
-  !/[,;:]\s/u.test(text) && !analyse(text.slice(told.length)).some(({ word }) => conjunctions.has(word))
+const maxValueWords = 5
+
+/** Whether a text is a value and nothing else: a few words, none of which begins another phrase. */
+const isValue = (text: string): boolean => {
+  const words = analyse(text).map(({ word }) => word)
+  const isPlain = (word: string): boolean => !isFunctionWord(word) || /^(?:the|a|an|my|our)$/u.test(word)
+  return words.length <= maxValueWords && words.every(isPlain) && !/[,;:]\s|[([]|\s[-–—]{1,2}\s|—/u.test(text)
+}
 
 /** Part of a sentence, without markup around the whole of it and without a question mark at the end. */
 function placeContent(

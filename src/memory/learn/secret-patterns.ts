@@ -18,6 +18,10 @@ const isPlainWord = (value: string): boolean => /^(?:[A-Z]?[a-z]+|[A-Z]+)(?:-[a-
 /** A number and its unit: `24h`, `5pm`. */
 const measure = /^\d+\p{L}{1,8}[.!?)]?$/u
 
+/** Letters on both sides of digits, as in no version, date, user name with a year, or name of a hash function. */
+const isPassword = (value: string): boolean =>
+  isLiteral(value) && /\p{L}{2}\d{2,}\p{L}/u.test(value) && !/^(?:sha|md)\d/iu.test(value)
+
 const markWithin = /[A-Za-z0-9][!#$^&~?@][A-Za-z0-9]/u
 
 /**
@@ -78,6 +82,34 @@ const patterns: readonly SecretPattern[] = [
     what: passwordOrKey,
     hint: /pass/u,
     isSecret: (value) => isLiteral(value) && /\p{L}/u.test(value),
+  },
+  // The option for a password, which its value follows without a space: mysql -pSECRET
+  {
+    pattern: /(?<=\s-p)(?<value>[^\s"'-][^\s"':]{5,200})/dgu,
+    what: passwordOrKey,
+    hint: /-p/u,
+    isSecret: isPassword,
+  },
+  // A field of a form, and a line of .netrc.
+  {
+    pattern:
+      /<(?=[^<>]{0,300}\b(?:type|name|id)=["']?\w{0,20}(?:pass(?:w(?:or)?d|code)?|pwd?|secret|token)["'\s>])[^<>]{0,300}?\bvalue=["']?(?<value>[^"'<>\s]{4,200})/dgiu,
+    what: passwordOrKey,
+    hint: /value=/iu,
+    isSecret: isLiteral,
+  },
+  {
+    pattern:
+      /\b(?:machine\s{1,8}\S{1,200}|default)\s{1,20}login\s{1,8}\S{1,100}\s{1,20}password\s{1,8}(?<value>\S{3,200})/dgu,
+    what: passwordOrKey,
+    hint: /login/u,
+  },
+  // A word of letters and digits in the same sentence as its name: "Is the password of the router still …?"
+  {
+    pattern: /\b(?:pass(?:word|code|phrase)|pwd)\b[^\n.!?;]{0,60}?\s["'“‘`(]?(?<value>[^\s"'”’`,;:/@()]{8,100})/dgiu,
+    what: passwordOrKey,
+    hint: /pass|pwd/iu,
+    isSecret: isPassword,
   },
   // The name of an account, a slash or bar, and a password.
   {

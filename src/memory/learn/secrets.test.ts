@@ -250,6 +250,7 @@ describe('an id', () => {
     const [one, other] = ['a', 'b'].map((letter) => `AKIA${letter.toUpperCase().repeat(16)}`) as [string, string]
 
     expect(idWithoutSecret('session-2026-05-03')).toBe('session-2026-05-03')
+    expect(idWithoutSecret('ses_5a3bc9f1effeXkq1N8eyPJ0fZk')).toBe('ses_5a3bc9f1effeXkq1N8eyPJ0fZk')
     expect(idWithoutSecret(one)).toBe(idWithoutSecret(one))
     expect(idWithoutSecret(one)).not.toBe(idWithoutSecret(other))
     expect(idWithoutSecret(one)).not.toContain('AAAA')
@@ -322,6 +323,30 @@ describe('a short password', () => {
     '| device | password policy |\n|---|---|\n| router | 12 letters |',
     'Settings > password > change',
   ])('is not seen in %s', (text) => expect(maskSecrets(text)).toBe(text))
+})
+
+describe('a password after its name, whatever is between them', () => {
+  it.each([
+    'Is the password of the router still birke77korb or did somebody change it?',
+    'Which password did she set for the printer, was it lampe93tor?',
+    'mysql -h db.example -u ana -pbirke77korb shop',
+    '<input type="password" name="pw" value="birkenkorb">',
+    '<input value="birkenkorb" id=userPassword>',
+    'machine ftp.example login ana password birkekorb account shop',
+    'default login ana\n  password birkekorb',
+  ])('is masked: %s', (text) => {
+    expect(maskSecrets(text)).not.toMatch(/birke|lampe/u)
+  })
+
+  it.each([
+    'Is the password hashed with sha256sum or bcrypt?',
+    'docker run -p8080:80 -parallel web',
+    '<input type="text" name="user" value="ana77korb">',
+    'The password policy asks for 14 characters.',
+    'Did the password reset of 2026-05-03 at 10:30pm work?',
+  ])('is nothing else: %s', (text) => {
+    expect(secretsIn(text)).toEqual([])
+  })
 })
 
 describe('a name and a password as an option of a command', () => {

@@ -170,7 +170,7 @@ const maxLabelLength = 60
  * On one line, without invisible characters and with angle brackets of any width replaced, so that no text can open or
  * close a tag.
  */
-const safe = (text: string): string =>
+export const safe = (text: string): string =>
   isSafeAscii.test(text)
     ? text
     : visibleText(text.replace(/[\s\u0085]+/gu, ' '))

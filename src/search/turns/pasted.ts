@@ -125,6 +125,16 @@ export function announcesPaste(message: string): boolean {
 const announces =
   /\b(?:paste|pasting|send|sending|forward|forwarding|share|sharing)\b[^.!?\n]{0,60}\b(?:next|now|below|follow(?:s|ing)?)\b/iu
 
+/**
+ * Whether a message speaks of a text, or of what somebody said or sent. Text from elsewhere may follow it, however it is
+ * announced: "Here comes the bit the seller sent me", "Translate my next message".
+ */
+export const mentionsText = (message: string): boolean =>
+  announcesPaste(message) || aboutText.test(message.slice(0, 2_000))
+
+const aboutText =
+  /\b(?:past(?:e[ds]?|ing)|cop(?:y|ied|ies|ying)|forward(?:s|ed|ing)?|quot(?:e[ds]?|ing|ations?)|translat\p{L}*|proofread\p{L}*|summari\p{L}*|messages?|(?:e-?)?mails?|letters?|texts?|posts?|articles?|flyers?|leaflets?|lines?|sentences?|paragraphs?|screenshots?|excerpts?|transcripts?|wr(?:ote|ites?|itten)|sen[dt]s?|sending|sa(?:ys?|id)|told|tells|here (?:comes?|is|are|it is)|here['’]s)\b/iu
+
 /** A line as it looks: without invisible characters, and wide forms of marks as the marks. */
 const visibleOf = (line: string): string => line.replace(/\p{Cf}/gu, '').normalize('NFKC')
 

@@ -5,7 +5,7 @@ import type { PostgresConnection } from './connection.ts'
 /** Who may use the memory, kept in its PostgreSQL database. */
 export const openAccess = (connection: PostgresConnection): AccessStore =>
   sqlAccess(<Row>(use: 'read' | 'write', sql: string, values: readonly unknown[]) => {
-    if (use === 'read') return connection.readOne<Row>(sql, values)
+    if (use === 'read') return connection.read((run) => run<Row>(sql, values))
     let earlier: readonly Row[] = []
     return connection.write(async (run) => {
       const rows = await run<Row>(sql, values)

@@ -125,6 +125,6 @@ export async function headOf(
 
 /** Removes the dead row versions that a forget leaves. Every table is read, so this is for maintenance. */
 export const vacuum = (connection: PostgresConnection): Promise<void> =>
-  connection.read(async (run) => {
+  connection.readLong(async (run) => {
     for (const table of ['changes', 'events', 'turns', 'snapshots']) await run(`VACUUM credence.${table}`)
   })

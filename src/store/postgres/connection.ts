@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs'
-import type { Duplex } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ConnectionOptions as TlsOptions } from 'node:tls'
 import type pg from 'pg'
@@ -15,8 +14,10 @@ export type Run = <Row>(sql: string, values?: readonly unknown[]) => Promise<rea
 const defaultPatienceMs = 30_000
 const maxPauseMs = 500
 const connectMs = 10_000
-/** After this time without an answer, PostgreSQL is asked whether it is at work on the statement. */
-const defaultSilentMs = 5_000
+/** A statement without an answer after this time is sent again on another connection: the machine of the server may have vanished. */
+const defaultAnswerMs = 15_000
+/** For statements that read or write much. */
+export const longAnswerMs = 30 * 60_000
 /** A transaction whose program died without closing its connection ends after this time, and its locks with it. */
 const idleTransactionMs = 10_000
 
@@ -24,8 +25,8 @@ export type ConnectionOptions = {
   readonly address: string
   readonly patienceMs?: number | undefined
   /** For tests. */
-  readonly silentMs?: number
-  /** Max connections for transactions, not counting the one for `readOne`. Default 9. */
+  readonly answerMs?: number
+  /** Max connections for transactions, not counting the one for single reads. Default 9. */
   readonly connections?: number
 }
 
@@ -34,25 +35,25 @@ export class PostgresConnection {
   readonly address: PostgresAddress
   readonly #ssl: false | TlsOptions
   readonly #patienceMs: number
-  readonly #silentMs: number
+  readonly #answerMs: number
   readonly #connections: number
   /** One for each host. The driver is loaded with the first call. */
   #pools: Promise<readonly pg.Pool[]> | null = null
   /** Clients that a pooler may lend to other programs between two transactions. */
   readonly #pooled = new WeakSet<pg.ClientBase>()
   #host = 0
-  #reader: pg.PoolClient | null = null
-  #openingReader: Promise<pg.PoolClient> | null = null
+  /** The connection that all single reads share. */
+  #reader: Promise<pg.PoolClient> | null = null
   #hasConnected = false
   /** Why nothing can be read or written any more. */
   #ended: MemoryError | null = null
   #guard: ((run: Run) => Promise<unknown>) | null = null
 
-  constructor({ address, patienceMs, silentMs, connections = 9 }: ConnectionOptions) {
+  constructor({ address, patienceMs, answerMs, connections = 9 }: ConnectionOptions) {
     this.address = parseAddress(address)
     this.#ssl = tlsOptions(this.address)
     this.#patienceMs = patienceMs ?? defaultPatienceMs
-    this.#silentMs = silentMs ?? defaultSilentMs
+    this.#answerMs = answerMs ?? defaultAnswerMs
     this.#connections = connections
   }
 
@@ -89,7 +90,7 @@ export class PostgresConnection {
       'SELECT pg_is_in_recovery() AS standby, pg_backend_pid() AS pid',
     )
     if (rows[0]?.standby === true) throw new StandbyError()
-    if (rows[0]?.pid === internalsOf(client).processID) {
+    if (rows[0]?.pid === processIdOf(client)) {
       // Every statement uses an index that starts with the owner, so one generic plan fits all values.
       await client.query('SET plan_cache_mode = force_generic_plan')
       return
@@ -99,53 +100,46 @@ export class PostgresConnection {
     await Promise.all([client.query('BEGIN'), client.query('COMMIT')])
   }
 
-  /** Runs reads, each statement by itself. */
+  /** Runs short reads, each statement by itself, on a connection that all such reads share. */
   read<Result>(work: (run: Run) => Promise<Result>): Promise<Result> {
-    return this.#patiently(() => this.#withClient((run) => work(run)))
-  }
-
-  /**
-   * Runs one statement on a connection that only such reads use, several at a time. If it is open, the statement is sent before this
-   * returns: taking a connection from the pool would let all other work of the caller go first.
-   */
-  readOne<Row>(sql: string, values: readonly unknown[]): Promise<readonly Row[]> {
     return this.#patiently(async () => {
       if (this.#ended !== null) throw this.#ended
-      const reader = this.#reader ?? (await this.#openReader())
+      this.#reader ??= this.#openReader()
+      const opening = this.#reader
       try {
-        return await this.#run<Row>(reader, sql, values)
+        const reader = await opening
+        return await work((sql, values) => this.#run(reader, sql, values))
       } catch (error) {
-        if (isLostConnection(error)) this.#dropReader(reader, error as Error)
+        if (isLostConnection(error)) await this.#dropReader(opening, error as Error)
         throw error
       }
     })
   }
 
-  /** One at a time, so that none is forgotten in the pool. */
   #openReader(): Promise<pg.PoolClient> {
-    this.#openingReader ??= this.#connect()
-      .then((client) => {
-        // A statement that waits keeps the process running, by its watch; the connection alone does not.
-        ;(client as pg.PoolClient & { unref(): void }).unref()
-        this.#reader = client
-        if (this.#ended !== null) this.#dropReader(client)
-        return client
-      })
-      .finally(() => {
-        this.#openingReader = null
-      })
-    return this.#openingReader
+    const opening = this.#connect().then((client) => {
+      // A statement that waits keeps the process running, by its timeout; the connection alone does not.
+      ;(client as pg.PoolClient & { unref(): void }).unref()
+      return client
+    })
+    opening.catch(() => this.#dropReader(opening))
+    return opening
   }
 
-  #dropReader(reader: pg.PoolClient | null, lost?: Error): void {
-    if (reader === null || this.#reader !== reader) return
+  async #dropReader(opening: Promise<pg.PoolClient> | null, lost?: Error): Promise<void> {
+    if (opening === null || this.#reader !== opening) return
     this.#reader = null
-    reader.release(lost)
+    ;(await opening.catch(() => null))?.release(lost)
+  }
+
+  /** Runs statements that may take long, each by itself, on a separate connection. */
+  readLong<Result>(work: (run: Run) => Promise<Result>): Promise<Result> {
+    return this.#patiently(() => this.#withClient(longAnswerMs, (run) => work(run)))
   }
 
   /** Runs reads on one state of the database. */
   readSnapshot<Result>(work: (run: Run) => Promise<Result>): Promise<Result> {
-    return this.read(async (run) => {
+    return this.readLong(async (run) => {
       const begun = run('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
       begun.catch(() => {})
       try {
@@ -157,12 +151,11 @@ export class PostgresConnection {
   }
 
   /**
-   * Runs a transaction that writes, and runs it again when it fails for a reason that passes. `attempt` is 0 at first. The work
-   * must not depend on the effects of an earlier attempt, which may have been committed or not.
+   * Runs a transaction that writes, and runs it again when it fails for a reason that passes. The work must not depend on the effects of an earlier attempt, which may have been committed or not.
    */
-  write<Result>(work: (run: Run, attempt: number) => Promise<Result>): Promise<Result> {
-    return this.#patiently((attempt) =>
-      this.#withClient(async (run) => {
+  write<Result>(work: (run: Run) => Promise<Result>, answerMs = this.#answerMs): Promise<Result> {
+    return this.#patiently(() =>
+      this.#withClient(answerMs, async (run) => {
         const begun = [run('BEGIN'), run(`SET LOCAL idle_in_transaction_session_timeout = ${idleTransactionMs}`)]
         const guarded = this.#guard?.(run)
         for (const sent of [...begun, guarded]) sent?.catch(() => {})
@@ -170,7 +163,7 @@ export class PostgresConnection {
           if (error instanceof MemoryError) this.#ended ??= error
         })
         try {
-          const result = await work(run, attempt)
+          const result = await work(run)
           await guarded
           return result
         } catch (error) {
@@ -188,12 +181,12 @@ export class PostgresConnection {
     this.#guard = guard
   }
 
-  async #withClient<Result>(work: (run: Run) => Promise<Result>): Promise<Result> {
+  async #withClient<Result>(answerMs: number, work: (run: Run) => Promise<Result>): Promise<Result> {
     if (this.#ended !== null) throw this.#ended
     const client = await this.#connect()
     let lost: Error | undefined
     try {
-      return await work((sql, values) => this.#run(client, sql, values))
+      return await work((sql, values) => this.#run(client, sql, values, answerMs))
     } catch (error) {
       if (isLostConnection(error)) lost = error as Error
       throw error
@@ -220,72 +213,23 @@ export class PostgresConnection {
     if (this.#host === host) this.#host = (host + 1) % this.address.hosts.length
   }
 
-  async #run<Row>(client: pg.PoolClient, text: string, given: readonly unknown[] = []): Promise<readonly Row[]> {
+  async #run<Row>(
+    client: pg.PoolClient,
+    text: string,
+    given: readonly unknown[] = [],
+    answerMs = this.#answerMs,
+  ): Promise<readonly Row[]> {
     // Through a pooler, the next statement may reach another PostgreSQL process, which does not know the prepared name.
-    const name = given.length > 0 && !this.#pooled.has(client) ? statementKeyOf(text) : undefined
-    const stopWatching = this.#watch(client)
-    try {
-      const values = given.map(encodeValue)
-      return (await client.query<Row & object>(name === undefined ? { text, values } : { name, text, values })).rows
-    } finally {
-      stopWatching()
-    }
+    const named = given.length > 0 && !this.#pooled.has(client) ? { name: statementKeyOf(text) } : {}
+    const query = { ...named, text, values: given.map(encodeValue), query_timeout: answerMs }
+    return (await client.query<Row & object>(query)).rows
   }
 
-  /**
-   * While a statement waits, asks on another connection whether PostgreSQL is at work on it, and closes the connection if it is not:
-   * the operating system would retry for a quarter of an hour if the machine has vanished. Only the second answer of this
-   * kind counts, because a result may be on its way.
-   */
-  #watch(client: pg.PoolClient): () => void {
-    const { stream } = internalsOf(client).connection
-    let isAsking = false
-    let isSuspect = false
-    let isAnswered = false
-    const watch = setInterval(async () => {
-      if (isAsking) return
-      isAsking = true
-      const isSilent = await this.#isSilent(client)
-      isAsking = false
-      // Once the statement is answered, the connection may be in use for another.
-      if (isSilent && isSuspect && !isAnswered) stream.destroy()
-      isSuspect = isSilent
-    }, this.#silentMs)
-    return () => {
-      isAnswered = true
-      clearInterval(watch)
-    }
-  }
-
-  async #isSilent(client: pg.PoolClient): Promise<boolean> {
-    const host = this.#host
-    const driver = (await import('pg')).default
-    const settings = this.#settingsOf(driver, this.address.hosts[host] as Host)
-    const other = new driver.Client({ ...settings, query_timeout: connectMs })
-    other.on('error', () => {})
-    try {
-      await other.connect()
-      // Through a pooler, the process that serves this client is unknown.
-      const work = this.#pooled.has(client)
-        ? 'datname = current_database() AND usename = current_user AND pid <> pg_backend_pid()'
-        : `pid = ${internalsOf(client).processID}`
-      const { rowCount } = await other.query(`SELECT FROM pg_stat_activity WHERE ${work} AND state NOT LIKE 'idle%'`)
-      return rowCount === 0
-    } catch (error) {
-      // A server that refuses a connection is there.
-      if (!isLostConnection(error)) return false
-      this.#leave(host)
-      return true
-    } finally {
-      other.end().catch(() => {})
-    }
-  }
-
-  async #patiently<Result>(work: (attempt: number) => Promise<Result>): Promise<Result> {
+  async #patiently<Result>(work: () => Promise<Result>): Promise<Result> {
     const deadline = performance.now() + this.#patienceMs
     for (let attempt = 0; ; attempt += 1) {
       try {
-        return await work(attempt)
+        return await work()
       } catch (error) {
         const isOver = performance.now() >= deadline || this.#ended !== null
         const isStandby = error instanceof StandbyError
@@ -301,7 +245,7 @@ export class PostgresConnection {
 
   async close(): Promise<void> {
     this.#ended ??= new MemoryError('unavailable', 'The store has been closed.')
-    this.#dropReader(this.#reader)
+    await this.#dropReader(this.#reader)
     const pools = (await this.#pools?.catch(() => null)) ?? []
     await Promise.all(pools.map((pool) => (pool.ending ? null : pool.end())))
   }
@@ -314,9 +258,8 @@ class StandbyError extends Error {
   readonly code = '25006'
 }
 
-/** Two properties of a client that the types of the driver do not have. */
-const internalsOf = (client: pg.ClientBase) =>
-  client as unknown as { readonly processID: number; readonly connection: { readonly stream: Duplex } }
+/** The number of the server process, which the types of the driver do not have. */
+const processIdOf = (client: pg.ClientBase): number => (client as unknown as { readonly processID: number }).processID
 
 const names = new Map<string, string>()
 

@@ -17,7 +17,7 @@ const networkCodes = new Set([
 
 /** Errors that pg makes itself, and that have no code. */
 const lostMessages =
-  /^(?:Connection terminated|Client has encountered a connection error|timeout expired|timeout exceeded when trying to connect|Client was closed)/u
+  /^(?:Connection terminated|Client has encountered a connection error|timeout expired|timeout exceeded when trying to connect|Client was closed|Query read timeout)/u
 
 /** Whether the connection cannot be used any more. What was sent last may have been done or not. */
 export function isLostConnection(error: unknown): boolean {

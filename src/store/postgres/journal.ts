@@ -10,7 +10,7 @@ import {
   turnColumns,
 } from '../journal-record.ts'
 import type { ChangeRow, EventRow } from '../journal-rows.ts'
-import type { PostgresConnection, Run } from './connection.ts'
+import type { Run } from './connection.ts'
 import { keyText } from './values.ts'
 
 /** Number and hash of the newest event of an owner, and the number of the newest one that erased texts. */
@@ -22,10 +22,6 @@ const selectHead = 'SELECT head AS number, hash, forgotten FROM credence.owners 
 
 export const readHead = async (run: Run, owner: string): Promise<OwnerHead> =>
   (await run<OwnerHead>(selectHead, [owner]))[0] ?? none
-
-/** The same, sent at once. */
-export const readHeadNow = async (connection: PostgresConnection, owner: string): Promise<OwnerHead> =>
-  (await connection.readOne<OwnerHead>(selectHead, [owner]))[0] ?? none
 
 /** Takes the lock that orders the changes of an owner, and makes the owner if it is new. */
 export async function lockOwner(run: Run, owner: string): Promise<OwnerHead> {

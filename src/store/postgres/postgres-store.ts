@@ -56,7 +56,6 @@ export function openPostgresStore(options: PostgresStoreOptions): CaredStore {
   const projections = new Projections({ ...rest, connection, directory })
   const counts = recallCountsIn(connection)
   let opening: Promise<void> | null = null
-  let isOpen = false
   let sweeping: NodeJS.Timeout | null = null
 
   /** Waits until the schema is up to date, and no local copy has a text that was forgotten while this program did not run. */
@@ -72,13 +71,12 @@ export function openPostgresStore(options: PostgresStoreOptions): CaredStore {
   async function open(): Promise<void> {
     await migrate(connection)
     await sweepForgotten(connection, projections)
-    isOpen = true
     sweeping ??= setInterval(() => {
       sweepForgotten(connection, projections).catch(() => {})
     }, sweepEveryMs).unref()
   }
 
-  const local = new LocalReads({ connection, projections, ready, isReady: () => isOpen, onOffline })
+  const local = new LocalReads({ projections, ready, onOffline })
 
   /**
    * Decides a commit on the local copy while the owner is locked, appends its record, and applies it to the copy. The lock makes
@@ -166,11 +164,14 @@ export function openPostgresStore(options: PostgresStoreOptions): CaredStore {
       })
     },
     memberships: async (person) =>
-      local.orOffline([], async () => {
-        await ready()
-        const select = 'SELECT team, role FROM credence.team_members WHERE person = $1 ORDER BY team'
-        return connection.readOne<Membership>(select, [person])
-      }),
+      local.orOffline(
+        async () => {
+          await ready()
+          const select = 'SELECT team, role FROM credence.team_members WHERE person = $1 ORDER BY team'
+          return connection.read((run) => run<Membership>(select, [person]))
+        },
+        () => [],
+      ),
     access: () => ready().then(() => openAccess(connection)),
     close: async () => {
       if (sweeping !== null) clearInterval(sweeping)

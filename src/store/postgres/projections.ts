@@ -1,15 +1,6 @@
 import { hash } from 'node:crypto'
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
@@ -21,7 +12,7 @@ import type { SqliteRecords } from '../sqlite/journal-records.ts'
 import { migrations } from '../sqlite/migrations/migrate.ts'
 import { openSqliteStore, type SqliteStore } from '../sqlite/sqlite-store.ts'
 import type { PostgresConnection, Run } from './connection.ts'
-import { type OwnerHead, readHead, readHeadNow, readPlaces, readRecords } from './journal.ts'
+import { type OwnerHead, readHead, readPlaces, readRecords } from './journal.ts'
 
 /** A SQLite store with the journal of one owner and everything derived from it, up to date with an event. */
 export type Projection = {
@@ -33,6 +24,8 @@ export type Projection = {
   confirmedAt: Date
   /** The number of calls that use it now. It is closed only at 0. */
   users: number
+  /** Whether its file was removed, so that it is closed after its last use. */
+  isDiscarded: boolean
 }
 
 export type ProjectionOptions = {
@@ -52,7 +45,7 @@ const maxEventsBehind = 5_000
 const confirmEveryMs = 60_000
 const cacheKib = 16 * 1_024
 const fileName = 'projection.db'
-/** Next to the file of a projection that was complete; its time is when the newest event was last found in it. */
+/** Next to the file; its time is when the newest event was last found in it. */
 const markName = 'confirmed'
 
 /** The local file contradicts the journal, or cannot be used. It is made again. */
@@ -69,7 +62,6 @@ export class Projections {
   /** The size of all files when they were last looked at, and of those that were made since. */
   #bytes = 0
   #empty: Promise<Projection> | null = null
-  #emptyBytes: Buffer | null = null
   #isClosed = false
   #work: Promise<unknown> = Promise.resolve()
 
@@ -92,9 +84,8 @@ export class Projections {
     return join(this.directory, hash('sha256', owner).slice(0, 32))
   }
 
-  /** Whether there is a projection that was complete once. */
   has(owner: string): boolean {
-    return this.#open.has(owner) || existsSync(join(this.#folderOf(owner), markName))
+    return this.#open.has(owner) || existsSync(join(this.#folderOf(owner), fileName))
   }
 
   /** Lends the projection of an owner; null if the owner has no events, as far as is known. The caller gives it back. */
@@ -119,32 +110,13 @@ export class Projections {
 
   /** A store without events, for owners who have none. */
   empty(): Promise<Projection> {
-    this.#empty ??= this.#openFile('', inMemory)
+    this.#empty ??= this.#openFile('', null)
     return this.#empty
-  }
-
-  /** The bytes of a store without events, with which a projection begins: running the migrations takes longer. */
-  async #emptyFile(): Promise<Buffer> {
-    const { records } = await this.empty()
-    this.#emptyBytes ??= await this.#copyOf(records)
-    return this.#emptyBytes
-  }
-
-  async #copyOf(records: SqliteRecords): Promise<Buffer> {
-    const draft = mkdtempSync(join(this.directory, 'new-'))
-    const file = join(draft, fileName)
-    try {
-      records.copyTo(file)
-      // Switches it to a write-ahead log, which takes long, once for all files that begin with these bytes.
-      await this.#openStore(file).close()
-      return readFileSync(file)
-    } finally {
-      rmSync(draft, { recursive: true, force: true })
-    }
   }
 
   giveBack(projection: Projection): void {
     projection.users -= 1
+    if (projection.isDiscarded && projection.users === 0) void projection.store.close()
     if (this.#open.size > this.#options.maxOpen) void this.#closeUnused()
   }
 
@@ -157,107 +129,108 @@ export class Projections {
 
   async #openOrMake(owner: string): Promise<Projection | null> {
     const folder = this.#folderOf(owner)
-    if (existsSync(join(folder, markName)))
+    if (existsSync(join(folder, fileName)))
       try {
-        return await this.#openFile(owner, join(folder, fileName))
+        return await this.#openFile(owner, folder)
       } catch (error) {
         if (!(error instanceof MemoryError)) throw error
         this.#remove(folder)
       }
     const { connection } = this.#options
-    if ((await readHeadNow(connection, owner)).number === 0) return null
-    const projection = await connection.readSnapshot((run) => this.#make(run, owner))
+    if ((await connection.read((run) => readHead(run, owner))).number === 0) return null
+    const draft = mkdtempSync(join(this.directory, 'new-'))
+    try {
+      await connection.readSnapshot((run) => this.#make(run, owner, draft))
+      this.#place(draft, folder)
+    } finally {
+      rmSync(draft, { recursive: true, force: true })
+    }
+    const projection = await this.#openFile(owner, folder)
+    this.confirm(projection)
     this.keepSnapshot(projection)
     return projection
   }
 
-  async #openFile(owner: string, file: string): Promise<Projection> {
+  async #openFile(owner: string, folder: string | null): Promise<Projection> {
     if (this.#isClosed) throw new MemoryError('unavailable', 'The store has been closed.')
-    const confirmedAt = statSync(join(this.#folderOf(owner), markName), { throwIfNoEntry: false })?.mtime ?? new Date(0)
-    const store = this.#openStore(file)
+    const marked = folder === null ? undefined : statSync(join(folder, markName), { throwIfNoEntry: false })
+    const file = folder === null ? inMemory : join(folder, fileName)
+    const store = openSqliteStore({ file, random: this.#options.random, readonly: false })
     try {
       const records = await store.records()
       // Commits do not wait for the disk: events that a crash of the operating system loses are read again.
       records.setPragma('synchronous = 1')
       records.setPragma(`cache_size = -${cacheKib}`)
-      return { owner, store, records, confirmedAt, users: 0 }
+      return { owner, store, records, confirmedAt: marked?.mtime ?? new Date(0), users: 0, isDiscarded: false }
     } catch (error) {
       await store.close()
       throw error
     }
   }
 
-  #openStore(file: string): SqliteStore {
-    return openSqliteStore({ file, random: this.#options.random, readonly: false })
-  }
-
-  /** Begins with a snapshot, if there is one that can be used, and applies the events after it. */
-  async #make(run: Run, owner: string): Promise<Projection> {
+  /** Fills a folder with the snapshot of an owner, if there is one that can be used, and with the events after it. */
+  async #make(run: Run, owner: string, folder: string): Promise<void> {
     const head = await readHead(run, owner)
     const snapshot = await this.#readSnapshot(run, owner)
-    if (snapshot !== null)
+    for (const base of snapshot === null ? [null] : [snapshot, null]) {
+      rmSync(folder, { recursive: true, force: true })
+      mkdirSync(folder, { mode: 0o700 })
+      if (base !== null) writeFileSync(join(folder, fileName), base, { mode: 0o600 })
       try {
-        return await this.#fill(run, owner, head, snapshot)
+        const projection = await this.#openFile(owner, folder)
+        try {
+          await replay(run, projection, head)
+          if (!isAt(projection, head)) throw new UnusableProjection()
+        } finally {
+          await projection.store.close()
+        }
+        return
       } catch (error) {
-        if (!(error instanceof MemoryError || error instanceof UnusableProjection)) throw error
-        this.#remove(this.#folderOf(owner))
+        const isUnusable = error instanceof UnusableProjection
+        if (base !== null && (isUnusable || error instanceof MemoryError)) continue
+        throw isUnusable ? (error.cause ?? damagedJournal(owner)) : error
       }
-    try {
-      return await this.#fill(run, owner, head, await this.#emptyFile())
-    } catch (error) {
-      if (!(error instanceof UnusableProjection)) throw error
-      this.#remove(this.#folderOf(owner))
-      throw error.cause ?? damagedJournal(owner)
     }
   }
 
-  /** Goes on with a file that another program is filling, or has left unfinished. */
-  async #fill(run: Run, owner: string, head: OwnerHead, base: Buffer): Promise<Projection> {
-    const isNew = this.#place(this.#folderOf(owner), base)
-    const projection = await this.#openFile(owner, join(this.#folderOf(owner), fileName))
+  /** Gives a folder its name, unless another program was first. */
+  #place(draft: string, folder: string): void {
+    const { size } = statSync(join(draft, fileName))
     try {
-      await this.#advance(run, projection, head, !isNew)
-      return projection
-    } catch (error) {
-      await projection.store.close()
-      throw error
-    }
-  }
-
-  /** Puts a file in a new folder, as a whole. False if there is one. */
-  #place(folder: string, base: Buffer): boolean {
-    if (existsSync(join(folder, fileName))) return false
-    const draft = mkdtempSync(join(this.directory, 'new-'))
-    try {
-      writeFileSync(join(draft, fileName), base, { mode: 0o600 })
       renameSync(draft, folder)
     } catch (error) {
-      rmSync(draft, { recursive: true, force: true })
       if (!existsSync(join(folder, fileName))) throw error
-      return false
+      return
     }
-    this.#bytes += base.length
+    this.#bytes += size
     if (this.#bytes > this.#options.maxBytes) this.trim()
-    return true
+  }
+
+  /** Lends the projection of an owner with every event of the journal; null if there are none. The caller gives it back. */
+  takeCurrent(owner: string): Promise<Projection | null> {
+    return this.renewing(owner, async (projection) => {
+      if (projection === null) return null
+      // Read first, because another program that shares the file may advance it.
+      const { number } = projection.records.head()
+      const head = await this.#options.connection.read((run) => readHead(run, owner))
+      if (isAt(projection, head)) this.confirm(projection)
+      else await this.catchUp(projection, number)
+      projection.users += 1
+      return projection
+    })
   }
 
   /** Applies the events that came since. */
-  catchUp(projection: Projection): Promise<void> {
-    // Read first, because another program that shares the file may advance it.
-    const { number } = projection.records.head()
+  catchUp(projection: Projection, from = projection.records.head().number): Promise<void> {
     return this.#options.connection.readSnapshot(async (run) =>
-      this.bring(run, projection, await readHead(run, projection.owner), number),
+      this.bring(run, projection, await readHead(run, projection.owner), from),
     )
   }
 
   /** Applies the events up to a head that was read in the same transaction. */
   async bring(run: Run, projection: Projection, head: OwnerHead, from = projection.records.head().number) {
     if (from > head.number || head.number - from > maxEventsBehind) throw new UnusableProjection()
-    await this.#advance(run, projection, head, false)
-  }
-
-  async #advance(run: Run, projection: Projection, head: OwnerHead, hasGaps: boolean): Promise<void> {
-    await replay(run, projection, head, hasGaps)
+    await replay(run, projection, head)
     if (!isAt(projection, head)) throw new UnusableProjection()
     this.confirm(projection)
   }
@@ -269,7 +242,7 @@ export class Projections {
       await append(projection.owner, [record])
       this.confirm(projection)
     } catch {
-      await this.discard(projection)
+      this.discard(projection)
       return
     }
     if (record.number % snapshotCheckEvents === 0 || isErasing(record)) this.keepSnapshot(projection)
@@ -287,11 +260,6 @@ export class Projections {
     }
   }
 
-  /** Whether a projection is the one that calls get now. */
-  async isUsed(projection: Projection): Promise<boolean> {
-    return (await this.#open.get(projection.owner)?.catch(() => null)) === projection
-  }
-
   /** Runs work on a projection, and again on a new one if the local file turns out to be unusable. */
   async renewing<Result>(owner: string, work: (projection: Projection | null) => Promise<Result>): Promise<Result> {
     for (let attempt = 0; ; attempt += 1) {
@@ -301,18 +269,18 @@ export class Projections {
       } catch (error) {
         if (!(error instanceof UnusableProjection) || projection === null || attempt > 1)
           throw error instanceof UnusableProjection ? (error.cause ?? damagedJournal(owner)) : error
-        await this.discard(projection)
+        this.discard(projection)
       } finally {
         if (projection !== null) this.giveBack(projection)
       }
     }
   }
 
-  /** Removes the file of a projection; the next call makes it again. */
-  async discard({ owner, store }: Projection): Promise<void> {
-    this.#open.delete(owner)
-    await store.close()
-    this.#remove(this.#folderOf(owner))
+  /** Removes the file of a projection; the next call makes it again. Calls that use it go on with the removed file. */
+  discard(projection: Projection): void {
+    this.#open.delete(projection.owner)
+    projection.isDiscarded = true
+    this.#remove(this.#folderOf(projection.owner))
   }
 
   #remove(folder: string): void {
@@ -378,6 +346,16 @@ export class Projections {
       .finally(() => this.giveBack(projection))
   }
 
+  async #copyOf(records: SqliteRecords): Promise<Buffer> {
+    const draft = mkdtempSync(join(this.directory, 'new-'))
+    try {
+      records.copyTo(join(draft, fileName))
+      return await readFile(join(draft, fileName))
+    } finally {
+      rmSync(draft, { recursive: true, force: true })
+    }
+  }
+
   async #writeSnapshot({ owner, records }: Projection): Promise<void> {
     const { connection } = this.#options
     const select = 'SELECT head FROM credence.snapshots WHERE owner = $1 AND format = $2'
@@ -387,7 +365,7 @@ export class Projections {
     const file = await promisify(gzip)(await this.#copyOf(records), { level: 1 })
     if (file.length > maxSnapshotBytes) return
     // A text that was forgotten since the snapshot must not come back with the file.
-    await connection.read((run) =>
+    await connection.readLong((run) =>
       run(
         `INSERT INTO credence.snapshots (owner, format, head, file)
          SELECT owner, $2, $3, $4 FROM credence.owners WHERE owner = $1 AND forgotten <= $3 FOR UPDATE
@@ -422,17 +400,17 @@ function isAt({ records }: Projection, { number, hash: newest }: OwnerHead): boo
   return local.number > number || (local.number === number && newest.equals(local.hash))
 }
 
-/** Appends all events up to a head, page by page. `hasGaps`: turns that were forgotten since are missing already. */
+/** Appends all events up to a head, page by page. */
 export async function replay(
   run: Run,
   { owner, store, records }: Pick<Projection, 'owner' | 'store' | 'records'>,
   head: OwnerHead,
-  hasGaps = false,
 ): Promise<void> {
-  let isGapped = hasGaps
+  let isGapped = false
   for (let { number } = records.head(); number < head.number; ) {
     const page = await readRecords(run, owner, number, Math.min(pageSize, head.number - number))
     requireSequence(owner, page, number)
+    // Turns that were forgotten since have moved others.
     isGapped ||= page.some(({ turns }) => turns.some(({ text }) => text === null))
     const places = isGapped && page.at(-1)?.number === head.number ? await readPlaces(run, owner) : undefined
     const { append } = await store.records()

@@ -63,7 +63,6 @@ export async function commitChanges(committing: Committing, commit: Commit, apar
       apart === undefined
         ? await connection.writeInTurn(() => commitPrepared(committing, commit, prepared))
         : await apart.connection.exclusively('COMMIT', () => inTurns(commitInParts(apart, commit, prepared)))
-    if (apart !== undefined) connection.shortenLog()
     if (result.outcome !== 'committed' || !connection.isOnDisk) return result
     advanceHead(connection, result.event)
     if (isForgetting(commit)) await scrubSoon(connection)
@@ -161,32 +160,4 @@ function storedProjection(connection: Connection, userId: number, beliefId: stri
 function storedBelief(connection: Connection, userId: number, beliefId: string): Belief | null {
   const stored = connection.get<StoredText>(newestText, [userId, beliefId])
   return stored === undefined ? null : readText(beliefId, stored)
-}
-
-/**
- * Turns beliefs that version 0.1 learned by its old rules into candidates, one event for each user, so that recall does
- * not return them until a person confirms them.
- */
-export function reviewOldBeliefs(committing: Committing, now: () => Date): void {
-  const { connection } = committing
-  connection.write(() => {
-    const rows = connection.all<{ readonly user: string; readonly user_id: number; readonly id: string }>(
-      `SELECT users.name AS user, beliefs.user_id, beliefs.id
-       FROM to_review JOIN beliefs ON beliefs.user_id = to_review.user_id AND beliefs.id = to_review.belief
-       JOIN users ON users.id = to_review.user_id ORDER BY users.id, beliefs.id`,
-    )
-    const at = now().toISOString()
-    for (const [user, own] of Map.groupBy(rows, (row) => row.user)) {
-      const changes = own.flatMap(({ user_id, id }) => {
-        const belief = storedBelief(connection, user_id, id)
-        if (belief === null) return []
-        const after = { ...belief, candidate: true, updatedAt: at, version: belief.version + 1 }
-        return [{ beliefId: id, expectedVersion: belief.version, outcome: 'present', after } as const]
-      })
-      const event = { user, kind: 'review', actor: 'tool', origin: 'credence', at, key: null, undoes: null } as const
-      const commit = { ...event, changes }
-      commitPrepared(committing, commit, prepareCommit(committing, commit))
-    }
-    connection.run('DELETE FROM to_review')
-  })
 }

@@ -2,16 +2,7 @@ import type { DatabaseSync, SQLInputValue, StatementResultingChanges, StatementS
 import { setTimeout as sleep } from 'node:timers/promises'
 import { MemoryError } from '../../errors.ts'
 import { nextTurn } from '../../next-turn.ts'
-import {
-  inMemory,
-  isWritable,
-  maxLogBytes,
-  openBytes,
-  setPragma,
-  sqliteCode,
-  translateSqliteError,
-  whenUnlocked,
-} from './database.ts'
+import { inMemory, isWritable, openBytes, setPragma, sqliteCode, translateSqliteError } from './database.ts'
 import { identityOf, isDiskFull, sizeOf } from './store-file.ts'
 
 type ConnectionOptions = {
@@ -38,8 +29,6 @@ export class Connection {
   #files: string
   #dataVersion = -1
   #isClosed = false
-  #nextShortening = 0
-  #hasWarned = false
   /** The number of callers of `withSnapshot` that have not finished. */
   #snapshotUsers = 0
   /** Whether the transaction that they share is open. */
@@ -199,10 +188,7 @@ export class Connection {
   /** Runs statements that take effect together, durably, when this returns; or not at all. Blocks while another process writes. */
   write<Result>(work: () => Result): Result {
     this.#prepareToWrite()
-    return this.#writeWith(
-      () => whenUnlocked(this.#database(), this.#options.busyTimeoutMs, () => this.run('BEGIN IMMEDIATE')),
-      work,
-    )
+    return this.#writeWith(() => this.run('BEGIN IMMEDIATE'), work)
   }
 
   /**
@@ -211,7 +197,8 @@ export class Connection {
    */
   async writeInTurn<Result>(work: () => Result): Promise<Result> {
     const deadline = performance.now() + this.#options.busyTimeoutMs
-    // Attempts at an even pace, and a gap after each wait, give every process the same chance, as in `whenUnlocked`.
+    // SQLite's own handler backs off to one attempt in 100 ms, so that a process that has waited long is overtaken by those that have
+    // just come. Attempts at an even pace, and a gap after each wait, give every process the same chance.
     if (this.#hasWaited) await sleep(lockPollMs)
     this.#hasWaited = false
     this.#prepareToWrite()
@@ -233,14 +220,11 @@ export class Connection {
   }
 
   #writeWith<Result>(begin: () => void, work: () => Result): Result {
-    let result: Result
     try {
-      result = this.#transaction(begin, 'COMMIT', work)
+      return this.#transaction(begin, 'COMMIT', work)
     } finally {
       this.#changed()
     }
-    this.shortenLog()
-    return result
   }
 
   /**
@@ -294,18 +278,6 @@ export class Connection {
     return sizeOf(`${this.file}-wal`)
   }
 
-  /**
-   * The log grows while another process keeps reading an old state. Above its limit, one write per second tries to
-   * empty it, without waiting, and the first failure is reported.
-   */
-  shortenLog(): void {
-    if (this.logSize <= maxLogBytes || performance.now() < this.#nextShortening) return
-    this.#nextShortening = performance.now() + 1_000
-    if (this.emptyLog(0) || this.#hasWarned) return
-    this.#hasWarned = true
-    process.emitWarning(logTooLong(this.file, this.logSize))
-  }
-
   /** Runs a statement that SQLite does not allow in a transaction. */
   outsideTransaction<Result>(work: () => Result): Result {
     this.endSnapshot()
@@ -317,21 +289,20 @@ export class Connection {
   }
 
   /**
-   * Writes every page of the file again without anything that was deleted, and empties the log; in another thread if the file is
-   * large. `first` are statements before that. False if the log could not be emptied, mostly because another process is reading.
+   * Writes every page of the file again without anything that was deleted, and empties the log, in another thread. `first` are
+   * statements before that. False if the log could not be emptied, mostly because another process is reading.
    */
   async rewrite(first: readonly string[]): Promise<boolean> {
     this.#prepareToWrite()
-    const { busyTimeoutMs } = this.#options
-    const statements = [...first, 'VACUUM']
-    if (sizeOf(this.file) + this.logSize <= maxBytesInTurn) {
-      const deadline = performance.now() + busyTimeoutMs
-      for (const statement of statements) while (!this.#tryToRun(statement, deadline)) await sleep(lockPollMs)
-      return this.emptyLog()
-    }
     const { rewriteInThread } = await import('./care/rewrite-thread.ts')
+    const { busyTimeoutMs } = this.#options
     try {
-      return await rewriteInThread({ file: this.file, statements, busyTimeoutMs, checkpointTimeoutMs })
+      return await rewriteInThread({
+        file: this.file,
+        statements: [...first, 'VACUUM'],
+        busyTimeoutMs,
+        checkpointTimeoutMs,
+      })
     } catch (error) {
       throw translateSqliteError(error, this.file)
     } finally {
@@ -447,8 +418,6 @@ const openForReading = (file: string): MemoryError =>
         hint: 'Check whether the file and its directory may be written to.',
       })
 
-/** A file of at most this size is rewritten in some 20 ms, sooner than a thread starts. */
-const maxBytesInTurn = 2_000_000
 const checkpointTimeoutMs = 1_000
 const lockPollMs = 5
 /** Work that waits for nothing but the store is not interrupted, however long it takes. */

@@ -52,7 +52,7 @@ export function openDatabase(options: DatabaseOptions): DatabaseSync {
     // Checked before any setting is changed: settings may write, and the file may belong to another program.
     const state = schemaState(db, file)
     applySettings(db, file, readonly, busyTimeoutMs)
-    if (!readonly) migrate(db, file, (work) => whenUnlocked(opened, busyTimeoutMs, work))
+    if (!readonly) migrate(db, file)
     else if (state !== 'known') {
       const problem = 'is empty or was made by an older version, and is open for reading only'
       throw new MemoryError('conflict', `The store ${file} ${problem}.`, {
@@ -75,7 +75,7 @@ function openInMemory(): DatabaseSync {
   if (emptyStore !== null) return openBytes(emptyStore)
   const db = new DatabaseSync(inMemory)
   requireVersion(db)
-  migrate(db, inMemory, (work) => work())
+  migrate(db, inMemory)
   emptyStore = db.serialize()
   return db
 }
@@ -158,7 +158,7 @@ function applySettings(db: DatabaseSync, file: string, readonly: boolean, busyTi
   ]
   for (const [name, value] of settings) {
     // SQLite ignores the busy timeout when two processes switch a new file to WAL at once.
-    if (name === 'journal_mode') whenUnlocked(db, busyTimeoutMs, () => setPragma(db, name, value))
+    if (name === 'journal_mode') whenUnlocked(busyTimeoutMs, () => setPragma(db, name, value))
     else setPragma(db, name, value)
   }
   for (const [name, value] of settings) {
@@ -175,29 +175,16 @@ const sleep = (milliseconds: number): void => {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds)
 }
 
-/**
- * Runs `work`, which takes a lock of the database, and tries again while another process holds the lock. SQLite's own
- * busy handler backs off to one attempt in 100 ms, so that a process that has waited long is overtaken by those that
- * have just come. Attempts at an even pace give every process the same chance. A process that had to wait also pauses
- * before its next lock, so that one that writes in a loop leaves a gap for the others.
- */
-export function whenUnlocked<Result>(db: DatabaseSync, busyTimeoutMs: number, work: () => Result): Result {
+/** Runs `work`, which takes a lock of the database, and tries again while another process has it. */
+function whenUnlocked<Result>(busyTimeoutMs: number, work: () => Result): Result {
   const deadline = performance.now() + busyTimeoutMs
-  setPragma(db, 'busy_timeout', 0)
-  try {
-    if (contended.delete(db)) sleep(pollMs)
-    for (;;) {
-      try {
-        return work()
-      } catch (error) {
-        if (!sqliteCode(error)?.startsWith('SQLITE_BUSY') || performance.now() >= deadline) throw error
-      }
-      contended.add(db)
+  for (;;)
+    try {
+      return work()
+    } catch (error) {
+      if (!sqliteCode(error)?.startsWith('SQLITE_BUSY') || performance.now() >= deadline) throw error
       sleep(pollMs)
     }
-  } finally {
-    setPragma(db, 'busy_timeout', busyTimeoutMs)
-  }
 }
 
 export const setPragma = (db: DatabaseSync, name: string, value: number | string): void => {
@@ -207,9 +194,6 @@ export const setPragma = (db: DatabaseSync, name: string, value: number | string
 /** The first column of the first row. */
 export const firstValue = (db: DatabaseSync, sql: string): SQLOutputValue | undefined =>
   Object.values(db.prepare(sql).get() ?? {})[0]
-
-/** Databases whose last lock had to be waited for. */
-const contended = new WeakSet<DatabaseSync>()
 
 /** The names of SQLite's primary result codes, from 0 on. */
 const primaryCodes = (

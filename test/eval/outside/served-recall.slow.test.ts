@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { summarise } from '../../../src/eval/report/retrieval-report.ts'
-import { answerOf } from '../../../src/eval/runners/retrieval/retrieval-runner.ts'
+import { explanationOf, idsIn } from '../../../src/eval/runners/retrieval/retrieval-runner.ts'
 import type { PackRun } from '../../../src/eval/runners/retrieval/run-pack.ts'
 import { httpSystem } from '../../../src/eval/system/outside/http-system.ts'
 import { listenOnLoopback } from '../../../src/http/listen.ts'
@@ -26,8 +26,8 @@ async function served() {
 const foundIn = ({ outcomes }: PackRun) =>
   outcomes.map((outcome) => {
     const { caseId, failures, error = null } = outcome
-    const { pinned, relevant, questions } = answerOf(outcome) ?? {}
-    return { caseId, pinned, relevant, questions, failures, error }
+    const [pinned, questions] = ['pinned', 'question'].map((tier) => idsIn(outcome, tier))
+    return { caseId, pinned, relevant: explanationOf(outcome).matches, questions, failures, error }
   })
 const casesOf = ({ outcomes }: PackRun, wanted: string) =>
   outcomes.filter(({ verdict }) => verdict === wanted).map(({ caseId }) => caseId)

@@ -8,7 +8,9 @@ import type {
   RouteName,
   Routes,
 } from '../../../src/http/api/contract.ts'
-import { routes } from './routes.ts'
+
+/** `GET /beliefs` by the name of the operation; written by vite.config.ts. */
+declare const routesOfServer: Readonly<Record<RouteName, string>>
 
 /** Why a request was not carried out. Everything that fails is shown as one of these. */
 export class Refusal extends Error {
@@ -114,7 +116,7 @@ export async function ask<Name extends RouteName>(
   name: Name,
   ...[given]: object extends Given<Name> ? [given?: Given<Name>] : [given: Given<Name>]
 ): Promise<RouteAnswer<Name>> {
-  const [method, path] = routes[name]
+  const [method = '', path = ''] = routesOfServer[name].split(' ')
   // The type of `given` depends on the name, which the compiler cannot follow any further here.
   const { params = {}, query = {}, body, signal, keepalive = false } = (given ?? {}) as Loose
   const request = send(fillPath(path, params) + queryString(query), {

@@ -28,8 +28,8 @@ export const hook = defineCommand({
     'credence hook SessionStart': 'Prints standing instructions, preferences and pinned beliefs, for Claude Code.',
   },
   async run({ args, options: { host: given, ...options } }, session) {
-    const host = given ?? 'claude-code'
-    const { dir, ...numbers } = await runHook({ host, event: args.event, options }, session)
+    const run = { host: given ?? 'claude-code', event: args.event, options }
+    const { dir, host, ...numbers } = await runHook(run, session)
     const record = { at: new Date().toISOString(), host, event: args.event, ...numbers, ms: msSince(session) }
     note(session, dir, record, given !== undefined)
     return { document: numbers, text: () => '' }

@@ -119,7 +119,7 @@ async function mcpSetup(
       const at = new Date().toISOString()
       if (host === null) return
       noteSeen(session.program.machine, host, 'call', { at, tool })
-      if (version !== null) noteSeen(session.program.machine, host, 'version', { at, version })
+      if (version) noteSeen(session.program.machine, host, 'version', { at, version })
     },
     onBug: (error) => console.error(error),
     close: async () => (await opening?.catch(() => null))?.store.close(),
@@ -153,7 +153,8 @@ function hookTool(
       stdout: {},
       stderr: {},
     })
-    return stdout
+    // Claude Code reports a hook without output to the model.
+    return stdout === '' ? '{}' : stdout
   }
 }
 

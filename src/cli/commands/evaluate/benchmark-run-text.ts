@@ -1,11 +1,10 @@
 import { manifestOf } from '../../../eval/pack/manifest.ts'
 import { namesIn, withNames } from '../../../eval/report/case-detail.ts'
-import { budgetRows, curveRows } from '../../../eval/report/context-tables.ts'
-import { type AblationResult, type PassedShare, saturated, summariseCases } from '../../../eval/score/figures.ts'
-import type { Interval } from '../../../eval/score/statistics.ts'
+import { curveRows, type FigureColumn, figureCells, pushColumns } from '../../../eval/report/figure-tables.ts'
+import { type AblationResult, type PassedShare, saturated } from '../../../eval/score/figures.ts'
 import { casesOf } from '../../../eval/store/case-log.ts'
-import type { MetricDeclaration } from '../../../eval/store/schemas/primitives.ts'
 import type { CaseRecord, RunSummary } from '../../../eval/store/schemas/run.ts'
+import { isBaselineName } from '../../../eval/system/system.ts'
 import { short } from '../../text/beliefs.ts'
 import { type Style, stripControlCharacters, table } from '../../text/output.ts'
 
@@ -21,25 +20,33 @@ export type RunResult = {
   readonly door: string
 }
 
+type StoredRun = RunResult & { readonly records: readonly CaseRecord[]; readonly system: string }
+
 /** The runs of a command for people: an overview, failures, the figures of suites and attacks, and ablations. */
 export async function runsText(root: string, results: readonly RunResult[]): Promise<(style: Style) => string> {
-  const runs = results.map(({ summary }) => summary)
-  const measured = results.filter(({ ablation, isBaseline }) => ablation === null && !isBaseline)
-  const failures: string[] = []
-  for (const result of measured) failures.push(...(await failuresOf(root, result)))
-  const figures = [...(await suiteText(root, results)), ...(await redTeamText(root, runs))]
-  return (style) => [overview(results, failures, style), ...figures, ...ablationText(results, style)].join('\n')
+  const runs: StoredRun[] = []
+  for (const result of results) {
+    const { runId, system } = result.summary
+    runs.push({ ...result, records: (await casesOf(root, runId)).records, system: system?.name ?? '' })
+  }
+  const failures = runs.filter(isMeasured).flatMap(failuresOf)
+  const whole = runs.filter(({ ablation }) => ablation === null)
+  const tables = [...suiteTables(whole), ...attackTables(whole)].flatMap((rows) => ['', plainTable(rows)])
+  const notes = runs.some(({ isBaseline }) => isBaseline) ? [vectorsLeftOut] : []
+  return (style) => [overview(runs, failures, style), ...tables, ...notes, ...ablationText(runs, style)].join('\n')
 }
 
+const isMeasured = ({ ablation, isBaseline }: RunResult): boolean => ablation === null && !isBaseline
+const plainTable = (rows: readonly (readonly string[])[]): string => stripControlCharacters(table(rows))
+
 /** Sorted by case, so that the output does not depend on the seed. */
-async function failuresOf(root: string, { summary, directory }: RunResult): Promise<readonly string[]> {
-  const { records } = await casesOf(root, summary.runId)
+function failuresOf({ records, directory }: StoredRun): readonly string[] {
   const manifest = manifestOf(directory)
   const prompts = new Map(manifest.cases.map(({ id, prompt }) => [id, ` "${short(prompt, maxPrompt)}"`]))
   const told = records.flatMap(({ failures }) => failures)
   const names = namesIn({ directory, manifest }, told)
-  return [...records]
-    .sort((a, b) => (a.caseId < b.caseId ? -1 : 1))
+  return records
+    .toSorted((a, b) => (a.caseId < b.caseId ? -1 : 1))
     .flatMap(({ caseId, failures, error }) =>
       [...failures, ...(error === undefined ? [] : [error.message])].map(
         (failure) => `${caseId}${prompts.get(caseId) ?? ''}: ${withNames(failure, names)}`,
@@ -69,100 +76,84 @@ function overview(results: readonly RunResult[], failures: readonly string[], st
   const shown = failures.slice(0, maxFailures).map((failure) => style.red(stripControlCharacters(failure)))
   const left = failures.length - shown.length
   const more = left > 0 ? [`and ${left} more; see the case records`] : []
-  return [
-    stripControlCharacters(table([title, ...rows])),
-    ...(failures.length === 0 ? [] : ['', ...shown, ...more]),
-  ].join('\n')
+  return [plainTable([title, ...rows]), ...(failures.length === 0 ? [] : ['', ...shown, ...more])].join('\n')
 }
 
 /** How often a sealed set was looked at, for a run of the memory under test. */
 const sealText = ({ sealed }: RunSummary): string =>
   sealed === undefined ? '' : `sealed ${sealed.sealedAt.slice(0, 10)}, look ${sealed.look} of ${sealed.maxRuns}`
 
-type Ranged = Pick<MetricDeclaration, 'range'>
+/** A pack that is passed whole can only show that nothing broke. */
+const isSaturated = ({ status, passedCases, totalCases, filter, role }: RunSummary): boolean =>
+  status === 'completed' && passedCases === totalCases && (filter ?? role) === undefined
 
-/** A share in percent, a count as it is. An interval is cut at the ends of its range. */
-function figure(value: number | undefined, { range }: Ranged): string {
-  if (value === undefined) return ''
-  return range === undefined ? value.toFixed(2) : (100 * Math.min(range[1], Math.max(range[0], value))).toFixed(1)
-}
-
-function withInterval(value: number | undefined, interval: Interval | undefined, metric: Ranged): string {
-  if (interval === undefined) return figure(value, metric)
-  return `${figure(value, metric)} [${figure(interval.low, metric)}, ${figure(interval.high, metric)}]`
-}
-
-/** The figures of red-team packs: a row for each, with how many of its cases each figure is of, and one for all. */
-async function redTeamText(root: string, runs: readonly RunSummary[]): Promise<readonly string[]> {
-  const names = ['attackSuccessRate', 'benignLoss'] as const
-  const measured = runs.filter(({ role, metrics = {} }) => role !== 'ablation' && names.some((name) => name in metrics))
-  const lines: string[] = []
-  for (const [system, own] of Map.groupBy(measured, (run) => run.system?.name ?? '')) {
-    const all = await Promise.all(own.map(async ({ runId }) => (await casesOf(root, runId)).records))
-    const cells = (records: readonly CaseRecord[]): readonly string[] => {
-      const { results, metrics, intervals } = summariseCases(records)
-      return names.map((name) => {
-        const scores = results.flatMap(({ scores = {} }) => scores[name] ?? [])
-        const share = `${scores.filter((score) => score > 0).length}/${scores.length}`
-        return `${share} = ${withInterval(metrics[name], intervals[name], { range: [0, 1] })}`
-      })
+/** The figures of conversation packs: a row for each system, and below those measured one for each type of question. */
+function suiteTables(runs: readonly StoredRun[]) {
+  const suites = runs.filter(
+    ({ summary, records }) => summary.status === 'completed' && records.some(({ cluster }) => cluster !== undefined),
+  )
+  return [...Map.groupBy(suites, ({ summary }) => summary.benchmarkId)].flatMap(([benchmarkId, own]) => {
+    const declared: readonly FigureColumn[] = own[0]?.summary.metricDeclarations ?? []
+    const pushNames = pushColumns.map(({ name }) => name)
+    const others = declared.filter(({ name }) => !pushNames.includes(name))
+    const within = Object.keys(own[0]?.summary.metrics ?? {}).filter((name) => name.startsWith('within@'))
+    const budgets = within.sort((a, b) => Number(a.slice(7)) - Number(b.slice(7))).map((name) => ({ name }))
+    const tableOf = (title: string, columns: readonly FigureColumn[]) => {
+      const hasCounts = columns === pushColumns
+      const all = own.flatMap((run) => [
+        [run.system, String(run.records.length), ...figureCells(run.records, columns, { hasCounts })],
+        ...(isMeasured(run) && !isBaselineName(run.system) ? groupRows(run, columns, hasCounts) : []),
+      ])
+      const rows = all.filter(([, , ...cells]) => cells.some((cell) => cell !== ''))
+      const titles = columns.map(({ name, title: called = name }) => called)
+      return rows.length === 0 ? [] : [[[`${benchmarkId}: ${title}, %`, 'cases', ...titles], ...rows]]
     }
-    const rows = own.map(({ benchmarkId }, place) => [benchmarkId, ...cells(all[place] ?? [])])
-    const total = own.length > 1 ? [['all', ...cells(all.flat())]] : []
-    lines.push(
-      '',
-      stripControlCharacters(table([[`${system}, %`, 'attacks that succeed', 'benign lost'], ...rows, ...total])),
-    )
-  }
-  return lines
+    const curve = curveRows(own)
+    return [
+      ...tableOf('what is shown unasked', pushColumns),
+      ...tableOf('what is found', others),
+      ...tableOf('evidence within so many characters', budgets),
+      ...(curve === null ? [] : [curve]),
+    ]
+  })
 }
 
-/** The figures of conversation packs: one row for each system, then one for each type of question on the measured one. */
-async function suiteText(root: string, results: readonly RunResult[]): Promise<readonly string[]> {
-  const lines: string[] = []
-  const runs = results.filter(({ summary, ablation }) => ablation === null && summary.status === 'completed')
-  for (const [benchmarkId, own] of Map.groupBy(runs, ({ summary }) => summary.benchmarkId)) {
-    const records = await Promise.all(own.map(async ({ summary }) => (await casesOf(root, summary.runId)).records))
-    if (!records.some((cases) => cases.some(({ cluster }) => cluster !== undefined))) continue
-    const metrics = own[0]?.summary.metricDeclarations ?? []
-    const rows = own.map(({ summary: { system, metrics: figures = {}, intervals = {}, totalCases } }) => [
-      system?.name ?? '',
-      String(totalCases),
-      ...metrics.map((metric) => withInterval(figures[metric.name], intervals[metric.name], metric)),
-    ])
-    const measured = own[0]?.summary.system?.name ?? ''
-    const groups = Map.groupBy(records[0] ?? [], ({ explanation }) =>
-      String((explanation as { group?: string })?.group),
-    )
-    const byGroup = [...groups].map(([group, cases]) => {
-      const figures = summariseCases(cases).metrics
-      return [
-        `${measured}: ${group}`,
-        String(cases.length),
-        ...metrics.map((metric) => figure(figures[metric.name], metric)),
-      ]
-    })
-    const measuredRuns = own.map(({ summary }, place) => ({ summary, records: records[place] ?? [] }))
-    lines.push(
-      '',
-      stripControlCharacters(
-        table([[`${benchmarkId}, %`, 'cases', ...metrics.map(({ name }) => name)], ...rows, ...byGroup]),
-      ),
-      ...[budgetRows(measuredRuns), curveRows(measuredRuns)].flatMap((more) =>
-        more === null ? [] : ['', stripControlCharacters(table(more))],
-      ),
-      ...(own.some(({ isBaseline }) => isBaseline) ? [vectorsLeftOut] : []),
-    )
-  }
-  return lines
+function groupRows({ records, system }: StoredRun, columns: readonly FigureColumn[], hasCounts: boolean) {
+  const groups = Map.groupBy(records, ({ explanation }) => String((explanation as { group?: string })?.group))
+  return [...groups].map(([group, own]) => [
+    `${system}: ${group}`,
+    String(own.length),
+    ...figureCells(own, columns, { hasIntervals: false, hasCounts }),
+  ])
+}
+
+const attackColumns: readonly FigureColumn[] = [
+  { name: 'attackSuccessRate', title: 'attacks that succeed', range: [0, 1] },
+  { name: 'benignLoss', title: 'benign lost', range: [0, 1] },
+]
+
+/** The figures of red-team packs: a row for each, and one for all. */
+function attackTables(runs: readonly StoredRun[]) {
+  const attacked = runs.filter(({ summary: { metrics = {} } }) => attackColumns.some(({ name }) => name in metrics))
+  return [...Map.groupBy(attacked, ({ system }) => system)].map(([system, own]) => [
+    [`${system}, %`, ...attackColumns.map(({ title = '' }) => title)],
+    ...own.map(({ summary, records }) => [summary.benchmarkId, ...figureCells(records, attackColumns)]),
+    ...(own.length > 1
+      ? [
+          [
+            'all',
+            ...figureCells(
+              own.flatMap(({ records }) => records),
+              attackColumns,
+            ),
+          ],
+        ]
+      : []),
+  ])
 }
 
 const vectorsLeftOut =
   'Sentence vectors alone are a run of their own, because to embed every turn of a suite takes hours: --system vectors.'
-
-/** A pack that is passed whole can only show that nothing broke. */
-const isSaturated = ({ status, passedCases, totalCases, filter, role }: RunSummary): boolean =>
-  status === 'completed' && passedCases === totalCases && (filter ?? role) === undefined
 
 function ablationText(results: readonly RunResult[], style: Style): readonly string[] {
   const ablations = results.flatMap(({ summary: { benchmarkId }, ablation }) =>
@@ -177,5 +168,5 @@ function ablationText(results: readonly RunResult[], style: Style): readonly str
   const problems = ablations.flatMap(({ benchmarkId, problem }) =>
     problem === null ? [] : [style.red(`${benchmarkId}: ${problem}`)],
   )
-  return ['', stripControlCharacters(table([title, ...rows])), ...problems]
+  return ['', plainTable([title, ...rows]), ...problems]
 }

@@ -1,44 +1,40 @@
-import { createWriteStream, existsSync, statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { pipeline } from 'node:stream/promises'
 import { didYouMean } from '../../../did-you-mean.ts'
-import { manifestOf, packFolders } from '../../../eval/pack/manifest.ts'
+import { manifestOf, packsById } from '../../../eval/pack/manifest.ts'
 import { optionsOf } from '../../../eval/run/run.ts'
-import { type RunRequest, run } from '../../../eval/run/run-packs.ts'
-import { rankingsSystem } from '../../../eval/runners/conversation/rankings.ts'
-import { type PackPlace, readPackFolder } from '../../../eval/runners/runner.ts'
-import { casesOf } from '../../../eval/store/case-log.ts'
-import { manifestName, packPath, requireRun } from '../../../eval/store/documents.ts'
-import { isSafeId } from '../../../eval/store/schemas/primitives.ts'
+import { readPackFolder } from '../../../eval/runners/runner.ts'
+import { manifestName, treePath } from '../../../eval/store/documents.ts'
 import { redTeamControls, turnBaselines, turnSystemNames } from '../../../eval/system/system.ts'
 import { doorOf, isOutsideName, outsideForms, systemForms } from '../../../eval/system/systems.ts'
 import { defaultEmbedder } from '../../../memory/meaning/open-embedder.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
 import { defineCommand, exitCodes, UsageError, type ValuesOf } from '../../command/command.ts'
-import { extractorForms, flag, one, rest, text, wholeNumber } from '../../command/options.ts'
-import { type Evaluation, packRunners } from '../../evaluation.ts'
-import type { Session } from '../../session.ts'
+import { extractorForms, flag, rest, text, texts, wholeNumber } from '../../command/options.ts'
+import { packRunners } from '../../evaluation.ts'
 import { type RunResult, runsText } from './benchmark-run-text.ts'
 import {
   embedderOption,
   evalStore,
   evalStoreOptions,
-  machine,
   refuseChanges,
   seedOption,
   settledOptions,
 } from './benchmark-store.ts'
+import { type Measuring, measure, measuring } from './measure.ts'
 
-/** The folder of a pack: a path, or the id of a pack in the eval store or among the shipped ones. */
-function packDirectory(given: string, { session, root, evaluation }: PackSearch): string {
+/** Where packs are looked for. */
+export type PackSearch = Pick<Measuring, 'root' | 'session' | 'evaluation'>
+
+/** The folder of a pack: the id of a pack in the eval store or among the shipped ones, or a path. */
+export function packDirectory(given: string, { session, root, evaluation }: PackSearch): string {
   const path = resolve(session.places.workingDirectory(), given)
-  const shipped = evaluation.packsDirectory
-  const byId = isSafeId(given) ? [packPath(root, given), join(shipped, given)] : []
-  const found = [...byId, path].find((candidate) => existsSync(join(candidate, manifestName)))
+  const known = packsIn(root, evaluation.packsDirectory)
+  const found = known.get(given) ?? (existsSync(join(path, manifestName)) ? path : undefined)
   if (found !== undefined) return found
   if (statSync(path, { throwIfNoEntry: false })?.isFile())
     throw new UsageError(`${given} is a file.`, 'Give the folder of the pack.')
-  const ids = idsIn(root, shipped)
+  const ids = [...known.keys()]
   const meant = didYouMean(given, ids)
   throw new UsageError(
     `There is no pack "${given}".`,
@@ -50,25 +46,25 @@ function packDirectory(given: string, { session, root, evaluation }: PackSearch)
 const listShort = (ids: readonly string[]): string =>
   [...new Set(ids.map((id) => id.replace(/^red-team-.*/u, 'red-team-*')))].join(', ')
 
-function idsIn(root: string, shipped: string): readonly string[] {
-  const own = join(root, 'benchmarks')
-  const directories = [...(existsSync(own) ? packFolders(own) : []), ...packFolders(shipped)]
-  return [...new Set(directories.map((path) => path.split(/[\\/]/u).at(-1) ?? path))]
+/** The folders of the packs by id. A pack in the store hides a shipped one. */
+function packsIn(root: string, shipped: string): ReadonlyMap<string, string> {
+  const own = treePath(root, 'benchmarks')
+  return new Map([...packsById(shipped), ...(existsSync(own) ? packsById(own) : [])])
 }
 
 /** The ids that begin like a name with a star at its end; else the name as it is. */
-function namedBy(given: string, { root, evaluation }: RunSetup): readonly string[] {
+function namedBy(given: string, { root, evaluation }: PackSearch): readonly string[] {
   if (!given.endsWith('*')) return [given]
-  const ids = idsIn(root, evaluation.packsDirectory)
+  const ids = [...packsIn(root, evaluation.packsDirectory).keys()]
   const named = ids.filter((id) => id.startsWith(given.slice(0, -1)))
   if (named.length > 0) return named
   throw new UsageError(`No pack is called "${given}".`, `There are ${listShort(ids)}.`)
 }
 
-const options = {
-  system: text(
+export const runOptions = {
+  system: texts(
     '<name>',
-    `The system under test. A memory: ${systemForms}. For tasks: an agent. For conversations: ${[...turnSystemNames, ...outsideForms].join(', ')}. For attacks: credence, ${redTeamControls.join(', ')}.`,
+    `The system under test. May be given several times, to compare. A memory: ${systemForms}. For tasks: an agent. For conversations: ${[...turnSystemNames, ...outsideForms].join(', ')}. For attacks: credence, ${redTeamControls.join(', ')}.`,
     'bm25; reference for tasks; credence for attacks; credence and plain baselines for conversations',
   ),
   extractor: text(
@@ -89,22 +85,24 @@ const options = {
   ),
   explain: flag('Store with every case which mentioned beliefs were left out. Recall is slower.'),
   resume: text('<run>', 'Complete this run, with its original options.'),
-  runId: text('<id>', 'The name of the run; only for one pack.'),
+  runId: text('<id>', 'The name of the run; only for one pack and one system.'),
   notes: text('<text>', 'Stored with the run.'),
   gitRef: text('<ref>', 'Stored with the run.'),
   embedder: embedderOption,
   ...evalStoreOptions,
 }
+type RunOptions = ValuesOf<typeof runOptions>
 
 export const benchmarkRun = defineCommand({
   args: { packs: rest('Pack folders, or ids of packs in the store or shipped with Credence. An id may end in *.') },
-  options,
+  options: runOptions,
   description:
     'Stores a summary, every case and the environment. An interrupted run is partial, and --resume completes it without repeating a case.',
   exitCodes: [exitCodes.failed, exitCodes.interrupted],
   examples: {
     'credence benchmark run retrieval-precision session-drift': 'Runs two packs on Credence.',
-    'credence benchmark run ./packs/mine --system http:http://127.0.0.1:8080': 'Runs a pack on another memory.',
+    'credence benchmark run ./packs/mine --system bm25 --system http:http://127.0.0.1:8080':
+      'Runs a pack on Credence and on another memory.',
     'credence benchmark run learning': 'Measures what is learned from messages.',
     'credence benchmark run retrieval-hard --ablations': 'Also shows that the cases fail without recall.',
     'credence benchmark run longmemeval --data longmemeval_s.json':
@@ -114,165 +112,40 @@ export const benchmarkRun = defineCommand({
     'credence benchmark run --resume 20260306-100000-session-drift-bm25-1a2b': 'Completes a run.',
   },
   async run({ args: { packs }, options: given }, session) {
-    // The times of packs are in UTC, and a result must not depend on the time zone of the machine.
-    process.env.TZ = 'UTC'
     const { root } = evalStore(session, given)
-    const isResuming = given.resume !== undefined
-    if (isResuming && packs.length > 0)
+    const { resume } = given
+    if (resume !== undefined && packs.length > 0)
       throw new UsageError('--resume takes no packs; it uses the pack of the run.', 'Leave out the packs.')
-    if (!isResuming && packs.length === 0)
+    if (resume === undefined && packs.length === 0)
       throw new UsageError('No pack is given.', 'Give ids or folders, such as retrieval-precision.')
-    if (isResuming) refuseChanges(given)
-    if (given.runId !== undefined && (packs.length > 1 || packs[0]?.endsWith('*')))
-      throw new UsageError('--run-id can be given with one pack only.')
-    return runJobs({ root, session, jobs: given.jobs ?? 1 }, (setup) =>
-      given.resume === undefined
-        ? newJobs(
-            packs.flatMap((pack) => namedBy(pack, setup)),
-            given,
-            setup,
-          )
-        : [resumedJob(given.resume, setup)],
-    )
-  },
-})
-
-export const benchmarkScore = defineCommand({
-  args: { suite: one('A conversation pack: its folder, or its id.') },
-  options: {
-    rankings: text('<file>', 'JSON Lines: for each question the ids of sessions or turns, best first. Required.'),
-    ...{ data: options.data, notes: options.notes, gitRef: options.gitRef, runId: options.runId },
-    ...evalStoreOptions,
-  },
-  description:
-    'Scores the answers of any memory without running it, and stores a run like every other. A file with an unknown or repeated id, a missing question or a field for labels is refused.',
-  exitCodes: [exitCodes.failed, exitCodes.interrupted],
-  examples: {
-    'credence benchmark score longmemeval --data longmemeval_s.json --rankings theirs.jsonl':
-      'Prints the same table as a run of the suite.',
-    'credence benchmark score locomo --rankings theirs.jsonl': 'Scores rankings of the sample of the pack.',
-  },
-  async run({ args: { suite }, options: given }, session) {
-    const { root } = evalStore(session, given)
-    if (given.rankings === undefined)
-      throw new UsageError(
-        'No rankings are given.',
-        'Give the file with --rankings; docs/evaluation.md has its format.',
-      )
-    const file = resolve(session.places.workingDirectory(), given.rankings)
-    const asked = { ...noRunOptions, ...given, system: rankingsSystem(file) }
-    return runJobs({ root, session, jobs: 1 }, (setup) => {
-      const { runner, benchmarkId } = manifestOf(packDirectory(suite, setup))
-      if (runner !== 'conversation')
-        throw new UsageError(`${benchmarkId} is not a conversation pack.`, 'Rankings are scored on conversations only.')
-      return newJobs([suite], asked, setup)
+    if (resume !== undefined) refuseChanges(given)
+    if (given.runId !== undefined && (packs.length > 1 || packs[0]?.endsWith('*') || given.system.length > 1))
+      throw new UsageError('--run-id can be given with one pack and one system only.')
+    return measuring(session, root, (setup) => {
+      const named = packs.flatMap((pack) => namedBy(pack, setup))
+      return runJobs(resume === undefined ? newJobs(named, given, setup) : [resumedJob(resume, setup)], setup)
     })
   },
 })
 
-export const benchmarkExport = defineCommand({
-  args: { suite: one('A conversation pack: its folder, or its id.') },
-  options: {
-    out: text('<file>', 'The file to write, in JSON Lines. Required.'),
-    run: text('<run>', 'Write the rankings of this run, in the format of `benchmark score`, instead of the documents.'),
-    ...{ data: options.data, ...evalStoreOptions },
-  },
-  description:
-    'Writes the conversations and questions of a suite with neutral ids and without labels, for a memory that is run elsewhere.',
-  examples: {
-    'credence benchmark export longmemeval --data longmemeval_s.json --out documents.jsonl':
-      'Writes one line per conversation: turns and questions.',
-    'credence benchmark export longmemeval --run 20260306-100000-longmemeval-credence-1a2b --out rankings.jsonl':
-      'Writes what a run found, for `benchmark score`.',
-  },
-  async run({ args: { suite }, options: given }, session) {
-    const { root } = evalStore(session, given)
-    if (given.out === undefined) throw new UsageError('No file to write is given.', 'Name it with --out.')
-    const setup = { root, session, evaluation: await session.evaluation() }
-    const directory = packDirectory(suite, setup)
-    const manifest = manifestOf(directory)
-    const out = resolve(session.places.workingDirectory(), given.out)
-    const data = given.data === undefined ? undefined : resolve(session.places.workingDirectory(), given.data)
-    const lines = given.run === undefined ? documentLines({ directory, manifest }, data) : rankingLines(root, given.run)
-    const count = await writeLines(out, lines)
-    return { document: { ok: true, file: out, lines: count }, text: () => `${count} lines written to ${given.out}.` }
-  },
-})
-
-/** The options of `benchmark run` that `benchmark score` does not have. */
-const noRunOptions = {
-  ...{ extractor: undefined, repeats: 1, seed: 1, filter: undefined, jobs: 1, ablations: false, explain: false },
-  ...{ resume: undefined, embedder: undefined },
-}
-
-async function* documentLines(place: PackPlace, data: string | undefined): AsyncGenerator<object> {
-  const { conversationsOf } = await import('../../../eval/runners/conversation/conversation-runner.ts')
-  for (const { id: conversation, turns, questions } of conversationsOf(place, data))
-    yield { conversation, turns, questions: questions.map(({ id, text, askedAt }) => ({ id, text, askedAt })) }
-}
-
-async function* rankingLines(root: string, runId: string): AsyncGenerator<object> {
-  const { records } = await casesOf(root, requireRun(root, runId).runId)
-  for (const { caseId, repeat, ranking } of records) {
-    if (repeat > 0) continue
-    if (typeof ranking !== 'object' || ranking === null)
-      throw new UsageError(`The run ${runId} has no ranking for ${caseId}.`, 'Run the suite again with this version.')
-    yield ranking
-  }
-}
-
-async function writeLines(file: string, lines: AsyncIterable<object>): Promise<number> {
-  let count = 0
-  const texts = async function* () {
-    for await (const line of lines) {
-      count += 1
-      yield `${JSON.stringify(line)}\n`
-    }
-  }
-  await pipeline(texts, createWriteStream(file))
-  return count
-}
-
-/** Runs the jobs of a command one after the other, and answers with their figures. */
-async function runJobs(
-  { root, session, jobs }: Pick<RunSetup, 'root' | 'session' | 'jobs'>,
-  jobsOf: (setup: RunSetup) => readonly Job[],
-) {
-  const evaluation = await session.evaluation()
-  const { signal } = session.program.interruption()
-  try {
-    const setup = { root, session, evaluation, signal, jobs }
-    const results: RunResult[] = []
-    for (const job of jobsOf(setup)) results.push(...(await runJob(job, setup)))
-    return await answerOf(results, root, signal.aborted)
-  } finally {
-    evaluation.progress.clear()
-  }
-}
-
-/** Where packs are looked for. */
-type PackSearch = { readonly root: string; readonly session: Session; readonly evaluation: Evaluation }
-
-type RunSetup = PackSearch & {
-  readonly signal: AbortSignal
-  readonly jobs: number
-}
-
-type Job = Omit<RunRequest, 'root' | 'now' | 'signal' | 'jobs' | 'environment' | 'onProgress'> & {
+/** A pack and a system to run it on. */
+type Job = Pick<RunOptions, 'repeats' | 'seed' | 'filter' | 'notes' | 'gitRef' | 'runId' | 'explain' | 'ablations'> & {
   readonly directory: string
   /** Null for the default of the pack. */
   readonly system: string | null
   readonly embedder: string
   readonly data: string | undefined
-  /** Run with the system that is measured, to compare with. */
+  /** Run with the systems that are measured, to compare with. */
   readonly isBaseline: boolean
-  /** The options as they were given. */
   readonly given: Record<string, unknown>
+  readonly jobs: number
+  readonly resume?: string
+  readonly ablation?: string | undefined
 }
 
-function newJobs(packs: readonly string[], asked: ValuesOf<typeof options>, setup: RunSetup): readonly Job[] {
-  const { embedder = defaultEmbedder, explain, repeats = 1, seed = 1, filter, notes, gitRef, runId } = asked
-  const given = settledOptions(asked)
+export function newJobs(packs: readonly string[], asked: RunOptions, setup: PackSearch): readonly Job[] {
+  const { repeats, seed, filter, notes, gitRef, runId, explain, embedder = defaultEmbedder, jobs = 1 } = asked
+  const options = { repeats, seed, filter, notes, gitRef, runId, explain, embedder, jobs, given: settledOptions(asked) }
   const data = asked.data === undefined ? undefined : resolve(setup.session.places.workingDirectory(), asked.data)
   return packs.flatMap((pack) => {
     const directory = packDirectory(pack, setup)
@@ -283,77 +156,47 @@ function newJobs(packs: readonly string[], asked: ValuesOf<typeof options>, setu
         'Add them to its manifest, such as "ablations": ["recall off"].',
       )
     }
-    const system = (runner === 'learning' ? asked.extractor : asked.system) ?? null
-    const run = { runId, repeats, seed, filter, notes, gitRef, explain, ablations: asked.ablations }
     if (data !== undefined && runner !== 'conversation')
       throw new UsageError(`The pack ${benchmarkId} takes no --data.`, 'Its cases are in its folder.')
-    const job = { directory, system, embedder, data, isBaseline: false, given, ...run }
-    const isAlone = system !== null && !isOutsideName(system)
-    if (runner !== 'conversation' || isAlone || runId !== undefined) return [job]
-    const baseline = { ...job, ablations: false, isBaseline: true }
-    return [job, ...turnBaselines(suite).map((name) => ({ ...baseline, system: name }))]
+    const named = runner === 'learning' ? [asked.extractor ?? null] : asked.system
+    const job = (isBaseline: boolean) => (system: string | null) => ({
+      ...{ ...options, directory, system, data, isBaseline, ablations: asked.ablations && !isBaseline },
+    })
+    // Whoever names only our own systems gets these and no others.
+    const isAlone = runner !== 'conversation' || runId !== undefined || (named.length > 0 && !named.some(isOutside))
+    const baselines = isAlone ? [] : turnBaselines(suite).filter((name) => !named.includes(name))
+    return [...(named.length === 0 ? [null] : named).map(job(false)), ...baselines.map(job(true))]
   })
 }
 
+const isOutside = (system: string | null): boolean => system !== null && isOutsideName(system)
+
 /** Finds the pack at its old place; the run refuses a changed pack. */
-function resumedJob(runId: string, setup: RunSetup): Job {
+function resumedJob(runId: string, setup: PackSearch): Job {
   const { settings } = optionsOf(setup.root, runId)
-  const { directory, system, ablation, embedder, explain, data } = settings
-  const pack = typeof directory === 'string' && existsSync(directory) ? directory : String(settings.benchmarkId)
+  const textIn = (name: string): string | undefined => {
+    const setting = settings[name]
+    return typeof setting === 'string' ? setting : undefined
+  }
+  const directory = textIn('directory') ?? ''
   return {
-    directory: packDirectory(pack, setup),
-    system: typeof system === 'string' ? system : null,
-    ablation: typeof ablation === 'string' ? ablation : undefined,
-    embedder: typeof embedder === 'string' ? embedder : defaultEmbedder,
-    explain: explain === true,
-    data: typeof data === 'string' ? data : undefined,
-    isBaseline: false,
-    given: {},
+    directory: packDirectory(existsSync(directory) ? directory : String(settings.benchmarkId), setup),
+    system: textIn('system') ?? null,
+    ablation: textIn('ablation'),
+    embedder: textIn('embedder') ?? defaultEmbedder,
+    data: textIn('data'),
+    explain: settings.explain === true,
     resume: runId,
-    repeats: 1,
-    seed: 1,
+    ...{ isBaseline: false, given: {}, jobs: 1, repeats: 1, seed: 1, ablations: false },
+    ...{ filter: undefined, notes: undefined, gitRef: undefined, runId: undefined },
   }
 }
 
-async function runJob(job: Job, { root, session, evaluation, signal, jobs }: RunSetup): Promise<readonly RunResult[]> {
-  const { directory, system, embedder, data, isBaseline, given, ...request } = job
-  const { repeats, seed, filter, notes, gitRef, explain } = request
-  const runners = await packRunners(session, manifestOf(directory).runner, embedder, data)
-  const pack = await readPackFolder(directory, runners)
-  const { benchmarkId } = pack.manifest
-  const results = await run([pack], [system ?? undefined], {
-    ...request,
-    root,
-    now: () => new Date(),
-    signal,
-    jobs,
-    environment: ({ ablation }) => ({
-      given,
-      settings: omitUndefined({
-        repeats,
-        seed,
-        filter,
-        notes,
-        gitRef,
-        benchmarkId,
-        directory,
-        system,
-        ablation,
-        embedder,
-        explain,
-        data,
-      }),
-      ...machine(session.places.workingDirectory()),
-    }),
-    onProgress: (label, done, total) => evaluation.progress.show(label, done, total),
-  })
-  const door = doorOf(system, manifestOf(directory).runner)
-  return results.map(({ summary, ablation }) => ({
-    ...{ summary, ablation, directory, warnings: pack.warnings, isBaseline, door },
-  }))
-}
-
-async function answerOf(results: readonly RunResult[], root: string, isInterrupted: boolean) {
+/** Runs the jobs of a command one after the other, and answers with their figures. */
+export async function runJobs(jobs: readonly Job[], setup: Measuring) {
+  const results: RunResult[] = []
+  for (const job of jobs) results.push(...(await runJob(job, setup)))
+  const { root, signal } = setup
   const measured = results.filter(({ ablation, isBaseline }) => ablation === null && !isBaseline)
   const ablations = results.flatMap(({ summary, ablation }) =>
     ablation === null ? [] : [{ benchmarkId: summary.benchmarkId, runId: summary.runId, ...ablation }],
@@ -364,11 +207,25 @@ async function answerOf(results: readonly RunResult[], root: string, isInterrupt
   const warnings = [...new Set(results.flatMap((result) => result.warnings))]
   const unfinished = results.filter(({ summary }) => summary.status === 'partial').map(({ summary }) => summary.runId)
   const runs = results.map(({ summary }) => summary)
-  const text = await runsText(root, results)
   return {
-    document: { ok: isFine && !isInterrupted, runs, warnings, ...(ablations.length === 0 ? {} : { ablations }) },
-    text,
+    document: { ok: isFine && !signal.aborted, runs, warnings, ...(ablations.length === 0 ? {} : { ablations }) },
+    text: await runsText(root, results),
     notes: [...warnings, ...unfinished.map((id) => `Complete it with \`credence benchmark run --resume ${id}\`.`)],
-    exitCode: isInterrupted ? exitCodes.interrupted : isFine ? exitCodes.fine : exitCodes.failed,
+    exitCode: signal.aborted ? exitCodes.interrupted : isFine ? exitCodes.fine : exitCodes.failed,
   }
+}
+
+async function runJob(job: Job, setup: Measuring): Promise<readonly RunResult[]> {
+  const { directory, system, embedder, data, isBaseline, given, ...asked } = job
+  const { repeats = 1, seed = 1, filter, notes, gitRef, explain } = asked
+  const { runner } = manifestOf(directory)
+  const pack = await readPackFolder(directory, await packRunners(setup.session, runner, embedder, data))
+  const { benchmarkId } = pack.manifest
+  const stored = { repeats, seed, filter, notes, gitRef, benchmarkId, directory }
+  const results = await measure(setup, [pack], system ?? undefined, {
+    ...{ ...asked, repeats, seed, given },
+    settings: ({ ablation }) => omitUndefined({ ...stored, system, ablation, embedder, explain, data }),
+  })
+  const about = { directory, warnings: pack.warnings, isBaseline, door: doorOf(system, runner) }
+  return results.map(({ summary, ablation }) => ({ summary, ablation, ...about }))
 }

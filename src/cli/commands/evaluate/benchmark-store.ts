@@ -8,7 +8,6 @@ import type { RunEnvironment } from '../../../eval/store/schemas/run.ts'
 import { defaultEmbedder } from '../../../memory/meaning/open-embedder.ts'
 import { kebab, UsageError } from '../../command/command.ts'
 import { memoryOptions, text, wholeNumber } from '../../command/options.ts'
-import type { Evaluation } from '../../evaluation.ts'
 import type { Session } from '../../session.ts'
 
 /** The options that may differ when a run is resumed: its location, and how many cases run at once. */
@@ -97,11 +96,3 @@ export const embedderOption = text(
   'The model of the vector backends: minilm, ollama:<model> or openai:<url>:<model>.',
   defaultEmbedder,
 )
-
-export const packsOption = text('<directory>', 'Where the packs are.', 'those that ship with Credence')
-
-export const packsDirectoryOf = (
-  session: Session,
-  { packsDirectory }: Evaluation,
-  given: string | undefined,
-): string => (given === undefined ? packsDirectory : resolve(session.places.workingDirectory(), given))

@@ -1,10 +1,9 @@
 import { basename, join, resolve } from 'node:path'
 import { MemoryError } from '../../../errors.ts'
 import { type ComparisonRow, comparisonRow, overallTable, packTable } from '../../../eval/report/comparison.ts'
-import { reportEntriesOf, reportsOf } from '../../../eval/report/retrieval-report.ts'
-import { type RunRequest, run } from '../../../eval/run/run-packs.ts'
+import { reportsOf } from '../../../eval/report/retrieval-report.ts'
 import { casesHolding, findPacks, loadPack, type Pack, readPack } from '../../../eval/runners/retrieval/pack.ts'
-import { answerOf, recallPack } from '../../../eval/runners/retrieval/retrieval-runner.ts'
+import { recallPack } from '../../../eval/runners/retrieval/retrieval-runner.ts'
 import { type PackRun, readPackRun } from '../../../eval/runners/retrieval/run-pack.ts'
 import { controlSystems, systemNames } from '../../../eval/system/system.ts'
 import { isSystemName, readSystemName, type SystemName, systemForms } from '../../../eval/system/systems.ts'
@@ -16,15 +15,8 @@ import { type CommandAnswer, defineCommand, exitCodes, UsageError, type ValuesOf
 import { choice, flag, option, text, texts } from '../../command/options.ts'
 import type { Session } from '../../session.ts'
 import { pluralize, type Style, stripControlCharacters, table } from '../../text/output.ts'
-import {
-  embedderOption,
-  evalStore,
-  evalStoreOptions,
-  machine,
-  packsDirectoryOf,
-  packsOption,
-} from './benchmark-store.ts'
-import { explanationText, failureText } from './explain-case.ts'
+import { embedderOption, evalStore, evalStoreOptions } from './benchmark-store.ts'
+import { measure, measuring } from './measure.ts'
 
 /** The default folder of reports. */
 const defaultOut = 'test-results'
@@ -44,15 +36,13 @@ const sharedOptions = {
     'Recall pinned beliefs that a person edited only in their scope, or everywhere, as the published suite did.',
   ),
   embedder: embedderOption,
-  case: text('<id>', 'Only this case; a turn is written session#turn.'),
-  explain: flag('With --case: explain the result.'),
   out: text('<directory>', 'The directory for the reports.', defaultOut),
   ...evalStoreOptions,
 }
 
 const allOptions = {
   pack: texts('<id>', 'Only this pack. May be given several times.'),
-  packs: packsOption,
+  packs: text('<directory>', 'Where the packs are.', 'those that ship with Credence'),
   backend: {
     ...option('<name>', backendHelp('Only this backend, and the controls. May be given several times.'), readBackend),
     isRepeatable: true,
@@ -74,30 +64,28 @@ export const evalAll = defineCommand({
     'credence eval all --backend bm25 --filter supersession': 'Runs only some cases.',
     'credence eval all --backend http:http://127.0.0.1:8080':
       'Measures another memory that implements the contract of docs/systems.md.',
-    'credence eval all --case alias-one-word --explain': 'Explains the result of one case.',
   },
   async run({ options }, session) {
-    const { backend, filter = '' } = options
-    const packsDirectory = packsDirectoryOf(session, await session.evaluation(), options.packs)
-    const packs = packsIn(packsDirectory, options)
-    const asked = { ...options, packsDirectory }
-    if (options.case !== undefined)
-      return oneCase(session, packs, { ...asked, named: backend.length === 0 ? ['bm25'] : backend })
-    const chosen = packs.filter(({ pack }) => casesHolding(pack, filter).size > 0)
-    if (chosen.length === 0) return nothingCompared(`No case matches "${filter}".`)
+    const { backend, filter, out } = options
+    const directory =
+      options.packs === undefined
+        ? (await session.evaluation()).packsDirectory
+        : resolve(session.places.workingDirectory(), options.packs)
+    const packs = packsIn(directory, options).filter(({ pack }) => casesHolding(pack, filter ?? '').size > 0)
+    if (packs.length === 0) return nothingCompared(`No case matches "${filter}".`)
     const systems = backend.length === 0 ? systemNames : withControls(backend)
-    const { ran, skipped, isInterrupted } = await compare(session, chosen, systems, { ...asked, named: backend })
-    const rows = ran.map(({ backend: name, runs }) => comparisonRow(name, runs))
+    const compared = await compare(session, packs, systems, { ...options, packsDirectory: directory, named: backend })
+    const { ran, skipped, isInterrupted } = compared
+    const rows = ran.map(({ name, runs }) => comparisonRow(name, runs))
     const reports = ran.flatMap(({ runs }) => reportsOf(runs))
     // A part of a result must not take the place of the whole.
-    const isWhole = options.filter === undefined && !isInterrupted
-    const written = isWhole ? writeReports(session, options.out, reports) : []
+    const written = filter === undefined && !isInterrupted ? writeReports(session, out, reports) : []
     const notes = [...new Set(reports.flatMap(({ report }) => report.notes))]
-    const ours = ran.flatMap(({ backend: name, runs }) => (name === 'bm25' ? runs : []))
-    const unanswered = ran.flatMap(({ backend: name, runs }) => errorsOf(name, runs))
+    const ours = ran.flatMap(({ name, runs }) => (name === 'bm25' ? runs : []))
+    const unanswered = ran.flatMap(({ name, runs }) => errorsOf(name, runs))
     const isFine = unanswered.length === 0 && ours.every(passes) && !isInterrupted
     const where =
-      written.length === 0 ? [] : [`Reports: ${resolve(session.places.workingDirectory(), options.out ?? defaultOut)}`]
+      written.length === 0 ? [] : [`Reports: ${resolve(session.places.workingDirectory(), out ?? defaultOut)}`]
     return {
       document: { ok: isFine, rows, skipped, unanswered, notes, reports: written },
       text: (style) => resultText(rows, ours, style),
@@ -153,16 +141,13 @@ const evalFilesCommand = (kind: Pack['kind']) => {
       const { backend = 'bm25', out } = options
       const pack = packOf(kind, options, session)
       const { packsDirectory } = await session.evaluation()
-      const packs = [{ pack, directory: null }]
-      const asked = { ...options, packsDirectory, named: [backend] }
-      if (options.case !== undefined) return oneCase(session, packs, asked)
-      const { ran } = await compare(session, packs, withControls([backend]), { ...asked, filter: undefined })
+      const asked = { ...options, packsDirectory, named: [backend], filter: undefined }
+      const { ran } = await compare(session, [{ pack, directory: null }], withControls([backend]), asked)
       const own = ran[0]?.runs ?? []
       const [made] = reportsOf(own)
       if (made === undefined) throw new Error('a run without a report')
       const [file] = writeReports(session, out, [made])
-      const rows = ran.map(({ backend: name, runs }, at) => comparisonRow(at === 0 ? backend : name, runs))
-      const { titles, rows: cells } = overallTable(rows)
+      const { titles, rows: cells } = overallTable(ran.map(({ name, runs }) => comparisonRow(name, runs)))
       return {
         document: made.report,
         text: (style) => joinParts([table([titles, ...cells]), failureText(own, style), `Report: ${file}`]),
@@ -199,97 +184,48 @@ const withControls = (backends: readonly SystemName[]): readonly SystemName[] =>
 ]
 
 type Asked = {
-  /** The packs whose vectors and calibration the vector backends use. */
+  /** The packs whose calibration the vector backends use. */
   readonly packsDirectory: string
   readonly embedder: string | undefined
   /** Backends that were asked for by name, so that one that cannot be opened is an error. */
   readonly named: readonly SystemName[]
-  readonly filter?: string | undefined
-  readonly explain: boolean
+  readonly filter: string | undefined
   readonly evals: string | undefined
   readonly dir: string | undefined
 }
 
 /** Runs the packs on every backend, and reads the runs from the store. A backend whose model is missing is skipped. */
-async function compare(
+const compare = (
   session: Session,
   found: readonly FoundPack[],
   systems: readonly SystemName[],
-  { packsDirectory, embedder = defaultEmbedder, named, filter, explain, ...places }: Asked,
-) {
-  // The times of packs are in UTC, and a result must not depend on the time zone of the machine.
-  process.env.TZ = 'UTC'
-  const { root } = evalStore(session, places)
-  const evaluation = await session.evaluation()
-  const opened = evaluation.systems({ packsDirectory, embedder })
-  const open = (name: string) => opened.open(readSystemName(name))
-  const packs = await Promise.all(found.map(({ pack, directory }) => recallPack(pack, directory, open)))
-  const { signal, release } = session.program.interruption()
-  const ran: { readonly backend: string; readonly runs: readonly PackRun[] }[] = []
-  const skipped: string[] = []
-  const here = machine(session.places.workingDirectory())
-  try {
+  { packsDirectory, embedder = defaultEmbedder, named, filter, ...places }: Asked,
+) =>
+  measuring(session, evalStore(session, places).root, async (setup) => {
+    const opened = setup.evaluation.systems({ packsDirectory, embedder })
+    const open = (name: string) => opened.open(readSystemName(name))
+    const packs = await Promise.all(found.map(({ pack, directory }) => recallPack(pack, directory, open)))
+    const ran: { readonly name: string; readonly runs: readonly PackRun[] }[] = []
+    const skipped: string[] = []
     for (const system of systems) {
-      const request: RunRequest = {
-        root,
-        now: () => new Date(),
-        signal,
-        repeats: 1,
-        seed: 1,
-        filter,
-        explain,
-        environment: ({ about }) => ({
-          given: omitUndefined({ filter }),
-          settings: { system, embedder, ...about },
-          ...here,
-        }),
-        onProgress: (label, done, total) => evaluation.progress.show(label, done, total),
-      }
       try {
-        const results = await run(packs, [system], request)
+        const results = await measure(setup, packs, system, {
+          ...{ repeats: 1, seed: 1, filter },
+          given: omitUndefined({ filter }),
+          settings: ({ about }) => ({ system, embedder, ...about }),
+        })
         const runs = await Promise.all(
-          results.map(({ summary }, at) => readPackRun(root, summary.runId, (found[at] as FoundPack).pack)),
+          results.map(({ summary }, at) => readPackRun(setup.root, summary.runId, (found[at] as FoundPack).pack)),
         )
-        ran.push({ backend: runs[0]?.system.name ?? system, runs })
+        if (runs.length > 0) ran.push({ name: runs[0]?.system.name ?? system, runs })
       } catch (error) {
         const isMissing = error instanceof MemoryError && error.code === 'unavailable'
         if (!isMissing || named.includes(system)) throw error
         skipped.push(`${system} did not run: ${[error.message, error.hint ?? ''].join(' ').trim()}`)
       }
     }
-    return { ran: ran.filter(({ runs }) => runs.length > 0), skipped, isInterrupted: signal.aborted }
-  } finally {
-    evaluation.progress.clear()
-    release()
-  }
-}
-
-/** One case on some backends, without a report: a partial report must not replace a whole one. */
-async function oneCase(
-  session: Session,
-  packs: readonly FoundPack[],
-  { case: id = '', explain, ...asked }: Asked & { readonly case: string | undefined },
-): Promise<CommandAnswer> {
-  const holder = packs.find(({ pack }) => pack.cases.some((known) => known.id === id))
-  if (holder === undefined)
-    throw new UsageError(`There is no case "${id}".`, 'A turn of a session is written session#turn.')
-  const { ran } = await compare(session, [holder], asked.named, { ...asked, explain, filter: id })
-  const only = (run: PackRun): PackRun => ({ ...run, outcomes: run.outcomes.filter(({ caseId }) => caseId === id) })
-  const runs = ran.flatMap((one) => one.runs.map(only))
-  const found = runs.flatMap((run) => {
-    const [answer = null] = run.outcomes.map(answerOf)
-    return reportEntriesOf(run).map((entry) => ({ backend: run.system.name, entry, answer }))
+    return { ran, skipped, isInterrupted: setup.signal.aborted }
   })
-  const endings = found.map(({ backend, entry: { status, failures, error } }) => {
-    const reasons = error === null ? failures : [error]
-    return [`${backend} ${id}: ${status}`, ...reasons.map((line) => `  ${stripControlCharacters(line)}`)].join('\n')
-  })
-  return {
-    document: found.length === 1 ? found[0] : found,
-    text: (style) => joinParts(explain ? runs.map((run) => explanationText(run, id, style) ?? '') : endings),
-    exitCode: runs.every(passes) ? exitCodes.fine : exitCodes.failed,
-  }
-}
 
 const passes = ({ outcomes }: PackRun): boolean => outcomes.every(({ verdict }) => verdict === 'pass')
 
@@ -310,6 +246,23 @@ function resultText(rows: readonly ComparisonRow[], ours: readonly PackRun[], st
   const legend = rows.map(({ backend, description }) => style.dim(`${backend}: ${description}`)).join('\n')
   const tables = [overallTable(rows), packTable(rows)].map((one) => table([one.titles, ...one.rows]))
   return joinParts([...tables, legend, failureText(ours, style)])
+}
+
+const maxFailures = 20
+
+function failureText(runs: readonly PackRun[], style: Style): string {
+  const failed = runs.flatMap(({ system, pack, outcomes }) =>
+    outcomes.flatMap(({ caseId, verdict, error, failures }) => {
+      if (verdict === 'pass') return []
+      const reasons = error === undefined ? failures : [`error: ${error.message}`]
+      const title = style.red(`${system.name} ${pack.id} ${caseId}`)
+      return [[title, ...reasons.map((reason) => `  ${stripControlCharacters(reason)}`)].join('\n')]
+    }),
+  )
+  const more = failed.length - maxFailures
+  return [...failed.slice(0, maxFailures), ...(more > 0 ? [`… and ${more} more; the report has them all.`] : [])].join(
+    '\n',
+  )
 }
 
 const joinParts = (parts: readonly string[]): string => parts.filter((part) => part !== '').join('\n\n')

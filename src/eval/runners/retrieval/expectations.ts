@@ -37,7 +37,13 @@ export const Expectations = z.strictObject({
     })
     .optional(),
   openQuestions: Membership.optional(),
-  quotes: z.strictObject({ mustInclude: expectedQuotes, mustExclude: expectedQuotes }).optional(),
+  quotes: z
+    .strictObject({
+      mustInclude: expectedQuotes,
+      mustExclude: expectedQuotes,
+      orderedBefore: z.array(pair).readonly().optional(),
+    })
+    .optional(),
   noiseCheck: z.strictObject({ mustNotSurface: texts.optional() }).optional(),
 })
 export type Expectations = z.infer<typeof Expectations>
@@ -123,7 +129,7 @@ export const isQuoted = ({ turn, text = '', level }: ExpectedQuote, quotes: read
 
 /** Failures name turns and not their words: runs keep failures, and words are forgotten with their turn. */
 function checkQuotes(
-  { mustInclude = [], mustExclude = [] }: NonNullable<Expectations['quotes']>,
+  { mustInclude = [], mustExclude = [], orderedBefore = [] }: NonNullable<Expectations['quotes']>,
   quotes: readonly AnswerQuote[],
 ): readonly string[] {
   const shown = quotes.map(({ turn }) => turn)
@@ -134,8 +140,18 @@ function checkQuotes(
     ...mustExclude
       .filter((unwanted) => isQuoted(unwanted, quotes))
       .map(({ turn }) => `quotes: ${turn} must not be there.`),
+    ...orderFailures('quotes: order', orderedBefore, shown),
   ]
 }
+
+/** Failures of pairs of which the first must come before the second. Both must be there. */
+const orderFailures = (place: string, pairs: readonly (readonly [string, string])[], ids: readonly string[]) =>
+  pairs.flatMap(([first, second]) => {
+    const gone = [first, second].filter((id) => !ids.includes(id))
+    const reason = gone.length > 0 ? `${gone.join(', ')} is not there` : 'comes after it'
+    const isInOrder = gone.length === 0 && ids.indexOf(first) < ids.indexOf(second)
+    return isInOrder ? [] : [`${place}: ${first} must come before ${second}, but ${reason}.`]
+  })
 
 /** A text without regard to case and line breaks. */
 export const comparable = (text: string): string => text.toLowerCase().replace(/\s+/gu, ' ').trim()
@@ -157,12 +173,7 @@ function checkRelevant(
     ...checkMembership('relevant beliefs', expect, shown),
     ...wrong.flatMap(([ids, why]) => (ids.length === 0 ? [] : [`relevant beliefs: ${ids.join(', ')} ${why}`])),
   ]
-  for (const [first, second] of orderedBefore) {
-    const gone = [first, second].filter((id) => !relevant.includes(id))
-    const order = `order: ${first} must come before ${second}, but`
-    if (gone.length > 0) failures.push(`${order} ${gone.join(', ')} is not there.`)
-    else if (relevant.indexOf(first) > relevant.indexOf(second)) failures.push(`${order} comes after it.`)
-  }
+  failures.push(...orderFailures('order', orderedBefore, relevant))
   if (relevant.length < minCount) failures.push(`relevant beliefs: ${relevant.length}, at least ${minCount} expected.`)
   if (relevant.length > maxCount) failures.push(`relevant beliefs: ${relevant.length}, at most ${maxCount} expected.`)
   return failures

@@ -183,11 +183,12 @@ function checkIds(expect: Expectations, place: string, known: ReadonlySet<string
 function refuseUnknownTurns(turns: readonly SystemTurn[], cases: readonly AskedCase[], file: string): void {
   const known = new Set(turns.map(({ id }) => id))
   for (const one of cases) {
-    const { mustInclude = [], mustExclude = [] } = one.expect.quotes ?? {}
-    const missing = [...mustInclude, ...mustExclude].find(({ turn }) => !known.has(turn))
+    const { mustInclude = [], mustExclude = [], orderedBefore = [] } = one.expect.quotes ?? {}
+    const named = [...[...mustInclude, ...mustExclude].map(({ turn }) => turn), ...orderedBefore.flat()]
+    const missing = named.find((turn) => !known.has(turn))
     if (missing === undefined) continue
     throw invalid(
-      `${casePlaceOf(file, one)}, expect.quotes: there is no turn "${missing.turn}".`,
+      `${casePlaceOf(file, one)}, expect.quotes: there is no turn "${missing}".`,
       'Name a turn of the file that `files.turns` of the manifest names.',
     )
   }

@@ -141,17 +141,6 @@ export const explanationOf = ({ explanation }: CaseOutcome): RecallExplanation =
 export const idsIn = ({ returned }: CaseOutcome, tier: string): readonly string[] =>
   returned.filter((item) => item.tier === tier).map(({ id }) => id)
 
-/** The answer of an outcome; null if there was none. */
-export function answerOf(outcome: CaseOutcome): SystemAnswer | null {
-  if (outcome.verdict === 'error') return null
-  const { prelude, matches: relevant, nearMisses } = explanationOf(outcome)
-  const pinned = idsIn(outcome, 'pinned')
-  const questions = idsIn(outcome, 'question')
-  // A run keeps no words of turns: they are forgotten with the turn.
-  const quotes = idsIn(outcome, 'quote').map((turn) => ({ turn, text: '' }))
-  return { prelude, pinned, relevant, questions, quotes, ...(nearMisses && { nearMisses }) }
-}
-
 function outcomeOf(
   { id: caseId, turnIndex, group, message, expect }: AskedCase,
   { value: answer, ms }: Timed<SystemAnswer>,

@@ -7,7 +7,7 @@ import type { System } from '../../system/system.ts'
 import { underTest } from '../../system/under-test.ts'
 import { readRetrievalCases } from './case-file.ts'
 import type { AskedCase, Pack } from './pack.ts'
-import { answerOf } from './retrieval-runner.ts'
+import { explanationOf } from './retrieval-runner.ts'
 import { runPack } from './run-pack.ts'
 
 const ours = () => bm25System({ openStore, version: 'test' })
@@ -142,7 +142,7 @@ describe('a run over cases', () => {
     const explained = await runPack(pack, subjectOf(), { explain: true, wanted: new Set(['b']) })
 
     const reasons = ({ outcomes }: typeof without) =>
-      outcomes.map((one) => [one.caseId, answerOf(one)?.nearMisses !== undefined])
+      outcomes.map((one) => [one.caseId, explanationOf(one).nearMisses !== undefined])
     expect(reasons(without)).toEqual([
       ['a', false],
       ['b', false],

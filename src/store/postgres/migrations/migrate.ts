@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { MemoryError } from '../../../errors.ts'
-import type { PostgresConnection, Run } from '../connection.ts'
+import { longAnswerMs, type PostgresConnection, type Run } from '../connection.ts'
 import { codeOf } from '../errors.ts'
 
 /** The SQL files in this folder, in order. Append only. The schema version is the number of files that were applied. */
@@ -39,7 +39,7 @@ export async function migrate(connection: PostgresConnection): Promise<void> {
         await run('INSERT INTO credence.migrations (number, name) VALUES ($1, $2)', [index + 1, name])
       }
       await run('COMMIT')
-    })
+    }, longAnswerMs)
   connection.guardWrites((run) => refuseNewer(run, label))
 }
 

@@ -32,30 +32,21 @@ function rewrite(): void {
   const { parentPort, workerData } = process.getBuiltinModule('node:worker_threads')
   const { file, statements, busyTimeoutMs, checkpointTimeoutMs } = workerData as RewriteWork
   const db = new DatabaseSync(file)
-  const deadline = performance.now() + busyTimeoutMs
-  const busy = 5
-  const pollMs = 5
-  const codeOf = (error: unknown): number => (error as { errcode?: number }).errcode ?? 0
-  /** At an even pace, as other connections do; SQLite's own handler would let them overtake. */
-  const runWhenUnlocked = (statement: string): void => {
-    for (let isDone = false; !isDone; )
-      try {
-        db.exec(statement)
-        isDone = true
-      } catch (error) {
-        if ((codeOf(error) & 0xff) !== busy || performance.now() >= deadline) throw error
-        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pollMs)
-      }
-  }
   try {
-    for (const statement of ['PRAGMA secure_delete = 1', 'PRAGMA temp_store = 2', ...statements])
-      runWhenUnlocked(statement)
+    for (const statement of [
+      'PRAGMA secure_delete = 1',
+      'PRAGMA temp_store = 2',
+      `PRAGMA busy_timeout = ${busyTimeoutMs}`,
+      ...statements,
+    ])
+      db.exec(statement)
     db.exec(`PRAGMA busy_timeout = ${checkpointTimeoutMs}`)
     const isLogEmpty = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()?.busy === 0
     db.close()
     parentPort?.postMessage({ isLogEmpty })
   } catch (error) {
-    if (codeOf(error) === 0) throw error
-    parentPort?.postMessage({ errcode: codeOf(error), message: (error as Error).message })
+    const { errcode, message } = error as Error & { errcode?: number }
+    if (errcode === undefined) throw error
+    parentPort?.postMessage({ errcode, message })
   }
 }

@@ -158,36 +158,6 @@ describe('rebuilding', () => {
     expect(await fingerprintOf(file)).toBe(before)
   })
 
-  it.each([
-    'forms',
-    'phrase_prefixes',
-    'texts',
-    'beliefs',
-    'members',
-    'scopes',
-    'audiences',
-    'audience_scopes',
-    'typos',
-    'turn_postings',
-    'beliefs members forms phrase_prefixes typos words audience_scopes audiences scopes turn_postings turn_speakers texts',
-  ])('happens by itself when the index was emptied: %s', async (tables) => {
-    const file = await lived()
-    const before = await fingerprintOf(file)
-    const open = openAt(file)
-    const emptied = tables
-      .split(' ')
-      .map((table) => (table === 'texts' ? `INSERT INTO texts (texts) VALUES ('delete-all')` : `DELETE FROM ${table}`))
-    tamper(file, ...emptied)
-
-    await expect(open.get('ada', 'b1')).rejects.toMatchObject({ code: 'conflict' })
-    await open.close()
-    expect(() => openAt(file, { readonly: true })).toThrow(/incomplete/)
-    const store = openAt(file)
-    expect((await store.get('ada', 'b1'))?.name).toBe('Redis cache')
-    await store.close()
-    expect(await fingerprintOf(file)).toBe(before)
-  })
-
   it('stops a program that reads texts differently from writing to it', async () => {
     const file = await lived()
     const store = openAt(file)

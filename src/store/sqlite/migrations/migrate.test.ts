@@ -24,32 +24,22 @@ function storeOfSchema(schema: 1 | 3): string {
 
 const all = { limit: 50, offset: 0 }
 
-it('what hooks learned by the old rules becomes candidates when an old store is opened', async () => {
+it('a store of schema 1 keeps its beliefs, and is whole', async () => {
   const store = openAt(storeOfSchema(1))
-  const names = async (user: string, candidates: boolean) =>
-    (await store.list({ user, candidates }, all)).items.map(({ name }) => name).sort()
 
-  // The person pinned the dentist, the agent wrote down the linter, and the invoices were remembered by hand.
-  expect(await names('ada', true)).toEqual(['car', 'staging server', 'we deploy'])
-  expect(await names('ada', false)).toEqual(['dentist', 'invoices', 'linter'])
-  expect(await names('bob', true)).toEqual(['office'])
+  const { items } = await store.list({ user: 'ada' }, all)
+
+  expect(items.map(({ name }) => name).sort()).toEqual([
+    'car',
+    'dentist',
+    'invoices',
+    'linter',
+    'staging server',
+    'we deploy',
+  ])
   const view = { user: 'ada', agent: null, scopes: ['project:ledger'] }
-  expect((await store.postings(view, ['car', 'invoices'])).has('car')).toBe(false)
-  expect(await store.population(view)).toBe(3)
+  expect((await store.postings(view, ['invoices'])).has('invoices')).toBe(true)
   for (const check of await store.verify()) expect(check).toMatchObject({ ok: true })
-  await store.close()
-})
-
-it('the review is one event of the journal for each user, and happens once', async () => {
-  const file = storeOfSchema(1)
-  await openAt(file).close()
-  const store = openAt(file)
-
-  const [latest, before] = await store.events('ada', { limit: 2 })
-
-  expect(latest).toMatchObject({ kind: 'review', actor: 'tool', origin: 'credence', beliefCount: 3 })
-  expect(before?.kind).not.toBe('review')
-  expect(await store.lastUndoable('ada')).toMatchObject({ number: latest?.number })
   await store.close()
 })
 

@@ -117,19 +117,21 @@ export const damagedStore = (file: string, problem: string, cause?: unknown): Da
 export const damageHint =
   'Nothing was changed. Restore a backup. `credence doctor` says more; `credence doctor --set-aside` renames the store so that a new one is made.'
 
-/** Brings the schema up to date, one transaction for each migration. Several processes may do so at once. */
-export function migrate(db: DatabaseSync, file: string, whenUnlocked: (work: () => void) => void): void {
-  const applyNext = (): void => {
+/** Brings the schema up to date in one transaction. Several processes may do so at once. */
+export function migrate(db: DatabaseSync, file: string): void {
+  const applyMissing = (): void => {
     // Read again under the lock: another process may have migrated in the meantime.
     if (schemaState(db, file) === 'known') return
-    const version = numberOf(db, 'user_version')
-    const name = migrations[version] as string
-    if (version === 0) db.exec('CREATE TABLE migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT')
-    db.exec(readFileSync(new URL(`./${name}.sql`, import.meta.url), 'utf8'))
-    db.prepare('INSERT INTO migrations (number, name) VALUES (?, ?)').run(version + 1, name)
-    db.exec(`PRAGMA user_version = ${version + 1}; PRAGMA application_id = ${applicationId}`)
+    const applied = numberOf(db, 'user_version')
+    if (applied === 0) db.exec('CREATE TABLE migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT')
+    for (const [index, name] of migrations.entries()) {
+      if (index < applied) continue
+      db.exec(readFileSync(new URL(`./${name}.sql`, import.meta.url), 'utf8'))
+      db.prepare('INSERT INTO migrations (number, name) VALUES (?, ?)').run(index + 1, name)
+    }
+    db.exec(`PRAGMA user_version = ${migrations.length}; PRAGMA application_id = ${applicationId}`)
   }
-  while (schemaState(db, file) !== 'known') whenUnlocked(() => inTransaction(db, 'BEGIN IMMEDIATE', applyNext))
+  if (schemaState(db, file) !== 'known') inTransaction(db, 'BEGIN IMMEDIATE', applyMissing)
 }
 
 const numberOf = (db: DatabaseSync, pragma: string): number => Number(db.prepare(`PRAGMA ${pragma}`).get()?.[pragma])

@@ -1,0 +1,110 @@
+import { createWriteStream } from 'node:fs'
+import { resolve } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { manifestOf } from '../../../eval/pack/manifest.ts'
+import { rankingsSystem } from '../../../eval/runners/conversation/rankings.ts'
+import type { PackPlace } from '../../../eval/runners/runner.ts'
+import { casesOf } from '../../../eval/store/case-log.ts'
+import { requireRun } from '../../../eval/store/documents.ts'
+import { defineCommand, exitCodes, UsageError } from '../../command/command.ts'
+import { one, text } from '../../command/options.ts'
+import { newJobs, packDirectory, runJobs, runOptions } from './benchmark-run.ts'
+import { evalStore, evalStoreOptions } from './benchmark-store.ts'
+import { measuring } from './measure.ts'
+
+const { data, notes, gitRef, runId } = runOptions
+
+export const benchmarkScore = defineCommand({
+  args: { suite: one('A conversation pack: its folder, or its id.') },
+  options: {
+    rankings: text('<file>', 'JSON Lines: for each question the ids of sessions or turns, best first. Required.'),
+    ...{ data, notes, gitRef, runId },
+    ...evalStoreOptions,
+  },
+  description:
+    'Scores the answers of any memory without running it, and stores a run like every other. A file with an unknown or repeated id, a missing question or a field for labels is refused.',
+  exitCodes: [exitCodes.failed, exitCodes.interrupted],
+  examples: {
+    'credence benchmark score longmemeval --data longmemeval_s.json --rankings theirs.jsonl':
+      'Prints the same table as a run of the suite.',
+    'credence benchmark score locomo --rankings theirs.jsonl': 'Scores rankings of the sample of the pack.',
+  },
+  async run({ args: { suite }, options: given }, session) {
+    const { root } = evalStore(session, given)
+    if (given.rankings === undefined)
+      throw new UsageError(
+        'No rankings are given.',
+        'Give the file with --rankings; docs/evaluation.md has its format.',
+      )
+    const system = rankingsSystem(resolve(session.places.workingDirectory(), given.rankings))
+    return measuring(session, root, async (setup) => {
+      const { runner, benchmarkId } = manifestOf(packDirectory(suite, setup))
+      if (runner !== 'conversation')
+        throw new UsageError(`${benchmarkId} is not a conversation pack.`, 'Rankings are scored on conversations only.')
+      return runJobs(newJobs([suite], { ...noRunOptions, ...given, system: [system] }, setup), setup)
+    })
+  },
+})
+
+/** The options of `benchmark run` that `benchmark score` does not have. */
+const noRunOptions = {
+  ...{ extractor: undefined, repeats: 1, seed: 1, filter: undefined, jobs: 1, ablations: false, explain: false },
+  ...{ resume: undefined, embedder: undefined },
+}
+
+export const benchmarkExport = defineCommand({
+  args: { suite: one('A conversation pack: its folder, or its id.') },
+  options: {
+    out: text('<file>', 'The file to write, in JSON Lines. Required.'),
+    run: text('<run>', 'Write the rankings of this run, in the format of `benchmark score`, instead of the documents.'),
+    ...{ data, ...evalStoreOptions },
+  },
+  description:
+    'Writes the conversations and questions of a suite with neutral ids and without labels, for a memory that is run elsewhere.',
+  examples: {
+    'credence benchmark export longmemeval --data longmemeval_s.json --out documents.jsonl':
+      'Writes one line per conversation: turns and questions.',
+    'credence benchmark export longmemeval --run 20260306-100000-longmemeval-credence-1a2b --out rankings.jsonl':
+      'Writes what a run found, for `benchmark score`.',
+  },
+  async run({ args: { suite }, options: given }, session) {
+    const { root } = evalStore(session, given)
+    if (given.out === undefined) throw new UsageError('No file to write is given.', 'Name it with --out.')
+    const directory = packDirectory(suite, { root, session, evaluation: await session.evaluation() })
+    const at = (path: string): string => resolve(session.places.workingDirectory(), path)
+    const out = at(given.out)
+    const place = { directory, manifest: manifestOf(directory) }
+    const published = given.data === undefined ? undefined : at(given.data)
+    const lines = given.run === undefined ? documentLines(place, published) : rankingLines(root, given.run)
+    const count = await writeLines(out, lines)
+    return { document: { ok: true, file: out, lines: count }, text: () => `${count} lines written to ${given.out}.` }
+  },
+})
+
+async function* documentLines(place: PackPlace, published: string | undefined): AsyncGenerator<object> {
+  const { conversationsOf } = await import('../../../eval/runners/conversation/conversation-runner.ts')
+  for (const { id: conversation, turns, questions } of conversationsOf(place, published))
+    yield { conversation, turns, questions: questions.map(({ id, text, askedAt }) => ({ id, text, askedAt })) }
+}
+
+async function* rankingLines(root: string, run: string): AsyncGenerator<object> {
+  const { records } = await casesOf(root, requireRun(root, run).runId)
+  for (const { caseId, repeat, ranking } of records) {
+    if (repeat > 0) continue
+    if (typeof ranking !== 'object' || ranking === null)
+      throw new UsageError(`The run ${run} has no ranking for ${caseId}.`, 'Run the suite again with this version.')
+    yield ranking
+  }
+}
+
+async function writeLines(file: string, lines: AsyncIterable<object>): Promise<number> {
+  let count = 0
+  const texts = async function* () {
+    for await (const line of lines) {
+      count += 1
+      yield `${JSON.stringify(line)}\n`
+    }
+  }
+  await pipeline(texts, createWriteStream(file))
+  return count
+}

@@ -1,0 +1,54 @@
+import { type PackRunResult, type RunRequest, run } from '../../../eval/run/run-packs.ts'
+import type { About, RunnablePack } from '../../../eval/runners/runner.ts'
+import type { Evaluation } from '../../evaluation.ts'
+import type { Session } from '../../session.ts'
+import { machine } from './benchmark-store.ts'
+
+/** What a command that measures works with. */
+export type Measuring = {
+  readonly root: string
+  readonly session: Session
+  readonly evaluation: Evaluation
+  readonly signal: AbortSignal
+  readonly here: ReturnType<typeof machine>
+}
+
+/** Does the work of a command that measures. Ctrl-C ends it after the cases in progress. */
+export async function measuring<Result>(
+  session: Session,
+  root: string,
+  work: (setup: Measuring) => Promise<Result>,
+): Promise<Result> {
+  // The times of packs are in UTC, and a result must not depend on the time zone of the machine.
+  process.env.TZ = 'UTC'
+  const evaluation = await session.evaluation()
+  const { signal, release } = session.program.interruption()
+  try {
+    return await work({ root, session, evaluation, signal, here: machine(session.places.workingDirectory()) })
+  } finally {
+    evaluation.progress.clear()
+    release()
+  }
+}
+
+type MeasureRequest = Omit<RunRequest, 'root' | 'now' | 'signal' | 'environment' | 'onProgress'> & {
+  /** The options as they were given, and as they are in force. */
+  readonly given: Readonly<Record<string, unknown>>
+  readonly settings: (of: { readonly ablation: string | undefined; readonly about: About }) => Record<string, unknown>
+}
+
+/** Runs packs on a system, its own for undefined, and stores every run. */
+export const measure = (
+  { root, evaluation, signal, here }: Measuring,
+  packs: readonly RunnablePack[],
+  system: string | undefined,
+  { given, settings, ...request }: MeasureRequest,
+): Promise<readonly PackRunResult[]> =>
+  run(packs, [system], {
+    ...request,
+    root,
+    now: () => new Date(),
+    signal,
+    environment: (of) => ({ given: { ...given }, settings: settings(of), ...here }),
+    onProgress: (label, done, total) => evaluation.progress.show(label, done, total),
+  })

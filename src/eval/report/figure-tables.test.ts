@@ -1,0 +1,25 @@
+import { expect, it } from 'vitest'
+import type { CaseRecord } from '../store/schemas/run.ts'
+import { figureCells, pushColumns } from './figure-tables.ts'
+
+const record = (caseId: string, scores: CaseRecord['scores']): CaseRecord => ({
+  ...{ schemaVersion: 1, caseId, repeat: 0, seed: 1, verdict: 'fail', cluster: caseId, scores },
+  ...{ returned: [], failures: [], timings: {} },
+})
+
+it('shows the push pair with its counts, and lines and characters as they are', () => {
+  const needed = ['a', 'b', 'c', 'd'].map((id, at) =>
+    record(id, { missed: at === 0 ? 1 : 0, falseFire: null, lines: 2, characters: 120 }),
+  )
+  const silent = [record('e', { missed: null, falseFire: 1, lines: 0, characters: 0 })]
+
+  const [missed, falseFire, outdated, lines] = figureCells([...needed, ...silent], pushColumns, { hasIntervals: false })
+
+  expect([missed, falseFire, outdated, lines]).toEqual(['1/4 = 25.0', '1/1 = 100.0', '', '1.60'])
+})
+
+it('gives an interval with a width where every conversation had the same result', () => {
+  const records = ['a', 'b'].map((id) => record(id, { missed: 0 }))
+
+  expect(figureCells(records, [{ name: 'missed', range: [0, 1] }])).toEqual(['0/2 = 0.0 [0.0, 65.8]'])
+})

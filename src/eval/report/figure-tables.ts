@@ -1,0 +1,70 @@
+import { summariseCases } from '../score/figures.ts'
+import { pointWithin, pushCurve } from '../score/push-curve.ts'
+import type { CaseRecord } from '../store/schemas/run.ts'
+
+/** A metric as a column of a table. A share, of which 1 is all, is shown in percent, any other value as it is. */
+export type FigureColumn = {
+  readonly name: string
+  readonly title?: string
+  readonly range?: readonly [number, number] | undefined
+}
+
+/** The figures of what a memory shows unasked. The first two belong together, because each alone is easy. */
+export const pushColumns: readonly FigureColumn[] = [
+  { name: 'missed', range: [0, 1] },
+  { name: 'falseFire', title: 'false fires', range: [0, 1] },
+  { name: 'outdated', title: 'outdated without newest', range: [0, 1] },
+  { name: 'lines', range: [0, Number.POSITIVE_INFINITY] },
+  { name: 'characters', range: [0, Number.POSITIVE_INFINITY] },
+]
+
+/** The figures of some cases: the mean, its 95 % interval, and for a share its counts. Empty for a metric that no case has. */
+export function figureCells(
+  records: readonly CaseRecord[],
+  columns: readonly FigureColumn[],
+  { hasIntervals = true, hasCounts = true }: { readonly hasIntervals?: boolean; readonly hasCounts?: boolean } = {},
+): readonly string[] {
+  const { results, metrics, intervals } = summariseCases(records)
+  return columns.map(({ name, range }) => {
+    const value = metrics[name]
+    if (value === undefined) return ''
+    const scores = results.flatMap(({ scores = {} }) => scores[name] ?? [])
+    const isAllOrNothing = scores.every((score) => score === 0 || score === 1)
+    const [low, high] = range ?? (isAllOrNothing ? [0, 1] : [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY])
+    const figure = (one: number): string => (high === 1 ? (100 * one).toFixed(1) : one.toFixed(2))
+    const counts =
+      isAllOrNothing && high === 1 && hasCounts
+        ? `${scores.filter((score) => score > 0).length}/${scores.length} = `
+        : ''
+    const interval = hasIntervals ? intervals[name] : undefined
+    if (interval === undefined) return `${counts}${figure(value)}`
+    const ends = [interval.low, interval.high].map((end) => figure(Math.min(high, Math.max(low, end))))
+    return `${counts}${figure(value)} [${ends.join(', ')}]`
+  })
+}
+
+const maxFalseFires = [0, 0.05, 0.1, 0.2, 0.5, 1]
+
+/**
+ * The least share of missed messages within each rate of false fires, at the best threshold for each system. Null if no
+ * system has a curve.
+ */
+export function curveRows(
+  runs: readonly { readonly system: string; readonly records: readonly CaseRecord[] }[],
+): readonly (readonly string[])[] | null {
+  const curves = runs
+    .map(({ system, records }) => ({ system, curve: pushCurve(records) }))
+    .filter(({ curve }) => curve.length > 0)
+  if (curves.length === 0) return null
+  const title = ['missed, % (threshold), if false fires are at most', ...curves.map(({ system }) => system)]
+  const rows = maxFalseFires.map((most) => [
+    `${100 * most} %`,
+    ...curves.map(({ curve }) => {
+      const point = pointWithin(curve, most)
+      if (point === undefined) return ''
+      const { threshold, missed } = point
+      return `${(100 * missed).toFixed(1)} (${Number.isFinite(threshold) ? threshold.toFixed(2) : 'never'})`
+    }),
+  ])
+  return [title, ...rows]
+}
