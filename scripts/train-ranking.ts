@@ -528,14 +528,15 @@ function countShown(results: readonly Result[], linesOfResult: (result: Result) 
 const isSureLine = ({ level }: ShownLine): boolean => level === 'sure'
 
 type LevelsByKind = Model['levels']['normal']
+type LimitsByKind = Model['limits']
 const kindOf = ({ row }: Result): MessageKind => (row.question.isQuestion ? 'question' : 'request')
 /** The lines of a result with the levels of its kind. */
 const linesWith =
-  (levels: LevelsByKind, limits: UpdateLimits) =>
+  (levels: LevelsByKind, limits: LimitsByKind) =>
   (one: Result): readonly ShownLine[] =>
-    one.lines(levels[kindOf(one)], limits)
+    one.lines(levels[kindOf(one)], limits[kindOf(one)])
 
-function recallTable(measured: readonly Result[], levels: LevelsByKind, limits: UpdateLimits): string {
+function recallTable(measured: readonly Result[], levels: LevelsByKind, limits: LimitsByKind): string {
   const results = measured.filter(({ row }) => row.isRecalled)
   const shownIn = linesWith(levels, limits)
   const groups = Map.groupBy(results, ({ row }) =>
@@ -580,61 +581,86 @@ const maxFalse = {
   unrelated: { sure: 0.02, normal: 0.06, eager: 0.15 },
   'never-told': { sure: 0.1, normal: 0.4, eager: 0.6 },
 }
-/** Max share of the messages about changed facts for which an outdated turn is shown without the newest. */
+type Strictness = 'sure' | 'normal' | 'eager'
+/** Max share of the messages with outdated turns for which an outdated turn is shown without the newest. */
 const maxOutdated = 0.05
 
 type Calibration = Pick<Model, 'levels' | 'limits'>
 
-/** Questions are limited by those that were never told; requests may use what questions leave of the limit for unrelated messages. */
-function levelsFor(results: readonly Result[], limits: UpdateLimits): Model['levels'] {
-  const asked = (kind: MessageKind, name: keyof typeof maxFalse): readonly Result[] =>
-    results.filter((one) => one.row.family === 'life' && kindOf(one) === kind && one.row.asked.kind === name)
-  const unrelated = { question: asked('question', 'unrelated'), request: asked('request', 'unrelated') }
-  const neverTold = asked('question', 'never-told')
-  const threshold = (which: 'sure' | 'normal' | 'eager'): Record<MessageKind, number> => {
+const ofKind = (results: readonly Result[], kind: MessageKind, asked: string): readonly Result[] =>
+  results.filter((one) => one.row.family === 'life' && kindOf(one) === kind && one.row.asked.kind === asked)
+
+/** The thresholds of one kind of message, of which at most `unrelated` unrelated ones may reach each of the three. */
+function thresholdsOf(
+  results: readonly Result[],
+  kind: MessageKind,
+  limits: UpdateLimits,
+  unrelated: Readonly<Record<Strictness, number>>,
+): Record<Strictness, number> {
+  const neverTold = ofKind(results, kind, 'never-told')
+  const threshold = (which: Strictness): number => {
     const isShown = (one: Result): boolean =>
       one.lines({ sure: 0, perhaps: 0 }, limits).some((shown) => which !== 'sure' || isSureLine(shown))
-    const most = Math.floor(maxFalse.unrelated[which] * (unrelated.question.length + unrelated.request.length))
-    const question = Math.max(
-      thresholdFor(neverTold, isShown, Math.floor(maxFalse['never-told'][which] * neverTold.length)),
-      thresholdFor(unrelated.question, isShown, most),
+    const most = Math.floor(maxFalse['never-told'][which] * neverTold.length)
+    return Math.max(
+      thresholdFor(neverTold, isShown, most),
+      thresholdFor(ofKind(results, kind, 'unrelated'), isShown, unrelated[which]),
     )
-    const taken = count(unrelated.question, (one) => isShown(one) && one.decision.probability >= question)
-    return { question, request: thresholdFor(unrelated.request, isShown, most - taken) }
   }
-  const [sure, normal, eager] = [threshold('sure'), threshold('normal'), threshold('eager')]
-  const both = (perhaps: Record<MessageKind, number>) => {
-    const levelsOf = (kind: MessageKind): Levels => ({
-      sure: Math.max(sure[kind], normal[kind]),
-      perhaps: Math.min(perhaps[kind], Math.max(sure[kind], normal[kind])),
-    })
-    return { question: levelsOf('question'), request: levelsOf('request') }
-  }
-  return { quiet: both({ question: 1, request: 1 }), normal: both(normal), eager: both(eager) }
+  const normal = threshold('normal')
+  return { normal, sure: Math.max(normal, threshold('sure')), eager: Math.min(normal, threshold('eager')) }
 }
 
 /** The limits of updates that show the right turn most often, with at most the allowed share of outdated turns. */
-function calibrate(results: readonly Result[], allowed = maxOutdated): Calibration {
-  const lives = results.filter(({ row }) => row.family === 'life')
-  const needing = lives.filter(({ row }) => row.fine.size > 0)
-  const changed = needing.filter(({ row }) => isChanged(row))
-  let best: (Calibration & { readonly outdated: number; readonly right: number }) | null = null
+function calibrateKind(results: readonly Result[], kind: MessageKind, unrelated: Record<Strictness, number>) {
+  const needing = results.filter((one) => one.row.fine.size > 0 && kindOf(one) === kind)
+  const outdating = needing.filter(({ row }) => row.outdated.size > 0)
+  let best = { thresholds: { sure: 1, normal: 1, eager: 1 }, limits: { likely: 0, unclear: 0 }, excess: 1e9, right: 0 }
   for (let unclear = -2; unclear <= 6; unclear += 0.5)
     for (let likely = Math.max(-4, unclear - 8); likely <= unclear; likely += 1) {
       const limits = { likely, unclear }
-      const levels = levelsFor(lives, limits)
-      const shownIn = linesWith(levels.normal, limits)
-      const { right } = countShown(needing, shownIn)
+      const thresholds = thresholdsOf(results, kind, limits, unrelated)
+      const shownIn = (one: Result) => one.lines({ sure: thresholds.sure, perhaps: thresholds.normal }, limits)
       const sure = countShown(needing, (one) => shownIn(one).filter(isSureLine)).right
-      const { outdated } = countShown(changed, shownIn)
-      const excess = Math.max(0, outdated - allowed * changed.length)
-      const isBetter =
-        best === null || excess < best.outdated || (excess === best.outdated && right + sure > best.right)
-      if (isBetter) best = { levels, limits, outdated: excess, right: right + sure }
+      const right = countShown(needing, shownIn).right + sure
+      const excess = Math.max(0, countShown(outdating, shownIn).outdated - maxOutdated * outdating.length)
+      if (excess < best.excess || (excess === best.excess && right > best.right))
+        best = { thresholds, limits, excess, right }
     }
-  const { levels, limits } = best as Calibration
-  return { levels, limits }
+  return best
 }
+
+/** Requests may use what questions leave of the limit for unrelated messages. */
+function calibrate(measured: readonly Result[]): Calibration {
+  const results = measured.filter(({ row }) => row.family === 'life')
+  const unrelated = (['question', 'request'] as const).flatMap((kind) => ofKind(results, kind, 'unrelated')).length
+  const allowed = mapValues(maxFalse.unrelated, (share) => Math.floor(share * unrelated))
+  const question = calibrateKind(results, 'question', allowed)
+  const left = mapValues(allowed, (most, which) => {
+    const levels = { sure: question.thresholds[which], perhaps: question.thresholds[which] }
+    return (
+      most - count(ofKind(results, 'question', 'unrelated'), (one) => one.lines(levels, question.limits).length > 0)
+    )
+  })
+  const request = calibrateKind(results, 'request', left)
+  const levelsFor = (which: Strictness): Model['levels']['normal'] => ({
+    question: { sure: question.thresholds.sure, perhaps: question.thresholds[which] },
+    request: { sure: request.thresholds.sure, perhaps: request.thresholds[which] },
+  })
+  return {
+    limits: { question: question.limits, request: request.limits },
+    levels: { quiet: levelsFor('sure'), normal: levelsFor('normal'), eager: levelsFor('eager') },
+  }
+}
+
+const mapValues = (
+  numbers: Readonly<Record<Strictness, number>>,
+  change: (value: number, which: Strictness) => number,
+): Record<Strictness, number> => ({
+  sure: change(numbers.sure, 'sure'),
+  normal: change(numbers.normal, 'normal'),
+  eager: change(numbers.eager, 'eager'),
+})
 
 function reliabilityTable(results: readonly Result[]): string {
   const edges = [0, 0.05, 0.1, 0.2, 0.3, 0.5, 1]
@@ -684,12 +710,6 @@ async function trainAll(
     const model = await train(rows.filter((row) => row.fold !== fold))
     for (const row of rows.filter((one) => one.fold === fold)) results.push(await resultOf(name, row, model))
     console.error(`${name}, fold ${fold}`)
-  }
-  // The price of silence about facts that changed.
-  for (const allowed of [0, 0.02, 0.05, 0.1, 1]) {
-    const { levels, limits } = calibrate(results, allowed)
-    console.error(`\noutdated at most ${allowed}: ${JSON.stringify({ limits, normal: levels.normal })}`)
-    console.error(recallTable(results, levels.normal, limits))
   }
   const { levels, limits } = calibrate(results)
   const tables = [searchTable(results), recallTable(results, levels.normal, limits), reliabilityTable(results)].join(

@@ -23,7 +23,7 @@ export type Model = {
   readonly change: Values<ChangeFeature>
   readonly push: Values<PushFeature | 'bias'>
   readonly update: Values<UpdateFeature>
-  readonly limits: UpdateLimits
+  readonly limits: Readonly<Record<MessageKind, UpdateLimits>>
   readonly levels: Readonly<Record<Boldness, Readonly<Record<MessageKind, Levels>>>>
 }
 

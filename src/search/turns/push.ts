@@ -79,7 +79,7 @@ export async function pushQuotes(
   const decision = await decide(index, ranking, found, using, (model) => model.levels[boldness][kind].perhaps)
   const { ranked, probability, probabilities, model } = decision
   const levels = model.levels[boldness][kind]
-  const { lines, unclear } = linesOf(decision, levels, model.limits)
+  const { lines, unclear } = linesOf(decision, levels, model.limits[kind])
   const places = [...new Set([...ranked.keys()].slice(0, maxConsidered).concat(lines.map(({ place }) => place)))]
   const quoted = await quotesOf(index, ranking, found, decision, places, message)
   const sure = new Set<number>()
