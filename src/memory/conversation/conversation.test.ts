@@ -10,7 +10,7 @@ import { renderContext } from '../recall/render.ts'
 const person: Author = { actor: 'person', origin: 'test' }
 const agent: Author = { actor: 'agent', origin: 'robot' }
 
-/** A memory of ann's, and the same memory as an agent has it. */
+/** Ann's memory, with Ann and with an agent as the author. */
 function memories() {
   const shop = { ...ports(), emptyStore: () => openSqliteStore({ file: inMemory, random: fixedRandom }) }
   const scopes = ['project:ledger', 'user:universal']
