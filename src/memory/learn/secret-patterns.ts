@@ -5,7 +5,7 @@ import { equalGroups, isLiteral, isMixed, isRandom, longSecrets, passwordOrKey, 
 type SecretPattern = {
   readonly pattern: RegExp
   readonly what: string
-  /** Every text with a match has one of these, which are quick to look for. */
+  /** A pattern that is fast to look for and occurs in every text with a match. */
   readonly hint?: RegExp
   /** A condition on the match, or on its group `value` if it has one. */
   readonly isSecret?: (value: string, match: RegExpExecArray) => boolean
@@ -18,15 +18,15 @@ const isPlainWord = (value: string): boolean => /^(?:[A-Z]?[a-z]+|[A-Z]+)(?:-[a-
 /** A number and its unit: `24h`, `5pm`. */
 const measure = /^\d+\p{L}{1,8}[.!?)]?$/u
 
-/** Letters on both sides of digits, as in no version, date, user name with a year, or name of a hash function. */
+/** Letters on both sides of digits, which no version, date, user name with a year, or name of a hash function has. */
 const isPassword = (value: string): boolean =>
   isLiteral(value) && /\p{L}{2}\d{2,}\p{L}/u.test(value) && !/^(?:sha|md)\d/iu.test(value)
 
 const markWithin = /[A-Za-z0-9][!#$^&~?@][A-Za-z0-9]/u
 
 /**
- * White space is always bounded, and a long match cannot begin in the middle of itself, so that each pattern takes time
- * in proportion to the text.
+ * White space is always bounded, and no match can begin in the middle of a longer one, so that each pattern takes time in
+ * proportion to the text.
  */
 const patterns: readonly SecretPattern[] = [
   {
@@ -76,7 +76,7 @@ const patterns: readonly SecretPattern[] = [
     hint: /-u/u,
     isSecret: (value) => isLiteral(value) && /\d/u.test(value) && /\p{L}/u.test(value),
   },
-  // An option of a program that is called after passwords: sshpass -p …
+  // An option of a program with "pass" at the end of its name: sshpass -p …
   {
     pattern: /(?<=(?<![\w-])\w{0,20}pass(?:wd)?\s(?:-[a-oq-z]\s){0,4}-p\s?["']?)(?<value>[^\s"']{5,200})/dgu,
     what: passwordOrKey,
@@ -161,7 +161,7 @@ const patterns: readonly SecretPattern[] = [
     what: 'a recovery code',
     hint: /recovery|backup|rescue|licen[cs]e|product/iu,
   },
-  // Several words, one of them a number that does not count a plural.
+  // Several words, one of which is a number that does not count a plural noun.
   {
     pattern:
       /\bpass(?:word|code)(?:\s{1,4}(?:for|of|to|on)\s{1,4}[^:=\n,.]{1,60}?)?\s{0,4}(?:is|was|:|=)\s{0,4}(?<value>(?:[\p{L}\p{N}-]{2,20} ){1,5}[\p{L}\p{N}-]{2,20})(?=[,.;!?\n]|$)/dgiu,
@@ -177,7 +177,7 @@ const patterns: readonly SecretPattern[] = [
     hint: /secret/iu,
     isSecret: (value) => isLiteral(value) && /\d/u.test(value) && /\p{L}/u.test(value) && !measure.test(value),
   },
-  // The text of a Wi-Fi code.
+  // The text in a Wi-Fi QR code.
   { pattern: /\bWIFI:[^\n]{0,200}?;P:(?<value>(?:\\.|[^;\n\\]){3,100})/dgu, what: passwordOrKey, hint: /WIFI:/u },
   // A link that logs in anybody who opens it.
   {
@@ -199,14 +199,14 @@ const patterns: readonly SecretPattern[] = [
     hint: /:\/\//u,
     isSecret: isRandom,
   },
-  // The words of a wallet.
+  // The words that restore a wallet.
   {
     pattern: /(?<![\p{L}\p{N}'’-])(?:[a-z]{3,8} ){11,23}[a-z]{3,8}(?![\p{L}\p{N}'’-])/gu,
     what: 'a recovery phrase',
     hint: /wallet|mnemonic|seed|recover/iu,
     isSecret: (words) => !/\b(?:the|and|for|are|was|but|not|your|that|with|from|they|when)\b/u.test(words),
   },
-  // What a password is made of and nothing else: small letters, capitals, digits, and a mark between them.
+  // A word of small letters, capitals and digits with a mark between them, as in passwords and in nothing else.
   {
     pattern: /(?<![^\s"'“„«:：=(])[^\s"'“”„«»`()[\]{}<>/\\=.,;:：|%*]{8,40}(?=["'”“»]?[.,;:!?)]{0,3}(?:\s|$))/gu,
     what: passwordOrKey,
@@ -308,7 +308,7 @@ function passwordColumns(line: string) {
   return mark === undefined || places.length === 0 ? null : { mark, count: cells.length, places }
 }
 
-/** Max distance of another password in the same paragraph. */
+/** Max characters to another password in the same paragraph. */
 const besideCharacters = 200
 
 /**
