@@ -1,9 +1,9 @@
 /**
- * Trains the ranking of turns: `node scripts/train-ranking.ts <data> [--cache DIR] [--write]`. Reads development data from
- * outside the repository (`training-data.ts`), computes the features with the code of the product, fits the three linear
- * models of docs/ranking.md, and prints the results of cross-validation by person as Markdown. With `--write` it also writes
- * src/search/turns/weights.json. Everything is deterministic: Newton's method on convex losses, and no random number but
- * those of the data's fixed seeds.
+ * Trains the ranking of turns: `node scripts/train-ranking.ts <data> [--cache DIR] [--write]`. Reads development data from outside
+ * the repository (`training-data.ts`), computes the features with the product's code, fits the three linear models of
+ * docs/ranking.md, and prints the results of cross-validation by person as Markdown. With `--write` it also writes
+ * src/search/turns/weights.json. Deterministic: uses Newton's method on convex losses, and random numbers only from the fixed seeds
+ * of the data.
  */
 import { randomBytes } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -57,7 +57,7 @@ if (data === undefined) {
   process.exit(2)
 }
 /**
- * With `--keep-ranking`, ranking and change have the weights of weights.json, and only recall and update are trained, without
+ * With `--keep-ranking`, the weights of ranking and change come from weights.json, and only recall and update are trained, without
  * LongMemEval, whose long conversations take most of the time.
  */
 const isRankingKept = options['keep-ranking']
@@ -67,7 +67,7 @@ if (conversations.length === 0) {
   process.exit(0)
 }
 
-/** A message with its candidates and their features. `gold` and the others are ids of turns. */
+/** A message with its candidates and their features. `gold`, `fine` and `outdated` are ids of turns. */
 type Row = {
   readonly asked: Pick<Asked, 'id' | 'kind' | 'message'>
   readonly family: Family
@@ -78,14 +78,14 @@ type Row = {
   readonly question: Question
   readonly found: Candidates
   readonly values: readonly Values<RankFeature>[]
-  /** For recall: the candidates that may be quoted, and how they were asked for. */
+  /** For recall: the candidates that may be quoted, and the request that found them. */
   readonly quotable: Candidates
   readonly ranking: Ranking
   readonly index: SearchedIndex
   readonly changes: (first: readonly ScoredMessage[]) => Promise<readonly Change[]>
 }
 
-/** One model for stores with sentence vectors, and one for words alone. */
+/** One model for stores with sentence vectors, and one for words only. */
 const modelNames = ['vectors', 'words'] as const
 type ModelName = (typeof modelNames)[number]
 
@@ -95,10 +95,10 @@ const scopes = ['user:universal']
 const view: TurnView = { user, scopes }
 const embedder = options.cache === '' ? await openMiniLm() : storedVectors(await openMiniLm(), options.cache)
 const folds = 4
-/** Every so many LoCoMo questions are messages to train recall with. */
+/** Every n-th LoCoMo question is a message for training recall. */
 const locomoEvery = 4
 
-/** An index that reads everything once: training asks for the same again for every fold. */
+/** Caches an index, because training repeats the same reads for every fold. */
 function remembered(index: SearchedIndex): SearchedIndex {
   const known = new Map<string, unknown>()
   const once = async <Value>(key: readonly unknown[], read: () => Promise<Value>): Promise<Value> => {
@@ -115,7 +115,7 @@ function remembered(index: SearchedIndex): SearchedIndex {
   }
 }
 
-/** The rows of a conversation and of messages of other people, which nothing in it answers: with vectors, and by words. */
+/** The rows of a conversation, and of messages of other people, which nothing in it answers; for both models. */
 async function rowsOf(conversation: Conversation, foreign: readonly Asked[]): Promise<Record<ModelName, Row[]>> {
   const { family, id, turns } = conversation
   const store = openSqliteStore({ file: inMemory, random: randomBytes })
@@ -165,7 +165,7 @@ async function rowsOf(conversation: Conversation, foreign: readonly Asked[]): Pr
 // --- fitting
 
 type Matrix = readonly (readonly number[])[]
-/** A question: rows of features, which of them are right, an offset for each, and the weight of the question. */
+/** A question: rows of features, which rows are right, an offset for each row, and the weight of the question. */
 type Choice = {
   readonly rows: Matrix
   readonly isRight: readonly boolean[]
@@ -211,7 +211,7 @@ function deviations(rows: Matrix): { readonly mean: number[]; readonly sd: numbe
   return { mean, sd }
 }
 
-/** Adds a vector's product with itself to the lower half of a matrix. */
+/** Adds a vector's outer product with itself to the lower half of a matrix. */
 function addProduct(matrix: readonly Float64Array[], vector: readonly number[], factor: number): void {
   for (const [f, value] of vector.entries()) {
     const row = matrix[f] as Float64Array
@@ -224,7 +224,7 @@ function mirrorLower(matrix: readonly Float64Array[]): void {
     for (let g = 0; g < f; g += 1) (matrix[g] as Float64Array)[f] = row[g] as number
 }
 
-/** Minimises Σ weight · mean over right rows of −log softmax + l2/2 |w|², features divided by their deviation: damped Newton. */
+/** Minimises Σ weight · mean over right rows of −log softmax + l2/2 |w|², with features divided by their deviation: damped Newton. */
 function fitChoices(all: readonly Choice[], l2: number): readonly number[] {
   const choices = all.filter(({ isRight }) => isRight.includes(true) && isRight.includes(false))
   const { sd } = deviations(choices.flatMap(({ rows }) => rows))
@@ -275,7 +275,7 @@ function fitChoices(all: readonly Choice[], l2: number): readonly number[] {
 
 type Label = { readonly row: readonly number[]; readonly isRight: boolean; readonly weight: number }
 
-/** Logistic regression with an l2 penalty on all but the bias, which comes last. */
+/** Logistic regression with an l2 penalty on all weights except the bias, which comes last. */
 function fitLogistic(labels: readonly Label[], l2: number): readonly number[] {
   const { mean, sd } = deviations(labels.map(({ row }) => row))
   const rows = labels.map(({ row }) => [
@@ -306,13 +306,13 @@ function fitLogistic(labels: readonly Label[], l2: number): readonly number[] {
 
 // --- training
 
-/** Penalties, not searched. */
+/** Penalties; not tuned. */
 const penalties = { rank: 3, change: 1, push: 2, update: 1 }
-/** A changed fact weighs as much as this many questions: an outdated first hit is worse than a right one in second place. */
+/** A changed fact counts as this many questions: an outdated first hit is worse than a right hit in second place. */
 const changedWeight = 4
 const isChanged = ({ asked, outdated }: Row): boolean =>
   outdated.size > 0 && ['changed', 'knowledge-update'].includes(asked.kind)
-/** Weights of messages in recall: most messages of a day need no memory; a near miss is a small harm. */
+/** Weights of messages for training recall: most everyday messages need no memory, and a near miss does little harm. */
 const messageWeights: Readonly<Record<string, number>> = { foreign: 0.3, 'never-told': 0.6, unrelated: 3 }
 const locomoWeight = 0.4
 
@@ -397,7 +397,7 @@ async function train(name: ModelName, rows: readonly Row[]): Promise<Trained> {
   return { rank, change, push, update }
 }
 
-/** For each outdated turn that was found, the newer turns: those with the current value are right. */
+/** For each outdated turn that was found, the newer turns as choices: those with the current value are right. */
 async function choicesOfUpdates(row: Row, ranked: readonly PlacedMessage[]): Promise<readonly Choice[]> {
   const isIn = (ids: ReadonlySet<string>, place: number): boolean =>
     ids.has((ranked[place] as PlacedMessage).candidate.turn.id)
@@ -415,7 +415,7 @@ async function choicesOfUpdates(row: Row, ranked: readonly PlacedMessage[]): Pro
 
 type Result = {
   readonly row: Row
-  /** Ids of turns in the order of a search, and without the model of changes. */
+  /** Ids of turns in the order of a search, with and without the model of changes. */
   readonly ids: readonly string[]
   readonly idsOfRanking: readonly string[]
   readonly decision: PushDecision
@@ -494,7 +494,7 @@ function searchTable(results: readonly Result[]): string {
 
 type Shown = { readonly fires: number; readonly right: number; readonly outdated: number; readonly lines: number }
 
-/** Counts the messages of some results that show something, the right turn, or an outdated one without it. */
+/** Counts the messages for which a line, the right turn, or an outdated turn without the right one is shown. */
 function countShown(results: readonly Result[], linesOfResult: (result: Result) => readonly ShownLine[]): Shown {
   let [fires, right, outdated, lines] = [0, 0, 0, 0]
   for (const result of results) {
@@ -539,7 +539,7 @@ function recallTable(results: readonly Result[], levels: Levels, limits: UpdateL
   ].join('\n')
 }
 
-/** The lowest threshold for the probability that at most a share of some messages reaches with a line. */
+/** The lowest threshold such that at most this share of the messages shows a line. */
 function thresholdFor(results: readonly Result[], isShown: (result: Result) => boolean, share: number): number {
   const reached = results
     .filter(isShown)
@@ -549,12 +549,12 @@ function thresholdFor(results: readonly Result[], isShown: (result: Result) => b
   return Math.ceil(1_000 * highest + 1) / 1_000
 }
 
-/** Max share of messages with a line that should have none, by kind: sure lines, all lines, and all lines if eager. */
+/** Max share of messages with a line that should have none, by kind: for sure lines, for all lines, and for all lines if eager. */
 const maxFalse = {
   unrelated: { sure: 0.02, normal: 0.06, eager: 0.15 },
   'never-told': { sure: 0.1, normal: 0.4, eager: 0.6 },
 }
-/** Max share of the messages about changed facts for which an outdated turn is shown without the newest. */
+/** Max share of the messages about changed facts that show an outdated turn without the newest. */
 const maxOutdated = 0.05
 
 type Calibration = Pick<Model, 'levels' | 'limits'>
@@ -575,7 +575,7 @@ function levelsFor(results: readonly Result[], limits: UpdateLimits): Model['lev
   return { quiet: { sure, perhaps: sure }, normal: { sure, perhaps: normal }, eager: { sure, perhaps: eager } }
 }
 
-/** The limits of updates that show the right turn most often, with at most the allowed share of outdated turns. */
+/** Chooses the update limits that show the right turn most often, within the allowed share of outdated turns. */
 function calibrate(results: readonly Result[]): Calibration {
   const lives = results.filter(({ row }) => row.family === 'life')
   const needing = lives.filter(({ row }) => row.fine.size > 0)
@@ -619,7 +619,7 @@ function reliabilityTable(results: readonly Result[]): string {
   return [line(['probability of a line', 'lines', 'mean', 'right']), '|---|---:|---:|---:|', ...rows].join('\n')
 }
 
-/** Questions of other people, as many of each, for conversations of their kind. */
+/** Max questions to take from each conversation of other people, for conversations of the same kind. */
 const foreignEach = 20
 function foreignFor({ family }: Conversation): readonly Asked[] {
   const others = conversations.filter((one) =>

@@ -1,6 +1,6 @@
 /**
- * Development data for `train-ranking.ts` in one form, and vectors that are computed once. The data is outside the
- * repository: lives (a folder each, see docs/evaluation.md) and public suites.
+ * Development data for `train-ranking.ts` in a common format, and cached vectors. The data is outside of the repository: lives (a
+ * folder each, see docs/evaluation.md) and public suites.
  */
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -22,7 +22,7 @@ export type StoreTurn = {
   readonly text: string
 }
 
-/** A message, with turns by their place in `turns`. */
+/** A message. Turns are given by their index in `turns`. */
 export type Asked = {
   readonly id: string
   readonly kind: string
@@ -42,7 +42,7 @@ export type Conversation = {
   readonly asked: readonly Asked[]
 }
 
-/** Every conversation in a folder of development data; families that are absent are left out. */
+/** Every conversation in a folder of development data; missing families are skipped. */
 export const readConversations = (data: string): readonly Conversation[] => [
   ...['a', 'b'].flatMap((name) => readLife(join(data, 'life', name), `life-${name}`)),
   ...readSuite(loCoMo, data, 'locomo', questionsOf),
@@ -83,7 +83,7 @@ function readLife(folder: string, id: string): readonly Conversation[] {
 
 type AskedOf = (conversation: SuiteConversation, question: SuiteQuestion) => Pick<Asked, 'gold' | 'outdated'>
 
-/** The conversations of a public suite, as the suite itself reads them. */
+/** The conversations of a public suite, parsed by the suite. */
 function readSuite(
   suite: Suite,
   data: string,
@@ -111,7 +111,7 @@ function readSuite(
   return conversations.filter(({ asked }) => asked.length > 0)
 }
 
-/** The places of the turns that fit. */
+/** The indexes of the matching turns. */
 const placesOf = (
   { turns }: SuiteConversation,
   isWanted: (turn: SuiteTurn, place: number) => boolean,
@@ -122,7 +122,7 @@ const questionsOf: AskedOf = (conversation, { gold }) => ({
   outdated: [],
 })
 
-/** Of a fact that changed, the evidence in the newest session is right and the other outdated. */
+/** If a fact changed, the evidence in the newest session is right, and the other evidence outdated. */
 const updatesOf: AskedOf = (conversation, { gold, group, expectsSilence }) => {
   const evidence = placesOf(conversation, ({ id }) => gold.turns.has(id) && !expectsSilence)
   const last = conversation.turns[evidence.at(-1) ?? 0]?.session
@@ -131,7 +131,9 @@ const updatesOf: AskedOf = (conversation, { gold, group, expectsSilence }) => {
   return { gold: evidence.filter(isCurrent), outdated: evidence.filter((place) => !isCurrent(place)) }
 }
 
-/** Of the facts with the answer, the newest of those with the most words of the question; its older versions are outdated. */
+/**
+ * Of the facts with the answer, the one with most words of the question is right (the newest, if tied); its older versions are outdated.
+ */
 const currentFactsOf: AskedOf = (conversation, { text, group, gold: { answers = [] } }) => {
   if (group !== 'single-hop') return { gold: [], outdated: [] }
   const asked = new Set(termsOf(text).map(({ term }) => term))
@@ -145,7 +147,7 @@ const currentFactsOf: AskedOf = (conversation, { text, group, gold: { answers = 
   return { gold: [right], outdated: placesOf(conversation, isOutdated) }
 }
 
-/** Of each haystack the sessions with evidence, and this many others: whole ones take hours to embed. */
+/** The number of sessions without evidence to keep per haystack: embedding whole haystacks takes hours. */
 const otherSessions = 10
 const maxUserCharacters = 1_500
 const maxAssistantCharacters = 500
@@ -170,7 +172,7 @@ function withFewerSessions(conversation: SuiteConversation, seed: number): Suite
   }
 }
 
-/** An embedder that stores every vector in a file of a folder, so that the next run reads it. */
+/** An embedder that caches vectors in a file, so that the next run reads them. */
 export function storedVectors(embedder: Embedder, folder: string): Embedder {
   mkdirSync(folder, { recursive: true })
   const file = join(folder, `${embedder.model.replaceAll(/\W+/gu, '-')}.jsonl`)
