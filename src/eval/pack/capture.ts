@@ -290,7 +290,7 @@ const idsIn = (expectations: unknown): readonly string[] =>
     ? [expectations]
     : Object.values((expectations ?? {}) as Readonly<Record<string, unknown>>).flatMap(idsIn)
 
-/** A forgotten belief that a case does not expect. Nothing can match it any more, and its placeholder name is unique. */
+/** A placeholder for a forgotten belief that no case expects. Nothing can match it, and its name is unique. */
 const blankBelief = (belief: { readonly id: string }): object => ({
   ...belief,
   name: `${forgottenMark} ${belief.id.slice(belief.id.lastIndexOf('.') + 1)}`,

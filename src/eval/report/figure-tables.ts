@@ -2,7 +2,7 @@ import { summariseCases } from '../score/figures.ts'
 import { pointWithin, pushCurve } from '../score/push-curve.ts'
 import type { CaseRecord } from '../store/schemas/run.ts'
 
-/** A metric as a table column. A metric with the range 0 to 1 is shown in percent, any other value as it is. */
+/** A metric as a table column, in percent if its maximum is 1. */
 export type FigureColumn = {
   readonly name: string
   readonly title?: string

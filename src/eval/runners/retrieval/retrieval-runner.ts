@@ -85,7 +85,7 @@ export async function* carryOutRecall(
 async function ingestCorpus(pack: Pack, tested: SystemUnderTest, seed: number, observer: Observer) {
   const created = createdIn(pack)
   let broken: string | null = null
-  /** A missing capability, without which the store differs from the one that later turns expect. */
+  /** A missing capability whose updates were skipped, so that the store is not the one that later turns expect. */
   let missing: Capability | null = null
   try {
     // The salt is derived from the case file, which systems do not see.
