@@ -32,7 +32,7 @@ function gradeFacts({ stateChecks }: Task, { events, sessions }: Evidence) {
     facts,
     /** The share of sessions after which at least one fact was read. */
     objectiveStateCoverage: covered.size / sessions.length,
-    /** Of the facts that were false before the first session, the share that is true now. */
+    /** The share of facts that are true now, among those that were false before the first session. */
     actionOutcomeScore: shareOf(needed),
     /** The share of all facts that are true, including facts that should not have changed. */
     stateScore: shareOf(facts),
