@@ -131,9 +131,7 @@ const updatesOf: AskedOf = (conversation, { gold, group, expectsSilence }) => {
   return { gold: evidence.filter(isCurrent), outdated: evidence.filter((place) => !isCurrent(place)) }
 }
 
-/**
- * Of the facts with the answer, the one with most words of the question is right (the newest, if tied); its older versions are outdated.
- */
+/** The right fact has the answer and shares most words with the question (the newest, if tied); its older versions are outdated. */
 const currentFactsOf: AskedOf = (conversation, { text, group, gold: { answers = [] } }) => {
   if (group !== 'single-hop') return { gold: [], outdated: [] }
   const asked = new Set(termsOf(text).map(({ term }) => term))
