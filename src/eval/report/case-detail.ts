@@ -48,7 +48,7 @@ const turnText = ({ id, speaker, role, at, text }: Omit<SystemTurn, 'user' | 'sc
   content: text.slice(0, longestTurn),
 })
 
-/** Names and contents of the beliefs that a case expects, rejects or got. */
+/** Names and contents of the beliefs that a case expects, rejects or returned. */
 function textsOf(
   all: readonly { readonly id: string; readonly name: string; readonly content: string }[],
   expected: readonly ExpectedBelief[],

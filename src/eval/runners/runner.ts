@@ -80,7 +80,7 @@ export type RunnablePack = ReadPack & {
 
 export type Observer = {
   readonly explain: boolean
-  /** `notices` are sentences about input that the system could not store as given. */
+  /** `notices` are sentences about input that the system could not store unchanged. */
   readonly onIngested: (ms: number | null, notices?: readonly string[]) => void
 }
 

@@ -103,7 +103,7 @@ const clauseOf = ({ field, form, explanation }: MatchedForm): AnswerClause => ({
   score: explanation.value,
 })
 
-/** `other scope: domain:cars`, `superseded: b-2`, `over budget: maxBeliefs`. */
+/** A reason as text: `other scope: domain:cars`, `superseded: b-2`, `over budget: maxBeliefs`. */
 function reasonText({ kind, ...details }: NearMissReason): string {
   const named = Object.values(details)
     .flat()

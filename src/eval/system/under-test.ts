@@ -18,7 +18,7 @@ export type Clock = () => number
 
 export type Timed<Value> = { readonly value: Value; readonly ms: number }
 
-/** The system under test: a `System` that sees no case, or the oracle, the only one that sees expectations. */
+/** The system under test: a `System` without access to the cases, or the oracle, which alone sees expectations. */
 export type SystemUnderTest = Readonly<ReturnType<typeof underTest>>
 
 type GivenCorpus = {

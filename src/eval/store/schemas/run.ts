@@ -102,7 +102,7 @@ export const RunSummary = z
     latency: Latency.optional().describe('Not compared unless the pack declares it as a metric.'),
     notes: z.string().optional(),
     notices: z.array(z.string()).optional().describe('Beliefs that the system could not take in as given.'),
-    // A run with one of the next three is never a baseline and never gated.
+    // A run with `filter`, `editedAt` or `role` is never a baseline and never gated.
     filter: Words.optional().describe('Set when only some cases were wanted. Never gated.'),
     editedAt: Timestamp.optional().describe('Set when forgotten texts were removed from the records. Never gated.'),
     seal: ContentHash.optional().describe('The hash of the summary, the case records and environment.json.'),
