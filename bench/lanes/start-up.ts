@@ -24,7 +24,7 @@ export const startUpLane: Lane = {
   async run({ quick, log, stores }) {
     const size = quick ? 1_000 : 100_000
     const rounds = quick ? 5 : 25
-    // As many turns as beliefs.
+    // The store has as many turns as beliefs.
     const { dir, sample } = await stores.copyWithTurns(size, size)
     const [message = ''] = generateMessages(sample, { count: 1, words: 40, mentions: 2, seed: 3 })
     const installed = installedPackage(stores)

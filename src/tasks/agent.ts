@@ -85,7 +85,7 @@ export const inProcess = (
   stop: async () => {},
 })
 
-/** Does nothing. A score above 0 shows that a task measures something else. */
+/** Does nothing. A score above 0 shows that a task does not test the agent. */
 export const noneAgent: Agent = {
   name: 'none',
   version: '1',

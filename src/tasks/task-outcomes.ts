@@ -172,7 +172,7 @@ export const byAgent =
     return evidence.isComplete ? { task: filled, evidence, folder, storePath } : null
   }
 
-/** Reads the evidence that an earlier run kept. */
+/** Reads the evidence that an earlier run stored. */
 export const fromRun =
   (runFolder: string) =>
   async (task: Task, { repeat }: Pick<ExecutionRequest, 'repeat'>): Promise<Obtained> => {
