@@ -5,35 +5,45 @@ export type Embedder = {
   readonly dimensions: number
   /** One vector for each text, in order. The same text always gives the same vector. */
   embed(texts: readonly string[]): Promise<readonly Float32Array[]>
+  /** The words of each text with their vectors in it. Absent for a model behind an endpoint, which returns one vector for a text. */
+  words?(texts: readonly string[]): Promise<readonly TextWords[]>
 }
 
+/** The words of a text in lower case, and a vector for each: a byte for each dimension, one word after the other. */
+export type TextWords = { readonly words: readonly string[]; readonly vectors: Int8Array }
+
 /**
- * An embedder that computes every text once. Concurrent callers share the work, and at most `most` texts are kept,
- * the oldest leaving first.
+ * An embedder that computes every text once. Concurrent callers share the work, and the vectors of at most `most` texts are
+ * kept, the oldest leaving first.
  */
 export function cachedEmbedder(embedder: Embedder, most = 10_000): Embedder {
-  const known = new Map<string, Promise<Float32Array>>()
-  return {
-    model: embedder.model,
-    dimensions: embedder.dimensions,
-    embed: async (texts) => {
-      const missing = [...new Set(texts)].filter((text) => !known.has(text))
-      if (missing.length > 0) {
-        const batch = embedder.embed(missing)
-        for (const [index, text] of missing.entries()) {
-          const vector = batch.then((vectors) => vectors[index] as Float32Array)
-          known.set(text, vector)
-          // A failed attempt must not be remembered as the answer.
-          vector.catch(() => known.delete(text))
-        }
+  const { model, dimensions, words } = embedder
+  const embed = cached(embedder.embed, most)
+  return { model, dimensions, embed, ...(words === undefined ? {} : { words: cached(words, wordsKept * most) }) }
+}
+
+/** Words are kept for this many times as many texts: a question is compared with several sentences. */
+const wordsKept = 10
+
+function cached<Value>(compute: (texts: readonly string[]) => Promise<readonly Value[]>, most: number) {
+  const known = new Map<string, Promise<Value>>()
+  return async (texts: readonly string[]): Promise<readonly Value[]> => {
+    const missing = [...new Set(texts)].filter((text) => !known.has(text))
+    if (missing.length > 0) {
+      const batch = compute(missing)
+      for (const [index, text] of missing.entries()) {
+        const value = batch.then((values) => values[index] as Value)
+        known.set(text, value)
+        // A failed attempt must not be remembered as the answer.
+        value.catch(() => known.delete(text))
       }
-      const vectors = await Promise.all(texts.map((text) => known.get(text) as Promise<Float32Array>))
-      for (const text of known.keys()) {
-        if (known.size <= most) break
-        known.delete(text)
-      }
-      return vectors
-    },
+    }
+    const values = await Promise.all(texts.map((text) => known.get(text) as Promise<Value>))
+    for (const text of known.keys()) {
+      if (known.size <= most) break
+      known.delete(text)
+    }
+    return values
   }
 }
 

@@ -1,3 +1,6 @@
+/** A word of a text, and which tokens it has. */
+type PlacedWord = { readonly word: string; readonly from: number; readonly to: number }
+
 /** Splits text into the numbers of the word pieces that a BERT model was trained on, in lower case and without accents. */
 export class WordPieces {
   readonly #vocabulary: ReadonlyMap<string, number>
@@ -8,12 +11,20 @@ export class WordPieces {
 
   /** At most `most` numbers, with the marks of beginning and end among them. */
   of(text: string, most: number): readonly number[] {
+    return this.words(text, most).tokens
+  }
+
+  /** The numbers, and the words with the place of their first number and of the one after their last. */
+  words(text: string, most: number): { readonly tokens: readonly number[]; readonly words: readonly PlacedWord[] } {
     const pieces: number[] = []
+    const words: PlacedWord[] = []
     for (const [word] of plain(text).matchAll(wordOrMark)) {
-      if (pieces.length >= most) break
+      if (pieces.length >= most - 2) break
+      const from = pieces.length + 1
       pieces.push(...this.#piecesOf(word))
+      words.push({ word, from, to: Math.min(pieces.length, most - 2) + 1 })
     }
-    return [this.#number('[CLS]'), ...pieces.slice(0, most - 2), this.#number('[SEP]')]
+    return { tokens: [this.#number('[CLS]'), ...pieces.slice(0, most - 2), this.#number('[SEP]')], words }
   }
 
   /** The longest piece first, again and again. A word that cannot be put together is unknown as a whole. */

@@ -1,9 +1,7 @@
 import { execFile } from 'node:child_process'
-import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { promisify, stripVTControlCharacters } from 'node:util'
 import { unavailable } from '../../../errors.ts'
-import { syncFile } from '../../../memory/sync/device.ts'
 import { type Argument, defineCommand, exitCodes, UsageError } from '../../command/command.ts'
 import { flag, oneOf, text, viewOptions } from '../../command/options.ts'
 import { type ConnectHost, connectHosts, filesFor, type HostCheck, hosts, type Level } from '../../connect/hosts.ts'
@@ -127,32 +125,11 @@ export const connect = defineCommand({
     const { dir } = options
     const location = dir === undefined ? {} : { dir: resolve(directory, dir) }
     const offer = options.noImport ? null : await offerImport(session, location, options.yes ? 'show' : 'ask')
-    const text = lines(
-      outcome,
-      list,
-      proofText(proof),
-      hosts[host].next,
-      reading,
-      offer?.text || [],
-      syncOffer(session.places.locate(location)),
-    )
+    const others = list.length === 0 ? [] : syncNote
+    const text = lines(outcome, list, proofText(proof), hosts[host].next, reading, offer?.text || [], others)
     return answer(list.length > 0, text, { proof, ...offer?.document })
   },
 })
-
-/** How to share the memory with another machine; empty once there has been a sync. */
-const syncOffer = ({
-  dir,
-  user,
-  store,
-}: {
-  dir: string
-  user: string
-  store: string | undefined
-}): readonly string[] =>
-  store !== undefined || existsSync(syncFile(dir, user))
-    ? []
-    : ['The same memory on another machine: `credence sync ssh://HOST`, or a folder that a cloud drive copies.']
 
 async function verifyAnswer(host: ConnectHost, machine: Machine, directory: string) {
   const { canVerify, verifyDelivery } = await import('../../connect/verify.ts')
@@ -172,6 +149,10 @@ async function verifyAnswer(host: ConnectHost, machine: Machine, directory: stri
 }
 
 const npxNote = 'npx may delete this copy of Credence; install it with `npm install -g credence` and connect again.'
+
+const syncNote = [
+  'To have the same memory on another machine: `credence sync ssh://HOST`, or a folder that a cloud drive copies.',
+]
 
 const readingNote = [
   'Claude Code asks before each call of memory_search, and refuses it under `claude -p`; `credence connect claude-code --allow-read` allows the tools that only read.',
