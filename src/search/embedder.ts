@@ -1,6 +1,6 @@
 /** Turns texts into vectors; near vectors mean similar texts. */
 export type Embedder = {
-  /** Names model and provider, so that vectors of different models are never compared. */
+  /** The name of model and provider. Vectors of different names are never compared. */
   readonly model: string
   readonly dimensions: number
   /** One vector for each text, in order. The same text always gives the same vector. */
@@ -8,8 +8,8 @@ export type Embedder = {
 }
 
 /**
- * An embedder that computes every text once. Concurrent callers share the work, and at most `most` texts are kept,
- * the oldest leaving first.
+ * Caches the vectors of an embedder. Concurrent callers share the work. The cache keeps at most `most` texts and evicts the
+ * oldest first.
  */
 export function cachedEmbedder(embedder: Embedder, most = 10_000): Embedder {
   const known = new Map<string, Promise<Float32Array>>()
@@ -23,7 +23,7 @@ export function cachedEmbedder(embedder: Embedder, most = 10_000): Embedder {
         for (const [index, text] of missing.entries()) {
           const vector = batch.then((vectors) => vectors[index] as Float32Array)
           known.set(text, vector)
-          // A failed attempt must not be remembered as the answer.
+          // Failures are not cached.
           vector.catch(() => known.delete(text))
         }
       }
@@ -37,7 +37,7 @@ export function cachedEmbedder(embedder: Embedder, most = 10_000): Embedder {
   }
 }
 
-/** The cosine of the angle between two vectors of the same length, -1 to 1; 0 when either of them is zero. */
+/** The cosine similarity of two vectors of the same length, -1 to 1; 0 if one of them is zero. */
 export function cosine(one: Float32Array, other: Float32Array): number {
   if (one.length !== other.length)
     throw new RangeError(`vectors of ${one.length} and ${other.length} dimensions have no angle`)
@@ -52,7 +52,7 @@ export function cosine(one: Float32Array, other: Float32Array): number {
     otherSquared += b * b
   }
   if (oneSquared === 0 || otherSquared === 0) return 0
-  // Rounding may carry the quotient past the ends.
+  // Rounding may move the quotient out of the range.
   return Math.max(-1, Math.min(1, product / Math.sqrt(oneSquared * otherSquared)))
 }
 
@@ -89,7 +89,7 @@ function toHalf(value: number): number {
   const kept = (isSubnormal ? 0 : (exponent + 15) << 10) + (significand >>> dropped)
   const rest = significand & ((1 << dropped) - 1)
   const half = 1 << (dropped - 1)
-  // Rounding up may carry into the exponent, which is the right answer there too.
+  // Rounding up may carry into the exponent, which gives the correct result.
   return sign | (kept + Number(rest > half || (rest === half && (kept & 1) === 1)))
 }
 
