@@ -1,7 +1,7 @@
 import type { BeliefFilter } from './belief-store.ts'
 import { universalScope } from './scope.ts'
 
-/** Kinds of beliefs. Recall treats them differently: a message never brings questions or expertise into the context. */
+/** Kinds of beliefs. Recall depends on them: open questions and expertise are never shown as relevant to a message. */
 export const beliefTypes = ['preference', 'decision', 'entity', 'relation', 'open_question'] as const
 export type BeliefType = (typeof beliefTypes)[number]
 
@@ -26,7 +26,7 @@ export type ExpertiseDepth = (typeof expertiseDepths)[number]
 export const actorKinds = ['person', 'document', 'agent', 'tool', 'model'] as const
 export type ActorKind = (typeof actorKinds)[number]
 
-/** Where a belief came from, fixed by the channel it arrived through and never by its own text. */
+/** The source of a belief, determined by the channel it arrived through and never by its text. */
 export type Provenance = {
   readonly actor: ActorKind
   /** The program or document that wrote it: `cli`, `claude-code`, `notes.jsonl`. */
@@ -61,7 +61,7 @@ export type Belief = {
   readonly supersededBy: string | null
   /** Set on a proposal: the belief it would replace if a person accepts it. */
   readonly proposedFor: string | null
-  /** Listed for review, and not recalled until a person confirms it or says it again. */
+  /** Listed for review, and not recalled until a person confirms or repeats it. */
   readonly candidate: boolean
   /** When it was settled. If set on a proposal, accepting it retires its target. */
   readonly resolvedAt: string | null
