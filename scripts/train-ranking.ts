@@ -1,5 +1,5 @@
 /**
- * Trains the ranking of turns: `node scripts/train-ranking.ts <data> [--cache DIR] [--write]`. Reads development data from
+ * Trains the ranking of turns: `node scripts/train-ranking.ts <data> [--cache DIR] [--only vectors|words] [--write]`. Reads development data from
  * outside the repository (`training-data.ts`), computes the features with the code of the product, fits the three linear
  * models of docs/ranking.md, and prints the results of cross-validation by person as Markdown. With `--write` it also writes
  * src/search/turns/weights.json. Everything is deterministic: Newton's method on convex losses, and no random number but
@@ -24,7 +24,8 @@ import {
   updateFeatures,
   type Values,
 } from '../src/search/turns/features.ts'
-import { type Levels, type Model, models, type UpdateLimits } from '../src/search/turns/model.ts'
+import { type Levels, type MessageKind, type Model, models, type UpdateLimits } from '../src/search/turns/model.ts'
+import { type Nearness, nearnessOf } from '../src/search/turns/nearness.ts'
 import {
   decide,
   linesOf,
@@ -48,7 +49,7 @@ const { values: options, positionals } = parseArgs({
     cache: { type: 'string', default: '' },
     write: { type: 'boolean' },
     drop: { type: 'string', multiple: true, default: [] },
-    'keep-ranking': { type: 'boolean', default: false },
+    only: { type: 'string' },
   },
 })
 const [data] = positionals
@@ -56,12 +57,7 @@ if (data === undefined) {
   console.error('Name the folder of development data: node scripts/train-ranking.ts <data>')
   process.exit(2)
 }
-/**
- * With `--keep-ranking`, ranking and change have the weights of weights.json, and only recall and update are trained, without
- * LongMemEval, whose long conversations take most of the time.
- */
-const isRankingKept = options['keep-ranking']
-const conversations = readConversations(data).filter(({ family }) => !isRankingKept || family !== 'longmemeval')
+const conversations = readConversations(data)
 if (conversations.length === 0) {
   console.log(`There is no development data in ${data}; nothing was trained.`)
   process.exit(0)
@@ -78,6 +74,8 @@ type Row = {
   readonly question: Question
   readonly found: Candidates
   readonly values: readonly Values<RankFeature>[]
+  /** Recall is trained and measured with this message. */
+  readonly isRecalled: boolean
   /** For recall: the candidates that may be quoted, and how they were asked for. */
   readonly quotable: Candidates
   readonly ranking: Ranking
@@ -86,15 +84,19 @@ type Row = {
 }
 
 /** One model for stores with sentence vectors, and one for words alone. */
-const modelNames = ['vectors', 'words'] as const
-type ModelName = (typeof modelNames)[number]
+type ModelName = 'vectors' | 'words'
+const modelNames = (['vectors', 'words'] as const).filter((name) => (options.only ?? name) === name)
 
 const author = { actor: 'person', origin: 'training' } as const
 const user = 'trained'
 const scopes = ['user:universal']
 const view: TurnView = { user, scopes }
 const embedder = options.cache === '' ? await openMiniLm() : storedVectors(await openMiniLm(), options.cache)
-const folds = 4
+/**
+ * A fold leaves out every so many conversations of each family: one life, one dialogue, and a third of the others. So no person
+ * is in training and in the results of one fold.
+ */
+const folds = 3
 /** Every so many LoCoMo questions are messages to train recall with. */
 const locomoEvery = 4
 
@@ -136,29 +138,34 @@ async function rowsOf(conversation: Conversation, foreign: readonly Asked[]): Pr
   await embedTexts(ports, { user })
   const ids = heard.turns.map(({ turn }) => turn?.id ?? '')
   const setOf = (places: readonly number[]): ReadonlySet<string> => new Set(places.map((place) => ids[place] as string))
-  const fold = family === 'longmemeval' ? `longmemeval ${conversations.indexOf(conversation) % folds}` : id
+  const ofFamily = conversations.filter((one) => one.family === family)
+  const fold = String(ofFamily.indexOf(conversation) % folds)
   const speakers = await store.turnSpeakers(view)
   const index = remembered(store)
   const rows: Record<ModelName, Row[]> = { vectors: [], words: [] }
-  const isAsked = (place: number): boolean => !isRankingKept || family !== 'locomo' || place % locomoEvery === 0
-  for (const asked of [...conversation.asked.filter((_, place) => isAsked(place)), ...foreign]) {
+  for (const [place, asked] of [...conversation.asked, ...foreign].entries()) {
+    const isForeign = foreign.includes(asked)
+    const isRecalled = isForeign || family === 'life' || (family === 'locomo' && place % locomoEvery === 0)
     const question = parseQuestion(asked.message, speakers)
-    const dates = foreign.includes(asked) ? null : await dateWindow(asked.message, new Date(asked.at))
+    const dates = isForeign ? null : await dateWindow(asked.message, new Date(asked.at))
     const meaning = await meaningOf(embedder, question, asked.message)
     for (const name of modelNames) {
       const ranking = { view, question, dates, ...(name === 'vectors' ? { meaning } : {}) }
-      const quotable = await findCandidates(store, { ...ranking, mayRank: mayQuote(question) })
-      const found = isRankingKept ? quotable : await findCandidates(store, ranking)
+      const found = await findCandidates(store, ranking)
+      const mayRank = mayQuote(question)
+      const isSame = !isRecalled || found.messages.every(({ unit }) => mayRank(unit))
+      const quotable = isSame ? found : await findCandidates(store, { ...ranking, mayRank })
       rows[name].push({
-        ...{ asked, family, fold, question, found, quotable, ranking, index },
+        ...{ asked, family, fold, question, found, quotable, ranking, index, isRecalled },
         gold: setOf(asked.gold),
         fine: setOf([...asked.gold, ...asked.also]),
         outdated: setOf(asked.outdated),
-        values: isRankingKept ? [] : rankValues(found, question),
+        values: rankValues(found, question),
         changes: (first) => compareChanges(index, first, { ...ranking, terms: found.terms }),
       })
     }
   }
+  console.error(`${id}: ${rows[modelNames[0] as ModelName].length} messages`)
   return rows
 }
 
@@ -368,24 +375,14 @@ async function trainRanking(rows: readonly Row[]): Promise<Pick<Model, 'rank' | 
   return { rank, change }
 }
 
-const knownRankings = new Map<Row, readonly PlacedMessage[]>()
-
-/** The quotable turns of a row. If the ranking is kept, they are the same for every fold. */
-async function rankedIn(row: Row, model: Pick<Model, 'rank' | 'change'>): Promise<readonly PlacedMessage[]> {
-  const ranked = knownRankings.get(row) ?? (await rankQuotable(row.index, row.ranking, row.quotable, model))
-  if (isRankingKept) knownRankings.set(row, ranked)
-  return ranked
-}
-
-async function train(name: ModelName, rows: readonly Row[]): Promise<Trained> {
-  const { rank, change } = isRankingKept ? models[name] : await trainRanking(rows)
+async function train(rows: readonly Row[]): Promise<Trained> {
+  const { rank, change } = await trainRanking(rows)
   const labels: Label[] = []
   const updateChoices: Choice[] = []
-  for (const [at, row] of rows.entries()) {
-    if (!isRankingKept && row.family === 'locomo' && at % locomoEvery !== 0) continue
-    const ranked = await rankedIn(row, { rank, change })
+  for (const row of rows.filter(({ isRecalled }) => isRecalled)) {
+    const ranked = await rankQuotable(row.index, row.ranking, row.quotable, { rank, change })
     if (isChanged(row)) updateChoices.push(...(await choicesOfUpdates(row, ranked)))
-    const values = pushValues(ranked, row.quotable.terms, row.question)
+    const values = pushValues(ranked, row.quotable.terms, row.question, await nearnessIn(row, ranked))
     for (const [place, value] of values.slice(0, maxConsidered).entries()) {
       const id = ranked[place]?.candidate.turn.id as string
       const weight = (row.family === 'locomo' ? locomoWeight : 1) * (messageWeights[row.asked.kind] ?? 1)
@@ -395,6 +392,19 @@ async function train(name: ModelName, rows: readonly Row[]): Promise<Trained> {
   const push = named([...pushFeatures, 'bias'] as const, fitLogistic(labels, penalties.push))
   const update = named(updateFeatures, fitChoices(updateChoices, penalties.update))
   return { rank, change, push, update }
+}
+
+const knownNearness = new Map<Row, Map<string, Nearness>>()
+
+/** The nearness of the first turns of a row. A turn has the same in every fold. */
+async function nearnessIn(row: Row, ranked: readonly PlacedMessage[]): Promise<readonly Nearness[]> {
+  const known = knownNearness.get(row) ?? new Map<string, Nearness>()
+  knownNearness.set(row, known)
+  const first = ranked.slice(0, maxConsidered).map(({ candidate }) => candidate)
+  const missing = first.filter(({ turn }) => !known.has(turn.id))
+  const found = (await nearnessOf(row.index, row.ranking, missing, row.quotable.terms)) ?? []
+  for (const [at, nearness] of found.entries()) known.set((missing[at] as (typeof missing)[number]).turn.id, nearness)
+  return first.flatMap(({ turn }) => known.get(turn.id) ?? [])
 }
 
 /** For each outdated turn that was found, the newer turns: those with the current value are right. */
@@ -421,11 +431,18 @@ type Result = {
   readonly decision: PushDecision
   readonly lines: (levels: Levels, limits: UpdateLimits) => readonly ShownLine[]
 }
+const notRecalled = (model: Model): PushDecision => ({
+  ...{ ranked: [], explanations: [], probabilities: [], probability: 0, isQuestion: true, likely: [] },
+  ...{ model, updates: new Map() },
+})
 type ShownLine = Pick<PushLine, 'level'> & { readonly id: string }
 
-async function resultOf(row: Row, model: Trained): Promise<Result> {
-  const ranking = isRankingKept ? [] : scored(row, model)
-  const decision = await decide(row.index, row.ranking, row.quotable, model, 0)
+async function resultOf(name: ModelName, row: Row, trained: Trained): Promise<Result> {
+  const model = { ...models[name], ...trained }
+  const ranking = scored(row, model)
+  const decision = row.isRecalled
+    ? await decide(row.index, row.ranking, row.quotable, { vectors: model, words: model }, () => 0)
+    : notRecalled(model)
   const { ranked } = decision
   const idsOf = (list: readonly ScoredMessage[]) => list.map(({ candidate }) => candidate.turn.id)
   const ids = idsOf(await placed(row, ranking, model))
@@ -510,7 +527,18 @@ function countShown(results: readonly Result[], linesOfResult: (result: Result) 
 
 const isSureLine = ({ level }: ShownLine): boolean => level === 'sure'
 
-function recallTable(results: readonly Result[], levels: Levels, limits: UpdateLimits): string {
+type LevelsByKind = Model['levels']['normal']
+type LimitsByKind = Model['limits']
+const kindOf = ({ row }: Result): MessageKind => (row.question.isQuestion ? 'question' : 'request')
+/** The lines of a result with the levels of its kind. */
+const linesWith =
+  (levels: LevelsByKind, limits: LimitsByKind) =>
+  (one: Result): readonly ShownLine[] =>
+    one.lines(levels[kindOf(one)], limits[kindOf(one)])
+
+function recallTable(measured: readonly Result[], levels: LevelsByKind, limits: LimitsByKind): string {
+  const results = measured.filter(({ row }) => row.isRecalled)
+  const shownIn = linesWith(levels, limits)
   const groups = Map.groupBy(results, ({ row }) =>
     row.asked.kind === 'foreign'
       ? `${row.family}, messages of other people`
@@ -520,8 +548,8 @@ function recallTable(results: readonly Result[], levels: Levels, limits: UpdateL
   )
   const needing = results.filter(({ row }) => row.family === 'life' && row.fine.size > 0)
   const rows = [...groups, ['lives, all that need memory', needing] as const].map(([name, some]) => {
-    const sure = countShown(some, (one) => one.lines(levels, limits).filter(isSureLine))
-    const all = countShown(some, (one) => one.lines(levels, limits))
+    const sure = countShown(some, (one) => shownIn(one).filter(isSureLine))
+    const all = countShown(some, shownIn)
     const cells = [sure, all].flatMap(({ fires, right, outdated }) => [fires, right, outdated])
     return line([name, some.length, ...cells, all.fires === 0 ? '' : (all.lines / all.fires).toFixed(1)])
   })
@@ -539,14 +567,13 @@ function recallTable(results: readonly Result[], levels: Levels, limits: UpdateL
   ].join('\n')
 }
 
-/** The lowest threshold for the probability that at most a share of some messages reaches with a line. */
-function thresholdFor(results: readonly Result[], isShown: (result: Result) => boolean, share: number): number {
+/** The lowest threshold for the probability that at most so many of some messages reach with a line. */
+function thresholdFor(results: readonly Result[], isShown: (result: Result) => boolean, most: number): number {
   const reached = results
     .filter(isShown)
     .map(({ decision }) => decision.probability)
     .sort((a, b) => b - a)
-  const highest = reached[Math.floor(share * results.length)] ?? 0
-  return Math.ceil(1_000 * highest + 1) / 1_000
+  return Math.ceil(1_000 * (reached[most] ?? 0) + 1) / 1_000
 }
 
 /** Max share of messages with a line that should have none, by kind: sure lines, all lines, and all lines if eager. */
@@ -554,48 +581,86 @@ const maxFalse = {
   unrelated: { sure: 0.02, normal: 0.06, eager: 0.15 },
   'never-told': { sure: 0.1, normal: 0.4, eager: 0.6 },
 }
-/** Max share of the messages about changed facts for which an outdated turn is shown without the newest. */
+type Strictness = 'sure' | 'normal' | 'eager'
+/** Max share of the messages with outdated turns for which an outdated turn is shown without the newest. */
 const maxOutdated = 0.05
 
 type Calibration = Pick<Model, 'levels' | 'limits'>
 
-function levelsFor(results: readonly Result[], limits: UpdateLimits): Model['levels'] {
-  const threshold = (which: 'sure' | 'normal' | 'eager'): number =>
-    Math.max(
-      ...Object.entries(maxFalse).map(([kind, share]) => {
-        const some = results.filter(({ row }) => row.family === 'life' && row.asked.kind === kind)
-        const isShown = (one: Result): boolean =>
-          one.lines({ sure: 0, perhaps: 0 }, limits).some((shown) => which !== 'sure' || isSureLine(shown))
-        return thresholdFor(some, isShown, share[which])
-      }),
+const ofKind = (results: readonly Result[], kind: MessageKind, asked: string): readonly Result[] =>
+  results.filter((one) => one.row.family === 'life' && kindOf(one) === kind && one.row.asked.kind === asked)
+
+/** The thresholds of one kind of message, of which at most `unrelated` unrelated ones may reach each of the three. */
+function thresholdsOf(
+  results: readonly Result[],
+  kind: MessageKind,
+  limits: UpdateLimits,
+  unrelated: Readonly<Record<Strictness, number>>,
+): Record<Strictness, number> {
+  const neverTold = ofKind(results, kind, 'never-told')
+  const threshold = (which: Strictness): number => {
+    const isShown = (one: Result): boolean =>
+      one.lines({ sure: 0, perhaps: 0 }, limits).some((shown) => which !== 'sure' || isSureLine(shown))
+    const most = Math.floor(maxFalse['never-told'][which] * neverTold.length)
+    return Math.max(
+      thresholdFor(neverTold, isShown, most),
+      thresholdFor(ofKind(results, kind, 'unrelated'), isShown, unrelated[which]),
     )
+  }
   const normal = threshold('normal')
-  const eager = Math.min(normal, threshold('eager'))
-  const sure = Math.max(normal, threshold('sure'))
-  return { quiet: { sure, perhaps: sure }, normal: { sure, perhaps: normal }, eager: { sure, perhaps: eager } }
+  return { normal, sure: Math.max(normal, threshold('sure')), eager: Math.min(normal, threshold('eager')) }
 }
 
 /** The limits of updates that show the right turn most often, with at most the allowed share of outdated turns. */
-function calibrate(results: readonly Result[]): Calibration {
-  const lives = results.filter(({ row }) => row.family === 'life')
-  const needing = lives.filter(({ row }) => row.fine.size > 0)
-  let best: (Calibration & { readonly outdated: number; readonly right: number }) | null = null
-  for (let unclear = -6; unclear <= 4; unclear += 0.5)
-    for (let likely = unclear - 2; likely <= unclear; likely += 0.5) {
+function calibrateKind(results: readonly Result[], kind: MessageKind, unrelated: Record<Strictness, number>) {
+  const needing = results.filter((one) => one.row.fine.size > 0 && kindOf(one) === kind)
+  const outdating = needing.filter(({ row }) => row.outdated.size > 0)
+  let best = { thresholds: { sure: 1, normal: 1, eager: 1 }, limits: { likely: 0, unclear: 0 }, excess: 1e9, right: 0 }
+  for (let unclear = -2; unclear <= 6; unclear += 0.5)
+    for (let likely = Math.max(-4, unclear - 8); likely <= unclear; likely += 1) {
       const limits = { likely, unclear }
-      const levels = levelsFor(lives, limits)
-      const { right } = countShown(needing, (one) => one.lines(levels.normal, limits))
-      const sure = countShown(needing, (one) => one.lines(levels.normal, limits).filter(isSureLine)).right
-      const changed = needing.filter(({ row }) => isChanged(row))
-      const { outdated } = countShown(changed, (one) => one.lines(levels.normal, limits))
-      const excess = Math.max(0, outdated - maxOutdated * changed.length)
-      const isBetter =
-        best === null || excess < best.outdated || (excess === best.outdated && right + sure > best.right)
-      if (isBetter) best = { levels, limits, outdated: excess, right: right + sure }
+      const thresholds = thresholdsOf(results, kind, limits, unrelated)
+      const shownIn = (one: Result) => one.lines({ sure: thresholds.sure, perhaps: thresholds.normal }, limits)
+      const sure = countShown(needing, (one) => shownIn(one).filter(isSureLine)).right
+      const right = countShown(needing, shownIn).right + sure
+      const excess = Math.max(0, countShown(outdating, shownIn).outdated - maxOutdated * outdating.length)
+      if (excess < best.excess || (excess === best.excess && right > best.right))
+        best = { thresholds, limits, excess, right }
     }
-  const { levels, limits } = best as Calibration
-  return { levels, limits }
+  return best
 }
+
+/** Requests may use what questions leave of the limit for unrelated messages. */
+function calibrate(measured: readonly Result[]): Calibration {
+  const results = measured.filter(({ row }) => row.family === 'life')
+  const unrelated = (['question', 'request'] as const).flatMap((kind) => ofKind(results, kind, 'unrelated')).length
+  const allowed = mapValues(maxFalse.unrelated, (share) => Math.floor(share * unrelated))
+  const question = calibrateKind(results, 'question', allowed)
+  const left = mapValues(allowed, (most, which) => {
+    const levels = { sure: question.thresholds[which], perhaps: question.thresholds[which] }
+    return (
+      most - count(ofKind(results, 'question', 'unrelated'), (one) => one.lines(levels, question.limits).length > 0)
+    )
+  })
+  const request = calibrateKind(results, 'request', left)
+  const levelsFor = (which: Strictness): Model['levels']['normal'] => ({
+    question: { sure: question.thresholds.sure, perhaps: question.thresholds[which] },
+    request: { sure: request.thresholds.sure, perhaps: request.thresholds[which] },
+  })
+  return {
+    limits: { question: question.limits, request: request.limits },
+    levels: { quiet: levelsFor('sure'), normal: levelsFor('normal'), eager: levelsFor('eager') },
+  }
+}
+
+const mapValues = (
+  numbers: Readonly<Record<Strictness, number>>,
+  change: (value: number, which: Strictness) => number,
+): Record<Strictness, number> => ({
+  sure: change(numbers.sure, 'sure'),
+  normal: change(numbers.normal, 'normal'),
+  eager: change(numbers.eager, 'eager'),
+})
 
 function reliabilityTable(results: readonly Result[]): string {
   const edges = [0, 0.05, 0.1, 0.2, 0.3, 0.5, 1]
@@ -642,21 +707,15 @@ async function trainAll(
 ): Promise<{ readonly model: Model; readonly tables: string }> {
   const results: Result[] = []
   for (const fold of new Set(rows.map((row) => row.fold))) {
-    const model = await train(
-      name,
-      rows.filter((row) => row.fold !== fold),
-    )
-    for (const row of rows.filter((one) => one.fold === fold)) results.push(await resultOf(row, model))
+    const model = await train(rows.filter((row) => row.fold !== fold))
+    for (const row of rows.filter((one) => one.fold === fold)) results.push(await resultOf(name, row, model))
+    console.error(`${name}, fold ${fold}`)
   }
   const { levels, limits } = calibrate(results)
-  const tables = [
-    `### ${name === 'vectors' ? 'With sentence vectors' : 'Words alone'}`,
-    ...(isRankingKept ? [] : [searchTable(results)]),
-    recallTable(results, levels.normal, limits),
-    reliabilityTable(results),
-  ].join('\n\n')
-  console.log(`\n${tables}\n`)
-  return { model: { ...(await train(name, rows)), limits, levels }, tables }
+  const tables = [searchTable(results), recallTable(results, levels.normal, limits), reliabilityTable(results)].join(
+    '\n\n',
+  )
+  return { model: { ...(await train(rows)), limits, levels }, tables }
 }
 
 const rows: Record<ModelName, Row[]> = { vectors: [], words: [] }
@@ -664,17 +723,18 @@ for (const conversation of conversations) {
   const own = await rowsOf(conversation, foreignFor(conversation))
   for (const name of modelNames) rows[name].push(...own[name])
 }
-const vectors = await trainAll('vectors', rows.vectors)
-const words = await trainAll('words', rows.words)
-const weights = JSON.stringify({ vectors: vectors.model, words: words.model }, null, 2)
-console.log(weights)
-if (options.write === true) {
-  writeFileSync(new URL('../src/search/turns/weights.json', import.meta.url), `${weights}\n`)
+const title = { vectors: 'With sentence vectors', words: 'Words alone' }
+for (const name of modelNames) {
+  const { model, tables } = await trainAll(name, rows[name])
+  console.log(`\n### ${title[name]}\n\n${tables}\n\n${JSON.stringify(model, null, 2)}`)
+  if (options.write !== true) continue
+  const file = new URL('../src/search/turns/weights.json', import.meta.url)
+  const weights = { ...JSON.parse(readFileSync(file, 'utf8')), [name]: model }
+  writeFileSync(file, `${JSON.stringify(weights, null, 2)}\n`)
   const docs = new URL('../docs/ranking.md', import.meta.url)
-  const begin = '<!-- Written by scripts/train-ranking.ts -->'
-  const [before, , after] = readFileSync(docs, 'utf8').split(
-    /(<!-- Written by[\s\S]*<!-- End of the written part -->)/u,
+  const part = new RegExp(`### ${title[name]}\\n[\\s\\S]*?(?=\\n### |\\n<!-- End of the written part -->)`, 'u')
+  writeFileSync(
+    docs,
+    readFileSync(docs, 'utf8').replace(part, () => `### ${title[name]}\n\n${tables}\n`),
   )
-  const written = [begin, vectors.tables, words.tables, '<!-- End of the written part -->'].join('\n\n')
-  if (after !== undefined) writeFileSync(docs, `${before}${written}${after}`)
 }

@@ -2,7 +2,7 @@
  * Development data for `train-ranking.ts` in one form, and vectors that are computed once. The data is outside the
  * repository: lives (a folder each, see docs/evaluation.md) and public suites.
  */
-import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TurnRole } from '../src/beliefs/turn.ts'
 import { beam } from '../src/eval/runners/conversation/beam.ts'
@@ -11,7 +11,7 @@ import { loCoMo } from '../src/eval/runners/conversation/locomo.ts'
 import { longMemEval } from '../src/eval/runners/conversation/longmemeval.ts'
 import type { Suite, SuiteConversation, SuiteQuestion, SuiteTurn } from '../src/eval/runners/conversation/suite.ts'
 import { randomFrom } from '../src/eval/score/statistics.ts'
-import { type Embedder, packVector, unpackVector } from '../src/search/embedder.ts'
+import { type Embedder, packVector, type TextWords, unpackVector } from '../src/search/embedder.ts'
 import { termsOf } from '../src/search/turns/terms.ts'
 
 export type StoreTurn = {
@@ -44,12 +44,14 @@ export type Conversation = {
 
 /** Every conversation in a folder of development data; families that are absent are left out. */
 export const readConversations = (data: string): readonly Conversation[] => [
-  ...['a', 'b'].flatMap((name) => readLife(join(data, 'life', name), `life-${name}`)),
+  ...foldersOf(join(data, 'life')).flatMap((name) => readLife(join(data, 'life', name), `life-${name}`)),
   ...readSuite(loCoMo, data, 'locomo', questionsOf),
   ...readSuite(longMemEval, data, 'longmemeval', updatesOf, withFewerSessions),
   ...readSuite(beam, data, 'beam', questionsOf),
   ...readSuite(factConsolidation, data, 'factconsolidation', currentFactsOf),
 ]
+
+const foldersOf = (path: string): readonly string[] => (existsSync(path) ? readdirSync(path).toSorted() : [])
 
 function readLife(folder: string, id: string): readonly Conversation[] {
   if (!existsSync(join(folder, 'history.jsonl'))) return []
@@ -170,18 +172,25 @@ function withFewerSessions(conversation: SuiteConversation, seed: number): Suite
   }
 }
 
+const linesOf = (file: string): readonly string[] =>
+  existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : []
+
 /** An embedder that stores every vector in a file of a folder, so that the next run reads it. */
 export function storedVectors(embedder: Embedder, folder: string): Embedder {
   mkdirSync(folder, { recursive: true })
   const file = join(folder, `${embedder.model.replaceAll(/\W+/gu, '-')}.jsonl`)
+  const wordsFile = file.replace('.jsonl', '.words.jsonl')
+  const knownWords = new Map<string, TextWords>()
+  for (const line of linesOf(wordsFile)) {
+    const [text, words, packed] = JSON.parse(line) as [string, readonly string[], string]
+    knownWords.set(text, { words, vectors: new Int8Array(Buffer.from(packed, 'base64')) })
+  }
   const known = new Map<string, Float32Array>()
-  if (existsSync(file))
-    for (const line of readFileSync(file, 'utf8').split('\n')) {
-      if (line === '') continue
-      const [text, packed] = JSON.parse(line) as [string, string]
-      const vector = unpackVector(packed, embedder.dimensions)
-      if (vector !== null) known.set(text, vector)
-    }
+  for (const line of linesOf(file)) {
+    const [text, packed] = JSON.parse(line) as [string, string]
+    const vector = unpackVector(packed, embedder.dimensions)
+    if (vector !== null) known.set(text, vector)
+  }
   return {
     ...embedder,
     embed: async (texts) => {
@@ -193,6 +202,19 @@ export function storedVectors(embedder: Embedder, folder: string): Embedder {
         known.set(text, vector)
       }
       return texts.map((text) => known.get(text) as Float32Array)
+    },
+    words: async (texts) => {
+      for (const text of new Set(texts)) {
+        if (knownWords.has(text)) continue
+        const [found] = (await embedder.words?.([text])) ?? []
+        if (found === undefined) continue
+        appendFileSync(
+          wordsFile,
+          `${JSON.stringify([text, found.words, Buffer.from(found.vectors).toString('base64')])}\n`,
+        )
+        knownWords.set(text, found)
+      }
+      return texts.map((text) => knownWords.get(text) as TextWords)
     },
   }
 }

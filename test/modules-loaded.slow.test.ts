@@ -35,9 +35,10 @@ function modulesOf(dir: string, name: string, argv: readonly string[]) {
 const commands = [
   // Three of them are the fields and the hints of its operation, five of each the vectors of the store and their setting, and one
   // the store's tables of sync. Seals, capabilities and lives take six of a benchmark.
-  { name: 'remember', max: 107, argv: ['remember', 'Invoices are due in 14 days.', '--name', 'payment terms'] },
-  { name: 'recall', max: 71, argv: ['recall', 'What are our payment terms?'] },
-  { name: 'benchmark run', max: 134, argv: ['benchmark', 'run', 'retrieval-precision'] },
+  { name: 'remember', max: 108, argv: ['remember', 'Invoices are due in 14 days.', '--name', 'payment terms'] },
+  // The modules that write are a part of the store, which loads them with the others: fifteen of them.
+  { name: 'recall', max: 86, argv: ['recall', 'What are our payment terms?'] },
+  { name: 'benchmark run', max: 135, argv: ['benchmark', 'run', 'retrieval-precision'] },
   { name: 'task run', max: 200, argv: ['task', 'run', 'second-brain', '--agent', 'reference'] },
 ] as const
 

@@ -5,35 +5,45 @@ export type Embedder = {
   readonly dimensions: number
   /** One vector for each text, in order. The same text always gives the same vector. */
   embed(texts: readonly string[]): Promise<readonly Float32Array[]>
+  /** The words of each text with their vectors. Missing for models at an endpoint, which return one vector per text. */
+  words?(texts: readonly string[]): Promise<readonly TextWords[]>
 }
 
+/** The words of a text in lower case, and their concatenated vectors, with one byte per dimension. */
+export type TextWords = { readonly words: readonly string[]; readonly vectors: Int8Array }
+
 /**
- * Caches the vectors of an embedder. Concurrent callers share the work. The cache keeps at most `most` texts and evicts the
- * oldest first.
+ * Caches the results of an embedder. Concurrent callers share the work. The cache keeps the vectors of at most `most` texts
+ * and evicts the oldest first.
  */
 export function cachedEmbedder(embedder: Embedder, most = 10_000): Embedder {
-  const known = new Map<string, Promise<Float32Array>>()
-  return {
-    model: embedder.model,
-    dimensions: embedder.dimensions,
-    embed: async (texts) => {
-      const missing = [...new Set(texts)].filter((text) => !known.has(text))
-      if (missing.length > 0) {
-        const batch = embedder.embed(missing)
-        for (const [index, text] of missing.entries()) {
-          const vector = batch.then((vectors) => vectors[index] as Float32Array)
-          known.set(text, vector)
-          // Failures are not cached.
-          vector.catch(() => known.delete(text))
-        }
+  const { model, dimensions, words } = embedder
+  const embed = cached(embedder.embed, most)
+  return { model, dimensions, embed, ...(words === undefined ? {} : { words: cached(words, wordsKept * most) }) }
+}
+
+/** The cache of words keeps this many times more texts, because a question is compared with several sentences. */
+const wordsKept = 10
+
+function cached<Value>(compute: (texts: readonly string[]) => Promise<readonly Value[]>, most: number) {
+  const known = new Map<string, Promise<Value>>()
+  return async (texts: readonly string[]): Promise<readonly Value[]> => {
+    const missing = [...new Set(texts)].filter((text) => !known.has(text))
+    if (missing.length > 0) {
+      const batch = compute(missing)
+      for (const [index, text] of missing.entries()) {
+        const value = batch.then((values) => values[index] as Value)
+        known.set(text, value)
+        // Failures are not cached.
+        value.catch(() => known.delete(text))
       }
-      const vectors = await Promise.all(texts.map((text) => known.get(text) as Promise<Float32Array>))
-      for (const text of known.keys()) {
-        if (known.size <= most) break
-        known.delete(text)
-      }
-      return vectors
-    },
+    }
+    const values = await Promise.all(texts.map((text) => known.get(text) as Promise<Value>))
+    for (const text of known.keys()) {
+      if (known.size <= most) break
+      known.delete(text)
+    }
+    return values
   }
 }
 

@@ -22,7 +22,15 @@ export async function meaningFor(
       return undefined
     })
   if (maxWaitMs === undefined) return found
+  const meaning = await within(maxWaitMs, found)
+  if (meaning?.wordsOf === undefined) return meaning
+  const { wordsOf } = meaning
+  return { ...meaning, wordsOf: (texts) => within(maxWaitMs, wordsOf(texts)) }
+}
+
+/** A value, or undefined if it takes longer. */
+function within<Value>(milliseconds: number, value: Promise<Value>): Promise<Value | undefined> {
   const { promise: isLate, resolve } = Promise.withResolvers<undefined>()
-  const timer = setTimeout(() => resolve(undefined), maxWaitMs)
-  return Promise.race([found, isLate]).finally(() => clearTimeout(timer))
+  const timer = setTimeout(() => resolve(undefined), milliseconds)
+  return Promise.race([value, isLate]).finally(() => clearTimeout(timer))
 }

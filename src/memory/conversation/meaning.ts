@@ -72,7 +72,8 @@ export async function meaningOf(model: Embedder, question: Question, message: st
     text.slice(0, maxSentenceLength).toWellFormed(),
   )
   const vectors = await model.embed([...new Set(texts)])
-  return { model: model.model, dimensions: model.dimensions, vectors: packVectors(vectors, model.dimensions) }
+  const own = { model: model.model, dimensions: model.dimensions, vectors: packVectors(vectors, model.dimensions) }
+  return { ...own, text: texts[0] as string, ...(model.words === undefined ? {} : { wordsOf: model.words }) }
 }
 
 /** The question as the speaker would ask it: people say "my dog"; others ask for "Ana's dog". */

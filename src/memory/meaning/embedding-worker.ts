@@ -1,11 +1,18 @@
 /** A thread that computes vectors with the local model, so that neither a prompt nor a request of a server waits for indexing. */
 import { setImmediate as giveWay } from 'node:timers/promises'
 import { parentPort } from 'node:worker_threads'
+import type { TextWords } from '../../search/embedder.ts'
 import { openMiniLm } from '../../search/minilm/minilm.ts'
 
-export type WorkerRequest = { readonly id: number; readonly texts: readonly string[]; readonly isBackground: boolean }
+export type WorkerRequest = {
+  readonly id: number
+  readonly texts: readonly string[]
+  /** Vectors of the texts, or of their words. */
+  readonly of: 'texts' | 'words'
+  readonly isBackground: boolean
+}
 export type WorkerAnswer =
-  | { readonly id: number; readonly vectors: readonly Float32Array[] }
+  | { readonly id: number; readonly values: readonly (Float32Array | TextWords)[] }
   | { readonly id: number; readonly problem: string }
 
 const opening = openMiniLm()
@@ -14,17 +21,18 @@ opening.catch(() => {})
 /** Questions under way. Indexing waits for them. */
 let questions = 0
 
-async function answer({ id, texts, isBackground }: WorkerRequest): Promise<WorkerAnswer> {
+async function answer({ id, texts, of, isBackground }: WorkerRequest): Promise<WorkerAnswer> {
   if (!isBackground) questions += 1
   try {
     const model = await opening
-    const vectors: Float32Array[] = []
+    const compute = of === 'texts' ? model.embed : (model.words as NonNullable<typeof model.words>)
+    const values: (Float32Array | TextWords)[] = []
     for (const text of texts) {
       do await giveWay()
       while (isBackground && questions > 0)
-      vectors.push(...(await model.embed([text])))
+      values.push(...(await compute([text])))
     }
-    return { id, vectors }
+    return { id, values }
   } catch (error) {
     return { id, problem: error instanceof Error ? error.message : String(error) }
   } finally {

@@ -1,11 +1,13 @@
 import { Worker } from 'node:worker_threads'
 import { unavailable } from '../../errors.ts'
-import type { Embedder } from '../../search/embedder.ts'
+import type { Embedder, TextWords } from '../../search/embedder.ts'
 import { miniLm } from '../../search/minilm/model-name.ts'
 import type { WorkerAnswer, WorkerRequest } from './embedding-worker.ts'
 
+type WorkerValues = Extract<WorkerAnswer, { readonly values: unknown }>['values']
+
 type Waiting = {
-  readonly resolve: (vectors: readonly Float32Array[]) => void
+  readonly resolve: (values: WorkerValues) => void
   readonly reject: (error: Error) => void
   readonly isBackground: boolean
 }
@@ -28,7 +30,7 @@ export function openWorkerEmbedder(): { readonly questions: Embedder; readonly b
     const started = new Worker(new URL(file, import.meta.url))
     started.on('message', (answer: WorkerAnswer) => {
       const request = settle(answer.id)
-      if ('vectors' in answer) request?.resolve(answer.vectors)
+      if ('values' in answer) request?.resolve(answer.values)
       else request?.reject(unavailable(answer.problem, 'Search and recall use words alone.'))
     })
     // The next request starts another thread.
@@ -42,16 +44,19 @@ export function openWorkerEmbedder(): { readonly questions: Embedder; readonly b
     started.unref()
     return started
   }
-  const embed = (texts: readonly string[], isBackground: boolean): Promise<readonly Float32Array[]> =>
+  const request = (asked: Omit<WorkerRequest, 'id'>): Promise<WorkerValues> =>
     new Promise((resolve, reject) => {
+      const { isBackground } = asked
       worker ??= start()
       if (!isBackground) worker.ref()
       last += 1
       waiting.set(last, { resolve, reject, isBackground })
-      worker.postMessage({ id: last, texts, isBackground } satisfies WorkerRequest)
+      worker.postMessage({ ...asked, id: last } satisfies WorkerRequest)
     })
-  return {
-    questions: { ...miniLm, embed: (texts) => embed(texts, false) },
-    background: { ...miniLm, embed: (texts) => embed(texts, true) },
-  }
+  const embedder = (isBackground: boolean): Embedder => ({
+    ...miniLm,
+    embed: async (texts) => (await request({ texts, of: 'texts', isBackground })) as readonly Float32Array[],
+    words: async (texts) => (await request({ texts, of: 'words', isBackground })) as readonly TextWords[],
+  })
+  return { questions: embedder(false), background: embedder(true) }
 }

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { setImmediate as giveWay } from 'node:timers/promises'
 import { MemoryError } from '../../errors.ts'
-import { type Embedder, fromHalf } from '../embedder.ts'
+import { type Embedder, fromHalf, type TextWords } from '../embedder.ts'
+import { packVectors } from '../turns/cosines.ts'
 import { largest, maxTerms, openProducts } from './dot-products.ts'
 import { WordPieces } from './word-pieces.ts'
 
@@ -12,7 +13,7 @@ import { WordPieces } from './word-pieces.ts'
 export async function openMiniLm(): Promise<Embedder> {
   const { id, dimensions, maxTokens, weightsPath, tokenizerPath } = await manifest()
   const pieces = new WordPieces(JSON.parse(await readFile(tokenizerPath, 'utf8')).model.vocab)
-  const vectorOf = await openModel(tensorsIn(await readFile(weightsPath)), maxTokens)
+  const hiddenOf = await openModel(tensorsIn(await readFile(weightsPath)), maxTokens)
   return {
     model: id,
     dimensions,
@@ -20,9 +21,20 @@ export async function openMiniLm(): Promise<Embedder> {
       const vectors: Float32Array[] = []
       for (const text of texts) {
         if (vectors.length > 0) await giveWay()
-        vectors.push(vectorOf(pieces.of(text, maxTokens)))
+        vectors.push(meanOf(hiddenOf(pieces.of(text, maxTokens))))
       }
       return vectors
+    },
+    words: async (texts) => {
+      const found: TextWords[] = []
+      for (const text of texts) {
+        if (found.length > 0) await giveWay()
+        const { tokens, words } = pieces.words(text, maxTokens)
+        const hidden = hiddenOf(tokens)
+        const vectors = words.map(({ from, to }) => meanOf(hidden.subarray(from * width, to * width)))
+        found.push({ words: words.map(({ word }) => word), vectors: packVectors(vectors, dimensions) })
+      }
+      return found
     },
   }
 }
@@ -69,7 +81,7 @@ type Linear = {
   readonly bias: Float32Array
 }
 
-/** The model as a function from tokens to a vector of length 1. */
+/** The model as a function from tokens to a row of numbers for each of them. */
 async function openModel(
   tensor: (name: string) => Uint16Array,
   maxTokens: number,
@@ -166,7 +178,7 @@ async function openModel(
       hidden = addVectors(hidden, apply(outer, gelu(apply(inner, hidden))))
       normalise(hidden, outerNorm)
     }
-    return meanOf(hidden)
+    return hidden
   }
 }
 

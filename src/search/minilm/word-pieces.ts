@@ -1,3 +1,6 @@
+/** A word of a text, and the range of its tokens; `to` is exclusive. */
+type PlacedWord = { readonly word: string; readonly from: number; readonly to: number }
+
 /** A WordPiece tokenizer for uncased BERT models: turns text into the numbers of its word pieces. */
 export class WordPieces {
   readonly #vocabulary: ReadonlyMap<string, number>
@@ -8,12 +11,20 @@ export class WordPieces {
 
   /** At most `most` numbers, including the start and end markers. */
   of(text: string, most: number): readonly number[] {
+    return this.words(text, most).tokens
+  }
+
+  /** The numbers, and the words with the ranges of their numbers. */
+  words(text: string, most: number): { readonly tokens: readonly number[]; readonly words: readonly PlacedWord[] } {
     const pieces: number[] = []
+    const words: PlacedWord[] = []
     for (const [word] of plain(text).matchAll(wordOrMark)) {
-      if (pieces.length >= most) break
+      if (pieces.length >= most - 2) break
+      const from = pieces.length + 1
       pieces.push(...this.#piecesOf(word))
+      words.push({ word, from, to: Math.min(pieces.length, most - 2) + 1 })
     }
-    return [this.#number('[CLS]'), ...pieces.slice(0, most - 2), this.#number('[SEP]')]
+    return { tokens: [this.#number('[CLS]'), ...pieces.slice(0, most - 2), this.#number('[SEP]')], words }
   }
 
   /** Takes the longest known piece from the start repeatedly. If nothing fits, the whole word is unknown. */

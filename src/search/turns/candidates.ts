@@ -1,5 +1,6 @@
 import type { Turn } from '../../beliefs/turn.ts'
 import { inverseDocFreq } from '../bm25.ts'
+import type { TextWords } from '../embedder.ts'
 import { comparedWith } from './cosines.ts'
 import { passagesOf } from './passages.ts'
 import { countsIn, heaviestRows, reachOf, type WeightedTerm } from './postings.ts'
@@ -10,7 +11,13 @@ import type { MeaningIndex, MessageVectors, TurnCosines, TurnIndex, TurnUnit, Tu
 import { shareOfTurns } from './word-points.ts'
 
 /** The vectors of a message, and the model that made them. */
-export type MessageMeaning = MessageVectors & { readonly model: string }
+export type MessageMeaning = MessageVectors & {
+  readonly model: string
+  /** The message, as it was compared. */
+  readonly text: string
+  /** Vectors of words; undefined if they take too long. */
+  readonly wordsOf?: (texts: readonly string[]) => Promise<readonly TextWords[] | undefined>
+}
 
 export type SearchedIndex = TurnIndex & Pick<MeaningIndex, 'turnCosines' | 'vectorsAt'>
 
@@ -66,7 +73,7 @@ export type Candidates = {
 
 const k1 = 0.9
 const b = 0.4
-/** This many candidates are taken by words, and as many by meaning. */
+/** This many candidates are taken by words of people, as many of assistants, whose long turns share more words, and as many by meaning. */
 const maxByWords = 50
 const maxByMeaning = 50
 /** Rows that are looked up by their own words; their neighbours may be candidates too. */
@@ -117,7 +124,11 @@ export async function findCandidates(index: SearchedIndex, ranking: Ranking): Pr
     .filter(({ rough: weight }) => weight > 0)
     .sort((a, b) => b.rough - a.rough || newerFirst(a.unit, b.unit))
   const steps = byWords.filter(({ unit }) => unit.role === 'tool')
-  const chosen = new Set(byWords.filter(({ unit }) => unit.role !== 'tool').slice(0, maxByWords))
+  const chosen = new Set(
+    (['user', 'assistant'] as const).flatMap((role) =>
+      byWords.filter(({ unit }) => unit.role === role).slice(0, maxByWords),
+    ),
+  )
   // Of a long turn the passage with the most words.
   const byTurn = Map.groupBy(rough, ({ unit }) => unit.first)
   const isMeant = new Set(near.best)

@@ -1,6 +1,7 @@
 import type { Explanation } from '../explanation.ts'
 import { leaf, product } from '../explanation.ts'
 import { afterShare, type Candidates, shareOf, type TurnCandidate } from './candidates.ts'
+import type { Nearness } from './nearness.ts'
 import { type Question, tellsNumber, tellsTime } from './question.ts'
 import { pointsOf } from './word-points.ts'
 
@@ -15,7 +16,7 @@ export const rankFeatures = [
 export const changeFeatures = ['follows', 'followsValue'] as const
 export const updateFeatures = ['cosine', 'words', 'meaning', 'score'] as const
 export const pushFeatures = [
-  ...(['sentence', 'around', 'cosine', 'margin', 'place'] as const),
+  ...(['sentence', 'around', 'near', 'cosine', 'margin', 'place'] as const),
   ...(['assistant', 'unknown', 'question', 'terms', 'uncommon'] as const),
 ] as const
 
@@ -92,13 +93,17 @@ export const withWords = (
   explanation: Explanation,
   candidate: TurnCandidate,
   terms: Candidates['terms'],
+  nearness?: Nearness,
 ): Explanation => ({
   ...explanation,
   parts: explanation.parts.map((part) => {
-    const words = wordsBehind(candidate, terms, part.label)
+    const words = part.label === 'near' ? pairsOf(nearness) : wordsBehind(candidate, terms, part.label)
     return words === '' ? part : { ...part, label: `${part.label}: ${words}` }
   }),
 })
+
+const pairsOf = (nearness: Nearness | undefined): string =>
+  (nearness?.pairs ?? []).map(([asked, nearest]) => (asked === nearest ? asked : `${asked} – ${nearest}`)).join(', ')
 
 function wordsBehind(candidate: TurnCandidate, terms: Candidates['terms'], feature: string): string {
   switch (feature) {
@@ -137,6 +142,7 @@ export function pushValues(
   ranked: readonly Scored[],
   terms: Candidates['terms'],
   question: Question,
+  nearness: readonly Pick<Nearness, 'value'>[] = [],
 ): readonly Values<PushFeature>[] {
   const rest = ranked.slice(background.from, background.to).reduce((total, { score }) => total + score, 0)
   const usual = rest / (background.to - background.from)
@@ -149,6 +155,7 @@ export function pushValues(
   return ranked.map(({ candidate, score }, place) => ({
     sentence: sentenceShare(candidate, terms),
     around: shareOf(terms, candidate.before) + afterShare * shareOf(terms, candidate.after),
+    near: nearness[place]?.value ?? 0,
     cosine: candidate.cosine,
     margin: score - usual,
     place: 1 / (place + 1),

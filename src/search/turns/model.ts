@@ -8,6 +8,9 @@ export type Boldness = (typeof boldnesses)[number]
 /** The least probability that one of the lines helps, for lines that are shown as sure and as perhaps relevant. */
 export type Levels = { readonly sure: number; readonly perhaps: number }
 
+/** A question wants one line, and a request may need several facts: they have levels of their own. */
+export type MessageKind = 'question' | 'request'
+
 /**
  * The values of the update model that decide about a line: from `likely` on a newer turn is shown before it, and from
  * `unclear` on one newer turn too many is a reason to leave the line out.
@@ -20,8 +23,8 @@ export type Model = {
   readonly change: Values<ChangeFeature>
   readonly push: Values<PushFeature | 'bias'>
   readonly update: Values<UpdateFeature>
-  readonly limits: UpdateLimits
-  readonly levels: Readonly<Record<Boldness, Levels>>
+  readonly limits: Readonly<Record<MessageKind, UpdateLimits>>
+  readonly levels: Readonly<Record<Boldness, Readonly<Record<MessageKind, Levels>>>>
 }
 
 /** One model for stores with sentence vectors, and one for words alone. */

@@ -50,6 +50,12 @@ describe('the probability of quotes', () => {
     }
   })
 
+  it('is not shared, by words alone, with a turn next to the answer that has none of the words', async () => {
+    const { quoted } = await conversation({ text: kayak, ...sameSession }, { text: 'Thanks.', ...sameSession })
+
+    expect(await quoted('Where near Voss in Norway did I rent that kayak?')).toEqual([kayak])
+  })
+
   it('shows at most three quotes for a question and five for a request, and no text twice', async () => {
     const said = ['one', 'two', 'three', 'four', 'five', 'six'].map(
       (word) => `The kayak in Norway has scratch number ${word}.`,
@@ -72,7 +78,11 @@ describe('a sure quote', () => {
   const text = 'The kayak rental in Norway near Voss costs 40 euros.'
   const message = 'What does the kayak rental in Norway near Voss cost in euros?'
   /** Every probability is sure, so that only the author of a quote decides its level. */
-  const certain = (model: Model): Model => ({ ...model, levels: { ...model.levels, normal: { sure: 0, perhaps: 0 } } })
+  const none = { sure: 0, perhaps: 0 }
+  const certain = (model: Model): Model => ({
+    ...model,
+    levels: { ...model.levels, normal: { question: none, request: none } },
+  })
   const models = { words: certain(trained.words), vectors: certain(trained.vectors) }
   const levelsOf = async (turn: HeardTurn, asked = message) =>
     (await (await conversation(turn)).push(asked, {}, models)).quotes.map(({ level }) => level)
@@ -103,7 +113,7 @@ describe('the speaker of a quote', () => {
     const other = await conversation(byAnn, { text: 'Tea is fine.', speaker: 'Bo' })
 
     expect((await both.quoted(message))[0]).toBe(byBo.text)
-    expect(await other.quoted(message)).toEqual([])
+    expect((await other.push(message)).quotes.map(({ level }) => level)).not.toContain('sure')
     expect(await other.quoted('How was the marathon?')).toEqual([byAnn.text])
   })
 

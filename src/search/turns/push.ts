@@ -12,6 +12,7 @@ import {
   withWords,
 } from './features.ts'
 import { type Boldness, type Levels, type Model, type Models, models, type UpdateLimits } from './model.ts'
+import { type Nearness, nearnessOf } from './nearness.ts'
 import { announcesPaste } from './pasted.ts'
 import { dateWindow, parseQuestion, type Question } from './question.ts'
 import {
@@ -74,11 +75,11 @@ export async function pushQuotes(
   ])
   const ranking = { view, question, dates, mayRank: mayQuote(question), ...(meaning === undefined ? {} : { meaning }) }
   const found = await findCandidates(index, ranking)
-  const model = found.hasMeaning ? using.vectors : using.words
-  const levels = model.levels[boldness]
-  const decision = await decide(index, ranking, found, model, levels.perhaps)
-  const { lines, unclear } = linesOf(decision, levels, model.limits)
-  const { ranked, probability, probabilities } = decision
+  const kind = question.isQuestion ? 'question' : 'request'
+  const decision = await decide(index, ranking, found, using, (model) => model.levels[boldness][kind].perhaps)
+  const { ranked, probability, probabilities, model } = decision
+  const levels = model.levels[boldness][kind]
+  const { lines, unclear } = linesOf(decision, levels, model.limits[kind])
   const places = [...new Set([...ranked.keys()].slice(0, maxConsidered).concat(lines.map(({ place }) => place)))]
   const quoted = await quotesOf(index, ranking, found, decision, places, message)
   const sure = new Set<number>()
@@ -121,38 +122,50 @@ export type PushDecision = {
   readonly probabilities: readonly number[]
   readonly probability: number
   readonly isQuestion: boolean
+  /** The model that decides: the one for words alone, too, if words have no vectors. */
+  readonly model: Model
   /** The places of the likely lines, the likeliest first, and the newer turns that may update them. */
   readonly likely: readonly number[]
   readonly updates: ReadonlyMap<number, readonly LikelyUpdate[]>
 }
 
 /**
- * Ranks the turns that may be quoted, and computes the probabilities that decide whether they are shown. Below
- * `minProbability` none is, and no updates are looked for.
+ * Ranks the turns that may be quoted, and computes the probabilities that decide whether they are shown. Below the
+ * least probability none is, and no updates are looked for.
  */
 export async function decide(
   index: SearchedIndex,
   ranking: Ranking,
   found: Candidates,
-  model: Pick<Model, 'rank' | 'change' | 'push' | 'update'>,
-  minProbability: number,
+  using: Models,
+  minProbability: (model: Model) => number,
 ): Promise<PushDecision> {
   const { isQuestion } = ranking.question
-  const ranked = await rankQuotable(index, ranking, found, model)
-  const explanations = logOddsOf(ranked, found, ranking.question, model)
+  const ranked = await rankQuotable(index, ranking, found, found.hasMeaning ? using.vectors : using.words)
+  const best = ranked.slice(0, maxConsidered).map(({ candidate }) => candidate)
+  const nearness = found.hasMeaning ? await nearnessOf(index, ranking, best, found.terms) : null
+  const model = nearness === null ? using.words : using.vectors
+  const explanations = logOddsOf(ranked, found, ranking.question, model, nearness ?? [])
   const probabilities = explanations.map(({ value }) => sigmoid(value))
   const first = probabilities.slice(0, maxConsidered)
   const least = limits[isQuestion ? 'question' : 'request'].share * Math.max(...first)
   const likely = [...first.keys()]
-    .filter((place) => (first[place] as number) >= least)
+    .filter(
+      (place) =>
+        (first[place] as number) >= least && isOnTopic(ranked[place] as PlacedMessage, model === using.vectors),
+    )
     .sort((a, b) => (first[b] as number) - (first[a] as number))
   const probability = probabilityOfAny(first)
   const updates =
-    probability < minProbability
+    probability < minProbability(model)
       ? new Map<number, readonly LikelyUpdate[]>()
       : await findUpdates(index, ranked, likely, { ...ranking, terms: found.terms }, model.update)
-  return { ranked, explanations, probabilities, probability, isQuestion, likely, updates }
+  return { ranked, explanations, probabilities, probability, isQuestion, model, likely, updates }
 }
+
+/** By words alone, a turn such as "Thanks." that shares no word with the message is never shown because of its neighbours. */
+const isOnTopic = ({ candidate: { own, time } }: PlacedMessage, hasMeaning: boolean): boolean =>
+  hasMeaning || own.size > 0 || time === 'only'
 
 /** A line of recall by its place, and the places of the newer turns that come before it. */
 export type PushLine = { readonly place: number; readonly level: QuoteLevel; readonly newer: readonly number[] }
@@ -163,7 +176,7 @@ export type PushLine = { readonly place: number; readonly level: QuoteLevel; rea
  * true.
  */
 export function linesOf(
-  { probability, isQuestion, likely, updates, ranked }: Omit<PushDecision, 'explanations' | 'probabilities'>,
+  { probability, isQuestion, likely, updates, ranked }: Omit<PushDecision, 'explanations' | 'probabilities' | 'model'>,
   levels: Levels,
   { likely: minLikely, unclear: minUnclear }: UpdateLimits,
 ): { readonly lines: readonly PushLine[]; readonly unclear: readonly number[] } {
@@ -269,9 +282,15 @@ function logOddsOf(
   { terms }: Candidates,
   question: Question,
   { push }: Pick<Model, 'push'>,
+  nearness: readonly Nearness[],
 ): readonly Explanation[] {
-  return pushValues(ranked, terms, question).map((values, place) => {
+  return pushValues(ranked, terms, question, nearness).map((values, place) => {
     const parts = [...weighted(pushFeatures, values as Values<PushFeature>, push), leaf('bias', push.bias)]
-    return withWords(sum('log odds that it helps', parts), (ranked[place] as PlacedMessage).candidate, terms)
+    return withWords(
+      sum('log odds that it helps', parts),
+      (ranked[place] as PlacedMessage).candidate,
+      terms,
+      nearness[place],
+    )
   })
 }

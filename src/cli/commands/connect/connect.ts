@@ -1,9 +1,7 @@
 import { execFile } from 'node:child_process'
-import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { promisify, stripVTControlCharacters } from 'node:util'
 import { unavailable } from '../../../errors.ts'
-import { syncFile } from '../../../memory/sync/device.ts'
 import { type Argument, defineCommand, exitCodes, UsageError } from '../../command/command.ts'
 import { flag, oneOf, text, viewOptions } from '../../command/options.ts'
 import { type ConnectHost, connectHosts, filesFor, type HostCheck, hosts, type Level } from '../../connect/hosts.ts'
@@ -82,7 +80,7 @@ export const connect = defineCommand({
       : planConnection(files, machine, { isPreview: dryRun })
     if (changes.length === 0 && remove) await disconnectFiles([], files, machine)
     const notice = remove ? [] : [keepingNotice(session.places.directory(options.dir))]
-    // The question shows the notice already.
+    // True once the confirmation has shown the notice.
     let wasAsked = false
     const documents = changes.map((change) => ({ path: change.path, diff: diffOf(change) }))
     const answer = (written: boolean, note: string, more: object = {}) => ({
@@ -127,32 +125,11 @@ export const connect = defineCommand({
     const { dir } = options
     const location = dir === undefined ? {} : { dir: resolve(directory, dir) }
     const offer = options.noImport ? null : await offerImport(session, location, options.yes ? 'show' : 'ask')
-    const text = lines(
-      outcome,
-      list,
-      proofText(proof),
-      hosts[host].next,
-      reading,
-      offer?.text || [],
-      syncOffer(session.places.locate(location)),
-    )
+    const others = list.length === 0 ? [] : syncNote
+    const text = lines(outcome, list, proofText(proof), hosts[host].next, reading, offer?.text || [], others)
     return answer(list.length > 0, text, { proof, ...offer?.document })
   },
 })
-
-/** How to have the same memory on another machine, until there has been a sync. */
-const syncOffer = ({
-  dir,
-  user,
-  store,
-}: {
-  dir: string
-  user: string
-  store: string | undefined
-}): readonly string[] =>
-  store !== undefined || existsSync(syncFile(dir, user))
-    ? []
-    : ['The same memory on another machine: `credence sync ssh://HOST`, or a folder that a cloud drive copies.']
 
 async function verifyAnswer(host: ConnectHost, machine: Machine, directory: string) {
   const { canVerify, verifyDelivery } = await import('../../connect/verify.ts')
@@ -172,6 +149,10 @@ async function verifyAnswer(host: ConnectHost, machine: Machine, directory: stri
 }
 
 const npxNote = 'npx may delete this copy of Credence; install it with `npm install -g credence` and connect again.'
+
+const syncNote = [
+  'To have the same memory on another machine: `credence sync ssh://HOST`, or a folder that a cloud drive copies.',
+]
 
 const readingNote = [
   'Claude Code asks before each call of memory_search, and refuses it under `claude -p`; `credence connect claude-code --allow-read` allows the tools that only read.',
@@ -227,7 +208,7 @@ const paintDiff = (diff: string, style: Style): string =>
 type Proof = {
   /** `unchecked`: the host has no such command, or it is not on the PATH. */
   readonly outcome: 'proven' | 'not proven' | 'unchecked'
-  /** The commands that were run, as one would type them; of failed checks the first. */
+  /** The commands that were run, as a person would type them; after a failure, only the failed one. */
   readonly command: string | null
   /** Its output about Credence, or the reason why it was not run. */
   readonly detail: string
@@ -265,18 +246,18 @@ async function proveConnection(host: ConnectHost, machine: Machine, directory: s
   return { outcome: 'proven', command: checks.map(commandOf).join(' && '), detail: details.join('\n') }
 }
 
-/** The lines about Credence, else the last ones. */
+/** The lines of the output about Credence; if there are none, the last lines. */
 function aboutIn(output: string, { proof }: HostCheck): string {
   const about = output.split('\n').filter((line) => /credence/i.test(line) || proof.test(line))
   const shown = about.length > 0 ? about : output.trim().split('\n').slice(-5)
   return shown.join('\n').slice(0, maxDetailLength).trim()
 }
 
-/** The output of a program on both its streams, without colours; null when it takes too long or cannot be started. */
+/** Both output streams of a program, without colours; null if it does not end in time. */
 async function outputOf(file: string, args: readonly string[], machine: Machine, cwd: string): Promise<string | null> {
   const { home, platform } = machine
   const env = { ...machine.env, HOME: machine.env.HOME ?? home, NO_COLOR: '1' }
-  // Windows starts .cmd files through a shell only; the arguments are ours.
+  // Windows can start .cmd files only through a shell. The arguments are our own, so they need no quoting.
   const running = promisify(execFile)(file, args, { cwd, env, shell: platform === 'win32', timeout: maxCheckMs })
   running.child.stdin?.end()
   const { stdout, stderr, signal } = await running.catch((error) => error)

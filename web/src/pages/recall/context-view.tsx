@@ -36,10 +36,7 @@ type ContextViewProps = {
 
 /** The lines of the context with their reasons, followed by the beliefs that were left out. */
 export function ContextView({ answer, isAsked, onWish }: ContextViewProps) {
-  useKeys({
-    u: { does: 'Mark the line under the pointer as useful', onPress: () => pressFeedback('useful') },
-    n: { does: 'Mark the line under the pointer as not useful', onPress: () => pressFeedback('not-useful') },
-  })
+  useKeys({ u: feedbackKey('useful'), n: feedbackKey('not-useful') })
   const lines = contextLines(answer)
   // The cast is safe: `tiers` has only these keys.
   const names = Object.keys(tiers) as TierName[]
@@ -129,27 +126,27 @@ async function giveFeedback(id: string, verdict: FeedbackVerdict): Promise<void>
 /** Two buttons that count whether a recalled line was useful. */
 const Feedback = ({ id, of }: { readonly id: string; readonly of: string }) => (
   <p class="row small">
-    {feedbackButtons.map(([verdict, label]) => (
+    {(['useful', 'not-useful'] as const).map((verdict) => (
       <Button
         key={verdict}
         tone="quiet"
         class="small"
         onClick={() => giveFeedback(id, verdict)}
-        aria-label={`${label}: ${of}`}
-        label={label}
+        aria-label={`${feedbackLabels[verdict]}: ${of}`}
+        label={feedbackLabels[verdict]}
         data-feedback={verdict}
       />
     ))}
   </p>
 )
 
-const pressFeedback = (verdict: FeedbackVerdict): void =>
-  document.querySelector<HTMLElement>(`.recalled:is(:hover, :focus-within) [data-feedback="${verdict}"]`)?.click()
+const feedbackLabels = { useful: 'Useful', 'not-useful': 'Not useful' } as const
 
-const feedbackButtons = [
-  ['useful', 'Useful'],
-  ['not-useful', 'Not useful'],
-] as const satisfies readonly (readonly [FeedbackVerdict, string])[]
+const feedbackKey = (verdict: FeedbackVerdict) => ({
+  does: `${feedbackLabels[verdict]}: the line under the pointer`,
+  onPress: () =>
+    document.querySelector<HTMLElement>(`.recalled:is(:hover, :focus-within) [data-feedback=${verdict}]`)?.click(),
+})
 
 const Reason = ({ icon = 'check', children }: { readonly icon?: IconName; readonly children: ComponentChildren }) => (
   <p class="row soft">

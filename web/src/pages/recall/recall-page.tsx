@@ -115,14 +115,8 @@ export function RecallPage() {
 }
 
 /** Counts every belief of the context once. */
-function countWords({
-  prelude,
-  pinned,
-  relevant,
-  questions,
-  quotes,
-  perhaps,
-}: RouteAnswer<'recall'>['context']): string {
+function countWords(context: RouteAnswer<'recall'>['context']): string {
+  const { prelude, pinned, relevant, questions, quotes, perhaps } = context
   const given = [...pinned, ...[...relevant, ...perhaps].map(({ belief }) => belief), ...questions].map(({ id }) => id)
   const beliefs = pluralize(new Set([...(prelude?.beliefIds ?? []), ...given]).size, 'belief')
   return quotes.length === 0 ? beliefs : `${beliefs} and ${pluralize(quotes.length, 'quote')}`
