@@ -75,7 +75,9 @@ describe('hearing', () => {
   ])('masks the answer to a message that asks for a secret: %s', async (asked, answer, expected) => {
     const { memory, robot } = memories()
 
+    await memory.hear({ text: 'We have a new cellar router.', session: 's1' })
     await robot.hear({ role: 'assistant', text: asked, session: 's1' })
+    await robot.hear({ role: 'assistant', text: 'Which colour is it?', session: 's3' })
     const { turns } = await memory.hear({ text: answer, session: 's1' })
     const together = await memory.hear([
       { role: 'assistant', text: asked, session: 's2' },

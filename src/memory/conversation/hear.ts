@@ -172,14 +172,15 @@ async function withoutAnswer(
 ): Promise<Prepared> {
   const prepared = prepare(ports, request, heard)
   if (!('turn' in prepared) || prepared.turn.role !== 'user' || !mayBeAnswer(heard.text)) return prepared
-  const { user, session, at, text } = prepared.turn
-  const last = before.findLast((one) => 'turn' in one && one.turn.session === session && one.turn.role !== 'tool')
-  let asked = last !== undefined && 'turn' in last ? last.turn.text : undefined
-  if (asked === undefined) {
-    const filter = { user, session, until: at, roles: ['user', 'assistant'] as const }
-    asked = (await ports.store.listTurns(filter, { limit: 1, offset: 0 })).items[0]?.text
-  }
-  const masked = asked === undefined ? text : maskAnswer(text, asked, maskSecret)
+  const { session, text } = prepared.turn
+  const last = before
+    .slice(-maxTurnsBefore)
+    .findLast((one) => 'turn' in one && one.turn.session === session && one.turn.role !== 'tool')
+  const asked =
+    last !== undefined && 'turn' in last
+      ? last.turn
+      : (await saidBefore(ports, prepared.turn)).find((one) => one.session === session)
+  const masked = asked === undefined ? text : maskAnswer(text, asked.text, maskSecret)
   return masked === text ? prepared : prepare(ports, request, { ...heard, text: masked })
 }
 
