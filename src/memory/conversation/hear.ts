@@ -18,7 +18,8 @@ import { planLearning } from '../learn/learn.ts'
 import { offTheRecord } from '../learn/off-the-record.ts'
 import { doubtfulIn, rangesOf } from '../learn/own-words.ts'
 import { findStatements } from '../learn/rules.ts'
-import { idWithoutSecret, maskSecrets, redactSecrets } from '../learn/secrets.ts'
+import { maskAnswer, mayBeAnswer } from '../learn/secret-answers.ts'
+import { idWithoutSecret, maskSecret, maskSecrets, redactSecrets } from '../learn/secrets.ts'
 import type { Author, Ports } from '../ports.ts'
 
 /** A turn to be kept. Everything but the text has a default. */
@@ -92,7 +93,7 @@ export async function hear(ports: Ports, request: HearRequest): Promise<HearResu
   const prepared: Prepared[] = []
   const slices = new TimeSlices()
   for (const turn of request.turns) {
-    prepared.push(prepare(ports, request, turn))
+    prepared.push(await withoutAnswer(ports, request, turn, prepared))
     if (slices.isOver) await slices.pause()
   }
   for (const batch of batchesOf(prepared)) {
@@ -160,6 +161,27 @@ function prepare(ports: Ports, request: HearRequest, heard: HeardTurn): Prepared
     doubtful: found === null ? [] : doubtfulIn(kept, found.findings),
   }
   return { turn, found: found === null ? null : learnable(found, turn, request, ports.now()) }
+}
+
+/** The turn, with its secret masked if the message before it in the conversation asks for one. */
+async function withoutAnswer(
+  ports: Ports,
+  request: HearRequest,
+  heard: HeardTurn,
+  before: readonly Prepared[],
+): Promise<Prepared> {
+  const prepared = prepare(ports, request, heard)
+  if (!('turn' in prepared) || prepared.turn.role !== 'user' || !mayBeAnswer(heard.text)) return prepared
+  const { session, text } = prepared.turn
+  const last = before
+    .slice(-maxTurnsBefore)
+    .findLast((one) => 'turn' in one && one.turn.session === session && one.turn.role !== 'tool')
+  const asked =
+    last !== undefined && 'turn' in last
+      ? last.turn
+      : (await saidBefore(ports, prepared.turn)).find((one) => one.session === session)
+  const masked = asked === undefined ? text : maskAnswer(text, asked.text, maskSecret)
+  return masked === text ? prepared : prepare(ports, request, { ...heard, text: masked })
 }
 
 const maxAgeOfStatementMs = 3_600_000

@@ -146,8 +146,8 @@ function isCalledSecret(text: string, start: number, end: number): boolean {
 /** The text with the parts of names separated: `apiKeyId` becomes `api_Key_Id`. */
 const inParts = (text: string): string => text.replace(/(?<=[a-z\d])(?=[A-Z])/gu, '_')
 
-/** Random runs that are not secrets: the digest of a hash function, a hexadecimal number. */
-const namedNumber = /^(?:sha\d{0,3}-|0x[\dA-Fa-f]+$)/u
+/** Random runs that are not secrets: the digest of a hash function, a hexadecimal number, a public key of SSH. */
+const namedNumber = /^(?:sha\d{0,3}-|0x[\dA-Fa-f]+$|AAAA[A-Z]3NzaC1)/u
 const fileName = /[\w-]\.[a-z]{2,5}$/u
 
 /** The characters of credentials; any other character ends one. */

@@ -52,6 +52,8 @@ export const hasMask = (text: string): boolean => text.includes(mask)
 /** The text with its secrets masked; it has the same length. */
 export const maskSecrets = (text: string): string => replaceSecrets(text, (length) => mask.repeat(length))
 
+export const maskSecret = (secret: string): string => mask.repeat(secret.length)
+
 /** The text for display: an ellipsis in place of each secret. */
 export const redactSecrets = (text: string): string => replaceSecrets(text, () => '…')
 
