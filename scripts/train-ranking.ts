@@ -474,7 +474,8 @@ function searchTable(results: readonly Result[]): string {
     results.filter(({ row }) => row.fine.size > 0),
     ({ row }) => `${row.family}, all`,
   )
-  const rows = [...groups, ...families]
+  const shownGroups = [...groups].filter(([, some]) => some.some(({ row }) => row.family === 'life' || isChanged(row)))
+  const rows = [...shownGroups, ...families]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, some]) => {
       const at = (place: number) => count(some, ({ ids, row }) => rankIn(ids, row.fine) <= place)
@@ -528,17 +529,13 @@ function countShown(results: readonly Result[], linesOfResult: (result: Result) 
 const isSureLine = ({ level }: ShownLine): boolean => level === 'sure'
 
 type LevelsByKind = Model['levels']['normal']
-type LimitsByKind = Model['limits']
 const kindOf = ({ row }: Result): MessageKind => (row.question.isQuestion ? 'question' : 'request')
-/** The lines of a result with the levels of its kind. */
-const linesWith =
-  (levels: LevelsByKind, limits: LimitsByKind) =>
-  (one: Result): readonly ShownLine[] =>
-    one.lines(levels[kindOf(one)], limits[kindOf(one)])
-
-function recallTable(measured: readonly Result[], levels: LevelsByKind, limits: LimitsByKind): string {
+function recallTable(measured: readonly Result[], calibrationOf: (result: Result) => Calibration): string {
   const results = measured.filter(({ row }) => row.isRecalled)
-  const shownIn = linesWith(levels, limits)
+  const shownIn = (one: Result): readonly ShownLine[] => {
+    const { levels, limits } = calibrationOf(one)
+    return one.lines(levels.normal[kindOf(one)], limits[kindOf(one)])
+  }
   const groups = Map.groupBy(results, ({ row }) =>
     row.asked.kind === 'foreign'
       ? `${row.family}, messages of other people`
@@ -567,100 +564,180 @@ function recallTable(measured: readonly Result[], levels: LevelsByKind, limits: 
   ].join('\n')
 }
 
-/** The lowest threshold for the probability that at most so many of some messages reach with a line. */
-function thresholdFor(results: readonly Result[], isShown: (result: Result) => boolean, most: number): number {
-  const reached = results
-    .filter(isShown)
-    .map(({ decision }) => decision.probability)
-    .sort((a, b) => b - a)
-  return Math.ceil(1_000 * (reached[most] ?? 0) + 1) / 1_000
-}
-
 /** Max share of messages with a line that should have none, by kind: sure lines, all lines, and all lines if eager. */
 const maxFalse = {
   unrelated: { sure: 0.02, normal: 0.06, eager: 0.15 },
   'never-told': { sure: 0.1, normal: 0.4, eager: 0.6 },
 }
 type Strictness = 'sure' | 'normal' | 'eager'
+/** How many messages with a line that should have none there may be. */
+type Budget = Readonly<Record<keyof typeof maxFalse, number>>
 /** Max share of the messages with outdated turns for which an outdated turn is shown without the newest. */
 const maxOutdated = 0.05
 
 type Calibration = Pick<Model, 'levels' | 'limits'>
 
-const ofKind = (results: readonly Result[], kind: MessageKind, asked: string): readonly Result[] =>
-  results.filter((one) => one.row.family === 'life' && kindOf(one) === kind && one.row.asked.kind === asked)
+/**
+ * The probabilities of messages that show a line if their probability is reached: a false, a right or an outdated one.
+ * `changed`: an outdated one about a changed fact.
+ */
+type Reaching = Readonly<Record<keyof typeof maxFalse | 'right' | keyof MostOutdated, readonly number[]>>
+type MostOutdated = { readonly outdated: number; readonly changed: number }
+/** What the messages of one kind show with some limits of updates. */
+type Possible = { readonly limits: UpdateLimits; readonly any: Reaching; readonly sure: Reaching }
+type Chosen = { readonly possible: Possible; readonly sure: number; readonly normal: number }
 
-/** The thresholds of one kind of message, of which at most `unrelated` unrelated ones may reach each of the three. */
-function thresholdsOf(
-  results: readonly Result[],
-  kind: MessageKind,
-  limits: UpdateLimits,
-  unrelated: Readonly<Record<Strictness, number>>,
-): Record<Strictness, number> {
-  const neverTold = ofKind(results, kind, 'never-told')
-  const threshold = (which: Strictness): number => {
-    const isShown = (one: Result): boolean =>
-      one.lines({ sure: 0, perhaps: 0 }, limits).some((shown) => which !== 'sure' || isSureLine(shown))
-    const most = Math.floor(maxFalse['never-told'][which] * neverTold.length)
-    return Math.max(
-      thresholdFor(neverTold, isShown, most),
-      thresholdFor(ofKind(results, kind, 'unrelated'), isShown, unrelated[which]),
-    )
+function reachingOf(results: readonly Result[], linesOfResult: (result: Result) => readonly ShownLine[]): Reaching {
+  const shown = results.map((one) => ({ ...one, lines: linesOfResult(one) })).filter(({ lines }) => lines.length > 0)
+  const probabilities = (isWanted: (one: (typeof shown)[number]) => boolean): readonly number[] =>
+    shown
+      .filter(isWanted)
+      .map(({ decision }) => decision.probability)
+      .sort((a, b) => b - a)
+  const hasOf = (which: 'fine' | 'outdated') => (one: (typeof shown)[number]) =>
+    one.lines.some(({ id }) => one.row[which].has(id))
+  const isOutdated = (one: (typeof shown)[number]): boolean => hasOf('outdated')(one) && !hasOf('fine')(one)
+  return {
+    unrelated: probabilities(({ row }) => row.asked.kind === 'unrelated'),
+    'never-told': probabilities(({ row }) => row.asked.kind === 'never-told'),
+    right: probabilities(hasOf('fine')),
+    outdated: probabilities(isOutdated),
+    changed: probabilities((one) => isOutdated(one) && isChanged(one.row)),
   }
-  const normal = threshold('normal')
-  return { normal, sure: Math.max(normal, threshold('sure')), eager: Math.min(normal, threshold('eager')) }
 }
 
-/** The limits of updates that show the right turn most often, with at most the allowed share of outdated turns. */
-function calibrateKind(results: readonly Result[], kind: MessageKind, unrelated: Record<Strictness, number>) {
-  const needing = results.filter((one) => one.row.fine.size > 0 && kindOf(one) === kind)
-  const outdating = needing.filter(({ row }) => row.outdated.size > 0)
-  let best = { thresholds: { sure: 1, normal: 1, eager: 1 }, limits: { likely: 0, unclear: 0 }, excess: 1e9, right: 0 }
+function possibilitiesOf(results: readonly Result[]): readonly Possible[] {
+  const all: Possible[] = []
   for (let unclear = -2; unclear <= 6; unclear += 0.5)
     for (let likely = Math.max(-4, unclear - 8); likely <= unclear; likely += 1) {
       const limits = { likely, unclear }
-      const thresholds = thresholdsOf(results, kind, limits, unrelated)
-      const shownIn = (one: Result) => one.lines({ sure: thresholds.sure, perhaps: thresholds.normal }, limits)
-      const sure = countShown(needing, (one) => shownIn(one).filter(isSureLine)).right
-      const right = countShown(needing, shownIn).right + sure
-      const excess = Math.max(0, countShown(outdating, shownIn).outdated - maxOutdated * outdating.length)
-      if (excess < best.excess || (excess === best.excess && right > best.right))
-        best = { thresholds, limits, excess, right }
+      const lines = new Map(results.map((one) => [one, one.lines({ sure: 0, perhaps: 0 }, limits)]))
+      const linesIn = (one: Result): readonly ShownLine[] => lines.get(one) ?? []
+      const sure = reachingOf(results, (one) => linesIn(one).filter(isSureLine))
+      all.push({ limits, any: reachingOf(results, linesIn), sure })
     }
-  return best
+  return all
 }
 
-/** Requests may use what questions leave of the limit for unrelated messages. */
+/** The lowest threshold that keeps within a budget. */
+function thresholdFor(reaching: Reaching, budget: Budget): number {
+  const above = (which: keyof Budget): number => Math.ceil(1_000 * (reaching[which][budget[which]] ?? 0) + 1) / 1_000
+  return Math.max(above('unrelated'), above('never-told'))
+}
+
+const countReaching = (probabilities: readonly number[], threshold: number): number =>
+  count(probabilities, (probability) => probability >= threshold)
+
+/** The limits of updates that show the right turn most often, with at most so many outdated turns. */
+function chooseLimits(
+  possibilities: readonly Possible[],
+  budgets: Readonly<Record<'sure' | 'normal', Budget>>,
+  most: MostOutdated,
+): Chosen & { readonly excess: number; readonly right: number } {
+  return possibilities
+    .map((possible) => {
+      const { any, sure: sureLines } = possible
+      const normal = thresholdFor(any, budgets.normal)
+      const sure = Math.max(normal, thresholdFor(sureLines, budgets.sure))
+      const right = countReaching(any.right, normal) + countReaching(sureLines.right, sure)
+      const excessOf = (which: keyof MostOutdated): number =>
+        Math.max(
+          0,
+          countReaching(any[which], normal) - most[which],
+          countReaching(sureLines[which], sure) - most[which],
+        )
+      return { possible, sure, normal, right, excess: excessOf('outdated') + excessOf('changed') }
+    })
+    .reduce(better)
+}
+
+type Rated = { readonly excess: number; readonly right: number }
+const better = <Option extends Rated>(a: Option, b: Option): Option =>
+  b.excess < a.excess || (b.excess === a.excess && b.right > a.right) ? b : a
+
+const upTo = (number: number): readonly number[] => Array.from({ length: number + 1 }, (_, at) => at)
+
+/** Every way to divide a budget between requests and questions. */
+function divisionsOf(
+  whole: Budget,
+  requests: readonly Result[],
+): readonly (readonly [request: Budget, rest: Budget])[] {
+  const most = (which: keyof Budget): number =>
+    Math.min(
+      whole[which],
+      count(requests, ({ row }) => row.asked.kind === which),
+    )
+  return upTo(most('never-told')).flatMap((neverTold) =>
+    upTo(most('unrelated')).map(
+      (unrelated) =>
+        [
+          { 'never-told': neverTold, unrelated },
+          { 'never-told': whole['never-told'] - neverTold, unrelated: whole.unrelated - unrelated },
+        ] as const,
+    ),
+  )
+}
+
+/** The thresholds of questions and requests that together show the right turn most often, within limits for all messages. */
 function calibrate(measured: readonly Result[]): Calibration {
   const results = measured.filter(({ row }) => row.family === 'life')
-  const unrelated = (['question', 'request'] as const).flatMap((kind) => ofKind(results, kind, 'unrelated')).length
-  const allowed = mapValues(maxFalse.unrelated, (share) => Math.floor(share * unrelated))
-  const question = calibrateKind(results, 'question', allowed)
-  const left = mapValues(allowed, (most, which) => {
-    const levels = { sure: question.thresholds[which], perhaps: question.thresholds[which] }
-    return (
-      most - count(ofKind(results, 'question', 'unrelated'), (one) => one.lines(levels, question.limits).length > 0)
-    )
+  const ofKind = Map.groupBy(results, kindOf)
+  const questions = ofKind.get('question') ?? []
+  const requests = ofKind.get('request') ?? []
+  const budgetFor = (which: Strictness): Budget => {
+    const most = (kind: keyof Budget): number =>
+      Math.floor(maxFalse[kind][which] * count(results, ({ row }) => row.asked.kind === kind))
+    return { unrelated: most('unrelated'), 'never-told': most('never-told') }
+  }
+  const outdatedIn = (some: readonly Result[], changed: number): MostOutdated => ({
+    outdated: maxOutdated * count(some, ({ row }) => row.outdated.size > 0),
+    changed,
   })
-  const request = calibrateKind(results, 'request', left)
-  const levelsFor = (which: Strictness): Model['levels']['normal'] => ({
-    question: { sure: question.thresholds.sure, perhaps: question.thresholds[which] },
-    request: { sure: request.thresholds.sure, perhaps: request.thresholds[which] },
+  const mostChanged = Math.floor(maxOutdated * count(results, ({ row }) => isChanged(row)))
+  const changedRequests = upTo(
+    Math.min(
+      mostChanged,
+      count(requests, ({ row }) => isChanged(row)),
+    ),
+  )
+  const forQuestions = possibilitiesOf(questions)
+  const forRequests = possibilitiesOf(requests)
+  const chosen = divisionsOf(budgetFor('normal'), requests).flatMap(([normalRequest, normalQuestion]) =>
+    divisionsOf(budgetFor('sure'), requests).flatMap(([sureRequest, sureQuestion]) =>
+      changedRequests.map((changed) => {
+        const ofQuestions = { normal: normalQuestion, sure: sureQuestion }
+        const ofRequests = { normal: normalRequest, sure: sureRequest }
+        const question = chooseLimits(forQuestions, ofQuestions, outdatedIn(questions, mostChanged - changed))
+        const request = chooseLimits(forRequests, ofRequests, outdatedIn(requests, changed))
+        return { question, request, right: question.right + request.right, excess: question.excess + request.excess }
+      }),
+    ),
+  )
+  const { question, request } = chosen.reduce(better)
+  const eagerOf = ({ possible, normal }: Chosen, budget: Budget): number =>
+    Math.min(normal, thresholdFor(possible.any, budget))
+  const eager = divisionsOf(budgetFor('eager'), requests)
+    .map(([ofRequests, rest]) => {
+      const thresholds = { question: eagerOf(question, rest), request: eagerOf(request, ofRequests) }
+      const right =
+        countReaching(question.possible.any.right, thresholds.question) +
+        countReaching(request.possible.any.right, thresholds.request)
+      return { thresholds, right, excess: 0 }
+    })
+    .reduce(better).thresholds
+  const levelsFor = (perhaps: Readonly<Record<MessageKind, number>>): LevelsByKind => ({
+    question: { sure: question.sure, perhaps: perhaps.question },
+    request: { sure: request.sure, perhaps: perhaps.request },
   })
   return {
-    limits: { question: question.limits, request: request.limits },
-    levels: { quiet: levelsFor('sure'), normal: levelsFor('normal'), eager: levelsFor('eager') },
+    limits: { question: question.possible.limits, request: request.possible.limits },
+    levels: {
+      quiet: levelsFor({ question: question.sure, request: request.sure }),
+      normal: levelsFor({ question: question.normal, request: request.normal }),
+      eager: levelsFor(eager),
+    },
   }
 }
-
-const mapValues = (
-  numbers: Readonly<Record<Strictness, number>>,
-  change: (value: number, which: Strictness) => number,
-): Record<Strictness, number> => ({
-  sure: change(numbers.sure, 'sure'),
-  normal: change(numbers.normal, 'normal'),
-  eager: change(numbers.eager, 'eager'),
-})
 
 function reliabilityTable(results: readonly Result[]): string {
   const edges = [0, 0.05, 0.1, 0.2, 0.3, 0.5, 1]
@@ -711,11 +788,22 @@ async function trainAll(
     for (const row of rows.filter((one) => one.fold === fold)) results.push(await resultOf(name, row, model))
     console.error(`${name}, fold ${fold}`)
   }
-  const { levels, limits } = calibrate(results)
-  const tables = [searchTable(results), recallTable(results, levels.normal, limits), reliabilityTable(results)].join(
-    '\n\n',
+  const calibration = calibrate(results)
+  const lives = results.filter(({ row }) => row.family === 'life' && row.asked.kind !== 'foreign')
+  const withoutFold = new Map(
+    [...new Set(lives.map(({ row }) => row.fold))].map((fold) => [
+      fold,
+      calibrate(lives.filter(({ row }) => row.fold !== fold)),
+    ]),
   )
-  return { model: { ...(await train(rows)), limits, levels }, tables }
+  const tables = [
+    searchTable(results),
+    recallTable(results, () => calibration),
+    'Recall of each life with the thresholds of the other two:',
+    recallTable(lives, ({ row }) => withoutFold.get(row.fold) as Calibration),
+    reliabilityTable(results),
+  ].join('\n\n')
+  return { model: { ...(await train(rows)), ...calibration }, tables }
 }
 
 const rows: Record<ModelName, Row[]> = { vectors: [], words: [] }

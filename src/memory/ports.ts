@@ -26,6 +26,8 @@ export type Ports = {
   readonly semantic?: { readonly model: string; readonly problem?: () => string | null }
   /** Whether recall uses the embedding model too. A one-shot command does not wait for it, and recalls by words. */
   readonly recallByMeaning?: boolean
+  /** How long recall waits for vectors, which computing or loading the model takes, before it uses words alone. Default 300 ms. */
+  readonly recallWaitMs?: number
   /** How readily recall quotes. Default normal. */
   readonly recallBoldness?: Boldness
   /** Counts recalls, if counting is on, and reads the counts. */

@@ -126,7 +126,7 @@ describe('what is told to a person', () => {
     const { stdout } = await place.run('recall', 'Which release of the operating system is it?', '--near-misses')
 
     expect(stdout).toMatch(
-      /Why no quote is shown\n {2}The best was "Remember that Ada Okafor signs off every release\." \(2026-03-01\)\. The\s+probability that one of the best turns helps is 0\.\d+; quotes are shown as perhaps relevant from 0\.\d+ on, and as\s+sure from 0\.\d+ on\./,
+      /Why no quote is shown\n {2}The best was "Remember that Ada Okafor signs off every release\." \(2026-03-01\)\. By\s+words alone, the probability that one of the best turns helps is 0\.\d+; quotes are shown as perhaps relevant from 0\.\d+\s+on, and as sure from 0\.\d+ on\./,
     )
   })
 

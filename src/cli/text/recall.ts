@@ -201,5 +201,9 @@ function silenceLines(quotes: readonly Quote[], decision: QuoteDecision | undefi
 export const unclearText = 'Several newer turns speak of the same thing, and may have changed it.'
 
 /** The probability that a line helps, and the thresholds. */
-export const levelsText = ({ probability, levels }: Pick<QuoteDecision, 'probability' | 'levels'>): string =>
-  `The probability that one of the best turns helps is ${roundText(probability)}; quotes are shown as perhaps relevant from ${roundText(levels.perhaps)} on, and as sure from ${roundText(levels.sure)} on.`
+export const levelsText = ({
+  probability,
+  levels,
+  meaning,
+}: Pick<QuoteDecision, 'probability' | 'levels' | 'meaning'>): string =>
+  `${meaning === 'words' ? 'By words alone, the' : 'The'} probability that one of the best turns helps is ${roundText(probability)}; quotes are shown as perhaps relevant from ${roundText(levels.perhaps)} on, and as sure from ${roundText(levels.sure)} on.`

@@ -12,7 +12,7 @@ type Asked = { readonly user: string; readonly question: Question; readonly mess
 export async function meaningFor(
   { store, embedder }: Pick<Ports, 'store'> & { readonly embedder: Ports['embedder'] | undefined },
   { user, question, message }: Asked,
-  maxWaitMs?: number,
+  maxWaitMs = Number.POSITIVE_INFINITY,
 ): Promise<MessageMeaning | undefined> {
   if (embedder === undefined || !(await store.hasVectors(user))) return undefined
   const found = Promise.all([embedder(), import('./meaning.ts')])
@@ -21,7 +21,7 @@ export async function meaningFor(
       if (expectedError(error) === null) throw error
       return undefined
     })
-  if (maxWaitMs === undefined) return found
+  if (maxWaitMs === Number.POSITIVE_INFINITY) return found
   const meaning = await within(maxWaitMs, found)
   if (meaning?.wordsOf === undefined) return meaning
   const { wordsOf } = meaning

@@ -1,9 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { unavailable } from '../../errors.ts'
 import { openMemory, openPorts } from '../../open-memory.ts'
+import type { Embedder } from '../../search/embedder.ts'
 import { recompute } from '../../search/explanation.ts'
 import { memoryFrom } from '../memory.ts'
 import type { PerhapsBelief } from '../recall/context.ts'
@@ -26,6 +28,7 @@ const turns = [
   { text: 'My test suite for the parser has results that differ by machine.', session: 'c' },
 ]
 const question = 'What were the results of my medical test?'
+const author = { actor: 'person', origin: 'test' } as const
 
 describe('the meaning of sentences', () => {
   it('is compared with the question as the person named would ask it', () => {
@@ -186,11 +189,33 @@ describe('a belief', () => {
         embedder: () => Promise.reject(unavailable('The endpoint is away.', 'Start it.')),
         recallByMeaning: true,
       },
-      { user: 'local', scopes: ['user:universal'], agent: null, author: { actor: 'person', origin: 'test' } },
+      { user: 'local', scopes: ['user:universal'], agent: null, author },
     )
 
     expect((await broken.search(question)).quotes.length).toBeGreaterThan(0)
     expect((await broken.recall(question)).isMessageCut).toBe(false)
     await broken.close()
+  })
+
+  it('and a turn are found by words alone if vectors take longer than recall waits, which it reports', async () => {
+    await using place = memory(true)
+    await place.opened.hear(turns, { learn: 'nothing' })
+    await place.opened.embedTexts()
+    const { embedder: open, ...ports } = openPorts(place.dir, { semantic: 'on' })
+    const embedder = async (): Promise<Embedder> => {
+      const model = await (open as () => Promise<Embedder>)()
+      const late = async (texts: readonly string[]) => setTimeout(500).then(() => model.embed(texts))
+      return { ...model, embed: late }
+    }
+    const standpoint = { user: 'local', scopes: ['user:universal'], agent: null, author } as const
+    const meaningWithin = async (waiting: { readonly recallWaitMs?: number }) => {
+      const slow = memoryFrom({ ...ports, embedder, recallByMeaning: true, ...waiting }, standpoint)
+      return (await slow.recall(question, { nearMisses: true })).quoteDecision?.meaning
+    }
+
+    expect(await meaningWithin({})).toBe('words')
+    expect(await meaningWithin({ recallWaitMs: 60_000 })).toBe('vectors')
+    expect(await meaningWithin({ recallWaitMs: Number.POSITIVE_INFINITY })).toBe('vectors')
+    await ports.store.close()
   })
 })

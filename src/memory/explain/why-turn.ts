@@ -9,7 +9,7 @@ import { feedbackOn } from '../recall/feedback.ts'
 import { assemble, quoteOf, type RecallRequest } from '../recall/recall.ts'
 
 /** Whether and why one turn is quoted for one message. */
-export type WhyTurn = Pick<QuoteDecision, 'asked' | 'unknown' | 'probability' | 'levels'> & {
+export type WhyTurn = Pick<QuoteDecision, 'asked' | 'unknown' | 'probability' | 'levels' | 'meaning'> & {
   readonly turn: Turn
   /** Whether the turn was said in one of the active scopes. If not, the rest is judged as if its scope were active. */
   readonly isInView: boolean
@@ -46,7 +46,7 @@ export async function whyTurn(ports: Ports, request: WhyTurnRequest): Promise<Wh
   const isInView = visibleScopes(request.scopes).includes(turn.scope)
   const scopes = isInView ? request.scopes : [turn.scope]
   const { context, push } = await assemble(ports, { ...request, scopes, nearMisses: true })
-  const { asked, unknown, probability, levels, considered, quotes, unclear } = push
+  const { asked, unknown, probability, levels, meaning, considered, quotes, unclear } = push
   const quote = context.quotes.find((shown) => shown.turn === turn.id) ?? null
   const found = considered.find((one) => one.turn.id === turn.id)
   const unmet = (): WhyTurn['unmet'] => {
@@ -62,16 +62,8 @@ export async function whyTurn(ports: Ports, request: WhyTurnRequest): Promise<Wh
   }
   const { units, humanWords: words } = await ports.store.turnPostings({ user, scopes: visibleScopes(scopes) }, [])
   return {
-    ...{
-      turn,
-      isInView,
-      quote,
-      best: found === undefined ? null : quoteOf(found),
-      asked,
-      unknown,
-      probability,
-      levels,
-    },
+    ...{ turn, isInView, quote, asked, unknown, probability, levels, meaning },
+    best: found === undefined ? null : quoteOf(found),
     unmet: quote === null ? unmet() : null,
     feedback: await feedbackOn(ports, user, turn.id),
     saidInAll: { units, words },

@@ -118,6 +118,8 @@ export type QuoteDecision = {
   /** The probability that one of the best turns helps, and the threshold of each level. */
   readonly probability: number
   readonly levels: Levels
+  /** `words`: there are no vectors of the turns, or those of the message took too long. */
+  readonly meaning: 'vectors' | 'words'
   /** The best quote, shown or not; null if there is none. */
   readonly best: Quote | null
   /** Ids of turns that are left out because too many newer turns may have changed them. */

@@ -45,7 +45,7 @@ export type RecallRequest = {
 
 const maxNearMisses = 50
 /** Max time that a recall waits for the vector of its message, for example while the model is loaded. */
-const maxWaitMs = 300
+const defaultWaitMs = 300
 /** Max candidates to load in search of beliefs that no agent wrote. */
 const maxLoaded = 1_000
 
@@ -68,7 +68,7 @@ const recallFrom = (ports: Ports, request: RecallRequest): Promise<Context> =>
 
 /** The context, and a function that finds every near miss. */
 export async function assemble(
-  { store, now, agentShare, embedder, recallBoldness, recallByMeaning }: Ports,
+  { store, now, agentShare, embedder, recallBoldness, recallByMeaning, recallWaitMs = defaultWaitMs }: Ports,
   request: RecallRequest,
 ): Promise<{
   readonly context: Context
@@ -96,12 +96,13 @@ export async function assemble(
           ...(recallByMeaning === true
             ? {
                 meaning: (question) =>
-                  meaningFor({ store, embedder }, { user, question, message: endsOf(message) }, maxWaitMs),
+                  meaningFor({ store, embedder }, { user, question, message: endsOf(message) }, recallWaitMs),
               }
             : {}),
         })
       : {
           quotes: [],
+          meaning: 'words',
           considered: [],
           unclear: [],
           asked: [],
@@ -116,7 +117,7 @@ export async function assemble(
       ? (await import('../meaning/belief-meaning.ts')).beliefsByMeaning(
           { store, embedder },
           { user, message: endsOf(message) },
-          maxWaitMs,
+          recallWaitMs,
         )
       : []
   // Requested together, since a networked store answers them in one round trip.
@@ -145,7 +146,7 @@ export async function assemble(
   }
 
   const shown = { prelude: preludeOf(standing, limits.maxPrelude), pinned, relevant, questions }
-  const { asked, unknown, probability, levels, unclear } = push
+  const { asked, unknown, probability, levels, unclear, meaning } = push
   const told = new Set([...standing, ...pinned, ...relevant.map(({ belief }) => belief)].map(({ id }) => id))
   const mayShow = (quote: PushedQuote): boolean => {
     const retirement = retirements.get(quote)
@@ -174,7 +175,10 @@ export async function assemble(
     context,
     push,
     near,
-    quoteDecision: { asked, unknown, probability, levels, unclear, best: best === undefined ? null : quoteOf(best) },
+    quoteDecision: {
+      ...{ asked, unknown, probability, levels, unclear, meaning },
+      best: best === undefined ? null : quoteOf(best),
+    },
     misses: async () => {
       const { nearMissesOf } = await import('../explain/near-misses.ts')
       return nearMissesOf(store, { view, linked, context, leftOut: budget.leftOut })

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { ports } from '../../../test/recall/beliefs-at-hand.ts'
 import type { HeardTurn } from '../../memory/conversation/hear.ts'
 import { memoryFrom } from '../../memory/memory.ts'
-import { type Model, type Models, models as trained } from './model.ts'
+import { type Levels, type Model, type Models, models as trained } from './model.ts'
 import { linesOf, type PushOptions, pushQuotes } from './push.ts'
 
 const scopes = ['project:ledger']
@@ -199,6 +199,32 @@ describe('the lines of a message', () => {
       { place: 1, level: 'sure', newer: [] },
       { place: 0, level: 'sure', newer: [1, 2] },
     ])
+  })
+
+  const kinds = Object.entries(trained).flatMap(([name, { levels, limits }]) =>
+    (['question', 'request'] as const).map((kind) => ({ name, kind, levels, limits: limits[kind] })),
+  )
+
+  it.each(kinds)('are never fewer, or less sure, if bolder: with $name, for a $kind', ({ kind, levels, limits }) => {
+    const [quiet, normal, eager] = [levels.quiet[kind], levels.normal[kind], levels.eager[kind]]
+    const thresholds = [quiet, normal, eager].flatMap(({ sure, perhaps }) => [sure, perhaps])
+    // Random probabilities alone would miss thresholds that are close to each other.
+    const probabilities = fc.oneof(fc.double({ min: 0, max: 1, noNaN: true }), fc.constantFrom(...thresholds))
+    fc.assert(
+      fc.property(decisions, probabilities, (given, probability) => {
+        const decision = { ...decisionOf(given), probability, isQuestion: kind === 'question' }
+        const shownAt = (level: Levels) => linesOf(decision, level, limits).lines
+        for (const [less, more] of [
+          [quiet, normal],
+          [normal, eager],
+        ] as const) {
+          const bolder = new Map(shownAt(more).map((line) => [line.place, line.level]))
+          for (const { place, level } of shownAt(less))
+            expect(level === 'sure' ? ['sure'] : ['sure', 'perhaps']).toContain(bolder.get(place))
+        }
+      }),
+      { numRuns: 300 },
+    )
   })
 
   it('are none if a third newer turn may well have changed the only one', () => {

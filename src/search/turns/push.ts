@@ -33,6 +33,8 @@ export type Push = {
   /** The probability that one of the best turns helps, and the thresholds. */
   readonly probability: number
   readonly levels: Levels
+  /** `words`: the sentences or the words that are compared have no vectors, or computing them took too long. */
+  readonly meaning: 'vectors' | 'words'
   /** The best turns that may be quoted, shown or not, best first. */
   readonly considered: readonly PushedQuote[]
   /** Ids of turns that are left out because too many newer turns may have changed them. */
@@ -101,6 +103,7 @@ export async function pushQuotes(
   return {
     quotes: question.asksPast ? inOrder : await withCorrections(index, view, inOrder),
     ...{ probability, levels, asked: [...words.values()] },
+    meaning: model === using.vectors ? 'vectors' : 'words',
     considered: places
       .toSorted((a, b) => (probabilities[b] as number) - (probabilities[a] as number))
       .map((place) => quoted.get(place) as PushedQuote),

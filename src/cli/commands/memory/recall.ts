@@ -53,9 +53,7 @@ export const recall = defineCommand({
       nearMisses: explain || nearMisses,
     })
     const { prelude, pinned, relevant, questions, quotes, perhaps } = context
-    const compared = explain ? await memory.meaningStatus() : null
-    const meaning =
-      compared === null ? undefined : compared.isUsedByRecall && compared.indexed > 0 ? 'vectors' : 'words'
+    const meaning = explain ? context.quoteDecision?.meaning : undefined
     const isFound = relevant.length + quotes.length + perhaps.length > 0
     const isLookedFor = !render && !isFound && asOf === undefined
     const hints = isLookedFor ? await hintsFor(memory, message, context) : null

@@ -1,12 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { temporaryDirectory } from '../../../../test/temporary-directory.ts'
 import { MemoryError } from '../../../errors.ts'
+import type { Embedder } from '../../../search/embedder.ts'
+import { packVectors } from '../../../search/turns/cosines.ts'
 import { inMemory } from '../../../store/sqlite/database.ts'
 import { openSqliteStore } from '../../../store/sqlite/sqlite-store.ts'
 import { summariseCases } from '../../score/figures.ts'
@@ -27,7 +30,8 @@ const packs = fileURLToPath(new URL('../../../../packs', import.meta.url))
 const suites = ['longmemeval', 'longmemeval-pooled', 'locomo', 'beam', 'ama-bench', 'factconsolidation']
 const lexical = turnSystemNames.filter((name) => !name.includes('vectors'))
 
-const open = (name: string): Promise<HearingSystem> => {
+const noModel = (): Promise<Embedder> => Promise.reject(new Error('No test needs a model.'))
+const open = (name: string, openEmbedder = noModel): Promise<HearingSystem> => {
   let last = 0
   return openTurnSystem(name, {
     open: async () => ({
@@ -35,7 +39,7 @@ const open = (name: string): Promise<HearingSystem> => {
       newId: () => `b-${++last}`,
       dispose: async () => {},
     }),
-    openEmbedder: () => Promise.reject(new Error('No test needs a model.')),
+    openEmbedder,
     version: 'test',
   })
 }
@@ -56,6 +60,46 @@ async function outcomesOf(
 }
 
 for (const name of lexical) describeHearing(name, () => open(name))
+
+it('waits for vectors however long they take, so that results do not depend on the load of a machine', async () => {
+  const texts = ['My physician moved the practice to Bergen.', 'The tyres of the van were changed in May.']
+  const topics = [/physician|doctor/iu, /practice|work/iu, /tyres|van/iu]
+  const vectorOf = (text: string) => Float32Array.from([...topics.map((topic) => Number(topic.test(text))), 0.1])
+  const answerAfter = async (ms: number) => {
+    const embedder: Embedder = {
+      model: 'topics',
+      dimensions: topics.length + 1,
+      embed: (asked) => setTimeout(ms).then(() => asked.map(vectorOf)),
+      words: (asked) =>
+        setTimeout(ms).then(() =>
+          asked.map((text) => {
+            const words = text
+              .toLowerCase()
+              .split(/[^a-z]+/u)
+              .filter((word) => word !== '')
+            const vectors = packVectors(words.map(vectorOf), topics.length + 1)
+            return { words, vectors }
+          }),
+        ),
+    }
+    const memory = await open('credence-vectors', async () => embedder)
+    const scope = 'user:universal'
+    await memory.hear(
+      texts.map((text, place) => ({
+        ...{ user: 'ann', scope, id: `t${place}`, session: `s${place}`, index: place, text },
+        ...{ role: 'user', at: `2026-03-0${place + 1}T12:00:00Z` },
+      })),
+    )
+    const asked = { user: 'ann', scopes: [scope], message: 'Where does my doctor work now?' }
+    const { confidence, quotes } = await memory.recall({ ...asked, recall: {}, budget: {} })
+    await memory.close()
+    return { confidence, quotes }
+  }
+  const prompt = await answerAfter(0)
+
+  expect(prompt.confidence).toBeGreaterThan(0)
+  expect(await answerAfter(400)).toEqual(prompt)
+})
 
 describe.each(suites)('the sample of %s', (suite) => {
   it('is answered by Credence, and by nothing when search is off', async () => {

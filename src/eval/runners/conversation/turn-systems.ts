@@ -103,7 +103,9 @@ function credenceTurns(
   let opened: Opened | null = null
   let given = new Map<string, string>()
   const opening = async (): Promise<Opened> => {
-    const meaning = openEmbedder === null ? {} : { embedder: openEmbedder, recallByMeaning: true }
+    // A time limit would make the results depend on the load of the machine.
+    const recallWaitMs = Number.POSITIVE_INFINITY
+    const meaning = openEmbedder === null ? {} : { embedder: openEmbedder, recallByMeaning: true, recallWaitMs }
     opened ??= { ...(await open()), recallBoldness, ...meaning }
     return opened
   }
