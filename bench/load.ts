@@ -5,17 +5,17 @@ export type LoadRow = {
   readonly clients: number
   readonly perSecond: number
   readonly spread: Spread
-  /** Processor time of one call, where it is measured. */
+  /** Processor time of one call, if measured. */
   readonly cpuMs?: number
-  /** Beside the first of those measured together, the floor. */
+  /** The ratio to the floor, the first of the calls measured together. */
   readonly ratio?: Ratio
 }
 
 const rounds = 5
 
 /**
- * What is measured and its floor, a part of the questions at a time, so that the same noise falls on both. `cpu` is the processor
- * time so far, in milliseconds, of everything that takes part.
+ * Measures calls and their floor in alternating rounds, so that the same noise affects both. `cpu` returns the processor time so
+ * far, in milliseconds, of all processes involved.
  */
 export async function inTurns<Question>(
   asks: Readonly<Record<string, (question: Question) => Promise<unknown>>>,
@@ -45,7 +45,7 @@ export async function inTurns<Question>(
   }))
 }
 
-/** As many at a time as there are clients, each asking again as soon as it has its answer. */
+/** Runs questions with this many parallel clients; each sends its next question when it has its answer. */
 export async function underLoad<Question>(
   clients: number,
   questions: readonly Question[],

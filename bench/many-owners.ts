@@ -10,7 +10,7 @@ type Size = { readonly users: number; readonly beliefsEach: number }
 
 const firstOwners = (users: number): readonly string[] => Array.from({ length: users }, (_, at) => ownerName(at))
 
-/** Fills a memory through the import use case, one user after the other. All users have beliefs with the same texts. */
+/** Fills a memory through the import use case, one user after the other. The beliefs of all users have the same texts. */
 export async function fillUsers(
   dir: string,
   store: string | undefined,
@@ -27,8 +27,8 @@ export async function fillUsers(
 }
 
 /**
- * Fills a PostgreSQL store: the active users through the import use case, the others by copying the rows of the first within the
- * server. The journals of the copies do not verify; they are there to make the tables as large as they would be.
+ * Fills a PostgreSQL store: the active users through the import use case, the others by copying the first user's rows within the
+ * server. The journals of the copies do not verify; they only give the tables a realistic size.
  */
 export async function fillServer(dir: string, address: string, size: Size, active: readonly string[]): Promise<void> {
   await fillUsers(dir, address, size, active)

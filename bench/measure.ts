@@ -1,4 +1,4 @@
-/** Quantiles of a sample, in the unit it was measured in. */
+/** Quantiles of a sample, in the unit of the sample. */
 export type Spread = { readonly p50: number; readonly p95: number; readonly p99: number; readonly samples: number }
 
 export function spreadOf(sample: readonly number[]): Spread {
@@ -15,16 +15,16 @@ function quantile(sample: readonly number[], share: number): number {
   return sorted[Math.max(0, Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1))] ?? Number.NaN
 }
 
-/** How many times as long, round by round: the median, and the range that holds eight of ten rounds. */
+/** A ratio of durations, per round: the median, and the range of the middle eight of ten rounds. */
 export type Ratio = { readonly median: number; readonly low: number; readonly high: number }
 
-/** The samples of each round are compared with those of the same round, which the same noise fell on. */
+/** Compares the samples of the same round, because the same noise affected them. */
 export function ratioOf(rounds: readonly (readonly number[])[], others: readonly (readonly number[])[]): Ratio {
   const ratios = rounds.map((round, index) => quantile(round, 0.5) / quantile(others[index] ?? [], 0.5))
   return { median: quantile(ratios, 0.5), low: quantile(ratios, 0.1), high: quantile(ratios, 0.9) }
 }
 
-/** Milliseconds each call took, after warming up on other inputs: nothing measured has been asked before. */
+/** Milliseconds per call. Warms up with other inputs, so that no measured input has been used before. */
 export async function timeEach<Input>(
   { inputs, warmUp }: { readonly inputs: readonly Input[]; readonly warmUp: readonly Input[] },
   call: (input: Input) => unknown,

@@ -17,7 +17,7 @@ import { turnsLane } from './lanes/turns.ts'
 import { writesLane } from './lanes/writes.ts'
 import { type Report, updatePerformancePage } from './page/performance-page.ts'
 
-/** One thing that is measured. What it returns is written to the results as it is. */
+/** One measurement. Its return value is written to the results unchanged. */
 export type Lane = {
   readonly name: string
   readonly summary: string
@@ -25,7 +25,7 @@ export type Lane = {
 }
 
 export type LaneOptions = {
-  /** Small sizes, to see that everything runs. */
+  /** Small sizes, to check that everything runs. */
   readonly quick: boolean
   readonly log: (line: string) => void
   readonly stores: FilledStores
@@ -79,7 +79,7 @@ async function main(): Promise<number> {
     machine: machine(),
     versions: versions(),
     seconds,
-    // Each lane returns what its section of the page shows.
+    // Each lane returns the figures that its section of the page shows.
     results: results as Report['results'],
   })
   try {
@@ -89,7 +89,7 @@ async function main(): Promise<number> {
       results[lane.name] = await lane.run({ quick: values.quick, log: (line) => console.error(line), stores })
       seconds[lane.name] = Math.round((performance.now() - start) / 1_000)
       console.error(`== ${lane.name} took ${seconds[lane.name]} s`)
-      // After each lane, so that a run that is interrupted leaves what it has measured.
+      // Saved after each lane, so that an interrupted run keeps its measurements so far.
       if (!values.quick && !values['no-write']) save(report(), positionals)
     }
   } finally {
@@ -119,7 +119,7 @@ const machine = () => ({
   platform: `${process.platform} ${process.arch}`,
 })
 
-/** Of everything that was measured. */
+/** The versions of all measured packages. */
 function versions(): Readonly<Record<string, string>> {
   const lock = JSON.parse(readFileSync(new URL('../package-lock.json', import.meta.url), 'utf8')) as {
     packages: Readonly<Record<string, { readonly version: string }>>

@@ -1,10 +1,10 @@
 #!/usr/bin/env node
-// Starts Credence. A published package runs its compiled files; a clone runs its TypeScript sources as they stand.
-// This file is plain JavaScript that Node 12 can still parse, because its first duty is to tell an old Node what is
+// Starts Credence. A published package runs its compiled files; a clone runs its TypeScript sources directly.
+// This file is plain JavaScript that Node 12 can still parse, so that it can tell users of an old Node which version is
 // needed.
 //
-// Exit code 2 means: this Node cannot run Credence. Every other code comes from the command itself. A hook always ends
-// with 0: the programs that run it read 2 as an order to stop.
+// Exit code 2 means that this Node cannot run Credence. Every other code comes from the command itself. A hook always exits
+// with 0, because hosts interpret 2 as an order to stop.
 
 // biome-ignore-all lint/style/useNodejsImportProtocol: Node 12 does not know the prefix
 const { chmodSync, existsSync, mkdirSync, readFileSync, realpathSync, statSync } = require('fs')
@@ -14,7 +14,7 @@ const isHook = process.argv[2] === 'hook'
 const root = join(__dirname, '..')
 const isClone = existsSync(join(root, 'src', 'cli', 'main.ts'))
 
-// SQLite is part of Node; whether it is new enough is checked when a store is opened.
+// SQLite is part of Node; its version is checked when a store is opened.
 const needed = '24.0'
 const isSupported = isAtLeast(needed) && (!isClone || Boolean(process.features.typescript))
 
@@ -49,10 +49,10 @@ function run() {
     )
 }
 
-/** `input`: standard input, if it was read already. */
+/** `input`: standard input, if it was already read. */
 async function runHere(argv, input) {
-  // Saves compiling (and, in a clone, stripping types) again at every start. The directory is the user's own: the
-  // default one in the shared temporary directory could be prepared by somebody else.
+  // Avoids compiling (and, in a clone, stripping types) again at every start. Uses a private directory, because another user
+  // could have prepared the default one in the shared temporary directory.
   const cache = join(process.env.XDG_CACHE_HOME || join(require('os').homedir(), '.cache'), 'credence')
   if (isPrivate(cache)) require('module').enableCompileCache(cache)
   printWarningsPlainly()
@@ -62,7 +62,7 @@ async function runHere(argv, input) {
   return main(argv, { ...processEnvironment(), stdin: () => require('stream').Readable.from([input]) })
 }
 
-/** Makes a directory that only its owner may use, whatever the umask is. Code in one that others can change would be run. */
+/** Creates a private directory, regardless of the umask. False if another user owns it, because code in it is run. */
 function isPrivate(directory) {
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 })
@@ -77,24 +77,24 @@ function isPrivate(directory) {
 
 async function loadCommandLine() {
   if (isClone) return import('../src/cli/main.ts')
-  // V8 compiles a function when it is first called, which is too late for the cache. So all functions of the file that a
-  // prompt needs are compiled while it is loaded, once; its first line switches this off again (scripts/build.ts).
+  // V8 compiles a function on its first call, which is too late for the cache. With this flag, all functions of the file that a
+  // prompt needs are compiled on loading; the first line of the file clears the flag again (scripts/build.ts).
   require('v8').setFlagsFromString('--no-lazy')
   return require('../dist/cli/main.js')
 }
 
-/** Replaces Node's own format, `(node:123) Warning: …`. Without a listener, warnings are switched off. */
+/** Replaces Node's format, `(node:123) Warning: …`. Without a listener, warnings are switched off, and stay off. */
 function printWarningsPlainly() {
   if (process.listenerCount('warning') === 0) return
   process.removeAllListeners('warning')
   process.on('warning', ({ message, stack }) => {
-    // Some releases announce this at every start.
+    // Some Node releases print these at every start.
     if (/^(?:Type Stripping|SQLite) is an experimental feature/.test(message)) return
     console.error(`warning: ${process.env.CREDENCE_DEBUG === '1' ? stack : message}`)
   })
 }
 
-/** The Node that `npm ci` puts into a clone, whatever the machine has. */
+/** The Node that `npm ci` installs in a clone, regardless of the machine's own. */
 function ownNode() {
   return join(root, 'node_modules', 'node', 'bin', process.platform === 'win32' ? 'node.exe' : 'node')
 }
@@ -104,7 +104,7 @@ function runOnOwnNode() {
   const { version } = JSON.parse(readFileSync(join(root, 'node_modules', 'node', 'package.json'), 'utf8'))
   const child = spawn(ownNode(), process.argv.slice(1), { stdio: 'inherit' })
 
-  // A terminal sends its interrupt to both processes; only one that came from elsewhere has to be passed on.
+  // A terminal sends interrupts to both processes; only signals from elsewhere must be forwarded.
   const isAtTerminal = process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT']) {
     process.on(signal, () => {
@@ -118,7 +118,7 @@ function runOnOwnNode() {
   })
   child.on('exit', (exitCode, signal) => {
     if (signal === null) process.exit(exitCode)
-    // End the way the child ended, so that a caller sees the same.
+    // Ends by the same signal as the child, so that the caller sees it.
     process.removeAllListeners(signal)
     process.kill(process.pid, signal)
   })

@@ -1,5 +1,5 @@
-// The local socket on which processes that already run answer commands of the same account. Loaded before everything
-// else, so it needs nothing but Node. docs/decisions/032-a-process-that-already-runs-answers.md describes the protocol.
+// The local socket on which running processes answer commands of the same account. Loaded before everything else, so it
+// imports only Node modules. docs/decisions/032-a-process-that-already-runs-answers.md describes the protocol.
 
 // biome-ignore-all lint/style/useNodejsImportProtocol: the same as in credence.js
 const { fstatSync, openSync, readdirSync, readFileSync, readlinkSync, statSync, writeSync } = require('fs')
@@ -7,9 +7,9 @@ const { homedir } = require('os')
 const { isAbsolute, join } = require('path')
 
 const protocol = 1
-/** In characters, also of an answer. */
+/** The maximum length of a request or an answer, in characters. */
 const maxLine = 8 * 1024 * 1024
-/** A process that takes longer to greet is hung, and so is one that takes longer to answer. */
+/** A process that takes longer to greet or to answer counts as hung. */
 const maxGreetingMs = 500
 const maxAnswerMs = { hook: 2000, other: 30000 }
 /** Hosts end a hook after 5 s. */
@@ -20,21 +20,21 @@ const askable = ['hook', 'recall', 'search', 'hear']
 const sentVariables =
   /^(?:(?:CREDENCE|XDG)_.*|CLAUDE_PLUGIN_ROOT|CLAUDE_CONFIG_DIR|HOME|PATH|Path|APPDATA|TERM|CI|NO_COLOR|FORCE_COLOR|npm_command|npm_lifecycle_event)$/
 
-/** The directory of the sockets of an account. */
+/** The directory with the sockets of an account. */
 function socketDirectory(env, home) {
   const given = env.XDG_STATE_HOME
   return join(given && isAbsolute(given) ? given : join(home, '.local', 'state'), 'credence', 'run')
 }
 
-/** The first line that a process sends. A client that would send another one is not answered by it. */
+/** The first line that a process sends. A client whose own greeting differs does not use the process. */
 function greeting() {
   const { version } = JSON.parse(readFileSync(join(__dirname, '..', 'package.json'), 'utf8'))
-  // Another mount namespace is another tree of files, although the socket may be in both.
+  // A process in another mount namespace sees other files, even if the socket is visible in both.
   const files = process.platform === 'linux' ? readlinkSync('/proc/self/ns/mnt') : ''
   return JSON.stringify({ protocol, version, program: __dirname, files, timeZone: process.env.TZ || '' })
 }
 
-/** What to listen on or connect to; null if the path is too long. An open directory shortens it on Linux. */
+/** The address to listen on or connect to; null if the path is too long. On Linux, `/proc/self/fd` shortens it. */
 function addressOf(directory, name) {
   if (process.platform === 'win32') return `\\\\.\\pipe\\credence-${name}`
   const path = join(directory, name)
@@ -42,13 +42,13 @@ function addressOf(directory, name) {
   return process.platform === 'linux' ? `/proc/self/fd/${openSync(directory, 'r')}/${name}` : null
 }
 
-/** Whether a directory belongs to this account and no other may use it. */
+/** Whether a directory belongs to this account and is not accessible to others. */
 function isPrivate(directory) {
   const { uid, mode } = statSync(directory)
   return process.platform === 'win32' || (uid === process.getuid() && (mode & 0o077) === 0)
 }
 
-/** Sockets, the newest first. */
+/** The names of the sockets, newest first. */
 function socketsIn(directory) {
   try {
     if (!isPrivate(directory)) return []
@@ -68,8 +68,8 @@ const isAskable = (argv, env) =>
   !argv.some((word) => word === '-' || word.startsWith('--store'))
 
 /**
- * Has a running process run a command, and prints its output. Returns its exit code; or null if no process answers, with
- * the standard input that was read meanwhile.
+ * Asks a running process to run a command, and prints its output. Returns its exit code, or null if no process answers, and
+ * the standard input if it was read.
  */
 async function ask(argv) {
   const nothing = { exitCode: null, input: null }
@@ -114,7 +114,7 @@ function requestLine(argv, input) {
   }
 }
 
-/** A connection to the first process that greets as this one would. A hung process ends the search: time is short. */
+/** Connects to the first process with the same greeting as this one. A hung process ends the search, to save time. */
 async function firstGreeting(directory, names) {
   const wanted = greeting()
   for (const name of names.slice(0, maxTries)) {
@@ -129,7 +129,7 @@ async function firstGreeting(directory, names) {
   return null
 }
 
-/** Reads lines from a socket. A line is `late` after the given time, and null if the connection has ended. */
+/** Connects to a socket and reads lines. A line is `late` after the given time, and null if the connection has ended. */
 function connect(path) {
   const socket = require('net').connect({ path })
   let received = Buffer.alloc(0)
@@ -165,12 +165,12 @@ function connect(path) {
   return { line, send: (text) => socket.write(text), end: () => socket.destroy() }
 }
 
-/** Standard input up to its end. Reading and writing by `fs` spares loading the streams, which takes as long as the answer. */
+/** Reads all of standard input. Uses `fs`, because loading the streams would take as long as the answer. */
 function readInput() {
   try {
     return readFileSync(0)
   } catch {
-    // A terminal, or a pipe that does not block.
+    // Standard input is a terminal or a non-blocking pipe.
     return new Promise((resolve) => {
       const chunks = []
       const settle = () => {

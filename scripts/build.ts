@@ -12,7 +12,7 @@ import { migrations } from '../src/store/sqlite/migrations/migrate.ts'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const target = join(root, 'dist')
 
-/** Entrances of their own, one for each framework, which a program imports beside the library. */
+/** Separate entry points, one per framework, which programs import in addition to the library. */
 const adapters = ['ai-sdk', 'anthropic', 'langgraph', 'telemetry']
 
 rmSync(target, { recursive: true, force: true })
@@ -29,16 +29,16 @@ removeUnusedTypes(join(target, 'types'))
 const inSource = (file: string): string => join(root, 'src', file)
 const bundling = {
   platform: 'node',
-  // Everything installed beside the package stays there.
+  // Installed packages are not bundled.
   external: (id) => !id.startsWith('.') && !id.startsWith('/') && !/^[A-Za-z]:/.test(id),
   logLevel: 'warn',
-  // The groups below decide what is loaded together; a dynamic import of a module in them is meant for the sources.
+  // The groups below decide which modules are loaded together. A dynamic import of a grouped module matters only for unbundled sources.
   checks: { ineffectiveDynamicImport: false },
 } satisfies BuildOptions
-// All files in one folder two below the root, where the sources are too: what is found by a relative path still is.
+// All files are in one folder two levels below the root, like the sources, so that relative paths stay valid.
 const names = { entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' }
 
-/** Runs in a thread, which is started by the name of its file. */
+/** Runs in a worker thread that is started by its file name. */
 const worker = { 'embedding-worker': inSource('memory/meaning/embedding-worker.ts') }
 
 const library = join(target, 'lib')
@@ -52,7 +52,7 @@ await build({
   output: { ...names, dir: library, format: 'esm' },
 })
 
-/** What a hook loads for every prompt, and a recall too. */
+/** The modules that a hook loads for every prompt, and a recall too. */
 const onPromptPath = staticImports(
   [
     'cli/main.ts',
@@ -68,7 +68,7 @@ const onPromptPath = staticImports(
 const onChangePath = staticImports(['memory/use-cases.ts', 'store/sqlite/commit.ts'].map(inSource))
 
 // A one-shot command pays more than half a millisecond for every module, and ten for an ES module that imports from Node.
-// `bin/credence.js` has every function of the file `prompt` compiled while it is loaded; the rest waits for its first call.
+// `bin/credence.js` has every function of the file `prompt` compiled while it is loaded; the others at their first call.
 const commandLine = join(target, 'cli')
 await build({
   ...bundling,
@@ -98,7 +98,7 @@ for (const built of [library, commandLine]) {
 }
 await buildPages({ configFile: join(root, 'web', 'vite.config.ts'), logLevel: 'warn' })
 
-/** Most declarations are of commands and servers, which no program imports. */
+/** Removes declarations that no entry point exports; most belong to commands and servers, which programs do not import. */
 function removeUnusedTypes(directory: string): void {
   const entrances = ['index', ...adapters.map((name) => `adapters/${name}`)]
   const used = new Set(entrances.map((name) => join(directory, `${name}.d.ts`)))
@@ -110,7 +110,7 @@ function removeUnusedTypes(directory: string): void {
     if (!used.has(join(directory, file))) rmSync(join(directory, file))
 }
 
-/** Every source file that these files load before they do anything. */
+/** The source files that these files import statically, directly or indirectly. */
 function staticImports(entries: readonly string[]): ReadonlySet<string> {
   const found = new Set(entries)
   for (const file of found) {

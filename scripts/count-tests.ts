@@ -1,7 +1,7 @@
-// Prints which tests failed and why, and how many passed, failed and were skipped, from the JSON reports of the test
-// runner. A test file that could not be loaded has no tests to count, so it counts as one failure: otherwise it would
-// look like success. Where NAME.again.json is beside NAME.json, the failed tests were run a second time: those that
-// passed then are listed as unsteady, and their files as repeated. With --failed-files, prints only the files with failed tests.
+// Prints the failed tests with their errors, and the numbers of passed, failed and skipped tests, from the JSON reports of the test
+// runner. A test file that could not be loaded counts as one failure: it has no tests to count, and would otherwise look like
+// success. If NAME.again.json exists next to NAME.json, the failed tests were run again: those that passed then are listed as
+// unsteady, and their files as repeated. With --failed-files, prints only the files with failed tests.
 import { existsSync, readFileSync } from 'node:fs'
 import { relative } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -24,7 +24,7 @@ const Report = z.object({
   ),
 })
 
-/** Enough of a failure to know what it is; the whole of it stands further up. */
+/** Enough lines to recognise a failure; the full output is further up. */
 const linesPerFailure = 12
 
 const { values, positionals: paths } = parseArgs({
@@ -33,7 +33,7 @@ const { values, positionals: paths } = parseArgs({
 })
 if (paths.length === 0) throw new Error('Usage: count-tests.ts [--failed-files] REPORT…')
 
-// A report that is missing means that its tests never ended, so reading it must fail.
+// A missing report means that its tests never ended, so reading it must fail.
 const testsOf = (path: string) =>
   Report.parse(JSON.parse(readFileSync(path, 'utf8'))).testResults.flatMap((result) => {
     const file = relative('.', result.name)
@@ -53,7 +53,7 @@ const tests = paths.flatMap((path) => {
   const passedAgain = new Set(second.filter((test) => test.status === 'passed').map((test) => test.name))
   const failedAgain = new Set(second.filter((test) => test.status === 'failed').map((test) => test.file))
   return testsOf(path).map((test) => {
-    // A file that could not be loaded is steady again when all of its tests pass.
+    // A file that could not be loaded counts as steady again if all its tests pass.
     const passes =
       test.name === test.file ? second.length > 0 && !failedAgain.has(test.file) : passedAgain.has(test.name)
     return test.status === 'failed' && passes ? { ...test, status: 'unsteady' as const } : test

@@ -1,7 +1,5 @@
-// What `npm run dev` does: serves a memory, restarts the server when a source changes, and builds the dashboard again when
-// one of its files changes. Reload the page in the browser to see it.
-//
-//   npm run dev -- [options of credence serve]
+// Implements `npm run dev`: serves a memory, restarts the server when a source changes, and rebuilds the dashboard when one of its
+// files changes. Reload the page in the browser to see the change. Usage: npm run dev -- [options of credence serve]
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'

@@ -1,4 +1,4 @@
-// Writes docs/reference/cli.md and docs/reference/config.md from what the program itself knows. `--check` writes nothing and fails when
+// Generates docs/reference/cli.md and docs/reference/config.md from the program's own tables. `--check` writes nothing and fails if
 // one of them is stale.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

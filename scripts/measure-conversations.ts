@@ -1,7 +1,7 @@
 /**
- * Measures what `credence benchmark run longmemeval` and `locomo` do not: what is shown unasked, to one's own questions and
- * to those of strangers. `node scripts/measure-conversations.ts <directory of the data>`, where longmemeval/ and locomo/ are
- * folders with the published files. Everything goes through the library, on SQLite, without vectors.
+ * Measures the lines shown unasked, for a person's own questions and for those of strangers, which `credence benchmark run
+ * longmemeval` and `locomo` do not measure. `node scripts/measure-conversations.ts <directory of the data>`, where longmemeval/ and
+ * locomo/ are folders with the published files. Everything goes through the library, on SQLite, without vectors.
  */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -17,7 +17,7 @@ if (directory === undefined || !existsSync(directory)) {
   process.exit(2)
 }
 
-/** The conversations of a suite, with the questions whose evidence is marked and that something answers. */
+/** The conversations of a suite, with only those questions that have an answer and marked evidence. */
 const conversationsOf = (suite: Suite, path: string): readonly SuiteConversation[] =>
   [...suite.read(path)].map(({ questions, ...conversation }) => ({
     ...conversation,

@@ -19,7 +19,7 @@ export const tableMarkdown = ({ titles, rows }: Table): string =>
     .map((line) => `| ${line.join(' | ')} |`)
     .join('\n')
 
-/** The measured part of the documentation: nothing in it depends on the machine. */
+/** The generated part of the documentation, which does not depend on the machine. */
 export function measuredMarkdown(
   rows: readonly ComparisonRow[],
   notes: readonly string[],
@@ -38,7 +38,7 @@ export function measuredMarkdown(
   ].join('\n')
 }
 
-/** The figure of each pack when it was first run, beside today's. */
+/** The figure of each pack at its first run, next to today's. */
 function provenanceLines(rows: readonly ComparisonRow[], packs: readonly ListedPackProvenance[]): readonly string[] {
   const today = rows.find(({ backend }) => backend === 'bm25')?.packs ?? []
   const lines = packs.map(({ id, provenance: { casesWritten, by, firstSight } = {} }) => {
@@ -75,7 +75,7 @@ if (import.meta.main) {
   )
   rmSync(out, { recursive: true })
   const { rows, notes, skipped } = JSON.parse(stdout)
-  // A table without some of the backends would be taken for the whole.
+  // A table without some backends would look complete.
   if (skipped.length > 0) throw new Error(skipped.join('\n'))
   const packs = findPacks(join(root, 'packs')).flatMap((path) => {
     const { benchmarkId: id, provenance, runner } = manifestOf(path)

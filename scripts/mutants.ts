@@ -18,13 +18,13 @@ type Mutant = {
   readonly id: string
   readonly promise: string
   readonly file: string
-  /** Occurs once in the file. */
+  /** Must occur exactly once in the file. */
   readonly from: string
   readonly to: string
   readonly tests: readonly string[]
 }
 
-/** A folder in which some faults are chosen by their hashes. `tests`: run in addition to those that import the file. */
+/** A folder in which faults are chosen by their hashes. `tests` are run in addition to those that import the file. */
 type Area = { readonly name: string; readonly files: string; readonly count: number; readonly tests: readonly string[] }
 
 type MutantList = {
@@ -86,7 +86,7 @@ async function main({ mutants, seed, areas, survivors }: MutantList): Promise<nu
   }
 }
 
-/** Stale entries. A fault that cannot be planted, or a test that is gone, would be counted as killed otherwise. */
+/** Stale entries. Without this check, a fault that cannot be planted or a missing test would count as killed. */
 function problemsOf(all: readonly Mutant[], survivors: MutantList['survivors']): readonly string[] {
   const ids = all.map(({ id }) => id)
   return [
@@ -106,7 +106,7 @@ function problemsOf(all: readonly Mutant[], survivors: MutantList['survivors']):
   ]
 }
 
-/** A copy of the working tree without its history, in which `node_modules` is a link. */
+/** A copy of the working tree without its history; `node_modules` is a link. */
 function copyOfSources(): string {
   const copy = mkdtempSync(join(tmpdir(), 'credence-mutants-'))
   const listed = spawnSync('git', ['ls-files', '-co', '--exclude-standard', '-z'], { cwd: root, encoding: 'utf8' })
@@ -124,7 +124,7 @@ async function plantAll(wanted: readonly Mutant[], copies: readonly string[], su
       const path = join(copy, mutant.file)
       const text = readFileSync(path, 'utf8')
       const began = performance.now()
-      // A function, so that "$&" in the replacement means nothing.
+      // A function, so that "$&" in the replacement is not special.
       writeFileSync(
         path,
         text.replace(mutant.from, () => mutant.to),
@@ -146,7 +146,7 @@ async function plantAll(wanted: readonly Mutant[], copies: readonly string[], su
   return results
 }
 
-/** Runs tests in a copy. `failed`: the names of the failed tests, up to the first file that fails. */
+/** Runs tests in a copy. `failed` has the names of the failed tests, up to the first file that fails. */
 function runTests(copy: string, tests: readonly string[], limitMs: number) {
   const args = ['node_modules/vitest/vitest.mjs', 'run', '--bail', '1', '--no-file-parallelism', '--no-color', ...tests]
   const child = spawn(process.execPath, args, { cwd: copy, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
@@ -165,7 +165,7 @@ function runTests(copy: string, tests: readonly string[], limitMs: number) {
   })
 }
 
-/** Prints the counts and the survivors, and returns the exit code. A timeout counts as killed: the tests would not end. */
+/** Prints the counts and the survivors, and returns the exit code. A timeout counts as killed: the tests would hang. */
 function report(results: readonly Result[]): number {
   const survivors = results.filter(({ outcome }) => outcome === 'survived')
   const unexplained = survivors.filter(({ explanation }) => explanation === null)
@@ -184,7 +184,7 @@ function report(results: readonly Result[]): number {
   return unexplained.length === 0 && hasEnough ? 0 : 1
 }
 
-/** Replacements within a line. Each keeps the syntax. */
+/** Replacements within a line that keep the syntax valid. */
 const operators: readonly (readonly [string, RegExp, string])[] = [
   ['>= to >', />=/gu, '>'],
   ['<= to <', /<=/gu, '<'],
@@ -197,14 +197,14 @@ const operators: readonly (readonly [string, RegExp, string])[] = [
   ['no return', /^( +)if \(.*\) return .*$/gu, '$1'],
 ]
 
-/** The faults of an area whose hashes are the smallest: a change of one file leaves the choice in the others as it is. */
+/** The faults of an area with the smallest hashes, so that changing one file does not affect the choice in others. */
 function randomMutants({ name, files, count, tests }: Area, seed: string): readonly Mutant[] {
   const sites = globSync(files, { cwd: root })
     .filter((file) => file.endsWith('.ts') && !/\.(?:test|contract)\.ts$/u.test(file))
     .flatMap((file) => {
       const text = readFileSync(join(root, file), 'utf8')
       return text.split('\n').flatMap((line) => {
-        // Comments and types have no effect; a line that occurs twice could not be told apart.
+        // Comments and types have no effect; a repeated line could not be identified.
         if (/^\s*(?:\/[/*]|\*|import|export type|type|readonly)/u.test(line) || text.split(line).length !== 2) return []
         return operators.flatMap(([operator, pattern, to]) => {
           const changed = [...line.matchAll(pattern)].map(({ index, 0: found }) => {
@@ -234,7 +234,7 @@ function randomMutants({ name, files, count, tests }: Area, seed: string): reado
     }))
 }
 
-/** Fast tests that import a file directly, next to it or elsewhere. */
+/** Fast tests that import a file directly, in any folder. */
 function testsImporting(file: string): readonly string[] {
   return globSync(['src/**/*.test.ts', 'test/**/*.test.ts'], { cwd: root })
     .filter((test) => !/\.(?:slow|hosts)\.test\.ts$/u.test(test))

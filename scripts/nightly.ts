@@ -1,4 +1,4 @@
-// Runs all tests with a new seed for the property tests, and prints it: `FC_SEED=<seed> npm test` repeats the run.
+// Runs all tests with a new seed for the property tests, and prints the seed: `FC_SEED=<seed> npm test` repeats the run.
 import { spawnSync } from 'node:child_process'
 
 const seed = process.env.FC_SEED ?? String(Date.now() % 2 ** 31)

@@ -1,5 +1,5 @@
-// Writes the manifests of the plugin in integrations/plugin and integrations/gemini, from package.json and the tables below.
-// All hosts share the skill, which teaches an agent when to search and how to read the strength of a hit.
+// Writes the manifests of the plugin in integrations/plugin and integrations/gemini, from package.json and the tables below. All
+// hosts share the skill, which teaches an agent when to search and how to interpret the strength of a hit.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -31,7 +31,7 @@ const cursorEvents = {
   preCompact: 'pre-compact',
 }
 
-/** Without Credence on the PATH a hook does nothing; at the start of a session it says what is missing, if the host shows it. */
+/** If Credence is not on the PATH, a hook does nothing; at the start of a session it prints a hint, if the host shows it. */
 function commandFor(event: string, host: string): string {
   const install = '{"systemMessage":"The Credence plugin needs Credence: npm install -g credence"}'
   const note = event === 'session-start' && host !== 'cursor' ? `{ echo '${install}'; exit 0; }` : 'exit 0'
@@ -48,7 +48,7 @@ const matcherHooks = (host: string, events: Readonly<Record<string, string>>, ti
   ),
 })
 
-/** Claude Code does not wait for the command that stores its answer. */
+/** Claude Code runs the command that stores its answer in the background. */
 const asyncAt = (own: string, host: string): object => (host === 'claude-code' && own === 'Stop' ? { async: true } : {})
 
 const serverFor = (host: string | null, more: object = {}) => ({
@@ -57,7 +57,7 @@ const serverFor = (host: string | null, more: object = {}) => ({
   },
 })
 
-/** As the formatter of this repository writes it: a list of texts on one line. */
+/** Formats like this repository's formatter: a list of texts on one line. */
 const formatted = (value: object): string =>
   `${JSON.stringify(value, null, 2).replace(/\[[^[\]{}]*\]/gu, (list) => list.replace(/\s*\n\s*/gu, ' ').replace(/^\[ | \]$/gu, (end) => end.trim()))}\n`
 
@@ -89,10 +89,10 @@ export const pluginFiles: Readonly<Record<string, string>> = Object.fromEntries(
       ),
     },
     'plugin/servers/cursor.json': serverFor('cursor'),
-    // The format that several hosts share, among them Copilot: the skill and the server, no hooks.
+    // The format that several hosts share, including Copilot: the skill and the server, no hooks.
     'plugin/plugin.json': { ...manifest, mcpServers: './mcp.json' },
     'plugin/mcp.json': serverFor(null),
-    // Gemini CLI finds its hooks by the name that Claude Code uses, so it has a folder of its own.
+    // Gemini CLI looks for hooks under the same name as Claude Code, so it needs a separate folder.
     'gemini/gemini-extension.json': { name: 'credence', version, description, ...serverFor('gemini') },
     'gemini/hooks/hooks.json': matcherHooks('gemini', geminiEvents, 5_000),
   }).map(([path, value]) => [path, formatted(value)]),

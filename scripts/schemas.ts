@@ -4,15 +4,15 @@ import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
 import { artifactSchemas, artifactTitles } from '../src/eval/store/parse-artifact.ts'
 
-// Writes the JSON Schemas of the evaluation harness's documents to docs/reference/schemas. With --check it writes nothing and
-// fails when what is there is not what would be written.
+// Writes the JSON Schemas of the evaluation harness's documents to docs/reference/schemas. With --check it writes nothing and fails if
+// any is stale.
 
 const directory = fileURLToPath(new URL('../docs/reference/schemas/', import.meta.url))
 
 const kinds = Object.keys(artifactSchemas) as (keyof typeof artifactSchemas)[]
 const wanted = new Map(
   kinds.map((kind) => {
-    // What a person may write: fields with a default can be left out.
+    // The input schema, in which fields with a default are optional.
     const { $schema, ...schema } = z.toJSONSchema(artifactSchemas[kind], { io: 'input' })
     const title = `Credence ${artifactTitles[kind]}`
     return [`${kind}.schema.json`, `${JSON.stringify({ $schema, title, ...schema }, null, 2)}\n`]

@@ -1,5 +1,5 @@
-// What `npm start` does in a clone: builds the dashboard where that was not done yet, then serves it with the API and MCP
-// on the memory there is, or on a demo one, and runs the retrieval packs once so that there is something to see.
+// Implements `npm start` in a clone: builds the dashboard if needed, then serves it with the API and MCP on the existing memory or
+// on a demo, and runs the retrieval packs once so that there are results to look at.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'

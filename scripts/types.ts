@@ -1,6 +1,6 @@
-// Writes schemas that are made from types, with their comments as descriptions: of the answer of every operation and tool to
-// src/operations/answers.json, and of the arguments of every function of the library to src/library-arguments.json. With --check it
-// writes nothing and fails if a file is stale.
+// Generates schemas from types, with their comments as descriptions: the answers of all operations and tools in
+// src/operations/answers.json, and the arguments of all library functions in src/library-arguments.json. With --check it writes
+// nothing and fails if a file is stale.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -16,9 +16,9 @@ if (project === undefined) throw new Error('TypeScript found no project.')
 const { checker, program } = project
 
 const schemas: Record<string, Schema> = {}
-/** The types with a name that are described, by their ids. */
+/** The named types that are already described, by their ids. */
 const described = new Map<string, number>()
-/** An MCP client gets each tool alone, so its schema refers to no other. */
+/** An MCP client gets each tool separately, so a tool's schema must not refer to others. */
 let isInlined = false
 /** Errors show the names of arguments, not their comments. */
 let areArguments = false
@@ -68,7 +68,6 @@ function write(path: string, text: string): void {
   }
 }
 
-/** One line for each schema. */
 function linesOf(all: Readonly<Record<string, unknown>>, indent: string): string {
   return Object.entries(all)
     .map(([name, schema]) => `${indent}${JSON.stringify(name)}: ${JSON.stringify(schema)}`)
@@ -154,7 +153,7 @@ function unionOf(types: readonly Type[]): Schema {
   return parts.length === 1 ? (parts[0] ?? {}) : { anyOf: parts }
 }
 
-/** A type with a name is described once. */
+/** Describes a named type only once. */
 function namedObject(type: Type): Schema {
   const alias = type.getAliasSymbol()
   const name = alias === undefined || type.getAliasTypeArguments().length > 0 ? undefined : alias.name
@@ -166,14 +165,14 @@ function namedObject(type: Type): Schema {
   if (known !== type.id) throw new Error(`Two types of the answers are called ${name}.`)
   described.set(name, known)
   if (schemas[name] === undefined) {
-    // Before its properties are read: they may refer to it.
+    // Set before the properties are read, because they may refer to the type.
     schemas[name] = {}
     schemas[name] = { ...description(alias), ...objectOf(type) }
   }
   return { $ref }
 }
 
-/** The methods that a value of a type has; none of a type of plain data. */
+/** The methods of a type; empty for plain data. */
 function methodsOf(type: Type): readonly string[] {
   return checker.getPropertiesOfType(type).flatMap((property) => {
     const isMethod = checker.getSignaturesOfType(typeOf(property), SignatureKind.Call).length > 0

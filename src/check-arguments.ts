@@ -4,7 +4,7 @@ import { isObject } from './json.ts'
 import signatures from './library-arguments.json' with { type: 'json' }
 import type { Memory } from './memory/memory.ts'
 
-/** The part of JSON Schema that `npm run docs` makes from the types of the library, and objects with methods. */
+/** The subset of JSON Schema that `npm run docs` generates from the library's types, extended by objects with methods. */
 type Schema = {
   readonly type?: string
   readonly enum?: readonly string[]
@@ -21,7 +21,7 @@ type Schema = {
 type Argument = { readonly name: string; readonly isOptional?: true; readonly schema: Schema }
 type Signatures = Readonly<Record<string, readonly Argument[]>>
 
-/** Checks the types of the arguments of a function of the library, and drops options that are undefined. */
+/** Checks the argument types of a library function, and drops undefined options. */
 export function checkedArguments<Values extends readonly unknown[]>(name: string, values: Values): Values {
   const signature = (signatures as Signatures)[name] ?? []
   if (values.length > signature.length) {
@@ -30,22 +30,22 @@ export function checkedArguments<Values extends readonly unknown[]>(name: string
   }
   for (const [at, argument] of signature.entries()) {
     if (argument.isOptional && values[at] === undefined) continue
-    // An error names an option alone.
+    // Error messages name an option without its argument.
     const path = optionObjects.includes(argument.name) ? [] : [argument.name]
     checkValue(values[at], argument.schema, { name, path, argument: argument.name })
   }
-  // Only properties that are undefined are dropped, which the types allow.
+  // The types allow dropping undefined properties.
   return values.map(withoutUndefined) as unknown as Values
 }
 
-/** The names of arguments whose properties are the options of a function. */
+/** The names of arguments that are objects of options. */
 const optionObjects = ['options', 'statement', 'correction', 'edits', 'selection']
 
 const seeDocs = 'docs/api.md lists the arguments and options of every method.'
 
 type Place = { readonly name: string; readonly path: readonly string[]; readonly argument: string }
 
-/** Throws a MemoryError `invalid` unless a value has the type of a schema. The memory itself checks limits. */
+/** Throws a MemoryError `invalid` if a value does not match the type of a schema. The memory itself checks limits. */
 function checkValue(value: unknown, schema: Schema, place: Place): void {
   const one = alternativeFor(value, schema)
   if (!hasKind(value, one)) throw wrongValue(value, schema, place)
@@ -63,7 +63,7 @@ function checkValue(value: unknown, schema: Schema, place: Place): void {
     if (value[name] === undefined) throw wrongValue(undefined, properties[name] ?? {}, within(name))
 }
 
-/** Of several forms the one that was meant: of the same kind, and with most of the given properties. */
+/** The alternative that was probably meant: of the same kind, with the most properties in common. */
 function alternativeFor(value: unknown, schema: Schema): Schema {
   const known = ({ properties = {} }: Schema): number =>
     isObject(value) ? Object.keys(value).filter((name) => Object.hasOwn(properties, name)).length : 0
@@ -115,7 +115,7 @@ function kindText({ type = '', enum: choices, const: only, anyOf, instance }: Sc
   return only === undefined ? (kindNames[type] ?? type) : String(only)
 }
 
-/** A wrong value as an error message shows it. */
+/** Formats a wrong value for an error message. */
 function formatValue(value: unknown): string {
   if (value === undefined) return 'missing'
   if (typeof value === 'string') return JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value)
@@ -124,7 +124,7 @@ function formatValue(value: unknown): string {
   return isObject(value) ? 'an object' : String(value)
 }
 
-/** The same value without properties that are undefined, which plain JavaScript often passes for absent ones. */
+/** Removes undefined properties, which plain JavaScript often passes instead of omitting them. */
 function withoutUndefined(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutUndefined)
   if (!isObject(value) || Object.getPrototypeOf(value) !== Object.prototype) return value
@@ -133,15 +133,15 @@ function withoutUndefined(value: unknown): unknown {
 }
 
 /**
- * The same memory, whose methods refuse wrong types and unknown options with a MemoryError `invalid`, and report a file that
- * the system refused as `unavailable`.
+ * Wraps a memory. Its methods refuse wrong types and unknown options with a MemoryError `invalid`, and report errors of the
+ * file system as `unavailable`.
  */
 export function checkedMemory(memory: Memory): Memory {
   const calls = Object.keys(memory).map((name) => {
     const call = memory[name as keyof Memory] as (...values: readonly unknown[]) => unknown
     const check = (values: readonly unknown[]) => checkedArguments(`memory.${name}`, values)
     const stream = (...values: readonly unknown[]) => {
-      // The methods that export return an AsyncIterable.
+      // Only the export methods use `stream`; they return an AsyncIterable.
       const items = call(...check(values)) as AsyncIterable<unknown>
       return (async function* () {
         try {

@@ -140,6 +140,7 @@ describe('resolveSettings', () => {
       semanticModel: null,
       recallBoldness: 'normal',
       mirrorAuthority: 'document',
+      syncEvery: 0,
     })
   })
 })

@@ -9,9 +9,9 @@ type Setting<Value> = {
   readonly defaultText: string
   readonly meaning: string
   readonly isValue: (given: unknown) => boolean
-  /** What to write, for an error. */
+  /** The allowed values, for error messages. */
   readonly allowed: string
-  /** The value of an environment variable, to be checked by `isValue`. */
+  /** Parses the value of an environment variable, which `isValue` then checks. */
   readonly read: (text: string) => unknown
 }
 
@@ -53,7 +53,7 @@ const choice = <const Choice extends string>(choices: readonly [Choice, ...Choic
   allowed: `Write ${choices.join(' or ')}.`,
 })
 
-/** https, or http on this machine, because private messages are sent there. */
+/** Only https, or http to this machine, because private messages are sent there. */
 const isEndpoint = (given: unknown): boolean =>
   typeof given === 'string' &&
   /^(?:https:\/\/[^\s@?#]|http:\/\/(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?=[:/]|$))[^\s@?#]*$/u.test(given)
@@ -121,7 +121,7 @@ export const settingsSchema = {
   ),
   benchmarkBaselineSnapshotsEnabled: flag('Allow storing accepted runs as baselines.', true),
   benchmarkDeltaReporterEnabled: flag('Allow comparing the latest runs with a baseline.', true),
-  // Null, because the default is below the memory directory, which is known only later.
+  // Null, because the default is in the memory directory, which is not known here.
   evalStoreDir: text(
     null,
     '`state/evals` in the memory directory',
@@ -139,13 +139,13 @@ export const settingNames = Object.keys(settingsSchema) as readonly SettingName[
 export const environmentName = (setting: string): string =>
   `CREDENCE_${setting.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`
 
-/** Read elsewhere: the memory directory is where settings are found, and debugging must work when settings do not. */
+/** Variables that are read elsewhere, because locating the settings or reporting their errors must not depend on them. */
 const otherVariables = ['CREDENCE_DIR', 'CREDENCE_STORE', 'CREDENCE_DEBUG', 'CREDENCE_MODEL_KEY']
 
-/** The settings of one source; settings that it does not set are absent. */
+/** The settings of one source; the others are absent. */
 export type SomeSettings = Partial<Record<SettingName, string | boolean | number | readonly string[]>>
 
-/** Settings read from the text of a `config.json`; `source` names the file in errors. */
+/** Parses the text of a `config.json`; `source` names the file in errors. */
 export function parseSettings(text: string, source: string): SomeSettings {
   const value = objectInFile(text, source, 'Write an object such as {"user": "ada"}, or remove the file.')
   for (const [name, given] of Object.entries(value)) {
@@ -160,7 +160,7 @@ function checkValue(name: SettingName, given: unknown, problem: string): void {
   if (!isValue(given)) throw invalid(problem, allowed)
 }
 
-/** Settings given as `CREDENCE_*` variables. A variable that looks like a misspelt one is an error; others are not ours. */
+/** Reads settings from `CREDENCE_*` variables. Misspelt names are an error; other unknown variables are ignored. */
 export function environmentSettings(env: Readonly<Record<string, string | undefined>>): SomeSettings {
   const byVariable = new Map(settingNames.map((name) => [environmentName(name), name]))
   const found: SomeSettings = {}
@@ -177,17 +177,17 @@ export function environmentSettings(env: Readonly<Record<string, string | undefi
   return found
 }
 
-/** Each setting from the first place that has it, else its default. */
+/** Takes each setting from the first place that has it, or its default. */
 export function resolveSettings(places: readonly SomeSettings[]): Settings {
   const resolved = settingNames.map((name) => [
     name,
     places.find((place) => place[name] !== undefined)?.[name] ?? settingsSchema[name].default,
   ])
-  // Every place was checked against the schema when it was read.
+  // The values of every place were already checked against the schema.
   return Object.fromEntries(resolved) as Settings
 }
 
-/** The object in the JSON text of a file. `hint` describes the expected content. */
+/** Parses a JSON file that must contain an object. `hint` describes the expected content. */
 export function objectInFile(text: string, file: string, hint: string): Readonly<Record<string, unknown>> {
   let value: unknown
   try {
@@ -210,7 +210,7 @@ function refuseMisspelling(variable: string, known: readonly string[]): void {
   throw invalid(`There is no setting ${variable}.`, `Did you mean CREDENCE_${meant}?`)
 }
 
-/** Settings of earlier versions, and their replacement. */
+/** Settings of earlier versions, with a hint to the replacement. */
 const replaced: Readonly<Record<string, string>> = {
   sentenceVectors: 'It was replaced by "semantic": on, which is the default, or off.',
 }

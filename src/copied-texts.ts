@@ -7,25 +7,25 @@ import type { Forgotten } from './memory/change/erase-copies.ts'
 import { storeFile } from './open-memory.ts'
 import { forgetInBackup, isStoreFile } from './store/sqlite/care/backup.ts'
 
-/** Where copies of texts may be besides the store, and a callback for their erasure. */
+/** Where copies of texts may be outside the store, and a callback for their erasure. */
 export type CopyOptions = {
   /** An eval store outside the memory directory. */
   readonly evalStoreDir?: string | null | undefined
-  /** Called after something was forgotten and its copies erased. */
+  /** Called after items were forgotten and their copies erased. */
   readonly onErased?: ((forgotten: Forgotten, erased: ErasedCopies) => void) | undefined
 }
 
 export type ErasedCopies = {
   /** Files from which a forgotten text was removed. */
   readonly changed: readonly string[]
-  /** Files that may still contain one, because they could not be changed. */
+  /** Files that may still contain a forgotten text, because they could not be changed. */
   readonly unchanged: readonly { readonly file: string; readonly reason: string }[]
 }
 
 /**
- * Erases forgotten texts from everything in a memory directory besides the store and the mirror, which erase their own:
- * captured cases, runs, messages of hooks, backups, drafts of processes that died. A file that cannot be changed is
- * returned with the reason: the texts are gone from the store in any case.
+ * Erases forgotten texts from the rest of a memory directory: captured cases, runs, hook messages, backups, and drafts of
+ * killed processes. The store and the mirror erase their own copies. Files that cannot be changed are returned with the
+ * reason instead of an error, because the texts are already gone from the store.
  */
 export async function eraseCopies(
   { dir, evalStoreDir }: { readonly dir: string } & Pick<CopyOptions, 'evalStoreDir'>,
@@ -53,7 +53,7 @@ export async function eraseCopies(
   const eraser = new Eraser(forgotten)
   const isOthers = (folder: string): boolean =>
     ['mirror', 'evals', 'forgetting', 'postgres-cache'].some((name) => folder === join(state, name))
-  // The live database is never opened as a file, under none of its names: closing it would drop the locks on it.
+  // Never opens the live database as a file, under any of its names: closing it would release its locks.
   for (const file of filesBelow(state, (folder) => !isOthers(folder)))
     if (!file.startsWith(live)) await attempt(file, async () => ((await eraseInFile(file, eraser)) ? [file] : []))
   const isCopy = (file: string): boolean => {

@@ -1,6 +1,6 @@
 /**
- * The known name that was probably meant by `given`: the only one it begins, or the closest by edits, of which at most
- * one for every three letters is forgiven. Case does not matter.
+ * The known name that was probably meant by `given`: the only name with this prefix, or the closest by edit distance, which
+ * may be at most one third of the longer length. Case is ignored.
  */
 export function didYouMean(given: string, known: readonly string[]): string | undefined {
   const wanted = given.toLowerCase()
@@ -16,7 +16,7 @@ export function didYouMean(given: string, known: readonly string[]): string | un
   return best?.name
 }
 
-/** Letters to insert, delete, replace or swap with their neighbour (Damerau's distance, no letter edited twice). */
+/** Edit distance with insertions, deletions, replacements and swaps of neighbours (optimal string alignment). */
 export function editsBetween(one: string, other: string): number {
   let twoBack: number[] = []
   let previous = Array.from({ length: other.length + 1 }, (_, index) => index)
@@ -35,5 +35,5 @@ export function editsBetween(one: string, other: string): number {
   return at(previous, other.length)
 }
 
-/** Rows are always filled up to the column asked for. */
+/** Reads a cell, which is always filled already. */
 const at = (row: readonly number[], column: number): number => row[column] as number

@@ -1,8 +1,8 @@
-/** The kind of an error. The edges (command line, HTTP, MCP) each map these codes once. */
+/** The kind of an error. The command line, HTTP and MCP each map these codes in one place. */
 export type ErrorCode = 'invalid' | 'not_found' | 'conflict' | 'forbidden' | 'unavailable'
 
 /**
- * The only error a caller is expected to handle; anything else is a bug. The message has the problem, the given
+ * The only error that a caller is expected to handle; any other error is a bug. The message has the problem, the given
  * value and the allowed values; the hint has the next step.
  */
 export class MemoryError extends Error {
@@ -18,7 +18,7 @@ export class MemoryError extends Error {
   }
 }
 
-/** The store itself is damaged: the request may be right, and can be repeated after a repair. */
+/** The store is damaged. The request may be valid, and can be repeated after a repair. */
 export class DamagedStore extends MemoryError {
   constructor(message: string, details: { readonly hint?: string; readonly cause?: unknown } = {}) {
     super('invalid', message, details)
@@ -43,7 +43,7 @@ const checkPlace = 'Check the disk and the permissions of the directory, or use 
 const freeSpace = 'Free some space and try again.'
 const closeFiles = 'End programs that are not needed, or raise the limit of open files (`ulimit -n`).'
 
-/** The reason why the system refused a file, and the next step. */
+/** By error code of the file system: the problem and the next step. */
 const fileProblems: Readonly<Record<string, readonly [problem: string, hint: string]>> = {
   EROFS: ['its disk is read-only', checkPlace],
   EACCES: ['you have no permission', checkPlace],
@@ -57,7 +57,7 @@ const fileProblems: Readonly<Record<string, readonly [problem: string, hint: str
   ENFILE: ['the system has too many files open', closeFiles],
 }
 
-/** The result of a look-up; null if it reports that there is no such thing. */
+/** The result of a lookup; null if it throws `not_found`. */
 export async function nullIfNotFound<Result>(find: () => Promise<Result>): Promise<Result | null> {
   try {
     return await find()
@@ -67,19 +67,19 @@ export async function nullIfNotFound<Result>(find: () => Promise<Result>): Promi
   }
 }
 
-/** Calls that report no path, because they work on a file that is open. */
+/** System calls on open files, whose errors have no path. */
 const callsWithoutPath = ['write', 'fsync', 'fdatasync', 'ftruncate']
 
 /**
- * The error as a caller is expected to handle it: a MemoryError as it is, or a new one for a file that the system refused.
- * Null for every other error, which is a bug.
+ * The error as a MemoryError: unchanged if it is one, or a new one for an error of the file system. Null for any other
+ * error, which is a bug.
  */
 export function expectedError(error: unknown): MemoryError | null {
   if (error instanceof MemoryError) return error
   if (!(error instanceof Error && 'syscall' in error && 'code' in error)) return null
   const path = 'path' in error ? error.path : null
   if (path === null && !callsWithoutPath.includes(String(error.syscall))) return null
-  // To make a directory on a read-only disk fails with ENOENT where several are missing.
+  // On a read-only disk, a recursive mkdir fails with ENOENT if several directories are missing.
   const known = fileProblems[String(error.code)]
   const [problem, hint] = known ?? (error.syscall === 'mkdir' ? ['it cannot be created', checkPlace] : [])
   if (problem === undefined) return null

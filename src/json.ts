@@ -1,4 +1,4 @@
-/** A JSON object: neither a list nor null. */
+/** A JSON object, not a list or null. */
 export type JsonObject = Readonly<Record<string, unknown>>
 
 export const isObject = (value: unknown): value is JsonObject =>
@@ -13,7 +13,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** The object that a JSON text is; null for every other text. */
+/** Parses a JSON object; null for any other text. */
 export function parseObject(text: string): JsonObject | null {
   const value = parseJson(text)
   return isObject(value) ? value : null
@@ -21,7 +21,7 @@ export function parseObject(text: string): JsonObject | null {
 
 const maxTried = 500
 
-/** The first JSON object in a text that `accepts` takes, after any other text. No brace may follow it. */
+/** The first JSON object in a text that `accepts` returns true for. Other text may surround it, but no `}` may follow. */
 export function objectIn(text: string, accepts: (value: JsonObject) => boolean = () => true): JsonObject | null {
   const end = text.lastIndexOf('}') + 1
   for (const { index } of [...text.matchAll(/\{/gu)].slice(0, maxTried)) {
@@ -31,7 +31,7 @@ export function objectIn(text: string, accepts: (value: JsonObject) => boolean =
   return null
 }
 
-/** JSON with sorted names, so that the order of writing does not matter. */
+/** JSON with sorted keys, so that their original order does not matter. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
   if (value === null || typeof value !== 'object') return JSON.stringify(value) ?? 'null'

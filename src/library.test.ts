@@ -5,7 +5,7 @@ import { temporaryDirectory } from '../test/temporary-directory.ts'
 import { MemoryError } from './errors.ts'
 import { openMemory, renderContext, shadowRecall } from './library.ts'
 
-/** As plain JavaScript calls it, without types. */
+/** The library without types, as plain JavaScript sees it. */
 type Untyped = Record<string, (...args: readonly unknown[]) => Promise<unknown>>
 
 const errorOf = async (call: () => unknown): Promise<MemoryError> => {

@@ -11,7 +11,7 @@ import { openMemory as openUnchecked } from './open-memory.ts'
 import { openServer } from './open-server.ts'
 
 export type MemoryOptions = {
-  /** The memory directory. The store is `state/credence.db` below it; both are made when missing. */
+  /** The memory directory. The store is its file `state/credence.db`. Both are created if missing. */
   readonly dir: string
   /**
    * The address of a PostgreSQL store, `postgres://user:password@host/database`. Beliefs and turns are kept there; `MEMORY.md`
@@ -22,13 +22,13 @@ export type MemoryOptions = {
   readonly user?: string
   /** Active scopes for calls that give none. Default `user:universal`. */
   readonly scopes?: readonly string[]
-  /** The agent that is asking; without one only beliefs that belong to no agent are seen. */
+  /** The agent that reads. Without one, beliefs that belong to an agent are not visible. */
   readonly agent?: string | null
-  /** Who is writing. Default a person through `library`; give `{ actor: 'agent', origin: 'your-agent' }` for a model. */
+  /** The author of changes. Default: a person, through `library`. For a model: `{ actor: 'agent', origin: 'your-agent' }`. */
   readonly author?: Author
   /** How long a call waits for another process that is writing, in milliseconds. Default 30000. */
   readonly busyTimeoutMs?: number
-  /** Makes the mirror `MEMORY.md` when there is none. An existing one is always kept up to date. Default false. */
+  /** Creates the mirror `MEMORY.md` if there is none. An existing one is always kept up to date. Default false. */
   readonly mirror?: boolean
   /**
    * The authority of an edit of `MEMORY.md`. `document`: edits of `user:universal`, of standing instructions or of another
@@ -36,14 +36,14 @@ export type MemoryOptions = {
    */
   readonly mirrorAuthority?: 'document' | 'person'
   /**
-   * Finds turns and beliefs by meaning too. `on`: with the model in this package; vectors are computed in the background while the
-   * memory is open. `off`: by words alone. A URL: with `semanticModel` of an OpenAI-compatible endpoint, which gets the texts, and the
-   * key in the environment variable `CREDENCE_MODEL_KEY`. Default: the environment variable `CREDENCE_SEMANTIC`, or `on`.
+   * Whether to find turns and beliefs by meaning too. `on`: with the model in this package; vectors are computed in the background
+   * while the memory is open. `off`: by words only. A URL: with `semanticModel` of an OpenAI-compatible endpoint, which gets the
+   * texts and the key in `CREDENCE_MODEL_KEY`. Default: the environment variable `CREDENCE_SEMANTIC`, or `on`.
    */
   readonly semantic?: string
   /** The model of the endpoint in `semantic`. */
   readonly semanticModel?: string
-  /** The share of a context's beliefs that agents, tools and models may have, 0 to 1. Default 0.25. */
+  /** The maximum share of a context's beliefs by agents, tools and models, 0 to 1. Default 0.25. */
   readonly agentShare?: number
   /** How readily recall quotes conversations: `quiet`, `normal` or `eager`. Default `normal`. */
   readonly recallBoldness?: 'normal' | 'quiet' | 'eager'
@@ -51,7 +51,7 @@ export type MemoryOptions = {
   readonly onMirrorProblem?: (problem: Error) => void
 }
 
-/** Opens the memory in a directory, making it when there is none. Several processes may have it open at once. */
+/** Opens the memory in a directory, or creates it. Several processes may have it open at once. */
 export function openMemory(options: MemoryOptions): Memory {
   const [{ store, ...given }] = checkedArguments('openMemory', [options] as const)
   if (given.dir.trim() === '')
@@ -72,15 +72,15 @@ export function renderContext(context: Context): string {
 export type ShadowRecallOptions = {
   /** The memory directory; records go to `state/evals/shadow` below it. */
   readonly dir: string
-  /** Another eval store. */
+  /** Another directory for the eval store. */
   readonly evalStoreDir?: string
-  /** Tells conversations apart. Recorded as a hash. */
+  /** Identifies the conversation. Recorded as a hash. */
   readonly sessionKey?: string
   /** Called when a record could not be written. A recall never fails because of it. */
   readonly onProblem?: (error: unknown) => void
 }
 
-/** The same memory, with a record of every recall in ids, hashes and numbers, never text. `close` waits for the last one. */
+/** Wraps a memory to record every recall as ids, hashes and numbers, never text. `close` waits for the last record. */
 export function shadowRecall(memory: Memory, options: ShadowRecallOptions): Memory {
   const [recalling, given] = checkedArguments('shadowRecall', [memory, options] as const)
   const { dir, evalStoreDir, sessionKey, onProblem } = given

@@ -10,7 +10,7 @@ export const localDay = (at: string, utcOffset: number | null = null): string =>
 export const localMinute = (at: string, utcOffset: number | null = null): string =>
   localTime(at, utcOffset).slice(0, 16).replace('T', ' ')
 
-/** A time in UTC as it was given: 2026-05-08T20:15:00.000-04:00; in UTC if it has no offset. */
+/** Formats a UTC time with its original offset, such as 2026-05-08T20:15:00.000-04:00; in UTC if the offset is null. */
 export function withOffset(at: string, utcOffset: number | null): string {
   if (utcOffset === null) return at
   const two = (number: number): string => String(number).padStart(2, '0')
@@ -20,8 +20,8 @@ export function withOffset(at: string, utcOffset: number | null): string {
 }
 
 /**
- * The UTC offset at the end of a time, in minutes; null if it has none. +00:00 counts as none: programs write it for Z,
- * regardless of the person's time zone.
+ * The UTC offset at the end of a time, in minutes; null if there is none. +00:00 counts as none, because programs write it
+ * instead of Z in any time zone.
  */
 export function offsetIn(time: string): number | null {
   const [, sign, hours, minutes] =
@@ -30,7 +30,7 @@ export function offsetIn(time: string): number | null {
   return sign === undefined || offset === 0 ? null : sign === '-' ? -offset : offset
 }
 
-/** A day alone is a day in the time zone of the process: its beginning for `since`, its end for `until`. */
+/** Parses a time. A date without a time means its start for `since` and its end for `until`, in the time zone of the process. */
 export function parseTime(what: 'since' | 'until', given: string): number {
   const isDay = /^\d{4}-\d\d-\d\d$/u.test(given)
   const time = !isDay ? Date.parse(given) : what === 'since' ? startOfDay(given) : startOfDay(given, 1) - 1
@@ -43,12 +43,12 @@ export function parseTime(what: 'since' | 'until', given: string): number {
 
 /** The first moment of a day such as 2026-05-08 in the time zone of the process, or of the day `later` days after it. */
 export function startOfDay(day: string, later = 0): number {
-  // A day alone would be read as UTC.
+  // `Date` would parse a date without a time as UTC.
   const start = new Date(`${day}T00:00:00`)
   return new Date(start.getFullYear(), start.getMonth(), start.getDate() + later).getTime()
 }
 
-/** ISO 8601 without a time zone. A text that is not a time is returned as it is. */
+/** ISO 8601 without a time zone. An invalid time is returned unchanged. */
 function localTime(at: string, utcOffset: number | null): string {
   const time = new Date(at)
   const offset = utcOffset ?? -time.getTimezoneOffset()

@@ -1,4 +1,4 @@
-/** Callers of `nextTurn` in this process that wait, in their order. */
+/** The waiting callers of `nextTurn`, in order. */
 const waiting: (() => void)[] = []
 
 function resumeOne(): void {
@@ -7,15 +7,15 @@ function resumeOne(): void {
 }
 
 /**
- * Lets the event loop turn, so that timers and other requests are not kept waiting by long work. Each turn resumes one of the callers
- * that wait, however many there are.
+ * Yields to the event loop, so that long work does not delay timers and other requests. Each turn of the event loop resumes
+ * one waiting caller.
  */
 export const nextTurn = (): Promise<void> =>
   new Promise((resume) => {
     if (waiting.push(resume) === 1) setImmediate(resumeOne)
   })
 
-/** Runs work that yields after each part, and lets the event loop turn after each. */
+/** Runs a generator, and yields to the event loop after each step. */
 export async function inTurns<Result>(work: Generator<void, Result>): Promise<Result> {
   for (;;) {
     const { done, value } = work.next()
@@ -24,7 +24,7 @@ export async function inTurns<Result>(work: Generator<void, Result>): Promise<Re
   }
 }
 
-/** Runs work that yields after each part without a pause. */
+/** Runs a generator to its end without yielding to the event loop. */
 export function runToEnd<Result>(work: Generator<void, Result>): Result {
   for (;;) {
     const { done, value } = work.next()

@@ -1,6 +1,6 @@
 /** The same object without the keys whose value is undefined. */
 export function omitUndefined<Values extends object>(values: Values): OmitUndefined<Values> {
-  // Only keys whose value is undefined are left out, as the type states.
+  // The type omits the same keys.
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as OmitUndefined<Values>
 }
 

@@ -25,10 +25,10 @@ export const defaultUser = 'local'
 
 export const storeFile = (dir: string): string => join(dir, 'state', 'credence.db')
 
-/** Whether there is a store in a memory directory, or was one whose file is missing now. */
+/** Whether a memory directory has a store, or had one whose file is now missing. */
 export const hasStore = (dir: string): boolean => ['', '-head'].some((suffix) => existsSync(storeFile(dir) + suffix))
 
-/** Opens the memory in a directory without checking the types of arguments, which `library.ts` does. */
+/** Opens the memory in a directory. Unlike library.ts, does not check the argument types. */
 export function openMemory(
   given: Omit<MemoryOptions, 'store'> & CopyOptions & Pick<PortsOptions, 'server' | 'isOneShot'> & TeamOptions,
 ): Memory {
@@ -41,7 +41,7 @@ export function openMemory(
     ...(await store.memberships(user)).map(({ team }) => teamOwner(team)),
   ]
   const opened = openPorts(dir, {
-    // Read here too, so that one variable switches vectors off in every program of a machine.
+    // Read here too, so that one variable switches vectors off in every program on a machine.
     semantic: process.env.CREDENCE_SEMANTIC || 'on',
     ...(given.isOneShot === true ? {} : { indexedOwners: owners }),
     ...given,
@@ -58,7 +58,7 @@ export function openMemory(
   return withTeams({ ...ports, beforeCall }, standpoint, everyTeam)
 }
 
-/** The memory in a directory as the store has it. Edits of MEMORY.md are not taken in, so that reading changes no file. */
+/** Opens the memory for reading only. Does not import edits of MEMORY.md, so that no file changes. */
 export const openReport = (
   dir: string,
   standpoint: Standpoint,
@@ -66,15 +66,15 @@ export const openReport = (
 ): Memory => withTeams(openPorts(dir, options), standpoint, everyTeam)
 
 type TeamOptions = {
-  /** Whether a call that names no scope asks every team of the user, too. Default: if `scopes` names none. */
+  /** Whether calls without a scope include every team of the user. Default: true if `scopes` is not given. */
   readonly everyTeam?: boolean | undefined
 }
 type ReportOptions = TeamOptions & Pick<PortsOptions, 'server' | 'semantic' | 'semanticModel'>
 
 /**
- * The memory of a user, joined with those of the teams that the person of this name belongs to. Every call looks the teams up, so
- * that a long-running program notices changes; the code that joins them is loaded only if there are any. In a store
- * without people, `team:` is a scope like any other.
+ * Joins the memory of a user with those of the user's teams. Every call looks up the teams, so that a long-running program
+ * notices changes; the code that joins memories is loaded only if there are teams. In a store without people, `team:` has no
+ * special meaning in scopes.
  */
 function withTeams(ports: Ports & { readonly store: CaredStore }, standpoint: Standpoint, everyTeam: boolean): Memory {
   const { user, scopes, author } = standpoint
@@ -92,7 +92,7 @@ function withTeams(ports: Ports & { readonly store: CaredStore }, standpoint: St
     const unnamed = teams
       .map(({ team }) => teamOwner(team))
       .filter((owner) => !scopes.map(teamOf).includes(teamOf(owner)))
-    // The mirror shows the person's own memory, whose calls take in its edits.
+    // The mirror shows only the person's memory, so only calls of that memory import edits.
     const { beforeCall: _beforeCall, ...shared } = ports
     return memberMemory(own, shared, { person: user, scopes: [...scopes, ...unnamed], teams }, author)
   }
@@ -112,13 +112,13 @@ type PortsOptions = {
   /** `off` by default, `on` in `openMemory`. */
   readonly semantic?: string | undefined
   readonly semanticModel?: string | null | undefined
-  /** The users and teams whose vectors are computed in the background until the store is closed. Default none. */
+  /** The users and teams whose vectors are computed in the background until the store is closed. Default: none. */
   readonly indexedOwners?: (store: CaredStore) => Promise<readonly string[]>
   readonly agentShare?: number | undefined
   readonly recallBoldness?: Boldness | undefined
   /** A command that answers once: recall does not wait until the embedding model is loaded. */
   readonly isOneShot?: boolean
-  /** Opens the store for reading only, as it is, to check it. */
+  /** Opens the store read-only and without migration, to check it. */
   readonly inspect?: boolean
 }
 
@@ -154,7 +154,7 @@ export function openPorts(dir: string, given: PortsOptions & CopyOptions = {}) {
         }
   const ports = {
     store: opened,
-    // PostgreSQL is shared as it is.
+    // PostgreSQL needs no sync, because machines can share the server.
     ...(file === null ? {} : { sync: file.sync, syncDevice: (user: string) => deviceFileIn(dir, user) }),
     counter: new RecallCounter(opened),
     counts: opened,
@@ -165,7 +165,7 @@ export function openPorts(dir: string, given: PortsOptions & CopyOptions = {}) {
     ...meaning,
   } satisfies Ports
   const folder = join(dir, 'state', 'forgetting')
-  // Loaded when something is forgotten: most commands forget nothing.
+  // Loaded on demand, because most commands forget nothing.
   const erasing = async () =>
     (await import('./memory/change/erase-copies.ts')).erasingCopies(ports.store, { dir, folder }, async (forgotten) => {
       const { eraseCopies } = await import('./copied-texts.ts')
@@ -193,5 +193,5 @@ async function deviceFileIn(dir: string, user: string): Promise<DeviceFile> {
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
 
-/** 60 random bits in an alphabet without i, l, o and u, which are easily misread. */
+/** A new id: 60 random bits in an alphabet without i, l, o and u, which are easily misread. */
 const newId = (): string => `b-${Array.from(randomBytes(12), (byte) => alphabet[byte & 31]).join('')}`

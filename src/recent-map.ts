@@ -1,4 +1,4 @@
-/** The entries used last, at most `most` of them. `onDrop` gets each value that leaves to make room. */
+/** A map of the `most` most recently used entries. `onDrop` is called with each evicted value. */
 export class RecentMap<Value> {
   readonly #most: number
   readonly #onDrop: (value: Value) => unknown

@@ -3,7 +3,7 @@ import { defineConfig, type Plugin } from 'vite'
 
 const here = fileURLToPath(new URL('.', import.meta.url))
 
-/** Method and path of each operation as `routesOfServer`. Importing the operations would bring the server into the bundle. */
+/** Defines `routesOfServer`, method and path of each operation. Importing the operations would bundle the server. */
 const routesOfServer: Plugin = {
   name: 'routes-of-server',
   config: async () => {
@@ -46,24 +46,23 @@ const filesOfPages: Plugin = {
 export default defineConfig({
   root: here,
   plugins: [routesOfServer, filesOfPages],
-  // Oxc reads jsxImportSource from the compiler's settings next to this file. Leaves file names out of the code, also if
-  // NODE_ENV is not "production", as in the tests.
+  // Without `development: false`, the code contains file names if NODE_ENV is not "production", as in the tests.
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact', development: false } },
   build: {
     outDir: fileURLToPath(new URL('../dist/web', import.meta.url)),
     emptyOutDir: true,
-    // light-dark() and nesting are used as they are.
+    // These browsers support light-dark() and nesting, so the CSS is not transformed.
     target: ['chrome125', 'firefox128', 'safari17.5'],
-    // Every asset must be a separate file: the page's policy allows no data: addresses and no inline scripts.
+    // Every asset must be a separate file: the content security policy forbids data: URLs and inline scripts.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
-    // What two of the parts share is one file: each file more costs a trip to the server, of which a browser makes six at once.
+    // Shared code is one chunk, because each file costs a round trip and browsers send only six requests at a time.
     rolldownOptions: { output: { codeSplitting: { groups: [{ name: 'shared', minShareCount: 2 }] } } },
     reportCompressedSize: false,
   },
   server: {
     host: '127.0.0.1',
-    // While working on the pages: `credence serve --port 4777` together with `npx vite web`.
+    // For development: run `credence serve --port 4777` together with `npx vite web`.
     proxy: { '/api': 'http://127.0.0.1:4777' },
   },
 })

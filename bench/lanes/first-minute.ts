@@ -72,7 +72,7 @@ export const firstMinuteLane: Lane = {
   },
 }
 
-/** Transcripts of Claude Code, one an hour, the last of them an hour ago. */
+/** Transcripts of Claude Code, one per hour, the last of them an hour ago. */
 function writeConversations(home: string, directory: string, count: number): void {
   const random = randomFrom(7)
   const sentence = (): string => `${Array.from({ length: 12 }, () => everydayWord(random)).join(' ')}.`

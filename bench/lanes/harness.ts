@@ -17,7 +17,7 @@ import type { Lane } from '../run.ts'
 
 const days = 20
 
-/** The cost of the evaluation harness, next to the minimal work. */
+/** The cost of the evaluation harness, compared with the minimal work. */
 export const harnessLane: Lane = {
   name: 'harness',
   summary: 'cases a second, the status of 100,000 shadow records, a watched recall',
@@ -42,7 +42,7 @@ const context = (root: string) => ({
   environment: environmentExample,
 })
 
-/** A whole pack with every case written down durably, as `credence benchmark run` does it. */
+/** Runs a whole pack and stores every case durably, like `credence benchmark run`. */
 async function casesPerSecond(root: string) {
   const packsDirectory = fileURLToPath(new URL('../../packs', import.meta.url))
   const backends = new Systems({
@@ -57,7 +57,7 @@ async function casesPerSecond(root: string) {
     `${packsDirectory}/retrieval-hard`,
     recallRunners(async () => subject),
   )
-  // The first run warms the program up, as in a suite of any size.
+  // The first run only warms up.
   await startRun(benchmark, 'warm-up', { repeats: 5, seed: 1 }, context(root))
   const repeats = 20
   const start = performance.now()
@@ -70,7 +70,7 @@ async function casesPerSecond(root: string) {
 async function statusBesideReading(root: string, runs: number, shadows: number) {
   makeStore(root, runs, shadows)
   const rounds = []
-  // In turns, so that other load affects both.
+  // Alternates, so that other load affects both.
   for (let round = 0; round < 5; round += 1) {
     const begin = performance.now()
     readEverything(root)
@@ -127,7 +127,7 @@ async function recallBesideShadow(root: string) {
   const [plain, shadowed]: [number[], number[]] = [[], []]
   for (let round = 0; round < 20; round += 1) {
     plain.push(...(await recallTimes(memory)))
-    // Recalls are faster than records are written; a round waits for its own before the next begins.
+    // Recalls are faster than writing records; each round waits for its records before the next begins.
     const watched = withShadow({ ...memory, close: async () => {} }, options)
     shadowed.push(...(await recallTimes(watched)))
     await watched.close()

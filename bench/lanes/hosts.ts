@@ -19,14 +19,13 @@ type HostSession = Disposable & { readonly turn: (prompt: string) => Promise<voi
 type MeasuredHost = {
   readonly env: (url: string) => Readonly<Record<string, string>>
   readonly files: (url: string) => Readonly<Record<string, string>>
-  /** The file in which hooks are configured. */
   readonly hooksFile: string
   readonly start: (place: Place, cwd: string) => Promise<HostSession>
 }
 
 type Log = (line: string) => void
 
-/** `command`: hooks that ask the MCP server of the host on its socket. */
+/** The hook variants. `command`: hooks that call the host's MCP server through its socket. */
 const variants = ['none', 'node -e 0', 'command', 'mcp_tool'] as const
 type Variant = (typeof variants)[number]
 
@@ -40,7 +39,7 @@ export const hostsLane: Lane = {
   },
 }
 
-/** The load of the machine with the processes that this lane adds; those of the host add some more. */
+/** The machine's load, including the processes that this lane adds; those of the host add some more. */
 const wantedLoad = 10
 
 export const busyHostsLane: Lane = {
@@ -73,10 +72,10 @@ async function inEachHost(work: (host: HostName, programs: string) => Promise<re
 type Row = {
   readonly host: HostName
   readonly variant: Variant
-  /** From the prompt to the request to the model, and to the end of the turn. */
+  /** The times from the prompt to the request to the model, and to the end of the turn. */
   readonly request: Spread
   readonly turn: Spread
-  /** Compared with the first variant and with `node -e 0`, round by round. */
+  /** The ratio to the first variant and to `node -e 0`, round by round. */
   readonly toFirst: Ratio
   readonly toNode: Ratio | null
   readonly withoutContext: number
@@ -89,7 +88,7 @@ type MeasureRequest = {
   readonly stores: FilledStores
 }
 
-/** Of beliefs, and of turns. */
+/** The number of beliefs, and of turns. */
 const memorySize = 1_000
 const warmUp = 2
 
@@ -110,7 +109,7 @@ async function measure(host: HostName, programs: string, request: MeasureRequest
     measured.push({ variant, session, requests: [], turns: [], blocks: 0, withoutContext: 0 })
   }
   for (const [round, message] of messages.entries()) {
-    // Another one begins each round, so that none always follows the same one.
+    // Another variant begins each round, so that none always follows the same one.
     const first = round % measured.length
     for (const one of [...measured.slice(first), ...measured.slice(0, first)]) {
       Object.assign(asked, { prompt: `${message} (${round} ${one.variant})`, at: 0 })
@@ -149,7 +148,7 @@ type Measured = {
   withoutContext: number
 }
 
-/** A home in which the host is configured for one variant. */
+/** A home directory in which the host is configured for one variant. */
 async function connectedPlace(
   host: HostName,
   variant: Variant,
@@ -169,7 +168,7 @@ async function connectedPlace(
   if (variant === 'command' || variant === 'mcp_tool') {
     const { dir } = await stores.copyWithTurns(memorySize, memorySize)
     const argv = ['connect', host, '--yes', '--dir', dir, '--scope', benchScope]
-    // `connect` finds no version of the host without its PATH, and writes commands.
+    // Without its PATH, `connect` cannot detect the host's version, and writes commands.
     const { exitCode, stderr } = await (variant === 'command' ? place.runWith({}, ...argv) : place.credence(...argv))
     if (exitCode !== 0) throw new Error(`credence ${argv.join(' ')}: ${stderr}`)
   }
@@ -238,7 +237,7 @@ const measuredHosts = {
   },
 } satisfies Record<string, MeasuredHost>
 
-/** A host that exchanges lines of JSON. */
+/** A host that communicates in lines of JSON. */
 function startHost(place: Place, cwd: string, [program, ...args]: readonly [string, ...string[]]) {
   const child = spawn(program, args, { cwd, env: place.env, stdio: ['pipe', 'pipe', 'ignore'] })
   // biome-ignore lint/suspicious/noExplicitAny: lines of two protocols, of which few fields are read

@@ -18,7 +18,7 @@ export type GrowthRow = {
   readonly processes: number
   readonly perSecond: number
   readonly spread: Spread
-  /** Processor time of one recall. */
+  /** Processor time of one recall, in our processes and in PostgreSQL. */
   readonly cpuMs: number
   readonly serverCpuMs: number
 }
@@ -27,7 +27,7 @@ export type PostgresSize = {
   readonly beliefsEach: number
   readonly bytesPerBelief: number
   readonly loadSeconds: number
-  /** The first recall of a user by a program that has no local copy. */
+  /** The first recall of a user by a program without a local copy. */
   readonly first: Spread
 }
 export type PostgresFigures =
@@ -51,7 +51,7 @@ const settings = [
   'max_wal_senders=0',
 ]
 
-/** The PostgreSQL store next to SQLite and a bare SELECT by key, in the same rounds. */
+/** The PostgreSQL store compared with SQLite and a bare SELECT by key, in the same rounds. */
 export const postgresLane: Lane = {
   name: 'postgres',
   summary: 'recall and writes on PostgreSQL, beside SQLite and a bare SELECT by key; 1 to 4 server processes',
@@ -91,7 +91,7 @@ export const postgresLane: Lane = {
   },
 }
 
-/** Each question asks as another of the active users, and names two of its beliefs in forty words. */
+/** Each question comes from a different active user, and names two of that user's beliefs in forty words. */
 function questionsFor({ users, beliefsEach }: Size, active: number, count: number, seed: number): readonly Question[] {
   const beliefs = [...generateBeliefs({ count: beliefsEach, seed: 1 })]
   return generateMessages(beliefs, { count, words: 40, mentions: 2, seed }).map((message, at) => ({
@@ -164,7 +164,7 @@ async function measureSize(cluster: Cluster, wanted: Size, active: number, { qui
       )
     }
   }
-  /** Of this process and of PostgreSQL. */
+  /** The processor time of this process and of PostgreSQL. */
   const cpu = (): number => {
     const { user, system } = process.cpuUsage()
     return (user + system) / 1_000 + [...cluster.cpuMs().values()].reduce((sum, ms) => sum + ms, 0)
@@ -197,7 +197,7 @@ async function measureSize(cluster: Cluster, wanted: Size, active: number, { qui
   return { address, size: { users, beliefsEach, bytesPerBelief, loadSeconds, first }, rows }
 }
 
-/** Each question is of another user. */
+/** Each question comes from a different user. */
 async function measureFirst(
   dir: string,
   address: string,
@@ -218,7 +218,7 @@ async function measureFirst(
 
 type Answer = { readonly tookMs: readonly number[]; readonly seconds: number; readonly cpuMs: number }
 
-/** The same work by several server processes at once, each with eight clients. */
+/** The same work by several server processes in parallel, each with eight clients. */
 async function measureGrowth(
   cluster: Cluster,
   address: string,

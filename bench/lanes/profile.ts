@@ -11,7 +11,7 @@ const words = 40
 
 export type ProfileRow = { readonly part: string; readonly share: number }
 
-/** Where recall spends its time, and the lower bound: the same number of look-ups in a map in memory. */
+/** The time of recall by function, and its lower bound: the same number of look-ups in an in-memory map. */
 export const profileLane: Lane = {
   name: 'profile',
   summary: 'where recall spends its time, beside as many look-ups in a map of the same keys',
@@ -41,7 +41,7 @@ export const profileLane: Lane = {
   },
 }
 
-/** Every key that recall looks up, in a map that contains all of them and as many others. */
+/** Looks up every key that recall looks up, in a map with these keys and a million others. */
 async function lookUpFloor(
   store: Store,
   messages: readonly string[],
@@ -49,7 +49,7 @@ async function lookUpFloor(
   const keys = await Promise.all(messages.map((message) => keysAskedFor(store, message)))
   const everyKey = new Map(keys.flat().map((key, index) => [key, index]))
   for (let index = 0; index < 1_000_000; index += 1) everyKey.set(`other key ${index}`, index)
-  // New strings, as a message brings them: a string that was looked up before carries its hash along.
+  // New strings, as a message contains them: a string that was looked up before already has its hash.
   const fresh = keys.map((own) => own.map((key) => Buffer.from(key).toString()))
   const warmUp = keys.slice(0, 100).map((own) => own.map((key) => Buffer.from(key).toString()))
   let found = 0
@@ -94,7 +94,7 @@ async function profiled(work: () => Promise<void>): Promise<readonly ProfileRow[
   const nodes = new Map(profile.nodes.map((node) => [node.id, node]))
   for (const [index, id] of (profile.samples ?? []).entries()) {
     const frame = nodes.get(id)?.callFrame
-    // Starting and ending the profile is not part of the measurement.
+    // Excludes starting and ending the profile.
     if (frame?.url === 'node:inspector') continue
     const part = partOf(frame)
     spent.set(part, (spent.get(part) ?? 0) + (profile.timeDeltas?.[index] ?? 0))

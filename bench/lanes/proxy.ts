@@ -16,12 +16,12 @@ export type ProxyFigures = {
   readonly turns: number
   readonly bare: Spread
   readonly proxy: Spread
-  /** How many of the requests got a block of memory. */
+  /** The number of requests that got a memory block. */
   readonly added: number
   readonly addedMs: number
 }
 
-/** Requests through `credence proxy`, next to a proxy that only forwards them. */
+/** Requests through `credence proxy`, compared with a proxy that only forwards them. */
 export const proxyLane: Lane = {
   name: 'proxy',
   summary: 'what the proxy adds to the time of a request, over a bare pass-through',
@@ -50,7 +50,7 @@ export const proxyLane: Lane = {
       }
       const spent = { bare: [] as number[], ours: [] as number[] }
       let added = 0
-      // In turns, so that other load affects both.
+      // Alternates, so that other load affects both.
       for (const message of messages) {
         spent.bare.push((await askBare(message)).ms)
         const answer = await askOurs(message)
@@ -77,7 +77,7 @@ export const proxyLane: Lane = {
   },
 }
 
-/** Answers every request at once, as small as an answer can be. */
+/** A model endpoint that answers every request at once with a minimal response. */
 async function startUpstream(): Promise<{ readonly url: string; readonly close: () => void }> {
   const answer = JSON.stringify({ choices: [{ index: 0, finish_reason: 'stop', message: { content: 'Yes.' } }] })
   const server = createServer((incoming, outgoing) => {
@@ -102,7 +102,7 @@ async function started(argv: readonly string[]): Promise<{ readonly child: Child
   return { child, port: JSON.parse(text).port }
 }
 
-/** Asks one question after the other over one kept connection. */
+/** Sends one question after the other over one persistent connection. */
 function clientOf(port: number): (content: string) => Promise<{ readonly ms: number; readonly memory: string }> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   return (content) =>

@@ -17,14 +17,14 @@ import { libraries } from '../peers/libraries.ts'
 import { type Peer, peerSystem, uncutSystem } from '../peers/ranker.ts'
 import type { Lane } from '../run.ts'
 
-/** The usual length of a list of results, also in the published comparison. */
+/** The usual number of results, also in the published comparison. */
 const topK = 20
 
 const packIds = ['retrieval-precision', 'retrieval-hard', 'session-drift']
 const packsDirectory = fileURLToPath(new URL('../../packs', import.meta.url))
 const examples = fileURLToPath(new URL('../../examples/systems', import.meta.url))
 
-/** How good the answers are, ours and others', on the same cases with the same neutral ids. */
+/** The quality of our answers and of others', on the same cases with the same neutral ids. */
 export const qualityLane: Lane = {
   name: 'quality',
   summary: 'answers on our retrieval packs, beside search libraries and memory servers',
@@ -83,7 +83,7 @@ function contestants(backends: Systems, quick: boolean): readonly Contestant[] {
   return [...own, ...peers, ...servers]
 }
 
-/** The k and threshold that suit a peer best, chosen on cases that are in none of the packs. */
+/** The best k and threshold for a peer, chosen on cases that are in none of the packs. */
 async function cutFor(peer: Peer, calibration: Pack) {
   const rankings = await rankingsOf(calibration, uncutSystem(peer))
   const scores = rankings.flatMap(({ hits }) => hits.map(({ score }) => score)).sort((a, b) => a - b)
@@ -94,7 +94,7 @@ async function cutFor(peer: Peer, calibration: Pack) {
   return { k, threshold }
 }
 
-/** Memory servers, each asked with the whole message and word by word. */
+/** Memory servers, each queried with the whole message and word by word. */
 const mcpServers = [
   {
     entrance: '@modelcontextprotocol/server-memory/dist/index.js',
@@ -103,7 +103,7 @@ const mcpServers = [
   { entrance: '@agentmemory/agentmemory/dist/standalone.mjs', mappings: ['agentmemory', 'agentmemory-words'] },
 ]
 
-/** What was tried and is not measured. */
+/** Systems that were tried but are not measured. */
 const notMeasured = [
   {
     system: 'mem0ai',

@@ -18,7 +18,7 @@ export type RecallRow = {
   readonly words: number
   readonly kind: string
   readonly spread: Spread
-  /** Its time relative to `credence` for the same messages in the same rounds. */
+  /** The time relative to `credence` for the same messages in the same rounds. */
   readonly ratio: Ratio
 }
 export type IngestRow = { readonly beliefs: number; readonly perSecond: number; readonly bytesPerBelief: number }
@@ -29,7 +29,7 @@ export type PeerSize = {
   readonly readyMs: number
 }
 
-/** Recall by store size, next to search libraries over the same forms in the same run. */
+/** Recall by store size, compared with search libraries over the same forms in the same run. */
 export const recallLane: Lane = {
   name: 'recall',
   summary: 'recall latency against store size, beside search libraries over the same forms',
@@ -40,7 +40,7 @@ export const recallLane: Lane = {
     const memory: PeerSize[] = []
     const crowd = { dir: stores.place('users'), users: quick ? 20 : 1_000, beliefsEach: quick ? 100 : 1_000 }
     for (const size of sizes) {
-      // While the largest store is filled, to save minutes: its beliefs a second are those of a machine with other work.
+      // Runs while the largest store is filled, to save minutes; so that store's beliefs per second are measured on a busy machine.
       const filled = size === sizes.at(-1) ? fillCrowd(crowd) : undefined
       const { dir, sample, perSecond, bytesPerBelief } = await stores.of(size)
       await filled
@@ -94,7 +94,7 @@ async function startSystem(name: string, size: number, dir: string): Promise<Ask
   return { name, child, bytes, readyMs, ask }
 }
 
-/** Warms all systems with the same messages, then asks them in turns, so that other load affects all. */
+/** Warms all systems up with the same messages, then queries them in alternation, so that other load affects all. */
 async function measureInterleaved(
   systems: readonly AskedSystem[],
   size: number,
@@ -112,7 +112,7 @@ async function measureInterleaved(
       const took = new Map(asked.map(({ name }) => [name, [] as (readonly number[])[]]))
       for (let round = 0; round < rounds; round += 1) {
         const block = inputs.slice(round * inRound, (round + 1) * inRound)
-        // Each begins in some of the rounds.
+        // Another system begins each round.
         for (let place = 0; place < asked.length; place += 1) {
           const { name, ask } = asked[(place + round) % asked.length] as AskedSystem
           took.get(name)?.push(await ask(block))
@@ -127,7 +127,7 @@ async function measureInterleaved(
   return rows
 }
 
-/** The messages that all systems are warmed up with, and how many they are asked in each round; fewer where each takes long. */
+/** The number of messages for warming up and per round; fewer if each takes long. */
 function repetitions(words: number, size: number, quick: boolean) {
   const isLong = words === 400
   if (quick) return isLong ? { warmUps: 5, inRound: 1 } : { warmUps: 40, inRound: 4 }
@@ -150,7 +150,7 @@ async function fillCrowd({ dir, users, beliefsEach }: Crowd): Promise<void> {
   if (code !== 0) throw new Error(`filling the store of ${users} users ended with ${code}`)
 }
 
-/** One store with many users, of whom each message asks another, in a server that all of them have asked before. */
+/** One store with many users. Each message comes from a different user, in a server that all users have used before. */
 async function manyUsers({ dir, users, beliefsEach }: Crowd, count: number) {
   const ports = openPorts(dir)
   const samples: BeliefRecord[][] = []

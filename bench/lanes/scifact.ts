@@ -8,10 +8,10 @@ import type { Lane } from '../run.ts'
 
 const cutoff = 10
 
-/** What a plain BM25 ranker of the strictest kind reaches on this collection. */
+/** The score of a strictly textbook BM25 ranker on this collection. */
 const anchor = 0.675
 
-/** The same arithmetic that scores beliefs, as a plain ranker of documents. It proves the formula, not the product. */
+/** The arithmetic that scores beliefs, as a plain ranker of documents. It validates the formula, not the product. */
 export const scifactLane: Lane = {
   name: 'scifact',
   summary: 'our BM25 arithmetic as a ranker of the SciFact abstracts (NDCG@10)',
@@ -45,14 +45,14 @@ export const scifactLane: Lane = {
   },
 }
 
-/** Words cut to their stems (Porter, 1980), as the rankers that are compared with do. */
+/** Stemmed words (Porter, 1980), as in the rankers of the comparison. */
 const wordsOf = (text: string): readonly string[] => analyse(text).map(({ word }) => stemmer(word))
 
 type Index = {
   readonly ids: readonly string[]
   readonly lengths: readonly number[]
   readonly averageLength: number
-  /** Word to document and frequency. */
+  /** Document and frequency, by word. */
   readonly postings: ReadonlyMap<string, ReadonlyMap<number, number>>
 }
 
@@ -103,7 +103,7 @@ const jsonLines = (folder: string, file: string): readonly Readonly<Record<strin
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line))
 
-/** Grade by document, by query. */
+/** Grades by document, by query. */
 function judgements(folder: string): ReadonlyMap<string, ReadonlyMap<string, number>> {
   const judged = new Map<string, Map<string, number>>()
   for (const line of textOf(folder, 'test.tsv.gz').split('\n').slice(1)) {

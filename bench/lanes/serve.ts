@@ -18,7 +18,7 @@ const writers = 8
 
 export type ServeRow = LoadRow
 
-/** Recall through the servers, next to a minimal server. */
+/** Recall through the servers, compared with a minimal server. */
 export const serveLane: Lane = {
   name: 'serve',
   summary: 'recall over HTTP and MCP, beside a bare route and a bare tool; the event loop while others write',
@@ -26,7 +26,7 @@ export const serveLane: Lane = {
     const size = quick ? 1_000 : 100_000
     const { dir, sample } = await stores.copyOf(size)
     const messages = generateMessages(sample, { count: quick ? 50 : 500, words: 40, mentions: 2, seed: 11 })
-    // An agent that searches asks a question; it does not hand over the whole message.
+    // An agent searches with a short question, not with the whole message.
     const questions = generateMessages(sample, { count: messages.length, words: 8, mentions: 1, seed: 12 })
     const rows: ServeRow[] = []
     const keep = (row: ServeRow): void => {
@@ -40,7 +40,7 @@ export const serveLane: Lane = {
     const server = await startServer(dir, loopFile)
     const bare = await startBareRoute(await sizeOfAnswer(server, messages[0] ?? ''))
     try {
-      // As warm as the process that the recall lane measures: pages of a large store come from disk at first.
+      // Warms up like the recall lane: the pages of a large store come from disk at first.
       for (const message of warmUp) {
         await bare.ask(message)
         await server.ask(message)
@@ -66,7 +66,7 @@ export const serveLane: Lane = {
     const tool = await startMcp([program('bare-tool')], 'echo')
     const search = await startMcp([credence, 'mcp', '--dir', dir, '--scope', benchScope], 'memory_search')
     try {
-      // As for recall: until the index is in memory, which takes a few seconds of searching.
+      // Warms up until the index is in memory, which takes a few seconds of searching.
       const before = generateMessages(sample, { count: quick ? 50 : 1_000, words: 8, mentions: 1, seed: 14 })
       for (const question of before) {
         await tool.ask(question)
@@ -91,7 +91,7 @@ export const serveLane: Lane = {
 
 type Ask = (message: string) => Promise<number>
 
-/** One client that asks for as long as something else takes. */
+/** One client that sends requests until other work is done. */
 async function askUntil(other: Promise<unknown>, messages: readonly string[], ask: Ask) {
   let isOver = false
   const end = other.finally(() => {
@@ -133,7 +133,7 @@ async function startBareRoute(answerBytes: number): Promise<{ child: ChildProces
   return { child, ask: (message) => poster('/', { message, scopes: [benchScope] }) }
 }
 
-/** So that the bare route has as much to send. */
+/** The size of the server's response, so that the bare route sends as much. */
 const sizeOfAnswer = (server: { readonly ask: Ask }, message: string): Promise<number> => server.ask(message)
 
 function started(argv: readonly string[], env: Readonly<Record<string, string>> = {}) {
@@ -141,7 +141,7 @@ function started(argv: readonly string[], env: Readonly<Record<string, string>> 
   return { child, stdout: child.stdout }
 }
 
-/** What a program prints until it is a whole JSON document. */
+/** Reads a program's output until it is a complete JSON document. */
 async function firstDocument(stdout: Readable): Promise<string> {
   let text = ''
   for await (const line of createInterface({ input: stdout })) {
@@ -150,13 +150,13 @@ async function firstDocument(stdout: Readable): Promise<string> {
       JSON.parse(text)
       return text
     } catch {
-      // Not whole yet.
+      // Not complete yet.
     }
   }
   throw new Error(`the program ended after "${text}"`)
 }
 
-/** Posts JSON over kept connections, and returns the size of the answer. */
+/** Posts JSON over persistent connections, and returns the size of the response. */
 function posterTo(port: number, headers: Readonly<Record<string, string>>) {
   const agent = new Agent({ keepAlive: true, maxSockets: 64 })
   return (path: string, body: object): Promise<number> =>
@@ -179,7 +179,7 @@ function posterTo(port: number, headers: Readonly<Record<string, string>>) {
     })
 }
 
-/** One server as a host starts it. */
+/** One MCP server, started as a host starts it. */
 async function startMcp(argv: readonly string[], tool: string) {
   const client = new Client({ name: 'bench', version: '1' })
   const transport = new StdioClientTransport({ command: process.execPath, args: [...argv], stderr: 'ignore' })

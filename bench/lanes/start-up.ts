@@ -13,24 +13,24 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 type Program = {
   readonly argv: readonly string[]
   readonly input?: string
-  /** Whether it is measured until its first output, and not until its end. */
+  /** Whether to measure the time until the first output, not until the end. */
   readonly untilOutput?: boolean
 }
 
-/** One-shot commands from start to exit, next to an empty Node program; runs alternate so that noise affects all. */
+/** One-shot commands from start to exit, compared with an empty Node program; runs alternate so that noise affects all. */
 export const startUpLane: Lane = {
   name: 'start-up',
   summary: 'one-shot commands from start to exit, beside `node -e 0`; what importing costs',
   async run({ quick, log, stores }) {
     const size = quick ? 1_000 : 100_000
     const rounds = quick ? 5 : 25
-    // As many turns as beliefs.
+    // The store has as many turns as beliefs.
     const { dir, sample } = await stores.copyWithTurns(size, size)
     const [message = ''] = generateMessages(sample, { count: 1, words: 40, mentions: 2, seed: 3 })
     const installed = installedPackage(stores)
     const samples = new Map<string, number[]>()
     for (let round = -2; round < rounds; round += 1) {
-      // A hook answers the same event of the same conversation only once.
+      // A new session per round: a hook answers the same event of the same conversation only once.
       for (const [name, program] of Object.entries(oneShots(installed, dir, message, `s${round}`))) {
         const took = program.untilOutput ? await firstOutputOf(program, dir) : wholeRunOf(name, program, dir)
         if (round >= 0) samples.set(name, [...(samples.get(name) ?? []), took])
@@ -97,7 +97,7 @@ function oneShots(installed: string, dir: string, message: string, session: stri
   }
 }
 
-/** A host's first messages, and one search; the server ends when its input does. */
+/** A host's first messages and one search; the server ends when its input does. */
 const mcpCall = (query: string): string =>
   [
     {
@@ -111,7 +111,7 @@ const mcpCall = (query: string): string =>
     .map((call) => `${JSON.stringify({ jsonrpc: '2.0', ...call })}\n`)
     .join('')
 
-/** What a path through the program might load, and what it therefore has to do without. */
+/** Packages whose import time is measured, to show which of them a fast command must not load. */
 const imported = ['zod', 'hono', '@modelcontextprotocol/server', 'yaml', 'mdast-util-from-markdown']
 
 function importCosts(rounds: number): readonly { readonly module: string; readonly ms: number }[] {

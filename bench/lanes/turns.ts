@@ -16,7 +16,7 @@ const user = 'local'
 const scope = 'user:universal'
 const turnsInSession = 12
 
-/** What keeping and searching conversations costs, by how many turns there are. */
+/** The cost of storing and searching conversations, by number of turns. */
 export const turnsLane: Lane = {
   name: 'turns',
   summary:
@@ -41,7 +41,7 @@ const cpuNow = (): number => {
   return (user + system) / 1_000
 }
 
-/** Also the mean processor time of a call, which other programs on the machine change little. */
+/** Also measures the mean processor time of a call, which other programs on the machine hardly affect. */
 async function measureEach<Input>(
   { inputs, warmUp }: { readonly inputs: readonly Input[]; readonly warmUp: readonly Input[] },
   call: (input: Input) => unknown,
@@ -72,7 +72,7 @@ async function measured(turns: number, directory: string) {
       const role = at % 2 === 0 ? ('user' as const) : ('assistant' as const)
       const text = Array.from({ length: 1 + Math.floor(random() * 8) }, () => sentence(random, 12)).join(' ')
       rawBytes += Buffer.byteLength(text)
-      // Asked with some of the words of what was said.
+      // Asks with some of the words of the turn.
       if (at % Math.ceil(turns / 100) === 0) questions.push(`When did I say ${text.split(' ').slice(2, 8).join(' ')}?`)
       const said = new Date(Date.UTC(2020, 0, 1) + session * 3_600_000 + at * 1_000).toISOString()
       return { text, role, session: `s${session}`, at: said, scope }
@@ -96,7 +96,7 @@ async function measured(turns: number, directory: string) {
   const push = (message: string) => store.withSnapshot(() => pushQuotes(store, { user, scopes: [scope] }, message))
   const asked = { inputs: questions.slice(20), warmUp: questions.slice(0, 20) }
   const search = await measureEach(asked, searchWith(ports))
-  // Closing moves the log into the file.
+  // Closing moves the write-ahead log into the file.
   await store.close()
   const bytes = statSync(file).size
   store = openSqliteStore({ file, random: randomBytes })
@@ -123,7 +123,7 @@ async function measured(turns: number, directory: string) {
 
 const maxSentences = 20
 
-/** A vector for each sentence of what people said, as `embedTexts` stores them, but many turns at once. */
+/** Stores a vector for each sentence of people's turns, as `embedTexts` does, but for many turns at once. */
 async function keepRandomVectors(
   store: SqliteStore,
   { model, dimensions }: { readonly model: string; readonly dimensions: number },

@@ -22,7 +22,7 @@ export type ConcurrentWrites = {
   readonly isAllThere: boolean
 }
 
-/** What a durable change costs, beside one durable row of the same text in the same database engine. */
+/** The cost of a durable change, compared with one durable row of the same text in the same database engine. */
 export const writesLane: Lane = {
   name: 'writes',
   summary: 'durable adds, corrections, aliases, forgets and undos, beside a bare insert; eight processes at once',
@@ -41,7 +41,7 @@ export const writesLane: Lane = {
   },
 }
 
-/** Turn by turn, so that what slows the machine down slows all of them. */
+/** Alternates, so that other load affects all. */
 async function measureWrites(stores: FilledStores, size: number, rounds: number): Promise<readonly WriteRow[]> {
   const { dir, sample } = await stores.copyOf(size)
   const memory = openMemory({ dir, scopes: [benchScope] })
@@ -67,7 +67,7 @@ async function measureWrites(stores: FilledStores, size: number, rounds: number)
     if (round === 0) took.clear()
     await changeOnce(round)
   }
-  // Apart from the others, because the disk is still busy with a forget when the next change comes.
+  // Measured separately, because the disk is still busy with a forget when the next change comes.
   const ids = sample.map(({ id }) => id ?? '')
   const forgetEach = async (what: string, forgetOne: (id: string) => Promise<unknown>): Promise<void> => {
     for (const id of ids.splice(0, rounds / 10)) {
@@ -102,7 +102,7 @@ function bareTable(dir: string): { insert(name: string, content: string): void; 
   }
 }
 
-/** Processes that write to one memory at the same time. What they were told is there must be there, once. */
+/** Processes that write to one memory in parallel. Afterwards every acknowledged belief must be stored exactly once. */
 async function measureConcurrent(stores: FilledStores, processes: number, each: number): Promise<ConcurrentWrites> {
   const dir = stores.place('concurrent')
   await openMemory({ dir }).close()

@@ -13,7 +13,7 @@ export type AimedFigures = {
 
 type Aim = { readonly aim: string; readonly measured: string; readonly isReached: boolean }
 
-/** Every aim beside what this run measured, so that the page says itself what was not reached. */
+/** Every aim next to the measured figure, so that the page shows which aims were missed. */
 export function aimsSection(figures: AimedFigures): string {
   const aims = [
     ...recallAims(figures.recall),

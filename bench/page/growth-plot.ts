@@ -4,10 +4,10 @@ export type Series = {
 }
 
 const size = { width: 640, height: 360, left: 64, right: 150, top: 24, bottom: 48 }
-// Told apart by colour-blind readers too (Okabe and Ito), and readable on white and on dark grey.
+// Colours that colour-blind readers can distinguish (Okabe and Ito), readable on white and on dark grey.
 const colours = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9']
 
-/** Lines over store size, both axes logarithmic: a cost that does not grow is flat, one that grows with the store is steep. */
+/** Plots lines over store size on logarithmic axes: a constant cost is flat, a cost that grows with the store is steep. */
 export function growthPlot(series: readonly Series[], title: string): string {
   const points = series.flatMap((one) => one.points)
   const x = logarithmic(

@@ -22,7 +22,7 @@ import {
   writesSection,
 } from './sections.ts'
 
-/** What a run of the benchmark found, as it is kept in bench/results. */
+/** The results of a benchmark run, as stored in bench/results. */
 export type Report = {
   readonly at: string
   readonly command: string
@@ -34,7 +34,7 @@ export type Report = {
     readonly platform: string
   }
   readonly versions: Readonly<Record<string, string>>
-  /** How long each lane took. */
+  /** The duration of each lane. */
   readonly seconds: Readonly<Record<string, number>>
   readonly results: Partial<Results>
 }
@@ -55,7 +55,7 @@ type Results = {
 const page = new URL('../../docs/performance.md', import.meta.url)
 const images = new URL('../../docs/images/', import.meta.url)
 
-/** Puts the figures of a run between the markers of their sections. Text outside the markers is left alone. */
+/** Puts the figures of a run between the markers of their sections. Keeps the text outside the markers. */
 export function updatePerformancePage(report: Report): void {
   const {
     quality,
@@ -70,7 +70,7 @@ export function updatePerformancePage(report: Report): void {
     harness,
   } = report.results
   const sections: Readonly<Record<string, string | undefined>> = {
-    // Only a run of all these lanes can tell.
+    // Only written if all these lanes were run.
     aims:
       recall &&
       profile &&

@@ -2,7 +2,6 @@ import type { Ratio } from '../measure.ts'
 
 type Cell = string | number
 
-/** A Markdown table. */
 export const table = (head: readonly string[], rows: readonly (readonly Cell[])[]): string =>
   [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
 

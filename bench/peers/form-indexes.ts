@@ -4,10 +4,10 @@ import FlexSearch from 'flexsearch'
 import MiniSearch from 'minisearch'
 import type { BeliefRecord } from '../../src/memory/transfer/belief-record.ts'
 
-/** A library holding the names and aliases of beliefs: what our recall looks through, and no more. */
+/** A search library that indexes the names and aliases of beliefs, the same texts that our recall searches. */
 export type FormIndexPeer = {
   readonly name: string
-  /** How many beliefs it is asked to hold: what it takes in within a minute or so. */
+  /** The largest number of beliefs to measure: as many as the library indexes in about a minute. */
   readonly largest: number
   build(beliefs: Iterable<BeliefRecord>): Promise<FormSearch> | FormSearch
 }
@@ -16,7 +16,7 @@ export type FormSearch = { search(message: string): unknown; close(): void }
 const formsOf = ({ id, name, aliases }: BeliefRecord) => ({ id, name, aliases: aliases.join(' | ') })
 const most = 20
 
-/** Without prefixes and typos, where a library has them as an option: the least work it can be asked to do. */
+/** Without prefix search and typo tolerance if they are optional: the least possible work for each library. */
 export const formIndexPeers: readonly FormIndexPeer[] = [
   {
     name: 'minisearch',

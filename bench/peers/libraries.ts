@@ -9,7 +9,7 @@ import type { Peer } from './ranker.ts'
 const versionOf = (name: string): string =>
   JSON.parse(readFileSync(new URL(`../../node_modules/${name}/package.json`, import.meta.url), 'utf8')).version
 
-/** What each library gets of a belief. The name counts double, as recommended for titles. */
+/** The fields of a belief for each library. The name counts double, as recommended for titles. */
 const documentOf = ({ id, name, aliases, content, why }: BeliefRecord) => ({
   id,
   name,
@@ -19,7 +19,7 @@ const documentOf = ({ id, name, aliases, content, why }: BeliefRecord) => ({
 })
 const fields = ['name', 'aliases', 'content', 'why'] as const
 
-/** More than any pack has. */
+/** More than the number of beliefs in any pack. */
 const unlimited = 1_000_000
 
 export const miniSearch: Peer = {

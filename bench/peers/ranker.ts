@@ -3,15 +3,15 @@ import { Corpus } from '../../src/eval/system/corpus.ts'
 import type { System } from '../../src/eval/system/system.ts'
 import type { BeliefRecord } from '../../src/memory/transfer/belief-record.ts'
 
-/** Somebody else's search over the texts of beliefs. */
+/** A third-party search over the texts of beliefs. */
 export type Peer = {
   readonly name: string
   readonly version: string
-  /** The settings it runs with, and where they are recommended. */
+  /** The settings of the peer, and the source that recommends them. */
   readonly settings: string
-  /** Whether its hits have scores; without them only the number of hits can be chosen. */
+  /** Whether hits have scores; without scores, only the number of hits can be limited. */
   readonly hasScores: boolean
-  /** Takes in a corpus. The ranker gives everything it finds, best first. */
+  /** Indexes a corpus. The ranker returns all its hits, best first. */
   index(beliefs: readonly BeliefRecord[]): Promise<Ranker> | Ranker
 }
 
@@ -21,12 +21,12 @@ export type Ranker = {
 }
 export type RankedHit = { readonly id: string; readonly score: number }
 
-/** What is kept of what it finds. */
+/** Limits on a peer's hits. */
 export type Cut = { readonly k: number; readonly threshold: number | null }
 
 /**
- * A peer as a system under evaluation. User, scope, life cycle and pins are kept for it, as for our own backends, so that
- * only the matching differs. After a change it takes in the corpus again when it is next asked.
+ * A peer as a system under evaluation. The harness applies user, scope, life cycle and pins, as for our own backends, so that only
+ * the matching differs. After a change, the corpus is indexed again at the next query.
  */
 export function peerSystem(peer: Peer, name: string, { k, threshold }: Cut): System {
   let corpus = new Corpus()
@@ -67,7 +67,7 @@ export function peerSystem(peer: Peer, name: string, { k, threshold }: Cut): Sys
   }
 }
 
-/** The same, without a cut: what a cut is chosen on. */
+/** The peer without limits, for choosing the limits. */
 export const uncutSystem = (peer: Peer): System => peerSystem(peer, peer.name, everything)
 
 const cutText = ({ k, threshold }: Cut): string =>

@@ -1,5 +1,5 @@
-// One system with beliefs in it, in a process of its own, so that no other shares its memory and its garbage collector.
-// Says when it is ready and how much memory it took, then answers lists of messages with the milliseconds of each.
+// One filled system in a separate process, so that no other shares its memory and its garbage collector. Reports when it is ready
+// and how much memory it uses, then answers lists of messages with the milliseconds of each.
 import { recall } from '../../src/memory/recall/recall.ts'
 import { openPorts } from '../../src/open-memory.ts'
 import { benchScope, generateBeliefs } from '../corpus.ts'
@@ -31,7 +31,7 @@ async function opened(): Promise<(message: string) => unknown> {
   return (message) => recall(ports, { user: 'local', scopes: [benchScope], message })
 }
 
-/** After everything that is only garbage has been given back. */
+/** Resident memory after garbage collection. */
 function settledBytes(): number {
   for (let time = 0; time < 3; time += 1) globalThis.gc?.()
   return process.memoryUsage.rss()

@@ -1,4 +1,4 @@
-// The least a proxy can do: read a request, send it on over a kept connection, and send the answer back.
+// A minimal proxy: reads a request, forwards it over a persistent connection, and returns the response.
 import { Agent, createServer, request } from 'node:http'
 
 const { hostname: host, port } = new URL(process.argv[2] ?? '')

@@ -1,4 +1,4 @@
-// The least an HTTP server can do with a recall: read a JSON body, answer a JSON document of the size it is told.
+// A minimal HTTP server for comparison with recall: reads a JSON body, and returns a JSON document of the given size.
 import { createAdaptorServer } from '@hono/node-server'
 import { Hono } from 'hono'
 

@@ -1,4 +1,4 @@
-// The least an MCP server can do with a search: a tool that answers what it is asked.
+// A minimal MCP server for comparison with search: a tool that returns its query.
 import { McpServer } from '@modelcontextprotocol/server'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import { z } from 'zod'

@@ -7,9 +7,9 @@ import { serving } from '../../test/http/serving.ts'
 import { FilledStores } from '../filled-stores.ts'
 
 /**
- * Measures interaction to next paint in the dashboard over a large store: `node bench/programs/dashboard.ts 100000`. A
- * second argument names a memory directory that is filled already. The times are those of the browser's Event Timing,
- * from the key or click to the next frame, in steps of 8 ms.
+ * Measures interaction to next paint in the dashboard over a large store: `node bench/programs/dashboard.ts 100000`. A second
+ * argument names a memory directory that is already filled. The times come from the browser's Event Timing, from the key or click
+ * to the next frame, in steps of 8 ms.
  */
 const size = Number(process.argv[2] ?? 100_000)
 const stores = new FilledStores()
@@ -94,7 +94,7 @@ function idle(on: Page): Promise<void> {
   return on.waitForLoadState('networkidle')
 }
 
-/** Prints the longest interaction and the longest task of the page's thread (0: none above 50 ms) during some work. */
+/** Runs some work, and prints its longest interaction and the longest task of the page's thread (0: none above 50 ms). */
 async function measured(name: string, work: () => Promise<void>): Promise<void> {
   await page.evaluate('interactions.length = 0, tasks.length = 0')
   await work()

@@ -1,4 +1,4 @@
-// Fills a memory with users who have different beliefs each, in a process of its own beside other work.
+// Fills a memory with users who all have different beliefs. A separate process, so that it runs in parallel with other work.
 import { importRecords } from '../../src/memory/transfer/import.ts'
 import { openPorts } from '../../src/open-memory.ts'
 import { generateBeliefs } from '../corpus.ts'

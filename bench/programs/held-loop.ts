@@ -1,4 +1,4 @@
-/** How long a long text holds the event loop: `node bench/programs/held-loop.ts [characters]`. */
+/** Measures how long a long text blocks the event loop: `node bench/programs/held-loop.ts [characters]`. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -39,7 +39,7 @@ const cpuMs = (): number => {
   return (user + system) / 1_000
 }
 
-/** The longest time of this thread's processor between two turns of the event loop. */
+/** The longest processor time of this thread between two turns of the event loop. */
 async function longestTurn(work: () => Promise<unknown>): Promise<string> {
   let [longest, last, isOver] = [0, cpuMs(), false]
   const turn = (): void => {

@@ -6,10 +6,9 @@ import { workplace } from '../../test/cli/workplace.ts'
 import { serving } from '../../test/http/serving.ts'
 
 /**
- * Measures the first load of the dashboard on slow 3G, 400 kbit/s with 400 ms latency, with an empty cache:
- * `node bench/programs/slow-network.ts`. Prints the first and the largest contentful paint and the time to the first
- * answer of the memory on the page, in milliseconds, the element that was largest, the layout shift, and the bytes that
- * were transferred.
+ * Measures the first load of the dashboard on slow 3G, 400 kbit/s with 400 ms latency, with an empty cache: `node
+ * bench/programs/slow-network.ts`. Prints the first and the largest contentful paint and the time until the memory's first answer
+ * is on the page, in milliseconds; also the largest element, the layout shift, and the transferred bytes.
  */
 const root = fileURLToPath(new URL('../..', import.meta.url))
 await build({ configFile: join(root, 'web/vite.config.ts'), logLevel: 'error' })

@@ -1,11 +1,11 @@
-// Loaded before a program: writes how late its event loop was, in milliseconds, to a file when it ends.
+// Preloaded into a program: at exit, writes the delay of its event loop, in milliseconds, to a file.
 import { writeFileSync } from 'node:fs'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 
 const file = process.env.BENCH_LOOP_FILE
 if (file !== undefined) {
   const delay = monitorEventLoopDelay({ resolution: 1 })
-  // From when it is told to, so that starting up does not count.
+  // Starts at a signal, so that start-up does not count.
   process.on('SIGUSR2', () => {
     delay.reset()
     delay.enable()

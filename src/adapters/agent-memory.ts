@@ -6,9 +6,9 @@ import type { Memory } from '../memory/memory.ts'
 export type AgentMemoryOptions = Pick<MemoryOptions, 'dir' | 'store' | 'user' | 'busyTimeoutMs'> & {
   /** The name of the agent. The statements of its model are stored under this name, with an agent's authority. */
   readonly agent: string
-  /** Where the agent's statements are stored. Default `agent:` and its name; an agent's statements everywhere would wait for review. */
+  /** The scopes of the agent's statements. Default `agent:NAME`. Agents' statements in `user:universal` would wait for review. */
   readonly scopes?: readonly string[]
-  /** Wraps the memory, for example with the spans of `credence/telemetry`. */
+  /** Wraps the memory, for example with `withSpans` of `credence/telemetry`. */
   readonly wrap?: (memory: Memory) => Memory
 }
 
@@ -17,7 +17,7 @@ export type AgentMemoryOptions = Pick<MemoryOptions, 'dir' | 'store' | 'user' | 
  * authority; everything that the model writes with a tool has the agent's.
  */
 export function openForAgent({ agent, scopes, wrap = (memory) => memory, ...options }: AgentMemoryOptions) {
-  // Programs in JavaScript have no types.
+  // Checked for JavaScript programs, which have no types.
   if (typeof agent !== 'string' || agent.trim() === '')
     throw invalid('The option agent is missing.', "Name the agent, such as agent: 'support-bot'.")
   const home = scopes ?? [`agent:${encodeURIComponent(agent)}`]

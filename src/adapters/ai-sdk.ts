@@ -16,11 +16,11 @@ type Prompt = CallOptions['prompt']
 export type AiMemoryOptions = AgentMemoryOptions & {
   /** How long a request waits for the memory, in milliseconds. After that it is sent without memory. Default 3000. */
   readonly deadlineMs?: number
-  /** Called with one line when a request went on without memory, or when a message could not be stored. */
+  /** Called with one line when a request was sent without memory, or a message could not be stored. */
   readonly onProblem?: (problem: string) => void
 }
 
-/** A memory for the AI SDK: a middleware that recalls before a request and stores messages, and the tools of an agent. */
+/** A memory for the AI SDK: a middleware that recalls before requests and stores messages, and tools for the model. */
 export function aiMemory({ deadlineMs = 3_000, onProblem = () => {}, ...options }: AiMemoryOptions) {
   const memories = openForAgent(options)
   const { home, scopes } = memories
@@ -57,7 +57,7 @@ export function aiMemory({ deadlineMs = 3_000, onProblem = () => {}, ...options 
 }
 
 function memoryMiddleware(addTo: ReturnType<typeof memoryInjector>['addTo']): LanguageModelMiddleware {
-  /** By the parameters that were passed on. */
+  /** The prepared requests, by the parameters that were returned to the SDK. */
   const requests = new WeakMap<CallOptions, WithMemory>()
   return {
     specificationVersion: 'v4',

@@ -8,15 +8,15 @@ import { visibleText } from '../memory/recall/render.ts'
 import { type AgentMemoryOptions, openForAgent } from './agent-memory.ts'
 
 const root = '/memories'
-/** Conversations are files that can only be read. */
+/** Conversations are read-only files in this directory. */
 const conversations = `${root}/conversations`
 const maxListed = 200
 const maxTurns = 200
 
 /**
- * The handlers of Anthropic's memory tool (`memory_20250818`), for `betaMemoryTool` of its SDK. A file is a belief, named after
- * its path. The model writes with an agent's authority: every edit stays in the history, and a change of a
- * person's belief waits for their review.
+ * Handlers for Anthropic's memory tool (`memory_20250818`), for `betaMemoryTool` of its SDK. A file is a belief named after
+ * its path. The model writes with an agent's authority: the history has every edit, and changes of a person's belief wait
+ * for review.
  */
 export function memoryHandlers(options: AgentMemoryOptions): MemoryToolHandlers & { close: () => Promise<void> } {
   const { agent: memory, home, close } = openForAgent(options)
@@ -73,7 +73,7 @@ export function memoryHandlers(options: AgentMemoryOptions): MemoryToolHandlers 
   }
 }
 
-/** The SDK shows the message of an error to the model. A hint adds the next step. */
+/** Returns the answer, or throws an error whose message includes the hint, because the SDK shows the message to the model. */
 async function answerModel(answer: () => Promise<string>): Promise<string> {
   try {
     return visibleText(await answer())
@@ -173,7 +173,7 @@ function newFile(given: string): { readonly name: string; readonly sourceId: str
 
 const sessionOf = (path: string): string => decodeURIComponent(path.slice(conversations.length + 1))
 
-/** The path that a belief was created with; of other beliefs, one made from the name. */
+/** The path with which a belief was created; for other beliefs, a path derived from the name. */
 const pathOf = ({ name, provenance: { sourceId } }: Belief): string =>
   sourceId?.startsWith(`${root}/`) === true ? sourceId : `${root}/${name.replace(/[\s/]+/gu, '-')}.md`
 

@@ -21,8 +21,8 @@ const kind = 'langgraph:'
 const pageSize = 500
 
 /**
- * A LangGraph store. A namespace is a scope, `["users", "ana"]` is `langgraph:users/ana`, and an item is a belief of an agent
- * in it, named after its key. Recall and search find items by name and content; history and undo work as for every belief.
+ * A LangGraph store. A namespace is a scope (`["users", "ana"]` is `langgraph:users/ana`), and an item is an agent's belief in
+ * this scope, named after its key. Recall, search, history and undo work as for every belief.
  */
 export class CredenceStore extends BaseStore {
   readonly #memory: Memory
@@ -35,7 +35,7 @@ export class CredenceStore extends BaseStore {
     this.#close = close
   }
 
-  /** Reads see the state before the batch. Of several writes of one item, the last counts. */
+  /** Reads see the state before the batch. If an item is written several times, the last write wins. */
   override async batch<Op extends Operation[]>(operations: Op): Promise<OperationResults<Op>> {
     const answers: unknown[] = []
     for (const operation of operations) {
@@ -119,7 +119,7 @@ export class CredenceStore extends BaseStore {
     return null
   }
 
-  /** Names that differ only in case or punctuation are the same name, but different keys. */
+  /** Keys that differ only in case or punctuation would be the same belief name, so the second gets a distinct one. */
   async #freeName(scope: string, key: string): Promise<string> {
     return (await this.#named(scope, key)) === null ? key : distinctName(key)
   }
@@ -135,7 +135,7 @@ const distinctName = (key: string): string => `${key} ${createHash('sha256').upd
 const scopeOf = (namespace: readonly string[]): string => `${kind}${namespace.map(encodeURIComponent).join('/')}`
 const namespaceOf = (scope: string): string[] => scope.slice(kind.length).split('/').map(decodeURIComponent)
 
-/** A value that is one text is stored as that text, so that people can read it; any other value is stored as JSON. */
+/** A value with a single text field is stored as plain text, for people to read; any other value is stored as JSON. */
 function contentOf(key: string, value: Record<string, unknown>) {
   const [field, ...others] = Object.keys(value)
   const only = field === undefined || others.length > 0 ? undefined : value[field]
@@ -152,7 +152,7 @@ function itemOf({ content, scopes, provenance: { sourceId }, createdAt, updatedA
   if (scope === undefined || sourceId === null) return null
   const source = parseObject(sourceId)
   if (typeof source?.key !== 'string') return null
-  // A person may have replaced the JSON by a sentence.
+  // A person may have replaced the JSON with a sentence.
   const value =
     typeof source.field === 'string' ? { [source.field]: content } : (parseObject(content) ?? { text: content })
   const times = { createdAt: new Date(createdAt), updatedAt: new Date(updatedAt) }
@@ -178,7 +178,7 @@ const comparisons: Readonly<Record<string, (a: never, b: never) => boolean>> = {
 
 const isEqual = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b)
 
-/** Whether a value has the fields of a filter, each equal to a value or within comparisons such as `{ $gte: 3 }`. */
+/** Whether a value matches a filter: each field equals a value, or satisfies comparisons such as `{ $gte: 3 }`. */
 function hasValues(value: Record<string, unknown>, filter: Record<string, unknown> = {}): boolean {
   return Object.entries(filter).every(([field, wanted]) => {
     const isComparison = isObject(wanted) && Object.keys(wanted).some((name) => name.startsWith('$'))

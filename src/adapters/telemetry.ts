@@ -4,15 +4,15 @@ import { isObject } from '../json.ts'
 import type { Memory } from '../memory/memory.ts'
 
 export type TelemetryOptions = {
-  /** The name of the memory in the spans. */
+  /** The name of the memory in spans. */
   readonly storeId: string
   /** Also records the text of messages, statements and results. Default false. */
   readonly recordText?: boolean
-  /** Default the provider that the program has registered. */
+  /** Default: the globally registered provider. */
   readonly tracerProvider?: TracerProvider
 }
 
-/** The calls with a span, and its operation: https://github.com/open-telemetry/semantic-conventions-genai, "Memory". */
+/** The traced calls with their operation names: https://github.com/open-telemetry/semantic-conventions-genai, "Memory". */
 const operations = {
   recall: 'search_memory',
   search: 'search_memory',
@@ -29,8 +29,8 @@ const operations = {
 type SpanRecord = { readonly id: string; readonly content?: string }
 
 /**
- * The same memory, with a span of OpenTelemetry for each recall, search and change. Without a registered provider nothing is
- * recorded.
+ * Wraps a memory to record an OpenTelemetry span for each recall, search and change. Without a registered provider, nothing
+ * is recorded.
  */
 export function withSpans(memory: Memory, { storeId, recordText = false, tracerProvider }: TelemetryOptions): Memory {
   const traced = Object.entries(operations).map(([name, operation]) => {
@@ -66,11 +66,11 @@ export function withSpans(memory: Memory, { storeId, recordText = false, tracerP
     })
   }
 
-  // Each call keeps its name and type.
+  // The wrapped calls keep their names and types.
   return { ...memory, ...Object.fromEntries(traced) }
 }
 
-/** The beliefs and turns of a result, those of a list once. */
+/** The beliefs and turns in a result, without duplicates. */
 function recordsIn(result: unknown): readonly SpanRecord[] {
   if (!isObject(result)) return []
   const { belief, beliefs, items, beliefIds, turns, quotes, relevant, pinned, questions, perhaps } = result

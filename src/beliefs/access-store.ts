@@ -1,24 +1,24 @@
-/** What a token is for. Stores up to 0.2 may have others, of the kind `invite`, which no call returns. */
+/** Stores of versions up to 0.2 may also contain tokens of the kind `invite`, which no call returns. */
 export const tokenKinds = ['person', 'agent', 'admin'] as const
 export type TokenKind = (typeof tokenKinds)[number]
 
-/** In order: each role includes the rights of those before it. */
+/** Sorted by rights: each role includes the rights of the roles before it. */
 export const roles = ['reader', 'writer', 'owner'] as const
 export type Role = (typeof roles)[number]
 
 export type Person = { readonly name: string; readonly createdAt: string }
 
-/** A stored token: its rights, and never the token itself. */
+/** The record of a token. The store never contains the token itself, only its hash. */
 export type AccessToken = {
   readonly id: string
   readonly kind: TokenKind
-  /** Whose memory it opens; null for an administrator. */
+  /** The person whose memory it opens; null for an administrator. */
   readonly person: string | null
   /** For an agent: the scopes it is limited to. Empty for others. */
   readonly scopes: readonly string[]
   readonly label: string
   readonly createdAt: string
-  /** To within a few minutes; null before the first use. */
+  /** Accurate to a few minutes; null if it was never used. */
   readonly lastUsedAt: string | null
   readonly revokedAt: string | null
 }
@@ -39,18 +39,18 @@ export type FoundToken = AccessToken & { readonly teams: readonly Membership[] }
  */
 export type AccessStore = {
   addPerson(person: Person): Promise<boolean>
-  /** Removes the tokens and memberships of the person too. */
+  /** Also removes the person's tokens and memberships. */
   removePerson(name: string): Promise<boolean>
   people(): Promise<readonly Person[]>
   /** False if there is no such person. A token with an existing id is not added again. */
   addToken(token: AccessToken, hash: string): Promise<boolean>
   /** False if there is no such token, or if it was revoked at another time. */
   revokeToken(id: string, at: string): Promise<boolean>
-  /** Notes that a token was used at this time. */
+  /** Records the time of a token's last use. */
   noteUse(id: string, at: string): Promise<void>
-  /** All of them, or those of one person; revoked ones too. */
+  /** Lists all tokens, or those of one person, including revoked ones. */
   tokens(person?: string): Promise<readonly AccessToken[]>
-  /** A token that was not revoked. */
+  /** Finds a token that was not revoked. */
   findToken(by: { readonly hash: string } | { readonly id: string }): Promise<FoundToken | null>
   addTeam(team: Omit<Team, 'members'>): Promise<boolean>
   removeTeam(name: string): Promise<boolean>
@@ -60,9 +60,9 @@ export type AccessStore = {
   removeMember(team: string, person: string): Promise<boolean>
 }
 
-/** A store that also keeps who may use it. */
+/** The part of a store that controls who may use it. */
 export type AccessControl = {
   access(): Promise<AccessStore>
-  /** The teams of a person, by name; none for a name that is not a person's. Every local program asks, so it costs one look-up. */
+  /** The teams of a person, sorted by name; empty for an unknown person. One fast look-up, because every local program calls it. */
   memberships(person: string): Promise<readonly Membership[]>
 }

@@ -10,7 +10,7 @@ export type CommitResult =
   | { readonly outcome: 'replayed'; readonly event: JournalEvent }
   | { readonly outcome: 'stale' }
 
-/** Which beliefs to list. All given conditions must be met; `scopes` matches beliefs in any of them. */
+/** Selects beliefs. All given conditions must be met; `scopes` selects beliefs in any of these scopes. */
 export type BeliefFilter = {
   readonly user: string
   readonly scopes?: readonly string[]
@@ -23,7 +23,7 @@ export type BeliefFilter = {
   readonly proposals?: boolean
   /** Only candidates, or no candidates. */
   readonly candidates?: boolean
-  /** Only beliefs that were recalled at least once, or only the others. A store that does not count treats all as never recalled. */
+  /** Only beliefs that were ever recalled, or only the others. A store that counts no recalls treats all as never recalled. */
   readonly recalled?: boolean
 }
 
@@ -31,7 +31,7 @@ export const beliefOrders = ['updated', 'name', 'recalled'] as const
 /** `updated`: last changed first. `name`: by name. `recalled`: most often recalled first. */
 export type BeliefOrder = (typeof beliefOrders)[number]
 
-/** Which events to list: those before a number, and, with `hearing`, also those that only kept turns. */
+/** Selects the newest events, or the newest before a number. `hearing` includes events that only stored turns. */
 export type EventPage = { readonly limit: number; readonly before?: number; readonly hearing?: boolean }
 
 export type Page<Item> = { readonly items: readonly Item[]; readonly total: number }
@@ -39,7 +39,7 @@ export type Page<Item> = { readonly items: readonly Item[]; readonly total: numb
 /** The user, agent and scopes of a request. `scopes` includes the ancestors. */
 export type Viewpoint = { readonly user: string; readonly agent: string | null; readonly scopes: readonly string[] }
 
-/** Where beliefs are kept. Everything read is as of the last acknowledged commit, by any process. */
+/** Stores beliefs. Reads return the state after the last acknowledged commit of any process. */
 export type BeliefStore = {
   /** Appends one event and brings every derived table up to date, in one transaction. Durable when it returns. */
   commit(commit: Commit): Promise<CommitResult>
@@ -64,29 +64,29 @@ export type BeliefStore = {
   /** Every scope of the user with the number of current beliefs in it, by name. */
   scopes(user: string): Promise<readonly { readonly scope: string; readonly beliefs: number }[]>
 
-  /** Pinned current beliefs in view, open questions among them. With `editedEverywhere`, person-edited ones of every scope too. */
+  /** Pinned current beliefs in view, including open questions. `editedEverywhere` adds the person-edited ones of all scopes. */
   pinned(view: Viewpoint, options: { readonly editedEverywhere: boolean }): Promise<readonly Belief[]>
   /**
-   * What is part of every context: standing instructions of the scopes in view, and the preferences in `user:universal`,
-   * which need not be in view. In the order of `byStanding`.
+   * The beliefs that are part of every context: standing instructions of the scopes in view, and the preferences in
+   * `user:universal`, even if it is not in view. Sorted by `byStanding`.
    */
   standing(view: Viewpoint, limit: number): Promise<readonly Belief[]>
 
-  /** Newest first. What it costs depends on how many are asked for, not on how many beliefs they touched. */
+  /** Newest first. The cost depends on the number of requested events, not on how many beliefs they changed. */
   events(user: string, page: EventPage): Promise<readonly JournalEntry[]>
   event(user: string, number: number): Promise<JournalEvent | null>
-  /** The event of an earlier request with this key. Throws `conflict` when the key was used for another request. */
+  /** The event of an earlier request with this key. Throws `conflict` if the key was used for another request. */
   eventByKey(user: string, key: IdempotencyKey): Promise<JournalEvent | null>
   /** The newest event that is neither an undo nor undone. */
   lastUndoable(user: string): Promise<JournalEvent | null>
-  /** Everything that ever happened to a belief, oldest first. */
+  /** All revisions of a belief, oldest first. */
   history(user: string, beliefId: string): Promise<readonly BeliefRevision[]>
-  /** The changes of one event, belief by belief. */
+  /** The revisions that one event made, one per belief. */
   revisions(user: string, event: number): Promise<readonly BeliefRevision[]>
 
   /**
-   * Runs several reads on one state of the store, as long as this store writes nothing in between, and `work` awaits
-   * only this store. Faster than separate reads.
+   * Lets all reads of `work` see the same state, unless this store writes in between. Faster than separate reads. `work` may
+   * await only calls of this store.
    */
   withSnapshot<Result>(work: () => Promise<Result>): Promise<Result>
 

@@ -1,7 +1,7 @@
 import type { BeliefFilter } from './belief-store.ts'
 import { universalScope } from './scope.ts'
 
-/** What a belief is about. Routing depends on it: questions and expertise never enter the relevant tier. */
+/** Kinds of beliefs. Recall depends on them: open questions and expertise are never shown as relevant to a message. */
 export const beliefTypes = ['preference', 'decision', 'entity', 'relation', 'open_question'] as const
 export type BeliefType = (typeof beliefTypes)[number]
 
@@ -26,7 +26,7 @@ export type ExpertiseDepth = (typeof expertiseDepths)[number]
 export const actorKinds = ['person', 'document', 'agent', 'tool', 'model'] as const
 export type ActorKind = (typeof actorKinds)[number]
 
-/** Where a belief came from, fixed by the channel it arrived through and never by its own text. */
+/** The source of a belief, determined by the channel it arrived through and never by its text. */
 export type Provenance = {
   readonly actor: ActorKind
   /** The program or document that wrote it: `cli`, `claude-code`, `notes.jsonl`. */
@@ -48,7 +48,7 @@ export type Belief = {
   readonly subtype: Subtype | null
   readonly name: string
   readonly aliases: readonly string[]
-  /** What is true, in the person's words. */
+  /** The statement, in the person's words. */
   readonly content: string
   /** What an agent should do about it; may be empty. */
   readonly why: string
@@ -61,9 +61,9 @@ export type Belief = {
   readonly supersededBy: string | null
   /** Set on a proposal: the belief it would replace if a person accepts it. */
   readonly proposedFor: string | null
-  /** Listed for review, and not recalled until a person confirms it or says it again. */
+  /** Listed for review, and not recalled until a person confirms or repeats it. */
   readonly candidate: boolean
-  /** When it was settled. On a proposal: it proposes to retire its target. */
+  /** When it was settled. If set on a proposal, accepting it retires its target. */
   readonly resolvedAt: string | null
   /** The belief that settled this open question. */
   readonly resolvedBy: string | null
@@ -75,13 +75,13 @@ export type Belief = {
   readonly reinforcement: { readonly count: number; readonly at: string }
   readonly createdAt: string
   readonly updatedAt: string
-  /** 1 at birth, one more with every change. */
+  /** Starts at 1 and increases with each change. */
   readonly version: number
 }
 
 /**
  * Whether a belief may be recalled at all: not replaced, not settled, not merely proposed, and no candidate.
- * Everything that is not current is kept for audit and has no influence on any result or score.
+ * Other beliefs stay stored, but never affect a result or a score.
  */
 export const isCurrent = (belief: Belief): boolean =>
   belief.status !== 'superseded' &&
@@ -97,7 +97,7 @@ export const isCurrent = (belief: Belief): boolean =>
 export const isStanding = (belief: Belief, scope: string): boolean =>
   isCurrent(belief) && belief.type === 'preference' && (belief.subtype === 'instruction' || scope === universalScope)
 
-/** The order of standing beliefs: edited by a person, then instructions, then the rest; each with the latest reinforced first. */
+/** The order of standing beliefs: edited by a person, then instructions, then the rest; in each group, latest reinforced first. */
 export const byStanding = (a: Belief, b: Belief): number =>
   Number(b.editedByPerson) - Number(a.editedByPerson) ||
   Number(b.subtype === 'instruction') - Number(a.subtype === 'instruction') ||
@@ -142,15 +142,15 @@ export function mayChange(author: Pick<Provenance, 'actor' | 'origin'>, belief: 
   return author.actor === belief.provenance.actor && author.origin === belief.provenance.origin
 }
 
-/** Whether an author has a higher authority than a belief; such an author takes nothing over from it. */
+/** Whether an author has a higher authority than a belief. Such an author's version inherits no fields of the belief. */
 export const outranks = (
   author: Pick<Provenance, 'actor'>,
   belief: Pick<Belief, 'editedByPerson' | 'provenance'>,
 ): boolean => rank[author.actor] > rank[authorityOf(belief)]
 
 /**
- * Why a belief of an author other than a person needs a person's acceptance: it would be part of contexts that do
- * not mention it. Null if it may be current at once.
+ * The reason why a person must accept a belief of another author: it would be part of contexts of messages that do not
+ * mention it. Null if it needs no acceptance.
  */
 export function needsPerson({ scopes, pinned, subtype }: Pick<Belief, 'scopes' | 'pinned' | 'subtype'>): string | null {
   if (scopes.includes(universalScope)) return `It would hold everywhere (${universalScope}).`

@@ -12,7 +12,7 @@ const collapse = (text: string): string =>
 /** Two names with the same key are the same name: case, underscores, spacing and invisible characters do not matter. */
 export const nameKey = (name: string): string => (plainName.test(name) ? name : collapse(name))
 
-/** Names that are their own key already, which is most of them. */
+/** Matches names that equal their key, as most do, so that these are not normalised. */
 const plainName = /^[a-z\d]+(?: [a-z\d]+)*$/u
 
 /** The name of the first, second, … statement under one name: "staging port", "staging port (2)". */
@@ -24,7 +24,7 @@ export const saidName = (name: string): string => name.replace(/ \(\d+\)$/u, '')
 /** Whether two texts are equal apart from case, spacing and closing punctuation. */
 export const isSameStatement = (a: string, b: string): boolean => statementKey(a) === statementKey(b)
 
-/** Characters keep their meaning, unlike in names: "10²" is not "102". */
+/** Statements with the same key are the same. Unlike in names, compatibility characters differ: "10²" is not "102". */
 export const statementKey = (text: string): string =>
   text
     .replace(/\p{Cf}/gu, '')
@@ -34,11 +34,11 @@ export const statementKey = (text: string): string =>
     .trim()
     .replace(/(?<![\s.!;,])[\s.!;,]+$/u, '')
 
-/** Whether the belief is the holder of (user, scope, name) for any of the scopes. */
+/** Whether the belief has this name in any of the scopes. */
 export const holdsName = (belief: Belief, name: string, scopes: readonly string[]): boolean =>
   nameKey(belief.name) === nameKey(name) && belief.scopes.some((scope) => scopes.includes(scope))
 
-/** The list with `additions` appended, leaving out every spelling that is already there or equals `name`. */
+/** Appends `additions` to the aliases. Leaves out spellings of the name and of aliases before them. */
 export function mergeAliases(
   name: string,
   aliases: readonly string[],
@@ -53,7 +53,7 @@ export function mergeAliases(
   })
 }
 
-/** For sorting, in the order of UTF-16 code units. */
+/** A comparator in the order of UTF-16 code units. */
 export const compareStrings = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 /** Orders texts by code point, as SQLite does; JavaScript's own order differs beyond the basic plane. */
@@ -67,5 +67,5 @@ export function compareText(one: string, other: string): number {
   return one.length - other.length
 }
 
-/** Surrogates encode code points above every other unit. */
+/** Surrogates sort last, because they encode the highest code points. */
 const rankOf = (unit: number): number => (unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit)

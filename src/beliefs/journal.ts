@@ -28,35 +28,35 @@ export type EventKind = (typeof eventKinds)[number]
 /** The change of one belief. */
 export type BeliefChange = {
   readonly beliefId: string
-  /** Version before the change; 0 when the belief did not exist. The commit is refused if it has another version by then. */
+  /** The version before the change; 0 for a new belief. The commit is stale if the belief has another version. */
   readonly expectedVersion: number
-  /** `present`: now reads `after`. `absent`: withdrawn, its history kept. `erased`: its text is removed from the journal too. */
+  /** `present`: replaced by `after`. `absent`: withdrawn. `erased`: withdrawn, and its text is removed from the journal. */
   readonly outcome: 'present' | 'absent' | 'erased'
   readonly after: Belief | null
 }
 
 /**
- * Makes a retry harmless: the same key with the same request has one effect. `fingerprint` is a hash of the request. A
- * store keeps it only under a random salt, because the text of a short request could be guessed from its hash.
+ * Makes a retry harmless: commits with the same key and request have one effect. `fingerprint` is a hash of the request.
+ * A store salts it, because the text of a short request could be guessed from its hash.
  */
 export type IdempotencyKey = { readonly value: string; readonly fingerprint: string }
 
-/** The last known event of each device, by its number on that device. */
+/** For each device, the number of its last known event. */
 export type Seen = Readonly<Record<string, number>>
 
-/** Which device made an event, what that device had seen, and its place in the order of all events. */
+/** The device that made an event, the events it had seen before, and the position in the order of all events. */
 export type EventStamp = {
   readonly device: string
   /** The number of the event in the journal of its device. */
   readonly number: number
   /** The beginning of the event's hash on its device. */
   readonly hash: string
-  /** Microseconds since the epoch, but later than everything that the device had seen. */
+  /** Microseconds since the epoch, increased if needed to be later than every event that the device had seen. */
   readonly time: number
   readonly seen: Seen
 }
 
-/** A change asked for: it becomes one event, wholly or not at all. */
+/** A requested change. It becomes one event, atomically. */
 export type Commit = {
   readonly user: string
   readonly kind: EventKind
@@ -67,13 +67,13 @@ export type Commit = {
   /** Number of the event this one takes back. */
   readonly undoes: number | null
   readonly changes: readonly BeliefChange[]
-  /** Turns to keep. The commit is stale when one of them is known by now. */
+  /** Turns to store. The commit is stale if one of them was stored in the meantime. */
   readonly turns?: readonly NewTurn[]
-  /** Ids of turns to erase. The commit is stale when one of them no longer exists. */
+  /** Ids of turns to erase. The commit is stale if one of them no longer exists. */
   readonly forgottenTurns?: readonly string[]
   /** Keyed fingerprints of the texts that it erases. */
   readonly fingerprints?: readonly string[]
-  /** For an event that a sync brought or made; number and hash are null for one that it made. */
+  /** Set if a sync received or made the event; number and hash are null if it made it. */
   readonly stamp?: Omit<EventStamp, 'number' | 'hash'> & {
     readonly number: number | null
     readonly hash: string | null
@@ -98,33 +98,32 @@ export type JournalEvent = {
   /** Number of the event that took this one back. */
   readonly undoneBy: number | null
   readonly beliefIds: readonly string[]
-  /** How many turns it kept or forgot. */
+  /** How many turns it stored or forgot. */
   readonly turnCount: number
   readonly hash: string
 }
 
-/** Most beliefs named for an event in a list: an import may have touched a hundred thousand. */
+/** Max belief ids of an event in a list: an import may have changed a hundred thousand beliefs. */
 export const maxListedBeliefs = 20
 
-/** An event as lists have it: which beliefs it touched first, and how many in all. */
+/** An event in a list: with the number of its beliefs, and only the first of their ids. */
 export type JournalEntry = Omit<JournalEvent, 'beliefIds'> & {
-  /** The first of them, at most `maxListedBeliefs`. */
+  /** At most `maxListedBeliefs`. */
   readonly beliefIds: readonly string[]
   readonly beliefCount: number
 }
 
-/** The entry that a list has for an event. */
 export const entryOf = ({ beliefIds, ...event }: JournalEvent): JournalEntry => ({
   ...event,
   beliefIds: beliefIds.slice(0, maxListedBeliefs),
   beliefCount: beliefIds.length,
 })
 
-/** The state of a belief after one event: `belief` is null when it was withdrawn, or its text has been erased. */
+/** The state of a belief after one event. `belief` is null if it was withdrawn or its text has been erased. */
 export type BeliefRevision = {
   readonly event: JournalEntry
   readonly beliefId: string
-  /** Every revision, including a removal, has its own version: a change that read the belief before it was removed is stale. */
+  /** Every revision has another version, even a removal, so that a change based on an earlier read is stale. */
   readonly version: number
   readonly outcome: BeliefChange['outcome']
   readonly belief: Belief | null

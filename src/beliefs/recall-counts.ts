@@ -1,10 +1,10 @@
 import type { ActorKind } from './belief.ts'
 
-/** The count of one recall: ids, a time and numbers, never a word of the message. */
+/** The statistics of one recall, without any words of the message. */
 export type RecallTally = {
   readonly at: string
   readonly beliefIds: readonly string[]
-  /** Whether the message brought nothing. */
+  /** Whether recall found nothing for the message. */
   readonly isSilent: boolean
   readonly durationMs: number
 }
@@ -31,7 +31,7 @@ export type GrowthDay = {
 export const feedbackVerdicts = ['useful', 'not-useful'] as const
 export type FeedbackVerdict = (typeof feedbackVerdicts)[number]
 
-/** How often the person called a recalled belief or turn useful, and how often not; by its id. */
+/** How often the person marked a recalled belief or turn as useful, and as not useful. */
 export type FeedbackCount = {
   readonly id: string
   readonly useful: number
@@ -39,19 +39,19 @@ export type FeedbackCount = {
   readonly lastAt: string
 }
 
-/** Where recalls are counted. Nothing that is recalled depends on it. */
+/** Statistics about recalls. They never affect what is recalled. */
 export type RecallCounts = {
   countRecalls(user: string, tallies: readonly RecallTally[]): Promise<void>
-  /** By id of the belief; those that were never recalled are missing. */
+  /** By belief id. Beliefs that were never recalled are missing. */
   recallCounts(user: string, beliefIds: readonly string[]): Promise<ReadonlyMap<string, RecallCount>>
   countFeedback(
     user: string,
     feedback: { readonly id: string; readonly verdict: FeedbackVerdict; readonly at: string },
   ): Promise<void>
-  /** Of these beliefs and turns, or of all if null; the latest first. Forgetting one removes its feedback. */
+  /** The feedback on these beliefs and turns, or all if null; latest first. Forgetting a belief or turn removes its feedback. */
   feedback(user: string, ids: readonly string[] | null): Promise<readonly FeedbackCount[]>
   /** Oldest first. */
   recallDays(user: string): Promise<readonly RecallDay[]>
-  /** Read from the journal; oldest first. */
+  /** Computed from the journal; oldest first. */
   growth(user: string): Promise<readonly GrowthDay[]>
 }

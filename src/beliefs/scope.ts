@@ -1,9 +1,9 @@
 import { invalid } from '../errors.ts'
 
-/** Holds for the person everywhere. Its preferences are part of every context. */
+/** The scope of beliefs that apply everywhere. Its preferences are part of every context. */
 export const universalScope = 'user:universal'
 
-// Nothing invisible: two scopes that look the same must be the same.
+// No invisible characters: scopes that look the same must be the same.
 const scopePattern = /^[a-z][a-z0-9_-]*:[^\s/:\p{Cc}\p{Cf}]+(?:\/[^\s/:\p{Cc}\p{Cf}]+)*$/u
 const maxScopeLength = 200
 
@@ -17,10 +17,10 @@ export function parseScope(text: string): string {
   )
 }
 
-/** Parses, removes repeats and sorts, so that the same set of scopes is always the same value. */
+/** Parses, deduplicates and sorts, so that equal sets of scopes give equal lists. */
 export const parseScopes = (texts: readonly string[]): readonly string[] => [...new Set(texts.map(parseScope))].sort()
 
-/** The scope itself and everything above it: `domain:code/typescript` and `domain:code`. */
+/** The scope and its ancestors: `domain:code/typescript` and `domain:code`. */
 export function withAncestors(scope: string): readonly string[] {
   const scopes = [scope]
   for (let cut = scope.lastIndexOf('/'); cut > 0; cut = scope.lastIndexOf('/', cut - 1))
@@ -28,21 +28,21 @@ export function withAncestors(scope: string): readonly string[] {
   return scopes
 }
 
-/** Every scope whose beliefs are in view while `active` are active. Never looks downwards or sideways. */
+/** The scopes in view: the active ones and their ancestors, but no descendants or siblings. */
 export const visibleScopes = (active: readonly string[]): readonly string[] =>
   [...new Set(active.flatMap(withAncestors))].sort()
 
 export const isProject = (scope: string): boolean => scope.startsWith('project:')
 
-/** Whether a caller whose scopes are `active` may name a scope: any but a project that is not in view. */
+/** Whether a caller with these active scopes may name a scope: any scope except a project that is not in view. */
 export const mayName = (scope: string, active: readonly string[]): boolean =>
   !isProject(scope) || visibleScopes(active).includes(scope)
 
 const teamPrefix = 'team:'
 
-/** The owner in the key of a team's memory, which is also the scope of its beliefs. Names of people have no colon. */
+/** The owner of a team's memory, which is also the scope of its beliefs. No person has this name, because of the colon. */
 export const teamOwner = (team: string): string => `${teamPrefix}${team}`
 
-/** The team of a scope or an owner, such as `platform` of `team:platform/api`; null for another one. */
+/** The team of a scope or an owner, such as `platform` of `team:platform/api`; null if it is not a team's. */
 export const teamOf = (scope: string): string | null =>
   scope.startsWith(teamPrefix) ? (scope.slice(teamPrefix.length).split('/')[0] ?? null) : null

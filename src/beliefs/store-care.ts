@@ -3,18 +3,18 @@ export type StoreFinding = { readonly check: string; readonly ok: boolean; reado
 
 export type OnProgress = (check: string, done: number, total: number) => void
 
-/** Looking after a store. None of it is needed for remembering or recalling. */
+/** Maintenance of a store, which remembering and recalling do not need. */
 export type StoreCare = {
   /**
-   * Checks the file, the chain of the journal, every row against it, and every index. Changes nothing. `onProgress` is
-   * called with the check under way and how much of it is done.
+   * Checks the file, the hash chain of the journal, the rows derived from it, and every index. Changes nothing.
+   * `onProgress` receives the current check and its progress.
    */
   verify(onProgress?: OnProgress): Promise<readonly StoreFinding[]>
-  /** Derives everything again from the journal. The result is identical if nothing was wrong. */
+  /** Derives all data from the journal again. If the store was correct, nothing changes. */
   rebuild(): Promise<void>
-  /** A hash over everything derived from the journal. */
+  /** A hash of all data derived from the journal. */
   fingerprint(): Promise<string>
-  /** Number and hash of the newest event. Kept outside, it proves that the journal was not cut short. */
+  /** Number and hash of the newest event. A copy outside the store shows later whether events were cut off. */
   head(): Promise<{ readonly number: number; readonly hash: string }>
   /**
    * Sets the stored journal head to the newest event, so that `verify` accepts the journal as complete. For restored
@@ -22,8 +22,8 @@ export type StoreCare = {
    */
   anchorJournal(): Promise<void>
   /**
-   * Removes forgotten text from unused parts of the store, if any may be left, by rewriting it. Returns whether none is left. With
-   * `ifSmall`, a file of more than 100 MB is left as it is, as after each forget.
+   * Rewrites the store if its unused parts may still contain forgotten text. Returns whether none is left. `ifSmall`, which
+   * each forget sets, skips a file of more than 100 MB.
    */
   scrub(options?: { readonly ifSmall?: boolean }): Promise<boolean>
   /** Writes a complete copy to a new file. */

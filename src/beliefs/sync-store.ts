@@ -2,7 +2,7 @@ import type { Belief } from './belief.ts'
 import type { BeliefChange, Commit, EventKind, EventStamp, JournalEvent, Seen } from './journal.ts'
 import type { NewTurn } from './turn.ts'
 
-/** An event as devices exchange it. A text that was forgotten since is left out, with its change or turn. */
+/** An event to exchange with other devices. A change or turn whose text was forgotten since is left out. */
 export type SyncEvent = Pick<JournalEvent, 'actor' | 'origin' | 'at'> & {
   readonly kind: EventKind
   readonly stamp: EventStamp
@@ -10,7 +10,7 @@ export type SyncEvent = Pick<JournalEvent, 'actor' | 'origin' | 'at'> & {
   readonly changes: readonly Omit<BeliefChange, 'expectedVersion'>[]
   readonly turns: readonly NewTurn[]
   readonly forgottenTurns: readonly string[]
-  /** Of the texts that it erased. */
+  /** Fingerprints of the texts that it erased. */
   readonly fingerprints: readonly string[]
 }
 
@@ -33,34 +33,34 @@ export type SyncStore = {
   known(user: string): Promise<KnownEvents>
   /** Whether the journal has an event of this number with this hash. */
   hasEvent(number: number, hash: string): Promise<boolean>
-  /** Gives every event without a stamp one of this device. Returns the number of the newest event in the journal. */
+  /** Stamps every event that has no stamp with this device. Returns the number of the newest event in the journal. */
   stampEvents(user: string, device: string): Promise<number>
-  /** Events that are missing in `seen`, in the order of the journal; only those that forget, or only those of one device. */
+  /** The events after `seen`, in journal order. `forgetting`: only those that forget. `device`: only those of this device. */
   eventsAfter(
     user: string,
     seen: Seen,
     options: { readonly limit: number; readonly forgetting?: boolean; readonly device?: string },
   ): Promise<readonly SyncEvent[]>
-  /** How many events are missing in `seen`. */
+  /** The number of events after `seen`. */
   countAfter(user: string, seen: Seen): Promise<number>
-  /** The local number of an event; null if it is not here. `isUndone`: another event took it back. */
+  /** The local number of an event; null if the store does not have it. `isUndone`: another event undid it. */
   findEvent(
     user: string,
     id: { readonly device: string; readonly number: number },
   ): Promise<{ readonly number: number; readonly isUndone: boolean } | null>
   heads(user: string, beliefIds: readonly string[]): Promise<ReadonlyMap<string, BeliefHead>>
-  /** Which of these turn ids were ever stored; forgotten ones are among them. */
+  /** The turn ids that were ever stored, even if the turns were forgotten since. */
   turnIds(user: string, ids: readonly string[]): Promise<ReadonlySet<string>>
   hasForgottenTexts(user: string): Promise<boolean>
-  /** Which of these fingerprints were stored, with the stamp of the forgetting. */
+  /** The fingerprints that are stored, each with the stamp of the event that forgot its text. */
   forgottenTexts(user: string, fingerprints: readonly string[]): Promise<ReadonlyMap<string, EventStamp | null>>
   /** All fingerprints, by user. */
   allForgottenTexts(): Promise<ReadonlyMap<string, readonly string[]>>
-  /** Removes the fingerprints that an event stored, so that its texts may be stored again. Returns how many there were. */
+  /** Removes the fingerprints that an event stored, so that its texts may be stored again. Returns their number. */
   reinstate(user: string, event: number): Promise<number>
   /**
-   * Appends events in one transaction, if the journal still ends with the event `head`; else it is stale and nothing is written.
-   * An event whose key is known is left out. Known turns must be left out by the caller.
+   * Appends events in one transaction. If `head` is no longer the newest event, returns `stale` and writes nothing. Events
+   * whose key is known are skipped. The caller must leave out known turns.
    */
   commitAll(user: string, commits: readonly Commit[], head: number): Promise<'committed' | 'stale'>
 }

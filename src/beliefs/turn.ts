@@ -4,7 +4,7 @@ import type { ActorKind } from './belief.ts'
 export const turnRoles = ['user', 'assistant', 'tool'] as const
 export type TurnRole = (typeof turnRoles)[number]
 
-/** The source of a turn's words. A person's may be shown unasked; a document's and a tool's are only searched. */
+/** The source of a turn's words. Recall may show a person's words unasked; those of documents and tools are only searched. */
 export type TurnOrigin = ActorKind
 
 /** One message of a conversation, or one step of a tool trajectory, word for word. Never interpreted, never superseded. */
@@ -13,7 +13,7 @@ export type Turn = {
   readonly user: string
   /** The conversation it belongs to, by the id its host gave it. */
   readonly session: string
-  /** Its place in the conversation, from 0. Grows when an earlier turn of the conversation becomes known later. */
+  /** Its position in the conversation, from 0. Increases if an earlier turn of the conversation is stored later. */
   readonly index: number
   readonly role: TurnRole
   /** The speaker's name, if it is known. */
@@ -29,8 +29,8 @@ export type Turn = {
   /** Word for word, except for secrets, which are masked. */
   readonly text: string
   /**
-   * Where its text has statements that the person may have pasted, found when it was heard: start and end of each. Null if
-   * an earlier version stored it and they were not looked for yet.
+   * The statements that the person may have pasted, found when the turn is stored. Null if an earlier version stored the turn
+   * and nothing has searched its text for them yet.
    */
   readonly doubtful: readonly TextRange[] | null
 }
@@ -39,8 +39,8 @@ export type Turn = {
 export type TextRange = readonly [start: number, end: number]
 
 /**
- * The attribution of a turn with the role `user` that another program stored: its words may not be the person's. Null for
- * any other turn.
+ * The attribution, such as "reported by an agent", of a turn with the role `user` that a program stored: its words may not be
+ * the person's. Null for any other turn.
  */
 export function reporterOf({ role, origin, host }: Pick<Turn, 'role' | 'origin'> & { host?: string }): string | null {
   if (role !== 'user' || origin === 'person' || origin === 'document') return null
@@ -49,9 +49,9 @@ export function reporterOf({ role, origin, host }: Pick<Turn, 'role' | 'origin'>
     : `reported by the ${origin} ${host}`
 }
 
-/** A turn to be kept. */
+/** A turn to store. */
 export type NewTurn = Omit<Turn, 'index'> & {
-  /** Its place in the conversation, if the host reports it; otherwise its time decides. */
+  /** Its position in the conversation, if the host reports it; otherwise its time decides. */
   readonly index: number | null
   /** The host's own id of the message, if it has one. */
   readonly messageId: string | null
@@ -70,8 +70,8 @@ export type TurnIdentity = {
 const sameMomentMs = 10_000
 
 /**
- * Whether two turns of one conversation with the same role and the same words are one: by the host's message ids if
- * both have one, else by place if both have one, else by the person's message before them or by their time.
+ * Whether two turns of one conversation with the same role and words are the same turn. If both have a message id of the host,
+ * it decides; otherwise the same position, the same previous message of the person, or almost the same time is enough.
  */
 export function isSameTurn(one: TurnIdentity, other: TurnIdentity): boolean {
   if (one.messageId !== null && other.messageId !== null) return one.messageId === other.messageId
@@ -79,13 +79,13 @@ export function isSameTurn(one: TurnIdentity, other: TurnIdentity): boolean {
   return one.previous === other.previous || Math.abs(Date.parse(one.at) - Date.parse(other.at)) <= sameMomentMs
 }
 
-/** Characters of the opening of a session in lists. */
+/** Max characters of a session's opening in lists. */
 export const maxOpeningLength = 200
 
-/** Commands (`/compact`, but not the path `/etc/hosts`) and tagged text of programs are not the person's words. */
+/** False for commands (`/compact`, but not the path `/etc/hosts`) and for text that a program has put in tags. */
 export const isSaidByPerson = (text: string): boolean =>
   !/^\s*\/[a-z][\w:-]*(?:\s|$)/i.test(text) && !/^\s*<[a-z][\w-]*>[\s\S]*<\/[\w-]+>\s*$/i.test(text)
 
-/** Gemini CLI puts the output of the session-start hook before the first prompt, escaped, in its own tag. */
+/** Gemini CLI puts the output of the session-start hook before the first prompt, escaped and in a tag. */
 export const withoutHookContext = (prompt: string): string =>
   prompt.replace(/^<hook_context>[^<]*<\/hook_context>\s*/, '')

@@ -1,8 +1,8 @@
 import type { Command } from './command/command.ts'
 
 /**
- * A command of the command line. Its module is loaded only when the command is run or described. A name of two words is a
- * command in a group: `eval retrieval`.
+ * A command of the command line. Its module is loaded only to run or describe the command. A name of two words is an
+ * action of a group, such as `people add`.
  */
 export type CommandEntry = {
   readonly name: string
@@ -20,7 +20,7 @@ export type CommandGroup = Pick<CommandEntry, 'name' | 'group' | 'summary'> & {
   readonly actions: readonly Omit<CommandEntry, 'group'>[]
 }
 
-/** Every command. Adding one is one line here and one file in commands/. */
+/** Every command. To add one, add a line here and a file in commands/. */
 // biome-ignore format: one command or action, one line
 export const commands: readonly (CommandEntry | CommandGroup)[] = [
   { name: 'tour', group: 'Get started', summary: 'Run a short guided demo in a temporary memory.', load: async () => (await import('./commands/connect/tour.ts')).tour },
@@ -110,14 +110,14 @@ export const commands: readonly (CommandEntry | CommandGroup)[] = [
   ] },
 ]
 
-/** Every command line: a command, or an action of one by its full name. */
+/** All commands, with the actions of groups by their full names. */
 export const commandTable: readonly CommandEntry[] = commands.flatMap((command) =>
   'actions' in command
     ? command.actions.map((action) => ({ ...action, name: `${command.name} ${action.name}`, group: command.group }))
     : [command],
 )
 
-/** Commands that were removed, and how to do the same now. */
+/** Removed commands, and their replacements. */
 export const removedCommands: Readonly<Record<string, string>> = {
   audit: 'Report the problems of a file without importing it: `credence import FILE --dry-run`.',
   learn: 'Use `credence hear`, which also stores the message; `credence hear MESSAGE --dry-run` changes nothing.',

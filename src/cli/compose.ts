@@ -38,7 +38,7 @@ import type { EnvironmentVariables, OutputStream } from './text/output.ts'
 import type { Progress } from './text/progress-bar.ts'
 import { isMemory, trustMemory } from './trusted-memories.ts'
 
-/** The process that the command line runs in: all it knows of the world outside. */
+/** Everything that the command line uses of its process, so that it can also run for another process or a test. */
 export type ProcessEnvironment = {
   readonly env: EnvironmentVariables
   readonly home: string
@@ -78,14 +78,14 @@ export const processEnvironment = (): ProcessEnvironment => ({
   stdin: () => process.stdin,
   stdout: process.stdout,
   stderr: process.stderr,
-  // The clock of performance.now() began with the process.
+  // The clock of performance.now() starts at 0 with the process.
   startedAt: 0,
   startDetached: async (argv, variables) => {
     const { spawn } = await import('node:child_process')
     const env = { ...process.env, ...variables }
     const options = { detached: true, stdio: 'ignore', windowsHide: true, env } as const
     const child = spawn(process.execPath, [programFile, ...argv], options)
-    // If it cannot be started, the next hook does its work.
+    // If the process cannot be started, the next hook does its work.
     child.on('error', () => {})
     child.unref()
   },
@@ -95,7 +95,7 @@ export const processEnvironment = (): ProcessEnvironment => ({
 export function compose(
   environment: ProcessEnvironment,
   talk: (line: string) => Promise<void>,
-  /** Memory directories that were reported as ignored. */
+  /** Memory directories that were already reported as ignored. */
   reported = new Set<string>(),
 ): Session & { readonly close: () => Promise<void>; readonly made: ReadonlySet<string> } {
   const { env, home, workingDirectory: cwd, stdin, stderr } = environment
@@ -105,7 +105,7 @@ export function compose(
     open.push(resource)
     return resource
   }
-  /** Memory directories that this run makes. */
+  /** Memory directories that this run creates. */
   const made = new Set<string>()
 
   let found: { readonly file: ProjectFile | null } | undefined
@@ -120,20 +120,20 @@ export function compose(
   const directory = (given: string | undefined): string =>
     memoryDirectory({ given, env, project: () => projectFile()?.dir ?? null, cwd, home, onIgnored })
 
-  /** Directories without a memory yet, which later runs would find by their location. */
+  /** Empty directories in which a later run would find a memory without being told. */
   const empty = new Set<string>()
   const noticeEmpty = (dir: string): void => {
     if (existsSync(dir) && readdirSync(dir).length > 0) return
     if (basename(dir) === localName || dir === projectFile()?.dir) empty.add(dir)
   }
-  /** This run has created the memories in them, so the account trusts them. */
+  /** Trusts the memories that this run has created in such directories. */
   const trustCreated = (): void => {
     for (const dir of [...empty].filter(isMemory)) {
       empty.delete(dir)
       try {
         trustMemory(stateDirectory({ env, home }), dir, new Date())
       } catch (error) {
-        // If the account's own state cannot be written, the next run that finds the memory names `credence trust`.
+        // If the state of the account cannot be written, the next run that finds the memory suggests `credence trust`.
         if (expectedError(error) === null) throw error
       }
     }
@@ -147,7 +147,7 @@ export function compose(
     return resolved
   }
 
-  /** The PostgreSQL stores of memory directories that were located. */
+  /** The PostgreSQL address of each located memory directory. */
   const servers = new Map<string, string | undefined>()
   const serverOf = (dir: string): string | undefined =>
     servers.has(dir) ? servers.get(dir) : env.CREDENCE_STORE || undefined
@@ -193,7 +193,7 @@ export function compose(
     return project !== null && scopes.includes(project)
   }
 
-  /** Records every recall, where shadow mode is switched on. */
+  /** Records every recall if shadow mode is on. */
   const withShadowRecords = async (memory: Memory, options: LocationOptions): Promise<Memory> => {
     const { evalHarnessEnabled, evalShadowModeEnabled, evalStoreDir } = settings(options)
     if (!evalHarnessEnabled || !evalShadowModeEnabled) return memory
@@ -209,14 +209,14 @@ export function compose(
     })
   }
 
-  /** The change is committed; only MEMORY.md is not up to date. */
+  /** Only a warning: the change is committed, and only MEMORY.md is outdated. */
   const onMirrorProblem = (problem: Error): void => {
     const hint = problem instanceof MemoryError && problem.hint !== undefined ? ` ${problem.hint}` : ''
     void talk(`warning: ${problem.message}${hint}`).catch(() => {})
   }
 
   let hasSaidOffline = false
-  /** Commands continue to read without the database. A server does not, because its clients would not see how old the answers are. */
+  /** Warns that a command reads a local copy. Servers refuse instead, because their clients would not see the warning. */
   const onOffline = (since: Date): void => {
     if (hasSaidOffline) return
     hasSaidOffline = true
@@ -224,7 +224,7 @@ export function compose(
     void talk(`warning: ${notice}`).catch(() => {})
   }
 
-  /** `report`: nothing is written, not even edits of MEMORY.md that wait to be taken in. */
+  /** `report` writes nothing, and does not even import pending edits of MEMORY.md. */
   const memory = async (options: StandpointOptions, use: 'change' | 'read' | 'report'): Promise<Memory> => {
     const isReading = use !== 'change'
     const { hasStore, openMemory, openReport } = await import('../open-memory.ts')
@@ -232,7 +232,7 @@ export function compose(
     const standpoint = { user, scopes, agent: options.agent ?? null, author: options.as ?? defaultAuthor }
     if (store === undefined && !hasStore(dir)) {
       if (isReading) {
-        // A default directory is created with the first belief; a missing path that was typed is a mistake.
+        // A default directory is created with the first belief; a missing --dir is probably a typo.
         if (options.dir !== undefined && !existsSync(dir))
           throw notFound(
             `There is no directory ${dir}.`,
@@ -283,7 +283,7 @@ export function compose(
   const temporaryDirectory = (): string => mkdtempSync(join(environment.temporary, 'credence-'))
 
   let asker: Asker | undefined
-  /** A terminal leaves its cursor after `^C`. */
+  /** Handles the first interrupt. Prints a line break first, because the terminal leaves its cursor after `^C`. */
   const atInterrupt = (handle: () => void): (() => void) => {
     const release = onSignal((signal) => {
       release()
@@ -355,7 +355,7 @@ export function compose(
     confirm: async (question) => /^\s*y(?:es)?\s*$/i.test((await ask(`${question} [y/N] `)) ?? ''),
     withProgress: async (work) => {
       const { ProgressBar } = await import('./text/progress-bar.ts')
-      // A server that runs this program for a page hears of the progress; whether it still listens does not matter.
+      // Reports progress to the server if it has started this process; errors of a closed channel are ignored.
       const report = (progress: Progress): void => void process.send?.({ progress }, () => {})
       const bar = new ProgressBar(stderr, env, { report })
       return work(bar).finally(() => bar.clear())
@@ -374,7 +374,7 @@ export function compose(
     startDetached: async (argv) => {
       const dir = argv[argv.indexOf('--dir') + 1]
       const store = dir === undefined ? undefined : serverOf(dir)
-      // Not as an argument: every user of the machine can read those, and the address may contain a password.
+      // Not passed as an argument: every user of the machine can read arguments, and the address may contain a password.
       await environment.startDetached?.(argv, store === undefined ? {} : { CREDENCE_STORE: store })
     },
     temporaryDirectory,
@@ -410,7 +410,7 @@ async function serverOpener(dir: string, address: string | undefined, onOffline?
   return () => openServer(dir, address, onOffline)
 }
 
-/** Removes leftovers of killed processes in the folders of a memory. On a read-only or failing disk, and in refused folders, they stay. */
+/** Removes leftovers of killed processes from the folders of a memory. Errors of the disk are ignored. */
 async function sweepTemporaryFiles(dir: string): Promise<void> {
   const { codeOf, sweepLeftovers } = await import('../files/leftovers.ts')
   try {
@@ -423,13 +423,13 @@ async function sweepTemporaryFiles(dir: string): Promise<void> {
   }
 }
 
-/** A memory without files, so that reading makes none. */
+/** An empty in-memory store, so that reading creates no files. */
 async function emptyMemory(standpoint: Standpoint): Promise<Memory> {
   const { memoryFrom } = await import('../memory/memory.ts')
   const { openSqliteStore } = await import('../store/sqlite/sqlite-store.ts')
   const { inMemory } = await import('../store/sqlite/database.ts')
   const store = openSqliteStore({ file: inMemory, random: randomBytes })
-  // A dry run may plan several beliefs, each of which needs its own id.
+  // A dry run may plan several beliefs, which need different ids.
   const newId = (): string => `b-${randomBytes(6).toString('hex')}`
   const ports = { store, now: () => new Date(), newId }
   return memoryFrom(ports, standpoint)
@@ -445,7 +445,7 @@ async function openExtractor(spec: string, env: EnvironmentVariables): Promise<E
 
 type Asker = { readonly ask: UserTerminal['ask']; readonly close: () => Promise<void> }
 
-/** One reader for all questions, so that lines typed ahead answer the next ones. */
+/** Uses one reader for all questions, so that lines typed ahead answer the next questions. */
 async function openAsker(input: Readable, output: OutputStream): Promise<Asker> {
   const { createInterface } = await import('node:readline')
   const reader = createInterface({ input, output, terminal: true })
@@ -459,7 +459,7 @@ async function openAsker(input: Readable, output: OutputStream): Promise<Asker> 
   reader.on('line', give)
   reader.on('close', () => give(null))
   reader.on('SIGINT', () => {
-    // Between two questions it interrupts the program as everywhere else.
+    // Between two questions, Ctrl-C interrupts the program as usual.
     if (pending === null) process.kill(process.pid, 'SIGINT')
     else pending.reject(new DOMException('The question was interrupted.', 'AbortError'))
     pending = null
@@ -469,12 +469,12 @@ async function openAsker(input: Readable, output: OutputStream): Promise<Asker> 
       const [line] = typed
       if (line !== undefined) {
         output.write(`${question}\n`)
-        // The end of the input answers every later question too.
+        // After the end of the input, every later answer is null too.
         return line === null ? null : (typed.shift() ?? null)
       }
       const lastLine = question.lastIndexOf('\n') + 1
       output.write(question.slice(0, lastLine))
-      // Known to the reader, which draws it again when a character is deleted.
+      // The reader needs the prompt to redraw the line when a character is deleted.
       reader.setPrompt(question.slice(lastLine))
       reader.prompt()
       reader.write(initial)
@@ -495,7 +495,7 @@ function onSignal(handle: (signal: NodeJS.Signals) => void): () => void {
   }
 }
 
-/** Cleans up and then ends as an interrupted process does, so that a shell sees 130 and stops its script too. */
+/** Cleans up and then ends the process by the signal, so that a shell sees exit code 130 and stops its script. */
 function whenInterrupted(cleanUp: () => void): () => void {
   const release = onSignal((signal) => {
     try {

@@ -29,7 +29,7 @@ type RunnersRequest = {
   readonly data: string | undefined
 }
 
-/** Every run begins with an empty in-memory store, so that it never touches a memory of the user. */
+/** Every run starts with an empty temporary store, so that it never touches a memory of the user. */
 export function composeEvaluation({
   env,
   stderr,
@@ -82,7 +82,7 @@ export function composeEvaluation({
   }
 }
 
-/** Conversation packs. Credence is run on SQLite in a temporary directory, as people use it. */
+/** The runner of conversation packs. Runs Credence on SQLite in a temporary directory, as in real use. */
 async function composeConversationRunner(
   openEmbedder: () => Promise<Embedder>,
   { version, ...options }: Omit<ConversationOptions, 'open'> & { readonly version: string },
@@ -101,7 +101,7 @@ async function composeConversationRunner(
   return conversationRunner({ ...options, open: (name) => openTurnSystem(name, parts) })
 }
 
-/** A store as people use it, in a temporary directory. */
+/** A SQLite store in a temporary directory. */
 function openTemporaryStore() {
   const dir = mkdtempSync(join(tmpdir(), 'credence-suite-'))
   return {
@@ -110,7 +110,7 @@ function openTemporaryStore() {
   }
 }
 
-/** Red-team packs: Credence through its real doors, or one of the controls. */
+/** The runner of red-team packs. Attacks Credence through its real interfaces, or one of the controls. */
 async function composeRedTeamRunner({
   temporary,
   ...options
@@ -151,14 +151,14 @@ async function extractorOrControl(spec: string, open: (spec: string) => Promise<
   return open(spec)
 }
 
-/** The runners. Tasks bring agents, graders and a sandbox, so they are loaded only for a pack of tasks. */
+/** The runners. That of tasks loads agents, graders and a sandbox, so it is added only for task packs. */
 export async function packRunners(session: Session, runner: string | undefined, embedder: string, data?: string) {
   const evaluation = await session.evaluation()
   const runners = await evaluation.runners({ runner, embedder, data, extractor: session.extractor })
   return runner === 'task' ? [...runners, await composeTaskRunner(await session.taskWork())] : runners
 }
 
-/** Tasks as a kind of pack, graded in the sandbox and without a judge. */
+/** The runner of task packs, which grades in the sandbox and without a judge. */
 async function composeTaskRunner(work: TaskWork): Promise<Runner> {
   const { taskRunner } = await import('../tasks/task-runner.ts')
   return taskRunner({

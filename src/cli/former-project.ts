@@ -7,14 +7,14 @@ import type { Memory } from '../memory/memory.ts'
 import { commonDirectory, projectScope, repositoryName } from './memory-location.ts'
 import { pluralize, stripControlCharacters } from './text/output.ts'
 
-/** A repository as a memory has seen it. Its scope is made of its path, so a renamed one gets another scope. */
+/** A repository that used a memory. Its scope is derived from its path, so a renamed repository gets another scope. */
 type Project = {
   readonly scope: string
   /** The directory that its worktrees share. */
   readonly directory: string
   /** A hash of its URL, which may contain a password. */
   readonly remote: string | null
-  /** The same after a move within a file system. */
+  /** The inode of the directory, which a move within the file system does not change. */
   readonly inode: string
 }
 
@@ -30,12 +30,12 @@ export function noteProject(dir: string, directory: string): void {
     if (existsSync(file) && readFileSync(file, 'utf8') === text) return
     writePrivate(ownPath(dir, file), text, 'replace')
   } catch (error) {
-    // A disk that is full only costs the hint; a hook must answer all the same.
+    // Ignored on a full disk: only the hint is lost, and a hook must still answer.
     if (codeOf(error) === undefined) throw error
   }
 }
 
-/** For a project without beliefs: the projects with missing directories that it probably was before, and the next step. */
+/** Hints for a project without beliefs: projects whose directory is missing, and which it may have been before a rename. */
 export async function formerProjectNotes(dir: string, directory: string, memory: Memory): Promise<readonly string[]> {
   const here = projectAt(directory)
   if (here === null) return []
@@ -69,7 +69,7 @@ function projectAt(at: string): Project | null {
   return { scope, directory, remote, inode: `${ino} ${birthtimeMs}` }
 }
 
-/** A file that is damaged only costs the hint, so it is left out. */
+/** Skips damaged files, which only costs the hint. */
 function notedProjects(dir: string): readonly Project[] {
   if (!existsSync(projectsIn(dir))) return []
   return readdirSync(projectsIn(dir)).flatMap((name) => {

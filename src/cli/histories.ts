@@ -17,13 +17,13 @@ type HistoryFile = { readonly path: string; readonly changedAt: number }
 export type AgentHistory = {
   readonly host: ChatFormat
   readonly conversations: number
-  /** When the oldest and the newest conversation were last changed. */
+  /** When the oldest and the newest of the conversations were last changed. */
   readonly from: string
   readonly to: string
   readonly files: readonly HistoryFile[]
 }
 
-/** Where programs keep their conversations: a directory, and a pattern of the paths below it. Transcripts of subagents do not match. */
+/** The directories in which programs store conversations, each with a path pattern, which excludes subagent transcripts. */
 function historyPlaces({ env, home }: Machine): readonly (readonly [ChatFormat, string, string])[] {
   const openclaw = env.OPENCLAW_STATE_DIR || join(env.OPENCLAW_HOME || home, '.openclaw')
   const shared = xdgDirectory(env.XDG_DATA_HOME, join(home, '.local', 'share'))
@@ -37,7 +37,7 @@ function historyPlaces({ env, home }: Machine): readonly (readonly [ChatFormat, 
   ]
 }
 
-/** The histories on this machine, of each the newest file first. */
+/** The histories on this machine, each with its newest file first. */
 export function findHistories(machine: Machine): readonly AgentHistory[] {
   return historyPlaces(machine).flatMap(([host, root, pattern]) => {
     const files = globSync(pattern, { cwd: root })
@@ -61,7 +61,7 @@ function sessionsIn({ path }: HistoryFile): readonly number[] {
       Number(time_updated),
     )
   } catch {
-    // Another program's database of the same name.
+    // The file is not a database of opencode.
     return []
   }
 }
@@ -82,7 +82,7 @@ export const historiesText = (histories: readonly AgentHistory[]): string =>
     ]),
   )
 
-/** How far the import of the histories has come. `declined`: the person was asked and does not want it. */
+/** The progress of importing the histories. `declined`: the person was asked and declined. */
 export type ImportProgress =
   | { readonly outcome: 'declined' }
   | { readonly outcome: 'stopped' | 'done'; readonly files: number; readonly total: number; readonly turns: number }
@@ -90,7 +90,7 @@ export type ImportProgress =
 const progressFile = (dir: string): string => join(dir, 'state', 'import.json')
 const importLock = (dir: string): string => join(dir, 'state', 'import.lock')
 
-/** Written while an import runs: `stopped` is true as soon as its process ends. */
+/** A running import records `stopped` after each file, so that the record is right if its process is killed. */
 export const noteImport = (dir: string, progress: ImportProgress): void =>
   writePrivate(ownPath(dir, progressFile(dir)), JSON.stringify(progress), 'replace')
 
@@ -104,7 +104,7 @@ export function lastImport(dir: string): ImportProgress | null {
   }
 }
 
-/** One process imports the histories at a time. Refuses with a MemoryError `conflict` while another one does. */
+/** Lets one process at a time import the histories. Throws a MemoryError `conflict` while another one does. */
 export const lockImport = (dir: string): Promise<() => void> =>
   takeLock(ownPath(dir, importLock(dir)), 'The import of the histories', 1_000)
 

@@ -18,7 +18,7 @@ export { processEnvironment }
 /** Runs one command line and returns its exit code. */
 export async function main(argv: readonly string[], environment = processEnvironment()): Promise<number> {
   const { stdout, stderr } = environment
-  // Failed writes are reported where they are made; without a listener they would also end the process.
+  // `write` reports failed writes; without a listener, their error event would also end the process.
   const ignore = (): void => {}
   stdout.on('error', ignore)
   stderr.on('error', ignore)
@@ -114,7 +114,7 @@ class Printer {
     this.#environment = environment
   }
 
-  /** What a person types to start this program. Only npm makes a difference, so the file for it is loaded only then. */
+  /** The command that starts this program. It differs only under npm, so the module for that is loaded only then. */
   async #command(): Promise<string> {
     const { env, platform = process.platform } = this.#environment
     if (env.npm_command === undefined) return 'credence'
@@ -133,7 +133,7 @@ class Printer {
     await write(this.#environment.stderr, typed)
   }
 
-  /** The stack of an error, with CREDENCE_DEBUG=1. */
+  /** Prints the stack of an error if CREDENCE_DEBUG=1. */
   async debug(error: unknown): Promise<void> {
     if (this.#environment.env.CREDENCE_DEBUG === '1' && error instanceof Error) await this.talk(`${error.stack}\n`)
   }
@@ -155,7 +155,7 @@ class Printer {
     await this.print(separator === '[\n' ? '[]\n' : '\n]\n')
   }
 
-  /** Prints an error; with --json also as a document, unless another one has been begun. */
+  /** Prints an error; with --json also as a document, unless output has already started. */
   async fail(error: unknown, argv: readonly string[]): Promise<ExitCode> {
     const { exitCode, code, message, hint } = failureOf(error)
     const style = styleFor(this.#environment.stderr, this.#environment.env)
@@ -183,7 +183,7 @@ function failureOf(error: unknown) {
   }
   if (error instanceof UsageError) {
     const help = `See \`credence ${error.command === undefined ? '' : `${error.command} `}--help\`.`
-    // The text of a wrong argument is repeated, and may be the address of a store.
+    // The message repeats the wrong argument, which may be the address of a store with a password.
     const message = error.message.replaceAll(/(:\/\/[^\s/:@]*):[^\s/@]*@/gu, '$1@')
     return { exitCode: exitCodes.usage, code: 'usage', message, hint: error.hint ?? help }
   }

@@ -27,9 +27,9 @@ type DirectorySources = Surroundings & {
 }
 
 /**
- * The memory directory: --dir, CREDENCE_DIR, the project's, `./memory` if it is a memory, else the user's own. Anybody who
- * can write to a repository or to the working directory decides about the project's and about `./memory`, so these two are
- * used only if the account trusts them.
+ * The memory directory. The first of: --dir, CREDENCE_DIR, the one in `.credence.json`, `./memory` if it is a memory, the
+ * user's default. Anybody who can write to the repository or the working directory controls the one in `.credence.json`
+ * and `./memory`, so these two are used only if the account trusts them.
  */
 export function memoryDirectory({ given, env, project, cwd, home, onIgnored }: DirectorySources): string {
   if (given?.trim() === '')
@@ -45,18 +45,18 @@ export function memoryDirectory({ given, env, project, cwd, home, onIgnored }: D
   return own
 }
 
-/** The name of a memory that is found in the working directory. */
+/** The directory name of a memory in the working directory. */
 export const localName = 'memory'
 
 /** The directory for records of this account about memories and other programs. */
 export const stateDirectory = ({ env, home }: Omit<Surroundings, 'cwd'>): string =>
   join(xdgDirectory(env.XDG_STATE_HOME, join(home, '.local', 'state')), 'credence')
 
-/** Shown when a memory is made, and before an agent is connected. */
+/** Shown when a memory is created and before an agent is connected. */
 export const keepingNotice = (dir: string): string =>
   `What you tell connected agents is stored word for word on this machine, in ${dir}, with secrets masked. \`credence pause\` stops that, and \`credence forget\` erases stored messages.`
 
-/** Shown once when a memory is found that the account does not trust. */
+/** Shown once for a memory that the account does not trust. */
 export const ignoredNotice = (dir: string): string =>
   isMemory(dir)
     ? `Ignored the memory in ${stripControlCharacters(dir)}, because this account has neither created nor allowed it. If you know its contents, or created it with version 0.2.0 or earlier, allow it once: \`credence trust ${shellWord(stripControlCharacters(dir))}\``
@@ -71,7 +71,7 @@ export const userConfigFile = (env: EnvironmentVariables, home: string): string 
 
 type SettingsSources = Surroundings & { readonly dir: string; readonly user: string | undefined }
 
-/** The settings in force: --user, the environment, config.json of the memory directory, config.json of the user. */
+/** The settings, by precedence: --user, the environment, config.json of the memory directory, config.json of the user. */
 export function readSettings({ dir, user, env, cwd, home }: SettingsSources): Settings {
   const files = [join(dir, 'config.json'), userConfigFile(env, home)].map((file) => settingsIn(file, home))
   const fromEnvironment = withAbsolutePaths(environmentSettings(env), cwd, home)
@@ -174,7 +174,7 @@ export function parseProjectFile(text: string, file: string): ProjectFile {
   return {
     file,
     scope: scope === undefined ? null : parseScope(textOf('scope', scope)),
-    // New beliefs go to the first scope, so only the others are sorted.
+    // The first scope keeps its position, because new beliefs go to it; the others are sorted.
     scopes: first === undefined ? null : [first, ...parseScopes(others).filter((other) => other !== first)],
     // A relative directory is relative to the file.
     dir: dir === undefined ? null : resolve(dirname(file), textOf('dir', dir)),
@@ -183,8 +183,8 @@ export function parseProjectFile(text: string, file: string): ProjectFile {
 }
 
 /**
- * The scope of the repository a directory is in, or null outside of one. Worktrees of one repository share it, two
- * repositories never do, even with folders of the same name. Git itself is not run: that would cost more than a recall.
+ * The scope of the repository that contains a directory; null outside of a repository. All worktrees of a repository share
+ * a scope; two repositories never do, even if their folders have the same name. Does not run git, which is slower than a recall.
  */
 export function projectScope(directory: string): string | null {
   const repository = commonDirectory(directory)
@@ -203,8 +203,8 @@ export function commonDirectory(directory: string): string | null {
 }
 
 /**
- * `.git` is a repository's directory, or in worktrees and submodules a file with the path of one. The directory of a
- * worktree names the one it shares in `commondir`. As for git, a `.git` that cannot be read is not a repository.
+ * `.git` is the repository's directory, or in worktrees and submodules a file with the path of a directory. A worktree's
+ * directory has the path of the shared one in `commondir`. As in git, an unreadable `.git` is not a repository.
  */
 function commonOf(dotGit: string): string | null {
   try {

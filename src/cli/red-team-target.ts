@@ -32,7 +32,7 @@ const address = '127.0.0.1:4777'
 
 type ByAgent = Extract<AttackStep, { door: 'mcp' | 'http' }>
 
-/** A new memory in a temporary directory, attacked through the doors that people, agents and programs use. */
+/** A new memory in a temporary directory, attacked through the interfaces that people, agents and programs use. */
 export async function openRedTeamTarget(temporary: string): Promise<Target> {
   const root = mkdtempSync(join(temporary, 'credence-red-team-'))
   const dir = join(root, 'memory')
@@ -81,7 +81,7 @@ export async function openRedTeamTarget(temporary: string): Promise<Target> {
     }
   }
 
-  /** As `credence import chats` does. */
+  /** Imports chats as `credence import chats` does. */
   async function importChats(step: Extract<AttackStep, { door: 'chats' }>): Promise<string> {
     const file = join(root, 'chats.jsonl')
     writeFileSync(file, step.text)
@@ -93,7 +93,7 @@ export async function openRedTeamTarget(temporary: string): Promise<Target> {
     return JSON.stringify(heard)
   }
 
-  /** The memory as the person's own commands open it. */
+  /** Opens the memory as the person's commands do. */
   function memoryOf(user: string): Memory {
     const known = memories.get(user)
     if (known !== undefined) return known
@@ -141,7 +141,7 @@ export async function openRedTeamTarget(temporary: string): Promise<Target> {
         stdin: () => stdin,
         stdout,
         stderr: new PassThrough().resume() as PassThrough,
-        // On a slow machine the deadline of a host must not decide a case.
+        // The result of a case must not depend on a host's deadline on a slow machine.
         startedAt: performance.now() + 60_000,
       },
       async () => {},
@@ -183,13 +183,13 @@ export async function openRedTeamTarget(temporary: string): Promise<Target> {
     const { request } = await served(userOf(step), step.project ?? home)
     const response = await request(path, init)
     const text = await response.text()
-    // An attack that knocks at no door proves nothing.
+    // An attack on a route that does not exist proves nothing.
     if (response.status >= 500 || response.status === 405 || text.includes('There is no /'))
       throw new TypeError(`${init.method} ${path} was answered with ${response.status}: ${text.slice(0, 200)}`)
     return `${response.status} ${text}`
   }
 
-  /** The server on this memory in a project, asked without a socket. */
+  /** A server for this memory and a project, called without a socket. */
   async function serve(user: string, project: string) {
     const scopes = [project, universalScope]
     const session = sessionIn(root, new PassThrough())
@@ -223,7 +223,7 @@ export async function openRedTeamTarget(temporary: string): Promise<Target> {
     }
   }
 
-  /** Every resource that is listed over MCP, with its list. */
+  /** The list of resources over MCP, and every listed resource. */
   async function readResources(user: string): Promise<string> {
     const { request } = await served(user, home)
     const ask = async (path: string, init: RequestInit): Promise<string> => (await request(path, init)).text()
@@ -235,7 +235,7 @@ export async function openRedTeamTarget(temporary: string): Promise<Target> {
     return [listed, ...read].join('\n')
   }
 
-  /** The answers that the pages of the dashboard get: every list, a recall and a search. */
+  /** The data of the dashboard's pages: every list, a recall and a search. */
   async function readPages(user: string, message: string): Promise<string> {
     const { request } = await served(user, home)
     const headers = { authorization: `Bearer ${tokens.person}` }
@@ -252,7 +252,7 @@ export async function openRedTeamTarget(temporary: string): Promise<Target> {
     return (await Promise.all([...lists, recalled].map(async (answer) => (await answer).text()))).join('\n')
   }
 
-  /** The request that a model gets through the proxy. */
+  /** The request that the proxy forwards to a model. */
   async function readProxied(user: string, message: string): Promise<string> {
     const scopes = [home, universalScope]
     const memory = memoryOf(user)
@@ -276,7 +276,7 @@ export async function openRedTeamTarget(temporary: string): Promise<Target> {
     }
   }
 
-  /** Changes MEMORY.md as another program does, and syncs. */
+  /** Edits MEMORY.md as another program would, and syncs. */
   async function editFile(step: Extract<AttackStep, { door: 'file' }>): Promise<string> {
     const { edit, line = '', old = '', heading } = step
     const file = join(dir, 'MEMORY.md')
@@ -358,7 +358,7 @@ export async function openRedTeamTarget(temporary: string): Promise<Target> {
 
 const answerText = async (result: Promise<unknown>): Promise<string> => JSON.stringify(await result)
 
-/** The line at the end of a section of MEMORY.md, which is made if it is missing; without a heading at the end of the file. */
+/** Appends a line to a section of MEMORY.md, which is added if missing; without a heading, to the end of the file. */
 function appendLine(text: string, line: string, heading: string | undefined): string {
   if (heading === undefined) return `${text.trimEnd()}\n${line}\n`
   const title = `## ${heading}`

@@ -24,7 +24,7 @@ export type StandpointOptions = LocationOptions & {
   readonly agent?: string | undefined
   /** How long to wait for another process that is writing. */
   readonly busyTimeoutMs?: number
-  /** The memory stays open: vectors are computed in the background, and recall uses them. Default false. */
+  /** For long-running programs: vectors are computed in the background, and recall uses them. Default false. */
   readonly staysOpen?: boolean
   /** Called after something was forgotten and its copies outside the store were erased. */
   readonly onErased?: CopyOptions['onErased']
@@ -33,11 +33,11 @@ export type StandpointOptions = LocationOptions & {
 /** The selected memory and scopes. */
 export type MemoryLocation = {
   readonly dir: string
-  /** The address of its PostgreSQL store, with the password; undefined for SQLite in the directory. */
+  /** The address of the PostgreSQL store, with the password; undefined for SQLite in the directory. */
   readonly store: string | undefined
   readonly user: string
   readonly scopes: readonly string[]
-  /** The scopes of something new. */
+  /** The scopes that new beliefs and turns get. */
   readonly homeScopes: readonly string[]
   /** Whether all teams of the user are active too, because no scopes were named. */
   readonly everyTeam: boolean
@@ -45,7 +45,7 @@ export type MemoryLocation = {
   readonly hooksEnabled: boolean
 }
 
-/** The machine, for writing the configuration of other programs: its location, and how they start Credence. */
+/** The machine, for configuring other programs: where their files are, and how they start Credence. */
 export type Machine = {
   readonly platform: NodeJS.Platform
   readonly home: string
@@ -59,45 +59,45 @@ export type Machine = {
 export type OpenedPorts = ReturnType<typeof openPorts>
 
 /**
- * Everything a command has besides its input, in four parts. compose.ts makes it, and closes it when the command has ended.
- * The last three members are loaded when a command asks for them.
+ * The context of a command, in four parts. compose.ts creates it, and closes it when the command has ended. The code of the
+ * last three members is loaded on demand.
  */
 export type Session = {
   readonly places: MemoryPlaces
   readonly memories: OpenMemories
   readonly terminal: UserTerminal
   readonly program: RunningProgram
-  /** Finds statements in messages: `rules`, or a model by its name. */
+  /** Opens the extractor of statements named by `spec`: `rules`, or a model. */
   readonly extractor: (spec: string) => Promise<Extractor>
   readonly evaluation: () => Promise<Evaluation>
   readonly taskWork: () => Promise<TaskWork>
 }
 
-/** Where a command works, and which memory, settings and scopes it uses there. */
+/** The working directory of a command, and the memory, settings and scopes that it uses there. */
 export type MemoryPlaces = {
   readonly workingDirectory: () => string
   readonly locate: (options: LocationOptions) => MemoryLocation
   /** The location of a memory that must exist. */
   readonly locateExisting: (options: LocationOptions) => Promise<MemoryLocation>
-  /** The memory directory without asking the project, for when its `.credence.json` is invalid. */
+  /** The memory directory, ignoring `.credence.json`. Works even if that file is invalid. */
   readonly directory: (given: string | undefined) => string
   readonly hasMemory: (options: LocationOptions) => Promise<boolean>
   readonly settings: (options: LocationOptions) => Settings
   /** The file of the store in a memory directory, or the address of its PostgreSQL store without the password. */
   readonly storeFile: (dir: string) => Promise<string>
-  /** Says whether the project probably has beliefs under an earlier path, while it has none under this one. */
+  /** Notes for a project without beliefs that probably has some under an earlier path. */
   readonly formerProjectNotes: (options: LocationOptions, memory: Memory) => Promise<readonly string[]>
   /** A session as if the program had been started in another directory. Closed together with this one. */
   readonly inDirectory: (directory: string) => Session
 }
 
-/** Opens memories and stores; those that the caller does not close are closed with the session. */
+/** Opens memories and stores. The session closes the memories that the caller does not. */
 export type OpenMemories = {
-  /** Opens the memory for writing; makes it when there is none. */
+  /** Opens the memory for writing. Creates it if there is none. */
   readonly writing: (options: StandpointOptions) => Promise<Memory>
-  /** Opens the memory for reading. Creates no files: if there is no memory, an empty one answers. */
+  /** Opens the memory for reading. If there is no memory, returns an empty one and creates no files. */
   readonly reading: (options: StandpointOptions) => Promise<Memory>
-  /** The same without taking in edits of MEMORY.md, so that no file changes at all. */
+  /** Like `reading`, but does not import edits of MEMORY.md, so that no file changes at all. */
   readonly reporting: (options: StandpointOptions) => Promise<Memory>
   /** A new memory in a temporary directory. `remove` deletes it; so does an interrupt. */
   readonly temporary: (
@@ -105,7 +105,7 @@ export type OpenMemories = {
   ) => Promise<{ readonly memory: Memory; readonly remove: () => Promise<void> }>
   /** The store itself, for maintenance. The caller closes it. */
   readonly ports: (...given: Parameters<typeof openPorts>) => Promise<OpenedPorts>
-  /** The same for one function, and closed after it. */
+  /** Opens the store for one function, and closes it afterwards. */
   readonly withPorts: <Result>(
     dir: string,
     use: (ports: OpenedPorts) => Promise<Result>,
@@ -115,22 +115,22 @@ export type OpenMemories = {
 
 /** The person at the terminal, or the streams that replace them. */
 export type UserTerminal = {
-  /** The process's own streams, for commands that speak a protocol on them. */
+  /** The streams of the process, for commands that use them for a protocol. */
   readonly streams: () => { readonly stdin: Readable; readonly stdout: Writable; readonly stderr: Writable }
   readonly readStdin: () => Promise<string>
-  /** Whether the answer is printed as JSON, for a program. */
+  /** Whether the answer is printed as JSON. */
   readonly printsJson: () => boolean
   /** Whether a person at a terminal can be asked. */
   readonly isInteractive: () => boolean
-  /** Asks a question and returns the line typed; null at the end of the input. Ctrl-C is an AbortError. `initial`: a text to edit. */
+  /** Returns the typed line; null at the end of the input. Ctrl-C throws an AbortError. `initial`: a text to edit. */
   readonly ask: (question: string, initial?: string) => Promise<string | null>
   /** Asks a yes-or-no question; only y or yes means yes. */
   readonly confirm: (question: string) => Promise<boolean>
-  /** On a terminal, shows how far a long command has come, on one line of standard error. */
+  /** Shows the progress of long work on one line of standard error, on a terminal only. */
   readonly withProgress: <Result>(work: (bar: ProgressBar) => Promise<Result>) => Promise<Result>
 }
 
-/** The running process: how it was started, how it ends, and the processes it starts. */
+/** The running process: how it was started, how it ends, and how it starts other processes. */
 export type RunningProgram = {
   readonly machine: Machine
   /** When the program started, on the clock of `performance.now()`. */

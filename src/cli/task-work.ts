@@ -33,7 +33,7 @@ export function composeTaskWork(environment: ProcessEnvironment) {
     workingDirectory,
   })
   return {
-    /** `passThrough` names variables of the environment for an agent that is a program. */
+    /** Opens an agent. `passThrough` names environment variables for an agent that is a program. */
     agent: async (spec: string, passThrough: readonly string[], { isForgetful } = { isForgetful: false }) => {
       const { agentFrom } = await import('../tasks/agents/agent-from.ts')
       if (!isForgetful) return agentFrom(spec, { ...partsFor((memory) => memory), passThrough })
@@ -43,7 +43,7 @@ export function composeTaskWork(environment: ProcessEnvironment) {
         'Recall can be switched off for reference, openai: and anthropic:.',
       )
     },
-    /** The sandbox for Python checks, and the judge that a text such as `openai:gpt-5@http://127.0.0.1:8080/v1` names. */
+    /** The sandbox for Python checks, and a judge such as `openai:gpt-5@http://127.0.0.1:8080/v1`. */
     graders: async (judge: string | null): Promise<Graders> => {
       const { findPython, openSandbox } = await import('../tasks/grade/sandbox.ts')
       const { openJudge } = await import('../tasks/judge/judge.ts')
@@ -52,19 +52,19 @@ export function composeTaskWork(environment: ProcessEnvironment) {
         sandbox: await openSandbox({ python: await findPython() }),
       }
     },
-    /** Where tasks are looked for: by path below the working directory, and by id in the packs that ship. */
+    /** Where tasks are found: by path below the working directory, and by id in the shipped packs. */
     taskPlaces: { workingDirectory, packs: [fileURLToPath(new URL('../../packs', import.meta.url))] },
-    /** Where programs are looked for that a task needs. */
+    /** The PATH for finding the programs that a task needs. */
     searchPath: env.PATH ?? '',
-    /** The key of an arena that runs are submitted to; null if it is not set. */
+    /** The key for submitting runs to an arena; null if it is not set. */
     arenaKey: env.CREDENCE_ARENA_KEY?.trim() || null,
-    /** Where workspaces are made while agents work. */
+    /** The directory for temporary workspaces of agents. */
     temporary,
     progress: new ProgressBar(environment.stderr, env, { isShown: environment.showsProgress ?? true }),
   }
 }
 
-/** The same memory, which keeps everything and finds nothing. */
+/** A memory that stores everything and recalls nothing. */
 const forgetful = (memory: Memory): Memory => ({
   ...memory,
   recall: async (message, options) => ({

@@ -6,8 +6,8 @@ import { isOfAnotherUser, noFollow, ownPath, realPath, writePrivate } from '../f
 import { parseObject } from '../json.ts'
 
 /**
- * A memory directory that this account created or allowed. The records are in the account's own state directory, one file
- * for each memory. A record counts only for the same real path, owner and id, so that a folder in the place of the trusted one
+ * A memory directory that this account created or allowed. The records are in the state directory of the account, one file
+ * per memory. A record is valid only for the same real path, owner and id, so that a folder that replaces the trusted one
  * is not trusted.
  */
 export type TrustedMemory = {
@@ -47,20 +47,20 @@ export function isUnchanged({ dir, uid, id }: TrustedMemory): boolean {
 }
 
 /**
- * Records that a memory is trusted. The memory always gets a new id: the contents of a repository may include one that others
- * know.
+ * Records that a memory is trusted. The memory always gets a new id, because others may know an existing one, such as an id
+ * in a repository.
  */
 export function trustMemory(state: string, dir: string, now: Date): void {
   if (!isMemory(dir)) throw notFound(`There is no memory in ${dir}.`, `\`credence init --dir ${dir}\` creates one.`)
   const real = realPath(dir)
   const record = { dir: real, uid: statSync(real).uid, id: randomBytes(16).toString('hex'), since: now.toISOString() }
-  // An id of the repository may be readable by others. Files that a crash cuts off are not trusted.
+  // Removed first, because an existing file may be readable by others. After a crash in between, the memory is not trusted.
   rmSync(ownPath(real, idFile(real)), { force: true })
   writePrivate(idFile(real), `${record.id}\n`, 'replace')
   writePrivate(ownPath(state, recordFile(state, real)), `${JSON.stringify(record)}\n`, 'replace')
 }
 
-/** Says whether the memory was trusted. */
+/** Removes the record of a memory. Returns whether the memory was trusted. */
 export function distrustMemory(state: string, dir: string): boolean {
   const file = recordFile(state, realPath(dir))
   const wasTrusted = existsSync(file)
@@ -73,11 +73,11 @@ export const trustedMemories = (state: string): readonly TrustedMemory[] =>
     .flatMap((name) => readRecord(join(recordsIn(state), name)) ?? [])
     .sort((a, b) => (a.dir < b.dir ? -1 : 1))
 
-/** Null if the file cannot be read or is not a record; then nothing is trusted. */
+/** Null if the file is unreadable or not a record; the memory is then not trusted. */
 function readRecord(file: string): TrustedMemory | null {
   const { dir, uid, id, since } = parseObject(recordTextOf(file) ?? '') ?? {}
   const isWhole = [dir, id, since].every((field) => typeof field === 'string') && typeof uid === 'number' && id !== ''
-  // All fields are checked.
+  // The fields were checked above.
   return isWhole ? ({ dir, uid, id, since } as TrustedMemory) : null
 }
 

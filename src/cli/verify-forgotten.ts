@@ -6,21 +6,21 @@ import { readArtifact } from '../eval/store/parse-artifact.ts'
 import { type ForgottenTexts, filesBelow, isTelling } from '../files/erase-texts.ts'
 import type { Memory } from '../memory/memory.ts'
 
-/** The result of a search for forgotten texts, byte by byte. */
+/** The result of searching the files for forgotten texts. */
 export type Proof = ReturnType<typeof searchFiles>
 
-/** A text that is longer is searched for in parts: the pages of a database may divide it. */
+/** Longer texts are searched for in parts, because a database may split them between pages. */
 const maxPartLength = 64
-/** Shorter texts are found by coincidence. */
+/** Shorter texts are not searched for, because they are often found by coincidence. */
 const minTextLength = 4
-/** Shorter ones count only as whole words. */
+/** Shorter texts count only as whole words. */
 const minLooseLength = 12
-/** Packs and runs never contained this memory; shorter texts in them are coincidences. */
+/** For imported packs and their runs, which never contained this memory: shorter texts in them are coincidences. */
 const minLengthInOthers = 16
 
 /**
- * The texts to search for. Names of one ordinary word, and texts that remaining beliefs or turns also contain, are
- * not searched for.
+ * The texts to search for. Excludes names of one ordinary word, and texts that remaining beliefs or turns also
+ * contain.
  */
 export async function textsToFind(memory: Memory, { said, names }: ForgottenTexts) {
   const parts = new Set([...said, ...names.filter(isTelling)].flatMap(partsOf))
@@ -39,7 +39,7 @@ export async function textsToFind(memory: Memory, { said, names }: ForgottenText
   for await (const { id, text, session } of memory.exportTurns()) drop(id, [text, session])
   return {
     texts: [...parts],
-    /** Not searched for, because remaining beliefs or turns contain the same text; with their ids. */
+    /** The number of texts that remaining beliefs or turns also contain, and in `others` their ids. */
     alsoSaidByOthers: all.length - parts.size,
     others: [...others],
   }
@@ -51,13 +51,13 @@ function partsOf(text: string): readonly string[] {
   const parts: string[] = []
   for (let from = 0; from < core.length; from += maxPartLength)
     parts.push(core.slice(Math.max(0, Math.min(from, core.length - maxPartLength)), from + maxPartLength))
-  // Half of a surrogate pair at an edge has no bytes.
+  // Drops half of a surrogate pair at an edge, which has no encoding.
   return parts.map((part) => part.replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, ''))
 }
 
 /**
- * Searches every file of the directories for the texts: as UTF-8, as JSON writes them, and in lower case. Databases are
- * read as bytes, unused parts and logs included, so no store of theirs may be open in this process.
+ * Searches every file of the directories for the texts, in UTF-8, JSON-escaped and in lower case. Databases are read as
+ * bytes, including unused parts and logs, so this process must not have their stores open.
  */
 export function searchFiles(
   { dir, evals }: { readonly dir: string; readonly evals: string },
@@ -88,7 +88,7 @@ type Needle = { readonly bytes: Buffer; readonly size: number }
 
 const windowBytes = 8 * 1024 * 1024
 
-/** How often a file contains one of the needles. */
+/** The size of a file, and how often it contains a needle. */
 function searchFile(file: string, needles: readonly Needle[]): { readonly size: number; readonly times: number } {
   const overlap = Math.max(0, ...needles.map(({ bytes }) => bytes.length)) + 1
   const window = Buffer.alloc(windowBytes + overlap)
@@ -110,7 +110,7 @@ function searchFile(file: string, needles: readonly Needle[]): { readonly size: 
   }
 }
 
-/** Occurrences that end after the part that was searched before. */
+/** Counts the occurrences of a needle that end after byte `searched`, up to which the previous window was searched. */
 function countIn(bytes: Buffer, { bytes: needle, size }: Needle, searched: number): number {
   let times = 0
   for (let at = bytes.indexOf(needle); at !== -1; at = bytes.indexOf(needle, at + 1)) {
@@ -121,11 +121,11 @@ function countIn(bytes: Buffer, { bytes: needle, size }: Needle, searched: numbe
   return times
 }
 
-/** Of every script but ASCII all bytes count as parts of words. */
+/** All non-ASCII bytes count as parts of words. */
 const isWordByte = (byte: number | undefined): boolean =>
   byte !== undefined && (byte >= 0x80 || /[0-9A-Za-z]/u.test(String.fromCharCode(byte)))
 
-/** Whether a file belongs to a pack that was imported, or to a run of such a pack. */
+/** Tells whether a file belongs to an imported pack, or to a run of one. */
 function othersIn(evals: string): (file: string) => boolean {
   const packs = treePath(evals, 'benchmarks') + sep
   const runs = treePath(evals, 'runs') + sep

@@ -8,7 +8,7 @@ import { temporaryDirectory } from '../../test/temporary-directory.ts'
 import { writeAtomically } from './atomic-write.ts'
 import { sweepLeftovers } from './leftovers.ts'
 
-/** A process id that no process has: the largest a system gives is far below. */
+/** An id that no process has: systems give only far smaller ones. */
 const deadPid = 2 ** 30
 
 describe('writing a file', () => {
@@ -29,7 +29,7 @@ describe('writing a file', () => {
     const path = join(directory.path, 'a.json')
     writeFileSync(path, 'old')
     await using handle = await open(path)
-    /** The content under the name at each synchronisation. */
+    /** The content of the file at each synchronisation. */
     const seen: string[] = []
     using _spy = vi.spyOn(Object.getPrototypeOf(handle), 'sync').mockImplementation(async () => {
       seen.push(readFileSync(path, 'utf8'))

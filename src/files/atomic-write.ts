@@ -3,15 +3,15 @@ import { basename, dirname, join } from 'node:path'
 import { codeOf, leftoverName } from './leftovers.ts'
 
 type WriteOptions = {
-  /** `keep`: an existing file stays, and the answer is false. */
+  /** `keep`: an existing file is not replaced, and the result is false. */
   readonly existing: 'replace' | 'keep'
   /** Whether the bytes must survive a power cut once the call returns. Default true. */
   readonly durable?: boolean
 }
 
 /**
- * Writes a file so that readers see all of it or nothing, also when this process is killed in the middle. Says whether
- * it was written.
+ * Writes a file atomically: readers see all of it or nothing, even if this process is killed meanwhile. Returns whether it
+ * was written.
  */
 export async function writeAtomically(
   path: string,
@@ -38,10 +38,10 @@ export async function writeAtomically(
   }
 }
 
-/** The document as it is kept on disk: readable, ending in a newline. */
+/** Formats a JSON document for a file: indented, with a newline at the end. */
 export const asJson = (document: object): string => `${JSON.stringify(document, null, 2)}\n`
 
-/** A link is made only where nothing is, in one step: of two writers exactly one succeeds. */
+/** Creating a link fails if the target exists, atomically, so exactly one of two writers succeeds. */
 async function linkUnlessThere(temporary: string, path: string): Promise<boolean> {
   try {
     await link(temporary, path)
@@ -54,7 +54,7 @@ async function linkUnlessThere(temporary: string, path: string): Promise<boolean
 
 /** Makes new names in a directory survive a power cut. */
 export async function syncDirectory(directory: string): Promise<void> {
-  // Windows cannot open directories, and journals its names by itself.
+  // Windows cannot open directories. Its file system makes new names durable without this.
   if (process.platform === 'win32') return
   const handle = await open(directory, 'r')
   try {

@@ -14,24 +14,24 @@ export type ForgottenTexts = {
   readonly names: readonly string[]
 }
 
-/** Replaces a forgotten text. In an id, which cannot contain brackets, the word without brackets replaces it. */
+/** The replacement for a forgotten text. Ids cannot contain brackets, so `markInId` is used there. */
 export const forgottenMark = '[forgotten]'
 const markInId = 'forgotten'
 
-/** A shorter text is found by coincidence too often. */
+/** Shorter texts would match unrelated text too often. */
 const shortest = 4
 
-/** A name of one ordinary word identifies nothing by itself: it counts only in a record with the belief's id. */
+/** False for a name of one plain word. It identifies nothing, so it is only erased in records with the belief's id. */
 export const isTelling = (name: string): boolean => /\s|\d/u.test(name.trim())
 
-/** Replaces forgotten texts by a mark, as whole words and in any case. */
+/** Replaces forgotten texts with a mark. Matches whole words and ignores case. */
 export class Eraser {
   readonly #beliefIds: readonly string[]
   readonly #turnIds: readonly string[]
   readonly #said: Finder
   readonly #all: Finder
 
-  /** `minLength`: shorter texts are kept in records that contain no forgotten belief's id. */
+  /** Texts shorter than `minLength` are only replaced in records that contain the id of a forgotten belief. */
   constructor({ beliefIds, turnIds = [], said, names }: ForgottenTexts, minLength = shortest) {
     this.#beliefIds = beliefIds
     this.#turnIds = turnIds
@@ -46,7 +46,7 @@ export class Eraser {
     return this.#beliefIds.some(isIn) || this.#turnIds.some(isIn)
   }
 
-  /** False for a JSON text that certainly contains nothing to erase. Escapes may hide a text. */
+  /** False if a JSON text certainly contains nothing to erase. A backslash may be part of an escape that hides a text. */
   mayChange(json: string): boolean {
     return json.includes('\\') || this.#beliefIds.some((id) => json.includes(id)) || this.inText(json) !== json
   }
@@ -55,7 +55,7 @@ export class Eraser {
     return this.#said.replaced(text, forgottenMark)
   }
 
-  /** The same value with forgotten texts replaced; the value itself if it contains none. */
+  /** A copy of a JSON value with forgotten texts replaced; the value itself if it contains none. */
   inValue(value: unknown): unknown {
     const finder = this.#mentionsBelief(value) ? this.#all : this.#said
     return mapStrings(value, (text) => finder.replaced(text, isId.test(text) ? markInId : forgottenMark))
@@ -72,7 +72,7 @@ export class Eraser {
   }
 }
 
-/** Ids that we make are longer; a shorter one, of an import, may be part of any word. */
+/** Credence creates longer ids. A shorter, imported id may be part of any word. */
 const minOwnIdLength = 8
 
 const isId = /^[\w.:-]+$/u
@@ -121,14 +121,14 @@ const isLetter = (character: string | undefined): boolean => character !== undef
 const isWhole = (text: string, at: number, length: number): boolean =>
   !(isLetter(text[at - 1]) && isLetter(text[at])) && !(isLetter(text[at + length - 1]) && isLetter(text[at + length]))
 
-/** Lower case of the same length, so that places in it are places in the text. */
+/** Lower case without changing the length, so that offsets stay valid. */
 const foldCase = (text: string): string => {
   const lower = text.toLowerCase()
   if (lower.length === text.length) return lower
   return Array.from(text, (one) => (one.toLowerCase().length === one.length ? one.toLowerCase() : one)).join('')
 }
 
-/** Keys are texts too. The same object is returned where nothing changed. */
+/** Maps all strings in a JSON value, including keys. Returns the value itself if nothing changed. */
 function mapStrings(value: unknown, map: (text: string) => string): unknown {
   if (typeof value === 'string') return map(value)
   if (Array.isArray(value)) {
@@ -146,11 +146,11 @@ const maxFileBytes = 256 * 1024 * 1024
 
 /**
  * Erases forgotten texts in one file and returns whether it contained any. In JSON and JSON Lines each element of a list
- * and each line is a separate record; other files are plain text. A file that is not text is left alone.
+ * and each line is a separate record; other files are plain text. Files that are not UTF-8 text are skipped.
  */
 export async function eraseInFile(path: string, eraser: Eraser): Promise<boolean> {
   const size = lstatSync(path, { throwIfNoEntry: false })?.size ?? 0
-  // An empty file may be a lock of this process, which opening and closing it would drop.
+  // An empty file may be a lock of this process. Opening and closing it would release the lock.
   if (size === 0 || size > maxFileBytes) return false
   const text = readText(path)
   if (text === null) return false
@@ -173,7 +173,7 @@ function readText(path: string): string | null {
   }
 }
 
-/** Null for a text that is not one JSON document. */
+/** Null if the text is not one JSON document. */
 function erasedDocument(text: string, eraser: Eraser): string | null {
   if (!eraser.mayChange(text)) return text
   const document = parseJson(text)
@@ -195,7 +195,7 @@ function erasedLine(line: string, eraser: Eraser): string {
   return erased === record ? line : JSON.stringify(erased)
 }
 
-/** Every plain file below a directory. Links are not followed; `enters` decides about folders. */
+/** Every plain file below a directory. Does not follow links, and skips folders for which `enters` is false. */
 export function* filesBelow(directory: string, enters: (folder: string) => boolean = () => true): Generator<string> {
   for (const entry of ifPresent(() => readdirSync(directory, { withFileTypes: true })) ?? []) {
     const path = join(directory, entry.name)

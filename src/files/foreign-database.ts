@@ -2,10 +2,10 @@ import { DatabaseSync } from 'node:sqlite'
 
 type Row = Readonly<Record<string, unknown>>
 
-/** How long another program may hold its database locked. */
+/** How long to wait while another program has locked its database. */
 const maxWaitMs = 2_000
 
-/** The rows of a query on the SQLite database of another program, which is opened for reading only. */
+/** The rows of a query on another program's SQLite database, which is opened read-only. */
 export function* foreignRows(file: string, sql: string): Generator<Row> {
   const database = new DatabaseSync(file, { readOnly: true, timeout: maxWaitMs })
   try {
@@ -21,7 +21,7 @@ export function hasTables(file: string, names: readonly string[]): boolean {
     const tables = new Set([...foreignRows(file, 'SELECT name FROM sqlite_schema')].map(({ name }) => name))
     return names.every((name) => tables.has(name))
   } catch {
-    // Not a database, or one that cannot be read.
+    // The file is not a database, or is unreadable.
     return false
   }
 }

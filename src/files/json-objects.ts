@@ -1,15 +1,15 @@
 type ObjectText = {
-  /** Null when it is larger than `largest`. */
+  /** Null if it is larger than `largest`. */
   readonly text: string | null
   /** The line it begins in, from 1. */
   readonly line: number
-  /** How many bytes of the text end with it. */
+  /** The offset of its end in the whole text, in bytes. */
   readonly end: number
 }
 
 /**
- * Takes a JSON text apart into the objects at its top, or in the array at its top, without holding the whole. The text
- * comes in pieces of any size.
+ * Splits a JSON text into its top-level objects, or those of its top-level array, without keeping the whole text in memory.
+ * The text is passed in pieces of any size.
  */
 export class JsonObjects {
   readonly #largest: number
@@ -27,13 +27,13 @@ export class JsonObjects {
     this.#largest = largest
   }
 
-  /** What the text so far ends in the middle of, and the line that it begins in. */
+  /** The object or array that is still open at the end of the text so far, and the line that it starts in. */
   get unfinished(): { readonly part: 'object' | 'array'; readonly line: number } | null {
     if (this.#depth > 0) return { part: 'object', line: this.#startLine }
     return this.#isInArray ? { part: 'array', line: 1 } : null
   }
 
-  /** The objects that end in the next piece. The piece may be used again after that. */
+  /** The objects that end in the next piece. The caller may reuse the buffer afterwards. */
   *take(chunk: Buffer): Generator<ObjectText> {
     let start = this.#depth > 0 ? 0 : -1
     for (let at = 0; at < chunk.length; at += 1) {

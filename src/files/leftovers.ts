@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** Marks a path as unfinished work of a process. Ids never begin with a dot, so no document can have such a name. */
+/** Marks a file as unfinished work of a process. Document ids never start with a dot, so no document has such a name. */
 type Purpose = 'tmp' | 'staged' | 'replaced'
 
 /** A unique name next to `name` with the id of this process, which shows whether the file is still in use. */
@@ -13,8 +13,8 @@ export const leftoverName = (purpose: Purpose, name: string): string =>
 const pattern = /^\.(?<purpose>tmp|staged|replaced)-(?<pid>\d+)-[0-9a-f]{8}-(?<name>.+)$/u
 
 /**
- * Removes the leftovers of dead processes from a directory. A file that was moved aside for a replacement is restored when
- * the replacement never arrived.
+ * Removes the leftovers of dead processes from a directory. A file that was moved aside for a replacement is restored if
+ * the replacement was never put in place.
  */
 export async function sweepLeftovers(directory: string): Promise<void> {
   for (const entry of ifPresent(() => readdirSync(directory)) ?? []) {
@@ -26,13 +26,13 @@ export async function sweepLeftovers(directory: string): Promise<void> {
   }
 }
 
-/** Renaming a directory onto one with content fails, so content that arrived in between is never lost. */
+/** Restores a file that was moved aside. Renaming onto a directory with content fails, so a replacement is never lost. */
 async function cameBack(path: string, target: string): Promise<boolean> {
   try {
     await rename(path, target)
     return true
   } catch {
-    // Either the replacement is in place or another process has already swept: both leave nothing to bring back.
+    // The replacement is in place, or another process has restored the file.
     return false
   }
 }
@@ -42,7 +42,7 @@ export function isRunning(pid: number): boolean {
     process.kill(pid, 0)
     return true
   } catch (error) {
-    // A process of another user may not be signalled, but it is there.
+    // EPERM: the process exists, but belongs to another user.
     return codeOf(error) === 'EPERM'
   }
 }
@@ -51,7 +51,7 @@ export function isRunning(pid: number): boolean {
 export const codeOf = (error: unknown): string | undefined =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 
-/** The result of reading a file or folder; null when there is none. */
+/** The result of reading a file or folder; null if it does not exist. */
 export function ifPresent<Value>(read: () => Value): Value | null {
   try {
     return read()

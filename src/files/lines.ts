@@ -3,9 +3,9 @@ import { createReadStream } from 'node:fs'
 export type Line = {
   /** From 1. */
   readonly number: number
-  /** Null when the line is longer than anything that may be in such a file. */
+  /** Null if the line is longer than `maxLineLength`. */
   readonly bytes: Uint8Array | null
-  /** False for a last line without its newline, whose writer was interrupted. */
+  /** False for a last line without a newline: its writer was interrupted. */
   readonly isWhole: boolean
 }
 

@@ -19,7 +19,7 @@ async function withLock<Result>(path: string, work: () => Result | Promise<Resul
   }
 }
 
-/** Starts another process that runs `body` with `path` and `takeLock` in scope. */
+/** Starts a process that runs `body`, which can use `path` and `takeLock`. */
 function otherProcess(path: string, body: string): ChildProcess {
   const script = `const { takeLock } = await import(${JSON.stringify(module)})
     const path = ${JSON.stringify(path)}

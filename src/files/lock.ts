@@ -10,14 +10,14 @@ const pollMs = 8
 const sqliteBusy = 5
 const sqliteNotADatabase = 26
 
-/** The last caller of this process that waits for each lock, so that waiting callers get it in the order of asking. */
+/** For each lock, the release of its last caller in this process, so that callers get the lock in the order of their calls. */
 const queues = new Map<string, Promise<void>>()
 
 /**
- * Takes a lock and returns its release. `what` is the thing the lock protects, as the subject of the error message;
- * without `waitMs` a lock in use is an error at once. The lock is SQLite's exclusive lock on an empty file: the
- * operating system releases it when the process ends, however it ends, so there are no stale locks and no process ids
- * to compare. It keeps out other callers of this process, too. The file stays: removing it would let two holders in.
+ * Takes a lock and returns a function that releases it. `what` names the protected thing in the error message; without
+ * `waitMs` a lock in use is an error at once. The lock is SQLite's exclusive lock on an empty file: the operating system
+ * releases it even if the process crashes, so there are no stale locks and no process ids to compare. It also excludes other
+ * callers in this process. The file is never removed: a new file would let a second process take the lock.
  */
 export async function takeLock(path: string, what: string, waitMs = 0): Promise<() => void> {
   if (waitMs === 0) return pollLock(path, what, 0)
@@ -53,15 +53,15 @@ async function pollLock(path: string, what: string, waitMs: number): Promise<() 
   }
 }
 
-/** Null when the lock is held by another connection, of this process or another. */
+/** Null if another connection has the lock, in this process or another. */
 function tryLock(path: string): (() => void) | null {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-  // An existing file is never opened with `fs`: closing it would drop the lock that SQLite holds on it in this process.
+  // An existing file is never opened with `fs`: closing it would release SQLite's lock on it in this process.
   if (!existsSync(path)) writeFileSync(path, '', { mode: 0o600 })
   const db = new DatabaseSync(path, { timeout: 0 })
   try {
     db.exec('BEGIN EXCLUSIVE')
-    // A lock may be released twice.
+    // The caller may release the lock twice.
     return () => {
       if (db.isOpen) db.close()
     }

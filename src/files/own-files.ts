@@ -16,15 +16,15 @@ import { type MemoryError, unavailable } from '../errors.ts'
 /** Makes opening a symbolic link fail. Windows has no such flag. */
 export const noFollow = constants.O_NOFOLLOW ?? 0
 
-/** Whether a file belongs to another user of the machine. Windows has no owners that Node reports. */
+/** Whether a file belongs to another user of the machine. False on Windows, where Node reports no owners. */
 export const isOfAnotherUser = ({ uid }: Stats): boolean => process.getuid !== undefined && uid !== process.getuid()
 
-/** The permissions of a file that are in `mask`. Windows has none. */
+/** The permission bits of a file that are in `mask`. 0 on Windows, which has none. */
 export const permissionsIn = ({ mode }: Stats, mask: number): number => (process.platform === 'win32' ? 0 : mode & mask)
 
 /**
- * The path of a file that is to be written below `root`, a memory directory; missing directories are created for it, with access
- * for the owner only. Throws a MemoryError for a path that `checkOwn` refuses. Every writer of a file in a memory uses it.
+ * Returns the path of a file to write below the memory directory `root`, after creating missing directories with access for
+ * the owner only. Throws a MemoryError if `checkOwn` does. Everything that writes a file in a memory calls this first.
  */
 export function ownPath(root: string, path: string): string {
   checkOwn(root, path)
@@ -32,7 +32,7 @@ export function ownPath(root: string, path: string): string {
   return path
 }
 
-/** The same for a directory, which is created too. */
+/** Like `ownPath`, for a directory, which is created too. */
 export function ownDirectory(root: string, path: string): string {
   checkOwn(root, path)
   mkdirSync(path, { recursive: true, mode: 0o700 })
@@ -52,21 +52,21 @@ export function writePrivate(path: string, content: string | Uint8Array, how: 'a
 
 /**
  * Throws unless everything that exists from `root` down to `path` belongs to this account, is a plain file or a directory that
- * no other user may write to, and is not a symbolic link: through a link, Credence would write to a file elsewhere. Between this
- * check and the writing only this account can change anything, because no other account may write to the directories. `root`
- * itself may be a link, because the person chose it.
+ * no other user may write to, and is not a symbolic link, through which Credence would write to a file elsewhere. The result
+ * stays valid until the write, because no other account may write to the directories. `root` itself may be a link, because the
+ * person chose it.
  */
 export function checkOwn(root: string, path: string): void {
   refuseForeign(root, statSync(root, { throwIfNoEntry: false }))
   for (const [at, stats] of existingBelow(root, path)) refuseForeign(at, stats)
 }
 
-/** The same for a directory that others may own or write to, such as an eval store in a shared checkout: only links are refused. */
+/** Rejects only links. For a directory that others may own or write to, such as an eval store in a shared checkout. */
 export function checkPlain(root: string, path: string): void {
   for (const [at, stats] of existingBelow(root, path)) if (stats.isSymbolicLink()) throw linkRefused(at)
 }
 
-/** Everything that exists below `root` on the way to `path`, from the top. */
+/** The existing files and directories on the path from `root` (exclusive) down to `path`. */
 function* existingBelow(root: string, path: string): Generator<readonly [string, Stats]> {
   const below = relative(root, path)
   if (isAbsolute(below) || below.split(sep)[0] === '..')
@@ -99,8 +99,8 @@ function refuseForeign(at: string, stats: Stats | undefined): void {
 }
 
 /**
- * The directory `root`, and everything in the directory `inner` of it, that is a symbolic link, belongs to another user, or is open
- * to others. `root` may be a link itself.
+ * Checks the directory `root` and everything in its subdirectory `inner`. Returns the paths that are symbolic links, belong to
+ * another user, or are accessible to others. `root` itself may be a link.
  */
 export function examineFiles(root: string, inner: string) {
   const links: string[] = []

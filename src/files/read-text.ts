@@ -23,7 +23,7 @@ export function readTextFile(file: string): string {
   return decode(bytes, file)
 }
 
-/** The file itself, or the files below a directory whose names fit, in the order of their paths. */
+/** The file itself; for a directory, the files below it whose names match, sorted by path. */
 export function filesAt(path: string, names: RegExp): readonly string[] {
   const stats = statSync(path, { throwIfNoEntry: false })
   if (stats === undefined) throw notFound(`There is no file ${path}.`, 'Check the path.')

@@ -4,7 +4,7 @@ import { unavailable } from '../errors.ts'
 
 export type FileToWrite = { readonly file: string; readonly text: string | Uint8Array }
 
-/** Writes all files, or none that is incomplete: each goes to disk under another name before any gets its own. */
+/** Writes several files, none of them partially: all are synced under temporary names before the first is renamed. */
 export function writeFiles(files: readonly FileToWrite[]): void {
   const drafts: { readonly draft: string; readonly file: string }[] = []
   try {
@@ -34,8 +34,8 @@ export function writeFiles(files: readonly FileToWrite[]): void {
 }
 
 /**
- * Makes new names in a directory survive a power cut, before anything else happens in this process. Windows cannot open
- * directories, and journals its names by itself.
+ * Makes new names in a directory survive a power cut, synchronously. Windows cannot open directories, and its file system
+ * makes new names durable without this.
  */
 export function syncDirectoryNow(directory: string): void {
   if (process.platform === 'win32') return

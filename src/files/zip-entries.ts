@@ -1,17 +1,17 @@
 import { createReadStream } from 'node:fs'
 import { Unzip, UnzipInflate, UnzipPassThrough } from 'fflate'
 
-/** A piece of a file in an archive. `read` is how many bytes of the archive have been read. */
+/** A piece of a file in an archive. `read` is the number of archive bytes read so far. */
 type ZipPiece = { readonly name: string; readonly bytes: Buffer; readonly read: number }
 
-/** An archive that unpacks to more than this many times its size is refused. Texts are packed to a fifth or a tenth. */
+/** Archives that unpack to more than this many times their size are rejected. Text usually compresses 5 to 10 times. */
 const maxRatio = 100
-/** Archives of any ratio are read up to this size. */
+/** The ratio is not checked before this many bytes are unpacked. */
 const minRefusedBytes = 16 * 1024 * 1024
 
 /**
- * The files of an archive whose names are wanted, piece by piece and in their order. Throws if the archive is damaged, or
- * unpacks to so much that reading it would take all memory or time.
+ * The pieces of the files with wanted names, in the order of the archive. Throws if the archive is damaged, or unpacks to so
+ * much text that reading it would exhaust memory or time.
  */
 export async function* zipEntries(file: string, isWanted: (name: string) => boolean): AsyncGenerator<ZipPiece> {
   let pieces: { name: string; bytes: Buffer }[] = []

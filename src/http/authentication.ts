@@ -8,13 +8,13 @@ import { RecentMap } from '../recent-map.ts'
 import { csrfHeader } from './api/contract.ts'
 import { refuse } from './error-answers.ts'
 
-/** The secrets of an installation. Agents have a separate one, with an agent's rights. */
+/** The secrets of an installation. Agents have a separate token with fewer rights. */
 export type Tokens = { readonly person: string; readonly agent: string }
 
-/** The sessions of the dashboard that were ended before their time, by id; kept over restarts. */
+/** The ids of dashboard sessions that were logged out before they expired; kept across restarts. */
 export type EndedSessions = { has(id: string): boolean; add(id: string): Promise<void> }
 
-/** Finds tokens that are kept in the store, as it is now. */
+/** Looks up the current tokens of the store. */
 export type FindToken = {
   bySecret(secret: string): Promise<FoundToken | null>
   byId(id: string): Promise<FoundToken | null>
@@ -28,9 +28,9 @@ type AuthenticationOptions = {
   readonly clock: () => number
   readonly now: () => Date
   readonly find: FindToken
-  /** Requests a minute for each token of the store; 0 for no limit. */
+  /** Maximum requests per minute for each token of the store; 0 for no limit. */
   readonly perMinute: number
-  /** Whether browsers reach the server by HTTPS, so that the cookie is not sent otherwise. */
+  /** Whether browsers reach the server over HTTPS; the cookie is then sent only over HTTPS. */
   readonly isSecure: boolean
 }
 
@@ -40,13 +40,13 @@ const cookieMaxAgeSeconds = 30 * 86_400
 const maxFailures = 10
 const failureWindowMs = 60_000
 
-/** Authenticates requests by the tokens of an installation and of the store, or by the cookie that login gives a person. */
+/** Authenticates requests by the tokens of an installation and of the store, or by a person's session cookie. */
 export class Authentication {
   readonly #given: AuthenticationOptions
   readonly #cookieName: string
   readonly #limit: ReturnType<typeof rateLimit>
   readonly #cookieAttributes: string
-  /** When wrong tokens came in, in milliseconds; only the latest ones. */
+  /** The times of the latest wrong tokens, in milliseconds. */
   #failures: number[] = []
 
   constructor(given: AuthenticationOptions) {
@@ -58,21 +58,21 @@ export class Authentication {
     this.#cookieName = `credence-${suffix.slice(0, 8)}`
   }
 
-  /** The cookie of a new session for the token of a person; null for a wrong token or one that opens no pages. */
+  /** The cookie of a new session for a person's token; null for a wrong token or one without access to the dashboard. */
   async logIn(secret: string): Promise<string | null> {
     if (isSame(secret, this.#given.tokens.person)) return this.#newCookie('')
     const token = await this.#given.find.bySecret(secret)
     return token?.kind === 'person' ? this.#newCookie(`~${token.id}`) : null
   }
 
-  /** A new session: its start time, a random number, its token's id, and a signature of this server. */
+  /** A new session cookie: start time, random number, token id, and the server's signature. */
   #newCookie(tokenId: string): string {
     const session = `${this.#given.now().getTime().toString(36)}-${randomBytes(12).toString('base64url')}${tokenId}`
     const value = `${session}.${this.#derived(`session ${session}`)}`
     return `${this.#cookieName}=${value}; Path=/; Max-Age=${cookieMaxAgeSeconds}; ${this.#cookieAttributes}`
   }
 
-  /** Ends the session of the request's cookie, so that a copy of the cookie is worth nothing. */
+  /** Ends the session of the request's cookie, so that copies of the cookie become invalid. Returns a cookie that deletes it. */
   async endSession(cookies = ''): Promise<string> {
     const session = this.#sessionOf(cookies)
     if (typeof session === 'string') await this.#given.ended.add(session)
@@ -80,8 +80,8 @@ export class Authentication {
   }
 
   /**
-   * Answers only callers that have this access. Another site can make a browser send the cookie, but cannot add a header,
-   * so writes with the cookie also need the CSRF header.
+   * Admits only callers with this access. Another site can make a browser send the cookie, but cannot add a header, so
+   * writes with the cookie also need the CSRF header.
    */
   readonly admit =
     (access: Access | 'authenticated'): MiddlewareHandler<Authenticated> =>
@@ -108,7 +108,7 @@ export class Authentication {
       return undefined
     }
 
-  /** Counts a wrong token. Only wrong tokens are rate limited, so that no caller can lock out the owner. */
+  /** Refuses and counts a wrong token. Only wrong tokens are limited, so that nobody can lock out the owner. */
   refuseWrongToken(context: Context): Response {
     const seconds = this.#waitSeconds()
     this.#failures = [...this.#failures, this.#given.clock()].slice(-maxFailures)
@@ -116,7 +116,7 @@ export class Authentication {
     return tooMany(context, seconds, 'There were too many wrong tokens.')
   }
 
-  /** Null for a wrong token or cookie, undefined when there is none. */
+  /** The caller; null for a wrong token or cookie, undefined if there is none. */
   async #identify(authorization: string | undefined, cookies = ''): Promise<Identified | null | undefined> {
     if (authorization !== undefined) {
       const [, secret] = /^Bearer +([\w~+/.=-]{1,200})$/iu.exec(authorization) ?? []
@@ -137,7 +137,7 @@ export class Authentication {
     return token === null ? null : { ...identifiedBy(token), channel: 'dashboard' }
   }
 
-  /** The session of a cookie that this server made; null for another cookie, undefined when there is none. */
+  /** The session of a valid cookie; null for an invalid cookie, undefined if there is none. */
   #sessionOf(cookies: string): string | null | undefined {
     const prefix = `${this.#cookieName}=`
     const cookie = cookies.split(';').find((one) => one.trim().startsWith(prefix))
@@ -146,12 +146,12 @@ export class Authentication {
     return isSame(proof, this.#derived(`session ${session}`)) ? session : null
   }
 
-  /** Derived from the token, so that a stolen cookie does not reveal it. */
+  /** A value derived from the person's token, which does not reveal the token. */
   #derived(purpose: string): string {
     return createHmac('sha256', this.#given.tokens.person).update(purpose).digest('base64url')
   }
 
-  /** Seconds until the oldest of `maxFailures` wrong tokens is out of the window; 0 when there are fewer. */
+  /** Seconds until the oldest of `maxFailures` wrong tokens leaves the time window; 0 if there were fewer. */
   #waitSeconds(): number {
     const since = this.#given.clock() - failureWindowMs
     this.#failures = this.#failures.filter((at) => at > since)
@@ -177,7 +177,7 @@ type Reason = { readonly message: string; readonly hint: string }
 /** Why a caller may not use a route with this access; null if they may. */
 function reasonAgainst(access: Access | 'authenticated', { kind }: Caller, channel: Channel): Reason | null {
   if (access === 'authenticated') return null
-  // A program that can read the token of the memory directory can also run `credence people` there.
+  // The owner of the installation is an administrator, and could also run `credence people`.
   const isAdmin = kind === 'admin' || (kind === 'installation' && channel !== 'agent')
   if (access === 'tokens') return channel === 'agent' ? tokensOnly : null
   if (access === 'admin') return isAdmin ? null : adminsOnly
@@ -228,12 +228,12 @@ function isSame(one: string, other: string): boolean {
   return given.length === secret.length && timingSafeEqual(given, secret)
 }
 
-/** Buckets beyond this many are dropped, the one used longest ago first; a bucket that is dropped is full again. */
+/** The maximum number of buckets. Beyond it, the least recently used bucket is dropped, and starts full if used again. */
 const maxBuckets = 10_000
 
 /**
- * A token bucket for each key: at most `perMinute` requests at once, refilled evenly. `wait` takes one and returns 0, or
- * returns how many seconds to wait for the next. With 0 there is no limit.
+ * A token bucket per key: at most `perMinute` requests at once, refilled evenly. `wait` takes a token and returns 0, or
+ * returns the seconds until the next token. If `perMinute` is 0, there is no limit.
  */
 export function rateLimit(perMinute: number, clock: () => number): { wait(key: string): number } {
   const buckets = new RecentMap<{ readonly left: number; readonly at: number }>(maxBuckets)

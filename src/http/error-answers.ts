@@ -16,24 +16,24 @@ type Refusal = {
   readonly code: string
   readonly message: string
   readonly hint?: string | null
-  /** The belief that a conflict is about, as it is now. */
+  /** For a conflict over a belief: its current state. */
   readonly current?: Belief | null
 }
 
-/** Answers with the error body that every refusal has. */
+/** Responds with an error, in the format of all refusals. */
 export function refuse(context: Context, status: ContentfulStatusCode, { hint = null, ...refusal }: Refusal): Response {
   const { code, message, ...more } = refusal
   return context.json({ error: { code, message, hint, ...more } }, status)
 }
 
-/** Reports to the client what was wrong with its request. For a bug it reports an internal error, and `onBug` gets the details. */
+/** Responds to an error. For a bug, the client gets only an internal error, and `onBug` gets the details. */
 export const answerError =
   (onBug: (error: unknown) => void, tooLong: { readonly code: string } = { code: 'invalid' }) =>
   (error: Error, context: Context): Response => {
     const expected = expectedError(error)
     if (expected !== null) {
       const { code, message, hint = null } = expected
-      // The request was right.
+      // A damaged store is not the client's fault.
       const status = error instanceof DamagedStore ? 503 : statusOf[code]
       return refuse(context, status, { code, message, hint })
     }

@@ -4,7 +4,7 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import type { Context, MiddlewareHandler } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 
-/** Only files of this server run or are shown, no page can frame it, and no text becomes markup. */
+/** Allows only this server's files, forbids framing, and prevents text from becoming markup. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -32,7 +32,7 @@ const securityHeaders: Readonly<Record<string, string>> = {
 }
 const sentHeaders = Object.entries(securityHeaders)
 
-/** Adds the headers to every answer, refusals included; those of `answerJson` have them. */
+/** Adds the security headers to every response, including refusals. `answerJson` adds them itself. */
 export const withSecurityHeaders: MiddlewareHandler = async (context, next) => {
   await next()
   if (context.res === RESPONSE_ALREADY_SENT) return
@@ -41,8 +41,8 @@ export const withSecurityHeaders: MiddlewareHandler = async (context, next) => {
 }
 
 /**
- * Answers with JSON. On a socket the answer is written straight to it: the `Response` between would cost as much as the
- * recall that it carries. Headers that were set on the context are not sent.
+ * Responds with JSON. If there is a Node response, writes to it directly, because creating a `Response` would take as long as
+ * the recall itself. Headers that were set on the context are not sent in this case.
  */
 export function answerJson(context: Context, value: object, status: ContentfulStatusCode): Response {
   const outgoing = (context.env as { readonly outgoing?: ServerResponse } | undefined)?.outgoing
@@ -58,15 +58,15 @@ export function answerJson(context: Context, value: object, status: ContentfulSt
   if (outgoing === undefined)
     return context.body(typeof body === 'string' ? body : new Uint8Array(body), status, headers)
   outgoing.writeHead(status, { ...securityHeaders, ...headers })
-  // Node writes plain characters without a copy if they need no encoding.
+  // For ASCII text, Node can write latin1 without encoding it first.
   if (length === body.length) outgoing.end(body, 'latin1')
   else outgoing.end(body)
   return RESPONSE_ALREADY_SENT
 }
 
-/** Less text gains nothing. */
+/** Shorter responses are not worth compressing. */
 const minCompressedBytes = 1_000
 
-/** A browser may be far away; a program on this machine would only wait longer. */
+/** Only for browsers, which may be far away; for a program on this machine, compressing would only take time. */
 const wantsCompressed = ({ req }: Context): boolean =>
   req.header('sec-fetch-site') !== undefined && (req.header('accept-encoding') ?? '').includes('gzip')

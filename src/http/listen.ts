@@ -12,45 +12,45 @@ const loopback = '127.0.0.1'
 export type Listening = {
   readonly url: string
   readonly port: number
-  /** Accepts no new requests and waits a moment for the open ones. */
+  /** Stops accepting requests, and waits a moment for the open ones. */
   close(): Promise<void>
 }
 
 type Address = {
   readonly host: string
   readonly port: number
-  /** The words that a person typed to start the server, where options have to follow them. */
+  /** The command prefix for the hint about a port in use, such as `npm start --`. Without it, the hint names only options. */
   readonly typed?: string | undefined
 }
-/** `env` has the request and the response of Node. */
+/** `env` has Node's request and response objects. */
 type Fetch = (request: Request, env: object) => Response | Promise<Response>
 
-/** How long open requests may take once the server closes. */
+/** How long to wait for open requests when the server closes. */
 const graceMs = 2_000
-/** How long to wait for packets that are on their way. */
+/** How long to wait for packets in transit. */
 const settleMs = 50
-/** Slower requests are closed: they only occupy a connection. */
+/** Connections with slower requests are closed, so that they do not occupy a slot. */
 const maxRequestMs = 30_000
 const maxOpenConnections = 1_000
 /**
- * How long a connection may wait for its next request. Longer than common clients keep one: a client that reuses a
- * connection while the server closes it gets an error instead of an answer.
+ * How long a connection may wait for its next request. Longer than the idle timeout of common clients: reusing a
+ * connection that the server is just closing fails.
  */
 const keepAliveMs = 30_000
 
-/** Serves on this machine only. Port 0 is any free port. */
+/** Listens on the loopback address. Port 0 picks any free port. */
 export const listenOnLoopback = (fetch: Fetch, port: number): Promise<Listening> =>
   listen(fetch, { host: loopback, port })
 
-/** Serves on one address. The caller has made sure that an address other than loopback is wanted. */
+/** Listens on one address. The caller must have checked that an address other than loopback is wanted. */
 export async function listen(fetch: Fetch, address: Address): Promise<Listening> {
-  // Other code in this process relies on the global Request and Response.
+  // Keeps the global Request and Response, on which other code in this process relies.
   const server = createAdaptorServer({ fetch, overrideGlobalObjects: false })
   if (!(server instanceof Server)) throw new Error('the adaptor made a server of another protocol')
   return listenWith(server, address)
 }
 
-/** The same for a server of the caller's own. */
+/** Like `listen`, with the caller's server. */
 export async function listenWith(server: Server, address: Address): Promise<Listening> {
   const { host } = address
   server.headersTimeout = maxRequestMs / 3
@@ -68,14 +68,14 @@ export async function listenWith(server: Server, address: Address): Promise<List
   } catch (cause) {
     throw await listenError(address, cause)
   }
-  // A server that listens on a port has an address of the network.
+  // A server that listens on a port has an `AddressInfo`.
   const { port: actual } = server.address() as AddressInfo
   const urlHost = host.includes(':') ? `[${host}]` : host
   return { url: `http://${urlHost}:${actual}`, port: actual, close: () => closeServer(server, connections) }
 }
 
 /**
- * `server.close()` would reset connections that were accepted but not read yet, though they may contain a request. So
+ * `server.close()` would reset accepted connections that were not read yet, even if they contain a request. Therefore
  * pending connections are read first; then the server stops listening and closes idle connections.
  */
 async function closeServer(server: Server, connections: ReadonlySet<Socket>): Promise<void> {
@@ -89,13 +89,13 @@ async function closeServer(server: Server, connections: ReadonlySet<Socket>): Pr
   while (!isClosed) {
     await pendingReads()
     server.closeIdleConnections()
-    // Browsers open connections ahead of time, and one without a request does not count as idle.
+    // Browsers open connections in advance, and Node does not count a connection without a request as idle.
     for (const socket of connections) if (socket.bytesRead === 0) socket.destroy()
   }
   clearTimeout(grace)
 }
 
-/** Waits for packets on their way: accepting a connection takes one turn of the event loop, reading from it another. */
+/** Waits for packets in transit. Accepting a connection and reading from it each take a turn of the event loop. */
 async function pendingReads(): Promise<void> {
   await sleep(settleMs)
   for (let turn = 0; turn < 3; turn += 1) await nextTurn()

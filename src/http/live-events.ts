@@ -1,25 +1,25 @@
 import type { Context } from 'hono'
 import { refuse } from './error-answers.ts'
 
-/** A page reads again when one of these changes. */
+/** Pages reload their data when one of these values changes. */
 type LiveState = { readonly journalHead: number; readonly evalsStamp: string }
 
 type LiveOptions = {
-  /** Must be cheap: it is polled while a page listens. */
+  /** Must be cheap, because it is polled while a page listens. */
   readonly state: () => Promise<LiveState>
   readonly everyMs: number
   readonly onProblem: (error: unknown) => void
 }
 
-/** A comment line is sent this often, so that a broken connection is noticed. */
+/** Interval of the comment lines by which broken connections are detected. */
 const heartbeatMs = 15_000
 const maxListeners = 50
 
 type Listener = { readonly send: (text: string) => void; readonly end: () => void }
 
 /**
- * Sends server-sent events when the memory or the eval store changes. Other processes write to the same store, so it is
- * polled, but only while a page listens.
+ * Sends server-sent events when the memory or the eval store changes. The state is polled while a page listens, because
+ * other processes may write to the same store.
  */
 export class LiveEvents {
   readonly #options: LiveOptions
@@ -63,7 +63,7 @@ export class LiveEvents {
     })
   }
 
-  /** Ends every stream, so that a server can close. */
+  /** Ends all streams, so that the server can close. */
   close(): void {
     this.#isClosed = true
     this.#stop()

@@ -4,7 +4,7 @@ import { MemoryError } from '../errors.ts'
 import type { RequestSchemas } from './api/endpoints.ts'
 
 const maxBytes = 1_000_000
-/** No request is nested deeper. Deeper input could overflow the stack of a parser. */
+/** Valid requests are never nested deeper. Deeper input could overflow the stack of a parser. */
 const maxNesting = 32
 const maxReasons = 10
 const maxKeyLength = 200
@@ -18,17 +18,17 @@ export class BodyTooLong extends Error {
   }
 }
 
-/** The content type is not JSON: a form of another site can send such a body. */
+/** The content type is not JSON. Refused, because a form on another site could send such a body. */
 export class NotJson extends Error {
   override readonly name = 'NotJson'
 }
 
-/** Reads and validates a request by its route. Unknown parameters and properties are errors. */
+/** Reads a request and validates it against the schemas of its route. Unknown parameters and properties are errors. */
 export async function readRequest(context: Context, route: RequestSchemas) {
   const { req } = context
-  // The team of a path is not a parameter of the route, which is the same for people and teams.
+  // Routes are the same for people and teams, so the team in the path is not one of their parameters.
   const { team: _team, ...params } = req.param() as Record<string, string>
-  // To parse the whole address takes longer than to validate the request.
+  // Only the query is parsed: parsing the whole URL takes longer than validating the request.
   const search = req.url.indexOf('?')
   const query = search < 0 ? {} : queryIn(new URLSearchParams(req.url.slice(search)), route.query)
   return {
@@ -47,7 +47,7 @@ export async function readBody<Schema extends z.ZodType>(request: Request, schem
 const parseBody = <Schema extends z.ZodType>(text: string, schema: Schema, hint: string): z.output<Schema> =>
   validateValue(parseJson(text, hint), schema, { whole: 'the body', hint })
 
-/** A route that takes no body accepts an empty one or `{}`, and refuses any other instead of ignoring it. */
+/** Reads the body. A route without a body accepts an empty one or `{}`, and refuses any other. */
 async function routeBody(request: Request, { body }: RequestSchemas): Promise<unknown> {
   if (body === null && request.method === 'GET') return null
   const type = request.headers.get('content-type') ?? ''
@@ -61,7 +61,7 @@ async function routeBody(request: Request, { body }: RequestSchemas): Promise<un
   return null
 }
 
-/** Returns the value as the schema reads it, or throws an error that names every part that is wrong. */
+/** Returns the parsed value, or throws an error that lists the invalid parts. */
 function validateValue<Schema extends z.ZodType>(
   value: unknown,
   schema: Schema,
@@ -75,7 +75,7 @@ function validateValue<Schema extends z.ZodType>(
   throw new MemoryError('invalid', `${reasons.slice(0, maxReasons).join('; ')}.`, { hint })
 }
 
-/** For a union: the issues of the alternative that the value is nearest to. */
+/** For a union, the issues of the alternative that is closest to the value. */
 function innerIssues(issue: z.core.$ZodIssue): readonly z.core.$ZodIssue[] {
   if (issue.code !== 'invalid_union' || issue.errors.length === 0) return [issue]
   const depthOf = (issues: readonly z.core.$ZodIssue[]): number => Math.max(...issues.map(({ path }) => path.length))
@@ -93,7 +93,7 @@ function parseJson(text: string, hint: string): unknown {
   }
 }
 
-/** Counts brackets outside of strings, without building anything. */
+/** Counts brackets outside of strings, without parsing. */
 function isDeeperThan(text: string, most: number): boolean {
   let depth = 0
   let isInString = false
@@ -110,11 +110,11 @@ function isDeeperThan(text: string, most: number): boolean {
   return false
 }
 
-/** Reads a body as text, and stops as soon as it is too long. */
+/** Reads a body as text. Throws as soon as it is too long. */
 async function boundedText(request: Request, hint: string): Promise<string> {
   const length = request.headers.get('content-length')
   if (Number(length ?? 0) > maxBytes) throw new BodyTooLong()
-  // Node delivers no more than the length that was announced, so such a body can be read at once.
+  // Node delivers at most the announced length, so the body can be read in one piece.
   if (length !== null) {
     const whole = new Uint8Array(await request.arrayBuffer())
     if (whole.length > maxBytes) throw new BodyTooLong()
@@ -140,7 +140,7 @@ function decodeUtf8(bytes: Uint8Array, hint: string): string {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** A parameter whose schema is a list may be sent several times; any other only once. */
+/** Parses query parameters. Only a parameter whose schema is a list may be repeated. */
 function queryIn(sent: URLSearchParams, schema: z.ZodObject): Record<string, string | readonly string[]> {
   const values: Record<string, string | readonly string[]> = {}
   for (const name of new Set(sent.keys())) {
@@ -148,7 +148,7 @@ function queryIn(sent: URLSearchParams, schema: z.ZodObject): Record<string, str
     const isList = Object.hasOwn(schema.shape, name) && isListSchema(schema.shape[name] as z.ZodType)
     if (!isList && all.length > 1)
       throw new MemoryError('invalid', `${name} is given ${all.length} times.`, { hint: apiHint })
-    // Not an assignment: a parameter may be called `__proto__`.
+    // Not an assignment, because a parameter may be called `__proto__`.
     Object.defineProperty(values, name, { value: isList ? all : all[0], enumerable: true })
   }
   return values

@@ -11,7 +11,7 @@ import { readBody } from './read-request.ts'
 import { loopbackNames, sameOriginOnly } from './same-origin.ts'
 
 type RecallAppOptions = {
-  /** The system that answers. Nothing else may use it. */
+  /** The system that answers. The app needs exclusive use of it. */
   readonly system: System
   readonly now: () => Date
   readonly newId: () => string
@@ -21,11 +21,11 @@ type RecallAppOptions = {
 
 const hint = 'docs/systems.md describes the requests.'
 
-/** Serves a system by the contract of docs/systems.md, for harnesses written for it. Only the relevant tier is served. */
+/** Serves a system over the HTTP contract of docs/systems.md, for external harnesses. Only the relevant tier is served. */
 export function recallApp({ system, now, newId, onBug }: RecallAppOptions): Hono {
   const sent = new Map<string, BeliefRecord>()
   let lastMoment = 0
-  /** The time of a message. It grows with every message, so that no result depends on how fast they arrive. */
+  /** The time of a message, which always increases, so that results do not depend on how fast messages arrive. */
   const moment = (): string => {
     lastMoment = Math.max(now().getTime(), lastMoment + 1)
     return new Date(lastMoment).toISOString()
@@ -80,7 +80,7 @@ export function recallApp({ system, now, newId, onBug }: RecallAppOptions): Hono
   return app
 }
 
-/** The limit counts relevant beliefs only, because the harness adds its own pins. */
+/** Limits the relevant beliefs and returns no other tier, because the harness adds pinned beliefs itself. */
 const only = (limit: number) => ({
   maxBeliefs: limit,
   maxPinned: 0,
@@ -95,7 +95,7 @@ type AppEnvironment = {
   readonly newId: () => string
 }
 
-/** The id of the belief in a message, wherever it is. */
+/** The id of the belief in a message: in the metadata or at the top level. */
 function idIn({ beliefId, id, metadata }: BeliefMessage): string | undefined {
   const inMetadata = metadata?.beliefId
   if (inMetadata !== undefined && typeof inMetadata !== 'string')
@@ -104,9 +104,9 @@ function idIn({ beliefId, id, metadata }: BeliefMessage): string | undefined {
 }
 
 /**
- * Makes a belief from a message. Metadata comes first. Without it, the text is the content, and the name is the part of the
- * text before the aliases, else the id. An alias is not used as the name, because a second belief with the same name in the same scope
- * would replace the first, and two beliefs may share an alias.
+ * Builds a belief from a message. Metadata takes precedence. Without it, the text is the content, and the name is the part of
+ * the text before the aliases, or else the id. An alias is never used as the name: two beliefs may share an alias, but a
+ * second belief with the same name and scope would replace the first.
  */
 export function receivedBelief(message: BeliefMessage, { known, at, newId }: AppEnvironment): BeliefRecord {
   const { text, user_id: user, metadata = {} } = message
@@ -125,7 +125,7 @@ export function receivedBelief(message: BeliefMessage, { known, at, newId }: App
 }
 
 /**
- * Published harnesses send a changed belief as one text, its name and aliases joined. If the text repeats all of them, its
+ * Published harnesses send a changed belief as one text with its name and aliases. If the text repeats all of them, its
  * other words are new aliases, except everyday words, which would match almost every message.
  */
 function newForms(text: string, { name, aliases, content }: BeliefRecord): readonly string[] {
@@ -145,7 +145,7 @@ const wordsIn = (text: string): readonly string[] =>
     .map((word) => word.replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}+#]+$/gu, ''))
     .filter((word) => /\p{L}/u.test(word))
 
-/** `scopes` comes before `scope`; null counts as none. */
+/** `scopes` takes precedence over `scope`; null counts as absent. */
 function withoutEmptyScopes({ scope, scopes, ...rest }: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const sent = scopes ?? scope
   return sent === undefined || sent === null ? rest : { ...rest, scopes: sent }
@@ -153,7 +153,7 @@ function withoutEmptyScopes({ scope, scopes, ...rest }: Readonly<Record<string, 
 
 const maxWordsOfName = 8
 
-/** The text is name, aliases, content and why, joined by spaces, so the name is the text before the aliases. */
+/** The text before the aliases, for texts that join name, aliases, content and why with spaces. */
 function nameBefore(aliases: readonly string[], text: string): string | null {
   const run = ` ${aliases.join(' ')}`
   const at = aliases.length === 0 ? -1 : text.indexOf(run)

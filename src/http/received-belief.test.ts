@@ -40,7 +40,7 @@ describe('a belief sent with all its metadata', () => {
 
     const received = receivedBelief(messageFor(toldBelief(sent), { full: true }), surroundings)
 
-    // Where it came from is settled by how it arrived.
+    // The provenance depends on the channel, not on the sent value.
     expect({ ...received, provenance: null }).toEqual({ ...sent, provenance: null })
     expect(received.provenance).toMatchObject({ actor: 'document', origin: 'http' })
   })

@@ -3,10 +3,10 @@ import type { MiddlewareHandler } from 'hono'
 import { memoize } from '../search/memoize.ts'
 import { refuse } from './error-answers.ts'
 
-/** The names that a request may have in its Host header. */
+/** The allowed names in the Host header of a request. */
 export type HostNames = {
   readonly names: readonly string[]
-  /** Also any IP address: DNS rebinding needs a name. */
+  /** Also allows any IP address, because DNS rebinding needs a name. */
   readonly anyAddress: boolean
   /** The origin under which a reverse proxy serves this server, such as https://memory.example.org. */
   readonly publicOrigin?: string
@@ -17,14 +17,14 @@ export const loopbackNames: HostNames = { names: ['localhost', '127.0.0.1', '[::
 type Asked = {
   readonly host: string | undefined
   readonly origin: string | undefined
-  /** The header Sec-Fetch-Site. */
+  /** The value of the header Sec-Fetch-Site. */
   readonly site: string | undefined
 }
 
 /**
- * Why a request is refused: programs and the server's own pages are answered, and no other page. Another site can reach
- * this port under its own host name (DNS rebinding) or from its own origin, so Host and Origin are both checked. Another
- * port of this machine is another origin too, although it gets the same cookies. Null if it is allowed.
+ * Why a request is refused; null if it is allowed. Only programs and the server's own pages are allowed. Another site can
+ * reach this port under its own host name (DNS rebinding) or from its own origin, so both Host and Origin are checked.
+ * Another port on this machine is also another origin, although browsers send it the same cookies.
  */
 export function foreignRequest(
   { host = '', origin, site }: Asked,
@@ -45,7 +45,7 @@ export function foreignRequest(
   }
 }
 
-/** Answers programs and the server's own pages, and no other page. */
+/** Refuses requests from pages of other origins. */
 export const sameOriginOnly =
   (hosts: HostNames): MiddlewareHandler =>
   async (context, next) => {

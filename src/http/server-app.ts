@@ -17,13 +17,13 @@ export type ServerOptions = {
   readonly hosts: HostNames
   /** The folder of the built dashboard. */
   readonly webDirectory: string
-  /** Answers requests to `/mcp`, which are authenticated by then. */
+  /** Handles requests to `/mcp`, after authentication. */
   readonly mcpHandler?: ((request: Request, caller: Caller) => Promise<Response>) | undefined
-  /** Requests a minute for each token of the store. Default 0: no limit. */
+  /** Maximum requests per minute for each token of the store. Default 0: no limit. */
   readonly perMinute?: number
   /** Called with errors that are bugs. */
   readonly onBug: (error: unknown) => void
-  /** How often changes by other processes are looked for while a page listens. */
+  /** How often to poll for changes by other processes while a page listens. */
   readonly pollEveryMs?: number
 }
 
@@ -32,7 +32,7 @@ const maxInFlight = 256
 /** The API, the dashboard and MCP on one port. */
 export function serverApp(options: ServerOptions): { readonly app: Hono<Authenticated>; readonly close: () => void } {
   const { served, tokens, endedSessions, hosts, webDirectory, mcpHandler, onBug, pollEveryMs = 500 } = options
-  /** A request is answered also where its use of the token cannot be written down, such as on a full disk. */
+  /** Records the use of a token. If that fails, for example on a full disk, the request is still answered. */
   const noted = async (token: FoundToken | null): Promise<FoundToken | null> => {
     if (token !== null) await noteTokenUse(await served.people.access(), token).catch(onBug)
     return token
@@ -68,7 +68,7 @@ export function serverApp(options: ServerOptions): { readonly app: Hono<Authenti
   return { app, close: api.close }
 }
 
-/** Refuses requests while `most` others are being answered, so that a flood costs little. */
+/** Refuses requests while `most` others are in flight, so that floods are cheap to handle. */
 export function atMostInFlight(most: number): MiddlewareHandler {
   let inFlight = 0
   return async (context, next) => {

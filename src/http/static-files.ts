@@ -15,7 +15,7 @@ const hashed = /^\/assets\/.+-[\w-]{8,}\.\w+$/u
 const notBuilt =
   'The dashboard was not built. In a clone, `npm run build:web` builds it; the API under /api/v1 works.\n'
 
-/** Serves the dashboard: its files, and `index.html` for every other path, which the dashboard renders as a page. */
+/** Serves the files of the dashboard, and `index.html` for all other paths, which are pages of the dashboard. */
 export const staticFiles =
   (directory: string) =>
   async (context: Context): Promise<Response> => {
@@ -29,20 +29,20 @@ export const staticFiles =
     return answer(context, new Uint8Array(await readFile(join(directory, path))), getMimeType(path) ?? 'text/plain')
   }
 
-/** The paths of the served files as addresses have them. No other file can be reached. The build has no symbolic links. */
+/** The URL paths of the served files. No other file is served. The build has no symbolic links. */
 const pathsIn = (directory: string): readonly string[] =>
   (ifPresent(() => readdirSync(directory, { recursive: true, encoding: 'utf8' })) ?? [])
     .map((name) => `/${name.split(sep).join('/')}`)
     .filter((path) => getMimeType(path) !== undefined && !path.includes('/.'))
 
-/** Small files gain nothing, and pictures are compressed already. */
+/** Smaller files, and types such as images, are not worth compressing. */
 const minCompressedBytes = 600
 const compressible = /^(?:text|application\/json|image\/svg)/u
 
-/** Compressed once: the files of a build are few and never change under their name and size. */
+/** A cache of compressed files, by encoding and content hash. */
 const compressed = new RecentMap<Uint8Array<ArrayBuffer>>(50)
 
-/** A file, compressed as the browser likes it best. */
+/** Responds with a file, compressed with the best encoding that the browser accepts. */
 async function answer(context: Context, file: Uint8Array<ArrayBuffer>, type: string): Promise<Response> {
   const accepted = context.req.header('accept-encoding') ?? ''
   const encoding = accepted.includes('br') ? 'br' : accepted.includes('gzip') ? 'gzip' : null
@@ -55,11 +55,11 @@ async function answer(context: Context, file: Uint8Array<ArrayBuffer>, type: str
   return context.body(known, 200, { 'content-type': type, 'content-encoding': encoding })
 }
 
-/** The best quality, 11, takes thirty times as long for a tenth less, and the first page waits for it. */
+/** The maximum, 11, takes thirty times as long and saves only a tenth more, and the first page view waits for it. */
 const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }
 const brotli = (file: Uint8Array) => promisify(brotliCompress)(file, quality)
 const zip = promisify(gzip)
 
-/** Files are in assets and at the root; deeper paths are pages, whose ids may contain dots. A badly encoded path is never a page. */
+/** Files are in assets and at the root. Deeper paths are pages, whose ids may contain dots, unless they are badly encoded. */
 const isFileName = (path: string): boolean =>
   path.startsWith('/assets/') || (path.lastIndexOf('/') === 0 && extname(path) !== '') || /%(?![\da-f]{2})/iu.test(path)

@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream'
 import { isObject, parseObject } from '../json.ts'
 
-// Nothing here loads the SDK: a client has its first answer before that takes its time.
+// Must not import the SDK: the client gets its `initialize` response before that slow import.
 
 export const identityOf = (version: string) => ({ name: 'credence', title: 'Credence memory', version })
 
@@ -19,10 +19,10 @@ export const capabilities = {
   prompts: { listChanged: false },
 } as const
 
-/** The versions of the protocol that begin with `initialize`. */
+/** The protocol versions that start with `initialize`. */
 const handshakeVersions: readonly unknown[] = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05', '2024-10-07']
 
-/** A client that sends nothing for this long gets its first answer from the SDK. */
+/** If the client sends nothing for this long, the SDK answers the handshake. */
 const patienceMs = 200
 
 export type RequestId = string | number
@@ -30,8 +30,8 @@ export type RequestId = string | number
 type Connection = { readonly input: Readable; readonly output: Writable; readonly version: string }
 
 /**
- * Answers `initialize`, if it is the first message, as the SDK would. The input is not consumed, so the SDK reads the message
- * too; the caller must drop the SDK's response to the returned id. Null if nothing was answered.
+ * Answers `initialize` as the SDK would, if it is the first message. The input is not consumed, so the SDK reads the message
+ * too, and the caller must drop the SDK's response to the returned id. Null if nothing was answered.
  */
 export async function answerHandshake({ input, output, version }: Connection): Promise<RequestId | null> {
   const request = handshakeIn(await firstLine(input))
@@ -42,7 +42,7 @@ export async function answerHandshake({ input, output, version }: Connection): P
   return id
 }
 
-/** The first line, if it comes soon and in one piece. */
+/** The first line, if it arrives soon and in one chunk; otherwise an empty text. */
 function firstLine(input: Readable): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>()
   const look = (): void => {
@@ -58,7 +58,7 @@ function firstLine(input: Readable): Promise<string> {
   return promise
 }
 
-/** Null for a message with anything unusual in it, to which the SDK may answer otherwise. */
+/** Null for a message with anything unusual, which is left to the SDK. */
 function handshakeIn(line: string): { readonly id: RequestId; readonly protocolVersion: unknown } | null {
   const { jsonrpc, id, method, params, ...others } = parseObject(line) ?? {}
   if (jsonrpc !== '2.0' || method !== 'initialize' || !isObject(params) || Object.keys(others).length > 0) return null

@@ -25,17 +25,17 @@ import { type McpTool, mcpTool, type OnBug } from './tool.ts'
 
 export type McpOptions = {
   readonly version: string
-  /** A function is called for every request, if the view changes while the server runs. */
+  /** The view, or a function that is called for every request if the view may change while the server runs. */
   readonly view: MemoryView | (() => Promise<MemoryView>)
   /** The memory of this view, written to as `author`. */
   readonly memoryAs: (author: Author) => Promise<Memory>
-  /** The author of all changes, from the token or the host's configuration. Default the name that the client gives itself. */
+  /** The author of all changes, from the token or the host's configuration. Default: the name that the client gives itself. */
   readonly boundOrigin?: string | undefined
   readonly onCall?: (call: { readonly client: string; readonly tool: string; readonly version: string | null }) => void
   readonly onBug: OnBug
-  /** Answers the calls of `hook`, a tool for the host itself, which is not listed and so not offered to a model. */
+  /** Handles calls of `hook`, a tool for the host itself. It is not listed, so models do not see it. */
   readonly hook?: ((input: JsonObject) => Promise<string>) | undefined
-  /** Offers no tools, resources or prompts, to a host that has them from another server of this memory. */
+  /** Offers no tools, resources or prompts, because the host gets them from another server for this memory. */
   readonly offersNothing?: boolean
 }
 
@@ -49,13 +49,13 @@ const listTtlMs = 60 * 60 * 1_000
 export function memoryMcp(options: McpOptions) {
   const factory = serverFactory(options)
   return {
-    /** Serves one client on a pair of streams. `closed` settles when the client has gone or `close` was called. */
+    /** Serves one client on a pair of streams. `closed` resolves when the client disconnects or `close` is called. */
     serveStreams: (streams: Streams) => serveStreams(factory, streams, options),
-    /** Serves clients over streamable HTTP, one request at a time. Host, Origin and token are checked before it. */
+    /** Serves clients over streamable HTTP, one request at a time. The caller must check Host, Origin and token. */
     httpHandler: (): { fetch: (request: Request) => Promise<Response>; close: () => Promise<void> } => {
       const { fetch, close } = createMcpHandler(factory, {
         maxRequestBodySize: maxMessageLength,
-        // The handler reports every request it refuses, which is the fault of the client.
+        // Ignored, because the handler reports the requests that it refuses, which are errors of the client.
         onerror: () => {},
       })
       return { fetch: (request) => fetch(request), close }
@@ -96,12 +96,12 @@ function serverFactory(options: McpOptions): McpServerFactory {
   }
 }
 
-/** The SDK passes the envelope of a request on without a type. */
+/** The SDK passes the envelope of a request untyped. */
 const envelope = z.object({
   [CLIENT_INFO_META_KEY]: z.object({ name: z.string(), version: z.string().optional() }),
 })
 
-/** The headers and the envelope of a request in which a newer client names itself. */
+/** The headers and the envelope with which newer clients send their name. */
 export const selfNaming = (client: string, { method, name }: { readonly method: string; readonly name: string }) => ({
   headers: { 'mcp-protocol-version': protocol, 'mcp-method': method, 'mcp-name': name },
   _meta: {
@@ -115,7 +115,7 @@ const protocol = '2026-07-28'
 
 type ClientName = { readonly name?: string; readonly version?: string | undefined }
 
-/** Newer clients name themselves in every request, older ones in the handshake. */
+/** The name of the client. Newer clients send it in every request, older ones in the handshake. */
 function clientIn(server: McpServer, context: ServerContext | undefined): ClientName {
   const sender = envelope.safeParse(context?.mcpReq.envelope).data?.[CLIENT_INFO_META_KEY]
   return sender ?? server.server.getClientVersion() ?? {}
@@ -124,7 +124,7 @@ function clientIn(server: McpServer, context: ServerContext | undefined): Client
 type Streams = {
   readonly input: Readable
   readonly output: Writable
-  /** A request that the client has its answer to already. */
+  /** The id of a request that was already answered. */
   readonly answered?: RequestId | null
 }
 
@@ -133,7 +133,7 @@ function serveStreams(
   { input, output, answered = null }: Streams,
   { hook, onBug }: Pick<McpOptions, 'hook' | 'onBug'>,
 ) {
-  // Every answer that waits for a slow reader adds a listener; there may be as many as there are calls.
+  // Every answer that waits for a slow reader adds a listener, so their number is unlimited.
   output.setMaxListeners(0)
   const lines = new BoundedLines(output)
   input.pipe(lines)
@@ -156,7 +156,7 @@ function serveStreams(
     if (hook === undefined || call === null) return onmessage?.(message)
     const reply = (text: string) =>
       send({ jsonrpc: '2.0', id: call.id, result: { ...call.result, content: [{ type: 'text', text }] } })
-    // A host shows a failed hook to the person at every prompt; the log of hooks has the error.
+    // Failures become empty answers, because a host shows a failed hook at every prompt. The hook log has the error.
     void hook(call.input)
       .then(reply, () => reply(''))
       .catch(onBug)
@@ -181,21 +181,21 @@ function hookCallIn(message: JSONRPCMessage) {
   return { id: message.id, input, result: PROTOCOL_VERSION_META_KEY in _meta ? { resultType: 'complete' } : {} }
 }
 
-/** Invalid JSON, an invalid or endless message, a closed stream: faults of the client, not bugs. */
+/** Invalid JSON, invalid or too long messages and closed streams are errors of the client, not bugs. */
 const isClientFault = (error: Error): boolean =>
   error instanceof SyntaxError ||
   error.name === 'ZodError' ||
   error.message.startsWith('ReadBuffer exceeded') ||
   'code' in error
 
-/** A client can give itself any name, so the prefix separates these authors from those of a token or a configuration. */
+/** The prefix distinguishes names that clients give themselves from authors set by a token or a configuration. */
 const claimedOrigin = (client: string): string => `mcp:${client}`
 
 const unnamed = 'unnamed'
 /** The author for all clients without a name. */
 export const unnamedOrigin = claimedOrigin(unnamed)
 
-/** The name of a client's program, without characters that could mislead. A name with a secret in it is not used. */
+/** The name of a client without misleading characters. A name that contains a secret is not used. */
 export function plainName(name: string | undefined): string {
   if (name !== undefined && secretIn(name) !== null) return unnamed
   const plain = (name ?? '')
@@ -208,27 +208,27 @@ export function plainName(name: string | undefined): string {
   return plain === '' ? unnamed : plain
 }
 
-/** Names of HTTP libraries, which do not identify the agent. */
+/** User-Agent names of HTTP libraries, which do not identify the agent. */
 const httpLibraries = new Set(['node', 'undici', 'axios', 'python-httpx', 'go-http-client'])
 
-/** The program named first in a User-Agent header, for clients that do not name themselves. */
+/** The first program in a User-Agent header, for clients that do not send their name. */
 export function programIn(userAgent: string | null | undefined): string | undefined {
   const [name] = /^[^\s/();,]+/.exec(userAgent ?? '') ?? []
   return name === undefined || httpLibraries.has(name.toLowerCase()) ? undefined : name
 }
 
-/** The largest message that is taken. */
+/** The maximum size of a message, in bytes. */
 export const maxMessageLength = 4 * 1024 * 1024
-/** Lines of which even the id is not looked for. */
+/** Longer lines are dropped without reading even their id. */
 const maxParsedLength = 64 * 1024 * 1024
-/** How much of the next message may come with the end of one. */
+/** Extra buffer space, because the chunk that ends a message may also contain the start of the next one. */
 export const readAhead = 1024 * 1024
 
 const newline = 0x0a
 
 /**
- * Passes on the lines of a stream. A message that is too large is answered with an error of JSON-RPC instead, as it is over
- * HTTP: the SDK would close the connection, and with it everything else that the client does.
+ * Forwards the lines of a stream. A message that is too large gets a JSON-RPC error instead, as it does over HTTP. The SDK
+ * would close the connection, and with it all other requests of the client.
  */
 export class BoundedLines extends Transform {
   readonly #output: Writable

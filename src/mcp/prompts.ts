@@ -7,13 +7,13 @@ import type { AgentCall } from '../operations/tool.ts'
 import { cut } from '../operations/tool-answers.ts'
 import { type OnBug, withSafeErrors } from './tool.ts'
 
-/** How many turns are reviewed at once. More would leave a model little room for its answer. */
+/** The number of turns to review. More would leave a model little room for its answer. */
 const defaultTurns = 30
 const maxTurns = 200
 
 const asUser = (text: string) => ({ messages: [{ role: 'user' as const, content: { type: 'text' as const, text } }] })
 
-/** Offers recall, for hosts that have no hook for it, and the review of recent turns. */
+/** Offers recall, for hosts without a hook for it, and the review of recent turns. */
 export function registerPrompts(server: McpServer, call: () => Promise<AgentCall>, onBug: OnBug): void {
   server.registerPrompt(
     'recall',
@@ -49,7 +49,7 @@ export function registerPrompts(server: McpServer, call: () => Promise<AgentCall
         const limit = Math.min(maxTurns, Math.max(1, Number(wanted ?? defaultTurns)))
         const turns = await lastTurns(memory, view.scopes, session, limit)
         if (turns.length === 0) return asUser('Nothing was said yet that could be reviewed. Say so.')
-        // One line for each turn, so that no turn can pass for another.
+        // One JSON line per turn, so that no text can imitate another turn.
         const said = turns.map(({ at, utcOffset, role, origin, text }) =>
           JSON.stringify({ at: localMinute(at, utcOffset), role, origin, text: cut(text) }),
         )

@@ -11,7 +11,7 @@ import { beliefInView, isInView } from '../operations/view.ts'
 import { ownParts } from '../search/turns/pasted.ts'
 import { type OnBug, withSafeErrors } from './tool.ts'
 
-/** Characters of an index or a conversation; agents read about this much of a file. */
+/** The maximum number of characters of an index or a conversation. Agents read about this much of a file. */
 const maxPageLength = 25_000
 const maxListed = 100
 const maxTurns = 500
@@ -66,7 +66,7 @@ async function listedSessions({ memory, view: { scopes } }: AgentCall) {
   }
 }
 
-/** The turns of a conversation in view; of a long one, the last. */
+/** A conversation in view as text. If it is long, only the last turns. */
 async function conversationOf({ memory, view: { scopes } }: AgentCall, written: string, href: string) {
   const session = decodePart(written)
   const filter = { session: session ?? '', scopes: visibleScopes(scopes) }
@@ -96,7 +96,7 @@ async function conversationOf({ memory, view: { scopes } }: AgentCall, written: 
   return [`# ${oneLine(session)}`, '', notice, '', ...omitted, ...shown, ''].join('\n')
 }
 
-/** Whether not every word of a person's turn is surely their own. */
+/** Whether a person's turn may contain pasted text. */
 const mayHoldPaste = ({ role, origin, text }: Turn): boolean =>
   role === 'user' && (origin !== 'person' || (ownParts(text)[0]?.end ?? 0) < text.length)
 
@@ -149,12 +149,12 @@ async function readable(call: AgentCall, written: string, href: string): Promise
     const isNone = error instanceof MemoryError && (error.code === 'not_found' || error.code === 'conflict')
     throw isNone ? new ResourceNotFoundError(href) : error
   })
-  // The URI of a resource contains its id, not a name, which may pass to another belief.
+  // Only ids are allowed in URIs, because a name may later belong to another belief.
   if (belief.id !== id) throw new ResourceNotFoundError(href)
   return belief
 }
 
-/** A part of a URI as text; null when it is badly encoded. */
+/** Decodes a part of a URI; null if it is badly encoded. */
 function decodePart(part: string): string | null {
   try {
     return decodeURIComponent(part)

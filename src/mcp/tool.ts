@@ -15,7 +15,7 @@ type JsonSchemas = StandardSchemaWithJSON['~standard']['jsonSchema']
 
 export type McpTool = ReturnType<typeof mcpTool>
 
-/** The tool of an operation. `call` answers invalid arguments with an error that lists the allowed ones. */
+/** The MCP tool of an operation. For invalid arguments, `call` returns an error that lists the allowed ones. */
 export function mcpTool(operation: Operation, tool: Tool) {
   const { name, title, description, isDestructive = false } = tool
   const writes = operation.writes ?? !operation.http.startsWith('GET ')
@@ -28,7 +28,7 @@ export function mcpTool(operation: Operation, tool: Tool) {
   const annotations = writes
     ? { readOnlyHint: false, destructiveHint: isDestructive, idempotentHint: false, openWorldHint: false }
     : { readOnlyHint: true, idempotentHint: true, openWorldHint: false }
-  // The schema has validated the arguments, so they have the type that `run` expects.
+  // The arguments were validated with the schema, so they have the type that `run` expects.
   const run = tool.run as (call: AgentCall, input: object) => Promise<object>
   return {
     name,
@@ -46,12 +46,12 @@ export function mcpTool(operation: Operation, tool: Tool) {
   }
 }
 
-/** Claude Code shows the model only the names of other servers' tools until it looks for them, which it seldom does. */
+/** Without this, Claude Code shows the model only the names of tools until it searches for them, which it seldom does. */
 const alwaysLoaded = { 'anthropic/alwaysLoad': true }
 
 /**
- * Lists the schema but accepts everything: the SDK's own error would not list the allowed arguments, and a tool's
- * answer has the type of its schema already.
+ * Lists a schema without validating: the SDK's own error would not list the allowed arguments, and the compiler checks
+ * the answers.
  */
 const listedOnly = (jsonSchema: JsonSchemas): StandardSchemaWithJSON => ({
   '~standard': {
@@ -75,7 +75,7 @@ function visibly(value: object): Record<string, unknown> {
     if (inner === null || typeof inner !== 'object') return inner
     return Object.fromEntries(Object.entries(inner).map(([key, one]) => [key, within(one)]))
   }
-  // An object becomes an object.
+  // For an object, `within` returns an object.
   return within(value) as Record<string, unknown>
 }
 
@@ -96,7 +96,7 @@ function unknownArgument(tool: string, key: string, known: readonly string[]): s
   return sentences(`${tool} has no argument "${key.slice(0, 80)}".`, meant && `Did you mean "${meant}"?`)
 }
 
-/** The text of an error for the client. For a bug it is a general text, because the error's message may contain anything. */
+/** The text of an error for the client. For a bug, it is a general text, because the message may contain private text. */
 function errorText(error: unknown, onBug: OnBug): string {
   const expected = expectedError(error)
   if (expected !== null) return sentences(expected.message, expected.hint)
@@ -104,7 +104,7 @@ function errorText(error: unknown, onBug: OnBug): string {
   return 'Credence stopped because of a bug in it. What was acknowledged before is safe.'
 }
 
-/** For resources and prompts, whose errors are errors of the protocol: throws one that is safe to show to the client. */
+/** For resources and prompts, whose errors are protocol errors. Rethrows every error in a form that is safe for the client. */
 export async function withSafeErrors<Result>(work: () => Promise<Result>, onBug: OnBug): Promise<Result> {
   try {
     return await work()

@@ -5,21 +5,21 @@ import { conflict, notFound } from '../errors.ts'
 import { formKeys } from '../search/forms.ts'
 import type { Ports, Store } from './ports.ts'
 
-/** Shorter references are not tried as the beginning of an id. */
+/** Min length of a reference that is tried as the beginning of an id. */
 export const minPrefixLength = 4
 
 /** Names one belief of a user: by id, by name, by the beginning of its id, or by an alias that only it has. */
 export type BeliefReference = {
   readonly user: string
   readonly reference: string
-  /** Where to look first when several beliefs share the name. */
+  /** Scopes to look in first if several beliefs have the name. */
   readonly scopes?: readonly string[]
 }
 
 /**
- * Current beliefs win. One that is no longer current is found by its id, or by its name if no current belief has it;
- * of several, the newest that no other of the name replaced. A person's belief is found by its name or alias first, so that
- * no id, name or alias of another author can take its place.
+ * Prefers current beliefs. A retired belief is found by its id, or by its name if no current belief has it; if several retired
+ * beliefs have the name, the newest one that none of the others replaced. A person's belief is found by its name or alias first,
+ * so that no id, name or alias of another author can take its place.
  */
 export async function findBelief({ store }: Ports, { user, reference, scopes = [] }: BeliefReference): Promise<Belief> {
   const wanted = reference.trim()
@@ -41,7 +41,7 @@ export async function findBelief({ store }: Ports, { user, reference, scopes = [
 
   if (aliased.length > 0) return onlyOne(wanted, preferVisible(aliased, scopes))
 
-  // One change can replace a belief and retire its successor: both then have the same time.
+  // One change can replace a belief and retire its successor, so that both have the same time.
   const retired = named.find(({ supersededBy }) => !named.some(({ id }) => id === supersededBy)) ?? named[0]
   if (retired !== undefined) return retired
   throw notFound(
@@ -52,7 +52,7 @@ export async function findBelief({ store }: Ports, { user, reference, scopes = [
 
 const isByPerson = (belief: Belief): boolean => authorityOf(belief) === 'person'
 
-/** The current beliefs that a form finds, whether as name or as alias. */
+/** The current beliefs that have a form as their name or alias. */
 async function aliasedBeliefs(store: Store, user: string, form: string): Promise<readonly Belief[]> {
   const keys = formKeys(form).map(({ key }) => key)
   const holders = [...(await store.everyHolder(user, keys)).values()].flat()
@@ -72,7 +72,7 @@ function onlyOne(reference: string, beliefs: readonly Belief[]): Belief {
   throw conflict(`"${reference}" matches several beliefs: ${choices}.`, 'Give the id, or a scope.')
 }
 
-/** The end of a chain of supersession: the belief itself, or its last successor; null if that was forgotten. */
+/** The end of a supersession chain: the belief itself or its last successor; null if that was forgotten. */
 export async function lastSuccessor(store: Pick<Store, 'get'>, belief: Belief): Promise<Belief | null> {
   const seen = new Set<string>()
   let last: Belief | null = belief
@@ -83,7 +83,7 @@ export async function lastSuccessor(store: Pick<Store, 'get'>, belief: Belief): 
   return last
 }
 
-/** The version a caller was looking at when they decided on a change. If the belief has changed since, nothing is done. */
+/** The version that the caller saw when deciding on a change. If the belief has changed since, the change is refused. */
 export type VersionExpectation = { readonly expectedVersion?: number }
 
 /** Finds a belief that can still be changed. Throws if it cannot. */
@@ -119,7 +119,7 @@ export function requireVersion(belief: Belief, { expectedVersion }: VersionExpec
 
 type Named = Pick<Belief, 'user' | 'name' | 'scopes'>
 
-/** In each scope a name belongs to one current belief. `except` are beliefs that may have it. */
+/** Checks that no current belief has the name in one of the scopes, except those in `except`. */
 export async function requireFreeName(
   { store }: Ports,
   { user, name, scopes }: Named,

@@ -57,7 +57,7 @@ describe('a memory', () => {
     await bobs.remember({ name: 'db', content: 'Secret' })
     await memoryFrom(shared, standpoint).remember({ name: 'db', content: 'Postgres' })
     const asAgent = memoryFrom(shared, { ...standpoint, author: agent })
-    // What a program may pass on from a request it did not check.
+    // Options that a program may pass on from an unchecked request.
     const forged = { user: 'bob', author: person, reference: 'db', content: 'Forged' } as never
 
     expect((await asAgent.recall('db', forged)).relevant.map(({ belief }) => belief.content)).toEqual(['Postgres'])

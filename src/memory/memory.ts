@@ -29,7 +29,7 @@ import { type RecallRequest, recall } from './recall/recall.ts'
 import type { SearchHit, SearchRequest, SearchResult } from './recall/search.ts'
 import type { ImportRequest, ImportResult } from './transfer/import.ts'
 
-/** The user of a memory, the active scopes, the agent that asks and the author of changes. */
+/** A user, the active scopes, the agent that asks, and the author of changes. */
 export type Standpoint = {
   readonly user: string
   readonly scopes: readonly string[]
@@ -37,9 +37,9 @@ export type Standpoint = {
   readonly author: Author
 }
 
-/** A retry with the same idempotency key has one effect. */
+/** Idempotency key: a retry with the same key has no second effect. */
 export type KeyOption = { readonly key?: string }
-/** If the belief has another version by now, nothing is changed and a `conflict` is thrown. */
+/** If the belief has another version by now, throws a `conflict` and changes nothing. */
 type VersionOption = { readonly expectedVersion?: number }
 type Paging = { readonly limit?: number; readonly offset?: number }
 
@@ -70,39 +70,39 @@ export type ResolvedBy = NonNullable<ResolveRequest['by']>
 export type MeaningStatus = {
   /** Null if vectors are off. */
   readonly model: string | null
-  /** How many turns and beliefs have vectors of the model, and how many have none yet. */
+  /** The number of turns and beliefs with vectors of the model, and the number of those without. */
   readonly indexed: number
   readonly waiting: number
   /** The reason why the last attempt in the background failed. */
   readonly problem: string | null
-  /** False in a command that answers once: its recall compares words alone. */
+  /** False in a one-shot command, whose recall compares words alone. */
   readonly isUsedByRecall: boolean
 }
 export type ScopeCount = { readonly scope: string; readonly beliefs: number }
 export type Accepted = { readonly belief: Belief; readonly replaced: readonly Belief[]; readonly event: number }
 export type Rejected = { readonly beliefId: string; readonly event: number }
 
-/** A memory from one standpoint. A reference to a belief is its id, the beginning of its id, its name or an alias. */
+/** The memory of one user. A reference to a belief is its id, the beginning of its id, its name or an alias. */
 export type Memory = {
-  /** Without a name, one is derived from the content. */
+  /** If no name is given, it is derived from the content. */
   remember(statement: Statement): Promise<RememberResult>
   /** Learns from a message of a conversation, statement by statement. */
   learn(text: string, options?: LearnOptions): Promise<LearnResult>
-  /** Keeps turns word for word, and learns from them. A turn that is known already is not kept again. */
+  /** Keeps turns word for word and learns from them. Turns that are already known are not kept again. */
   hear(turns: HeardTurn | readonly HeardTurn[], options?: HearOptions): Promise<HearResult>
-  /** Turns that were kept: oldest first within a session, else newest first. Default 50 at a time. */
+  /** Kept turns: oldest first within a session, otherwise newest first. Default 50 at a time. */
   turns(options?: TurnListOptions): Promise<Page<Turn>>
   /** A turn by its id, or by the beginning of its id. */
   turn(reference: string): Promise<Turn>
   /** The beliefs that were learned from a turn. */
   learnedFrom(turn: string): Promise<readonly Belief[]>
-  /** Conversations, the one last spoken in first. Default 50 at a time. */
+  /** Conversations, most recently active first. Default 50 at a time. */
   conversations(options?: Omit<TurnListOptions, 'session'>): Promise<Page<SessionSummary>>
   /** Computes the vectors of new turns and beliefs now, instead of in the background. */
   embedTexts(options?: EmbedOptions): Promise<{ readonly embedded: number }>
-  /** Which model search uses next to words, and how far its index has come. */
+  /** The embedding model that search uses in addition to words, and the progress of its index. */
   meaningStatus(): Promise<MeaningStatus>
-  /** Removes every text of the turns; with `dryRun` it only returns them. */
+  /** Erases every text of the turns; with `dryRun`, only returns the turns. */
   forgetTurns(selection: TurnSelection, options?: ForgetTurnsOptions): Promise<ForgottenTurns>
   recall(message: string, options?: RecallOptions): Promise<Context>
   search(query: string, options?: SearchOptions): Promise<SearchResult>
@@ -111,36 +111,36 @@ export type Memory = {
   whyTurn(message: string, turn: string, options?: RecallOptions): Promise<WhyTurn>
   /** Changes that would make a belief appear for a message, or stay away. */
   remedies(message: string, reference: string, options: RemedyOptions): Promise<Remedies>
-  /** Words of a message that would name a belief if they were an alias of it, best first. None is tried, as `remedies` does. */
+  /** Words of a message that would name a belief if they were its aliases, best first. They are not tried. */
   suggestAliases(message: string, reference: string): Promise<readonly string[]>
-  /** Counts that a recalled belief or turn was useful, or was not. Nothing that is recalled depends on it. Only a person can. */
+  /** Counts whether a recalled belief or turn was useful; recall does not depend on it. Only a person can. */
   giveFeedback(reference: string, verdict: FeedbackVerdict): Promise<FeedbackItem>
   /** Every belief and turn with feedback, the latest first. */
   feedback(): Promise<readonly FeedbackItem[]>
   correct(reference: string, correction: Correction): Promise<CorrectResult>
   reinforce(reference: string, options?: KeyOption): Promise<EditResult>
-  /** Makes an unconfirmed belief the person's own word. Only a person can. */
+  /** Makes an unconfirmed belief the person's own statement. Only a person can. */
   confirm(reference: string, options?: KeyOption): Promise<EditResult>
   pin(reference: string, options?: KeyOption): Promise<EditResult>
   unpin(reference: string, options?: KeyOption): Promise<EditResult>
   addAliases(reference: string, aliases: readonly string[], options?: KeyOption): Promise<EditResult>
   removeAliases(reference: string, aliases: readonly string[], options?: KeyOption): Promise<EditResult>
   setWhy(reference: string, why: string, options?: KeyOption): Promise<EditResult>
-  /** Several of these as one change; `scopes` are all that it is to have. */
+  /** Makes several edits as one change; `scopes` replaces all scopes of the belief. */
   edit(reference: string, edits: Edits, options?: EditOptions): Promise<EditResult>
   resolve(question: string, by?: ResolvedBy, options?: KeyOption): Promise<ResolveResult>
   /** Also forgets the turns that the belief was learned from, unless `keepTurns`. */
   forget(reference: string, options?: ForgetOptions): Promise<Receipt>
-  /** The beliefs and turns that `forget` would take. */
+  /** The beliefs and turns that `forget` would erase. */
   previewForget(reference: string, options?: ForgetExtent): Promise<ForgetPreview>
   undo(event?: number, options?: UndoOptions): Promise<UndoResult>
-  /** `scopes`: where to look first when several beliefs have the name. */
+  /** `scopes`: where to look first if several beliefs have the name. */
   get(reference: string, options?: ScopeOption): Promise<Belief>
   list(options?: BeliefListOptions): Promise<Page<Belief>>
-  /** Like `list`, of those that contain the words of a query, best first. The last word may be the beginning of one. */
+  /** Like `list`, but only beliefs that contain the words of a query, best first. The last word may be incomplete. */
   find(query: string, options?: FindOptions): Promise<Page<SearchHit> & { readonly isCut: boolean }>
   history(reference: string): Promise<History>
-  /** The journal, newest first. `hearing`: also changes that only kept turns. */
+  /** The journal, newest first. `hearing`: includes changes that only kept turns. */
   events(options?: Partial<EventPage>): Promise<readonly JournalEntry[]>
   scopes(): Promise<readonly ScopeCount[]>
   proposals(): Promise<readonly Proposal[]>
@@ -148,10 +148,10 @@ export type Memory = {
   candidates(): Promise<readonly ReviewCandidate[]>
   /** Proposals and candidates in one list, newest turn first, with the turns they were found in. Default 50 at a time. */
   review(options?: ReviewOptions): Promise<Page<ReviewItem>>
-  /** `over`: id of the current belief, if it is not the one that the proposal was made for. */
+  /** `over`: id of the current belief, if it is no longer the one that the proposal was made for. */
   accept(proposal: string, options?: KeyOption & { readonly over?: string }): Promise<Accepted>
   reject(proposal: string, options?: KeyOption): Promise<Rejected>
-  /** `text` is a JSON array of beliefs or JSON Lines, or Markdown with that `format`. Imports all of it, or nothing. */
+  /** `text` is a JSON array of beliefs or JSON Lines, or Markdown with that `format`. Imports everything or nothing. */
   import(text: string, options?: ImportOptions): Promise<ImportResult>
   export(options?: Omit<BeliefFilter, 'user'>): AsyncIterable<Belief>
   /** Every turn, in the order in which they were kept. */
@@ -160,8 +160,8 @@ export type Memory = {
 }
 
 /**
- * The same memory, whose calls go to the memory that `choose` returns for their arguments. Turns are exported, and the memory is
- * closed, without asking.
+ * A memory that forwards each call to the memory that `choose` returns for its arguments. `exportTurns` and `close` always use
+ * the given memory.
  */
 export function routeCalls(memory: Memory, choose: (given: readonly unknown[]) => Promise<Memory>): Memory {
   const { close, export: _export, exportTurns, ...calls } = memory
@@ -173,7 +173,7 @@ export function routeCalls(memory: Memory, choose: (given: readonly unknown[]) =
     },
   ])
   return {
-    // Each call keeps its name and type.
+    // Every call keeps its name and type.
     ...(Object.fromEntries(chosen) as typeof calls),
     export: async function* (filter) {
       yield* (await choose([filter])).export(filter)
@@ -185,7 +185,7 @@ export function routeCalls(memory: Memory, choose: (given: readonly unknown[]) =
 
 const isList = (turns: HeardTurn | readonly HeardTurn[]): turns is readonly HeardTurn[] => Array.isArray(turns)
 
-/** Binds the use cases to a standpoint. No option of a call can change its user or its author. */
+/** Binds the use cases to a user, scopes, an agent and an author. No option of a call can change the user or the author. */
 export function memoryFrom(ports: Ports, standpoint: Standpoint): Memory {
   const { user, scopes, agent, author } = standpoint
   const view = { user, scopes, agent }
@@ -203,7 +203,7 @@ export function memoryFrom(ports: Ports, standpoint: Standpoint): Memory {
     await ports.beforeCall?.()
     return (await value) as Awaited<Value>
   }
-  // An import takes long, also of a module that is loaded.
+  // Kept, because an import takes long even if the module is already loaded.
   const load = () => {
     useCases ??= import('./use-cases.ts')
     return begin(useCases)
@@ -291,7 +291,7 @@ export function memoryFrom(ports: Ports, standpoint: Standpoint): Memory {
       yield* (await load()).exportBeliefs(ports, { ...filter, user })
     },
     exportTurns: async function* (filter = {}) {
-      // The mirror shows no turns, so nothing of it has to be taken in.
+      // MEMORY.md shows no turns, so its edits need not be read first.
       yield* (await import('./use-cases.ts')).exportTurns(ports, { ...filter, user })
     },
     close: () => ports.store.close(),

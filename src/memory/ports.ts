@@ -16,15 +16,15 @@ export type Ports = {
   readonly store: Store
   readonly now: () => Date
   readonly newId: () => string
-  /** Opens an empty store in process memory, for the memory as it was at an earlier time. */
+  /** Opens an empty store in process memory, which is filled with the memory as it was at an earlier time. */
   readonly emptyStore?: () => Store
-  /** The share of a context's beliefs that agents, tools and models may have, 0 to 1. Default a quarter. */
+  /** The max share of a context's beliefs that agents, tools and models may have, 0 to 1. Default a quarter. */
   readonly agentShare?: number
-  /** Loads the embedding model, where vectors are used. */
+  /** Loads the embedding model, if vectors are used. */
   readonly embedder?: () => Promise<Embedder>
   /** The name of the embedding model, and why indexing fails, if it does. Absent if vectors are off. */
   readonly semantic?: { readonly model: string; readonly problem?: () => string | null }
-  /** Recall uses the embedding model too. A one-shot command answers before a model is loaded, and recalls by words. */
+  /** Whether recall uses the embedding model too. A one-shot command does not wait for it, and recalls by words. */
   readonly recallByMeaning?: boolean
   /** How long recall waits for vectors, which computing or loading the model takes, before it uses words alone. Default 300 ms. */
   readonly recallWaitMs?: number
@@ -33,16 +33,16 @@ export type Ports = {
   /** Counts recalls, if counting is on, and reads the counts. */
   readonly counter?: RecallCounter
   readonly counts?: Omit<RecallCounts, 'countRecalls'>
-  /** Runs before every call of a memory that reads or changes beliefs: takes in edits of MEMORY.md. */
+  /** Reads edits of MEMORY.md. Runs before every call of a memory that reads or changes beliefs. */
   readonly beforeCall?: () => Promise<void>
-  /** The exchange of events with other devices, and this device; where the memory is in SQLite. */
+  /** The exchange of events with other devices, and this device; only if the memory is in SQLite. */
   readonly sync?: () => Promise<SyncStore>
   readonly syncDevice?: (user: string) => Promise<DeviceFile>
   /** Throws if a commit is not allowed in this memory. */
   readonly checkCommit?: (commit: Commit) => void
   /** Commits a change that forgets, and erases the copies of the forgotten texts outside the store. Default: `store.commit`. */
   readonly commitForgetting?: (commit: Commit) => Promise<CommitResult>
-  /** Runs after every commit: syncs MEMORY.md. */
+  /** Syncs MEMORY.md. Runs after every commit. */
   readonly afterCommit?: (commit: Commit) => Promise<void>
 }
 

@@ -1,4 +1,4 @@
-/** Everything but recall, in one place, so that a recall that is asked once does not load the rest. */
+/** Every use case except recall in one module, so that a single recall does not load the others. */
 
 export { correct } from './change/correct.ts'
 export { editBelief, reinforce } from './change/edit.ts'

@@ -3,7 +3,7 @@ import type { ChatMessage, ChatModel, ChatReply, ChatRequest, ToolCall } from '.
 import { postJson } from './endpoint.ts'
 import type { ModelOptions } from './openai-model.ts'
 
-/** The API needs a limit; this one is enough for an answer of several pages. */
+/** The API requires a limit; this one allows an answer of several pages. */
 const defaultOutputTokens = 4096
 
 const Tokens = z.int().nonnegative().catch(0)
@@ -49,7 +49,7 @@ export function anthropicModel({ model, url, key, fetch }: ModelOptions): ChatMo
   }
 }
 
-/** Undefined properties are not sent: JSON has none. */
+/** Properties that are undefined are not sent, because JSON leaves them out. */
 function bodyOf({ system, messages, tools = [], schema, temperature, maxOutputTokens }: ChatRequest) {
   const offered = tools.map(({ name, description, parameters }) => ({ name, description, input_schema: parameters }))
   if (schema !== undefined) {
@@ -67,7 +67,7 @@ function bodyOf({ system, messages, tools = [], schema, temperature, maxOutputTo
 
 type AnthropicTurn = { role: 'user' | 'assistant'; content: unknown[] }
 
-/** Turns must alternate and must not be empty; the results of several tools are one turn of the user. */
+/** Turns must alternate and must not be empty; so the results of several tools become one turn of the user. */
 function turnsOf(messages: readonly ChatMessage[]): AnthropicTurn[] {
   const turns: AnthropicTurn[] = []
   for (const message of messages) {

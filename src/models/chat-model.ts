@@ -9,7 +9,7 @@ export type ToolCall = {
   readonly id: string
   readonly name: string
   readonly arguments: Readonly<Record<string, unknown>>
-  /** The model's text if it is not a JSON object; `arguments` is then empty. */
+  /** The model's text of the arguments if it is not a JSON object; `arguments` is then empty. */
   readonly malformed?: string
 }
 
@@ -18,7 +18,7 @@ export type ChatMessage =
   | Readonly<{ role: 'assistant'; text: string; toolCalls: readonly ToolCall[] }>
   | Readonly<{ role: 'tool'; callId: string; name: string; text: string; isError: boolean }>
 
-/** Tokens as the endpoint counted them; 0 for counts it does not give. */
+/** Token counts from the endpoint; 0 for counts that it does not report. */
 export type Usage = {
   readonly input: number
   readonly output: number
@@ -55,7 +55,7 @@ export type ChatReply = {
   readonly model: string
 }
 
-/** A model at an endpoint. `reply` throws a MemoryError `unavailable` when the endpoint cannot be used. */
+/** A model at an endpoint. `reply` throws a MemoryError `unavailable` if the endpoint cannot be used. */
 export type ChatModel = {
   readonly provider: 'openai' | 'anthropic'
   readonly model: string

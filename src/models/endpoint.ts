@@ -2,9 +2,9 @@ import { z } from 'zod'
 import { MemoryError, unavailable } from '../errors.ts'
 import { parseJson } from '../json.ts'
 
-/** The longest answer that is read, in bytes. */
+/** Max length of an answer, in bytes. */
 const maxAnswerLength = 8 * 1024 * 1024
-/** Characters of an endpoint's own error message that are shown. */
+/** Max characters shown of an endpoint's error message. */
 const maxReasonLength = 300
 
 /** An error after which a retry may succeed. `retryAfterMs` is the delay that the endpoint requested, if any. */
@@ -31,7 +31,7 @@ export type EndpointRequest = {
   readonly fetch: typeof fetch
 }
 
-/** Posts JSON and validates the JSON answer. Every failure is a MemoryError `unavailable` with the next step. */
+/** Posts JSON and validates the JSON answer. Every failure is a MemoryError `unavailable` with a hint. */
 export async function postJson<Schema extends z.ZodType>(
   request: EndpointRequest,
   schema: Schema,
@@ -74,7 +74,7 @@ export async function postJson<Schema extends z.ZodType>(
   )
 }
 
-/** The body of a response; `tooLong` is thrown as soon as it has more than `most` bytes. */
+/** Reads the body of a response. Throws the error of `tooLong` as soon as the body has more than `most` bytes. */
 export async function boundedText(response: Response, most: number, tooLong: () => MemoryError): Promise<string> {
   const chunks: Uint8Array[] = []
   let size = 0
@@ -140,7 +140,7 @@ function refusalError({ url, key }: EndpointRequest, { status, headers }: Respon
   return permanent(`refused the request (${status})${reason}`, 'Check the name of the model and what it can do.')
 }
 
-/** Only seconds are read; a date would need a clock, and is rarely sent. */
+/** Reads a number of seconds. Ignores a date, which would need a clock and is rarely sent. */
 function retryAfterIn(header: string | null): number | null {
   const seconds = header === null || header.trim() === '' ? Number.NaN : Number(header)
   return Number.isFinite(seconds) && seconds >= 0 ? seconds * 1_000 : null
@@ -153,7 +153,7 @@ const ErrorBody = z.union([
   z.object({ message: z.string() }).transform(({ message }) => message),
 ])
 
-/** The endpoint's own error message, without keys and control characters. An HTML error page is left out. */
+/** A colon and the endpoint's own error message, without keys and control characters; a full stop if the answer has none. */
 function reasonIn(text: string, key: string | null): string {
   const message = ErrorBody.safeParse(parseJson(text)).data
   if (message === undefined) return '.'

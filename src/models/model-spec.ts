@@ -28,7 +28,7 @@ export function parseModelSpec(spec: string): ModelSpec {
   return { provider, model, url: url === undefined ? null : endpointUrl(url) }
 }
 
-/** Whether the text after an @ is a URL, even an incomplete one or one of another protocol. */
+/** Whether the text contains an @ followed by a URL, even an incomplete one or one of another protocol. */
 const isAddress = (model: string): boolean => {
   const behind = model.slice(model.indexOf('@'))
   return behind.startsWith('@') && /@https?:|\/\//iu.test(behind)

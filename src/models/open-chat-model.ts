@@ -21,14 +21,14 @@ const maxWaitMs = 20_000
 
 type ModelEnvironment = Readonly<Record<string, string | undefined>>
 
-/** The model of a spec with its key from the environment, retried after transient errors. */
+/** The model of a spec, with its key from the environment and with retries after transient errors. */
 export function openChatModel(given: string | ModelSpec, env: ModelEnvironment, fetch = globalThis.fetch): ChatModel {
   const { provider, model, url } = typeof given === 'string' ? parseModelSpec(given) : given
   const spec = { provider, model, url: url === null ? null : endpointUrl(url) }
   return withRetries(modelFrom(spec, keyFor(spec, env), fetch))
 }
 
-/** The same without retries, with a given key. */
+/** The model of a spec with the given key, without retries. */
 export function modelFrom(given: string | ModelSpec, key: string | null, fetch = globalThis.fetch): ChatModel {
   const { provider, model, url } = typeof given === 'string' ? parseModelSpec(given) : given
   const options = { model, url: url ?? providerEndpoints[provider], key: key || null, fetch }
@@ -44,7 +44,7 @@ function keyFor({ provider, url }: ModelSpec, env: ModelEnvironment): string | n
   })
 }
 
-/** The key in a variable. A key that is invalid in a header is refused here, because the error of `fetch` would print it. */
+/** The key in a variable. Rejects a key that is invalid in a header, because the error of `fetch` would print it. */
 function keyIn(env: ModelEnvironment, name: string): string | null {
   const key = env[name]?.trim() ?? null
   if (key === null || /^[\x21-\x7e]*$/u.test(key)) return key
@@ -55,7 +55,7 @@ function keyIn(env: ModelEnvironment, name: string): string | null {
 
 type Pause = (ms: number, signal: AbortSignal) => Promise<void>
 
-/** The same model, which repeats a request after a transient error: too many requests, a server error, a cut connection. */
+/** Repeats requests to a model after transient errors: too many requests, a server error, a cut connection. */
 export function withRetries(model: ChatModel, pause: Pause = abortablePause): ChatModel {
   const reply: ChatModel['reply'] = async (request) => {
     for (let tries = 1; ; tries += 1) {

@@ -55,18 +55,18 @@ export function openaiModel({ model, url, key, fetch }: ModelOptions): ChatModel
   }
 }
 
-/** Undefined properties are not sent: JSON has none. */
+/** Properties that are undefined are not sent, because JSON leaves them out. */
 function bodyOf({ system, messages, tools = [], schema, temperature, maxOutputTokens }: ChatRequest, isOwn: boolean) {
   return {
     messages: [...(system === undefined ? [] : [{ role: 'system', content: system }]), ...messages.map(messageOf)],
     tools: tools.length === 0 ? undefined : tools.map((tool) => ({ type: 'function', function: tool })),
     response_format: schema && {
       type: 'json_schema',
-      // The API refuses `strict` for a schema that is not closed.
+      // The API rejects `strict` for a schema that is not closed.
       json_schema: { name: schema.name, schema: schema.schema, strict: isClosedSchema(schema.schema) },
     },
     temperature,
-    // OpenAI renamed the property for newer models, which refuse the old name; other servers know the old name only.
+    // OpenAI renamed the property for newer models, which reject the old name; other servers know only the old name.
     [isOwn ? 'max_completion_tokens' : 'max_tokens']: maxOutputTokens,
   }
 }

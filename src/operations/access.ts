@@ -23,7 +23,7 @@ const done = { ok: true } as const
 
 const portsOf = (call: Call): Promise<access.AccessPorts> => servedBy(call).people.access()
 
-/** People, tokens and teams. None of these operations reads a memory; the token of the caller decides whose they are. */
+/** People, tokens and teams. No operation here reads a memory; the caller's token determines which of them it may see. */
 export const people = {
   listPeople: operation({
     summary: 'The people of this server.',
@@ -154,10 +154,10 @@ function requestOfPerson({ person: own }: access.Principal, { kind = 'person', p
   return { kind, person: own, ...omitUndefined({ label, scopes }) }
 }
 
-/** The holder of the installation's token administers its store. */
+/** The installation's token also has the rights of an administrator. */
 const isAdmin = ({ kind }: Caller): boolean => kind === 'admin' || kind === 'installation'
 
-/** Undefined for an administrator, who manages all of them. */
+/** The caller's name as a filter; undefined for an administrator, who manages all people. */
 const ownName = (caller: Caller): string | undefined => (isAdmin(caller) ? undefined : principalOf(caller).person)
 
 function principalOf(caller: Caller): access.Principal {

@@ -37,7 +37,7 @@ const forgetExtent = {
   keepTurns: optional(flag('Keep the messages that state it. An agent always keeps them.')),
 }
 
-/** Adds how often each belief was recalled, and when it last was. */
+/** Adds how often each belief was recalled, and when it was last recalled. */
 async function withRecallCounts<Item extends { readonly belief: Belief }>(call: Call, items: readonly Item[]) {
   const { ports, view } = servedBy(call)
   const counts = await ports.counts?.recallCounts(
@@ -50,14 +50,14 @@ async function withRecallCounts<Item extends { readonly belief: Belief }>(call: 
   })
 }
 
-/** At most `maxItems` of a supersession chain, around the belief that was asked for. */
+/** At most `maxItems` beliefs of a supersession chain, around the requested belief. */
 function around(chain: readonly Belief[], id: string): readonly Belief[] {
   const at = chain.findIndex((belief) => belief.id === id)
   const first = Math.max(0, Math.min(at - maxItems / 2, chain.length - maxItems))
   return chain.slice(first, first + maxItems)
 }
 
-/** The word of an agent for a statement, and the type and subtype that it has as a belief. */
+/** The kinds of statement that agents may name, with the type and subtype of the resulting belief. */
 const kinds = {
   fact: { type: 'entity' },
   decision: { type: 'decision' },
@@ -118,16 +118,16 @@ const rememberTool = tool({
     })
     const { outcome, belief, replaced, otherValues, refusedAliases } = remembered
     return {
-      /** reinforced: it was known. corrected: it replaced what was known. proposed: a person has to decide. */
+      /** reinforced: it was already known. corrected: it replaced a belief. proposed: a person has to decide. */
       outcome,
       belief: answerWith(belief),
       /** Ids of what it replaced, or would replace. */
       replaced: replaced.map(({ id }) => id),
-      /** Beliefs that give another value of the same thing. If the new value replaces one, correct that one with memory_correct. */
+      /** Beliefs with another value for the same thing. If the new value replaces one, use memory_correct on that one. */
       otherValues: otherValues.map(answerWith),
-      /** Names that were left out, and better ones. */
+      /** Aliases that were refused, with better ones. */
       refusedAliases,
-      /** What the author should know, such as a secret in the statement, or a name that many messages contain. */
+      /** Warnings for the author, such as a secret in the statement, or a name that many messages contain. */
       hints: hintsOn(remembered, omitUndefined({ name, aliases })),
     }
   },
@@ -159,9 +159,9 @@ const correctTool = tool({
     const target = await beliefInView(call, id, scope)
     const { outcome, belief, replaced } = await call.memory.correct(target.id, omitUndefined(correction))
     return {
-      /** proposed: nothing has changed yet; a person has to decide. unchanged: the belief says this already. */
+      /** proposed: nothing has changed yet; a person has to decide. unchanged: the belief already has this content. */
       outcome,
-      /** As it is now, or as it is proposed. */
+      /** The belief as stored or as proposed. */
       belief: answerWith(belief),
       /** Ids of what it replaced, or would replace. */
       replaced: replaced.map((old) => old.id),
@@ -348,7 +348,7 @@ export const beliefs = {
         const belief = await beliefInView(call, id, scope)
         const { beliefIds, at } = await call.memory.forget(belief.id, omitUndefined({ key }))
         return {
-          /** Ids; proposals for the belief and repetitions of its statement go with it. */
+          /** Ids, including those of proposals for the belief and repetitions of its statement. */
           forgotten: beliefIds,
           at,
         }

@@ -20,10 +20,10 @@ export type FoundPack = {
 
 type RunCases = Awaited<ReturnType<typeof readCases>>
 
-/** How many runs have their case records in memory. */
+/** The number of runs whose case records are cached. */
 const maxCachedRuns = 24
 
-/** The documents of an eval store, cached until the folder they are in changes. */
+/** The documents of an eval store, cached until their folder changes. */
 export class EvalArchive {
   readonly #root: string
   readonly #cases = new RecentMap<() => Promise<RunCases>>(maxCachedRuns)
@@ -52,13 +52,13 @@ export class EvalArchive {
     throw notFound(`There is no run "${runId}" in the eval store.`, 'GET evals/runs lists them.')
   }
 
-  /** The case records of one run. Those of the runs read last stay in memory. */
+  /** The case records of one run. The most recently read ones are cached. */
   async cases(runId: string): Promise<RunCases> {
     const read = () => cachedByStamp(caseLogPath(this.#root, runId), () => readCases(this.#root, runId))
     return (this.#cases.get(runId) ?? this.#cases.set(runId, read()))()
   }
 
-  /** The manifest of a benchmark, or null when its pack is gone. */
+  /** The manifest of a benchmark; null if its pack no longer exists. */
   async manifest(benchmarkId: string): Promise<Manifest | null> {
     return (await this.packs()).find(({ id }) => id === benchmarkId)?.manifest ?? null
   }
@@ -75,7 +75,7 @@ function readPacks(root: string, shipped: string): readonly FoundPack[] {
     ...(stampOf(own) === missing ? [] : packFolders(own)).map((directory) => readPack(directory, 'store')),
     ...packFolders(shipped).map((directory) => readPack(directory, 'shipped')),
   ]
-  // Reversed, so that the first of two with one id stays.
+  // Reversed, so that the first of two packs with the same id wins.
   const byId = new Map(found.toReversed().map((pack) => [pack.id, pack]))
   return [...byId.values()].sort((a, b) => (a.id < b.id ? -1 : 1))
 }
@@ -106,7 +106,7 @@ function cachedByStamp<Value>(path: string, read: () => Promise<Value>): () => P
 
 const missing = 'missing'
 
-/** Documents are replaced by renaming, which changes the folder they are in. */
+/** A value that changes with the file or folder. Documents are replaced by renaming, which also changes their folder. */
 function stampOf(path: string): string {
   const stats = statSync(path, { throwIfNoEntry: false, bigint: true })
   return stats === undefined ? missing : `${stats.mtimeNs}-${stats.size}`

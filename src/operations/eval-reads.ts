@@ -17,10 +17,10 @@ import { type InputOf, maxItems } from './field.ts'
 import { cachedFor, type Installation } from './served-memory.ts'
 
 const maxHistoryRuns = 50
-/** Runs and cases in a grid: more are not read. */
+/** The maximum number of runs and cases in a grid. */
 const maxColumns = 12
 const maxRows = 500
-/** Reading a hundred thousand records takes a while. */
+/** How long a summary of shadow records is cached: there may be a hundred thousand. */
 const shadowTtlMs = 10_000
 
 /** A run with the fields that a plot needs. */
@@ -28,7 +28,7 @@ type RunForPlot = {
   readonly run: RunSummary
   /** Null if the run has no cases. */
   readonly passRate: number | null
-  /** The true pass rate lies in it with 95 % confidence (Wilson). */
+  /** The 95 % confidence interval of the pass rate (Wilson). */
   readonly passInterval: ReturnType<typeof wilsonInterval>
 }
 
@@ -36,7 +36,7 @@ export type EvalReads = Omit<ReturnType<typeof evalReads>, 'stamp'>
 
 type Input<Name extends keyof typeof evalInputs> = InputOf<(typeof evalInputs)[Name]>
 
-/** The reads of one eval store, by the name of the operation. `stamp` changes when a document of the store does. */
+/** The read operations of one eval store, by name. `stamp` changes whenever a document of the store changes. */
 export function evalReads({ evals, background }: Installation, clock: () => number) {
   const { root } = evals
   const archive = new EvalArchive({ root, shipped: evals.shippedPacks })
@@ -46,7 +46,7 @@ export function evalReads({ evals, background }: Installation, clock: () => numb
     for (const { caseId, repeat } of records) work.push(await evals.taskWork(runId, caseId, repeat))
     return work.filter((one) => one !== null)
   }
-  /** Compares a pack with the accepted run of the newest baseline, else with the run before. */
+  /** Compares the runs of a pack with the newest accepted run; without one, with the previous run. */
   const standing = async (id: string, given: readonly RunSummary[]) => {
     const runs = given.filter(counts)
     const latest = runs.at(-1)
@@ -150,7 +150,7 @@ export function evalReads({ evals, background }: Installation, clock: () => numb
       const pack = (await archive.packs()).find((one) => one.id === run.benchmarkId)
       const texts = pack === undefined ? null : await textsOf(pack, run, { caseId, records })
       const shown = records.slice(0, maxItems)
-      // Tasks that were named one by one are of no pack.
+      // Tasks that were named individually belong to no pack.
       const mayBeTask = pack === undefined || pack.manifest?.runner === 'task'
       const work = mayBeTask ? await tasksOf(id, shown) : []
       // In the order in which the run lists them.
@@ -209,7 +209,7 @@ async function namesOf(archive: EvalArchive, { benchmarkId }: RunSummary, texts:
   return namesIn({ directory: pack.directory, manifest: pack.manifest }, texts)
 }
 
-/** Completed runs of all cases by one system, oldest first; without a name by our own system, else by the latest. */
+/** Completed runs of all cases by one system, oldest first. Default: our own system, or that of the latest run. */
 function wholeRuns(runs: readonly RunSummary[], id: string, system?: string): readonly RunSummary[] {
   const own = runs.filter((run) => run.benchmarkId === id && isWhole(run) && run.role === undefined)
   const main = own.find((run) => ownSystems.includes(run.system?.name)) ?? own[0]
@@ -217,7 +217,7 @@ function wholeRuns(runs: readonly RunSummary[], id: string, system?: string): re
   return own.filter((run) => run.system?.name === name).reverse()
 }
 
-/** The named systems with a whole run of a benchmark; controls measure the pack, and are left out. */
+/** The named systems with a whole run of a benchmark, without controls, which measure the pack itself. */
 const systemsOf = (runs: readonly RunSummary[], id: string): readonly string[] => [
   ...new Set(
     runs
@@ -242,7 +242,7 @@ function neighboursIn(ids: readonly string[], id: string): { previous: string | 
   return { previous: ids[at < 0 ? ids.length - 1 : at - 1] ?? null, next: ids[at + 1] ?? null }
 }
 
-/** A run of all cases: a part of them does not represent the benchmark. */
+/** Whether a run completed all cases; only such a run represents the benchmark. */
 const isWhole = ({ status, filter }: RunSummary): boolean => status === 'completed' && filter === undefined
 
 const listedRun = (run: RunSummary): RunForPlot => ({
@@ -251,7 +251,7 @@ const listedRun = (run: RunSummary): RunForPlot => ({
   passInterval: wilsonInterval(run.passedCases, run.totalCases),
 })
 
-/** Benchmarks that have runs but no pack here: tasks, and results made elsewhere. */
+/** Benchmarks with runs but without a pack here: tasks, and results from elsewhere. */
 const packsOfRuns = (runs: readonly RunSummary[], packs: readonly FoundPack[]): readonly FoundPack[] => {
   const known = new Set(packs.map(({ id }) => id))
   const ids = new Set(runs.map(({ benchmarkId }) => benchmarkId).filter((id) => !known.has(id)))
@@ -265,7 +265,7 @@ const isRunnable = ({ manifest }: FoundPack): boolean => runners.includes(manife
 /** The systems that packs are run on by default. */
 const ownSystems: readonly unknown[] = ['bm25', 'learn:rules', 'credence', 'reference']
 
-/** The verdict is about our own system if it was run, else about the system of the latest run. `runs` are newest first. */
+/** A pack with the verdict on our own system; if that was never run, on the system of the latest run. `runs`: newest first. */
 function listedPack(pack: FoundPack, runs: readonly RunSummary[]) {
   const { id, source, manifest, problem } = pack
   const own = runs.filter((run) => run.benchmarkId === id && counts(run))
@@ -295,7 +295,7 @@ function listedPack(pack: FoundPack, runs: readonly RunSummary[]) {
   }
 }
 
-/** Of the run that decides: all its cases passed, or it did not complete, or is still going on. */
+/** `passed` needs every case to pass. `unfinished`: the run did not complete, or is still running. */
 function verdictOf(run: RunSummary | undefined): 'passed' | 'failed' | 'unfinished' | 'not run' {
   if (run === undefined) return 'not run'
   if (run.status !== 'completed') return 'unfinished'

@@ -7,7 +7,7 @@ import { installationOf } from './system.ts'
 
 const id = text(200)
 
-// The schemas of the eval store are loaded with its first read; the types make sure that no value is missing here.
+// Repeated here, because the schemas of the eval store are loaded only with its first read. The types prevent missing values.
 const statusSet: Readonly<Record<RunSummary['status'], true>> = {
   running: true,
   completed: true,
@@ -49,7 +49,7 @@ export const evalInputs = {
   shadow: {},
 }
 
-/** The reads of an installation's eval store, which are loaded with the first of them: a recall needs none. */
+/** The read operations of an installation's eval store, loaded on demand, because a recall needs none of them. */
 export const evalReadsOf = (installation: Installation, clock: () => number) =>
   cachedFor(installation, 'eval reads', null, async () =>
     (await import('./eval-reads.ts')).evalReads(installation, clock),
@@ -69,7 +69,7 @@ const evalOperation = <Name extends keyof typeof evalInputs, const Http extends 
   http,
   status,
   input: evalInputs[name],
-  // `input` is that of the same name.
+  // `input` belongs to the operation of the same name.
   run: (call: Call, input: never) =>
     reads(call).then((all): Promise<object> => all[name](input)) as Promise<Awaited<ReturnType<EvalReads[Name]>>>,
 })

@@ -1,17 +1,17 @@
 import { omitUndefined } from '../omit-undefined.ts'
 
 /**
- * A field of the input of an operation, as plain data. HTTP and MCP make a schema from it (schemas.ts), the command line an
- * option; so the limits, the default and the meaning of a field exist once. Nothing here loads a schema library, because a
- * hook and a one-shot `recall` do not need one.
+ * A field of the input of an operation, as plain data. HTTP and MCP derive a schema from it (schemas.ts), the command line an
+ * option, so that limits, default and help are defined once. Must not import a schema library, which hooks and a
+ * one-shot `recall` do not need.
  */
 export type Field<Value = unknown, Presence extends 'needed' | 'optional' | 'default' = Presences> = {
   readonly kind: 'text' | 'whole' | 'number' | 'flag' | 'choice' | 'list' | 'object'
   readonly help?: string
-  /** Of a text its length, of a list its length, of a number its value. */
+  /** The limits for the length of a text or list, or the value of a number. */
   readonly min?: number
   readonly max?: number
-  /** A text with more than white space. */
+  /** Whether the text must have more than white space. */
   readonly isNotBlank?: boolean
   readonly choices?: readonly string[]
   /** The items of a list. */
@@ -22,11 +22,11 @@ export type Field<Value = unknown, Presence extends 'needed' | 'optional' | 'def
   readonly presence: Presence
   readonly default?: Value
   /**
-   * The value names a scope, or the id of a belief: agents may only name those in view. `view`: a scope that also is, for an
-   * agent that names none, every scope in view.
+   * The value is a scope or a belief id, and agents may only name those in view. `view`: a scope; if an agent names none, all
+   * scopes in view are used.
    */
   readonly names?: 'scope' | 'view' | 'belief'
-  /** Only for the compiler. */
+  /** Never set; only carries the type. */
   readonly value?: Value
 }
 type Presences = 'needed' | 'optional' | 'default'
@@ -39,7 +39,7 @@ type NamesWith<All, Presence extends Presences> = {
   [Name in keyof All]: All[Name] extends { readonly presence: Presence } ? Name : never
 }[keyof All]
 
-/** The values of fields as an operation gets them: defaults are filled in. */
+/** The values of fields as an operation receives them, with defaults filled in. */
 export type InputOf<All> = {
   readonly [Name in NamesWith<All, 'needed' | 'default'>]: ValueOf<All[Name]>
 } & { readonly [Name in NamesWith<All, 'optional'>]?: ValueOf<All[Name]> }
@@ -49,7 +49,7 @@ export type SentOf<All> = {
   readonly [Name in NamesWith<All, 'needed'>]: Loose<ValueOf<All[Name]>>
 } & { readonly [Name in NamesWith<All, 'optional' | 'default'>]?: Loose<ValueOf<All[Name]>> | undefined }
 
-/** The same value, whose optional properties may be undefined too. */
+/** The same type, but optional properties may also be undefined. */
 type Loose<Value> = Value extends readonly (infer Item)[]
   ? readonly Loose<Item>[]
   : Value extends object
@@ -60,13 +60,13 @@ type Needed<Value> = Field<Value, 'needed'>
 
 type Given<Value> = { readonly [Name in keyof Omit<Field<Value>, 'presence'>]: Field<Value>[Name] | undefined }
 
-/** What is undefined is left out. */
+/** Builds a required field, without undefined properties. */
 const needed = <Value>(given: Given<Value> & Pick<Field, 'kind'>): Needed<Value> =>
   omitUndefined({ ...given, presence: 'needed' }) as Needed<Value>
 
 type Limits = { readonly min?: number; readonly max?: number }
 
-/** A text of at most `max` characters. Without `max`, the operation itself cuts or refuses a long one. */
+/** A text of at most `max` characters. Without `max`, the operation itself shortens or refuses long texts. */
 export const text = (max?: number, help?: string, min?: number): Needed<string> =>
   needed({ kind: 'text', max, min, help })
 
@@ -76,7 +76,7 @@ export const choice = <const Value extends string>(choices: readonly Value[], he
 export const whole = (limits: Limits & { readonly min: number }, help?: string): Needed<number> =>
   needed({ kind: 'whole', ...limits, help })
 
-/** From 0 to 1. */
+/** A number from 0 to 1. */
 export const share = (help?: string): Needed<number> => needed({ kind: 'number', min: 0, max: 1, help })
 
 export const flag = (help?: string): Needed<boolean> => needed({ kind: 'flag', help })
@@ -88,10 +88,10 @@ export const object = <const All extends Fields>(fields: All, help?: string): Ne
   needed({ kind: 'object', fields, help })
 
 export const optional = <Value>(field: Needed<Value>, help = field.help): Field<Value, 'optional'> =>
-  // The help is left out if there is none.
+  // `omitUndefined` removes a missing help.
   omitUndefined({ ...field, presence: 'optional', help }) as Field<Value, 'optional'>
 
-/** A field that has this value unless another one is given. */
+/** A field with a default value. */
 export const usually = <Value>(field: Needed<Value>, value: Value, help = field.help): Field<Value, 'default'> =>
   omitUndefined({ ...field, presence: 'default', default: value, help }) as Field<Value, 'default'>
 
@@ -106,10 +106,10 @@ export const paging = (usual: number) => ({
 })
 
 const scope: Needed<string> = { ...text(200), names: 'scope' }
-/** The scopes of something, or active ones. */
+/** The scopes of an item, or the active scopes. */
 export const scopes = (help: string): Needed<readonly string[]> => list(scope, { min: 1, max: 50 }, help)
 export const oneScope = (help: string): Needed<string> => ({ ...scope, help })
-/** A filter by scopes; an agent that names none sees those in view. */
+/** A filter by scopes; for an agent, the default is all scopes in view. */
 export const scopesInView = (help: string): Field<readonly string[], 'optional'> =>
   optional(list({ ...text(200), names: 'view' } as Needed<string>, { max: 50 }, help))
 export const scopeFilter = optional(list(scope, { max: 50 }, 'Of any of these scopes.'))

@@ -5,14 +5,14 @@ import { omitUndefined } from '../omit-undefined.ts'
 import { choice, flag, list, maxItems, optional, usually, whole } from './field.ts'
 import { operation, servedBy } from './operation.ts'
 
-/** How many beliefs of a change are named in a list of changes. */
+/** The number of beliefs that are named for each change in a list. */
 const maxNames = 3
 const number = whole({ min: 1 })
 
-/** A journal entry without its idempotency key, which belongs to the sender alone. */
+/** A journal entry without its idempotency key, which only its sender may know. */
 export const sentEntry = ({ user: _user, key: _key, ...entry }: JournalEntry) => entry
 
-/** The journal: what changed, and taking it back. */
+/** Reading the journal, and undoing changes. */
 export const history = {
   journal: operation({
     summary: 'Recent changes, newest first.',

@@ -7,32 +7,32 @@ import type { MemoryView } from './view.ts'
 
 /**
  * Who may call an operation. `anybody`: no token is needed. `agents`: agents and people, on their own memory and those of their
- * teams. `person`: people alone. `installation`: the person of the memory directory, whose files it concerns. `admin`:
- * administrators alone. `tokens`: administrators and people; the operation itself decides who may do what.
+ * teams. `person`: only people. `installation`: only the owner of the memory directory. `admin`: only administrators.
+ * `tokens`: administrators and people; the operation itself checks their permissions.
  */
 export type Access = 'anybody' | 'agents' | 'person' | 'installation' | 'admin' | 'tokens'
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
 
 /**
- * The holder of the token of a request. `installation`: a token in the memory directory, or its cookie. The others have a
- * token of the store: a person or an agent of theirs, or an administrator.
+ * The caller, identified by the token of a request. `installation`: a token in the memory directory, or its cookie. The others
+ * have a token of the store: `member` is a person or a person's agent, `admin` an administrator.
  */
 export type Caller =
   | { readonly kind: 'installation' }
   | { readonly kind: 'member'; readonly principal: Principal }
   | { readonly kind: 'admin' }
 
-/** The caller of an operation, and the memory that the call is about. No argument of a call can change its user or author. */
+/** The caller of an operation, and the memory to use. No argument of a call can change its user or author. */
 export type Call = {
-  /** Writes as the author that the door has chosen. */
+  /** Writes as the author that was determined by the authentication. */
   readonly memory: Memory
   readonly view: MemoryView
   readonly isAgent: boolean
   readonly caller: Caller
   /** A retry with the same key has one effect. */
   readonly idempotency: { readonly key?: string }
-  /** The server that answers; null for a call from the command line or over the streams of MCP. */
+  /** The server that answers; null for a call from the command line or over MCP's stdio transport. */
   readonly served: ServedMemory | null
 }
 
@@ -42,7 +42,7 @@ export type DeepReadonly<Value> = Value extends readonly (infer Item)[]
     ? { readonly [Name in keyof Value]: DeepReadonly<Value[Name]> }
     : Value
 
-/** One thing that can be done with a memory, declared once: routes, tools, OpenAPI and the dashboard's types come from it. */
+/** An operation on a memory, declared once. Routes, tools, OpenAPI and the dashboard's types are derived from it. */
 export type Operation = {
   readonly summary: string
   /** Default `person`. */
@@ -51,15 +51,15 @@ export type Operation = {
   readonly writes?: boolean
   /** Below `/api/v1`, with `:name` for a field that is part of the path. */
   readonly http: `${Method} /${string}`
-  /** Fields of a POST that are sent in the address. GET and DELETE send all of them so. */
+  /** Fields of a POST that are sent as query parameters. GET and DELETE send all fields in the URL. */
   readonly query?: readonly string[]
   readonly status?: 200 | 201 | 202
-  /** Server-sent events, each of which is an answer. */
+  /** The response is a stream of server-sent events, each of which is an answer. */
   readonly isStream?: true
   readonly input: Fields
-  /** The type of the answer is its contract: answers.json has the schemas that `npm run docs` makes from it. */
+  /** The return type is the contract: `npm run docs` generates the schemas in answers.json from it. */
   readonly run: (call: Call, input: never) => Promise<object>
-  /** How an agent sees it over MCP. */
+  /** The operation as an MCP tool. */
   readonly tool?: Tool
 }
 
@@ -75,7 +75,7 @@ export const operation = <
   },
 ) => declared
 
-/** For an operation that the door itself answers: logging in and out, and the stream of events. */
+/** For operations that the HTTP layer answers itself: logging in and out, and the event stream. */
 export const answeredAtTheDoor = async <Answer extends object>(): Promise<Answer> => {
   throw new Error('The door answers this operation.')
 }
@@ -86,5 +86,5 @@ export function servedBy({ served }: Call): ServedMemory {
   return served
 }
 
-/** Makes sure that a belief has this whole id. */
+/** Returns the id if a belief has exactly this id; otherwise throws. */
 export const existing = async (call: Call, id: string): Promise<string> => (await beliefById(servedBy(call), id)).id

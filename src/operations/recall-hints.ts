@@ -2,11 +2,11 @@ import { visibleScopes } from '../beliefs/scope.ts'
 import type { Memory } from '../memory/memory.ts'
 import { type Context, isShown } from '../memory/recall/context.ts'
 
-/** What to try when a message brings nothing. */
+/** Suggestions for a message that recalls nothing. */
 export type RecallHints = {
-  /** The beliefs in view that share words with the message, and words of it that would name each as an alias. */
+  /** Beliefs in view that share words with the message, each with an alias from the message that would recall it. */
   readonly suggestions: readonly Suggestion[]
-  /** Scopes that are not active, in which the message would recall something. Their texts are not given. */
+  /** Inactive scopes in which the message would recall something, without the texts. */
   readonly otherScopes: readonly { readonly scope: string; readonly beliefs: number; readonly quotes: number }[]
 }
 
@@ -18,9 +18,9 @@ type Suggestion = {
 }
 
 const maxSuggestions = 3
-/** Other scopes that are asked, so that a message costs the same in a memory of many projects. */
+/** The maximum number of other scopes to recall from, so that many projects do not slow down a message. */
 const maxScopes = 5
-/** Hits of a search among which other scopes are looked for. */
+/** The number of search hits whose scopes are considered. */
 const maxHits = 50
 
 /** Null if the message mentions a belief, or if a turn answers it. */
@@ -53,7 +53,7 @@ async function matchesElsewhere(memory: Memory, message: string, active: readonl
   ])
   const found: RecallHints['otherScopes'][number][] = []
   for (const scope of [...scopes].filter((one) => !inView.includes(one)).slice(0, maxScopes)) {
-    // With near misses it does not count as a use of the memory.
+    // A recall with near misses does not count as a use of the memory.
     const { quotes: said, relevant } = await memory.recall(message, { scopes: [scope], nearMisses: true })
     if (said.length + relevant.length > 0) found.push({ scope, beliefs: relevant.length, quotes: said.length })
   }

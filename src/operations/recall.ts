@@ -77,10 +77,10 @@ const captureInput = {
   note: optional(text(2_000)),
 }
 
-/** More possible hits are noise. */
+/** The maximum number of `possible` hits; more would be noise. */
 const maxPossible = 5
 const defaultLimit = 10
-/** Characters of all beliefs, and of all quotes. */
+/** The maximum number of characters of all beliefs, and of all quotes. */
 const maxPartCharacters = 8_000
 
 const around = whole({ min: 0, max: maxAround })
@@ -115,7 +115,7 @@ const searchTool = tool({
     const relevant =
       place === 'turns' ? [] : (await call.memory.recall(query, { ...view, budget: onlyRelevant })).relevant
     const named = new Set(relevant.map(({ belief }) => belief.id))
-    // Recall keeps pinned beliefs, questions and expertise apart; a search for their name finds them too.
+    // In a recall, pinned beliefs, questions and expertise have their own tiers; here a search also finds them by name.
     const others = found.beliefs.filter(({ belief }) => !named.has(belief.id))
     const those = (wanted: Strength): SearchHit[] => others.filter((one) => one.strength === wanted)
     const isPart = (one: RelevantBelief | SearchHit): boolean => 'through' in one && one.through !== null
@@ -132,13 +132,13 @@ const searchTool = tool({
       around.reduce((sum, { text }) => sum + text.length, text.length),
     )
     return {
-      /** Exact hits first, best first. A text ends after 2,000 characters; memory_get has all of it. */
+      /** Exact hits first, best first. Texts are cut at 2,000 characters; memory_get returns the whole text. */
       beliefs,
-      /** Beliefs that are not listed because there are too many, or they are too long. */
+      /** Number of beliefs that were omitted because there are too many, or they are too long. */
       leftOut: exact.length + others.length - those('exact').length - beliefs.length,
-      /** What was said, best first; of what is about the same thing the newest first. */
+      /** Quotes of conversations, best first; if several are about the same thing, the newest first. */
       quotes: quotes.map(toolQuote),
-      /** Where was looked; scopes above these too. */
+      /** The searched scopes; the scopes above them were searched too. */
       scopes,
       note: `${noteOn([...beliefs, ...quotes], scopes)}${found.isQueryCut ? ` ${cutNote}` : ''}`,
       notice: notice,
@@ -146,7 +146,7 @@ const searchTool = tool({
   },
 })
 
-/** The context of a message, why it is so, and search. */
+/** Recalling context for a message, explaining it, and searching. */
 export const recall = {
   recall: operation({
     summary: 'What an agent would get for a message, why, and what was left out.',
@@ -161,7 +161,7 @@ export const recall = {
     run: async (call, { message, leftOut, asOf, ...rest }) => {
       const { clock } = servedBy(call).server
       const started = clock()
-      // What was left out may be in other scopes.
+      // Near misses may be in scopes that an agent must not see.
       const nearMisses = leftOut && !call.isAgent
       const recalled = await call.memory.recall(message, {
         ...optionsOf(call, rest),
@@ -262,7 +262,7 @@ export const recall = {
         const captured = await capture(call, { message, scopes, ...judged, exactly: false, asIs: false })
         return { edited, isFulfilled, captured, captureProblem: null }
       } catch (error) {
-        // The edit is made by now; a case that could not be captured must not look like a failed edit.
+        // The edit is already stored; a failed capture must not look like a failed edit.
         if (!(error instanceof MemoryError)) throw error
         return { edited, isFulfilled, captured: null, captureProblem: error.message }
       }
@@ -288,7 +288,7 @@ export const recall = {
 
 type CaptureRequest = Omit<InputOf<typeof captureInput>, 'scopes'> & { readonly scopes: readonly string[] }
 
-/** A recall that was made a case of `my-cases`. */
+/** A recall that was captured as a case of `my-cases`. */
 type CapturedCase = Pick<Captured, 'caseId' | 'beliefsCopied' | 'passesNow' | 'failures' | 'isFaithful'> & {
   readonly description: string
 }
@@ -302,7 +302,7 @@ async function capture(call: Call, request: CaptureRequest): Promise<CapturedCas
   const system = await openSystem()
   let captured: Captured
   try {
-    // Recalls through the dashboard's memory leave no shadow record: repeating a recall is not another live recall.
+    // The dashboard's memory writes no shadow records: repeating a recall for a case is not a live recall.
     captured = await captureCase(
       memories.dashboard,
       { ...request, replace: false, note: request.note ?? null },
@@ -316,17 +316,17 @@ async function capture(call: Call, request: CaptureRequest): Promise<CapturedCas
 }
 
 type Hit = BeliefAnswer & {
-  /** exact: named by the question, or said in its words. strong: has most of its telling words. possible: few. */
+  /** exact: named by the question or said in its words. strong: has most of its distinctive words. possible: few of them. */
   readonly strength: Strength
-  /** Compares hits of the same kind only. */
+  /** Comparable only among hits of the same kind. */
   readonly score: number
-  /** Why it is here; `form`: the whole name or alias that was found in the question. */
+  /** Why it was found; `form`: the whole name or alias that was found in the question. */
   readonly matched: readonly {
     readonly field: Highlight['field']
     readonly form: string | null
     readonly words: readonly string[]
   }[]
-  /** The relation it is part of, when the question names that and not itself. */
+  /** The relation through which it was found, if the question names the relation but not the belief. */
   readonly through: string | null
 }
 
@@ -337,26 +337,26 @@ const toolQuote = ({ text, at, utcOffset, speaker, role, origin, strength, earli
   day: localDay(at, utcOffset),
   speaker,
   role,
-  /** Whose words these are: document for what the person pasted. */
+  /** The source of the words: `document` for text that the person pasted. */
   origin,
   strength,
-  /** Something newer about the same thing comes before it. */
+  /** A newer quote about the same thing comes before it. */
   earlier,
-  /** When the person corrected it. Use the correction, not this. */
+  /** When the person corrected it. Use the correction instead. */
   corrected_at: hit.correctedAt,
-  /** The statement that holds now. */
+  /** The current statement. */
   correction: hit.correction?.content ?? null,
-  /** It has no word of the question; a turn beside it has. */
+  /** It has no word of the question, but a turn next to it does. */
   onlyBeside: hit.found.length === 0,
-  /** The conversation, which memory://conversation/{session} shows. */
+  /** The conversation; read it at memory://conversation/{session}. */
   session,
-  /** Turns before and after it, oldest first, if they were asked for. A text ends after 1,000 characters. */
+  /** Turns before and after it, oldest first, if requested. Texts are cut at 1,000 characters. */
   ...omitUndefined({ around: hit.around?.map(({ role, speaker, at, text }) => ({ role, speaker, at, text })) }),
 })
 
 type Span = MatchedWords & { readonly beliefIds: readonly string[] }
 
-/** The spans of the message that named something, in order. Of two that overlap, the longer one stays. */
+/** The spans of the message that name beliefs, in order. If two overlap, the longer one is kept. */
 function highlightsOf({ relevant }: Context, namedAnyway: readonly NamedAnyway[]): readonly Span[] {
   const byPlace = new Map<string, Omit<Span, 'beliefIds'> & { readonly beliefIds: Set<string> }>()
   const named = relevant.map(({ belief, matches }) => ({ beliefId: belief.id, matches }))
@@ -370,7 +370,7 @@ function highlightsOf({ relevant }: Context, namedAnyway: readonly NamedAnyway[]
   }
   const byLength = [...byPlace.values()].sort((a, b) => b.end - b.start - (a.end - a.start) || a.start - b.start)
   const spans: typeof byLength = []
-  /** Which of the spans each character belongs to, one more. */
+  /** For each character, the index of its span plus 1; 0 for none. */
   const spanAt = new Uint32Array(byLength.reduce((last, { end }) => Math.max(last, end), 0))
   for (const one of byLength) {
     const over = spanAt

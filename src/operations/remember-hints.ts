@@ -3,7 +3,7 @@ import { everydayReason, refusalText } from '../memory/change/aliases.ts'
 import type { RememberResult } from '../memory/change/remember.ts'
 import { secretTold } from '../memory/learn/secrets.ts'
 
-/** What the author of a statement should know, or may do next. */
+/** A hint for the author of a statement. */
 export type RememberHint = {
   readonly kind: 'secret' | 'everyday alias' | 'refused alias' | 'derived name' | 'other values'
   readonly text: string
@@ -28,7 +28,7 @@ export function rememberHints(
 
 const derivedName: RememberHint = { kind: 'derived name', text: 'The name was derived from the statement.' }
 
-/** A person may store a secret of theirs, but should know that every reader of the memory sees it. */
+/** Warns about a secret. A person may store one, but should know that every reader of the memory sees it. */
 export function secretHints({ name, content, why, aliases }: Belief): readonly RememberHint[] {
   const secret = secretTold({ name, content, why, aliases })
   if (secret === null) return []
@@ -36,7 +36,7 @@ export function secretHints({ name, content, why, aliases }: Belief): readonly R
   return [{ kind: 'secret', text }]
 }
 
-/** A warning of an alias that many messages would contain by chance. */
+/** Warns about an alias that many messages would contain by chance. */
 export function everydayHints(alias: string): readonly RememberHint[] {
   const reason = everydayReason(alias)
   return reason === null

@@ -44,9 +44,9 @@ export const review = {
             const inForce = target === null ? null : { id: target.id, content: target.content }
             return {
               ...{ id, name, proposed, why, at },
-              /** It proposes that what is in force no longer holds. */
+              /** True if it proposes to retire the current belief. */
               removes: proposal.resolvedAt !== null,
-              /** What it would replace. */
+              /** The current belief that it would replace. */
               inForce,
               by: `${provenance.actor}:${provenance.origin}`,
             }

@@ -1,14 +1,14 @@
 import { z } from 'zod'
 import type { Field, Fields } from './field.ts'
 
-/** A number in an address. `Number` alone would also accept 1e3, 0x10 and blanks. */
+/** A number in a URL. `Number` alone would also accept 1e3, 0x10 and blanks. */
 const digits = z
   .string()
   .regex(/^\d{1,16}$/u, 'expected a whole number in digits')
   .transform(Number)
 const trueOrFalse = z.stringbool({ truthy: ['true'], falsy: ['false'] })
 
-/** `json`: values as JSON has them. `text`: all values are texts, as in an address. */
+/** `json`: values have JSON types. `text`: all values are texts, as in a URL. */
 type Form = 'json' | 'text'
 
 /** The schema of an object with these fields and no others. */

@@ -7,31 +7,31 @@ import type { AccessPorts, Principal } from '../memory/people/access.ts'
 import type { Ports } from '../memory/ports.ts'
 import type { MemoryView } from './view.ts'
 
-/** How a request was authenticated: by the cookie, by the person's token or by that of agents. It decides the author. */
+/** How a request was authenticated, which determines the author: the cookie, the person's token or the agents' token. */
 export type Channel = 'dashboard' | 'http' | 'agent'
 
 /** One memory as a server serves it: the installation's own, that of a person with a token, or that of a team. */
 export type ServedMemory = {
   readonly view: MemoryView
-  /** The memory, with the author that each channel writes as. */
+  /** The memory for each channel, which writes as the author of the channel. */
   readonly memories: Readonly<Record<Channel, Memory>>
   /** For reads by exact id, and for reads of the dashboard: links, counts and growth. */
   readonly ports: ServedPorts
-  /** Takes in edits of MEMORY.md before a request is handled. Costs one `stat` of the file. */
+  /** Imports edits of MEMORY.md before a request is handled. Costs one `stat` call if the file is unchanged. */
   readonly catchUp: () => Promise<void>
   readonly server: ServerFacts
   readonly people: ServedPeople
-  /** The files of the memory directory; null for people with a token of the store, to whom they do not belong. */
+  /** Access to the memory directory; null for people with a token of the store, who may not see its files. */
   readonly installation: Installation | null
 }
 
-/** The head of the journal tells whether anything changed. */
+/** `head` shows whether anything has changed. */
 export type ServedPorts = Ports & { readonly store: Pick<StoreCare, 'head'> }
 
 export type ServerFacts = {
   readonly version: string
   readonly isDemo: boolean
-  /** What a person types to start Credence. */
+  /** The command that a person types to start Credence. */
   readonly command: string
   readonly now: () => Date
   /** A monotonic clock in milliseconds. */
@@ -40,7 +40,7 @@ export type ServerFacts = {
 
 export type ServedPeople = {
   readonly access: () => Promise<AccessPorts>
-  /** The memory of the holder of a token, or of a team as that holder uses it. */
+  /** The memory of the person who has the token, or of one of their teams. */
   readonly memoryOf: (principal: Principal, team?: string) => ServedMemory
 }
 
@@ -54,7 +54,7 @@ export type Installation = {
   readonly evals: ServedEvals
 }
 
-/** Reads the state of MEMORY.md and brings it up to date. */
+/** Reports the state of MEMORY.md, and syncs it. */
 export type MirrorControl = { status(): Promise<MirrorReport>; sync(): Promise<MirrorReport> }
 
 /** The state of MEMORY.md. */
@@ -64,9 +64,9 @@ export type MirrorReport = {
   readonly isInSync: boolean | null
   readonly items: number | null
   readonly lastSyncAt: string | null
-  /** Files that keep saves of MEMORY.md which could not be merged. */
+  /** Number of files with conflicting saves of MEMORY.md, which could not be merged. */
   readonly conflicts: number
-  /** Whether an edit that removes many lines waits for a person. */
+  /** Whether an edit that removes many lines waits for a person's decision. */
   readonly isHeld: boolean
   readonly problems: readonly string[]
 }
@@ -85,10 +85,10 @@ export type Host = {
   readonly lastHook:
     | (HookSeen & {
         readonly prompts?: number | undefined
-        /** Prompts that were answered too late for the program. */
+        /** Number of prompts that were answered too late for the program. */
         readonly late?: number | undefined
         readonly lastPrompt?: string | null | undefined
-        /** The last time that a hook gave lines to the program. */
+        /** When a hook last gave lines to the program. */
         readonly lastLines?: { readonly at: string; readonly lines: number } | null | undefined
         readonly lastFailure?: HookSeen | null | undefined
         readonly failing?: { readonly event: string; readonly since: string } | null | undefined
@@ -120,7 +120,7 @@ export type TaskEvidence = {
 /** Work that runs in a separate process, because it would block this one. */
 export type BackgroundWork = {
   doctor(): Promise<{ readonly ok: boolean; readonly findings: readonly StoreFinding[] }>
-  /** The progress of a running check; null if there is none, or before its first report. */
+  /** The progress of a running check; null if none is running or none has reported yet. */
   checking(): { readonly label: string; readonly done: number; readonly total: number } | null
   startRun(pack: string): Promise<{ readonly runId: string }>
   running(): string | null
@@ -130,13 +130,13 @@ export type ServedEvals = {
   readonly root: string
   readonly shippedPacks: string
   readonly isRecordingShadows: boolean
-  /** Opens the system that a captured case is tried on at once. */
+  /** Opens the system on which a captured case is run immediately. */
   readonly openSystem: () => Promise<SystemUnderTest>
-  /** The sessions and checks of a task in one repeat of a run; null when they were not kept. */
+  /** The sessions and checks of a task in one repeat of a run; null if they were not kept. */
   readonly taskWork: (runId: string, taskId: string, repeat: number) => Promise<TaskEvidence | null>
 }
 
-/** Reads a belief by its whole id. Names and prefixes of ids are for people: a program must never hit another belief. */
+/** Reads a belief by its whole id. Names and id prefixes are only for people: a program must never get another belief. */
 export async function beliefById({ ports, view }: ServedMemory, id: string): Promise<Belief> {
   const belief = await ports.store.get(view.user, id)
   if (belief !== null) return belief
@@ -150,8 +150,8 @@ type Kept = { readonly key: unknown; readonly made: Promise<unknown> }
 const keptFor = new WeakMap<object, Map<string, Kept>>()
 
 /**
- * Keeps one result for each owner and name, and makes it again when the key has changed. Concurrent callers share one call; a
- * failure is not kept.
+ * Caches one result for each owner and name until the key changes. Concurrent callers share one call; failures are not
+ * cached.
  */
 export function cachedFor<Result>(
   owner: object,
@@ -172,7 +172,7 @@ export function cachedFor<Result>(
   return made
 }
 
-/** The same for `ttlMs`. */
+/** Like `cachedFor`, for `ttlMs`. */
 export function cachedForMs<Result>(
   served: ServedMemory,
   name: string,
@@ -187,7 +187,7 @@ export function cachedForMs<Result>(
 }
 const sinceOf = new WeakMap<ServedMemory, Map<string, number>>()
 
-/** The same until the memory changes. */
+/** Like `cachedFor`, until the memory changes. */
 export const cachedUntilChange = async <Result>(
   served: ServedMemory,
   name: string,

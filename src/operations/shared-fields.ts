@@ -16,7 +16,7 @@ import {
   whole,
 } from './field.ts'
 
-// Fields of several operations, and of the commands for them.
+// Fields that several operations and their commands share.
 
 const statedStatuses = ['active', 'inferred', 'exploratory'] as const
 

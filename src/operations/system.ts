@@ -15,12 +15,12 @@ import { tool } from './tool.ts'
 import { isInView } from './view.ts'
 
 const doctorTtlMs = 60_000
-/** The status of the mirror reads files, and a page asks for the health of a memory often. */
+/** How long the mirror status is cached: it reads files, and pages request the health of a memory often. */
 const mirrorTtlMs = 2_000
-/** Counting reads every belief; during constant writes it takes at most this share of the time. */
+/** Counting reads every belief. This is the maximum share of time spent on it during constant writes. */
 const countingShare = 0.02
 
-/** The state of MEMORY.md for people to whom the file does not belong. */
+/** The state of MEMORY.md for people who may not see the file. */
 export const noMirror: MirrorReport = {
   exists: false,
   file: null,
@@ -32,7 +32,7 @@ export const noMirror: MirrorReport = {
   problems: [],
 }
 
-/** The door, the state of the memory, and the mirror. */
+/** Logging in and out, the state of the memory, and the mirror. */
 export const system = {
   login: operation({
     summary: 'Exchange the token of the login link for a cookie.',
@@ -108,14 +108,14 @@ export const system = {
         return {
           user: view.user,
           inView: visible.map((scope) => ({ scope, beliefs: counts.get(scope) ?? 0 })),
-          /** Where memory_remember puts what names no scope. */
+          /** Where memory_remember stores a statement without a scope. */
           writesTo: view.homeScopes,
-          /** How many more scopes the person has. They are not listed: name one only if the person does. */
+          /** Number of the person's other scopes, which are not listed: name one only if the person does. */
           otherScopes: [...counts.keys()].filter((scope) => !visible.includes(scope)).length,
-          /** How many proposals wait for the person, in the scopes in view. */
+          /** Number of proposals in view that wait for the person. */
           proposals: waiting.length,
           lastChangeAt: last?.at ?? null,
-          /** How your writings are signed. */
+          /** The author of your changes. */
           you: `${author.actor}:${author.origin}`,
           version,
         }
@@ -158,7 +158,7 @@ export const system = {
       const served = servedBy(call)
       const { counts } = served.ports
       const { user } = served.view
-      // It reads the journal.
+      // Cached, because it reads the whole journal.
       const beliefs = await cachedUntilChange(served, 'growth', async () => (await counts?.growth(user)) ?? [])
       return { beliefs, recalls: (await counts?.recallDays(user)) ?? [] }
     },
@@ -176,7 +176,7 @@ export const system = {
       const served = servedBy(call)
       const { user } = served.view
       const request = { ...page, user, current: true }
-      // It takes time in proportion to the journal to read.
+      // Cached by the head of the journal, because reading takes time proportional to its length.
       const key = `${(await served.ports.store.head()).number} ${time}`
       const ports = await cachedFor(served, 'past', key, () => asOf(served.ports, user, time))
       if (query === undefined || query.trim() === '') return listBeliefs(ports, request)
@@ -190,7 +190,7 @@ export const system = {
     http: 'GET /events',
     isStream: true,
     input: {},
-    /** `evalsStamp` changes when a run, a pack or a baseline does. */
+    /** `evalsStamp` changes when a run, a pack or a baseline changes. */
     run: answeredAtTheDoor<{ readonly journalHead: number; readonly evalsStamp: string }>,
   }),
   mirror: operation({
@@ -214,7 +214,7 @@ async function syncOf(call: Call) {
   return (await import('../memory/sync/exchange.ts')).syncContextOf(ports, view.user)
 }
 
-/** The door admits only callers with the access `installation`. */
+/** The installation of a call, whose access was already checked to be `installation`. */
 export function installationOf(call: Call): Installation {
   const { installation } = servedBy(call)
   if (installation === null) throw new Error('This operation needs the installation.')
@@ -225,7 +225,7 @@ type Counts = Awaited<ReturnType<typeof countBeliefs>>
 type LastCount = { readonly head: number; readonly at: number; readonly tookMs: number; readonly counts: Counts }
 const lastCounts = new WeakMap<ServedMemory, LastCount>()
 
-/** Counts again after a change, unless the last count was a moment ago. */
+/** Counts again after a change, unless the last count is too recent for `countingShare`. */
 async function countsAt(served: ServedMemory, head: number): Promise<Counts> {
   const { clock } = served.server
   const last = lastCounts.get(served)

@@ -9,7 +9,7 @@ import { system } from './system.ts'
 import type { Tool } from './tool.ts'
 import { turns } from './turns.ts'
 
-/** All operations by subject. The OpenAPI document has the names of the subjects as tags. */
+/** All operations by subject. The subjects are the tags of the OpenAPI document. */
 export const subjects = {
   system,
   beliefs,

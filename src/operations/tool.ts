@@ -9,15 +9,15 @@ export type AgentCall = Call & { readonly author: Author; readonly version: stri
 export type Tool = {
   readonly name: string
   readonly title: string
-  /** When to use it, and when not. */
+  /** Explains when to use the tool, and when not. */
   readonly description: string
-  /** Whether it can destroy something. Only of tools that write. */
+  /** Whether it can destroy something. Only for tools that write. */
   readonly isDestructive?: boolean
   readonly input: Fields
   readonly run: (call: AgentCall, input: never) => Promise<object>
 }
 
-/** Declares the tool of an operation; `run` gets the values of `input`, and its comments tell agents what an answer means. */
+/** Declares the tool of an operation; `run` gets the values of `input`. Agents see the comments in its answer as descriptions. */
 export const tool = <const All extends Fields, Answer extends object, const Rest extends Omit<Tool, 'input' | 'run'>>(
   declared: Rest & {
     readonly input: All

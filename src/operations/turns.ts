@@ -157,14 +157,14 @@ export const turns = {
 
 type LearnedBelief = Pick<Belief, 'id' | 'name' | 'candidate'>
 
-/** Reads a turn by its whole id, as beliefs are read: the beginnings of ids are for people. */
+/** Reads a turn by its whole id. As for beliefs, id prefixes are only for people. */
 async function turnById(memory: Memory, id: string): Promise<Turn> {
   const turn = await memory.turn(id)
   if (turn.id === id) return turn
   throw notFound(`There is no turn with the id "${id}".`, 'Give the whole id. GET turns lists all turns.')
 }
 
-/** The idempotency key becomes the message id, so that a retry keeps no turn twice. */
+/** Derives the message id from the idempotency key, so that a retry does not store a turn twice. */
 const withMessageId =
   (key: string | undefined) =>
   (turn: HeardTurn, place: number): HeardTurn =>

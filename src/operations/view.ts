@@ -6,18 +6,18 @@ import type { Field, Fields } from './field.ts'
 import type { Call } from './operation.ts'
 import { beliefById, noBelief, type ServedMemory } from './served-memory.ts'
 
-/** The user, the agent and the scopes that a server works with. */
+/** The user, the agent and the scopes that a server serves. */
 export type MemoryView = {
   readonly user: string
   /** The active scopes of a call that names no scope. */
   readonly scopes: readonly string[]
-  /** Where a new belief goes when a call names no scope. */
+  /** The scopes of a new belief if the call names none. */
   readonly homeScopes: readonly string[]
-  /** The agent whose own beliefs are in view too. */
+  /** The agent whose private beliefs are also in view. */
   readonly agent: string | null
   /** Whether calls may only name scopes that are in view already. */
   readonly hasFixedScopes: boolean
-  /** Whether calls may name any project. Only for a host that the person started outside of a project. */
+  /** Whether calls may name any project: only for a host that the person started outside of a project. */
   readonly servesEveryProject?: boolean
 }
 
@@ -44,8 +44,8 @@ export const isInView = (belief: Belief, scopes: readonly string[], agent: strin
 }
 
 /**
- * Finds a belief by id, name or alias among those in view. One that is out of view gets the same error as one that does
- * not exist, because its existence would already reveal something about another scope.
+ * Finds a belief by id, name or alias among those in view. For a belief out of view, the error is the same as for one that
+ * does not exist, because its existence would reveal something about another scope.
  */
 export async function beliefInView(call: Viewed, reference: string, named: string | undefined): Promise<Belief> {
   const { memory, view } = call
@@ -55,7 +55,7 @@ export async function beliefInView(call: Viewed, reference: string, named: strin
     throw error instanceof MemoryError && error.code === 'not_found' ? notFound(reference, scopes) : error
   })
   if (found !== null && isInView(found, scopes, view.agent)) return found
-  // The reference may fit several beliefs, of which only some are in view.
+  // Several beliefs may match the reference, and only some of them may be in view.
   const exact = (await memory.search(reference, { scopes, agent: view.agent, limit: 100, in: 'beliefs' })).beliefs
     .filter(({ strength }) => strength === 'exact')
     .map(({ belief }) => belief)
@@ -91,8 +91,8 @@ function* namedBy(field: Field, value: unknown): Generator<FieldValue> {
 }
 
 /**
- * The input of an agent, limited to the scopes that the server was started for: it may name no other project, it lists and
- * searches only what is in view, and a belief out of view does not exist for it.
+ * Limits the input of an agent to the scopes that the server was started for. Throws if it names another project or a belief
+ * out of view; lists and searches without a scope get all scopes in view.
  */
 export async function withinView<Input extends Readonly<Record<string, unknown>>>(
   served: ServedMemory,
@@ -104,11 +104,11 @@ export async function withinView<Input extends Readonly<Record<string, unknown>>
   for (const { field, value } of namedIn(fields, input)) {
     if (field.names === 'belief') {
       const { scopes } = await beliefById(served, value)
-      // Another answer than for a belief that does not exist would reveal something about another scope.
+      // The same error as for a belief that does not exist: any other would reveal something about another scope.
       if (!scopes.some((scope) => visible.includes(scope))) throw noBelief(value)
       continue
     }
-    // Parsed as the use cases parse it: they ignore white space around a scope.
+    // Parsed like the operations do, which ignore white space around a scope.
     const scope = parseScope(value)
     if (!isServed(view, scope))
       throw forbidden(`The scope "${scope}" is not served to agents here.`, `Use one of ${visible.join(', ')}.`)

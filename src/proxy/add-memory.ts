@@ -16,7 +16,7 @@ export type View = {
   readonly homeScopes: readonly string[]
 }
 
-/** The memory that the proxy uses. If it is slow or fails, requests are forwarded without it. */
+/** The memory of the proxy. If it is slow or fails, requests are forwarded without memory. */
 export type ProxyMemory = {
   readonly recall: (view: View, message: string) => Promise<ShownContext>
   readonly keep: (view: View, turns: readonly HeardTurn[]) => Promise<void>
@@ -24,7 +24,7 @@ export type ProxyMemory = {
 
 export type MemoryDeps = {
   readonly memory: ProxyMemory
-  /** The view of requests that name no other in their headers. */
+  /** The default view, for requests whose headers select no other. */
   readonly view: View
   /** Whether storing is paused. */
   readonly isPaused: () => boolean
@@ -35,19 +35,19 @@ export type MemoryDeps = {
   readonly host?: string
 }
 
-/** A conversation with blocks of memory in its messages. */
+/** The result of adding memory to a conversation. */
 export type WithMemory = {
   readonly isChanged: boolean
   /** The value of the header `x-credence-memory`. */
   readonly outcome: string
-  /** Called with the answer when it has come. */
+  /** To be called with the complete answer. */
   readonly onAnswer: (answer: ModelAnswer) => void
 }
 
-/** A request to forward, with a report for the client. */
+/** A request that is ready to be forwarded. */
 export type Prepared = WithMemory & { readonly body: Buffer }
 
-/** Hosts and models lose sight of longer context. */
+/** Limited, because hosts hide longer context and models overlook it. */
 export const proxyBudget = { maxPrelude: 2_000, maxCharacters: 6_000 }
 
 /** Adds recalled context to requests, and stores their messages as turns. */
@@ -55,7 +55,7 @@ export function memoryInjector({ memory, view: usual, isPaused, deadlineMs, now,
   const tracker = new ConversationTracker(host)
   let keeping: Promise<void> = Promise.resolve()
 
-  /** The view that the headers of a request ask for. Throws a MemoryError if the scope or user is invalid. */
+  /** The view selected by the headers of a request. Throws a MemoryError if the scope or user is invalid. */
   function viewOf(user: string | undefined, scope: string | undefined): View {
     if (user !== undefined && (user.trim() === '' || user.length > 200))
       throw invalid(
@@ -70,7 +70,7 @@ export function memoryInjector({ memory, view: usual, isPaused, deadlineMs, now,
     }
   }
 
-  /** The request with blocks of memory in it. It is forwarded unchanged if that is not possible, and never fails. */
+  /** Adds blocks of memory to a request. Returns it unchanged if that is not possible; never fails. */
   async function prepare(dialect: Dialect, bytes: Buffer, view: View): Promise<Prepared> {
     const unchanged = (reason: string): Prepared => ({
       body: bytes,
@@ -79,7 +79,7 @@ export function memoryInjector({ memory, view: usual, isPaused, deadlineMs, now,
       onAnswer: () => {},
     })
     const body = parseBody(bytes.toString('utf8'))
-    // The service reports what is wrong with it.
+    // The service reports the error in the body.
     if (body === null) return unchanged('the body is not a JSON object')
     const read = dialect.read(body)
     const added = read === null ? null : await addTo(read, view)
@@ -108,8 +108,8 @@ export function memoryInjector({ memory, view: usual, isPaused, deadlineMs, now,
   }
 
   /**
-   * Recalls for the message that is being answered, once: a client that sends it again, with results of tools or with the
-   * next message, gets the same bytes, so that the service finds them in its cache. Returns why nothing was recalled.
+   * Recalls for the current message, once. If the client sends the message again, with tool results or with the next message,
+   * the same bytes are added, so that the service's prompt cache still matches. Returns why nothing was recalled.
    */
   async function recall(view: View, { conversation, current }: PlacedRequest): Promise<string | null> {
     const last = current.at(-1)
@@ -130,7 +130,7 @@ export function memoryInjector({ memory, view: usual, isPaused, deadlineMs, now,
     }
   }
 
-  /** Only the last message is the person's. One before it, and a text with another author, may be a document. */
+  /** Stores the person's messages. All but the last, and texts by another author, are stored as documents. */
   function keepSaid(view: View, { conversation, current }: PlacedRequest): void {
     const fresh = current.filter(({ key }) => !conversation.kept.has(key))
     for (const { key } of fresh) conversation.kept.add(key)
@@ -145,7 +145,7 @@ export function memoryInjector({ memory, view: usual, isPaused, deadlineMs, now,
     )
   }
 
-  /** The answer to a message that must not be stored is not stored either. */
+  /** Stores the answer, unless the message itself must not be stored. */
   function keepAnswer(view: View, { conversation, current }: PlacedRequest, { text }: ModelAnswer): void {
     const key = `answer ${current.at(-1)?.key} ${text}`
     if (text.trim() === '' || conversation.kept.has(key) || current.some(({ message }) => offTheRecord(message.text)))
@@ -154,7 +154,7 @@ export function memoryInjector({ memory, view: usual, isPaused, deadlineMs, now,
     keep(view, conversation, [{ role: 'assistant', text }])
   }
 
-  /** Stores messages one by one, in their order, without delaying requests. */
+  /** Stores messages one by one, in order, without delaying requests. */
   function keep(
     view: View,
     { session }: TrackedConversation,
@@ -177,7 +177,7 @@ export function memoryInjector({ memory, view: usual, isPaused, deadlineMs, now,
   }
 }
 
-/** The parts of a context that the conversation has not shown yet. They count as shown from now on. */
+/** The parts of a context that are new in the conversation. Marks them as shown. */
 function withoutShown(context: ShownContext, { session: own, shown }: TrackedConversation): ShownContext {
   const isNew = (key: string): boolean => {
     const known = shown.has(key)
@@ -198,7 +198,7 @@ function withoutShown(context: ShownContext, { session: own, shown }: TrackedCon
   }
 }
 
-/** Null if the text is no JSON object. Numbers keep their spelling when the body is printed again. */
+/** Parses a body; null if it is not a JSON object. Numbers keep their spelling when the body is serialized again. */
 function parseBody(text: string): RequestBody | null {
   try {
     const body: unknown = JSON.parse(text, keepNumber)
@@ -208,7 +208,7 @@ function parseBody(text: string): RequestBody | null {
   }
 }
 
-// TypeScript does not know these parts of JSON yet, which every supported version of Node has.
+// TypeScript does not know JSON.rawJSON yet, but every supported version of Node has it.
 const { rawJSON } = JSON as typeof JSON & { readonly rawJSON: (text: string) => unknown }
 const keepNumber = (_key: string, value: unknown, context?: { readonly source?: string }): unknown =>
   typeof value === 'number' && context?.source !== undefined && String(value) !== context.source
@@ -222,23 +222,23 @@ async function inTime<Value>(ms: number, value: Promise<Value>): Promise<Value |
   return Promise.race([value, late]).finally(() => timer.abort())
 }
 
-/** The kind of an error. Its message may contain text of the conversation. */
+/** Describes an error without its message, which may contain text of the conversation. */
 const failureOf = (error: unknown): string => {
   const expected = expectedError(error)
   return expected === null ? 'the memory failed' : `the memory is ${expected.code}`
 }
 
-/** A message of the person and everything that was answered to it. */
+/** Messages of the person and the answer to them. */
 type Exchange = ReturnType<typeof exchangesIn>[number]
 
 type TrackedConversation = {
-  /** The session that its turns are kept in. */
+  /** The session of its stored turns. */
   readonly session: string
   /** The blocks that were added to its messages, by the key of the message. */
   readonly blocks: Map<string, string>
-  /** The lines that its blocks have shown. */
+  /** The lines that its blocks already contain. */
   readonly shown: Set<string>
-  /** The keys of the messages that were kept. */
+  /** The keys of the stored messages. */
   readonly kept: Set<string>
 }
 
@@ -248,18 +248,18 @@ type PlacedRequest = NonNullable<ReturnType<ConversationTracker['identify']>>
 const maxKnown = 2_000
 
 /**
- * Identifies conversations by the history that clients send with every request. The state is in this process only,
- * as hashes: after a restart a conversation continues in a new session, and nothing is stored twice,
- * because only the message that is being answered is new.
+ * Identifies conversations by the history that clients send with every request. The state is kept as hashes, only in this
+ * process. After a restart, a conversation continues in a new session; nothing is stored twice, because only the current
+ * message is stored.
  */
 class ConversationTracker {
-  /** By a whole history: its conversation, and the message that came next. Another next message is another conversation. */
+  /** By the whole history: its conversation and the next message. A different next message starts another conversation. */
   readonly #histories = new RecentMap<{ readonly conversation: TrackedConversation; next: string | null }>(maxKnown)
   /** By the last exchange only, for clients that drop old messages. */
   readonly #exchanges = new RecentMap<TrackedConversation>(maxKnown)
   /** By the first message of a conversation. */
   readonly #openings = new RecentMap<{ readonly conversation: TrackedConversation; isAnswered: boolean }>(maxKnown)
-  /** By the id of an answer that the service keeps, or by the name that the client gives the conversation. */
+  /** By the id of an answer that the service stores, or by the client's name for the conversation. */
   readonly #answers = new RecentMap<TrackedConversation>(maxKnown)
   readonly #host: string
 
@@ -267,7 +267,7 @@ class ConversationTracker {
     this.#host = host
   }
 
-  /** Null for a request without a message of a person. `view` separates users and scopes. */
+  /** Finds the conversation of a request; null if no message is a person's. `view` separates users and scopes. */
   identify(view: string, { messages, continues, session }: RequestConversation) {
     const exchanges = exchangesIn(messages)
     const last = exchanges.at(-1)
@@ -282,10 +282,10 @@ class ConversationTracker {
     )
     return {
       conversation,
-      /** The messages of the person, oldest first, and those among them that this request is about. */
+      /** All messages of the person, oldest first; `current` are the ones to be answered. */
       said,
       current: said.slice(-last.said.length),
-      /** Called with the answer when it has come, so that the next request is recognised. */
+      /** To be called with the answer, so that the next request is recognised. */
       onResponse: ({ text, id, isComplete }: ModelAnswer): void => {
         if (id !== null) this.#answers.set(exchangeHashOf(view, id), conversation)
         if (!isComplete) return
@@ -320,7 +320,7 @@ class ConversationTracker {
       return known
     }
     const last = exchanges.at(-1) as Exchange
-    // The model has called a tool, and the client brings the result.
+    // The model has called a tool, and this request has the result.
     const begun = last.isBegun ? this.#histories.get(histories.at(-1) as string) : undefined
     if (begun !== undefined) return begun.conversation
     const before = this.#histories.get(histories.at(-2) as string)
@@ -336,7 +336,7 @@ class ConversationTracker {
     }
     const key = wordsKey(view, exchanges[0] as Exchange)
     const opening = this.#openings.get(key)
-    // An answer that did not come to its end is not in the history as it was sent, or the request is made again.
+    // An incomplete answer may differ in the client's history, or the client may repeat the request.
     if (opening !== undefined && !opening.isAnswered) return opening.conversation
     const conversation = newConversation()
     if (exchanges.length === 1) this.#openings.set(key, { conversation, isAnswered: false })
@@ -344,7 +344,7 @@ class ConversationTracker {
   }
 }
 
-/** Messages without a text, such as results of tools, belong to the answer that is under way. */
+/** Groups messages into exchanges. Messages without a text, such as tool results, belong to the current answer. */
 function exchangesIn(messages: readonly HistoryMessage[]) {
   // `isBegun`: the model has started its reply, even if only with a tool call.
   const exchanges: { said: HistoryMessage[]; answers: string[]; isBegun: boolean }[] = []
@@ -367,7 +367,7 @@ const wordsKey = (view: string, exchange: Exchange): string => exchangeHashOf(vi
 const exchangeKey = (view: string, exchange: Exchange): string =>
   exchangeHashOf(view, exchangeWordsOf(exchange), exchange.answer)
 
-/** Hashes of the history before the first exchange, before the second and so on; the last one is the whole history. */
+/** Hashes of the history before the first exchange, before the second and so on; the last hash is of the whole history. */
 function historiesOf(view: string, exchanges: readonly Exchange[]): readonly string[] {
   const histories = [exchangeHashOf(view)]
   for (const exchange of exchanges)

@@ -2,22 +2,22 @@ import { isSaidByPerson } from '../beliefs/turn.ts'
 import { isObject, type JsonObject } from '../json.ts'
 import { objectsIn, stringIn, textsIn } from '../memory/transfer/chats/chat.ts'
 
-/** A message of the history that a request carries. */
+/** A message of the history in a request. */
 export type HistoryMessage = {
   readonly role: 'user' | 'assistant'
-  /** The text that the person wrote or that the model answered. */
+  /** The person's text or the model's answer. */
   readonly text: string
-  /** Whether the person may have typed it: it is one text, which the client does not mark. Of several, any may be a document. */
+  /** Whether the person may have typed it: a single, unmarked text. If there are several texts, any may be a document. */
   readonly isTyped: boolean
-  /** The author that the client names; null for none. */
+  /** The author named by the client; null if none is named. */
   readonly author: string | null
-  /** Adds a block after the person's own text, in the body that was read. Only for messages of the person with a text. */
+  /** Adds a block after the person's text, in the parsed body. Only for messages of the person that have a text. */
   readonly add: (block: string) => void
 }
 
 export type RequestConversation = {
   readonly messages: readonly HistoryMessage[]
-  /** The id by which the service knows the earlier messages, if the client does not send them again. */
+  /** The service's id for the earlier messages, if the client does not send them again. */
   readonly continues: string | null
   /** The name that the client gives the conversation. */
   readonly session?: string | undefined
@@ -33,27 +33,27 @@ export type ModelAnswer = {
 /** The parsed body of a request, which `HistoryMessage.add` changes. */
 export type RequestBody = Record<string, unknown>
 
-/** One of the protocols by which clients talk to models. */
+/** A protocol between clients and models. */
 export type Dialect = {
-  /** The end of the path that its requests go to. */
+  /** The end of the URL path of its requests. */
   readonly route: string
-  /** The conversation in the body of a request; null if the body has none that is understood. */
+  /** The conversation in the body of a request; null if the body is not understood. */
   readonly read: (body: RequestBody) => RequestConversation | null
-  /** The answer in the events of a stream, or in one JSON document. */
+  /** Reads the answer from the events of a stream, or from one JSON document. */
   readonly answerIn: (documents: readonly JsonObject[], isStream: boolean) => ModelAnswer
 }
 
 const messageTextOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
-/** A content with a block added to it. */
+/** Adds a block to the content of a message. */
 type WithBlock = (content: unknown, block: string) => unknown
 
-/** The content as a list, with the block as its last part. */
+/** Adds the block as the last part of a list. */
 const withPart =
   (type: string): WithBlock =>
   (content, block) => [...(Array.isArray(content) ? content : [{ type, text: content }]), { type, text: block }]
 
-/** A content that is one text stays one: many servers of this protocol take no lists. */
+/** Appends the block to a content that is a plain text, because many servers of this protocol accept no lists. */
 const withText: WithBlock = (content, block) =>
   typeof content === 'string' ? `${content}\n\n${block}` : withPart('text')(content, block)
 
@@ -81,17 +81,17 @@ function messagesIn(list: unknown, types: readonly string[], withBlock: WithBloc
 
 const fieldsOfTypedText = ['type', 'text', 'cache_control']
 
-/** Whether a client adds fields to a text, such as a title or a source: then it is a document. */
+/** Whether a text has additional fields, such as a title or a source, and is therefore a document. */
 const isMarked = (part: JsonObject): boolean =>
   typeof part.text === 'string' && Object.keys(part).some((field) => !fieldsOfTypedText.includes(field))
 
-/** The history of a request that has it in `messages`. */
+/** The history in the `messages` of a request. */
 function historyIn(body: RequestBody, withBlock: WithBlock): RequestConversation | null {
   const messages = messagesIn(body.messages, ['text'], withBlock)
   return messages === null ? null : { messages, continues: null }
 }
 
-/** OpenAI's Chat Completions, which most other services and local servers speak too. */
+/** OpenAI's Chat Completions, which most other services and local servers also support. */
 export const chatCompletions: Dialect = {
   route: '/chat/completions',
   read: (body) => historyIn(body, withText),
@@ -106,7 +106,7 @@ export const chatCompletions: Dialect = {
   },
 }
 
-/** Anthropic's Messages. Results of tools are messages of the user without a text of the person. */
+/** Anthropic's Messages. Tool results are user messages without a text of the person. */
 export const messages: Dialect = {
   route: '/messages',
   read: (body) => historyIn(body, withPart('text')),
@@ -128,7 +128,7 @@ export const messages: Dialect = {
   },
 }
 
-/** OpenAI's Responses. Earlier messages are in `input`, or the service keeps them and the request names their id. */
+/** OpenAI's Responses. Earlier messages are in `input`, or the service stores them and the request has their id. */
 export const responses: Dialect = {
   route: '/responses',
   read: (body) => {
@@ -137,7 +137,7 @@ export const responses: Dialect = {
     const continues = stringIn(previous) ?? stringIn(kept)
     const list = typeof input === 'string' ? [{ role: 'user', content: input }] : input
     const withBlock: WithBlock = (content, block) => {
-      // A text is sent as a list only if something is added to it.
+      // A plain text is converted to a list only if a block is added.
       body.input = list
       return withPart('input_text')(content, block)
     }
@@ -165,7 +165,7 @@ const outputOf = ({ output }: JsonObject): string =>
     .flatMap(({ content }) => textsIn(content, ['output_text']))
     .join('\n\n')
 
-/** The texts of a message that the person wrote, without those that a program added. */
+/** The person's own texts of a message, without texts that a program added. */
 export function ownText(texts: readonly string[]): Pick<HistoryMessage, 'text' | 'isTyped'> {
   const own = texts
     .filter(isSaidByPerson)

@@ -17,13 +17,13 @@ import { chatCompletions, type Dialect, type ModelAnswer, messages, responses } 
 
 type ProxyOptions = MemoryDeps & {
   readonly upstream: URL
-  /** Why a request is refused before anything is done with it; null when it is not. */
+  /** Why a request is refused, checked before anything else; null if it is allowed. */
   readonly refusalOf: (request: IncomingMessage) => { readonly message: string; readonly hint: string } | null
 }
 
 type Proxy = {
   readonly listener: RequestListener
-  /** Waits until all messages are stored, and closes idle connections to the service. */
+  /** Waits until all messages are stored, then closes the idle connections to the service. */
   readonly close: () => Promise<void>
 }
 
@@ -31,7 +31,7 @@ const dialects: readonly Dialect[] = [chatCompletions, responses, messages]
 /** Larger requests are forwarded without memory. */
 const maxBodyBytes = 64 * 1024 * 1024
 
-/** Sends requests on to a service, with memory in those that ask a model, and the answers back as they come. */
+/** Forwards requests to a service, adding memory to model requests, and streams the answers back. */
 export function memoryProxy(options: ProxyOptions): Proxy {
   const injector = memoryInjector(options)
   const settings = { keepAlive: true, maxSockets: Number.POSITIVE_INFINITY, maxFreeSockets: 64 }
@@ -58,7 +58,7 @@ export function memoryProxy(options: ProxyOptions): Proxy {
   return {
     listener: (incoming, outgoing) => {
       handle(incoming, outgoing).catch((error: unknown) => {
-        // A client that has gone wants no answer.
+        // The client has disconnected.
         if (outgoing.destroyed) return
         options.log(`A request failed: ${codeOf(error) ?? (error instanceof Error ? error.name : 'unknown error')}.`)
         if (outgoing.headersSent) outgoing.destroy()
@@ -78,7 +78,7 @@ function dialectOf({ method, url = '' }: IncomingMessage): Dialect | null {
   return method === 'POST' ? (dialects.find(({ route }) => path.endsWith(route)) ?? null) : null
 }
 
-/** In the form that the clients of all three protocols show. */
+/** Refuses a request in an error format that clients of all three protocols display. */
 function refuse(outgoing: ServerResponse, status: number, { message, hint }: { message: string; hint: string }): void {
   const body = JSON.stringify({ type: 'error', error: { type: 'credence_proxy', message: `${message} ${hint}` } })
   outgoing.writeHead(status, { 'content-type': 'application/json', 'x-credence-proxy': 'refused' })
@@ -89,7 +89,7 @@ function refuse(outgoing: ServerResponse, status: number, { message, hint }: { m
 async function readBody(incoming: IncomingMessage): Promise<{ readonly bytes: Buffer; readonly isWhole: boolean }> {
   const chunks: Buffer[] = []
   let size = 0
-  // The rest of a body that is too large is still to be forwarded.
+  // The stream stays open, because the rest of a body that is too large is still forwarded.
   for await (const chunk of incoming.iterator({ destroyOnReturn: false })) {
     chunks.push(chunk)
     size += chunk.length
@@ -101,15 +101,15 @@ async function readBody(incoming: IncomingMessage): Promise<{ readonly bytes: Bu
 type Upstream = { readonly url: URL; readonly agent: HttpAgent | HttpsAgent; readonly log: (line: string) => void }
 
 type ForwardOptions = {
-  /** The header `x-credence-memory` of the answer; null for requests that have nothing to do with memory. */
+  /** The header `x-credence-memory` of the answer; null for requests that are not to a model. */
   readonly outcome: string | null
   readonly prepared?: Prepared
   readonly dialect?: Dialect
-  /** The beginning of a body whose rest is still to come. */
+  /** The part of the body that was already read; the rest follows in the stream. */
   readonly bufferedBody?: Buffer
 }
 
-/** Sends a request on and its answer back, piece by piece as it comes. */
+/** Forwards a request, and streams the answer back. */
 async function forward(
   upstream: Upstream,
   incoming: IncomingMessage,
@@ -139,13 +139,13 @@ async function forward(
   const headers = withoutHopByHop(rawHeaders, answer.headers.connection)
   if (options.outcome !== null) headers.push('x-credence-memory', headerText(options.outcome))
   outgoing.writeHead(status, statusMessage, headers)
-  // The client may wait for the headers before anything else comes.
+  // The client may be waiting for the headers.
   outgoing.flushHeaders()
   const isKept = prepared !== undefined && status >= 200 && status < 300
   const copy = isKept ? answerCopy(answer.headers) : null
   const { isWhole } = await pipeResponse(answer, outgoing, copy)
   if (isWhole) outgoing.end()
-  // If the service's answer breaks off, the client's does too.
+  // If the service aborts its answer, the client must see an aborted answer too.
   else outgoing.destroy()
   if (copy === null || prepared === undefined || options.dialect === undefined) return
   const text = copy.answer(options.dialect)
@@ -159,7 +159,7 @@ type UpstreamRequest = {
   readonly signal: AbortSignal
 }
 
-/** Sends the request to the service. If the service closed a reused connection, a new one is opened. */
+/** Sends the request to the service. Retries with a new connection if the service closed a reused one. */
 async function sendUpstream(
   upstream: Upstream,
   incoming: IncomingMessage,
@@ -200,7 +200,7 @@ const addressOf = ({ hostname, port, protocol }: URL) => ({
   port: port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port),
 })
 
-/** The base URLs of both sides may end in /v1 or not: it is in the path once. */
+/** The path at the service. The base URLs on both sides may end in /v1, but the result contains it only once. */
 export function pathOn({ pathname }: URL, target: string): string {
   const base = pathname.replace(/\/+$/u, '')
   const path = target.startsWith('/') ? target : `/${target.replace(/^[a-z]+:\/\/[^/]*\/?/iu, '')}`
@@ -209,7 +209,7 @@ export function pathOn({ pathname }: URL, target: string): string {
 
 const hopByHop = 'connection expect keep-alive proxy-connection te trailer transfer-encoding upgrade'.split(' ')
 
-/** The headers in their order and spelling, without those that belong to one connection. */
+/** The headers in their original order and spelling, without hop-by-hop headers. */
 function withoutHopByHop(raw: readonly string[], connection = '', isWanted: (name: string) => boolean = () => true) {
   const own = [...hopByHop, ...connection.split(',').map((name) => name.trim().toLowerCase())]
   const kept: string[] = []
@@ -223,7 +223,7 @@ function withoutHopByHop(raw: readonly string[], connection = '', isWanted: (nam
 
 const headerText = (text: string): string => text.replace(/[^\x20-\x7e]/gu, '?')
 
-/** Passes an answer on as fast as the client reads it. */
+/** Streams an answer as fast as the client reads it. */
 async function pipeResponse(
   answer: IncomingMessage,
   outgoing: ServerResponse,
@@ -237,17 +237,17 @@ async function pipeResponse(
     }
     return { isWhole: answer.complete }
   } catch {
-    // The service has cut the answer, or the client is gone.
+    // The service has aborted the answer, or the client has disconnected.
     return { isWhole: false }
   }
 }
 
-/** Longer answers are passed on, but not kept. */
+/** Longer answers are forwarded but not stored. */
 const maxCopyBytes = 16 * 1024 * 1024
 
 const nothing: ModelAnswer = { text: '', id: null, isComplete: false }
 
-/** A copy of an answer that is passed on, to be read when it has ended, however it ended. */
+/** Collects a copy of a forwarded answer, to be parsed when the answer ends or is aborted. */
 function answerCopy(headers: IncomingHttpHeaders) {
   let chunks: Buffer[] = []
   let size = 0
@@ -268,7 +268,7 @@ function answerCopy(headers: IncomingHttpHeaders) {
 }
 
 const most = { maxOutputLength: 4 * maxCopyBytes }
-/** An answer that was cut off is read as far as it goes. */
+/** Options that decode as much as possible of an answer that was cut off. */
 const cut = { ...most, finishFlush: zlib.constants.Z_SYNC_FLUSH }
 const cutBrotli = { ...most, finishFlush: zlib.constants.BROTLI_OPERATION_FLUSH }
 
@@ -278,11 +278,11 @@ const decoders: ReadonlyMap<string, (bytes: Buffer) => Buffer | undefined> = new
   ['x-gzip', (bytes: Buffer) => zlib.gunzipSync(bytes, cut)],
   ['deflate', (bytes: Buffer) => zlib.inflateSync(bytes, cut)],
   ['br', (bytes: Buffer) => zlib.brotliDecompressSync(bytes, cutBrotli)],
-  // Not in every version of Node that this runs on.
+  // Not every supported version of Node has zstd.
   ['zstd', (bytes: Buffer) => zlib.zstdDecompressSync?.(bytes, most)],
 ])
 
-/** Null for an encoding that is not known, or bytes that are not of that encoding: the client has them all the same. */
+/** Null if the encoding is unknown or the bytes are invalid. The client gets the original bytes in any case. */
 function decodeBody(bytes: Buffer, encoding: string): string | null {
   try {
     return decoders.get(encoding)?.(bytes)?.toString('utf8') ?? null
@@ -302,7 +302,7 @@ function eventsIn(text: string): readonly JsonObject[] {
   })
 }
 
-/** Empty for the end mark of a stream, an event that was cut off, or an answer that is no JSON. */
+/** Empty for the end mark of a stream, for an event that was cut off, and for an answer that is not JSON. */
 function documentIn(text: string): readonly JsonObject[] {
   const value = parseObject(text)
   return value === null ? [] : [value]

@@ -1,25 +1,25 @@
 import { memoize } from './memoize.ts'
 
 /**
- * How an token is attached to the one before it.
+ * How a token is attached to the one before it.
  * `tight`: nothing between them (`C++17`, characters of a script without spaces). `joined`: one joining mark and no
- * space (`node.js`). `apart`: space, quotes or markup. `broken`: something that ends a phrase.
+ * space (`node.js`). `apart`: space, quotes or markup. `broken`: the end of a phrase, such as a full stop.
  */
 type Gap = 'tight' | 'joined' | 'apart' | 'broken'
 
 /** The smallest piece of text that can match: a word, a number, or one character of a script without spaces. */
 export type Token = {
-  /** Lower case, accents folded, possessive removed. */
+  /** In lower case, without accents and possessive endings. */
   readonly word: string
   readonly start: number
   readonly end: number
   readonly gap: Gap
-  /** The joining mark when `gap` is `joined`, else empty. */
+  /** The joining mark if `gap` is `joined`, else empty. */
   readonly joint: string
   /** The words inside a camelCase identifier, else empty. */
   readonly parts: readonly string[]
   readonly isAllCaps: boolean
-  /** Capitals and a small s: `APIs`, `PRs`. */
+  /** Capitals followed by a lower-case s: `APIs`, `PRs`. */
   readonly isAcronymPlural: boolean
 }
 
@@ -52,7 +52,7 @@ export function analyse(text: string): readonly Token[] {
     const gap = tokens.length === 0 ? 'broken' : gapOf(between)
     end = start + raw.length
     const joint = gap === 'joined' ? between : ''
-    // Most words are plain ones or one character, of which there is nothing more to know.
+    // Most words are plain or one character long; these have no parts and are no acronyms.
     if (isPlain || raw.length === 1)
       tokens.push({ word, start, end, gap, joint, parts: [], isAllCaps: false, isAcronymPlural: false })
     else {
@@ -68,13 +68,13 @@ export function analyse(text: string): readonly Token[] {
   return tokens
 }
 
-/** The first word at a place or later. `matchAll` makes two objects for each word. */
+/** The first word at an offset or later. Faster than `matchAll`, which allocates two objects per word. */
 function wordFrom(text: string, place: number): RegExpExecArray | null {
   tokenPattern.lastIndex = place
   return tokenPattern.exec(text)
 }
 
-/** Whether a word has only the letters a to z. Faster than a pattern, and most words do. */
+/** Whether a word has only the letters a to z, as most words do. Faster than a pattern. */
 function isPlainWord(word: string): boolean {
   for (let at = 0; at < word.length; at += 1) {
     const code = word.charCodeAt(at)
@@ -83,18 +83,18 @@ function isPlainWord(word: string): boolean {
   return true
 }
 
-// Colours of a terminal, and tags that set words in bold, italics and the like: markup, as asterisks are.
-// biome-ignore lint/suspicious/noControlCharactersInRegex: the escape character is what is looked for
+// Terminal escape codes and HTML tags for bold, italics and so on. Like asterisks, they are markup.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern matches terminal escape codes
 const typesetting = /\u001b\[[\d;?]{0,20}[A-Za-z]|<\/?(?:b|i|u|s|em|strong|code|mark|small|sub|sup|kbd|del|ins)>/giu
 
-/** The same text with typesetting blanked out, so that every place in it stays the same. */
+/** Replaces typesetting with spaces, so that offsets in the text stay valid. */
 const withoutTypesetting = (text: string): string =>
   text.includes('<') || text.includes('\u001b') ? text.replace(typesetting, (found) => ' '.repeat(found.length)) : text
 
-/** The first character of those scripts, in the order of Unicode: the Thai letter ko kai. */
+/** The lowest code point of those scripts: the Thai letter ko kai. */
 const firstUnspaced = 0x0e01
 
-/** Whether a word has characters of a script without spaces. These have high code points, so most words are decided by a comparison. */
+/** Whether a word has characters of a script without spaces. These have high code points, so most words need no pattern. */
 export function isUnspaced(word: string): boolean {
   for (let at = 0; at < word.length; at += 1) if (word.charCodeAt(at) >= firstUnspaced) return unspaced.test(word)
   return false
@@ -107,7 +107,7 @@ function gapOf(between: string): Gap {
   return between.length <= 3 && !/[\s"'`*“”‘’]/u.test(between) ? 'joined' : 'apart'
 }
 
-/** Identifiers are not longer than this; random text is. */
+/** Longer words are not identifiers but random text. */
 const maxIdentifierLength = 100
 
 function camelParts(raw: string): readonly string[] {

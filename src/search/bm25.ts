@@ -5,7 +5,7 @@
 type TermStats = { readonly docFreq: number; readonly docCount: number }
 type FieldMatch = { readonly termFreq: number; readonly length: number; readonly averageLength: number }
 
-/** How soon repeats stop counting. */
+/** How slowly repeats saturate: with a smaller value they stop counting sooner. */
 const K1 = 1.2
 /** How much a long field lowers the score, 0 to 1. */
 const B = 0.75
@@ -19,8 +19,8 @@ export const saturation = ({ termFreq, length, averageLength }: FieldMatch): num
   termFreq / (termFreq + K1 * (1 - B + (B * length) / averageLength))
 
 /**
- * The score of the nth mention of a form. A form is a separate field of exactly its own length, so other aliases
- * do not lower it.
+ * The gain of the nth mention of a form. Each form is a separate field of average length, so other aliases do not lower its
+ * score.
  */
 export const mentionGain = (nth: number): number => mentions(nth) - mentions(nth - 1)
 

@@ -2,16 +2,16 @@ import { isUnspaced, type Token } from './analyse.ts'
 import { singularOf } from './forms.ts'
 import { singular } from './singular.ts'
 
-/** A run of the message that reads as the words of a possible form. Positions are of tokens, both inclusive. */
+/** Consecutive tokens of a message that may be a form, and the key to look it up by. `first` and `last` are token positions. */
 export type CandidateSpan = {
   readonly key: string
   readonly first: number
   readonly last: number
-  /** Set if a word was corrected: the written word, the meant word, and its position. */
+  /** If a word was corrected: the written word, the intended word, and its position. */
   readonly typo: { readonly written: string; readonly meant: string; readonly at: number } | null
 }
 
-/** The message's words as looked up: as written, and each in the singular. */
+/** The words of a message: normalised, and each in the singular. */
 export type Words = { readonly literal: readonly string[]; readonly singular: readonly string[] }
 
 export const tokenWordsOf = (tokens: readonly Token[]): Words => ({
@@ -19,7 +19,7 @@ export const tokenWordsOf = (tokens: readonly Token[]): Words => ({
   singular: tokens.map(singularOf),
 })
 
-/** Every run of words that begins like a form and is as long as one. `lengths` are those of forms, by their first word. */
+/** Every run of words with the first word and the length of a form. `lengths`: the word counts of forms by first word. */
 export function* phraseSpans(words: Words, lengths: ReadonlyMap<string, readonly number[]>): Generator<CandidateSpan> {
   for (let first = 0; first < words.literal.length; first += 1) {
     const tried = new Set<string>()
@@ -36,7 +36,7 @@ export function* phraseSpans(words: Words, lengths: ReadonlyMap<string, readonly
   }
 }
 
-/** The same, with one word of the run replaced by a known word that it may be a typo for. */
+/** Like `phraseSpans`, with one word replaced by a known word that it may be a typo for. */
 export function* typoSpans(
   words: Words,
   formLengths: ReadonlyMap<string, readonly number[]>,
@@ -66,7 +66,7 @@ export function* typoSpans(
 const maxJoinedRun = 4
 const maxOpenedLength = 8
 
-/** Hyphenated and dotted words as one word (`nodejs` for `node.js`), and camelCase identifiers as several. */
+/** Spans that join hyphenated and dotted words (`nodejs` for `node.js`) or split camelCase identifiers. */
 export function* compoundSpans(tokens: readonly Token[]): Generator<CandidateSpan> {
   for (let at = 0; at < tokens.length; at += 1) {
     const token = tokens[at] as Token
@@ -88,7 +88,7 @@ export function* compoundSpans(tokens: readonly Token[]): Generator<CandidateSpa
   }
 }
 
-/** Bits as in `FormKey.breaks`, for a run of the message. */
+/** The phrase ends inside a span, as bits like those of `FormKey.breaks`. */
 export const breaksIn = (tokens: readonly Token[], { first, last }: CandidateSpan): number => {
   let bits = 0
   for (let at = first + 1; at <= last && at - first <= 31; at += 1) {
@@ -98,9 +98,9 @@ export const breaksIn = (tokens: readonly Token[], { first, last }: CandidateSpa
 }
 
 /**
- * Whether a run is a separate mention in the message. The end of a dotted name is not a mention (`index.ts` is not about
- * TS), nor is either side of an address, though a version may follow (`redis@7`); a single letter must be a separate word, and two
- * must not be part of a compound (`go-to`, `ts_node`, `AT&T`).
+ * Whether a span is a separate mention. The end of a dotted name is not (`index.ts` does not mention TS), nor is either side of
+ * an address, but a version may follow (`redis@7`). A single letter must be a separate word, and a word of two letters must not
+ * be part of a compound (`go-to`, `ts_node`, `AT&T`).
  */
 export function standsAlone(tokens: readonly Token[], { first, last }: CandidateSpan): boolean {
   const before = first === 0 ? '' : (tokens[first]?.joint ?? '')

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { cachedEmbedder, type Embedder } from './embedder.ts'
 
-/** Records its inputs, and turns a text into its length. */
+/** An embedder that records its inputs. The vector of a text is its length. */
 function countingEmbedder(): Embedder & { readonly asked: string[] } {
   const asked: string[] = []
   return {

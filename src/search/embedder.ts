@@ -1,20 +1,20 @@
 /** Turns texts into vectors; near vectors mean similar texts. */
 export type Embedder = {
-  /** Names model and provider, so that vectors of different models are never compared. */
+  /** The name of model and provider. Vectors of different names are never compared. */
   readonly model: string
   readonly dimensions: number
   /** One vector for each text, in order. The same text always gives the same vector. */
   embed(texts: readonly string[]): Promise<readonly Float32Array[]>
-  /** The words of each text with their vectors in it. Absent for a model behind an endpoint, which returns one vector for a text. */
+  /** The words of each text with their vectors. Missing for models at an endpoint, which return one vector per text. */
   words?(texts: readonly string[]): Promise<readonly TextWords[]>
 }
 
-/** The words of a text in lower case, and a vector for each: a byte for each dimension, one word after the other. */
+/** The words of a text in lower case, and their concatenated vectors, with one byte per dimension. */
 export type TextWords = { readonly words: readonly string[]; readonly vectors: Int8Array }
 
 /**
- * An embedder that computes every text once. Concurrent callers share the work, and the vectors of at most `most` texts are
- * kept, the oldest leaving first.
+ * Caches the results of an embedder. Concurrent callers share the work. The cache keeps the vectors of at most `most` texts
+ * and evicts the oldest first.
  */
 export function cachedEmbedder(embedder: Embedder, most = 10_000): Embedder {
   const { model, dimensions, words } = embedder
@@ -22,7 +22,7 @@ export function cachedEmbedder(embedder: Embedder, most = 10_000): Embedder {
   return { model, dimensions, embed, ...(words === undefined ? {} : { words: cached(words, wordsKept * most) }) }
 }
 
-/** Words are kept for this many times as many texts: a question is compared with several sentences. */
+/** The cache of words keeps this many times more texts, because a question is compared with several sentences. */
 const wordsKept = 10
 
 function cached<Value>(compute: (texts: readonly string[]) => Promise<readonly Value[]>, most: number) {
@@ -34,7 +34,7 @@ function cached<Value>(compute: (texts: readonly string[]) => Promise<readonly V
       for (const [index, text] of missing.entries()) {
         const value = batch.then((values) => values[index] as Value)
         known.set(text, value)
-        // A failed attempt must not be remembered as the answer.
+        // Failures are not cached.
         value.catch(() => known.delete(text))
       }
     }
@@ -47,7 +47,7 @@ function cached<Value>(compute: (texts: readonly string[]) => Promise<readonly V
   }
 }
 
-/** The cosine of the angle between two vectors of the same length, -1 to 1; 0 when either of them is zero. */
+/** The cosine similarity of two vectors of the same length, -1 to 1; 0 if one of them is zero. */
 export function cosine(one: Float32Array, other: Float32Array): number {
   if (one.length !== other.length)
     throw new RangeError(`vectors of ${one.length} and ${other.length} dimensions have no angle`)
@@ -62,7 +62,7 @@ export function cosine(one: Float32Array, other: Float32Array): number {
     otherSquared += b * b
   }
   if (oneSquared === 0 || otherSquared === 0) return 0
-  // Rounding may carry the quotient past the ends.
+  // Rounding may move the quotient out of the range.
   return Math.max(-1, Math.min(1, product / Math.sqrt(oneSquared * otherSquared)))
 }
 
@@ -99,7 +99,7 @@ function toHalf(value: number): number {
   const kept = (isSubnormal ? 0 : (exponent + 15) << 10) + (significand >>> dropped)
   const rest = significand & ((1 << dropped) - 1)
   const half = 1 << (dropped - 1)
-  // Rounding up may carry into the exponent, which is the right answer there too.
+  // Rounding up may carry into the exponent, which gives the correct result.
   return sign | (kept + Number(rest > half || (rest === half && (kept & 1) === 1)))
 }
 

@@ -1,4 +1,4 @@
-/** A number and how it was reached. Each node equals its parts combined by `op`. */
+/** A number and how it was computed. The value of a node is that of its parts combined by `op`. */
 export type Explanation = {
   readonly value: number
   readonly label: string

@@ -4,7 +4,7 @@ import type { Viewpoint } from '../beliefs/belief-store.ts'
 /** A belief that can be found by a key, with just enough to filter and rank without loading it. */
 export type Posting = {
   readonly beliefId: string
-  /** Which of its surface forms: 0 is the name, i the alias at position i - 1. */
+  /** The surface form that has the key: 0 is the name, i the alias at position i - 1. */
   readonly ordinal: number
   readonly breaks: number
   readonly type: BeliefType
@@ -14,17 +14,15 @@ export type Posting = {
   readonly reinforcedAt: number
 }
 
-/**
- * Surface forms by key. Every look-up goes by user and key, so its cost does not depend on how many beliefs there are.
- */
+/** Surface forms by key. Every look-up is by user and key, so its cost does not depend on the number of beliefs. */
 export type FormIndex = {
-  /** How many words the user's forms have that begin with each word. Absent words begin none. */
+  /** For each word, the word counts of the user's forms that start with it. Words without such forms are missing. */
   formLengths(user: string, heads: readonly string[]): Promise<ReadonlyMap<string, readonly number[]>>
-  /** Current beliefs in view that have each key. Absent keys have none. */
+  /** For each key, the current beliefs in view that have it. Keys without beliefs are missing. */
   postings(view: Viewpoint, keys: readonly string[]): Promise<ReadonlyMap<string, readonly Posting[]>>
-  /** Ids of all the user's beliefs that have each key: every scope, agent and status. */
+  /** For each key, the ids of all the user's beliefs that have it, of any scope, agent and status. */
   everyHolder(user: string, keys: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>>
-  /** Words of the user's forms, in any spelling kept for them, within one edit of each given word. */
+  /** For each word, the words of the user's forms, in any indexed spelling, that are one edit away. */
   wordsNear(user: string, words: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>>
   /** Number of current beliefs in view. */
   population(view: Viewpoint): Promise<number>
@@ -33,9 +31,9 @@ export type FormIndex = {
 /** One belief found by full text. */
 export type TextHit = { readonly beliefId: string; readonly score: number }
 
-/** The explicit lane: words anywhere in a belief. Never feeds recall. */
+/** Full-text search for words anywhere in a belief. Recall never uses it. */
 export type FullText = {
-  /** Beliefs in view holding any of the words, best first. `view.scopes` of null means every scope of the user. */
+  /** Visible beliefs that contain any of the words, best first. If `scopes` is null, searches every scope of the user. */
   matchText(query: {
     readonly user: string
     readonly agent: string | null

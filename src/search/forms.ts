@@ -6,13 +6,13 @@ import { singular } from './singular.ts'
 import { isTypoTarget } from './typo.ts'
 
 /**
- * One way a surface form may be written. `key` is its words separated by single spaces; it is found when the same
- * words follow each other in a message.
+ * One spelling of a surface form. `key` is its words separated by single spaces; it matches if a message contains the same
+ * words in sequence.
  */
 type FormKey = {
   readonly key: string
   readonly words: readonly string[]
-  /** Bit i is set when the form itself has a phrase end between its words i and i + 1, as in "Dr. Vasquez". */
+  /** Bit i is set if the form itself has a phrase end between its words i and i + 1, as in "Dr. Vasquez". */
   readonly breaks: number
 }
 
@@ -23,9 +23,9 @@ const maxFormLength = 64
 const minJoinedLength = 4
 
 /**
- * All keys of one surface form: as written, in the singular, with its hyphens and dots closed up (`nodejs` for
- * `node.js`), a lower camelCase identifier opened up (`redis cache` for `redisCache`), and a name without its
- * apostrophe (`oconnor` for `O'Connor`).
+ * All keys of one surface form: as written, in the singular, without hyphens and dots (`nodejs` for `node.js`), with a
+ * camelCase identifier split into words (`redis cache` for `redisCache`), and without apostrophes (`oconnor` for
+ * `O'Connor`).
  */
 export function formKeys(form: string, tokens: readonly Token[] = analyse(form)): readonly FormKey[] {
   if (tokens.length === 0 || tokens.length > maxFormLength) return []
@@ -41,13 +41,13 @@ export function formKeys(form: string, tokens: readonly Token[] = analyse(form))
   return [...distinct.values()]
 }
 
-/** What the forms of a belief are derived from. */
+/** The fields from which the forms of a belief are derived. */
 type Named = Pick<Belief, 'name' | 'aliases' | 'editedByPerson' | 'provenance'>
 
 /**
- * All keys of a belief, each once. A key of both the name and an alias counts as the name's. A person's name with a number has
- * the keys of the name alone too, so that the newest of several statements under one name is found as well as the first.
- * Others could take the name of a person's belief that way.
+ * All distinct keys of a belief. A key of both the name and an alias counts as the name's. A belief of a person whose name has a
+ * number, such as "port (2)", also has the keys of the name alone, so that a message with "port" finds it as well as the first.
+ * Beliefs of other authors do not: they could claim the name of a person's belief that way.
  */
 export function beliefFormKeys(
   belief: Named,
@@ -68,7 +68,7 @@ export function beliefFormKeys(
 /** The keys a store looks a belief up by, derived from the belief alone. */
 export type IndexEntries = {
   readonly forms: readonly FormKeyOf[]
-  /** Distinct words of the forms that a typo may mean. */
+  /** Distinct words of the forms that may be the correction of a typo. */
   readonly typoTargets: readonly string[]
 }
 
@@ -87,7 +87,7 @@ export const isSurfaceForm = (text: string): boolean => {
   return length > 0 && length <= maxFormLength
 }
 
-/** The singular of a word that is written like a plural: HTTPS is not several HTTP, but APIs are several API. */
+/** The singular of a word that is written like a plural: HTTPS is not the plural of HTTP, but APIs is the plural of API. */
 export function singularOf({ word, isAllCaps, isAcronymPlural }: Token): string {
   if (isAllCaps) return word
   return isAcronymPlural ? word.slice(0, -1) : singular(word)
@@ -102,8 +102,8 @@ const literalKey = (tokens: readonly Token[]): FormKey =>
   )
 
 /**
- * One capitalised word that looks plural is a proper name (Rails, Teams, HTTPS) and is not found by its singular:
- * "the team" is not about Teams.
+ * None for a form of one capitalised word: if it looks plural, it is a proper name (Rails, Teams, HTTPS), and "the team" does not
+ * mention Teams.
  */
 function singularKey(tokens: readonly Token[], form: string): FormKey | null {
   const [first] = tokens
@@ -112,8 +112,8 @@ function singularKey(tokens: readonly Token[], form: string): FormKey | null {
 }
 
 /**
- * Joined only if that does not make another word of it: `U.S.` is not "us", and `re-sort` is not "resort". Otherwise
- * a hyphen is optional: `e-mail` is "email".
+ * The form with its hyphens and dots removed: `e-mail` is "email". Null if the result may be another word: `U.S.` is not "us",
+ * and `re-sort` is not "resort".
  */
 function joinedKey(tokens: readonly Token[]): FormKey | null {
   const runs = joinedRuns(tokens)
@@ -131,14 +131,14 @@ function closesUp(run: readonly Token[]): boolean {
   return !isOrdinaryWord(word) || (isHyphenated && word.length > minJoinedLength)
 }
 
-/** Identifiers only. A brand such as FastAPI or LinkedIn is not found by the everyday words inside it. */
+/** Splits lower camelCase identifiers. A brand such as FastAPI or LinkedIn must not match the everyday words inside it. */
 function openedKey(tokens: readonly Token[], form: string): FormKey | null {
   const [token] = tokens
   if (tokens.length !== 1 || token === undefined || token.parts.length < 2 || !/^\p{Ll}/u.test(form)) return null
   return formKeyOf(token.parts, 0)
 }
 
-/** People leave the apostrophe out, but "we'll" must not become "well". */
+/** The form without apostrophes, which people often omit. Null if a word would become another one: "we'll" is not "well". */
 function bareKey(tokens: readonly Token[]): FormKey | null {
   const words = tokens.map(({ word }) => word.replaceAll("'", ''))
   const isSafe = words.every((word, index) => word === tokens[index]?.word || !isOrdinaryWord(word))
@@ -156,6 +156,6 @@ function joinedRuns(tokens: readonly Token[]): readonly (readonly Token[])[] {
   return runs
 }
 
-/** One bit per gap between neighbouring tokens. The gaps after the 32nd word are not recorded. */
+/** One bit per gap between neighbouring tokens. Gaps after the 32nd token are not recorded. */
 const breaksBetween = (tokens: readonly Token[]): number =>
   tokens.slice(1, 32).reduce((bits, token, index) => (token.gap === 'broken' ? bits | (1 << index) : bits), 0)

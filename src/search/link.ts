@@ -14,13 +14,13 @@ import type { FormIndex, Posting } from './form-index.ts'
 import { partsOf, TimeSlices } from './slices.ts'
 import { isForgivable, isPlausibleTypo } from './typo.ts'
 
-/** A whole surface form of a belief in the message. Positions are of tokens, both inclusive. */
+/** An occurrence of a complete surface form in the message. `first` and `last` are token positions, both inclusive. */
 export type Mention = {
   readonly first: number
   readonly last: number
   readonly ordinal: number
   readonly typo: CandidateSpan['typo']
-  /** The number of beliefs in view that this run of words can mean. */
+  /** The number of beliefs in view that these words may refer to. */
   readonly docFreq: number
 }
 
@@ -30,13 +30,13 @@ export type Link = { readonly posting: Posting; readonly mentions: readonly Ment
 export type Linked = {
   readonly tokens: readonly Token[]
   readonly links: readonly Link[]
-  /** Number of current beliefs in view, the base of every idf. */
+  /** Number of current beliefs in view, from which every idf is computed; 0 if there are no links. */
   readonly population: number
-  /** Every exact span of the message that begins like a form, for looking up near misses. */
+  /** Every candidate span of the message without typos, for looking up near misses. */
   readonly spans: readonly CandidateSpan[]
 }
 
-/** Finds every current belief in view that has a whole surface form in the message. */
+/** Finds every current belief in view of which the message contains a complete surface form. */
 export async function linkMessage(message: string, view: Viewpoint, index: FormIndex): Promise<Linked> {
   const slices = new TimeSlices()
   const tokens = analyse(message)
@@ -78,7 +78,7 @@ async function addAlone(
   }
 }
 
-/** Looks up many values, some at a time. */
+/** Looks up many values in batches. */
 async function inParts<Found>(
   slices: TimeSlices,
   values: readonly string[],
@@ -94,7 +94,7 @@ async function inParts<Found>(
   return found
 }
 
-/** Values of one look-up. A networked store answers it in one round trip. */
+/** Max values per look-up. A networked store answers one in one round trip. */
 const maxAtOnce = 500
 
 /** Spans of a message, and the postings in view of their keys. */
@@ -126,7 +126,7 @@ async function linksOf(
 
 const keysOf = (spans: readonly CandidateSpan[]): readonly string[] => [...new Set(spans.map((span) => span.key))]
 
-/** For each position whose word may be a typo, the known words that it may mean. */
+/** For each position whose word may be a typo, the known words that may be its correction. */
 async function wordsMeant(
   words: Words,
   wordsNear: (suspects: readonly string[]) => Promise<ReadonlyMap<string, readonly string[]>>,
@@ -144,8 +144,9 @@ async function wordsMeant(
 }
 
 /**
- * The beliefs that the word at a position names exactly; null for none. Such a word is not a typo for a form of another belief. It may still be a typo
- * for a form of the same belief; otherwise an alias that spells the typo would lower the score of the name.
+ * The beliefs with a form that equals the word at a position; null if there are none. Such a word is not a typo for a form of
+ * another belief. It may be one for a form of the same belief; otherwise an alias that spells the typo would lower the score of
+ * the name.
  */
 function ownersByWord(
   { literal, singular }: Words,
@@ -164,17 +165,17 @@ function ownersByWord(
   }
 }
 
-/** A belief with the mentions of the forms that it shares with others, one list for all of them, and the rest. */
+/** A belief's mentions. All beliefs that share a form share one list in `shared`; the other mentions are in `own`. */
 type BeliefMentions = { readonly posting: Posting; readonly shared: Mention[][]; readonly own: Mention[] }
 type Links = Map<string, BeliefMentions>
 
-/** For each list of postings, the mentions of its key, by the ordinal of the form. */
+/** For each list of postings, the mentions of its key by ordinal of the form. */
 type SharedMentions = Map<readonly Posting[], Map<number, Mention[]>>
 
-/** Which beliefs a span may mean; null for all that have the form. */
+/** Tests whether a span may refer to a belief; null if it may refer to every belief that has the form. */
 type MayMean = ((beliefId: string, span: CandidateSpan) => boolean) | null
 
-/** A span, and the postings of its key whose form the ends of phrases do not divide. */
+/** A span, and the postings of its key that have a phrase end wherever the span has one. */
 type FoundSpan = { readonly span: CandidateSpan; readonly postings: readonly Posting[] }
 
 /** Adds a mention to its belief for each form found, if the span may mean that belief. */
@@ -201,8 +202,8 @@ async function addMentions(
 }
 
 /**
- * Groups the forms found by the words of the message in which they were found. Several spans of the same words are one run:
- * `errors` and `error` name the same beliefs, each form once, with one document frequency.
+ * Groups spans by their position in the message. Several spans of the same words are one run: `errors` and `error` mention the
+ * same beliefs, each form once, with one document frequency.
  */
 function addToRuns(
   runs: Map<string, FoundSpan[]>,
@@ -229,8 +230,8 @@ function linkOf(links: Links, posting: Posting): BeliefMentions {
 }
 
 /**
- * Adds a mention to all beliefs with a form. They share the list of its mentions: a message may repeat a form of hundreds of
- * beliefs thousands of times.
+ * Adds a mention to all beliefs that have a form. They share one list of mentions, because a message may repeat thousands of
+ * times a form of hundreds of beliefs.
  */
 function addShared(links: Links, { span, postings }: FoundSpan, shared: SharedMentions): void {
   const { first, last, typo } = span
@@ -257,7 +258,7 @@ function addRun(links: Links, run: readonly FoundSpan[], mayMean: MayMean): void
   const forms = new Set<string>()
   for (const { span, postings } of run) {
     const { first, last, typo } = span
-    // Beliefs that share a form share its mention: there may be many of both.
+    // Beliefs that share a form share the mention object, because there may be many beliefs.
     let mention: Mention = { first, last, ordinal: 0, typo, docFreq }
     for (const posting of postings) {
       const { beliefId, ordinal } = posting

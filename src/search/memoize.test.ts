@@ -29,6 +29,6 @@ it('does not keep the texts that its words are parts of', () => {
   for (let number = 0; number < 200; number += 1)
     same(Buffer.alloc(200_000, `a word that is long ${number} `).toString('latin1').slice(0, 24))
 
-  // All the texts together have 40 MB.
+  // The texts have 40 MB in total.
   expect(heap() - before).toBeLessThan(10_000_000)
 })

@@ -1,11 +1,11 @@
-/** Remembers the results of a function of one word. Texts share most of their words, and dictionary look-ups are slow. */
+/** Caches the results of a function of one word. Texts share most of their words, and dictionary look-ups are slow. */
 export function memoize<Result>(compute: (word: string) => Result, most = 20_000): (word: string) => Result {
   const results = new Map<string, Result>()
   return (word) => {
     const known = results.get(word)
     if (known !== undefined) return known
     if (word.length > maxWordLength) return compute(word)
-    // V8 keeps a whole text in memory for a longer part of it.
+    // A copy, because a substring of more than 12 characters keeps its whole text in memory in V8.
     const copy = word.length > 12 ? Buffer.from(word, 'utf16le').toString('utf16le') : word
     const result = compute(copy)
     if (results.size >= most) results.clear()
@@ -14,5 +14,5 @@ export function memoize<Result>(compute: (word: string) => Result, most = 20_000
   }
 }
 
-/** Longer words hardly occur twice. */
+/** Longer words rarely occur twice, so their results are not cached. */
 const maxWordLength = 64

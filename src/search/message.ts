@@ -1,6 +1,6 @@
 /**
- * The most characters of a message that beliefs are looked for in, at every door. Nobody types so much: a longer message is
- * a paste, which people write about at its beginning or its end.
+ * The max characters of a message in which beliefs are searched, in every interface. Longer messages contain pasted text, and
+ * people write about a paste at the start or the end of the message.
  */
 export const maxMessageLength = 32_000
 
@@ -13,19 +13,19 @@ export const cutMessage = (message: string): string =>
     ? `${message.slice(0, maxMessageLength / 2 - 1)}\n${message.slice(-maxMessageLength / 2)}`.toWellFormed()
     : message
 
-/** Where a character of a cut message is in the whole message. */
+/** Maps an offset in a cut message to the offset in the whole message. */
 export const placeInWhole = (message: string, place: number): number =>
   isTooLong(message) && place >= maxMessageLength / 2 ? place + message.length - maxMessageLength : place
 
-/** For the reader of an answer. */
+/** Part of the answer to a message that was cut. */
 export const cutNote = 'The text has more than 32,000 characters: only its first and last 16,000 were read.'
 
-/** Characters at each end of a message that all its words are compared with texts for. */
+/** Characters at each end of a message that `endsOf` keeps. */
 const readAtEachEnd = 4_000
 
 /**
  * The part of a message that is used to find quotes and words in beliefs: comparing every word of a pasted text with
- * the whole store would block a server. Names of beliefs are searched in the whole message.
+ * the whole store would block a server. Names of beliefs are searched in up to `maxMessageLength` characters.
  */
 export const endsOf = (message: string): string =>
   message.length <= 2 * readAtEachEnd

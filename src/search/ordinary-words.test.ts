@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
 
-// A new module, as in a one-shot command: after many look-ups it makes a set, and other tests may have asked before.
+// A new module instance, as in a one-shot command: after many look-ups, also by other tests, the module uses a set.
 vi.resetModules()
 const { isOrdinaryWord } = await import('./ordinary-words.ts')
 

@@ -2,17 +2,17 @@ import { readFileSync } from 'node:fs'
 
 const newline = 10
 
-/** The sorted list, one word a line, as the bytes of the file; read on the first look-up and kept. */
+/** The file with the sorted list, one word per line; read on the first look-up. */
 let list: Buffer | undefined
 
-/** A process that asks this often, such as a server or an import, makes a set of the words. */
+/** After this many look-ups, as in a server or an import, a set of the words is built. */
 const often = 5_000
 let asked = 0
 let words: ReadonlySet<string> | undefined
 
 /**
  * Whether `word`, lower-cased and without accents, is an ordinary English word, inflected forms included.
- * A name is one only if it is also a word ("rust", "slack").
+ * A name counts only if it is also a word ("rust", "slack").
  */
 export function isOrdinaryWord(word: string): boolean {
   if (words !== undefined) return words.has(word)
@@ -20,8 +20,8 @@ export function isOrdinaryWord(word: string): boolean {
   asked += 1
   if (asked === often) words = new Set(list.toString('latin1').trimEnd().split('\n'))
 
-  // A one-shot command asks about a handful of words, so the bytes are searched directly: building a Set of
-  // them would take many times longer than all its look-ups. `low` and `high` are always at the start of a line.
+  // A binary search in the bytes: building a set would take many times longer than the few look-ups of a one-shot command.
+  // `low` and `high` are always at the start of a line.
   let low = 0
   let high = list.length
   while (low < high) {
@@ -35,7 +35,7 @@ export function isOrdinaryWord(word: string): boolean {
   return false
 }
 
-/** Negative, zero or positive as `word` sorts before, at or after the line that starts at `start`. */
+/** Compares `word` with the line that starts at `start`: negative, zero or positive, as in a comparator. */
 function compareWithLine(word: string, lines: Buffer, start: number): number {
   for (let at = 0; ; at++) {
     const byte = lines[start + at]

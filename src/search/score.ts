@@ -4,7 +4,7 @@ import type { Link, Mention } from './link.ts'
 import { TimeSlices } from './slices.ts'
 import { editFactor } from './typo.ts'
 
-/** A belief called by its name is more surely meant than one called by an alias. */
+/** A name identifies a belief more reliably than an alias. */
 const NAME_BOOST = 2
 const ALIAS_BOOST = 1
 
@@ -23,8 +23,8 @@ export type Score = { readonly value: number; readonly clauses: readonly Clause[
 type Weighted = { readonly mention: Mention; readonly nth: number; readonly gain: number; readonly weight: number }
 
 /**
- * BM25 over the forms of one belief that the message mentions. Each word of the message counts at most once, in the
- * way that scores best, so a further alias can never lower a score.
+ * BM25 over the forms of one belief that the message mentions. Each word of the message counts for at most one mention; the
+ * mentions with the highest total are chosen, so another alias never lowers a score.
  */
 export function scoreLink(link: Link, population: number): Score {
   const chosen = bestWithoutOverlap(weigh(link.mentions, population))
@@ -36,7 +36,7 @@ export function scoreLink(link: Link, population: number): Score {
   return { value: explanation.value, clauses, explanation }
 }
 
-/** The score of each link. Beliefs with the same mentions share theirs; they are next to each other. */
+/** The score of each link. Neighbouring links with the same mentions share one score. */
 export async function scoreLinks(links: readonly Link[], population: number): Promise<readonly Score[]> {
   const slices = new TimeSlices()
   const scores: Score[] = []
@@ -57,7 +57,7 @@ const fieldOf = (ordinal: number): Clause['field'] => (ordinal === 0 ? 'name' : 
 const boostOf = (ordinal: number): number => (ordinal === 0 ? NAME_BOOST : ALIAS_BOOST)
 const editOf = ({ typo }: Mention): number => (typo === null ? 1 : editFactor(typo.written, typo.meant))
 
-/** Each mention of a form in the message weighs less than the one before, whether or not that one is chosen. */
+/** Weighs mentions. Each mention of a form weighs less than the one before, even if that one is not chosen. */
 function weigh(mentions: readonly Mention[], population: number): readonly Weighted[] {
   const seen = new Map<number, number>()
   return [...mentions]
@@ -71,10 +71,10 @@ function weigh(mentions: readonly Mention[], population: number): readonly Weigh
     })
 }
 
-/** Weighted interval scheduling: the heaviest set of mentions of which no two share a word. */
+/** Weighted interval scheduling: the set of mentions with the highest weight in which no two share a word. */
 function bestWithoutOverlap(weighted: readonly Weighted[]): readonly Weighted[] {
   const byEnd = [...weighted].sort((a, b) => a.mention.last - b.mention.last)
-  // totals[i] is the best over the first i; takenAfter[i] is the index at which the choice continues if candidate i - 1 is taken.
+  // totals[i]: the best total of the first i. takenAfter[i]: where the choice continues if candidate i - 1 is taken, else -1.
   const totals = [0]
   const takenAfter = [-1]
   for (const [index, { mention, weight }] of byEnd.entries()) {

@@ -1,11 +1,11 @@
 import { analyse, type Token } from './analyse.ts'
 import { singular } from './singular.ts'
 
-/** The words of a text as the full-text lane keeps and asks for them. */
+/** The words of a text as the full-text search indexes and queries them. */
 export const searchableWords = (text: string, tokens: readonly Token[] = analyse(text)): readonly string[] =>
   tokens.map(({ word }) => singular(word))
 
-// Words that phrase a question and are not part of its topic.
+// Words that questions of any topic contain.
 const questionWords = new Set(
   `a about am an and any anything are as at be been but by can could did do does for from had has have how i if in into
   is it its just me my of on or our please remember should so some tell that the their them there these they this those
@@ -15,11 +15,11 @@ const questionWords = new Set(
 /** Whether a word belongs to the topic of a question, and not to its phrasing. */
 export const isInformative = (word: string): boolean => !questionWords.has(word)
 
-/** The words of a statement about its topic or its value. A changed value is often marked by "now" or "not". */
+/** The words of a statement without those of any topic, and without "now" and "not", which only mark a changed value. */
 export const informativeWords = (text: string): readonly string[] =>
   searchableWords(text).filter((word) => isInformative(word) && !['not', 'no', 'now'].includes(word))
 
-/** A beginning of fewer letters would bring half of all words. */
+/** A shorter prefix would match too many words. */
 const minBeginningLength = 3
 
 /** The last word of a text that is still being typed, as a prefix; null if the word is complete. */
@@ -29,7 +29,7 @@ export function beginningIn(text: string): string | null {
   return last.word.length >= minBeginningLength ? last.word : null
 }
 
-/** What a question asks for: its words without those every question has, unless nothing else is left. */
+/** The distinct words of a question, without those of any topic unless it has no others. */
 export function askedWords(question: string): readonly string[] {
   const words = [...new Set(searchableWords(question))]
   const informative = words.filter(isInformative)

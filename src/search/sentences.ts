@@ -1,7 +1,7 @@
 /** A sentence and its place in a text. */
 export type Sentence = { readonly start: number; readonly end: number; readonly text: string }
 
-// A full stop after one of these ends no sentence.
+// A full stop after one of these does not end a sentence.
 const abbreviations = new Set(
   'approx ca capt cf col dept dr e.g ed est etc fig gen gov hon i.e inc jr lt ltd mr mrs ms mt no nr p.s pp prof rep rev sen sgt sr st vol vs'.split(
     ' ',
@@ -15,17 +15,17 @@ export const correctionCue =
 const closing = new Set(['"', "'", '”', '’', ')', ']', '»', '*', '_', '`'])
 
 /**
- * The text with a line feed for every other character that ends a line, so that nothing is hidden in one line. Offsets
- * stay as they are.
+ * Replaces every other line separator with a line feed, so that a text of several lines never looks like one line. Offsets
+ * do not change.
  */
 export const withLineFeeds = (text: string): string => text.replace(/\r(?!\n)|[\v\f\u0085\u2028\u2029]/gu, '\n')
 
-/** Everything that may end a sentence. The first group ends one by itself. */
+/** Matches possible ends of a sentence. The marks in the first group always end one. */
 const mayEnd = /([\n。！？।؟])|[.!?…]+/g
 
 /**
  * Splits a text into sentences, in order. A line break ends one, and so does `.`, `!`, `?` or `…` before white space,
- * unless the full stop belongs to an abbreviation or an initial. Takes time in proportion to the text.
+ * unless the full stop belongs to an abbreviation or an initial. Runs in linear time.
  */
 export function sentencesOf(text: string): readonly Sentence[] {
   const sentences: Sentence[] = []
@@ -51,7 +51,7 @@ export function sentencesOf(text: string): readonly Sentence[] {
   return sentences
 }
 
-/** A shorter sentence is joined with its neighbour. */
+/** Shorter sentences are joined with a neighbour. */
 const shortPiece = 20
 
 /** The first `max` sentences of a text, with fragments such as "Yes." joined to their neighbours. */
@@ -66,14 +66,14 @@ export function joinedSentences(text: string, max: number): readonly Sentence[] 
   return joined.slice(0, max)
 }
 
-/** White space as JavaScript's `\s` has it, without the price of a pattern for the characters that most texts are made of. */
+/** Whether a character matches `\s`. Faster, because it tests the pattern only for characters above U+00A0. */
 function isSpace(text: string, at: number): boolean {
   const code = text.charCodeAt(at)
   if (code > 160) return /\s/u.test(text[at] as string)
   return code === 32 || (code >= 9 && code <= 13) || code === 160
 }
 
-/** The longest abbreviation, with a bracket before it. */
+/** The length of the longest abbreviation with a bracket before it. */
 const maxAbbreviationLength = 8
 
 /** Whether the full stop at `stop` belongs to the word before it: "Dr.", "e.g.", "J." but not the "I." of "you and I.". */

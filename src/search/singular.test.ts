@@ -13,7 +13,7 @@ const pairs = (text: string): string[][] => words(text).map((pair) => pair.split
 const regular = `errors:error exceptions:exception hierarchies:hierarchy queries:query movies:movie cookies:cookie ties:tie
   caches:cache boxes:box indexes:index classes:class branches:branch pushes:push databases:database licenses:license
   notes:note pages:page nodes:node themes:theme sizes:size heroes:hero shoes:shoe aliases:alias lenses:lens buses:bus`
-// Where both ends are words, the one that makes the plural regular wins: not "us", "pars", "to", "passe" or "touche".
+// If both candidates are words, the one with the regular plural wins: not "us", "pars", "to", "passe" or "touche".
 const ambiguous = 'uses:use parses:parse browses:browse toes:toe leases:lease passes:pass touches:touch attaches:attach'
 const endingLikeLatin = 'menus:menu apis:api wikis:wiki taxis:taxi emojis:emoji'
 const unknown = `pods:pod repos:repo kubelets:kubelet subdirectories:subdirectory regexes:regex microservices:microservice

@@ -1,13 +1,13 @@
 import { memoize } from './memoize.ts'
 import { isOrdinaryWord } from './ordinary-words.ts'
 
-// Words whose rest is a word too, but another one ("news" are not several "new"), and names that end like a plural.
+// Words that are not the plural of the word before the s ("news" is not the plural of "new"), and names that look plural.
 const notPlural = new Set(
   `analytics besides devops does economics electronics ethics genetics goes hers https logistics news ours physics
   politics semantics sometimes species thanks theirs theses yours`.split(/\s+/),
 )
 
-/** The few everyday plurals that end otherwise, and those of very short words, which are common in compounds. */
+/** Common irregular plurals, and plurals of very short words, which are common in compounds. */
 const irregular: ReadonlyMap<string, string> = new Map(
   Object.entries({
     ads: 'ad',
@@ -25,12 +25,12 @@ const irregular: ReadonlyMap<string, string> = new Map(
   }),
 )
 
-/** The ordinary word at the end of a compound is this long; a shorter one is often there by chance. */
+/** Min length of an ordinary word at the end of a compound; shorter ones are often coincidences. */
 const minPartLength = 4
 
 /**
- * The singular of a regular English plural, or the word itself. Expects a lower-case word without accents. Words of
- * up to three letters or over forty, or with anything but plain letters, are left.
+ * The singular of an English plural, or the word itself. Expects a lower-case word without accents. Words of up to three letters
+ * or over forty, or with other characters than letters, are not changed.
  */
 export const singular = (word: string): string =>
   word.endsWith('s') ? singularOfS(word) : (irregular.get(word) ?? word)
@@ -41,7 +41,7 @@ const singularOfS = memoize((word: string): string => {
 })
 
 function regularSingular(word: string): string {
-  // Nothing English ends in -j, so "nodejs" is not a plural; -ss never is one.
+  // No English word ends in -j, so "nodejs" is not a plural. No plural ends in -ss.
   if (!/^[a-z]{2,38}[a-ik-rt-z]s$/.test(word) || notPlural.has(word)) return word
 
   const candidates = singularCandidates(word)
@@ -52,8 +52,8 @@ function regularSingular(word: string): string {
 
   const compound = candidates.find(endsInOrdinaryWord)
   if (compound !== undefined) return compound
-  // Unknown words with a vowel before the -s are mostly names: "redis", "kubernetes", "lucas". After a hiss -es is how
-  // a plural is spoken.
+  // Unknown words with a vowel before the -s are mostly names: "redis", "kubernetes", "lucas". After a sibilant, -es is a
+  // regular plural ending.
   const mayBeName = /[aeiou]s$/.test(word) && !/(ies|[sxz]es|[cs]hes)$/.test(word)
   return mayBeName ? word : (candidates[0] ?? word)
 }
@@ -66,13 +66,13 @@ function singularCandidates(word: string): string[] {
   if (word.endsWith('ves')) return [withoutS, `${word.slice(0, -3)}fe`, `${word.slice(0, -3)}f`]
   if (word.endsWith('ies')) return [`${word.slice(0, -3)}y`, withoutS]
   if (/(ss|x|[tz]z|[cs]h)es$/.test(word)) return [withoutEs, withoutS]
-  // "uses" and "toes" come from "use" and "toe", although "us" and "to" are words as well. The rest may be a
-  // plural itself ("psychos"), and is then not a singular.
+  // "uses" and "toes" come from "use" and "toe", although "us" and "to" are words as well. A candidate
+  // that is a plural itself ("psychos") is left out.
   if (/[szo]es$/.test(word)) return [withoutS, withoutEs].filter((candidate) => singular(candidate) === candidate)
   return [withoutS]
 }
 
-/** "microservice" is in no dictionary, "service" is. */
+/** For compounds: "microservice" is in no dictionary, but "service" is. */
 function endsInOrdinaryWord(word: string): boolean {
   for (let at = 1; at <= word.length - minPartLength; at++) {
     if (isOrdinaryWord(word.slice(at))) return true

@@ -7,7 +7,7 @@ import type { TurnStore } from '../beliefs/turn-store.ts'
 import type { FormIndex, FullText } from './form-index.ts'
 import type { MeaningIndex, TurnIndex } from './turns/turn-index.ts'
 
-/** Everything the use cases need of a store. */
+/** The part of a store that the use cases need. */
 export type Store = BeliefStore &
   FormIndex &
   FullText &
@@ -15,11 +15,11 @@ export type Store = BeliefStore &
   TurnIndex &
   MeaningIndex & {
     /**
-     * Runs `work` on the store as it would be after a commit, which is rolled back at the end. No other caller sees it, and
-     * other changes wait. Throws a conflict if the store would refuse the commit as stale. `work` must not write.
+     * Runs `work` on the store with a commit applied, and then rolls it back. Other callers do not see the commit, and other
+     * writes wait. Throws a conflict if the commit is stale. `work` must not write.
      */
     tryOut<Result>(commit: Commit, work: (tried: Store) => Promise<Result>): Promise<Result>
   }
 
-/** A store with its maintenance, its counts, and the people who may use it. */
+/** A store with maintenance, recall statistics and access control. */
 export type CaredStore = Store & StoreCare & RecallCounts & AccessControl

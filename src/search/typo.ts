@@ -1,13 +1,13 @@
 import { isOrdinaryWord } from './ordinary-words.ts'
 import { singular } from './singular.ts'
 
-/** A word of a form must be this long before a typo in it is accepted. */
+/** Typos are accepted only in words of forms that are at least this long. */
 const minForgivenLength = 5
-/** An everyday word of this length or more may still be a typo for another word. */
+/** An everyday word may be a typo for another word only if it is at least this long. */
 const longWord = 8
 /** Longer words are not checked for typos. */
 const maxForgivenLength = 40
-/** The first letters that must be equal. */
+/** How many letters at the start must be equal. */
 const prefix = 2
 
 const lettersOnly = /^\p{L}+$/u
@@ -25,7 +25,7 @@ export const isTypoTarget = (word: string): boolean =>
 
 /**
  * An everyday word is never a typo for another everyday word: "provides" is not "provider". Nor is it a typo for a word
- * with another ending: "installed" is not "installer", even where only the first is in the dictionary.
+ * with another ending: "installed" is not "installer", even if only the first is in the dictionary.
  */
 export const isPlausibleTypo = (written: string, meant: string): boolean =>
   !isEveryday(written) || (!isEveryday(meant) && written.slice(-2) === meant.slice(-2))
@@ -34,18 +34,18 @@ const isEveryday = (word: string): boolean => isOrdinaryWord(word) || isOrdinary
 
 const cutOf = (length: number): number => (length + 1) >> 1
 const firstHalf = (length: number, letters: string): string => `${length}<${letters}`
-/** The first letters are never wrong, so they narrow the second half down too. */
+/** The second half of a word, together with its first letters, which must be equal anyway. */
 const secondHalf = (length: number, start: string, letters: string): string => `${length}>${start}${letters}`
 
-/** The keys that a word is indexed by, so that a typo for it finds it: its length with each of its halves. */
+/** The index keys by which a typo finds a word: its length with each of its halves. */
 export function typoKeys(word: string): readonly [string, string] {
   const cut = cutOf(word.length)
   return [firstHalf(word.length, word.slice(0, cut)), secondHalf(word.length, word.slice(0, prefix), word.slice(cut))]
 }
 
 /**
- * The keys to look up for a written word. The word meant is as long, or one letter shorter or longer. One edit leaves
- * one of its halves as it is, except for a swap across the cut, which has a separate key.
+ * The keys to look up for a written word. The intended word has the same length, or one letter less or more. One edit changes
+ * only one of its halves, except for a swap across the cut, which has a separate key.
  */
 export function typoProbes(written: string): readonly string[] {
   const start = written.slice(0, prefix)
@@ -79,5 +79,5 @@ export function isOneEditApart(one: string, other: string): boolean {
   return differing === 2 && shorter === longer && isSwap
 }
 
-/** The factor for the score of a word with one wrong letter; smaller for short words. */
+/** The score factor for a mention with a typo; smaller for short words. */
 export const editFactor = (written: string, meant: string): number => 1 - 1 / Math.min(written.length, meant.length)

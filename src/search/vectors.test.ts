@@ -59,7 +59,7 @@ describe('packVector', () => {
   it('is the identity on what it has unpacked', () => {
     fc.assert(
       fc.property(fc.uint16Array({ minLength: 1, maxLength: 50 }), (halves) => {
-        // Every half but the NaNs, which are many for one value.
+        // Every half-precision number except the NaNs, which have many bit patterns.
         const numbers = halves.filter((half) => (half & 0x7c00) !== 0x7c00 || (half & 0x3ff) === 0)
         const text = Buffer.from(numbers.buffer, numbers.byteOffset, numbers.byteLength).toString('base64')
 

@@ -3,19 +3,19 @@ import { MemoryError } from '../errors.ts'
 import { noUsage, type Usage } from '../models/chat-model.ts'
 import type { TranscriptMessage } from './transcript.ts'
 
-/** The work of an agent on one prompt. */
+/** An agent's work on one prompt. */
 export type AgentTurn = {
   readonly messages: readonly TranscriptMessage[]
   readonly answer: string
   readonly usage: Usage
 }
 
-/** One conversation. Two conversations share the workspace and nothing else. */
+/** One conversation. Conversations share only the workspace. */
 export type AgentConversation = {
   readonly id: string
   /** The process of the conversation, if there is one. */
   readonly process: number | null
-  /** The number of its messages: 0 in a new conversation. */
+  /** The number of messages so far: 0 in a new conversation. */
   readonly messageCount: () => number
   /** Rejects with an `AgentFailure` that contains the work so far, or with the signal's reason when time is up. */
   send(prompt: string, signal: AbortSignal): Promise<AgentTurn>
@@ -30,15 +30,15 @@ export type AgentAtWork = {
 
 export type Agent = {
   readonly name: string
-  /** Both may become known only once it has been asked whether it is available, or has answered. */
+  /** `version` and `model` may be placeholders until `unavailable` has run, or until the first answer. */
   readonly version: string
   readonly model: string | null
-  /** Why it cannot be used here; null when it can. */
+  /** Why the agent cannot be used here; null if it can. */
   unavailable(): Promise<string | null>
   start(options: { readonly workspace: string; readonly signal: AbortSignal }): Promise<AgentAtWork>
 }
 
-/** `agent`: it broke or gave up. `infrastructure`: it was never reached (no program, no endpoint, no key). */
+/** `agent`: the agent broke or gave up. `infrastructure`: the agent was never reached (no program, no endpoint, no key). */
 export class AgentFailure extends Error {
   override readonly name = 'AgentFailure'
   readonly fault: 'agent' | 'infrastructure'
@@ -68,7 +68,7 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** An agent without a separate process; `id` is the conversation's. */
+/** An agent without a separate process. `id` identifies the conversation. */
 export const inProcess = (
   take: (prompt: string, sent: { readonly id: string; readonly signal: AbortSignal }) => Promise<AgentTurn>,
 ): AgentAtWork => ({
@@ -85,7 +85,7 @@ export const inProcess = (
   stop: async () => {},
 })
 
-/** Does nothing. A score above 0 shows that a task measures something else. */
+/** Does nothing. A score above 0 shows that a task does not test the agent. */
 export const noneAgent: Agent = {
   name: 'none',
   version: '1',

@@ -24,7 +24,7 @@ export type TaskWorkParts = {
   readonly onBegin?: (task: Task) => void
 }
 
-/** Has tasks carried out and grades the evidence of each. Grades are kept in the folder of the run. */
+/** Has tasks carried out and grades the evidence of each. Stores the grades in the folder of the run. */
 export async function* carryOutTasks(parts: TaskWorkParts, request: ExecutionRequest): AsyncGenerator<CaseOutcome> {
   const { graders, now, onBegin, passAt } = parts
   const { signal, wanted, folder } = request
@@ -53,10 +53,10 @@ async function keepGrade(runFolder: string, grade: TaskGrade): Promise<void> {
   await writeAtomically(path, asJson(grade), { existing: 'replace' })
 }
 
-/** A grade as it was kept; null when there is none that can be read. */
+/** A stored grade; null if it is missing or unreadable. */
 export async function readGrade(runFolder: string, taskId: string, repeat: number): Promise<TaskGrade | null> {
   try {
-    // Written by this program into its own store; the frame is checked, the rest is only shown.
+    // This program wrote the file into its own store; only the version and the task id are checked.
     const grade = JSON.parse(await readFile(gradePath(runFolder, taskId, repeat), 'utf8')) as TaskGrade
     return grade.schemaVersion === 1 && grade.taskId === taskId ? grade : null
   } catch {
@@ -64,7 +64,7 @@ export async function readGrade(runFolder: string, taskId: string, repeat: numbe
   }
 }
 
-/** A fault of the harness is an error, a fault of the agent is a failure; a task that could not be graded is neither. */
+/** A fault of the harness is an error, a fault of the agent is a failure, and a task that could not be graded is unjudged. */
 export function verdictOf(grade: TaskGrade, passAt: number): CaseVerdict {
   const { state, automated, judge, automatedScore, answerScore, sameSessionScore, judgeScore } = grade
   if (state === 'infra_error' || state === 'grader_error' || state === 'judge_error') return 'error'
@@ -143,7 +143,7 @@ export type ObtainEvidence = (
   request: Pick<ExecutionRequest, 'repeat' | 'seed' | 'signal'>,
 ) => Promise<Obtained | null>
 
-/** Where the evidence of a task is kept. Repeats count from 1, as people do. */
+/** The evidence folder of a task. Repeats in paths count from 1. */
 export const evidencePath = (runFolder: string, taskId: string, repeat: number): string =>
   join(runFolder, 'evidence', taskId, String(repeat))
 
@@ -156,7 +156,7 @@ export type Workers = Omit<Assignment, 'task' | 'folder' | 'repeat' | 'seed' | '
   readonly runFolder: string
 }
 
-/** Has an agent carry out tasks. Evidence that an interrupted run finished is used, not made again; null when interrupted. */
+/** Has an agent carry out tasks. Reuses the evidence that an interrupted run completed. Null if interrupted. */
 export const byAgent =
   ({ runFolder, ...rest }: Workers): ObtainEvidence =>
   async (task, { repeat, seed, signal }) => {
@@ -172,7 +172,7 @@ export const byAgent =
     return evidence.isComplete ? { task: filled, evidence, folder, storePath } : null
   }
 
-/** Reads the evidence that an earlier run kept. */
+/** Reads the evidence that an earlier run stored. */
 export const fromRun =
   (runFolder: string) =>
   async (task: Task, { repeat }: Pick<ExecutionRequest, 'repeat'>): Promise<Obtained> => {
@@ -181,7 +181,7 @@ export const fromRun =
     return { task: instantiate(task, evidence.seed), evidence, folder, storePath }
   }
 
-/** The tasks of a run as they were then, read from its evidence. */
+/** The tasks as they were at the time of a run, read from its evidence. */
 export async function tasksOfRun(runFolder: string): Promise<readonly Task[]> {
   const root = join(runFolder, 'evidence')
   const ids = ifPresent(() => readdirSync(root)) ?? []

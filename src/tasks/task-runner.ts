@@ -13,16 +13,16 @@ import { byAgent, carryOutTasks, type ObtainEvidence, type TaskWorkParts, type W
 
 type RunSystem = PackWithSystem['system']
 
-/** The least score of every graded part with which a task passes. */
+/** A task passes if every graded part scores at least this. */
 export const defaultPassAt = 0.9
 
 type TaskRunnerParts = Required<Pick<Workers, 'searchPath' | 'temporary' | 'now'>> & {
-  /** `isForgetful`: the same agent whose memory answers every recall and every search with nothing. */
+  /** `isForgetful`: the same agent, but its memory returns nothing for every recall and search. */
   readonly agent: (spec: string, options: { readonly isForgetful: boolean }) => Promise<Agent>
   readonly graders: () => Promise<Graders>
 }
 
-/** The kind of pack that has an agent carry out tasks: a case is a task, and the system is the agent. */
+/** The runner for packs of tasks: a case is a task, and the system is the agent. */
 export const taskRunner = ({ agent: openAgent, graders: openGraders, ...parts }: TaskRunnerParts): Runner =>
   defineRunner({
     name: 'task',
@@ -76,11 +76,11 @@ type TaskPackParts = Omit<TaskWorkParts, 'obtain'> & {
   readonly benchmarkId: string
   readonly system: RunSystem
   readonly isDeterministic: boolean
-  /** The evidence for a run in this folder. */
+  /** Makes or reads the evidence of a run in this folder. */
   readonly obtain: (runFolder: string) => ObtainEvidence
 }
 
-/** Single task files, which have no manifest, as a pack for one agent. */
+/** A pack made of single task files, which have no manifest, for one agent. */
 export function taskPack(parts: TaskPackParts): RunnablePack {
   const { tasks, benchmarkId, system, isDeterministic: deterministic } = parts
   const hashed = gradingHashes(parts)
@@ -126,7 +126,7 @@ export const systemOf = ({ name, model, version }: Agent): RunSystem => ({
 export const isDeterministic = ({ name }: Agent, judge: Judge | null): boolean =>
   judge === null && ['reference', 'none'].includes(name)
 
-/** Digests of everything but the task that decides a grade. Runs that were graded differently are not compared. */
+/** Digests of everything except the task that affects a grade. Runs with different digests are not compared. */
 function gradingHashes({ graders: { judge }, passAt }: Pick<TaskWorkParts, 'graders' | 'passAt'>) {
   const asked = judge === null ? 'none' : { model: judge.name, prompt: judge.promptHash }
   return { grading: sha256(canonicalJson({ gradingVersion, passAt })), judge: sha256(canonicalJson(asked)) }

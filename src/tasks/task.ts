@@ -1,6 +1,6 @@
 import type { OwnAdditions, TaskFields } from './parse/fields.ts'
 
-/** A job for an agent, as its file describes it. `frontMatter` keeps every field of the file. */
+/** A job for an agent, as described by its file. `frontMatter` has every field of the file. */
 export type Task = TaskFields &
   OwnAdditions & {
     readonly prompt: string
@@ -10,7 +10,7 @@ export type Task = TaskFields &
     readonly automatedChecks: string | null
     readonly rubric: string | null
     readonly frontMatter: Readonly<Record<string, unknown>>
-    /** The content of the file. */
+    /** The whole text of the file. */
     readonly text: string
     readonly file: string
     readonly sha256: string

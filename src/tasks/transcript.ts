@@ -11,7 +11,7 @@ export type ToolCallBlock = {
   readonly params: Readonly<Record<string, unknown>>
 }
 
-/** A message as graders expect it. `content` is always a list of blocks. */
+/** A message in the format that graders expect. `content` is always a list of blocks. */
 export type TranscriptMessage =
   | { readonly role: 'user'; readonly content: readonly TextBlock[] }
   | {

@@ -142,17 +142,6 @@ describe('what is told to a person', () => {
     )
   })
 
-  it('capture sends a belief that waits for review to the review', async () => {
-    using place = workplace()
-    const chats = jsonLines(aTurn('Remember that Ada Okafor signs off every release.'))
-    await place.run('import', 'chats', write(place.work, 'a.jsonl', chats))
-
-    const { stderr } = await place.run('benchmark', 'capture', 'Who signs off?', '--expect', 'Ada Okafor')
-
-    expect(stderr).toContain('it waits for review')
-    expect(stderr).toMatch(/`credence review accept b-\w+`/u)
-  })
-
   it.each([
     [['import', 'chat', 'x'], 'Did you mean `credence import chats`?'],
     [['connect', 'claude-cod'], 'Did you mean claude-code?'],

@@ -91,7 +91,7 @@ describe('a conflict', () => {
       expect(exitCode).toBe(0)
       expect(stdout).not.toContain('In sync')
       expect(stdout).toContain('change "theme"')
-      expect(stdout).toContain(`credence review ${way} ${id}`)
+      expect(stdout).toContain('Decide: credence review')
     }
 
     const decided = await place.run('review', way, id)

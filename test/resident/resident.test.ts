@@ -300,7 +300,7 @@ describe('the MCP server of a host', () => {
 
     expect(tools.map(({ name }) => name)).not.toContain('hook')
     expect(prompt.content).toMatchObject([{ text: expect.stringContaining('Our staging port is 5433.') }])
-    expect([stop.content, wrong.content]).toEqual([[{ type: 'text', text: '' }], [{ type: 'text', text: '' }]])
+    expect([stop.content, wrong.content]).toEqual([[{ type: 'text', text: '{}' }], [{ type: 'text', text: '{}' }]])
     const { turns } = await place.json('conversations', 'show', 's-1')
     expect(turns).toMatchObject([{ text: 'Which staging port?', scope: 'project:ledger' }, { text: 'It is 5433.' }])
   })

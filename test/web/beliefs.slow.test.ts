@@ -147,7 +147,7 @@ describe.skipIf(noBrowser !== null)('the page of beliefs', () => {
     expect(page.url()).not.toContain(id)
     await page.locator('.chain-row a').click()
     await page.locator('.content', { hasText: 'What corrected thing is.' }).waitFor()
-    await sees(page, 'See what replaced it')
+    await sees(page, 'See the new version')
     expect(await page.getByRole('button', { name: 'Pin' }).count()).toBe(0)
     await eventually(() => page.locator('.timeline-step').count()).toBe(2)
   })
@@ -164,7 +164,7 @@ describe.skipIf(noBrowser !== null)('the page of beliefs', () => {
 
     await page.locator('.marks', { hasText: 'settled' }).waitFor()
     expect((await dashboard.memoryAs().get('settled thing')).content).toBe('It is decided.')
-    // Its history names the decision.
+    // The history of the question contains the decision.
     await sees(page.locator('.facts', { hasText: 'settled by' }), 'settled thing')
   })
 
@@ -172,7 +172,7 @@ describe.skipIf(noBrowser !== null)('the page of beliefs', () => {
     const id = await remembered('forgotten thing')
     await go(page, `/beliefs/${id}`)
     await page.locator('.content', { hasText: 'What forgotten thing is.' }).waitFor()
-    // The time to change one's mind does not pass by itself here: a slow machine would lose the race against it.
+    // Disables the delay before erasing: on a slow machine it might end before the click.
     await page.evaluate(
       'globalThis.usual = setTimeout; globalThis.setTimeout = (act, ms) => (ms >= 5000 ? 0 : usual(act, ms))',
     )
@@ -244,7 +244,6 @@ describe.skipIf(noBrowser !== null)('the page of beliefs', () => {
     await sees(page, /Rejected “[^”]+”\./)
     await page.locator('.toast', { hasText: 'Rejected “' }).getByRole('button', { name: 'Undo' }).click()
     await sees(page, '1 proposal waiting')
-    // On the page of the current belief there is no link to it.
     expect(await page.getByRole('link', { name: 'See the current belief' }).count()).toBe(0)
     await page.getByRole('button', { name: 'Accept' }).click()
     await page.locator('.content', { hasText: 'Postgres 18' }).waitFor()

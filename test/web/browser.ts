@@ -3,14 +3,14 @@ import { type Browser, chromium } from 'playwright-core'
 
 const executablePath = process.env.CREDENCE_CHROMIUM || '/usr/bin/chromium'
 
-/** Why pages cannot be tested here; null when they can. */
+/** The reason why pages cannot be tested on this machine; null if they can. */
 export const noBrowser = existsSync(executablePath)
   ? null
   : `there is no browser at ${executablePath}; CREDENCE_CHROMIUM names another`
 
 if (noBrowser !== null) console.warn(`No page was tested: ${noBrowser}.`)
 
-/** A real browser that sends no requests of its own. */
+/** A real browser without background requests. */
 export const launchBrowser = (): Promise<Browser> =>
   chromium.launch({
     executablePath,

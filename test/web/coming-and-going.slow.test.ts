@@ -10,7 +10,7 @@ describe.skipIf(noBrowser !== null)('the dashboard when the server goes and come
   })
   afterAll(() => dashboard[Symbol.asyncDispose]())
 
-  /** A browser notes every request that nobody answers; that is what these tests are about. */
+  /** Problems other than unanswered requests, which these tests cause on purpose. */
   const otherProblems = () => dashboard.problems.splice(0).filter((one) => !/net::ERR_/.test(one))
 
   it('says that a page cannot be had, and tries again when asked to', async () => {

@@ -11,15 +11,15 @@ import { temporaryDirectory } from '../temporary-directory.ts'
 import { launchBrowser } from './browser.ts'
 
 /**
- * How long a state is waited for. Only what never comes takes so long: a machine with other work to do is slow, not wrong.
+ * Max wait for an expected state. Long, so that tests pass on a slow machine; only a failing test takes this long.
  */
 const patienceMs = 30_000
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-/** What a browser says of an answer that is a refusal; that one was meant is for the test to know. */
+/** The browser's message for an answer with a status of 4xx. Ignored, because tests cause such answers on purpose. */
 const refusal = /^Failed to load resource: the server responded with a status of 4/
 
-/** The built pages on a real server over a demo memory in a real store, and a real browser to open them in. */
+/** Serves the built pages from a real server with a demo memory in a real store, and starts a real browser. */
 export async function dashboardAtHand() {
   const directory = temporaryDirectory()
   const webDirectory = join(directory.path, 'web')
@@ -41,12 +41,12 @@ export async function dashboardAtHand() {
     browser,
     url,
     link: `${url}/#token=${token}`,
-    /** What went wrong in any page so far: errors in scripts, and whatever the page's policy stopped. */
+    /** Errors and warnings of all pages so far, such as script errors and violations of the content security policy. */
     problems,
-    /** The memory as somebody else sees it, who writes at the same time. */
+    /** The memory for another author, who writes at the same time. */
     memoryAs: (author: Author = { actor: 'person', origin: 'elsewhere' }) =>
       memoryFrom(server.ports, { user: 'local', scopes: server.served.view.scopes, agent: null, author }),
-    /** A window of its own, signed in, at a path. */
+    /** Opens a separate window, signed in, at a path. */
     window: async (
       path = '/beliefs',
       { at = url, ...options }: BrowserContextOptions & { readonly at?: string } = {},
@@ -56,12 +56,12 @@ export async function dashboardAtHand() {
       await page.locator('.shell').waitFor()
       return page
     },
-    /** The server goes away, as when somebody stops it, and comes back to the same place. */
+    /** Stops the server; `start` starts it again on the same port. */
     stop: () => listening.close(),
     start: async () => {
       listening = await serve(port)
     },
-    /** A window of its own, in which nobody has signed in. */
+    /** Opens a separate window that is not signed in. */
     stranger: (options: BrowserContextOptions = {}) => blankWindow(browser, problems, options),
     [Symbol.asyncDispose]: async () => {
       await browser.close()
@@ -86,18 +86,18 @@ async function blankWindow(browser: Browser, problems: string[], options: Browse
   return page
 }
 
-/** Waits until something can be seen. */
+/** Waits until a text is visible. */
 export const sees = async (place: Page | Locator, text: string | RegExp): Promise<void> =>
   place.getByText(text).first().waitFor()
 
-/** Waits until something can no longer be seen. */
+/** Waits until a text is gone. */
 export const missesNow = async (place: Page | Locator, text: string | RegExp): Promise<void> =>
   place.getByText(text).first().waitFor({ state: 'detached' })
 
-/** For what no element of the page tells: waits until it is so. */
+/** Waits for a condition that no element of the page shows. */
 export const eventually = <Value>(read: () => Value | Promise<Value>) => expect.poll(read, { timeout: patienceMs })
 
-/** Goes to another page as its links do, without loading everything anew. */
+/** Goes to another page without reloading, like a link of the dashboard. */
 export const go = async (page: Page, path: string): Promise<void> => {
   await page.evaluate(
     `history.pushState(null, '', ${JSON.stringify(path)}); dispatchEvent(new PopStateEvent('popstate'))`,

@@ -31,13 +31,13 @@ describe.skipIf(noBrowser !== null)('the pages of evaluation', () => {
     await row.getByText('passed', { exact: true }).waitFor()
     await row.getByText('100 % of 12 cases').waitFor()
     await sees(page, 'Not run yet')
-    // Many packs of one subject are folded.
+    // A group of many packs is collapsed.
     const redTeam = page.locator('.pack-group', { hasText: 'Red team' })
     await redTeam.getByText(/^\d+ packs, [\d,]+ cases$/).waitFor()
     expect(await redTeam.locator('.pack-row').first().isVisible()).toBe(false)
     await redTeam.locator('summary').click()
     await redTeam.locator('.pack-row').first().waitFor()
-    // The latest run is the baseline itself.
+    // The latest run is the baseline.
     await sees(
       page.locator('.headline'),
       'Nothing to compare yet: 1 pack has a single run, or none since the baseline.',
@@ -57,7 +57,7 @@ describe.skipIf(noBrowser !== null)('the pages of evaluation', () => {
     await plot.locator('.point.chosen').waitFor()
 
     await page.getByLabel('System', { exact: true }).selectOption('none')
-    // One point makes no line.
+    // A single run is shown as numbers, not as a plot.
     await page
       .locator('.figures > div', { hasText: 'Pass rate' })
       .getByText(/^95 %: /)
@@ -99,7 +99,7 @@ describe.skipIf(noBrowser !== null)('the pages of evaluation', () => {
     const fixed = page.getByRole('region', { name: 'Fixed' })
     await fixed.locator('.case-row').first().waitFor()
     const count = await fixed.locator('.case-row').count()
-    // Two systems are no before and after: the page says so, and compares no figure.
+    // For runs of two systems, the page shows a note and compares no figures.
     await page.locator('.note').first().waitFor()
     expect(await page.getByRole('heading', { name: 'Figures' }).count()).toBe(0)
 
@@ -173,7 +173,7 @@ describe.skipIf(noBrowser !== null)('the pages of evaluation', () => {
     await eventually(() => cases.count()).toBe(broken)
     const { prompt } = (await dashboard.server.ofRun('run-that-broke')).find(({ verdict }) => verdict !== 'pass') ?? {}
     await sees(cases.first(), String(prompt))
-    // Beliefs are called by their names, as on the page of the case.
+    // Failures contain names of beliefs instead of ids.
     expect(await cases.first().textContent()).not.toMatch(/\b(?:gdn|bnd)-/)
     await sees(page.locator('tr', { hasText: 'Pass rate' }), /^−[\d.]+ points$/)
   })
@@ -204,7 +204,7 @@ describe.skipIf(noBrowser !== null)('the pages of evaluation', () => {
   it('shows of a task that failed what was not answered, and each check once', async () => {
     const { dir } = dashboard.server
     const argv = ['task', 'run', 'second-brain-correction', '--agent', 'none', '--run-id', 'no-task', '--dir', dir]
-    // A run with failed cases ends with an exit code of its own.
+    // The command fails, because cases of the run fail.
     await promisify(execFile)(process.execPath, ['bin/credence.js', ...argv]).catch(() => undefined)
     await go(page, '/evaluation/runs/no-task')
     await page.locator('.case-row a').first().click()
@@ -229,7 +229,7 @@ describe.skipIf(noBrowser !== null)('the pages of evaluation', () => {
     await sees(page.locator('.asked'), 'What happened to the first bowl that Tomas made?')
     const columns = page.locator('.compared')
     await sees(columns, 'My first bowl cracked in the kiln.')
-    await sees(columns, 'Nothing came back.')
+    await sees(columns, 'Nothing was returned.')
     await page.getByText('Explanation: how each result was found').click()
     await sees(page.locator('.explanation'), 'single-hop')
     await sees(page, 'Session recall@10')

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 
-// Holds the write lock of a store until standard input ends.
+// Keeps the write lock of a store until standard input ends.
 const db = new DatabaseSync(process.argv[2] as string)
 db.exec('BEGIN IMMEDIATE')
 process.stdin.resume().on('end', () => {

@@ -61,7 +61,7 @@ describe.skipIf(noBrowser !== null)('the dashboard for everybody', () => {
   afterAll(() => dashboard[Symbol.asyncDispose]())
   afterEach(() => expect(dashboard.problems.splice(0)).toEqual([]))
 
-  /** What axe finds wrong that would keep somebody out. */
+  /** The accessibility problems that axe finds, except minor ones. */
   const barriers = async (page: Page, rules: 'all' | 'contrast'): Promise<readonly string[]> => {
     const only = rules === 'all' ? {} : { runOnly: ['color-contrast'] }
     const options = JSON.stringify({ resultTypes: ['violations'], preload: false, ...only })
@@ -74,7 +74,7 @@ describe.skipIf(noBrowser !== null)('the dashboard for everybody', () => {
   }
 
   it.each([
-    // What differs from the first is all that the others are asked about: the colours, and the narrow layout.
+    // The dark theme differs only in its colours, so only the contrast is checked.
     { width: 1440, colorScheme: 'light', rules: 'all' },
     { width: 1440, colorScheme: 'dark', rules: 'contrast' },
     { width: 360, colorScheme: 'light', rules: 'all' },
@@ -126,7 +126,7 @@ describe.skipIf(noBrowser !== null)('the dashboard for everybody', () => {
       const beyond = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
       expect({ path, beyond }).toEqual({ path, beyond: 0 })
     }
-    // A long name in the palette is cut, and what it is stays in view.
+    // A long name in the palette is cut, so that the note next to it stays visible.
     await page.keyboard.press('Control+k')
     await page.getByRole('combobox', { name: 'Page, belief, conversation or action' }).fill('verylongword')
     const entry = page.locator('.palette-entry', { hasText: 'verylongword' }).first()

@@ -59,7 +59,7 @@ describe.skipIf(noBrowser !== null)('many beliefs and turns', () => {
       .locator('.belief-name', { hasText: first as string })
       .first()
       .waitFor()
-    // The next belief is beside the chosen one, not beside what is in view.
+    // The next belief is the one after the selected one, not after the first visible one.
     const chosen = page.url()
     await page.keyboard.press('j')
     await eventually(() => page.url()).not.toBe(chosen)
@@ -70,7 +70,7 @@ describe.skipIf(noBrowser !== null)('many beliefs and turns', () => {
 
   it('says that groups have only the loaded rows', async () => {
     await go(page, '/beliefs?group=type')
-    await page.getByText(/^The groups have the first \d+ beliefs of \d+;/).waitFor()
+    await page.getByText(/^The groups contain the first \d+ of \d+ beliefs\./).waitFor()
   })
 
   it('filters all of them, not only what has been loaded', async () => {
@@ -123,7 +123,7 @@ describe.skipIf(noBrowser !== null)('many beliefs and turns', () => {
       return page.locator('.talks .belief-row', { hasText: last }).count()
     }).toBe(1)
     await eventually(rows).toBeLessThan(200)
-    // Not the whole list, which is as long as the number of conversations.
+    // Only a few pages of the list were loaded.
     expect(asked.length).toBeLessThan(talks / 50)
   })
 })

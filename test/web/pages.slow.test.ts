@@ -59,8 +59,8 @@ describe.skipIf(noBrowser !== null)('home, review, conversations, hosts and the 
     await page.locator('.given li').first().waitFor()
     await sees(page.locator('.given'), /You wrote “.+”, which is its name/)
     await page.getByLabel('Message').fill('xylophone quorum')
-    await sees(page, 'Recall stays silent rather than guess.')
-    // A pinned question that the message names too is given for that reason, and once.
+    await sees(page, 'Recall does not guess.')
+    // A pinned question that the message names is shown once, with both reasons.
     await page.getByLabel('Message').fill('which queue do we take?')
     await sees(page.locator('.given'), /You wrote “which queue”, which is its name.*It is pinned/)
     expect(await always.getByText('which queue').count()).toBe(0)
@@ -121,7 +121,7 @@ describe.skipIf(noBrowser !== null)('home, review, conversations, hosts and the 
 
   it('says the same numbers as the API and the command line', async () => {
     const said = await command<{ proposals: number }>('status')
-    // The server counts again after a change, but not more often than its share of the time allows.
+    // The server limits how often it counts, so its counts may be outdated for a moment.
     await eventually(async () => (await api<RouteAnswer<'health'>>('/health')).counts.proposals).toBe(said.proposals)
     const { counts } = await api<RouteAnswer<'health'>>('/health')
     const listed = await command<{ total: number }>('beliefs')
@@ -145,7 +145,7 @@ describe.skipIf(noBrowser !== null)('home, review, conversations, hosts and the 
     const { items: talks } = await command<{ items: readonly { turns: number }[] }>('conversations')
     expect((await api<{ total: number }>('/conversations?limit=1')).total).toBe(talks.length)
     const { records } = await api<RouteAnswer<'shadow'>>('/evals/shadow')
-    // Recalls are counted a moment after they were answered. Both count the same ones.
+    // Recalls are counted shortly after the answer. Both numbers cover the same recalls.
     await eventually(async () =>
       (await api<RouteAnswer<'growth'>>('/growth')).recalls.reduce((sum, day) => sum + day.recalls, 0),
     ).toBe(records)
@@ -197,7 +197,7 @@ describe.skipIf(noBrowser !== null)('home, review, conversations, hosts and the 
     await memory.correct('moon base', { content: 'Opens in 2032.', aliases: ['lunar base'] })
     await go(page, '/review')
     const card = page.locator('.review-card', { hasText: 'moon base' })
-    await sees(card, 'This compares with the current text.')
+    await sees(card, 'The comparison is with the current text.')
     await card.locator('del', { hasText: '2032' }).waitFor()
     await card.locator('ins', { hasText: '2033' }).waitFor()
     expect(await card.textContent()).not.toContain('2031')
@@ -213,7 +213,7 @@ describe.skipIf(noBrowser !== null)('home, review, conversations, hosts and the 
     const tea = { name: 'tea', content: 'Prefers tea.', type: 'preference', scopes: ['user:universal'] } as const
     const { belief } = await agent.remember(tea)
     await go(page, `/beliefs/${belief.id}`)
-    await sees(page.getByRole('region', { name: 'Candidate' }), /^The agent some-agent wants it remembered\./)
+    await sees(page.getByRole('region', { name: 'Candidate' }), /^The agent some-agent wants this to be remembered\./)
     await page.getByRole('button', { name: 'Reject' }).click()
     await sees(page, 'Rejected “tea”.')
   })
@@ -242,7 +242,7 @@ describe.skipIf(noBrowser !== null)('home, review, conversations, hosts and the 
     await page.locator('.belief-link', { hasText: 'The staging certificate' }).click()
     await page.locator('.bubble.assistant', { hasText: 'Noted.' }).waitFor()
     await page.locator('.bubble', { hasText: 'payroll' }).getByText('Became').waitFor()
-    // A statement that waits for a decision is no belief yet.
+    // A statement that waits for a decision is not shown as a belief.
     const text = 'I prefer tabs over spaces.'
     await dashboard.memoryAs().hear([{ text, session: 'waiting' }], { learn: 'review' })
     await go(page, '/conversations/waiting')
@@ -255,10 +255,10 @@ describe.skipIf(noBrowser !== null)('home, review, conversations, hosts and the 
     await sees(hit, 'Noted.')
     await hit.locator('.belief-link').click()
     await page.locator('.bubble.here', { hasText: 'certificate' }).waitFor()
-    // What has none of the words says why it is there.
+    // A message without any of the words is shown with a reason.
     await page.getByLabel('Search conversations').fill('payroll')
     await page.locator('.found-turn mark', { hasText: 'payroll' }).waitFor()
-    await sees(page.locator('.found-turn', { hasText: 'Noted.' }), 'A message next to it has these words.')
+    await sees(page.locator('.found-turn', { hasText: 'Noted.' }), 'A message next to it contains these words.')
   })
 
   it('shows code of a message as code, and its text as text', async () => {
@@ -300,7 +300,7 @@ describe.skipIf(noBrowser !== null)('home, review, conversations, hosts and the 
     await sees(page, new RegExp(`${before + 1} times?, last`))
     await go(page, '/beliefs?recalled=never')
     await page.locator('.belief-row').first().waitFor()
-    // The rows of the page before stay until the new ones are there.
+    // The previous rows are shown until the new ones are loaded.
     await page.locator('.belief-row', { hasText: 'Redis' }).waitFor({ state: 'detached' })
     const events = await dashboard.memoryAs().events({ limit: 1, hearing: true })
     await agent.recall('Where is Redis?')
@@ -330,7 +330,7 @@ describe.skipIf(noBrowser !== null)('home, review, conversations, hosts and the 
     const withoutFiles = ({ files: _files, ...status }: Record<string, unknown>) => status
     expect(items.map(withoutFiles)).toEqual(hosts.map(withoutFiles))
     expect(hosts.filter(({ connected }) => connected === 'yes').map(({ host }) => host)).toEqual(['cursor'])
-    // The page shows the connected ones first.
+    // The page lists connected programs first.
     const connectedFirst = [
       ...hosts.filter(({ connected }) => connected !== 'no'),
       ...hosts.filter(({ connected }) => connected === 'no'),
@@ -382,7 +382,7 @@ describe.skipIf(noBrowser !== null)('home, review, conversations, hosts and the 
       await window.keyboard.press('Control+Enter')
       await window.locator('.late', { hasText: 'Waiting for the memory' }).waitFor()
       expect(await window.locator('.detail .prose', { hasText: 'written while' }).count()).toBe(0)
-      // The lock is held until the end of this block, and the server answers everything that only reads.
+      // The store is locked until the end of this block, but the server still answers reads.
       const other = await dashboard.window('/journal', { at: url })
       await using _other = other.context()
       await other.locator('.journal-row').first().waitFor()
@@ -406,7 +406,7 @@ describe.skipIf(noBrowser !== null)('home, review, conversations, hosts and the 
       if (route.request().method() !== 'PATCH') return route.continue()
       answer = () => void route.continue()
     })
-    // The page's own time, so that a slow machine changes nothing.
+    // A fake clock in the page, so that the speed of the machine does not matter.
     await window.clock.install()
     await window.clock.pauseAt(Date.now() + 1_000)
     await window.keyboard.press('p')
@@ -464,7 +464,7 @@ describe.skipIf(noBrowser !== null)('home, review, conversations, hosts and the 
   })
 })
 
-/** A program beside this file in a process of its own, once it has said its first line. It ends when its input does. */
+/** Starts a program of this folder in a separate process and waits for its first line. It ends when its input ends. */
 async function program(name: string, ...argv: readonly string[]) {
   const file = fileURLToPath(new URL(name, import.meta.url))
   const child = spawn(process.execPath, [file, ...argv], { stdio: ['pipe', 'pipe', 'inherit'] })

@@ -14,7 +14,7 @@ describe.skipIf(noBrowser !== null)('the page of recall', () => {
   afterEach(() => expect(dashboard.problems.splice(0)).toEqual([]))
 
   const asked = async (message: string): Promise<void> => {
-    // From the last one on: dismissing one changes the places of those after it.
+    // From the last to the first, because dismissing a toast moves those after it.
     for (const toast of (await page.getByRole('button', { name: 'Dismiss' }).all()).reverse()) await toast.click()
     await go(page, '/recall')
     await page.getByRole('textbox', { name: 'Message' }).fill(message)
@@ -57,23 +57,23 @@ describe.skipIf(noBrowser !== null)('the page of recall', () => {
     await quotes.filter({ hasText: 'in August.' }).getByText('earlier', { exact: true }).waitFor()
     expect(await quotes.first().textContent()).toContain('in September.')
     expect(await quotes.first().locator('time').getAttribute('datetime')).toBe('2026-05-02T10:00:00.000Z')
-    await sees(quotes.first(), /It has (all \d|\d of the \d) words you asked with: “.*trampoline.*”/)
+    await sees(quotes.first(), /It contains (all \d|\d of the \d) words that you asked about: “.*trampoline.*”/)
     await sees(page, /and 2 quotes in/)
-    // Whether a quote matches strongly is what a search says.
+    // Only a search shows how strongly a quote matches.
     expect(await quotes.getByText(/^(strong|possible)$/).count()).toBe(0)
     await sees(page, 'The message names no belief. The lines below match it.')
 
     const june = 'The harpsichord tuner visits Okonkwo hall in June.'
     await dashboard.memoryAs().hear([{ text: june, at: '2026-05-03T10:00:00Z', session: 'june', speaker: 'Ben' }])
     await asked('When does the harpsichord tuner visit Okonkwo hall?')
-    // Another person's words are never sure.
+    // Words of another person are only perhaps relevant.
     const perhaps = tier('Perhaps relevant').locator('.recalled', { hasText: 'in June.' })
     await perhaps.getByText('Ben said on').waitFor()
 
     await perhaps.getByRole('button', { name: /^Useful: / }).click()
-    await sees(page, 'In all 1 useful, 0 not useful.')
+    await sees(page, 'In total: 1 useful, 0 not useful.')
     await perhaps.getByRole('button', { name: /^Not useful: / }).click()
-    await sees(page, 'In all 1 useful, 1 not useful.')
+    await sees(page, 'In total: 1 useful, 1 not useful.')
   })
 
   it('says what was left out and why, and finds it when its scope is in view', async () => {
@@ -126,7 +126,7 @@ describe.skipIf(noBrowser !== null)('the page of recall', () => {
       .memoryAs()
       .remember({ name: 'holiday plan', content: 'Two weeks in August.', scopes: ['project:ledger'] })
     await asked('When am I away?')
-    await sees(page, 'The message names nothing that is remembered here.')
+    await sees(page, 'The message names no belief in these scopes.')
     await page.getByRole('button', { name: 'Something is missing' }).click()
     await page.getByLabel('Search everything that is remembered').fill('holiday')
     await page.locator('.choice', { hasText: 'holiday plan' }).click()
@@ -148,7 +148,7 @@ describe.skipIf(noBrowser !== null)('the page of recall', () => {
 
   it('can keep the case without a change', async () => {
     await asked('Am I on leave?')
-    await sees(page, 'The message names nothing that is remembered here.')
+    await sees(page, 'The message names no belief in these scopes.')
     await page.getByRole('button', { name: 'Something is missing' }).click()
     await page.locator('.choice', { hasText: 'holiday plan' }).click()
     await remedies('This is missing').getByRole('button', { name: 'Only save the case' }).click()
@@ -161,14 +161,14 @@ describe.skipIf(noBrowser !== null)('the page of recall', () => {
     const dialog = remedies('This is missing')
     await dialog.getByRole('button', { name: 'Only save the case' }).click()
     await dialog.getByRole('alert').getByText('cannot be expected here').waitFor()
-    await dialog.getByRole('button', { name: 'Ask there' }).first().click()
+    await dialog.getByRole('button', { name: 'Use these scopes' }).first().click()
     await named('colour palette').waitFor()
     await page.getByRole('button', { name: 'Reset' }).click()
   })
 
   it('hears of a change elsewhere, and answers anew', async () => {
     await asked('Where does the brand new service run?')
-    await sees(page, 'The message names nothing that is remembered here.')
+    await sees(page, 'The message names no belief in these scopes.')
     await dashboard.memoryAs().remember({ name: 'brand new service', content: 'It runs in Frankfurt.' })
     await tier('Relevant to this message').getByText('It runs in Frankfurt.').waitFor()
   })

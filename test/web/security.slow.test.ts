@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { noBrowser } from './browser.ts'
 import { type Dashboard, dashboardAtHand, go, sees } from './dashboard-at-hand.ts'
 
-/** Each of these would set a flag if any of it ran. */
+/** Texts that would set a flag if the page executed them. */
 const attacks = [
   '<img src=x onerror="globalThis.hacked=1">',
   '<script>globalThis.hacked=2</script>',

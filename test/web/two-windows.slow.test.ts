@@ -33,7 +33,7 @@ describe.skipIf(noBrowser !== null)('two who write at the same time', () => {
     await whyIn(theirs, id, 'their text')
     await theirs.getByRole('button', { name: 'Save' }).click()
     await sees(theirs, 'Why changed.')
-    await sees(mine, 'This belief was changed elsewhere while you are writing.')
+    await sees(mine, 'This belief was changed elsewhere while you were writing.')
     expect(await mine.getByLabel('Why it matters').inputValue()).toBe('my text')
 
     await mine.getByRole('button', { name: 'Save' }).click()
@@ -68,7 +68,7 @@ describe.skipIf(noBrowser !== null)('two who write at the same time', () => {
     await mine.getByRole('button', { name: 'Save' }).click()
     await conflict(mine).getByText('words about the old one').waitFor()
     expect(await conflict(mine).getByRole('button', { name: 'Save mine' }).count()).toBe(0)
-    await conflict(mine).getByRole('link', { name: 'Go to the new one' }).click()
+    await conflict(mine).getByRole('link', { name: 'Go to the new version' }).click()
     await sees(mine, 'It is another thing now.')
     expect(mine.url()).toContain(belief.id)
 

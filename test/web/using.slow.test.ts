@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { noBrowser } from './browser.ts'
 import { type Dashboard, dashboardAtHand, eventually, go, sees } from './dashboard-at-hand.ts'
 
-/** Notes everything that changes its place without anybody having done something. */
+/** Records every element that moves without an action of the person. */
 const shifts = `
   globalThis.moved = []
   new PerformanceObserver((list) => {
@@ -45,7 +45,7 @@ describe.skipIf(noBrowser !== null)('the dashboard at work', () => {
     await page.keyboard.press('3')
     await page.locator('.belief-row').first().waitFor()
     await page.keyboard.press('j')
-    // The key means something as soon as what it acts on is drawn.
+    // The key must work as soon as the belief is shown.
     await page.getByRole('button', { name: 'Forget' }).waitFor()
     await page.keyboard.press('f')
     const dialog = page.getByRole('dialog')
@@ -154,7 +154,7 @@ describe.skipIf(noBrowser !== null)('the dashboard at work', () => {
       await route.continue()
     })
     await page.keyboard.press('3')
-    // The page Recall has grey rows too, which may still be shown.
+    // Within the list, because skeleton rows of the page Recall may still be shown.
     await page.locator('.list-pane .skeleton-row').first().waitFor()
     const box = async (selector: string) => {
       const found = await page.locator(selector).first().boundingBox()
@@ -200,7 +200,7 @@ describe.skipIf(noBrowser !== null)('the dashboard at work', () => {
       await page.locator(ready).first().waitFor()
       await page.locator('.skeleton').first().waitFor({ state: 'detached' })
       await page.waitForLoadState('networkidle')
-      // What moved is told with the next picture.
+      // The observer reports moves with the next frame.
       await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))')
       expect({ path, moved: await page.evaluate('globalThis.moved') }).toEqual({ path, moved: [] })
       await page.unroute(slow)

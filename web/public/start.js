@@ -1,14 +1,14 @@
-// Runs before the first paint and long before the pages have been fetched.
+// Runs before the first paint, while the code of the pages is still loading.
 {
   try {
-    // A chosen theme must not flash in the other one.
+    // Sets the chosen theme before the first paint, so that the page does not flash in the other one.
     const chosen = localStorage.getItem('credence-theme')
     if (chosen === 'light' || chosen === 'dark') document.documentElement.dataset.theme = chosen
   } catch {
-    // Storage may be off; the system's preference holds then.
+    // The browser may forbid storage; then the system's preference applies.
   }
 
-  // The files of the page that the address names are fetched beside those of every page.
+  // Preloads the files of the current page in parallel with the files of every page.
   const filesOf = document.currentScript.dataset
   const files = filesOf[location.pathname.split('/')[1] || 'home'] ?? filesOf.later ?? ''
   for (const href of files.split(' ').filter(Boolean)) {
@@ -17,14 +17,14 @@
     document.head.append(link)
   }
 
-  // The token leaves the address before anything else, so that it stays in no history and on no screenshot.
+  // Removes the token from the address first, so that it appears in no history and no screenshot.
   const token = new URLSearchParams(location.hash.slice(1)).get('token')
   if (token !== null) history.replaceState(null, '', location.pathname + location.search)
   const headers = { accept: 'application/json', 'content-type': 'application/json', 'x-credence': '1' }
   const body = JSON.stringify({ token })
   const login = token === null ? null : fetch('/api/v1/login', { method: 'POST', headers, body })
 
-  // What the page will ask first, so that the answers come with its code.
+  // Sends the first requests of the page early, so that the answers arrive together with its code.
   const questions = {
     '/': ['/beliefs?current=true&candidates=false&order=recalled&limit=40', '/growth', '/hosts', '/evals/standings'],
     '/beliefs': ['/beliefs?current=true&limit=50&offset=0'],
@@ -33,7 +33,7 @@
   const answers = login === null ? {} : { '/login': login }
   for (const url of ['/health', '/scopes', ...(questions[location.pathname + location.search] ?? [])])
     answers[url] = Promise.resolve(login).then(() => fetch(`/api/v1${url}`, { headers: { accept: headers.accept } }))
-  // Whoever takes an answer says what went wrong with it.
+  // The code that uses an answer reports its error.
   for (const answer of Object.values(answers)) answer.catch(() => undefined)
   globalThis.credenceStart = { token, answers }
 }

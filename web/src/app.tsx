@@ -13,9 +13,9 @@ import { subject } from './state/window.ts'
 import { LateSign, lazy, NoSuchPage, ToastRegion } from './ui/notice.tsx'
 
 type Page = {
-  /** The page uses the whole window. */
+  /** Whether the page uses the whole window. */
   readonly isFull?: boolean
-  /** A second path segment is allowed, and names the selected item. */
+  /** Whether the path may have a second segment, the selected item. */
   readonly hasItems?: boolean
   readonly show: (chosen: string | null) => ComponentChild
 }
@@ -55,7 +55,7 @@ function SignedIn() {
     document.title = names.filter((title) => title !== null).join(' – ')
   }, [name, subject.value])
   useEffect(() => {
-    // The code of the other pages is fetched after this page, so that they open at once, even offline.
+    // Loads the code of the other pages after this one, so that they open at once, even offline.
     const fetchAll = () => Promise.all([memory(), secondary(), home()]).catch(() => undefined)
     const timer = setTimeout(fetchAll, 2_000)
     return () => clearTimeout(timer)

@@ -8,16 +8,16 @@ export const everywhere = {
   help: { help: 'Show this help.', value: null },
 } as const
 
-/** Options with a value that may come before the command's name. */
+/** Options with a value that may precede the command's name. */
 const leading = ['dir', 'store', 'evals', 'user', 'scope', 'as', 'agent'] as const
 
-/** The parsed command line. `argv` is without the words of the command's name. */
+/** The parsed command line. `argv` does not contain the words of the command's name. */
 type Request =
   | { readonly kind: 'version' }
   | { readonly kind: 'help' | 'nothing'; readonly topic: readonly string[] }
   | { readonly kind: 'command'; readonly entry: CommandEntry; readonly argv: readonly string[] }
 
-/** Finds the command, at any position among the options. */
+/** Finds the command, which may follow options. */
 export function readRequest(argv: readonly string[], table: readonly CommandEntry[]): Request {
   const options = Object.fromEntries(leading.map((name) => [name, { type: 'string' as const }]))
   const { tokens } = parseArgs({ args: [...argv], options, strict: false, allowPositionals: true, tokens: true })
@@ -36,12 +36,12 @@ export function readRequest(argv: readonly string[], table: readonly CommandEntr
   const isGroup = table.some(({ name, aliases = [] }) =>
     [name, ...aliases].some((known) => known.startsWith(`${first.value} `)),
   )
-  // The first word may also be a command by itself: `import FILE` and `import chats FILE`.
+  // The first word alone may also be a command, as in `import FILE` and `import chats FILE`.
   const isInGroup =
     second !== undefined &&
     (findCommand(`${first.value} ${second.value}`, table) !== undefined ||
       findCommand(first.value, table) === undefined)
-  // `import chat FILE` is no `import FILE`, which takes one file.
+  // `import chat FILE` is a misspelt `import chats`, because `import FILE` takes one file.
   if (isGroup && !isInGroup && second !== undefined && positionals.length > 2) {
     const members = table.filter(({ name }) => name.startsWith(`${first.value} `))
     const written = `${first.value} ${second.value}`
@@ -126,7 +126,7 @@ function textIn({ rawName, value, inlineValue }: OptionToken, placeholder: strin
     throw new UsageError(`${rawName} takes no value, but got "${value}".`)
   }
   if (value === undefined) throw new UsageError(`${rawName} needs a value.`, `Write ${rawName} ${placeholder}.`)
-  // "--name --why x" is a forgotten value, not a belief named "--why".
+  // In "--name --why x", the value of --name is missing; "--why" is not the value.
   if (inlineValue !== true && value.length > 1 && value.startsWith('-'))
     throw new UsageError(
       `${rawName} needs a value, but "${value}" follows.`,

@@ -6,7 +6,7 @@ import type { Part, Style } from '../text/output.ts'
 export class UsageError extends Error {
   override readonly name = 'UsageError'
   readonly hint: string | undefined
-  /** The command that was called, once it is known. */
+  /** The name of the command, once it is known. */
   command: string | undefined
 
   constructor(message: string, hint?: string) {
@@ -19,7 +19,7 @@ export const exitCodes = {
   fine: 0,
   failed: 1,
   usage: 2,
-  /** Also every MemoryError. */
+  /** Also for every MemoryError. */
   invalid: 3,
   nothingCompared: 4,
   degraded: 5,
@@ -48,13 +48,13 @@ export type Option<Value = unknown> = {
   readonly isRepeatable: boolean
   /** The default as the help shows it. */
   readonly default?: string | undefined
-  /** The name before a renaming. It is refused, with a hint at the new one. */
+  /** The former name of a renamed option. It is refused, with a hint to the new name. */
   readonly formerName?: string
-  /** `texts` are the values given, in order; empty when the option is absent. */
+  /** `texts` are the given values, in order; empty if the option is absent. */
   readonly read: (texts: readonly string[]) => Value
 }
 
-/** A positional argument. `words` joins all remaining words to one text; `rest` is a list of them, perhaps empty. */
+/** A positional argument. `words` joins all remaining words to one text; `rest` is a possibly empty list of them. */
 export type Argument<Value = unknown> = {
   readonly help: string
   readonly count: 'one' | 'optional' | 'words' | 'rest'
@@ -70,7 +70,7 @@ export type CommandAnswer = Omit<DefaultAnswer, 'shown'> & {
   readonly text: (style: Style) => string | AsyncIterable<string>
 }
 
-/** A result without its own text: a list is printed as a table, an object as one line for each value. */
+/** A result without a renderer of its own: a list is printed as a table, an object as one line per value. */
 export type DefaultAnswer = {
   /** An async iterable is printed as an array, item by item. */
   readonly document: unknown
@@ -81,7 +81,7 @@ export type DefaultAnswer = {
   readonly exitCode?: ExitCode
 }
 
-/** The values that a set of options or arguments is read to. */
+/** The types of the parsed values of a set of options or arguments. */
 export type ValuesOf<Specs> = {
   readonly [Name in keyof Specs]: Specs[Name] extends { readonly read: (texts: readonly string[]) => infer Value }
     ? Value
@@ -89,7 +89,7 @@ export type ValuesOf<Specs> = {
 }
 
 type Definition<Args, Options> = {
-  /** In their order on the command line. */
+  /** In the order of the command line. */
   readonly args: Args
   readonly options: Options
   /** Follows the summary in the help. */
@@ -99,7 +99,7 @@ type Definition<Args, Options> = {
   /** Another program reads the output, so nothing is printed besides the answer. */
   readonly isForPrograms?: true
   readonly exitCodes?: readonly ExitCode[]
-  /** For a command that must never block the program that runs it: gets the error, and the exit code is 0. */
+  /** Handles the error of a command that must never fail for the program that runs it; the exit code is then 0. */
   readonly failOpen?: (error: unknown, session: Session, argv: readonly string[]) => Promise<void>
   readonly run: (
     input: { readonly args: ValuesOf<Args>; readonly options: ValuesOf<Options> },
@@ -107,7 +107,7 @@ type Definition<Args, Options> = {
   ) => Promise<CommandAnswer | DefaultAnswer>
 }
 
-/** The texts given for each argument and option, before they are read. */
+/** The texts given for each argument and option, before parsing. */
 export type GivenTexts = {
   readonly args: Readonly<Record<string, readonly string[]>>
   readonly options: Readonly<Record<string, readonly string[]>>
@@ -118,7 +118,7 @@ export type Command = Omit<Definition<Readonly<Record<string, Argument>>, Readon
   readonly run: (given: GivenTexts, session: Session) => Promise<CommandAnswer & { readonly notes: readonly string[] }>
 }
 
-/** Makes a command whose `run` gets every argument and option in the type of its definition. */
+/** Defines a command. Its `run` gets the parsed arguments and options, typed by their definitions. */
 export function defineCommand<
   const Args extends Readonly<Record<string, Argument>>,
   const Options extends Readonly<Record<string, Option>>,

@@ -82,7 +82,7 @@ function argumentUsage([name, { count, takesStdin, choices }]: [string, Argument
   }
 }
 
-/** Every option as it is written, with its help and default; the options of all commands last. */
+/** The usage and help of every option of a command; the options that all commands have come last. */
 export function optionsOf({ options }: Command): readonly { readonly usage: string; readonly help: string }[] {
   const all: Readonly<Record<string, Pick<Option, 'help' | 'value' | 'default'>>> = { ...options, ...everywhere }
   return Object.entries(all).map(([name, { help, value, default: otherwise }]) => ({

@@ -26,8 +26,8 @@ export const texts = (value: string, help: string, otherwise?: string): Option<r
 })
 
 /**
- * An option whose text is parsed. `read` throws a UsageError or a MemoryError `invalid` for a wrong text; `otherwise` is the
- * default as the help shows it.
+ * An option whose text is parsed. `read` throws a UsageError or a MemoryError `invalid` if the text is invalid; `otherwise`
+ * is the default as shown in the help.
  */
 export const option = <Value>(
   value: string,
@@ -89,7 +89,7 @@ type FieldValue<Value, Presence> = Value extends boolean
 type FieldOption<One> =
   One extends Field<infer Value, infer Presence> ? Option<FieldValue<Exclude<Value, null>, Presence>> : never
 
-/** The options for fields of an operation: help, choices, limits and default are those of the field. */
+/** Options for fields of an operation, with the help, choices, limits and default of each field. */
 export const fieldOptions = <All extends Fields, Name extends keyof All & string>(fields: All, ...names: Name[]) =>
   Object.fromEntries(
     names.map((name) => [name, fieldOption(fields[name] as All[Name], placeholderOf(name, fields))]),
@@ -99,7 +99,7 @@ export const fieldOptions = <All extends Fields, Name extends keyof All & string
 
 const placeholderOf = (name: string, fields: Fields): string => (fields[name]?.kind === 'text' ? '<text>' : `<${name}>`)
 
-/** The option for a field of an operation; that of a list may be given several times. `value`: the placeholder in the help. */
+/** The option for a field of an operation; repeatable if the field is a list. `value`: the placeholder in the help. */
 export function fieldOption<One extends Field>(field: One, value = ''): FieldOption<One> {
   const { kind, help = '', choices = field.item?.choices, default: otherwise } = field
   const readOne = (given: string): unknown => {
@@ -178,14 +178,14 @@ export const scopes = (help: string, otherwise: string): { readonly scope: Optio
 })
 const activeScopes = 'the project of the working directory, and user:universal'
 
-/** Which scopes a recall sees. */
+/** The scopes that a recall searches. */
 export const viewOptions = scopes(
   'A scope to recall from, such as project:ledger/api; the scopes that contain it (project:ledger) are included.',
   activeScopes,
 )
-/** A filter over all beliefs. */
+/** Limits a list of beliefs to scopes. */
 export const filterOptions = scopes('Only beliefs of this scope.', 'every scope')
-/** Which belief, when several have the name. */
+/** Selects the belief if several have the name. */
 export const referenceOptions = scopes('Where to look first if several beliefs have the name.', activeScopes)
 /** The scope of something new. */
 export const targetOptions = scopes(

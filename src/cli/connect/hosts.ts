@@ -27,24 +27,24 @@ export type ConfigFile = {
   readonly remove: (text: string, before: string | null) => string
 }
 
-/** For one user, or for all users of a directory. */
+/** Whether the configuration is for one user or for all users of a project. */
 export type Level = 'user' | 'project'
 
 export type ConnectRequest = {
   readonly machine: Machine
   readonly level: Level
-  /** Of the project. */
+  /** The directory of the project. */
   readonly directory: string
-  /** The memory directory and the scopes that every start gets. */
+  /** The memory directory and the scopes, as options of every configured command. */
   readonly dir?: string | undefined
   readonly scopes?: readonly string[]
   /** The version of the installed host; null if unknown. */
   readonly version?: string | null
-  /** Whether the host may call the tools that only read without asking the person. */
+  /** Whether the host may call read-only tools without asking the person. */
   readonly allowsReading?: boolean
 }
 
-/** A command of the host that shows whether it has taken the configuration in. */
+/** A command of the host that shows whether the host has accepted the configuration. */
 export type HostCheck = {
   readonly args: readonly string[]
   readonly proof: RegExp
@@ -55,10 +55,10 @@ export type HostCheck = {
 type Host = {
   readonly levels: readonly [Level, ...Level[]]
   readonly files: (request: ConnectRequest, launch: Launch) => readonly ConfigFile[]
-  /** The steps that are left to the person. */
+  /** The remaining steps for the person. */
   readonly next: string
   readonly program?: string
-  /** All of them have to succeed. */
+  /** All checks must succeed. */
   readonly checks?: readonly HostCheck[]
   /** The first version whose hooks can call a tool of a connected server. */
   readonly toolHooksSince?: string
@@ -77,7 +77,7 @@ export function filesFor(host: ConnectHost, request: ConnectRequest): readonly C
   return files(request, launchFrom(request.machine, request.level === 'project'))
 }
 
-/** The host that an MCP client belongs to. */
+/** The host with this MCP client. */
 export const hostOfClient = (client: string): ConnectHost | null =>
   connectHosts.find((host) => client === host || hosts[host].clientName?.test(client)) ?? null
 
@@ -120,7 +120,7 @@ export const hosts: Readonly<Record<ConnectHost, Host>> = {
     next: 'Start `codex` once at a terminal and trust the hooks when it asks: `codex exec` skips untrusted hooks without a word.',
     program: 'codex',
     checks: [{ args: ['mcp', 'list'], proof: /^credence\b.*\benabled\b/m }],
-    // The first version in which this was tried.
+    // The oldest version with which this was tested.
     toolHooksSince: '0.166.0',
     clientName: /^codex-mcp-client$/,
     files: (request, launch) => {
@@ -222,7 +222,7 @@ export const hosts: Readonly<Record<ConnectHost, Host>> = {
     levels: ['user'],
     next: 'Restart the gateway. `openclaw plugins doctor` reports that the plugin is not from ClawHub and that memory-core is not selected; both are expected.',
     program: 'openclaw',
-    // `plugins doctor` complains of every plugin that does not come from npm or ClawHub.
+    // Not `plugins doctor`, which complains about every plugin that is not from npm or ClawHub.
     checks: [
       {
         args: ['plugins', 'inspect', 'credence', '--runtime'],
@@ -230,7 +230,7 @@ export const hosts: Readonly<Record<ConnectHost, Host>> = {
           /^Status: loaded$.*^before_prompt_build$.*^memory_search$.*^allowPromptInjection: true$.*^allowConversationAccess: true$/ms,
         proves: 'OpenClaw has loaded the plugin, its hook and its tools, and both permissions are given.',
       },
-      // A command of the plugin: it runs in OpenClaw, with the configuration written here.
+      // A command of the plugin, which runs in OpenClaw with the configuration written here.
       { args: ['credence'], proof: /^Credence \S+ answers OpenClaw/m },
     ],
     files: ({ machine, dir, scopes = [] }, { command, args }) => {
@@ -264,14 +264,14 @@ export const hosts: Readonly<Record<ConnectHost, Host>> = {
   },
 }
 
-/** A path in the project or the user's own, by the level. */
+/** The settings path for the level: in the project, or in the user's home. */
 const settingsPathOf = ({ level, directory }: ConnectRequest, inProject: string, own: string): string =>
   level === 'project' ? join(directory, inProject) : own
 
 type MoreEntries = {
-  /** Not ours alone: they are added and never removed. */
+  /** Entries that others may also need, so they are added but never removed. */
   readonly shared?: readonly JsonEntry[]
-  /** Removed, too, although not all of them may be added. */
+  /** Entries that are also removed, even if only some or none of them were added. */
   readonly optional?: readonly JsonEntry[]
 }
 
@@ -289,14 +289,14 @@ function jsonFile(
   }
 }
 
-/** A folder of this package for another program. */
+/** The folder of this package with an integration for another program. */
 const integration = (name: string, { program }: Machine): string =>
   resolve(dirname(program), '..', 'integrations', name)
 
 const isIntegration = (name: string, path: unknown): boolean =>
   typeof path === 'string' && path.split(/[\\/]/).slice(-2).join('/') === `integrations/${name}`
 
-/** The options that every start gets. */
+/** The options of every configured command. */
 const optionsOf = ({ dir, scopes = [] }: ConnectRequest): readonly string[] => [
   ...(dir === undefined ? [] : ['--dir', dir]),
   ...scopes.flatMap((scope) => ['--scope', scope]),
@@ -307,7 +307,7 @@ const launchWith = (request: ConnectRequest, { command, args }: Launch, words: r
   args: [...args, ...words, ...optionsOf(request)],
 })
 
-/** Starts the server with the host as the author of all changes. */
+/** The arguments that start the server with the host as the author of all changes. */
 const mcpOf = (host: ConnectHost): readonly string[] => ['mcp', '--host', host]
 
 const server = (
@@ -334,7 +334,7 @@ const claudeEvents = ['SessionStart', 'UserPromptSubmit', 'Stop', 'PreCompact']
 /** The tools that edit files or run commands, in Claude Code and Codex. */
 const toolsHooked = { matcher: 'Bash|Edit|Write|NotebookEdit|apply_patch' }
 
-/** A command before each tool use would cost a process; so this hook exists only as a call of the running server. */
+/** The hook before tool uses exists only as a call of the running server, because a command would start a process each time. */
 function claudeHooks(host: HookHost, request: ConnectRequest, launch: Launch) {
   const usual = matcherHooks(host, claudeEvents, request, launch)
   const beforeTools = matcherHooks(host, ['PreToolUse'], request, launch).map((hook) => ({
@@ -348,8 +348,8 @@ function claudeHooks(host: HookHost, request: ConnectRequest, launch: Launch) {
 const geminiEvents = ['SessionStart', 'BeforeAgent', 'AfterAgent', 'PreCompress']
 
 /**
- * Hooks in the format of Claude Code: for each event a list of groups of commands. Where the host can, they call a tool of
- * the running server instead of starting a process.
+ * Hooks in the format of Claude Code: each event has a list of groups of commands. If the host supports it, hooks call a tool
+ * of the running server instead of starting a process.
  */
 function matcherHooks(
   host: HookHost,
@@ -366,16 +366,16 @@ function matcherHooks(
   })
 }
 
-/** Claude Code does not wait for the command that stores its answer. */
+/** Makes the command that stores an answer asynchronous in Claude Code. */
 const asyncAt = (host: HookHost, own: string): object =>
   host === 'claude-code' && own === 'Stop' ? { async: true } : {}
 
-/** On a busy machine, the first call comes while the server still loads its modules. */
+/** Long enough for a first call on a busy machine, while the server is still loading its modules. */
 const maxToolSeconds = 15
 
 /**
- * Only in the person's own configuration: the server of a project may wait for approval. A session starts before the
- * server is connected.
+ * Whether a hook calls a tool. Only in the user's own configuration, because a project's server may be waiting for approval,
+ * and not at the start of a session, when the server is not connected yet.
  */
 function callsTool(host: HookHost, own: string, { level, version = null }: ConnectRequest): boolean {
   const since = hosts[host].toolHooksSince
@@ -394,7 +394,7 @@ function isAtLeast(version: string | null, wanted: string): boolean {
   return true
 }
 
-/** Codex fails a hook with a field that its event does not have. */
+/** The fields of the tool's input. Only those of the event, because in Codex a hook with any other field fails. */
 function toolInput(own: string): Readonly<Record<string, string>> {
   const fields = ['session_id', 'cwd', 'transcript_path']
   if (own === 'UserPromptSubmit') fields.push('prompt')
@@ -410,7 +410,7 @@ function hookLine(host: string, own: string, request: ConnectRequest, launch: La
 
 const ownHook = new RegExp(`(?:^|[\\s\\\\/"'])credence(?:\\.js)?["']? hook (?:${hookEvents.join('|')}) --host `)
 
-/** A hook is known by the command that it runs or the tool that it calls. */
+/** A hook entry, recognised as ours by the command that it runs or the tool that it calls. */
 const element = (path: readonly string[], value: object) =>
   ({
     kind: 'element',

@@ -12,17 +12,17 @@ import {
 import { invalid, type MemoryError } from '../../errors.ts'
 import { parseJson } from '../../json.ts'
 
-/** The JSON that the program of a file reads: `jsonc` has comments and trailing commas. */
+/** The JSON dialect that the program of a file reads. `jsonc` allows comments and trailing commas. */
 export type JsonDialect = 'json' | 'jsonc'
 
 type Entry = { readonly path: readonly string[]; readonly value: unknown }
-/** Whether a value may be removed as ours. */
+/** Whether a value is ours, so that it may be removed. */
 type IsOurs = (value: unknown) => boolean
 
 /**
- * An entry of Credence in a configuration: the value at a path (ours by default), or one element of the list there. With
- * `group` the list there has objects with lists of elements under that key, and others may have elements in the same list;
- * a new object gets the fields `beside`, too.
+ * An entry of Credence in a configuration: the value at a path (by default, ours) or one element of the list at the path. With
+ * `group`, the list contains objects that have lists of elements under this key, which may include elements of others. A new
+ * object also gets the fields in `beside`.
  */
 export type JsonEntry = Entry &
   (
@@ -33,7 +33,7 @@ export type JsonEntry = Entry &
 type JsonFile = { readonly file: string; readonly dialect: JsonDialect }
 type Path = readonly (string | number)[]
 
-/** Adds the entries to a text. Other values and comments stay; lines next to an entry may be indented differently. */
+/** Adds the entries to a text. Other values and comments stay; the indentation of adjacent lines may change. */
 export function withEntries(text: string | null, entries: readonly JsonEntry[], { file, dialect }: JsonFile): string {
   let edited = text === null || text.trim() === '' ? '{}\n' : text
   requireObject(edited, file, dialect)
@@ -46,8 +46,8 @@ export function withEntries(text: string | null, entries: readonly JsonEntry[], 
 }
 
 /**
- * A text without the entries, and without containers that this leaves empty, unless `before` had them. Values of `before`
- * that the entries replaced are restored.
+ * Removes the entries from a text, and containers that become empty, unless `before` had them. Restores values of `before`
+ * that the entries had replaced.
  */
 export function withoutEntries(
   text: string,
@@ -73,7 +73,7 @@ function withEntry(text: string, entry: JsonEntry): string {
 
 type Element = { readonly path: Path; readonly value: unknown }
 
-/** The elements of a list, or those in its groups, with their paths below it. */
+/** The elements of a list or of its groups, with their paths below the list. */
 function elementsIn(list: unknown, group: string | undefined): readonly Element[] {
   if (!Array.isArray(list)) return []
   const elements = list.map((value: unknown, at) => ({ path: [at], value }))
@@ -109,7 +109,7 @@ function withoutEntry(text: string, entry: JsonEntry, before: string): string {
 const isEmpty = (value: unknown): boolean =>
   value !== null && typeof value === 'object' && Object.keys(value).length === 0
 
-/** The text without empty containers at a path and above, unless `before` had them. */
+/** Removes empty containers at a path and above, unless `before` had them. */
 function withoutEmpty(text: string, path: readonly string[], before: string): string {
   if (path.length === 0 || !isEmpty(valueAt(text, path)) || valueAt(before, path) !== undefined) return text
   return withoutEmpty(withoutNode(text, path), path.slice(0, -1), before)
@@ -127,7 +127,7 @@ const valueAt = (text: string, path: Path): unknown => {
   return node === undefined ? undefined : getNodeValue(node)
 }
 
-/** Sets the value at a path, indented as the file is. */
+/** Sets the value at a path, with the indentation of the file. */
 function withValue(text: string, path: Path, value: unknown): string {
   const indent = /^([ \t]+)\S/mu.exec(text)?.[1] ?? '  '
   const formattingOptions = {
@@ -138,7 +138,7 @@ function withValue(text: string, path: Path, value: unknown): string {
   return applyEdits(text, modify(text, [...path], value, { formattingOptions }))
 }
 
-/** Removes a member or an element with its comma and its line. `modify` would remove the comments next to it, too. */
+/** Removes a member or an element with its comma and line. Does not use `modify`, which also removes adjacent comments. */
 function withoutNode(text: string, path: Path): string {
   const value = nodeAt(text, path)
   const node = value?.parent?.type === 'property' ? value.parent : value
@@ -155,7 +155,7 @@ function withoutNode(text: string, path: Path): string {
   return head + text.slice(end, comma === null ? end : comma - 1) + rest
 }
 
-/** The position after the next comma, if only blanks and comments are before it. */
+/** The position after the next comma, if only white space and comments precede it. */
 function commaFrom(text: string, offset: number): number | null {
   const scanner = createScanner(text, true)
   scanner.setPosition(offset)
@@ -163,7 +163,7 @@ function commaFrom(text: string, offset: number): number | null {
   return text[scanner.getTokenOffset()] === ',' ? scanner.getTokenOffset() + 1 : null
 }
 
-/** Throws a MemoryError if the text is not an object of the dialect. */
+/** Throws a MemoryError if the text is not an object in the dialect. */
 function requireObject(text: string, file: string, dialect: JsonDialect): void {
   const errors: ParseError[] = []
   const root = parseTree(text, errors, { allowTrailingComma: true })
@@ -177,7 +177,7 @@ function requireObject(text: string, file: string, dialect: JsonDialect): void {
     throw cannotEdit(file, 'it has comments or trailing commas, which its program does not read')
 }
 
-/** An existing value on the path of an entry must be of the right type. */
+/** Throws a MemoryError if an existing value on the path of an entry has the wrong type. */
 function requireRoom(text: string, { kind, path }: JsonEntry, file: string): void {
   for (let length = 1; length <= path.length; length += 1) {
     const found = valueAt(text, path.slice(0, length))

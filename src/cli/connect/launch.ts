@@ -5,29 +5,29 @@ import type { Machine } from '../session.ts'
 export type Launch = { readonly command: string; readonly args: readonly string[] }
 
 /**
- * A shared configuration gets the bare name, if it is on the PATH here; the user's own gets full paths, because programs
- * that are not started from a shell do not see its PATH.
+ * A shared configuration gets the bare command name, if it is on the PATH here. The user's own gets full paths, because
+ * programs that are not started from a shell do not have its PATH.
  */
 export const launchFrom = (machine: Machine, isShared: boolean): Launch =>
   isShared && isOnPath(machine) ? { command: 'credence', args: [] } : { command: machine.node, args: [machine.program] }
 
-/** The command that a person types to start Credence. npm sets variables in the environment of the programs that it starts. */
+/** The command that a person types to start Credence. npm sets `npm_command` for the programs that it starts. */
 export const typedCommand = (machine: Pick<Machine, 'env' | 'platform'>): string =>
   machine.env.npm_command === undefined || isOnPath(machine) ? 'credence' : 'npx credence'
 
-/** What options have to follow where npm ran the script `start`, which takes none of them itself. */
+/** The prefix for options if npm runs the script `start`: npm forwards only options after `--`. */
 export const typedBeforeOptions = ({ env }: Pick<Machine, 'env'>): string | undefined =>
   env.npm_lifecycle_event === 'start' ? 'npm start --' : undefined
 
-/** A text with the commands in it as a person types them. */
+/** Replaces `credence` in the commands of a text with the command that a person types. */
 export const withTypedCommands = (text: string, command: string): string =>
   text.replace(/(?<=`(?:[A-Z_]+=\S+ )?|: |^ +)credence (?=[a-z-])/gmu, `${command} `)
 
-/** Whether a shell finds `credence`. npm adds the directories in node_modules for the programs that it starts. */
+/** Whether `credence` is on a shell's PATH. Ignores node_modules directories, which npm adds to the PATH. */
 const isOnPath = (machine: Pick<Machine, 'env' | 'platform'>): boolean =>
   programOnPath('credence', machine, (directory) => !/[\\/]node_modules[\\/]/u.test(directory)) !== null
 
-/** The file that a name starts in a shell; null when there is none. */
+/** The file that a shell would start for a name; null if there is none. */
 export function programOnPath(
   name: string,
   { env, platform }: Pick<Machine, 'env' | 'platform'>,
@@ -40,10 +40,10 @@ export function programOnPath(
   return files.find((file) => existsSync(file)) ?? null
 }
 
-/** npx removes the copy that it fetched some day. */
+/** Whether this program is a copy fetched by npx, which npx may remove at any time. */
 export const isTemporary = ({ program }: Machine): boolean => /[\\/]_npx[\\/]/.test(program)
 
-/** The same as one line for a shell. */
+/** A launch command with more arguments, quoted as one line for a shell. */
 export const shellLine = ({ command, args }: Launch, more: readonly string[], platform: NodeJS.Platform): string =>
   [command, ...args, ...more].map((word) => quoteWord(word, platform)).join(' ')
 

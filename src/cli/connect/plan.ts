@@ -21,7 +21,7 @@ import { stateDirectory } from '../memory-location.ts'
 import type { Machine } from '../session.ts'
 import type { ConfigFile } from './hosts.ts'
 
-/** The text of a file before Credence changed it, and the hash after it, so that the change can be undone. */
+/** A record for undoing a change: the text of the file before it, and a hash of the text after it. */
 const ConnectionRecord = z.object({
   path: z.string(),
   before: z.string().nullable().describe('Null when there was no file.'),
@@ -48,18 +48,18 @@ const writeRecord = async (machine: Machine, record: ConnectionRecord): Promise<
 
 const dropRecord = (machine: Machine, path: string): void => rmSync(recordFile(machine, path), { force: true })
 
-/** The change of one file. Null means no file. */
+/** A change of one file. A null text means that there is no file. */
 type PlannedChange = {
   readonly path: string
   readonly before: string | null
   readonly after: string | null
-  /** The text that removing restores. */
+  /** The text that disconnecting restores. */
   readonly origin: string | null
 }
 
 /**
- * The changes that connecting makes; a file that has all entries already is not among them. In a preview, a file that cannot
- * be edited is shown as if it were new, and `problems` has the reason.
+ * The changes for connecting, without files that already have all entries. In a preview, a file that cannot be edited is
+ * shown as if it were new, and `problems` has the reason.
  */
 export function planConnection(
   files: readonly ConfigFile[],
@@ -82,7 +82,7 @@ export function planConnection(
   return { changes: changes.filter(({ before, after }) => before !== after), problems }
 }
 
-/** Edits the text after a byte order mark, which is kept. */
+/** Edits only the text after a byte order mark, and keeps the mark. */
 function behindMark({ path, add, remove }: ConfigFile): ConfigFile {
   const plain = <Text extends string | null>(text: Text) => (text?.startsWith(mark) ? text.slice(1) : text)
   const marked = (text: string | null, edited: string): string => (text?.startsWith(mark) ? mark + edited : edited)
@@ -95,13 +95,13 @@ function behindMark({ path, add, remove }: ConfigFile): ConfigFile {
 
 const mark = '\ufeff'
 
-/** The text before the first change; without our entries, if others have changed the file since. */
+/** The text before our first change. If others have changed the file since, their text without our entries. */
 function originOf(before: string | null, record: ConnectionRecord | null, remove: ConfigFile['remove']): string | null {
   if (record === null || before === null) return before
   return planHashOf(before) === record.after ? record.before : remove(before, record.before)
 }
 
-/** The changes that removing makes: the exact text before, if the file has not been changed since; else the text without our entries. */
+/** The changes for disconnecting. Restores the original text, or removes our entries if others have changed the file since. */
 export function planRemoval(files: readonly ConfigFile[], machine: Machine): readonly PlannedChange[] {
   return files
     .map((file): PlannedChange => {
@@ -116,7 +116,7 @@ export function planRemoval(files: readonly ConfigFile[], machine: Machine): rea
     .filter(({ before, after }) => before !== after)
 }
 
-/** A file that we made and in which nothing is left. */
+/** Whether we created the file and nothing is left in it. */
 const isOurFile = (record: ConnectionRecord | null, after: string | null): boolean =>
   record?.before === null && /^\s*(?:\{\s*\})?\s*$/.test(after ?? '')
 
@@ -126,7 +126,7 @@ export function diffOf({ path, before, after }: PlannedChange): string {
   return patch.slice(patch.indexOf('--- '))
 }
 
-/** Writes each file, after its record. If one cannot be written, all are left as they were. */
+/** Writes each file, after its record. If a file cannot be written, all changes are undone. */
 export async function connectFiles(changes: readonly PlannedChange[], machine: Machine): Promise<void> {
   const undoing: (() => Promise<void>)[] = []
   try {
@@ -172,15 +172,15 @@ function removeEmpty(directory: string): void {
   if (existsSync(directory) && readdirSync(directory).length === 0) rmdirSync(directory)
 }
 
-/** The person agreed to a change of the text that was shown, not of a later one. */
+/** Throws if the file has changed since the person was asked to confirm the change. */
 function requireUnchanged({ path, before }: PlannedChange): void {
   if (settingsTextOf(path) === before) return
   throw conflict(`${path} was changed before you confirmed.`, 'Run the command again.')
 }
 
 /**
- * Writes a file through symbolic links, and keeps its permissions; null removes it, and the directories that were made for
- * it.
+ * Writes a file through symbolic links, and keeps its permissions. Null removes the file, and the directories that were
+ * created for it.
  */
 async function put(path: string, text: string | null, made: readonly string[]): Promise<void> {
   const target = behindLinks(path)
@@ -205,20 +205,20 @@ async function put(path: string, text: string | null, made: readonly string[]): 
   }
 }
 
-/** The file that symbolic links lead to, which need not exist. */
+/** The target of symbolic links, which need not exist. */
 function behindLinks(path: string): string {
   if (existsSync(path)) return realpathSync(path)
   try {
     return resolve(realpathSync(dirname(path)), readlinkSync(path))
   } catch {
-    // It is not a link.
+    // The path is not a link.
     return path
   }
 }
 
 function settingsTextOf(path: string): string | null {
   if (!existsSync(path)) return null
-  // Without the mark.
+  // `readTextFile` strips the byte order mark, so it is added again.
   const text = readTextFile(path)
   return readFileSync(path).subarray(0, 3).equals(Buffer.from(mark)) ? mark + text : text
 }

@@ -8,18 +8,18 @@ type HookRun = { readonly at: string; readonly event: string; readonly outcome: 
 
 /** The last hook of a host, and the results of earlier hooks. */
 export type SeenHook = HookRun & {
-  /** How many prompts came, and how many of them were answered too late for the host. */
+  /** The number of prompts; `late` counts those that were answered too late for the host. */
   readonly prompts: number
   readonly late: number
   readonly lastPrompt: string | null
-  /** The last time that a hook gave lines to the host. */
+  /** When a hook last gave lines to the host. */
   readonly lastLines: { readonly at: string; readonly lines: number } | null
   readonly lastFailure: HookRun | null
-  /** An event whose hooks have all failed since a time. */
+  /** An event for which all hooks have failed since the given time. */
   readonly failing: { readonly event: string; readonly since: string } | null
 }
 
-/** The last hook that a host ran, its last call of a tool by MCP, and the version that it reported: names and times only. */
+/** A host's last hook, its last MCP tool call, and its last reported version: names and times only. */
 type Seen = {
   readonly hook: SeenHook
   readonly call: { readonly at: string; readonly tool: string }
@@ -29,7 +29,7 @@ type Seen = {
 const fileOf = (machine: Machine, host: string, kind: keyof Seen): string =>
   join(stateDirectory(machine), 'hosts', `${host}.${kind}.json`)
 
-/** Remembers the last of a kind. It is for `connect --status` only, so an error in writing it is ignored. */
+/** Records the last hook, call or version of a host. Write errors are ignored, because only `connect --status` needs it. */
 export function noteSeen<Kind extends keyof Seen>(machine: Machine, host: string, kind: Kind, seen: Seen[Kind]): void {
   const file = fileOf(machine, host, kind)
   const draft = `${file}.${process.pid}`
@@ -38,7 +38,7 @@ export function noteSeen<Kind extends keyof Seen>(machine: Machine, host: string
     writeFileSync(draft, JSON.stringify(seen), { mode: 0o600 })
     renameSync(draft, file)
   } catch {
-    // A full or read-only disk.
+    // The disk may be full or read-only.
   }
 }
 
@@ -70,7 +70,7 @@ export function noteHook(
 
 const dayMs = 86_400_000
 
-/** For the start of a session, if the hooks of an event have failed for a day; otherwise empty. */
+/** A notice for the start of a session if the hooks of an event have failed for a day; otherwise empty. */
 export function failingNotice(machine: Machine, host: string, now: Date): string {
   const { failing = null, lastFailure = null } = lastSeen(machine, host, 'hook') ?? {}
   if (failing === null || now.getTime() - Date.parse(failing.since) < dayMs) return ''
@@ -88,7 +88,7 @@ export const hookHealthText = ({ prompts, late, lastPrompt, lastLines, lastFailu
       : [`last failure ${localMinute(lastFailure.at)}, ${lastFailure.event}: ${lastFailure.outcome}`]),
   ].join('; ')
 
-/** The last of a kind; null when there was none. */
+/** The last recorded hook, call or version of a host; null if there is none. */
 export function lastSeen<Kind extends keyof Seen>(machine: Machine, host: string, kind: Kind): Seen[Kind] | null {
   try {
     const value: unknown = JSON.parse(readFileSync(fileOf(machine, host, kind), 'utf8'))
@@ -96,7 +96,7 @@ export function lastSeen<Kind extends keyof Seen>(machine: Machine, host: string
     // Only noteSeen writes these files.
     return isWhole ? (value as Seen[Kind]) : null
   } catch {
-    // It has not been seen, or the file was cut off by a crash.
+    // There is no record, or a crash has truncated it.
     return null
   }
 }

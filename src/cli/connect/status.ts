@@ -7,7 +7,7 @@ import { lastSeen } from './seen.ts'
 
 export type HostStatus = ReturnType<typeof hostStatus>
 
-/** The status of every host, for one user and the project in a directory. Starts no program and writes nothing. */
+/** The status of every host, for the user and the project in a directory. Starts no program and writes nothing. */
 export const hostStatuses = (machine: Machine, directory: string): readonly HostStatus[] =>
   connectHosts.map((host) => hostStatus(host, machine, directory))
 
@@ -29,9 +29,9 @@ function hostStatus(host: ConnectHost, machine: Machine, directory: string) {
   const isWhole = levels.some((level) => those(level).every(({ connected }) => connected))
   return {
     host,
-    // Partly: some of its files lack the entries of Credence.
+    // Partly: some files of the host have no entries of Credence.
     connected: isWhole ? ('yes' as const) : levels.length > 0 ? ('partly' as const) : ('no' as const),
-    // So that the program is probably in use.
+    // A user configuration exists, so the program is probably in use.
     detected: those('user').some(({ path }) => existsSync(path)),
     levels,
     files,
@@ -48,8 +48,8 @@ export const hasHooks = (host: ConnectHost, machine: Machine, directory: string)
   )
 
 /**
- * Whether a server that `connect` wrote is in the user's own configuration of a host. One in a project may be there and not
- * approved by the person, so it does not count.
+ * Whether the user's own configuration of a host has a server that `connect` wrote. A server in a project does not count,
+ * because the person may not have approved it.
  */
 export const hasServer = (host: ConnectHost, machine: Machine, directory: string): boolean =>
   hostStatus(host, machine, directory).files.some(

@@ -8,7 +8,7 @@ type TomlEntry = {
   readonly isOurs: (table: unknown) => boolean
 }
 
-/** A text with our table at its end, everything else as it was. */
+/** Adds our table at the end of a text, or replaces it. Everything else stays unchanged. */
 export function withTable(text: string | null, entry: TomlEntry, file: string): string {
   const { path, table, isOurs } = entry
   const given = text ?? ''
@@ -42,8 +42,8 @@ function hasTable(text: string, path: readonly string[]): boolean {
 }
 
 /**
- * A text without our table and the tables in it, found by their headers, even if the host has moved them. The host's own
- * text between or after them stays.
+ * Removes our table and its subtables from a text, found by their headers, even if the host has moved them. The host's text
+ * between or after them stays.
  */
 export function withoutTable(text: string, { path, isOurs }: TomlEntry, file: string): string {
   const value = parseTomlFile(text, file)
@@ -60,7 +60,7 @@ export function withoutTable(text: string, { path, isOurs }: TomlEntry, file: st
   throw conflict(`${file} holds [${path.join('.')}] in a form that Credence does not edit.`, 'Remove it by hand.')
 }
 
-/** Without the blank line before the table. */
+/** Joins the parts around a removed table, without the blank line before it. */
 function joinAround(before: string, after: string): string {
   if (before === '') return after.replace(/^(?:\r?\n)+/, '')
   return before.replace(/(\r?\n)\r?\n$/, '$1') + after
@@ -103,7 +103,7 @@ function* statementsOf(text: string): Generator<{ start: number; end: number; is
   if (last !== null) yield last
 }
 
-/** The path of a header, read by the parser of the format. */
+/** The path in a table header, parsed as TOML. */
 function pathIn(header: string): readonly string[] {
   const path: string[] = []
   let at: unknown = parse(header)
@@ -135,14 +135,14 @@ function without(value: TomlTable, [key = '', ...rest]: readonly string[]): Toml
   return { ...value, [key]: without(inner as TomlTable, rest) }
 }
 
-/** The same without a parent that only our table had made. */
+/** Removes the parent of our table if it is empty. */
 function pruneEmpty(value: TomlTable, path: readonly string[]): TomlTable {
   const parent = path.slice(0, -1)
   const left = tableAt(value, parent)
   return left !== undefined && Object.keys(left as object).length === 0 ? without(value, parent) : value
 }
 
-/** Integers of 64 bits are valid. */
+/** TOML allows 64-bit integers, which need BigInt. */
 const whole = { integersAsBigInt: 'asNeeded' } as const
 
 function parseTomlFile(text: string, file: string): TomlTable {

@@ -8,14 +8,14 @@ import type { Machine } from '../session.ts'
 import type { ConnectHost } from './hosts.ts'
 
 type Verification = {
-  /** Whether the line of the hook was in a request to the model. */
+  /** Whether a request to the model contained the line of the hook. */
   readonly delivered: boolean
   readonly detail: string
 }
 
 type HostCommand = { readonly args: readonly string[]; readonly env?: Readonly<Record<string, string>> }
 
-/** How a host is started for one prompt, with a model at a URL of this machine. */
+/** The command that runs a host with one prompt and a model at a local URL. */
 const commands: Partial<Record<ConnectHost, (prompt: string, url: string) => HostCommand>> = {
   'claude-code': (prompt, url) => {
     const env = { ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: 'credence-verify', ANTHROPIC_AUTH_TOKEN: '' }
@@ -24,7 +24,7 @@ const commands: Partial<Record<ConnectHost, (prompt: string, url: string) => Hos
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
       DISABLE_AUTOUPDATER: '1',
     }
-    // Settings of the person may name another service.
+    // Also as settings, because the person's settings may name another service.
     return { args: ['-p', prompt, '--settings', JSON.stringify({ env })], env: { ...env, ...more } }
   },
   codex: (prompt, url) => {
@@ -37,12 +37,12 @@ const commands: Partial<Record<ConnectHost, (prompt: string, url: string) => Hos
 
 export const canVerify = (host: ConnectHost): boolean => commands[host] !== undefined
 
-/** The first run of a host on a slow machine. */
+/** Long enough for the first run of a host on a slow machine. */
 const maxRunMs = 120_000
 
 /**
- * Runs the host with its real configuration and one prompt, whose hook answers with a line that only Credence knows, and
- * looks for the line in the requests to a model on this machine. Nothing is stored.
+ * Runs the host with its real configuration, one prompt and a local model. The hook answers the prompt with a line that only
+ * Credence can compute; the requests to the model must contain it. Nothing is stored.
  */
 export async function verifyDelivery(
   host: ConnectHost,
@@ -94,7 +94,7 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
 const text = 'Credence has seen this request.'
 const usage = { input_tokens: 1, output_tokens: 1 }
 
-/** The same answer in the protocols of both hosts. */
+/** The model's answer in the protocols of both hosts. */
 const anthropicEvents = [
   {
     type: 'message_start',

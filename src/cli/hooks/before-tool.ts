@@ -18,14 +18,14 @@ type ToolUse = { readonly kind: 'edit'; readonly file: string } | { readonly kin
 type ToolView = { readonly user: string; readonly scopes: readonly string[] }
 
 export const maxToolLines = 2
-/** Beliefs, and earlier steps, that are compared with a tool use. The newest steps come first. */
+/** How many beliefs and how many earlier steps are compared with a tool use, starting with the newest. */
 const maxCompared = 40
 const maxErrorLength = 160
 const maxDeeds = 3
 
 /**
- * Lines for a tool use, the most useful first: how the last error was fixed before, beliefs about the file or its folders, and
- * the failure of the same command.
+ * Lines for a tool use, the most useful first: how the last error was fixed before, beliefs about the file or its folders,
+ * and the last failure of the same command.
  */
 export async function linesBeforeTool(
   store: Store,
@@ -44,7 +44,7 @@ export async function linesBeforeTool(
   return [...(fix === null ? [] : [fix]), ...about]
 }
 
-/** An edit or a command, by the fields of the hosts' tools; null for another tool. */
+/** Recognises an edit or a command by the input fields of the hosts' tools; null for other tools. */
 function toolUseIn(tool: JsonObject): ToolUse | null {
   const command = commandOf(tool)
   const patched = /^\*\*\* (?:Add|Update|Delete) File: (.+)$/mu.exec(command ?? '')?.[1]
@@ -53,14 +53,14 @@ function toolUseIn(tool: JsonObject): ToolUse | null {
   return command === null ? null : { kind: 'command', command }
 }
 
-/** The command of a tool that runs one in a shell. */
+/** The command of a shell tool. */
 function commandOf({ command, cmd, input }: JsonObject): string | null {
   const given = command ?? cmd ?? input
   const last = Array.isArray(given) ? given.at(-1) : given
   return typeof last === 'string' && last.trim() !== '' ? last : null
 }
 
-/** Beliefs whose text contains the path of a file, its name, or a folder it is in; the file's first. */
+/** Beliefs whose text contains the path or the name of a file, then those that contain one of its folders. */
 async function beliefsAbout(store: Store, { user, scopes }: ToolView, file: string, directory: string) {
   const path = isAbsolute(file) ? relative(directory, file) : file
   if (path.startsWith('..')) return []
@@ -90,7 +90,7 @@ async function beliefsAbout(store: Store, { user, scopes }: ToolView, file: stri
 
 const hasSlash = (folder: string): boolean => folder.includes('/')
 
-/** Whether a text contains a path, and not as a part of a longer word. */
+/** Whether a text contains a path that is not part of a longer word. */
 function contains(text: string, path: string): boolean {
   for (let at = text.indexOf(path); at >= 0; at = text.indexOf(path, at + 1)) {
     const isWhole =
@@ -100,7 +100,7 @@ function contains(text: string, path: string): boolean {
   return false
 }
 
-/** The steps of tools in other conversations, as hooks and imports store them: the call, a line break, the result. */
+/** Tool steps of other conversations, in the format of hooks and imports: the call, a line break, the result. */
 class PastSteps {
   readonly #store: Store
   readonly #view: ToolView
@@ -112,7 +112,7 @@ class PastSteps {
     this.#session = session
   }
 
-  /** When the same command failed the last time it ran. */
+  /** A line about the last run of the same command, if it failed. */
   async failureOf(command: string): Promise<readonly string[]> {
     const [last] = await this.#containing(JSON.stringify(command))
     const error = last === undefined ? null : errorIn(last.text)
@@ -124,7 +124,7 @@ class PastSteps {
     ]
   }
 
-  /** What was done between the same error and the success of the command that it came from; null if it never went away. */
+  /** The steps between an earlier occurrence of the error and the next success of the same command; null if there are none. */
   async fixOf(error: string): Promise<string | null> {
     for (const step of await this.#containing(error)) {
       const deeds = errorIn(step.text) === error ? await this.#deedsAfter(step) : ''
@@ -134,7 +134,7 @@ class PastSteps {
     return null
   }
 
-  /** The newest steps with all words of a text and the text itself. */
+  /** The newest steps that contain a text. */
   async #containing(text: string): Promise<readonly Turn[]> {
     const terms = [...termsIn(text)]
     const { terms: postings } = await this.#store.turnPostings(this.#view, terms)
@@ -185,7 +185,7 @@ const maxStatusOffset = 300
 const tellsError =
   /\b(?:\w*error|fail(?:ed|ure)?|\w*exception|cannot|can't|unable|denied|refused|undefined|unexpected|no such|not found)\b/iu
 
-/** The line that names the error of a failed command; null if the step is no command, or did not fail. */
+/** The line with the error of a failed command; null if the step is not a command or did not fail. */
 function errorIn(step: string): string | null {
   const result = step.slice(step.indexOf('\n') + 1)
   const status = failed.exec(result.slice(0, maxStatusOffset))

@@ -7,10 +7,10 @@ const path = /(?<![\w/.@-])(?:\.\/)?[\w@-][\w@.-]*(?:\/[\w@-][\w@.-]*)*\.\w{1,10
 const maxFiles = 3
 const maxGitMs = 1_000
 
-/** The files that a text names by their paths in a directory and that git reports as changed since a time. */
+/** The files whose paths occur in a text and that git reports as changed since a time. */
 export async function filesChangedSince(directory: string, text: string, since: string): Promise<readonly string[]> {
   const named = [...new Set((text.match(path) ?? []).map((one) => one.replace(/^\.\//u, '')))].slice(0, maxFiles * 5)
-  // A file that was not written since has not changed; the others may only have been checked out.
+  // Only files written since then can have changed. Git has to confirm it, because a checkout also writes files.
   const written = named.filter((file) => {
     const { mtimeMs = 0 } = statSync(join(directory, file), { throwIfNoEntry: false }) ?? {}
     return mtimeMs > Date.parse(since)
@@ -23,7 +23,7 @@ export async function filesChangedSince(directory: string, text: string, since: 
   return changed
 }
 
-/** The output of git; empty if it fails, as it does outside of a repository. */
+/** The output of git; empty if it fails, such as outside of a repository. */
 async function git(directory: string, ...args: readonly string[]): Promise<string> {
   const options = { cwd: directory, timeout: maxGitMs }
   return promisify(execFile)('git', ['--no-optional-locks', ...args], options).then(

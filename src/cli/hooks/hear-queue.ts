@@ -7,26 +7,26 @@ import type { Session } from '../session.ts'
 import { dequeue, type QueuedTurn, queuedNames, queueIn, readQueued, setAside, sweepMarks } from './hook-queue.ts'
 import { findInTranscript, stepsBefore } from './transcript.ts'
 
-/** The result of hearing the queue. */
+/** The result of processing the queue. */
 export type HeardQueue = {
   readonly kept: number
   readonly learned: number
   readonly refused: number
-  /** How many met a bug and were set aside. */
+  /** The number of messages that were set aside because of a bug. */
   readonly failed: number
-  /** `in use`: another process is hearing the queue. */
+  /** `in use`: another process is processing the queue. */
   readonly outcome: 'done' | 'store unavailable' | 'in use'
 }
 
 const nothing: HeardQueue = { kept: 0, learned: 0, refused: 0, failed: 0, outcome: 'done' }
 
 /**
- * Hears all messages in their order, one process at a time. When the store is busy it stops at that message, so that the
- * order is kept. A message that meets a bug is moved to `failed/`, so that it neither stops the others nor is lost.
+ * Stores all queued messages in order, one process at a time. If the store is busy, stops at the current message to keep the
+ * order. A message that causes a bug is moved to `failed/`, so that it neither blocks the others nor is lost.
  */
 export async function hearQueue(session: Session, dir: string): Promise<HeardQueue> {
   let sum = nothing
-  // A message may come in while the lock is being released, when no other process hears the queue.
+  // Checked again, because a message may arrive while the lock is being released.
   while (queuedNames(dir).length > 0) {
     const release = await takeQueue(ownPath(dir, join(queueIn(dir), 'lock')))
     if (release === null) return { ...sum, outcome: 'in use' }
@@ -49,7 +49,7 @@ const addCounts = (a: HeardQueue, b: HeardQueue): HeardQueue => ({
   outcome: b.outcome,
 })
 
-/** A process that hears the queue may be ended by its host; the next one waits for that. */
+/** How long to wait for the lock of a process whose host may be ending it. */
 const maxQueueWaitMs = 3_000
 
 /** Null if another process has the lock. */
@@ -62,7 +62,7 @@ async function takeQueue(lock: string): Promise<(() => void) | null> {
   }
 }
 
-/** Another process is writing, the disk is full, a file is refused, or the store waits for a repair. */
+/** Whether the error may go away: another process is writing, the disk is full, a file is refused, or the store needs repair. */
 const isBusy = (error: unknown): boolean =>
   error instanceof DamagedStore || ['unavailable', 'conflict'].includes(expectedError(error)?.code ?? '')
 
@@ -72,7 +72,7 @@ class Listener {
   readonly #memories = new Map<string, Promise<Memory>>()
 
   constructor(session: Session, dir: string) {
-    // The hook has read the project's `.credence.json`; here only the memory's own settings count.
+    // The hook has already read the project's `.credence.json`; here only the settings of the memory are needed.
     this.#session = session.places.inDirectory(dir)
     this.#dir = dir
   }
@@ -141,7 +141,7 @@ const maxSessionLength = 200
 
 const dayMs = 86_400_000
 
-/** Forgets turns that are older than the setting keepTurnsDays; 0 keeps them for ever. Returns their number. */
+/** Forgets turns that are older than keepTurnsDays; 0 keeps all turns. Returns the number of forgotten turns. */
 export async function forgetOldTurns(memory: Memory, keepTurnsDays: number, now: Date): Promise<number> {
   if (keepTurnsDays === 0) return 0
   const until = new Date(now.getTime() - keepTurnsDays * dayMs).toISOString()

@@ -2,10 +2,10 @@ import { renameSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { ownPath, writePrivate } from '../../files/own-files.ts'
 
-/** The log is kept in two files of at most this size. */
+/** The maximum size of each of the two log files. */
 const maxLogBytes = 256 * 1024
 
-/** What one run of a hook did, in names and numbers, without any text of the conversation. */
+/** One run of a hook, as names and numbers, without any text of the conversation. */
 export type HookRecord = {
   readonly at: string
   readonly host: string

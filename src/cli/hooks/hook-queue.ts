@@ -5,19 +5,19 @@ import type { TurnRole } from '../../beliefs/turn.ts'
 import { codeOf } from '../../files/leftovers.ts'
 import { checkOwn, ownPath, writePrivate } from '../../files/own-files.ts'
 
-/** A message that a hook has put into the queue, with secrets masked. */
+/** A queued message of a hook, with secrets masked. */
 export type QueuedTurn = {
   readonly role: TurnRole
-  /** Null: the text is the last answer in the transcript. */
+  /** Null if the text has to be read from the transcript: its last answer. */
   readonly text: string | null
   readonly at: string
   readonly host: string
   readonly session: string | null
   readonly user: string
-  /** The active scopes of its directory, and the scopes that turns and beliefs are written to. */
+  /** The active scopes of its directory, and the scopes for its turns and beliefs. */
   readonly scopes: readonly string[]
   readonly homeScopes: readonly string[]
-  /** The host's transcript, in which the message has an id. */
+  /** The file of the host's transcript, in which the message has an id. */
   readonly transcript: string | null
 }
 
@@ -49,7 +49,7 @@ function messagesIn(directory: string): readonly string[] {
   }
 }
 
-/** A message by its name; `gone` when another process has removed it, null when it cannot be parsed. */
+/** Reads a message by its name; `gone` if another process has removed it, null if it cannot be parsed. */
 export const readQueued = (dir: string, name: string): QueuedTurn | 'gone' | null =>
   readMessage(join(queueIn(dir), name))
 
@@ -71,7 +71,7 @@ export function setAside(dir: string, name: string): void {
   try {
     renameSync(join(queueIn(dir), name), failed)
   } catch (error) {
-    // The message was forgotten in the meantime.
+    // ENOENT: the message was forgotten in the meantime.
     if (codeOf(error) !== 'ENOENT') throw error
   }
 }
@@ -92,8 +92,8 @@ export function forgetQueued(dir: string, isMeant: (turn: QueuedTurn) => boolean
 }
 
 /**
- * `unkept`: the last prompt of the session was not kept, so the answer is not kept either. `started`: the session has been
- * given the lines for its start. `told`: it has been given a line about a tool use.
+ * A mark of a session. `unkept`: its last prompt was not stored, so the answer is not stored either. `started`: it has received
+ * the lines for its start. `told`: it has received a certain line about a tool use.
  */
 export type SessionMark = { readonly kind: 'unkept' | 'started' | 'told'; readonly of: string }
 
@@ -111,19 +111,19 @@ export const isMarked = (dir: string, mark: SessionMark): boolean =>
   statSync(markFor(dir, mark), { throwIfNoEntry: false }) !== undefined
 
 const eventPrefix = 'event-'
-/** Hosts start the hooks of one event together. Nobody sends the same prompt again so soon. */
+/** Hosts start all hooks of an event at once, and nobody sends the same prompt again within this time. */
 const maxEventMs = 2_000
 
 /**
- * Whether this process is the first to answer an event of a host. There is another one if hooks are configured both for the
- * user and for the project: the host gives both the same input.
+ * Whether this process is the first to answer an event. If hooks are configured for both the user and the project, the host
+ * starts two processes with the same input.
  */
 export function isFirstToAnswer(dir: string, event: string): boolean {
   const mark = join(queueIn(dir), `${eventPrefix}${event}`)
   try {
     ownPath(dir, mark)
   } catch {
-    // Then no hook can keep anything, but all can answer.
+    // The queue is unusable, so no hook can store a message, but all can answer.
     return true
   }
   try {

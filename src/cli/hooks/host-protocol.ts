@@ -4,15 +4,15 @@ import { withoutHookContext } from '../../beliefs/turn.ts'
 import { MemoryError } from '../../errors.ts'
 import { isObject, type JsonObject, parseObject } from '../../json.ts'
 
-/** The programs whose hooks are understood. */
+/** The programs whose hooks are supported. */
 export const hookHosts = ['claude-code', 'codex', 'gemini', 'opencode', 'cursor', 'vscode'] as const
 export type HookHost = (typeof hookHosts)[number]
 
-/** Events of hosts, and `hear`, which the others start when a message waits in the queue. */
+/** The events of hosts, and `hear`, which they start to process the queue. */
 export const hookEvents = ['session-start', 'prompt-submit', 'pre-tool', 'stop', 'pre-compact', 'hear'] as const
 export type HookEvent = (typeof hookEvents)[number]
 
-/** The hosts' own names of the events; the first is that of Claude Code and Codex. */
+/** The hosts' names for the events; Claude Code and Codex use the first. */
 const hostNames: Readonly<Record<HookEvent, readonly string[]>> = {
   'session-start': ['SessionStart', 'sessionStart'],
   'prompt-submit': ['UserPromptSubmit', 'beforeSubmitPrompt', 'BeforeAgent'],
@@ -22,13 +22,13 @@ const hostNames: Readonly<Record<HookEvent, readonly string[]>> = {
   hear: [],
 }
 
-/** An event by our name or by its host's. */
+/** Finds an event by our name or a host's name for it. */
 export const hookEventNamed = (name: string): HookEvent | undefined =>
   hookEvents.find((event) => event === name || hostNames[event].includes(name))
 
 /**
- * The answer in the host's format; empty for none. Codex refuses answers with unknown fields and takes context at three
- * events only; Cursor shows a message for the person only if it stops the prompt. `notice` is for the person.
+ * The answer in the host's format; empty for no answer. Codex refuses unknown fields, and accepts context for three events
+ * only. Cursor shows the person a message only if it stops the prompt. `notice` is for the person.
  */
 export function hookAnswer(host: HookHost, event: HookEvent, context: string, notice = ''): string {
   const line = (answer: object): string => `${JSON.stringify(answer)}\n`
@@ -45,16 +45,16 @@ export function hookAnswer(host: HookHost, event: HookEvent, context: string, no
   return line({ hookSpecificOutput: { hookEventName, additionalContext } })
 }
 
-/** The fields of a host's input that hooks use. */
+/** The fields of the host's input that hooks need. */
 export type HookPayload = {
-  /** VS Code runs the hooks in the settings of Claude Code too, and writes the names of some fields in camel case. */
+  /** VS Code also runs the hooks in Claude Code's settings, but sends some field names in camel case. */
   readonly isFromVsCode: boolean
-  /** A digest of the event: two hooks of one event have the same. Too short to guess a message from it. */
+  /** A digest that is equal for all hooks of one event. Too short to guess a message from it. */
   readonly digest: string
   readonly directory: string | null
   readonly prompt: string
   readonly session: string | null
-  /** The answer that has just ended, if the host sends it. */
+  /** The answer that has just been completed, if the host sends it. */
   readonly answer: string | null
   /** The file in which the host records the conversation. */
   readonly transcript: string | null
@@ -64,7 +64,7 @@ export type HookPayload = {
 
 const maxPayloadBytes = 64 * 1024 * 1024
 
-/** Reads the host's input until its end; null if it has not ended at `signal`. */
+/** Reads the host's input to its end; null if `signal` aborts first. */
 export async function readPayload(stdin: Readable, signal: AbortSignal): Promise<HookPayload | null> {
   const chunks: Buffer[] = []
   let size = 0
@@ -86,7 +86,7 @@ export async function readPayload(stdin: Readable, signal: AbortSignal): Promise
   return signal.aborted ? null : parsePayload(Buffer.concat(chunks).toString('utf8'))
 }
 
-/** Claude Code and Codex give `cwd`, Cursor gives the roots of its workspace. */
+/** Parses the host's input. Claude Code and Codex send `cwd`; Cursor sends the roots of its workspace. */
 function parsePayload(text: string): HookPayload {
   let value: unknown
   try {
@@ -107,7 +107,7 @@ function parsePayload(text: string): HookPayload {
     transcript: field('transcript_path'),
     tool: objectIn(given.get('tool_input')),
   }
-  // A session that starts and a compaction differ in nothing else.
+  // Only `source` distinguishes the start of a session from a compaction.
   const told = JSON.stringify([fields, field('source')])
   return {
     ...fields,
@@ -116,7 +116,7 @@ function parsePayload(text: string): HookPayload {
   }
 }
 
-/** A host that calls a tool may send an object as its JSON. */
+/** An object; hosts that call a tool may send it as JSON text. */
 const objectIn = (value: unknown): JsonObject | null =>
   isObject(value) ? value : typeof value === 'string' ? parseObject(value) : null
 

@@ -24,29 +24,29 @@ import { type HookEvent, type HookHost, type HookPayload, hookAnswer, readPayloa
 /** How long a hook waits for a locked store, from the start of its process. */
 export const hookDeadlineMs = 300
 
-/** On a busy machine, starting takes longer than the deadline. */
+/** The minimum time to wait for the store, because on a busy machine starting takes longer than the deadline. */
 const minStoreWaitMs = 100
 
-/** Hosts end a hook after 5 s. */
+/** How long to wait for the input. Hosts end a hook after 5 s. */
 const maxInputMs = 4_000
 
-/** How long the start of a session waits for messages that wait in the queue. */
+/** How long the start of a session waits for queued messages to be stored. */
 const maxHearingMs = 2_000
 
-/** Hosts do not take an answer after this time. */
+/** Hosts ignore an answer after this time. */
 const maxHookMs = 5_000
 
-/** Hosts move longer context out of sight. */
+/** For the start of a session. Hosts hide longer context. */
 const standing: Partial<Budget> = { maxPrelude: 2_000, maxCharacters: 6_000 }
-/** The other tiers were given at the start of the session. */
+/** For later prompts: the session already has the other tiers. */
 const onlyRelevant: Partial<Budget> = { maxPrelude: 0, maxPinned: 0, maxQuestions: 0, maxCharacters: 6_000 }
 
 export type HookRun = { readonly host: HookHost; readonly event: HookEvent; readonly options: StandpointOptions }
 
-/** The result of a hook, in numbers. */
+/** The result of a hook, for the log. */
 export type HookOutcome = {
   readonly dir: string
-  /** The program that runs the hook, which may have taken it from the configuration of another one. */
+  /** The program that runs the hook. It may have found the hook in the configuration of another program. */
   readonly host: HookHost
   readonly outcome: string
   readonly recalled?: number
@@ -57,8 +57,8 @@ export type HookOutcome = {
 }
 
 /**
- * Reads the host's input, puts the message into the queue, and prints the context for the host. `late`: the input did not
- * end before the host would end the hook.
+ * Reads the host's input, puts the message into the queue, and prints the context for the host. The outcome is `late` if the
+ * input does not end in time.
  */
 export async function runHook({ host: given, event, options }: HookRun, session: Session): Promise<HookOutcome> {
   if (event === 'hear') return { host: given, ...(await hearNow(options, session)) }
@@ -78,7 +78,7 @@ export async function runHook({ host: given, event, options }: HookRun, session:
   const forgetting = isPrompt ? forgettingAskedIn(payload.prompt) : ''
   const canary = isPrompt ? canaryIn(payload.prompt) : ''
   const notice = canary || forgetting || (isPrompt ? await notRemembered(payload.prompt, notKept) : '')
-  // Before anything that may fail, so that the message is not lost.
+  // The message is queued before anything that may fail, so that it is not lost.
   const isKept = notKept === null && forgetting === '' && canary === ''
   const isDoubled =
     place.hooksEnabled && ((await isAlsoConnected(here)) || !isFirstToAnswer(dir, `${event}-${payload.digest}`))
@@ -90,7 +90,7 @@ export async function runHook({ host: given, event, options }: HookRun, session:
       await reply(stdout, hookAnswer(host, event, ''))
       return { ...done, outcome: isDoubled ? 'connected as well' : 'switched off' }
     }
-    // What an ended host interrupted is stored first, so that the new session knows of it.
+    // Stores the messages that an earlier session left in the queue, so that the new session can recall them.
     if (event === 'session-start' && queuedNames(dir).length > 0)
       await Promise.race([hearNow({ ...options, dir }, here), wait(maxHearingMs, null, { ref: false })])
     const isThere = await here.places.hasMemory(options)
@@ -113,7 +113,7 @@ type HookContext = {
   readonly text: string
   /** The number of beliefs and quotes. */
   readonly recalled: number
-  /** What the session has been given with it. */
+  /** The marks to set once the host has received the text. */
   readonly told: readonly SessionMark[]
 }
 
@@ -132,7 +132,7 @@ async function contextFor(
   if (!isStart && (event !== 'prompt-submit' || prompt === '')) return nothingRecalled
   const memory = await here.memories.writing(options)
   const started: readonly SessionMark[] = session === null ? [] : [{ kind: 'started', of: session }]
-  // A prompt gets the lines for the start of a session, too, if the hook for it failed or was too late.
+  // If the hook for the start of the session failed or was too late, the prompt also gets the lines for the start.
   const isUntold = started.some((mark) => !isMarked(location.dir, mark))
   const context = await memory.recall(isStart ? '' : prompt, { budget: isStart || isUntold ? standing : onlyRelevant })
   const former = isStart ? await here.places.formerProjectNotes(options, memory) : []
@@ -145,7 +145,7 @@ async function contextFor(
   }
 }
 
-/** The files that lines of a context name and that have changed since they were said. */
+/** Files that are mentioned in lines of a context and have changed since these lines were said. */
 async function changedFilesIn({ pinned, relevant, quotes, perhaps }: Context, directory: string) {
   const said = [
     ...[...pinned, ...[...relevant, ...perhaps].map(({ belief }) => belief)].map(({ name, content, provenance }) => ({
@@ -167,7 +167,7 @@ const withChangedFiles = (block: string, files: readonly string[]): string =>
     ? block
     : block.replace('</memory>', `\nChanged since the line that names it: ${files.join(', ')}\n</memory>`)
 
-/** A line that the session was given before is not repeated. */
+/** The lines before a tool use, without lines that the session already has. */
 async function toolContext(
   here: Session,
   payload: HookPayload,
@@ -190,14 +190,14 @@ async function toolContext(
   return { text, recalled: fresh.length, told: fresh.map(markOf) }
 }
 
-/** Whether this hook belongs to the plugin of Claude Code while `connect` has put the same hooks into its settings. */
+/** Whether this is a hook of the Claude Code plugin although `connect` has added the same hooks to the settings. */
 async function isAlsoConnected({ program: { machine }, places: { workingDirectory } }: Session): Promise<boolean> {
   if (!machine.env.CLAUDE_PLUGIN_ROOT) return false
   const { hasHooks } = await import('../connect/status.ts')
   return hasHooks('claude-code', machine, workingDirectory())
 }
 
-/** No host waits for this process, so it has no deadline. */
+/** Processes the queue. There is no deadline, because no host waits for it. */
 async function hearNow(options: StandpointOptions, session: Session): Promise<Omit<HookOutcome, 'host'>> {
   const { dir } = session.places.locate(options)
   const { hearQueue } = await import('./hear-queue.ts')
@@ -205,7 +205,7 @@ async function hearNow(options: StandpointOptions, session: Session): Promise<Om
   return { dir, ...numbers, outcome: failed > 0 ? `failed: ${failed} set aside` : outcome }
 }
 
-/** Why messages of this directory are not kept; null if they are. */
+/** Why messages from this directory are not stored; null if they are. */
 function notKeptHere(here: Session, { dir }: MemoryLocation, options: StandpointOptions): 'paused' | 'excluded' | null {
   const directory = here.places.workingDirectory()
   if (pauseFor(dir, directory, new Date()) !== null) return 'paused'
@@ -214,8 +214,8 @@ function notKeptHere(here: Session, { dir }: MemoryLocation, options: Standpoint
 }
 
 /**
- * For a prompt that asks to remember something that is not stored, or that waits for review; otherwise the agent would
- * claim success. Does not repeat the words: they may be pasted.
+ * A notice for a prompt whose request to remember is not stored or waits for review; otherwise the agent would claim
+ * success. Does not repeat the statement, which may be pasted.
  */
 async function notRemembered(prompt: string, notKept: 'paused' | 'excluded' | null): Promise<string> {
   if (!isSaidByPerson(prompt)) return ''
@@ -229,7 +229,7 @@ async function notRemembered(prompt: string, notKept: 'paused' | 'excluded' | nu
     }[notKept]
     return `Nothing was stored: ${remedy}\n`
   }
-  // Nobody asks to remember a preference, and a correction may match no belief.
+  // Preferences are not explicit requests to remember, and a correction may match no belief.
   const isAsked = findings.some(({ kind }) => kind !== 'preference' && kind !== 'correction')
   return isAsked && !isDeliberate(prompt, findings)
     ? 'Not remembered yet: the message has other text as well, so its request waits until the person accepts it with `credence review`, or says "Remember: …" in a message of its own.\n'
@@ -242,11 +242,11 @@ type Queueing = { readonly queued: boolean; readonly problem: string | null }
 
 const nothingSaid: Queueing = { queued: false, problem: null }
 
-/** Puts the message into the queue. The answer to a prompt is kept only if the prompt was. */
+/** Puts the message into the queue. An answer is stored only if its prompt was. */
 async function keepSaid(payload: HookPayload, { host, event, place, isKept }: Delivery): Promise<Queueing> {
   const { prompt, session, answer } = payload
   const { dir, user, scopes, homeScopes } = place
-  // Only the transcripts of these two have a known format. Codex records prompts without an id.
+  // The transcript format is known only for these two. Codex records prompts without an id.
   const isKnown = host === 'claude-code' || (host === 'codex' && event !== 'prompt-submit')
   const transcript = isKnown ? payload.transcript : null
   const turn = async (role: QueuedTurn['role'], said: string | null): Promise<QueuedTurn> => {
@@ -263,7 +263,7 @@ async function keepSaid(payload: HookPayload, { host, event, place, isKept }: De
       if (isSaid) enqueue(dir, await turn('user', prompt))
       return { queued: isSaid, problem: null }
     }
-    // Before a compaction the answer so far, and the steps that led to it, are in the transcript alone.
+    // Before a compaction, only the transcript has the unfinished answer and its tool steps.
     const isAnswer = event === 'stop' || event === 'pre-compact'
     if (!isAnswer || !isKept || (answer ?? transcript) === null) return nothingSaid
     if (session !== null && isMarked(dir, { kind: 'unkept', of: session })) return nothingSaid
@@ -277,7 +277,7 @@ async function keepSaid(payload: HookPayload, { host, event, place, isKept }: De
   }
 }
 
-/** Secrets are masked before anything reaches the disk. */
+/** Masks secrets, before anything is written to disk. */
 async function withoutSecrets({ text, session }: Pick<QueuedTurn, 'text' | 'session'>) {
   const { maskSecrets, idWithoutSecret } = await import('../../memory/learn/secrets.ts')
   return {
@@ -290,7 +290,7 @@ function markTold(dir: string, told: readonly SessionMark[]): void {
   try {
     for (const mark of told) markSession(dir, mark, true)
   } catch (error) {
-    // A read-only disk: the session gets the lines again.
+    // Ignored, for example on a read-only disk: the session then gets the lines again.
     if (codeOf(error) === undefined && expectedError(error) === null) throw error
   }
 }
@@ -305,13 +305,13 @@ const sizeOf = ({ prelude, pinned, relevant, questions, quotes, perhaps }: Conte
 const forgetAbout =
   /^\s*(?:please\s+)?(?:forget|delete|erase)\s+(?:all|anything|everything|that|what|whatever)\s[^.!?\n]{0,20}?(?:(?:I|we)(?:['’]ve| have)?(?: ever)? (?:said|told you|mentioned|wrote)|you (?:know|remember|have))\s[^.!?\n]{0,20}?about\s+([^\n]{1,200}?)[\s.!?]*$/iu
 
-/** "Forget that my …": a clause about the person. "Forget that approach and use Redis" asks for something else. */
+/** "Forget that my …", with a clause about the person. "Forget that approach and use Redis" must not match. */
 const forgetThat =
   /^\s*(?:please\s+)?forget\s+that\s+(?=(?:I|we|my|our)\b)((?:[^\s,;:.!?]+(?:[.,:][^\s,;:.!?]+)*\s+){2}[^,;!?\n]{1,200}?)[\s.!?]*$/iu
 
 /**
- * For a prompt that asks to forget something: the command for it, since a hook can neither show what would be removed
- * nor ask. The prompt itself is not stored.
+ * A notice with the command for a prompt that asks to forget something, because a hook can neither show what would be
+ * forgotten nor ask. The prompt itself is not stored.
  */
 function forgettingAskedIn(prompt: string): string {
   if (prompt.length > 300) return ''
@@ -322,8 +322,8 @@ function forgettingAskedIn(prompt: string): string {
 }
 
 /**
- * The kind of an error and its message, without quoted values, which may be text of the conversation. The message of a bug
- * may have such text without quotes, so its place is given instead.
+ * The kind of an error and its message without quoted values, which may be text of the conversation. For a bug, whose message
+ * may contain such text without quotes, its location instead.
  */
 export function failureOf(error: unknown): string {
   const expected = error instanceof UsageError ? { code: 'usage', message: error.message } : expectedError(error)
@@ -335,7 +335,7 @@ export function failureOf(error: unknown): string {
   return `failed: ${expected.code}: ${message.slice(0, 200)}`
 }
 
-/** Prints the answer for the host. A host that has ended needs none. */
+/** Prints the answer for the host. Ignores a closed pipe, because the host has ended. */
 async function reply(stdout: Writable, text: string): Promise<void> {
   try {
     await write(stdout, text)

@@ -7,24 +7,24 @@ import { claudeCode, codex } from '../../memory/transfer/chats/agent-sessions.ts
 import { StepJoiner } from '../../memory/transfer/chats/chat.ts'
 import type { QueuedTurn } from './hook-queue.ts'
 
-/** One message of a transcript of Claude Code or Codex, or one step of a tool: its call and its result. */
+/** A message in a transcript of Claude Code or Codex, or a tool step: the call and its result. */
 export type HostMessage = {
   readonly uuid: string
   readonly role: TurnRole
   readonly text: string
-  /** When it was written; null if the line does not record it. */
+  /** When it was written; null if unknown. */
   readonly at: number | null
 }
 
-/** Only the end of a transcript is read: the message was said just now. */
+/** Only the end of a transcript is read, because the message is recent. */
 const tailBytes = 8 * 1024 * 1024
-/** The host writes a message a moment after its hooks have run. */
+/** How long to wait for a message, which the host writes shortly after running its hooks. */
 const maxWaitMs = 2_000
 const betweenLooksMs = 100
-/** The clocks of hook and host may differ by this much. */
+/** The maximum difference between the host's and the hook's times. */
 const clockSlackMs = 2_000
 
-/** Waits until a queued turn appears in the transcript; null when it does not. */
+/** Waits for a queued turn to appear in the transcript; null on timeout. */
 export async function findInTranscript(
   file: string,
   turn: Pick<QueuedTurn, 'role' | 'text' | 'at'>,
@@ -45,7 +45,7 @@ export async function findInTranscript(
   }
 }
 
-/** The steps of tools between an answer and the prompt before it, oldest first; those of Credence itself left out. */
+/** The tool steps between an answer and the prompt before it, oldest first, without those of Credence itself. */
 export function stepsBefore(file: string, answer: HostMessage): readonly HostMessage[] {
   const messages = messagesAtEnd(file)
   const end = messages.findLastIndex(({ uuid }) => uuid === answer.uuid)
@@ -59,10 +59,10 @@ export function stepsBefore(file: string, answer: HostMessage): readonly HostMes
 
 const maxSteps = 50
 
-/** The end of a transcript that is read before each tool use. */
+/** The size of the end of a transcript that is read before each tool use. */
 const lastStepBytes = 256 * 1024
 
-/** The last step of a tool that has a result: the call, a line break, the result. */
+/** The last tool step with a result: the call, a line break, the result. */
 export const lastStepIn = (file: string): HostMessage | undefined =>
   messagesAtEnd(file, lastStepBytes).findLast(({ role, text }) => role === 'tool' && text.includes('\n'))
 
@@ -87,7 +87,7 @@ function tailOf(file: string, maxBytes: number): string {
   try {
     descriptor = openSync(file, 'r')
   } catch {
-    // The host makes the file with its first message.
+    // The host creates the file with its first message.
     return ''
   }
   try {

@@ -11,19 +11,19 @@ type ProxyMemoryOptions = Pick<
   | ('dir' | 'server' | 'everyTeam' | 'semantic' | 'semanticModel')
   | ('agentShare' | 'recallBoldness' | 'evalStoreDir' | 'mirrorAuthority')
 > & {
-  /** How long a call waits for another process that locks the store. Requests wait with it. */
+  /** How long a call waits for another process that locks the store. Requests wait for the same time. */
   readonly busyTimeoutMs: number
   readonly maxTurnCharacters: number
-  /** The directory for records of recalls; null if they are not recorded. */
+  /** The directory for shadow records; null if recalls are not recorded. */
   readonly shadowRoot: string | null
 }
 
-/** Open views; the one used longest ago is closed for another. */
+/** The maximum number of open memories. Beyond it, the least recently used one is closed. */
 const maxOpen = 20
 const maxAttempts = 30
 const retryMs = 1_000
 
-/** The memories of the users and scopes that requests name. */
+/** Opens a memory for each combination of user and scopes in requests. */
 export function openProxyMemory({ maxTurnCharacters, shadowRoot, ...options }: ProxyMemoryOptions) {
   const opened = new RecentMap<Memory>(maxOpen, (memory) => memory.close())
 

@@ -19,19 +19,19 @@ type SocketProtocol = {
 
 export type AnsweringProcess = {
   readonly commands: ForeignCommands
-  /** Stops listening. Background commands continue in separate processes. */
+  /** Stops listening. Background commands are restarted in separate processes. */
   readonly close: () => Promise<void>
 }
 
 const maxConnections = 64
-/** A client that has not sent its command after this time is disconnected. */
+/** A client that sends no command within this time is disconnected. */
 const maxSilenceMs = 10_000
-/** A process may be between creating its socket and listening on it. */
+/** A newer socket may belong to a process that created it but does not listen yet. */
 const minStaleMs = 10_000
 
 /**
- * Answers the commands of other processes of this account on a local socket. Without a socket (a directory that cannot be
- * used, a path that is too long) they run their commands themselves.
+ * Answers the commands of other processes of this account on a local socket. If there can be no socket (an unusable
+ * directory, a path that is too long), those processes run their commands themselves.
  */
 export async function answerCommands(machine: Machine): Promise<AnsweringProcess> {
   const commands = new ForeignCommands()
@@ -48,7 +48,7 @@ export async function answerCommands(machine: Machine): Promise<AnsweringProcess
   const greeting = `${socket.greeting()}\n`
   const server = createServer((connection) => answer(connection, greeting, socket.maxLine, commands))
   server.maxConnections = maxConnections
-  // The socket alone does not keep a process running.
+  // The socket alone must not keep the process running.
   server.unref()
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 })
@@ -110,7 +110,7 @@ function answer(connection: Socket, greeting: string, maxLine: number, commands:
     if (end < 0 && received.length <= maxLine) return
     connection.removeAllListeners('data')
     const command = end < 0 ? null : commandIn(received.slice(0, end))
-    // A client that has gone runs the command itself.
+    // A client that has disconnected runs the command itself.
     if (command === null || connection.destroyed || connection.readableEnded) return void connection.destroy()
     connection.setTimeout(0)
     void commands.run(command).then(
@@ -123,7 +123,7 @@ function answer(connection: Socket, greeting: string, maxLine: number, commands:
 
 const answered = ['hook', 'recall', 'search', 'hear']
 
-/** Null unless the line is a command that is answered. */
+/** The command in a line; null if the line is invalid or the command is not answered here. */
 function commandIn(line: string): ForeignCommand | null {
   const given = parseObject(line)
   if (given === null) return null

@@ -6,13 +6,13 @@ import type { EnvironmentVariables } from '../text/output.ts'
 
 type Terminal = { readonly isTTY?: boolean; readonly columns?: number }
 
-/** A command of another process of this account, with everything that it knows of its environment. */
+/** A command of another process of this account, with the environment of that process. */
 export type ForeignCommand = {
   readonly argv: readonly string[]
   readonly cwd: string
   readonly env: EnvironmentVariables
   readonly home: string
-  /** Its whole standard input. */
+  /** The complete standard input. */
   readonly input: string
   /** How long the other process has run. */
   readonly ageMs: number
@@ -20,12 +20,12 @@ export type ForeignCommand = {
   readonly stderr: Terminal
 }
 
-/** The result of a command, for the process that asked. */
+/** The result of a command, for the process that requested it. */
 export type CommandEnding = { readonly exitCode: number; readonly stdout: string; readonly stderr: string }
 
 type Background = Pick<ForeignCommand, 'argv' | 'env'> & { readonly ended: Promise<unknown> }
 
-/** Runs commands of other processes in this one, with the result that they would have had there. */
+/** Runs commands of other processes in this one, with the same results. */
 export class ForeignCommands {
   readonly #running = new Set<Promise<unknown>>()
   readonly #background = new Set<Background>()
@@ -44,7 +44,7 @@ export class ForeignCommands {
       stdout,
       stderr,
       startedAt: performance.now() - command.ageMs,
-      // Instead of another process, because this one keeps running. Not before the answer has been sent.
+      // Runs here rather than in a new process, because this process keeps running, and starts after the answer was sent.
       startDetached: async (argv, variables) => {
         const env = { ...command.env, ...variables }
         if (this.#isHandedOver) return processEnvironment().startDetached?.(argv, env)
@@ -56,7 +56,7 @@ export class ForeignCommands {
     }
     const ending = main(command.argv, environment).then((exitCode) => stdout.ending(exitCode, stderr))
     this.#track(ending)
-    // A hook prints its whole answer at once, and its exit code is always 0. The host does not wait for the rest of its work.
+    // A hook prints its answer in one piece, and its exit code is always 0, so the host need not wait for the rest of its work.
     if (command.argv[0] !== 'hook' || command.argv.includes('--json')) return ending
     return Promise.race([ending, stdout.printed.then(() => stdout.ending(0, stderr))])
   }
@@ -66,12 +66,12 @@ export class ForeignCommands {
     void running.catch(() => {}).finally(() => this.#running.delete(running))
   }
 
-  /** Waits for the commands that run, and for those that they leave to run. */
+  /** Waits for the running commands and for the background commands that they start. */
   async finish(): Promise<void> {
     while (this.#running.size > 0) await Promise.allSettled(this.#running)
   }
 
-  /** Moves background commands to separate processes, because a host does not wait long for this one. */
+  /** Restarts background commands in separate processes, because a host does not wait long for this process to end. */
   async handOver(): Promise<void> {
     this.#isHandedOver = true
     const { startDetached } = processEnvironment()
@@ -109,7 +109,7 @@ class Collector extends Writable {
     done()
   }
 
-  /** Settled with the first text, even if it is empty. */
+  /** Resolves with the first write, even of an empty text. */
   get printed(): Promise<void> {
     return this.#first.promise
   }

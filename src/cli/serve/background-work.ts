@@ -14,7 +14,7 @@ type Ended = { readonly exitCode: number | null; readonly stdout: string; readon
 /** Output beyond this is dropped. */
 const maxCharacters = 4_000_000
 
-/** Runs this program in another process, for work that would keep this one from answering. */
+/** Runs this program in another process, for work that would block this one. */
 function runProgram(
   { program: { machine }, places: { workingDirectory } }: Session,
   argv: readonly string[],
@@ -76,7 +76,7 @@ export function backgroundWork(
     }
     const runId = newRunId(pack, '', new Date())
     const argv = ['benchmark', 'run', pack, '--run-id', runId, '--explain', '--evals', evalRoot, '--dir', dir]
-    // A request for a run switches the harness on.
+    // The request for a run is explicit, so it overrides a disabled harness.
     const env = { CREDENCE_EVAL_HARNESS_ENABLED: 'true' }
     const ended = runProgram(session, argv, { env, signal: stopping.signal })
       .then(({ exitCode, stderr }) => {
@@ -94,7 +94,7 @@ export function backgroundWork(
 
   return {
     doctor: async () => {
-      // The command would take it for a memory that is yet to be made.
+      // Checked here, because the command would treat a missing file as a memory that was never created.
       const file = storeFile(dir)
       if ((await session.places.storeFile(dir)) === file && !existsSync(file)) {
         const detail = `${file} was moved or deleted while it was served; put it back, or start the server again`
@@ -116,7 +116,7 @@ export function backgroundWork(
     checking: () => checking,
     startRun: async (pack: string) => ({ runId: (await begin(pack)).runId }),
     running: () => running?.pack ?? null,
-    /** Runs packs one after the other; settles when all are done. */
+    /** Runs packs one after the other, and resolves when all are done. */
     runAll: async (packs: readonly string[]) => {
       for (const pack of packs) {
         if (stopping.signal.aborted) return

@@ -51,7 +51,7 @@ type DemoConversation = {
 const minuteMs = 60_000
 const dayMs = 86_400_000
 
-/** A relation between two beliefs, and a question with the decision that settled it. */
+/** Adds a relation between two beliefs, and a question with the decision that settled it. */
 async function connectSome(ports: Ports): Promise<void> {
   const memory = memoryAs(ports, defaultAuthor)
   const scopes = [ledger]
@@ -68,7 +68,7 @@ async function connectSome(ports: Ports): Promise<void> {
   await memory.resolve('invoice numbers', { name: 'invoice numbering', content: 'Invoice numbers never restart.' })
 }
 
-/** The same two weeks ago, and conversations since then in which things were remembered and recalled. */
+/** Fills the demo as of two weeks ago, and adds conversations since then in which beliefs were stored and recalled. */
 export async function fillDemoWithPast(ports: Ports, dir: string): Promise<void> {
   const start = ports.now().getTime()
   const at = (ms: number): Ports => ({ ...ports, now: () => new Date(ms) })

@@ -91,13 +91,13 @@ export async function openServedStore(
   })
   const evalRoot = (isDemo ? null : settings.evalStoreDir) ?? evalStoreOf(dir)
   const isRecordingShadows = isDemo || (settings.evalHarnessEnabled && settings.evalShadowModeEnabled)
-  // Trying a message on a page is not a use of the memory.
+  // A message that is tried on a page does not count as a use of the memory.
   const { counter: _counter, ...uncounted } = ports
-  /** By author, since each agent has its own origin. Closing one only writes pending records; requests may continue. */
+  /** Memories with shadow records, by author. Closing one only writes its pending records; requests may continue to use it. */
   const watched = new RecentMap<Memory>(maxAuthors, (memory) => void memory.close())
   const plain = (author: Author): Memory => ({
     ...memoryFrom(author.origin === 'dashboard' ? uncounted : ports, { user, scopes, agent: null, author }),
-    // All of them share one store, which is closed once.
+    // The memories share one store, which is closed separately.
     close: async () => {},
   })
   const shadow = isRecordingShadows ? await import('../../eval/shadow/shadow.ts') : null
@@ -119,7 +119,7 @@ export async function openServedStore(
   const served: ServedMemory = {
     view: { user, scopes, homeScopes, agent: null, hasFixedScopes: false },
     memories: {
-      // Trying a message on a page is not a live recall.
+      // A message that is tried on a page is not a live recall, so it gets no shadow record.
       dashboard: plain({ actor: 'person', origin: 'dashboard' }),
       http: memoryAs({ actor: 'person', origin: 'http' }),
       agent: memoryAs({ actor: 'agent', origin: 'http' }),
@@ -217,7 +217,7 @@ function evalStoreOf(dir: string): string {
   return root
 }
 
-/** The evidence and the grade of a task, as far as they were kept. */
+/** The evidence and the grade of a task; null if the evidence was not kept. */
 async function taskWorkOf(folder: string, taskId: string, repeat: number): Promise<TaskEvidence | null> {
   const { readEvidence } = await import('../../tasks/run/evidence-folder.ts')
   const { evidencePath, readGrade } = await import('../../tasks/task-outcomes.ts')

@@ -8,18 +8,18 @@ import type { Caller } from '../../operations/operation.ts'
 import type { ServedMemory } from '../../operations/served-memory.ts'
 import { RecentMap } from '../../recent-map.ts'
 
-/** The author of an agent's changes: its token, since it can give itself any name. */
+/** The origin of an agent's changes. Its token, because an agent can give itself any name. */
 const tokenOrigin = ({ tokenId }: Principal): string => `token:${tokenId}`
 
-/** The memory of a person together with those of their teams, as far as a token opens them. */
+/** The memories of a person and of their teams as one, limited to the scopes of a token. */
 export function principalMemory(ports: Ports, principal: Principal, author: Author): Memory {
   const scopes = principal.scopes.filter((scope) => teamOf(scope) === null)
   const own = memoryFrom(ports, { user: principal.person, scopes, agent: null, author })
-  // All memories share one store, which is closed once.
+  // The memories share one store, which is closed separately.
   return memberMemory({ ...own, close: async () => {} }, ports, principal, author)
 }
 
-/** The memory of the holder of a token of the store, or of one of their teams, as the server serves it. */
+/** The memory that the server serves to the holder of a token, or that of one of their teams. */
 export function tenantMemory(
   base: ServedMemory,
   ports: ServedMemory['ports'],
@@ -28,14 +28,14 @@ export function tenantMemory(
 ): ServedMemory {
   const user = team === undefined ? principal.person : teamOwner(team)
   const scopes = principal.scopes.filter((scope) => team === undefined || teamOf(scope) === team)
-  // Trying a message on a page is not a use of the memory.
+  // A message that is tried on a page does not count as a use of the memory.
   const { counter: _counter, ...uncounted } = ports
   const memoryAs = (author: Author): Memory => {
     const used = author.origin === 'dashboard' ? uncounted : ports
     return team === undefined ? principalMemory(used, principal, author) : memoryOfTeam(used, principal, team, author)
   }
   const head = async () => {
-    // Numbers of others' changes are not theirs to know.
+    // The head of the whole journal would reveal how much other people change.
     const [last] = await ports.store.events(user, { limit: 1, hearing: true })
     return { number: last?.number ?? 0, hash: last?.hash ?? '' }
   }
@@ -58,7 +58,7 @@ type McpHandler = ReturnType<ReturnType<typeof memoryMcp>['httpHandler']>
 
 const maxHandlers = 1_000
 
-/** MCP over HTTP for every caller: for the server's own user with the options `own`, and for the holder of a token of the store. */
+/** MCP over HTTP: for the server's own user with the options `own`, and for the holders of tokens. */
 export function tenantMcp(ports: Ports, own: McpOptions) {
   const ofInstallation = memoryMcp(own).httpHandler()
   const handlers = new RecentMap<McpHandler>(maxHandlers, (handler) => void handler.close())

@@ -3,7 +3,7 @@ import { localDay } from '../../local-time.ts'
 import type { EditResult } from '../../memory/change/edit.ts'
 import { indentText, lines, type Style, stripControlCharacters } from './output.ts'
 
-/** Everything that is not usual about a belief; usual is active, certain, and visible to every agent. */
+/** The kind and scopes of a belief, and everything unusual. Usual is: active, certain, and visible to every agent. */
 export function marksOf(belief: Belief): readonly string[] {
   const { status, agent, supersededBy, resolvedAt, proposedFor } = belief
   const isUsual = status === 'active' || status === 'superseded' || proposedFor !== null
@@ -41,7 +41,7 @@ export const beliefBlock = (
 export const nameText = (belief: Pick<Belief, 'name' | 'id'>): string =>
   `"${stripControlCharacters(belief.name)}" (${stripControlCharacters(belief.id)})`
 
-/** Everything a belief can be found by. */
+/** The name and the aliases by which a belief is found. */
 export const foundBy = ({ name, aliases }: Belief): string =>
   `Found by: ${[name, ...aliases].map(stripControlCharacters).join(', ')}`
 

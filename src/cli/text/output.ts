@@ -11,7 +11,7 @@ type Paint = (text: string) => string
 
 const paints = ['bold', 'dim', 'underline', 'red', 'green', 'yellow', 'cyan'] as const
 
-/** Colours and the width of lines; `width` is unbounded in a pipe. Without colour every paint returns its text. */
+/** Colours and the line width, which is unlimited in a pipe. Without colour, every paint returns its text unchanged. */
 export type Style = Readonly<Record<(typeof paints)[number], Paint>> & {
   readonly width: number
   /** What a person types to start Credence. */
@@ -24,7 +24,7 @@ const widestText = 100
 export function styleFor(stream: OutputStream, env: EnvironmentVariables): Style {
   const width = stream.isTTY ? Math.min(stream.columns ?? 80, widestText) : Number.POSITIVE_INFINITY
   if (!wantsColour(stream, env)) return plain(width)
-  // `wantsColour` has looked at the stream.
+  // `wantsColour` has already checked the stream.
   return makeStyle((name) => (text) => (text === '' ? '' : styleText(name, text, { validateStream: false })), width)
 }
 
@@ -32,11 +32,11 @@ export const plain = (width: number): Style => makeStyle(() => (text) => text, w
 
 function makeStyle(paint: (name: (typeof paints)[number]) => Paint, width: number): Style {
   const painted = Object.fromEntries(paints.map((name) => [name, paint(name)]))
-  // One for each of the names.
+  // There is one entry for each name.
   return { ...(painted as Omit<Style, 'width' | 'command'>), width, command: 'credence' }
 }
 
-/** Colour only on a terminal that can and may; see no-color.org and force-color.org. */
+/** Whether to use colour: on a terminal that supports it, unless variables say otherwise (no-color.org, force-color.org). */
 export function wantsColour({ isTTY = false }: { readonly isTTY?: boolean }, env: EnvironmentVariables): boolean {
   const isSet = (name: string): boolean => env[name] !== undefined && env[name] !== ''
   if (isSet('FORCE_COLOR')) return env.FORCE_COLOR !== '0' && env.FORCE_COLOR !== 'false'
@@ -44,7 +44,7 @@ export function wantsColour({ isTTY = false }: { readonly isTTY?: boolean }, env
   return isTTY
 }
 
-/** Resolves when the text has been handed over, so that an error of the stream surfaces here and nowhere else. */
+/** Resolves when the stream has accepted the text, so that its errors are thrown here. */
 export const write = (stream: Writable, text: string): Promise<void> =>
   new Promise((resolve, reject) => {
     stream.write(text, (error) => (error ? reject(isClosedPipe(error) ? error : cannotPrint(error)) : resolve()))
@@ -61,7 +61,7 @@ export const isClosedPipe = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && (error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED')
 
 /**
- * Text from a memory, fit for a terminal: nothing in it can move the cursor, change colours or reverse the reading
+ * Makes text from a memory safe for a terminal: it cannot move the cursor, change colours or reverse the reading
  * direction.
  */
 export const stripControlCharacters = (text: string): string =>
@@ -96,14 +96,14 @@ export const indentText = (text: string, indent: number, width = Number.POSITIVE
 const wide =
   /\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}|\p{Script=Hangul}|\p{Emoji_Presentation}|[\u3000-\u303e\uff01-\uff60]/u
 
-/** The columns of a terminal that a text takes: two for a wide character, none for a combining mark. */
+/** The width of a text in terminal columns: two for a wide character, zero for a combining mark. */
 function widthOf(text: string): number {
   if (/^[ -~]*$/u.test(text)) return text.length
   const characters = [...text.replaceAll(/\p{M}|\u200d/gu, '')]
   return characters.length + characters.filter((character) => wide.test(character)).length
 }
 
-/** Rows of cells in columns as wide as they need, two spaces apart; the last column wraps. */
+/** Aligns rows of cells in columns, two spaces apart; the last column wraps. */
 export function columns(
   rows: readonly (readonly string[])[],
   { indent = 2, width = Number.POSITIVE_INFINITY } = {},
@@ -127,14 +127,14 @@ export function columns(
     .join('\n')
 }
 
-/** A table of facts: rows without indent. */
+/** Aligned columns without an indent. */
 export const table = (rows: readonly (readonly string[])[], width?: number): string =>
   columns(rows, width === undefined ? { indent: 0 } : { indent: 0, width })
 
-/** A text, perhaps of several lines, or none. */
+/** One or several lines of text; false is omitted. */
 export type Part = string | false | readonly (string | false)[]
 
-/** The parts that are texts, one a line: `isNew && 'It is new.'` is left out when it is false. */
+/** Joins the parts with line breaks, without those that are false, such as `isNew && 'It is new.'`. */
 export const lines = (...parts: readonly Part[]): string =>
   parts
     .flat()
@@ -148,7 +148,7 @@ export const pluralize = (count: number, noun: string): string => `${count} ${no
 export const listShort = (items: readonly string[], max: number): string =>
   items.length <= max ? items.join(', ') : `${items.slice(0, max).join(', ')} and ${items.length - max} more`
 
-/** A note about the items of a list that are not shown; none when all are. */
+/** A note about the items of a list that are not shown; empty if all are shown. */
 export function moreNote(noun: string, total: number, end: number): readonly string[] {
   return total > end ? [`${pluralize(total - end, `more ${noun}`)}; see them with --offset ${end}.`] : []
 }

@@ -1,7 +1,7 @@
 import type { EnvironmentVariables, OutputStream } from './output.ts'
 
 const barWidth = 28
-/** The time left is shown after this. */
+/** The remaining time is shown after this time. */
 const patienceMs = 2_000
 
 type ProgressOptions = {
@@ -12,14 +12,14 @@ type ProgressOptions = {
 
 export type Progress = { readonly label: string; readonly done: number; readonly total: number }
 
-/** One line that is drawn over itself. On anything but a terminal it draws nothing. `report` hears of every step. */
+/** A progress line that is redrawn in place, on a terminal only. `report` is called for every step. */
 export class ProgressBar {
   readonly #stream: OutputStream
   readonly #isShown: boolean
   readonly #clock: () => number
   readonly #report: (progress: Progress) => void
   #drawn = ''
-  /** Where the work under way began; null when there is none. */
+  /** The start of the current work; null if there is none. */
   #began: { readonly at: number; readonly done: number; readonly total: number } | null = null
 
   constructor(stream: OutputStream, env: EnvironmentVariables, options: ProgressOptions = {}) {
@@ -32,7 +32,7 @@ export class ProgressBar {
   show(label: string, done: number, total: number): void {
     this.#report({ label, done, total })
     if (!this.#isShown) return
-    // Another total is other work, with another speed.
+    // A different total means different work, with its own speed.
     if (this.#began?.total !== total || done < this.#began.done) this.#began = { at: this.#clock(), done, total }
     const filled = total === 0 ? 0 : Math.round((done / total) * barWidth)
     const bar = `${'█'.repeat(filled)}${'░'.repeat(barWidth - filled)}`
@@ -42,14 +42,14 @@ export class ProgressBar {
     this.#stream.write(`\r${line}\u001b[K`)
   }
 
-  /** Takes the line away, so that the answer begins on a clean one. */
+  /** Erases the line, so that the answer starts on an empty one. */
   clear(): void {
     if (this.#drawn !== '') this.#stream.write('\r\u001b[K')
     this.#drawn = ''
     this.#began = null
   }
 
-  /** As long again as it took so far, for every part that is left. */
+  /** The remaining time, estimated from the average speed so far. */
   #timeLeft(done: number): string {
     if (this.#began === null) return ''
     const { at, done: before, total } = this.#began

@@ -62,7 +62,7 @@ export function explanationLines({ matches, explanation }: RelevantBelief): read
   return matches.length === 1 ? clauses : [...clauses, `together: ${arithmetic(explanation)}`]
 }
 
-/** Why a belief that was mentioned is not among the relevant ones, as the end of a sentence. */
+/** Why a mentioned belief is not among the relevant ones, as the end of a sentence. */
 export function reasonText(reason: NearMissReason): string {
   switch (reason.kind) {
     case 'other-scope':
@@ -94,10 +94,10 @@ const budgetText: Readonly<Record<BudgetLimit, string>> = {
   maxCharacters: 'the belief has too many characters for the remaining budget',
 }
 
-/** How to show a context; `ages` has the marks of beliefs whose age matters, by id. */
+/** How to show a context; `ages` has the marks for beliefs whose age matters, by id. */
 type ContextView = { readonly explain: boolean; readonly ages: ReadonlyMap<string, readonly string[]> }
 
-/** A context for people: the same tiers as an agent gets, in the same order. */
+/** A context as text for people, with the same tiers in the same order as for an agent. */
 export function contextText(context: Context, { explain, ages }: ContextView, style: Style): string {
   const { prelude, pinned, relevant, questions, quotes, perhaps, quoteDecision, nearMisses = [] } = context
   const misses = nearMisses.map(({ belief, reason }) => `${nameText(belief)}: ${reasonText(reason)}`)
@@ -137,7 +137,7 @@ function relevantBlock(relevant: RelevantBelief, { explain, ages }: ContextView,
 const perhapsBlock = (one: PerhapsBelief, ages: ContextView['ages'], style: Style): string =>
   lines(beliefBlock(one.belief, style, { age: ages.get(one.belief.id) }), dimLine(meaningText(one), style))
 
-/** How near a belief is to the message, and how near it has to be. */
+/** The similarity of a belief to the message, and the required minimum. */
 export const meaningText = ({ cosine, minCosine }: Omit<PerhapsBelief, 'belief'>): string =>
   `The cosine of its content with the message is ${roundText(cosine)}; beliefs are shown as perhaps relevant from ${roundText(minCosine)} on.`
 
@@ -155,16 +155,16 @@ function quoteBlock(quote: Quote, decision: QuoteDecision | undefined, explain: 
   )
 }
 
-/** The person whose memory it is has no name in it. */
+/** The name of the speaker; "you" for the owner of the memory, whose turns have no name. */
 export function speakerOf({ speaker, role, origin = 'person', ...turn }: SpokenTurn): string {
   const reporter = reporterOf({ role, origin, ...turn })
-  // Any program may give any speaker to an answer, so its role is always shown.
+  // A program may name any speaker for an assistant's turn, so its role is always shown.
   const note = reporter ?? (role === 'user' ? null : role)
   if (speaker === null) return stripControlCharacters(note ?? 'you')
   return stripControlCharacters(note === null ? speaker : `${speaker} (${note})`)
 }
 
-/** A quote of a recall has no origin: it is always the person's. */
+/** A turn, or a quote of a recall: quotes have no origin, because they are always the person's. */
 type SpokenTurn = Pick<Turn, 'speaker' | 'role'> & Partial<Pick<Turn, 'origin' | 'host'>>
 
 /** "3 words of the message count ("rent", "kayak", "Norway"); this contains "rent", "kayak"." */
@@ -181,7 +181,7 @@ export function sharedText({ shared, nearby }: Quote, asked: readonly string[]):
   return `${pluralize(asked.length, 'word')} of the message ${asked.length === 1 ? 'counts' : 'count'} (${quoteWords(asked)}); ${held}${around}.`
 }
 
-/** With `--explain`: the best quote that was not shown, and why. */
+/** For `--explain`: the best quote that was not shown, and the reason. */
 function silenceLines(quotes: readonly Quote[], decision: QuoteDecision | undefined, style: Style): readonly string[] {
   if (quotes.length > 0 || decision === undefined || decision.best === null) return []
   const { best, asked, unclear } = decision
@@ -197,7 +197,7 @@ function silenceLines(quotes: readonly Quote[], decision: QuoteDecision | undefi
   ]
 }
 
-/** Why a turn is left out that would be quoted if nothing newer spoke of the same thing. */
+/** The reason for omitting a turn that would be quoted if there were no newer turns about the same thing. */
 export const unclearText = 'Several newer turns speak of the same thing, and may have changed it.'
 
 /** The probability that a line helps, and the thresholds. */

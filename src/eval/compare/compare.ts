@@ -3,12 +3,12 @@ import { type MetricSense, metricSense } from '../score/metric-direction.ts'
 import { alpha, holm, type Interval, mcNemarExact, mean, pairedBootstrap, signFlipTest } from '../score/statistics.ts'
 import type { CaseResult } from '../store/schemas/run.ts'
 
-/** Smaller differences come from the order of summation and count as none. */
+/** Smaller differences are rounding errors of the summation order and count as zero. */
 export const dust = 1e-9
 
 /**
- * `better` and `worse` are certain, or beyond chance and large enough to matter; `cannot tell` is a large fall that
- * could be chance; `no evidence` is any other change of varying results.
+ * `better` and `worse` are certain, or both statistically significant and large enough to matter. `cannot tell` is a large fall
+ * that could be chance; `no evidence` is any other change of varying results.
  */
 export const figureVerdicts = ['better', 'worse', 'same', 'no evidence', 'cannot tell', 'dropped', 'new'] as const
 export type FigureVerdict = (typeof figureVerdicts)[number]
@@ -27,10 +27,10 @@ export type FigureComparison = {
 type FigureTest = {
   readonly method: 'exact McNemar' | 'sign flip and paired bootstrap'
   readonly pairs: number
-  /** The mean change over these pairs. */
+  /** The mean change over the pairs. */
   readonly effect: number
   readonly p: number
-  /** The same after correction for the number of figures compared. */
+  /** `p` after correction for the number of compared figures. */
   readonly adjustedP: number
   readonly interval: Interval | null
 }
@@ -38,7 +38,7 @@ type FigureTest = {
 type Compared = { readonly base: Figures; readonly candidate: Figures; readonly acceptedChange?: string | null }
 export type BenchmarkComparison = ReturnType<typeof compareBenchmark>
 
-/** Compares a benchmark with its counterpart. `acceptedChange` is the reason given for a change of the pack. */
+/** Compares a benchmark with its counterpart. `acceptedChange` is the reason for accepting a changed pack. */
 export function compareBenchmark({ base, candidate, acceptedChange = null }: Compared) {
   const { obstacles, notes, remedy } = comparability(base, candidate, acceptedChange)
   const shared = sharedCases(base, candidate)
@@ -59,10 +59,10 @@ export function compareBenchmark({ base, candidate, acceptedChange = null }: Com
     candidateRunId: candidate.runId,
     basePassRate: ours.passRate,
     candidatePassRate: theirs.passRate,
-    /** Why the two sides cannot be compared; no figure was compared unless it is empty. */
+    /** Why the two sides cannot be compared; if there is any obstacle, no figure is compared. */
     obstacles: blocked,
     remedy: remedy ?? (isEmpty ? `${samePack}.` : 'Repeat the run of the base so that its cases pass or fail.'),
-    /** Which cases lost their verdict or a score in the candidate, in a sentence; null unless they are too many to be left out. */
+    /** A sentence about the cases that lost their verdict or a score in the candidate; null if these are few enough to ignore. */
     unjudged: lostJudgements(ours, theirs, shared),
     notes: [...notes, ...comparisonNotes(figures, cases, base.isNoisy && shared === null)],
     figures,
@@ -70,19 +70,19 @@ export function compareBenchmark({ base, candidate, acceptedChange = null }: Com
   }
 }
 
-/** Whether a case passed or failed, or has a score. A side that did not count its cases is taken at its word. */
+/** Whether any case passed, failed or has a score. A side without counts is assumed to be measured. */
 const isMeasured = ({ judgedCases, errorCases, metrics }: Figures): boolean =>
   judgedCases === null || judgedCases > (errorCases ?? 0) || Object.keys(metrics).length > 0
 
 const maxNamed = 5
 
-/** At most five ids, and how many more there are. */
+/** The first five ids, and the number of further ones. */
 export const listIds = (ids: readonly string[]): string =>
   ids.length <= maxNamed ? ids.join(', ') : `${ids.slice(0, maxNamed).join(', ')} and ${ids.length - maxNamed} more`
 
 /**
- * Whether two sides measured the same thing: an obstacle forbids the comparison, a note is shown with it. With an
- * `acceptedChange` differences of the pack are notes.
+ * Whether two sides measured the same thing: an obstacle forbids the comparison, a note is shown with it. With an `acceptedChange`,
+ * differences between the packs are notes.
  */
 export function comparability(base: Figures, candidate: Figures, acceptedChange: string | null = null) {
   const ofPack = packDifferences(base, candidate)
@@ -104,7 +104,7 @@ export function comparability(base: Figures, candidate: Figures, acceptedChange:
       notes.push(`${ours.name} went from version ${ours.version} to ${theirs.version}.`)
   }
   if (base.seed !== null && candidate.seed !== null && base.seed !== candidate.seed) {
-    // Where results do not vary, the seed changes the order of cases at most.
+    // If results do not vary, the seed affects only the order of cases.
     const list = base.isNoisy || candidate.isNoisy ? obstacles : notes
     list.push(`Different seeds: ${base.seed} and ${candidate.seed}.`)
   }
@@ -158,7 +158,7 @@ type SharedCase = { readonly id: string; readonly base: CaseResult; readonly can
 
 function sharedCases({ cases: ours }: Figures, { cases: theirs }: Figures): readonly SharedCase[] | null {
   if (ours === null || theirs === null) return null
-  // Sorted by id: neither a sum nor a resampling may depend on the order of the files.
+  // Sorted by id: sums and resampling must not depend on the order of the files.
   return [...ours.keys()].sort().flatMap((id) => {
     const base = ours.get(id)
     const candidate = theirs.get(id)
@@ -203,7 +203,7 @@ function compareFigures(base: Figures, candidate: Figures): readonly FigureCompa
   return adjustForMultipleTests(tested).map((figure) => ({ ...figure, verdict: testedVerdict(figure) }))
 }
 
-/** The metrics over the cases that both sides answered. A score has no counterpart if the other side ended in an error. */
+/** The metrics over the cases that both sides answered, because a score has no counterpart if the other side returned an error. */
 function answeredMetrics(
   { metrics }: Figures,
   side: 'base' | 'candidate',
@@ -215,7 +215,7 @@ function answeredMetrics(
   return Object.fromEntries(Object.entries(metrics).map(([name, stated]) => [name, overAnswered(name) ?? stated]))
 }
 
-/** Corrects every probability for the number of figures of this benchmark; other benchmarks do not change the verdict. */
+/** Corrects every p-value for the number of figures of this benchmark; other benchmarks do not affect the verdict. */
 function adjustForMultipleTests(figures: readonly FigureComparison[]): readonly FigureComparison[] {
   const tests = figures.flatMap(({ test }) => (test === null ? [] : [test]))
   const adjusted = holm(tests.map(({ p }) => p))
@@ -225,7 +225,7 @@ function adjustForMultipleTests(figures: readonly FigureComparison[]): readonly 
   })
 }
 
-/** The base's declarations decide: a candidate must not choose the rule it is judged by. */
+/** Uses the base's declarations: a candidate must not choose the rules by which it is judged. */
 function compareExactly(
   figure: string,
   base: number | null,
@@ -240,12 +240,12 @@ function compareExactly(
 
 function exactVerdict({ direction, minEffect }: MetricSense, delta: number): FigureVerdict {
   const gain = direction === 'higher' ? delta : -delta
-  // Written as "not above" so that a gain that is not a number is a loss.
+  // Written as "not above" so that NaN counts as a loss.
   if (!(gain >= -(minEffect + dust))) return 'worse'
   return gain > minEffect + dust ? 'better' : 'same'
 }
 
-/** How many cases changed sides. A case that the candidate left out or did not judge has not passed. */
+/** Tests how many cases changed between pass and fail. A case that the candidate left out or did not judge counts as not passed. */
 function flipTest(shared: readonly SharedCase[], holds: (result: CaseResult) => boolean): FigureTest | null {
   const judged = shared.filter(({ base }) => isJudged(base))
   const { broken, fixed } = caseChanges(judged, holds)
@@ -283,24 +283,24 @@ function shiftTest({ figure }: FigureComparison, shared: readonly SharedCase[]):
   }
 }
 
-/** The smallest effect that matters if the pack declares none: one twentieth of the figure's range. */
+/** The smallest effect that matters if the pack declares none, as a share of the figure's range. */
 const defaultEffect = 0.05
 
-/** Worse or better needs both: more than chance, and at least the smallest effect that matters. */
+/** `worse` and `better` need both a significant change and at least the smallest effect that matters. */
 function testedVerdict({ figure, delta, sense, base, candidate, verdict, test }: FigureComparison): FigureVerdict {
   if (delta === null) return verdict
   const declared = sense.minEffect > 0 ? sense.minEffect : defaultEffect * widthOf(sense, base, candidate)
-  // Errors are counted, but their test is about shares.
+  // `errorCases` is a count, but its test is about shares.
   const matters = figure === 'errorCases' ? defaultEffect : declared
   const change = test?.effect ?? delta
   const gain = sense.direction === 'higher' ? change : -change
   const isBeyondChance = test !== null && test.adjustedP < alpha
-  // Written as "not above" so that a gain that is not a number is a loss.
+  // Written as "not above" so that NaN counts as a loss.
   if (!(gain > -(matters - dust))) return isBeyondChance ? 'worse' : 'cannot tell'
   return gain >= matters - dust && isBeyondChance ? 'better' : 'no evidence'
 }
 
-/** The declared range of a figure, else its size. Symmetric in both sides. */
+/** The declared range of a figure, else its larger value. Symmetric in both sides. */
 const widthOf = ({ range }: MetricSense, base: number | null, candidate: number | null): number =>
   range === null ? Math.max(Math.abs(base ?? 0), Math.abs(candidate ?? 0), dust) : range[1] - range[0]
 
@@ -308,7 +308,7 @@ const passes = ({ verdict }: CaseResult): boolean => verdict === 'pass'
 const isError = ({ verdict }: CaseResult): boolean => verdict === 'error'
 const isAnswered = (result: CaseResult): boolean => !isError(result) && result.verdict !== 'skipped'
 
-/** A candidate must not look better by leaving cases or scores out. Where results vary, a share below the default effect may be missing. */
+/** A candidate must not look better by leaving cases or scores out. If results vary, a share below `defaultEffect` may be missing. */
 function lostJudgements(base: Figures, candidate: Figures, shared: readonly SharedCase[] | null): string | null {
   const mayLose = (lost: number, of: number): boolean => lost <= 0 || (base.isNoisy && lost < of * defaultEffect)
   if (shared === null) {
@@ -328,7 +328,7 @@ function lostJudgements(base: Figures, candidate: Figures, shared: readonly Shar
   return `${cases(unscored)} that passed on both sides lost a score: ${listIds(unscored)}.`
 }
 
-/** Which scores apply to a failing case may depend on its answer; a passing case keeps its scores. */
+/** Only cases that pass on both sides: which scores apply to a failing case may depend on its answer. */
 const lostScore = ({ base, candidate }: SharedCase): boolean =>
   passes(base) &&
   passes(candidate) &&

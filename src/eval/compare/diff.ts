@@ -7,7 +7,7 @@ import { problemText } from '../store/parse-artifact.ts'
 import { type CaseRecord, CaseVerdict } from '../store/schemas/run.ts'
 import { comparability, dust } from './compare.ts'
 
-/** The stages of an answer in their order; a diff names the first that differs. */
+/** The stages of an answer in order; a diff names the first stage that differs. */
 const stages = ['answered', 'query', 'match', 'score', 'rank', 'pinned', 'questions', 'prelude', 'judged'] as const
 type Stage = (typeof stages)[number]
 
@@ -18,9 +18,9 @@ export const CaseDiff = z.object({
   id: z.string(),
   base: CaseVerdict,
   candidate: CaseVerdict,
-  /** The first stage that is not the same; null when nothing differs. */
+  /** The first stage that differs; null if none does. */
   firstStage: z.enum(stages).nullable(),
-  /** Returned ids that came, went or moved, with their ranks. */
+  /** Returned ids that were added, removed or moved, with their ranks. */
   returned: z.array(z.object({ id: z.string(), tier: z.string(), from: rank, to: rank })),
   failures: z.array(z.string()),
 })
@@ -62,14 +62,14 @@ export async function diffRuns(root: string, baseId: string, candidateId: string
   return {
     base: base.run,
     candidate: candidate.run,
-    /** Differences between the runs that make the rest less certain. */
+    /** Differences between the runs that make the comparison less certain. */
     notes: [...unlike, ...obstacles, ...notes, ...base.problems, ...candidate.problems],
     fixed: cases.filter((one) => !passes(one.base) && passes(one.candidate)),
     broken: cases.filter((one) => passes(one.base) && !passes(one.candidate)),
     stillFailing: cases.filter((one) => !passes(one.base) && !passes(one.candidate)),
     newCases: [...after.keys()].filter((id) => !isShared(id)).sort(),
     removedCases: [...before.keys()].filter((id) => !isShared(id)).sort(),
-    /** Passed in some repeats and failed in others, in either run. */
+    /** Cases that passed in some repeats and failed in others, in either run. */
     flaky: [...new Set([...base.figures.flaky, ...candidate.figures.flaky])].sort(),
     changed: bothPass.filter(({ firstStage }) => firstStage !== null),
     unchanged: bothPass.filter(({ firstStage }) => firstStage === null).length,
@@ -84,7 +84,7 @@ async function loadRun(root: string, runId: string) {
   return { run, records, figures: summariseCases(records), problems: [...none, ...unreadable] }
 }
 
-/** The first repeat of each case: later ones differ only if results vary, which `flaky` reports. */
+/** The first repeat of each case. Later repeats differ only if results vary, which `flaky` reports. */
 function byId(records: readonly CaseRecord[]): ReadonlyMap<string, CaseRecord> {
   const first = new Map<string, CaseRecord>()
   for (const record of records) {
@@ -94,7 +94,7 @@ function byId(records: readonly CaseRecord[]): ReadonlyMap<string, CaseRecord> {
   return first
 }
 
-/** The explanation of an answer by our own systems. Other systems explain less, or nothing. */
+/** The explanation of an answer by our own systems. Other systems explain less or nothing. */
 const Explained = z.looseObject({
   group: z.string().nullish(),
   query: z.string().optional(),
@@ -119,7 +119,7 @@ function firstDifference(one: CaseRecord, other: CaseRecord): Stage | null {
   return stages.find((stage) => !isSame(mine[stage], its[stage])) ?? null
 }
 
-/** The result of each stage, without the results of earlier stages. */
+/** The result of each stage, excluding the results of earlier stages. */
 function stagesOf(record: CaseRecord): Readonly<Record<Stage, unknown>> {
   const parsed = Explained.safeParse(record.explanation)
   const { query, prelude, matches } = parsed.success ? parsed.data : {}
@@ -143,7 +143,7 @@ function stagesOf(record: CaseRecord): Readonly<Record<Stage, unknown>> {
   }
 }
 
-/** Scores that differ in their last bits are the same. */
+/** Compares values; scores that differ only by rounding errors are equal. */
 function isSame(one: unknown, other: unknown): boolean {
   const rounded = (value: unknown): unknown => {
     if (typeof value === 'number') return Math.round(value / dust) * dust

@@ -18,21 +18,18 @@ import { auditRun, chosenOf, runGroups } from './latest-runs.ts'
 type SnapshotRequest = {
   readonly snapshotId: string
   readonly createdAt: string
-  /** The store's name in the snapshot, which may be committed, so a relative path is best. */
+  /** The store's name in the snapshot. A relative path is best, because the snapshot may be committed. */
   readonly sourceRootDir: string
   readonly notes?: string | undefined
   readonly gitRef?: string | undefined
-  /** Take the runs of this system; without it, those of every system but the controls. */
+  /** Take only the runs of this system; by default, those of every system except the controls. */
   readonly system?: string | undefined
   readonly force?: boolean
-  /** Why a figure of the snapshot to be replaced may get worse. */
+  /** The reason for replacing a snapshot although a figure gets worse. */
   readonly acceptLower?: string | undefined
 }
 
-/**
- * Accepts the latest completed runs under a name. Never replaces a snapshot unless forced, and lowers a figure only
- * with a reason.
- */
+/** Stores the latest completed runs under a name. Replaces a snapshot only if forced, and lowers a figure only with a reason. */
 export async function createSnapshot(root: string, request: SnapshotRequest) {
   const { createdAt, sourceRootDir, system, force = false, notes: remarks, gitRef } = request
   const snapshotId = safeId(request.snapshotId, 'snapshotId')
@@ -84,7 +81,7 @@ export async function createSnapshot(root: string, request: SnapshotRequest) {
   return { targetPath: baselinePath(root, snapshotId), snapshot, overwritten: existing !== null, notes }
 }
 
-/** The figures of a run, without its cases' texts. */
+/** The figures of a run, without the texts of its cases. */
 function baselineOf(run: RunSummary, results: readonly CaseResult[] | null): BaselineBenchmark {
   const { benchmarkId, runId, completedAt, gitRef, metrics, totalCases, passedCases, errorCases } = run
   const { packHash, system, seed, repeats, deterministic, metricDeclarations } = run
@@ -101,7 +98,7 @@ function baselineOf(run: RunSummary, results: readonly CaseResult[] | null): Bas
   }
 }
 
-/** A score that does not apply to a case is left out: absent means the same as null. */
+/** Omits scores that do not apply to the case: absent means the same as null. */
 function withoutNulls({ id, verdict, scores = {} }: CaseResult): CaseResult {
   const applying = Object.entries(scores).filter(([, score]) => score !== null)
   return applying.length === 0 ? { id, verdict } : { id, verdict, scores: Object.fromEntries(applying) }
@@ -118,7 +115,7 @@ function refuseUnusable([first, ...rest]: readonly Problem[], benchmarks: readon
   throw notFound('There is no completed run to take a snapshot of.', hint)
 }
 
-/** The figures that would get worse, with the reason given for it; throws when there is none. */
+/** The figures that would get worse, with the given reason; throws if there is no reason. */
 function acceptFalls(
   existing: Found<BaselineSnapshot>,
   benchmarks: readonly BaselineBenchmark[],
@@ -146,7 +143,7 @@ function acceptFalls(
   return falls.map((fall) => ({ ...fall, reason }))
 }
 
-/** The same benchmark on the same system, or on any system if the old snapshot names none. */
+/** The figures of the same benchmark and system, or of any system if the old snapshot names none. */
 const successorOf = (before: BaselineBenchmark, after: readonly BaselineBenchmark[]): BaselineBenchmark | undefined =>
   after.find(
     ({ benchmarkId, system }) =>
@@ -156,7 +153,7 @@ const successorOf = (before: BaselineBenchmark, after: readonly BaselineBenchmar
 function fallsOf(before: BaselineBenchmark, after: BaselineBenchmark | undefined) {
   const { benchmarkId, passRate, metrics = {}, metricDeclarations = [], system } = before
   const about = { benchmarkId, ...(system && { system: system.name }) }
-  // Cases that were taken out, or that end in an error instead of a failure, leave the pass rate as it is.
+  // Also compares counts: removed cases, and failures that became errors, do not change the pass rate.
   const counts =
     after === undefined
       ? []

@@ -26,25 +26,25 @@ import {
 } from './gate.ts'
 import { auditRun, chosenOf, type ExplainedRun, runGroups } from './latest-runs.ts'
 
-/** The snapshot of a gate that names none. */
+/** The default snapshot of a gate. */
 export const requiredSnapshot = 'required-main'
 
 type GateRequest = JudgeOptions & {
   readonly base: string
   readonly candidate: string
-  /** Without one: the base's `required-main`; else its latest runs; else the candidate's `required-main`. */
+  /** Default: the base's `required-main`, else its latest runs, else the candidate's `required-main`. */
   readonly snapshotId?: string | undefined
-  /** The base has no store yet. Must be explicit, because a mistyped path looks the same. */
+  /** Whether the base has no store yet. Must be explicit, because a mistyped path looks the same. */
   readonly bootstrap?: boolean
   readonly requireCleanTree?: boolean
-  /** The time of the gate: a run dated later is invalid. Without it, dates are not checked. */
+  /** The current time: later runs are invalid. Without it, dates are not checked. */
   readonly now?: Date | undefined
 }
 
 /**
- * Decides whether the candidate store may follow the base store. The base's snapshot counts; the candidate's own only
- * if the base has never had one, and then in addition to the runs of the base, so that it hides no regression. Fails
- * closed: anything that cannot be read or compared is a reason not to pass.
+ * Decides whether the candidate store may follow the base store. The base's snapshot decides. The candidate's own snapshot is used
+ * only if the base never had one, and then together with the runs of the base, so that it cannot hide a regression. Fails closed:
+ * data that cannot be read or compared is a reason not to pass.
  */
 export async function gateStores(request: GateRequest): Promise<DeltaReport> {
   const { base, candidate, acceptedChanges = {}, requireCleanTree = false, now } = request
@@ -71,7 +71,7 @@ export async function reportAgainstBaseline(
 ): Promise<DeltaReport> {
   const found = requireBaseline(root, snapshotId)
   const candidate = await storeSide(root, 'store', { now })
-  // An invalid snapshot is among the invalid documents of the store already.
+  // An invalid snapshot is already listed in the invalid documents of the store.
   const { sides, reference } = found.ok ? ofSnapshot(found.value, 'base') : { sides: [nothing], reference: null }
   return deltaReport(
     sides.map((base) => judge(base, candidate, options)),
@@ -79,11 +79,11 @@ export async function reportAgainstBaseline(
   )
 }
 
-/** The sides that a candidate is compared with: at least one, each judged separately. */
+/** The sides to compare a candidate with: at least one, each judged separately. */
 type ResolvedBase = {
   readonly sides: readonly Side[]
   readonly reference: Reference
-  /** Of the base's store; null if only its snapshot was read. */
+  /** Counts for the base's store; null if only its snapshot was read. */
   readonly invalid: InvalidCounts | null
 }
 
@@ -134,11 +134,11 @@ const unreadable = (problems: readonly Problem[], side: string): ResolvedBase =>
 
 const isDirectory = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 
-/** How many documents of each folder are invalid. */
+/** The number of invalid documents in each folder. */
 export type InvalidCounts = Readonly<Record<'benchmarks' | 'runs' | 'shadows' | 'baselines', number>>
 const noneInvalid: InvalidCounts = { benchmarks: 0, runs: 0, shadows: 0, baselines: 0 }
 
-/** The side of a store's latest runs; `name` is its name in reasons. Every invalid document is a reason against it. */
+/** The latest runs of a store as a side; `name` is its name in reasons. Every invalid document is a reason against it. */
 async function storeSide(
   root: string,
   name: string,
@@ -183,10 +183,10 @@ function invalidReasons({ count, problems }: InvalidFiles, side: string): readon
   return [...problems, ...rest].map((problem) => invalidReason(problem, side))
 }
 
-/** Clocks of two machines may differ, but not by more than this. */
+/** The largest accepted difference between the clocks of two machines. */
 const clockToleranceMs = 24 * 60 * 60 * 1000
 
-/** A run dated in the future would be the latest for as long as that date is not reached. */
+/** Rejects a run dated in the future: it would count as the latest run until that date. */
 function futureReasons({ runId, completedAt, startedAt }: RunSummary, now: Date): readonly string[] {
   const at = completedAt ?? startedAt
   if (Date.parse(at) <= now.getTime() + clockToleranceMs) return []

@@ -9,7 +9,7 @@ import { chosenOf } from './latest-runs.ts'
 
 type CaseEnd = { readonly verdict: 'pass' | 'fail' | 'error'; readonly f1: number }
 
-/** The figures of a benchmark as a run would derive them from these cases. */
+/** The figures that a run would derive from these cases. */
 function figuresOf(ends: readonly CaseEnd[], fields: Partial<Figures> = {}): Figures {
   const results = ends.map(
     ({ verdict, f1 }, index): CaseResult => ({
@@ -50,20 +50,20 @@ const standing = (figures: Figures): Standing => ({
 
 const sideOf = (...figures: readonly Figures[]): Side => ({ standings: figures.map(standing), reasons: [] })
 
-/** The side of a candidate with a separate run for each of these figures. */
+/** A candidate's side with a separate run for each of these figures. */
 const measured = (...figures: readonly Figures[]): Side =>
   sideOf(...figures.map((one) => ({ ...one, runId: `own-${one.runId}` })))
 
 const judged = (base: readonly CaseEnd[], candidate: readonly CaseEnd[], isNoisy: boolean) =>
   judge(sideOf(figuresOf(base, { isNoisy })), measured(figuresOf(candidate, { isNoisy })))
 
-/** 0 for the worst. */
+/** 0 is the worst verdict. */
 const rank = (verdict: GateVerdict): number => gateVerdicts.indexOf(verdict)
 
 const caseEnd = fc
   .record({ verdict: fc.constantFrom('pass', 'fail'), f1: fc.integer({ min: 0, max: 4 }) })
   .map(({ verdict, f1 }): CaseEnd => ({ verdict: verdict as CaseEnd['verdict'], f1: f1 / 4 }))
-/** Enough cases for both the enumerated and the sampled test. */
+/** Enough cases to cover both the enumerated and the sampled test. */
 const bothSides = fc
   .integer({ min: 1, max: 18 })
   .chain((count) =>

@@ -5,7 +5,7 @@ import type { BaselineSnapshot, RunStatus } from '../store/schemas/run.ts'
 import { isControlName } from '../system/system.ts'
 import type { ExplainedRun } from './latest-runs.ts'
 
-/** The exit code of each verdict, the worst verdict first. Only `pass` lets a change through. */
+/** The exit code of each verdict, worst verdict first. Only `pass` lets a change through. */
 export const gateExitCodes = { invalid: 3, regression: 1, 'cannot tell': 4, pass: 0 } as const
 export type GateVerdict = keyof typeof gateExitCodes
 export const gateVerdicts = Object.keys(gateExitCodes) as readonly GateVerdict[]
@@ -13,7 +13,7 @@ export const gateVerdicts = Object.keys(gateExitCodes) as readonly GateVerdict[]
 export const worstOf = (verdicts: readonly GateVerdict[]): GateVerdict =>
   gateVerdicts.find((verdict) => verdicts.includes(verdict)) ?? 'pass'
 
-/** The reason for refusing a change, in one line, and the next step. */
+/** The reason for rejecting a change, in one line, and the next step. */
 export type GateReason = {
   readonly kind: Exclude<GateVerdict, 'pass'>
   /** Null for a reason that concerns the whole store. */
@@ -39,7 +39,7 @@ export type Standing = {
   readonly outdated: string | null
 }
 
-/** One side of a gate: every benchmark and system once, and reasons that concern the side as a whole. */
+/** One side of a gate: every benchmark and system once, and reasons that concern the whole side. */
 export type Side = {
   readonly standings: readonly Standing[]
   /** Incomplete runs, which are ignored. */
@@ -55,7 +55,7 @@ export type JudgeOptions = {
   readonly acceptedChanges?: Readonly<Record<string, string>>
 }
 
-/** Decides whether a candidate may take the place of a base. Reads nothing and prints nothing. */
+/** Decides whether a candidate may replace a base. A pure function. */
 export function judge(base: Side, candidate: Side, { acceptedChanges = {} }: JudgeOptions = {}) {
   const verdicts = base.standings
     .toSorted(byName)
@@ -98,7 +98,7 @@ export const runNameOf = ({ benchmarkId, system }: Named): string =>
 
 const byName = (a: Named, b: Named): number => (runNameOf(a) < runNameOf(b) ? -1 : 1)
 
-/** The same benchmark on the same system. A run that does not name its system is the counterpart of any. */
+/** The standing of the same benchmark on the same system. A run without a system name matches any system. */
 function counterpartOf({ benchmarkId, system }: Standing, { standings }: Side): Standing | null {
   const own = standings.filter((one) => one.benchmarkId === benchmarkId).toSorted(byName)
   const same = own.find((one) => one.system === system)
@@ -172,7 +172,7 @@ function decide(
 
 const maxProblems = 5
 
-/** The metrics that have a value which the pack declares impossible. */
+/** A sentence for each metric outside of the range that the pack declares. */
 const outOfRange = ({ runId, metrics }: Figures, declarations: Figures['declarations']): readonly string[] =>
   declarations.flatMap(({ name, range }) => {
     const value = metrics[name]
@@ -184,7 +184,7 @@ const outOfRange = ({ runId, metrics }: Figures, declarations: Figures['declarat
     ]
   })
 
-/** Metrics of a run that do not reach the floor of its pack. A floor needs no base, and no new baseline lowers it. */
+/** The metrics of a run below the floor of its pack. A floor does not depend on a base, so a new baseline cannot lower it. */
 function floorReasons({ benchmarkId, system, figures }: Standing): readonly GateReason[] {
   if (figures === null) return []
   return figures.declarations.flatMap(({ name, direction, floor }) => {
@@ -196,7 +196,6 @@ function floorReasons({ benchmarkId, system, figures }: Standing): readonly Gate
   })
 }
 
-/** The verdict that follows from a comparison. */
 export function verdictOf(comparison: BenchmarkComparison): Decision {
   const { obstacles, remedy, unjudged, figures, candidateRunId, cases } = comparison
   if (obstacles.length > 0)
@@ -229,7 +228,6 @@ export function verdictOf(comparison: BenchmarkComparison): Decision {
 const reasonOf = ({ verdict, benchmarkId, system, reason, next }: BenchmarkVerdict): readonly GateReason[] =>
   verdict === 'pass' ? [] : [{ kind: verdict, benchmarkId, system, line: reason, next: next ?? '' }]
 
-/** A change of one figure, as a sentence. */
 export function changeSentence({ figure, base, candidate, delta, sense, verdict, test }: FigureComparison): string {
   if (base === null || candidate === null || delta === null) {
     return verdict === 'new'
@@ -247,7 +245,7 @@ export function changeSentence({ figure, base, candidate, delta, sense, verdict,
 export const formatFigure = (value: number | null): string =>
   value === null ? 'nothing' : String(Math.round(value * 1e6) / 1e6)
 
-/** The side of an accepted snapshot. Controls never count, on either side. */
+/** An accepted snapshot as a side. Controls are ignored on both sides. */
 export const baselineSide = (snapshot: BaselineSnapshot): Side => ({
   standings: snapshot.benchmarks
     .filter(({ system }) => !isControlName(system?.name ?? ''))

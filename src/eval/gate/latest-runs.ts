@@ -11,18 +11,18 @@ import { isControlName } from '../system/system.ts'
 /** A run that represents a benchmark and a system, or is ignored, and why. */
 export type ExplainedRun = { readonly run: RunSummary; readonly why: string }
 
-/** Whether a run counts at all: whole ones whose records are as they were made, of systems under test. */
+/** Whether a run counts: complete, unedited runs of systems under test. */
 export const counts = (run: RunSummary): boolean => whyPart(run) === null && isUnderTest(run)
 
 const isUnderTest = ({ role, system }: RunSummary): boolean => role === undefined && !isControlName(system?.name ?? '')
 
-/** Why a run is not whole, in a few words; null for a whole one. */
+/** Why a run is not complete and unedited, in a few words; null if it is. */
 function whyPart({ filter, editedAt }: RunSummary): string | null {
   if (filter !== undefined) return 'filtered'
   return editedAt === undefined ? null : 'forgotten texts were erased from it'
 }
 
-/** The runs of a store that count, grouped by benchmark and system; the parts of runs; and the files that are invalid. */
+/** The runs of a store that count, grouped by benchmark and system; the ignored partial or edited runs; and the invalid files. */
 export async function runGroups(root: string) {
   const runs: RunSummary[] = []
   const leftOut: ExplainedRun[] = []
@@ -39,16 +39,15 @@ export async function runGroups(root: string) {
   return { groups: groups.map(([, group]) => group), leftOut, invalid: invalid.found() }
 }
 
-/** Of runs that ended at the same time the one with fewer passed cases is first, so that a tie hides no failure. */
+/** If runs ended at the same time, the run with fewer passed cases is first, so that a tie hides no failure. */
 const latestFirst = (a: RunSummary, b: RunSummary): number =>
   timeOf(b) - timeOf(a) || a.passedCases - b.passedCases || newestFirst(a, b)
 
 const timeOf = ({ completedAt, startedAt }: RunSummary): number => Date.parse(completedAt ?? startedAt)
 
 /**
- * Chooses the latest finished run, completed or not, of the runs of one benchmark and system; one that is still running
- * only if there is no other. A run that did not complete counts from its beginning, because its end is not known; so
- * it hides a completed run that began before it.
+ * Chooses a run for one benchmark and system: the latest run that ended, completed or not; a running one only if there is no other. The
+ * end of an incomplete run is unknown, so its start time counts: it hides a completed run that started before it.
  */
 export function chosenOf(runs: readonly RunSummary[]): ExplainedRun {
   const latest = (...statuses: readonly RunStatus[]): RunSummary | undefined =>
@@ -67,9 +66,8 @@ export function chosenOf(runs: readonly RunSummary[]): ExplainedRun {
 }
 
 /**
- * Checks a run against its own case records and against the pack in the same store: its counts must be those of the
- * records, and its cases the pack's. `results` is null for a run without case records; `outdated` means that the pack has
- * changed since: the run is valid but cannot be compared.
+ * Checks a run against its case records and against the pack in the same store: its counts and cases must match. `results` is null for a
+ * run without case records. `outdated`: the pack changed after the run, so the run is valid but cannot be compared.
  */
 export async function auditRun(root: string, run: RunSummary) {
   const { records, problems } = await casesOf(root, run.runId)
@@ -101,7 +99,7 @@ function countMismatches(run: RunSummary, figures: CaseFigures): readonly Proble
 async function checkedAgainstPack(root: string, run: RunSummary, results: readonly CaseResult[] | null) {
   const fine = { problems: [], outdated: null }
   const manifest = readManifest(root, run.benchmarkId)
-  // An invalid manifest is reported by itself, and a store without packs has nothing to check the run against.
+  // An invalid manifest is reported separately, and a store without packs has nothing to check the run against.
   if (manifest === null || !manifest.ok) return fine
   const broken = (field: string, message: string) => ({
     problems: [{ file: `runs/${run.runId}.json`, field, message }],
@@ -114,7 +112,7 @@ async function checkedAgainstPack(root: string, run: RunSummary, results: readon
   }
   try {
     const { packHash, packFiles } = await packHashOf(packPath(root, run.benchmarkId), manifest.value)
-    // A run may depend on more than the pack, such as graders; the parts of the pack that it used must be unchanged.
+    // A run may also depend on other inputs, such as graders; here only the files of the pack must be unchanged.
     const environment = readEnvironment(root, run.runId)
     const taken = environment?.ok ? environment.value.packFiles : {}
     const isSame = Object.entries(packFiles).every(([file, digest]) => taken[file] === digest)

@@ -30,7 +30,6 @@ import type { SystemTurn } from '../system/system.ts'
 import type { SystemUnderTest } from '../system/under-test.ts'
 import { importPack } from './import-pack.ts'
 
-/** The pack of captured cases. */
 export const ownPack = 'my-cases'
 
 export type CaptureRequest = {
@@ -39,12 +38,12 @@ export type CaptureRequest = {
   /** Names, aliases or ids of beliefs. */
   readonly expect: readonly string[]
   readonly reject: readonly string[]
-  /** Ids of turns, or words of them. */
+  /** Ids of turns, or some of their words. */
   readonly expectQuotes?: readonly string[]
   readonly forbidQuotes?: readonly string[]
   /** Only the expected beliefs may be found. */
   readonly exactly: boolean
-  /** Take the present answer for the right one. */
+  /** Accept the present answer as the right one. */
   readonly asIs: boolean
   /** Replace the cases that were captured for this message in these scopes. */
   readonly replace: boolean
@@ -53,7 +52,7 @@ export type CaptureRequest = {
 
 export type Captured = Awaited<ReturnType<typeof captureCase>>
 
-/** Adds a recall to the user's own pack as a case, with copies of the beliefs and turns it needs, and asks `system` the case at once. */
+/** Adds a recall to the user's own pack as a case, with copies of the beliefs and turns it needs, and runs the case on `system`. */
 export async function captureCase(
   memory: Memory,
   request: CaptureRequest,
@@ -100,7 +99,7 @@ export async function captureCase(
     const live = context.relevant.map(({ belief }) => copiedId(caseId, belief.id))
     const quoted = said === null ? [] : context.quotes.map(({ turn }) => copiedId(caseId, turn))
     const isSame = (a: readonly string[], b: readonly string[]) => JSON.stringify(a) === JSON.stringify(b)
-    // Ids of copies mean nothing to the person who named the beliefs.
+    // Ids of copies are meaningless to the person who named the beliefs.
     const names = Object.fromEntries([
       ...beliefs.map(({ id, name }) => [copiedId(caseId, id), name]),
       ...[...quotes.expected, ...quotes.forbidden].map((one) => [copiedId(caseId, one.turn.id), quoteWordsOf(one)]),
@@ -116,7 +115,7 @@ export async function captureCase(
       failures: [...(outcome?.error === undefined ? [] : [outcome.error.message]), ...(outcome?.failures ?? [])].map(
         (failure) => withNames(failure, names),
       ),
-      /** Whether the copy answers as the memory does; if not, the case cannot be relied on. */
+      /** Whether the copy gives the same answer as the memory; if not, the case is unreliable. */
       isFaithful:
         outcome !== undefined &&
         isSame(returnedIn(outcome, 'relevant'), live) &&
@@ -125,11 +124,11 @@ export async function captureCase(
   })
 }
 
-/** A turn that a case expects to be quoted, or not. With `text`, only a quote that contains it counts. */
+/** A turn that a case expects to be quoted or not to be quoted. With `text`, only a quote that contains it counts. */
 type JudgedQuote = { readonly turn: Turn; readonly text: string | null }
 type JudgedQuotes = { readonly expected: readonly JudgedQuote[]; readonly forbidden: readonly JudgedQuote[] }
 
-/** The turn that an id or some words name: the words of a quote that is shown, or of one turn in view. */
+/** Finds a turn by its id, or by words of a quote in the context, or of a single turn in view. */
 async function judgedQuote(memory: Memory, context: Context, reference: string): Promise<JudgedQuote> {
   const words = comparable(reference)
   const named = reference.startsWith('t-') ? await nullIfNotFound(() => memory.turn(reference)) : null
@@ -152,13 +151,13 @@ async function judgedQuote(memory: Memory, context: Context, reference: string):
 
 const maxWords = 60
 
-/** The words of a judged quote that name it for a person. */
+/** The words of a judged quote that identify it for a person. */
 function quoteWordsOf({ turn, text }: JudgedQuote): string {
   const words = (text ?? turn.text).replace(/\s+/gu, ' ').trim()
   return words.length > maxWords ? `${words.slice(0, maxWords - 1)}…` : words
 }
 
-/** The expectations of the captured cases, with the ids that the beliefs have in the memory. */
+/** The expectations of the captured cases, with the original ids of the beliefs in the memory. */
 export function keptCases(root: string): readonly KeptCase[] {
   const packDir = packPath(root, ownPack)
   if (!existsSync(packDir)) return []
@@ -166,7 +165,7 @@ export function keptCases(root: string): readonly KeptCase[] {
     const ids = (isRejection: boolean): readonly string[] =>
       Object.values(expect as Readonly<Record<string, Readonly<Record<string, readonly unknown[]>>>>)
         .flatMap((tier) => Object.entries(tier).filter(([check]) => (check === 'mustExclude') === isRejection))
-        // Expectations about quotes are objects.
+        // Expectations about quotes are objects, not ids.
         .flatMap(([, copies]) => copies.filter((copy) => typeof copy === 'string'))
         .map((copy) => copy.slice(caseId.length + 1))
     return {
@@ -185,7 +184,7 @@ const shownIn = ({ pinned, relevant, questions }: Context): readonly Belief[] =>
   ...questions,
 ]
 
-/** The fields of the files that are read; everything else in them stays as it is. */
+/** The fields of the files that are parsed; all other content is preserved. */
 const OwnDocuments = z.object({
   manifest: z.looseObject({
     files: z.record(z.string(), z.string()).optional(),
@@ -214,12 +213,12 @@ const newDocuments: OwnDocuments = {
 }
 
 type OwnPack = OwnDocuments & { readonly directory: string }
-/** The documents to write. Copies of beliefs and turns have types of their own. */
+/** The documents to write. Copies of beliefs and turns have separate types. */
 type NewDocuments = {
   readonly [Name in keyof OwnDocuments]: Name extends 'manifest' ? OwnDocuments[Name] : readonly object[]
 }
 
-/** Reads the pack of captured cases under its lock. `write` makes a changed copy in a staging folder, ready to be imported. */
+/** Works on the pack of captured cases under its lock. `write` makes a changed copy in a staging folder, ready to be imported. */
 async function withOwnPack<Result>(
   root: string,
   { waitMs }: { readonly waitMs?: number },
@@ -257,7 +256,7 @@ async function withOwnPack<Result>(
   }
 }
 
-/** Removes captured cases about a forgotten belief or turn, and erases forgotten texts in the others. Returns the files that changed. */
+/** Removes captured cases about a forgotten belief or turn, and erases forgotten texts from the others. Returns the changed files. */
 export async function eraseCases(root: string, eraser: Eraser): Promise<readonly string[]> {
   if (!existsSync(packPath(root, ownPack))) return []
   return withOwnPack(root, { waitMs: maxWaitMs }, async (pack, write) => {
@@ -291,7 +290,7 @@ const idsIn = (expectations: unknown): readonly string[] =>
     ? [expectations]
     : Object.values((expectations ?? {}) as Readonly<Record<string, unknown>>).flatMap(idsIn)
 
-/** A bystander of a case that was forgotten: it can be found by nothing any more, and its name stays its own. */
+/** A placeholder for a forgotten belief that no case expects. Nothing can match it, and its name is unique. */
 const blankBelief = (belief: { readonly id: string }): object => ({
   ...belief,
   name: `${forgottenMark} ${belief.id.slice(belief.id.lastIndexOf('.') + 1)}`,
@@ -317,13 +316,10 @@ function readOwnPack(directory: string): OwnDocuments {
 const unusable = (problem: string): MemoryError =>
   invalid(`The pack ${ownPack} cannot be added to. ${problem}.`, 'Repair it, or move it away to begin a new one.')
 
-/** A case with more beliefs is too large to read. */
+/** Max beliefs of a case; a larger case would be unreadable. */
 const maxBeliefs = 500
 
-/**
- * Every belief that has a part in an answer, and all that these link to: a store with only these answers as the whole
- * store does.
- */
+/** Every belief that contributes to an answer, and everything these link to: a store with only these gives the same answer. */
 async function neededBeliefs(memory: Memory, context: Context, named: readonly Belief[]): Promise<readonly Belief[]> {
   const needed = new Map<string, Belief>()
   const waiting: Belief[] = [
@@ -345,7 +341,7 @@ async function neededBeliefs(memory: Memory, context: Context, named: readonly B
   return [...needed.values()].sort((a, b) => (a.id < b.id ? -1 : 1))
 }
 
-/** The targets of links. A target that is gone, or a name that several beliefs have, is left out: nothing depends on it. */
+/** The targets of links. Ignores missing targets and ambiguous names, because nothing depends on them. */
 async function findLinked(memory: Memory, references: readonly string[]): Promise<readonly Belief[]> {
   const beliefs: Belief[] = []
   for (const reference of references) {
@@ -358,10 +354,10 @@ async function findLinked(memory: Memory, references: readonly string[]): Promis
   return beliefs
 }
 
-/** Other turns that the message might quote are copied too, at most this many, so that they compete as in the memory. */
+/** Max other turns that the message might quote. They are copied too, so that they compete as in the memory. */
 const maxRivals = 10
 
-/** The turns that a case about quotes needs, and how much was said around them; null for a case about beliefs only. */
+/** The turns that a case about quotes needs, and the total amount of text around them; null for a case about beliefs only. */
 async function neededTurns(memory: Memory, message: string, context: Context, quotes: JudgedQuotes) {
   const judged = [...quotes.expected, ...quotes.forbidden].map(({ turn }) => turn)
   const [first] = judged
@@ -379,7 +375,7 @@ async function neededTurns(memory: Memory, message: string, context: Context, qu
   const needed = new Map<string, Turn>()
   for (const id of ids) {
     const { session, index } = await memory.turn(id)
-    // The neighbours of a turn are part of its score.
+    // The neighbours of a turn affect its score.
     const offset = Math.max(0, index - reach)
     const { items } = await memory.turns({ session, offset, limit: index - offset + reach + 1 })
     for (const turn of items) if (visible.includes(turn.scope)) needed.set(turn.id, turn)
@@ -387,7 +383,7 @@ async function neededTurns(memory: Memory, message: string, context: Context, qu
   return { turns: [...needed.values()], saidInAll }
 }
 
-/** Copies turns for this case alone. Turns that were not adjacent become separate conversations. */
+/** Copies turns for one case. Turns that were not adjacent become separate conversations. */
 function copiedTurns(turns: readonly Turn[], caseId: string): readonly SystemTurn[] {
   const inOrder = turns.toSorted(
     (a, b) => compareStrings(a.session, b.session) || a.index - b.index || compareStrings(a.id, b.id),
@@ -479,7 +475,7 @@ function descriptionOf({ expected, rejected, exactly, quotes }: Judgement): stri
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
 }
 
-/** A readable id that is the same for the same judgement. */
+/** A readable id, always the same for the same judgement. */
 function idOf({ message, scopes, expected, rejected, exactly, quotes }: Judgement): string {
   const ids = (beliefs: readonly Belief[]): readonly string[] => beliefs.map(({ id }) => id).sort()
   const quoted = [quotes.expected, quotes.forbidden].map((judged) => judged.map(({ turn, text }) => [turn.id, text]))
@@ -499,7 +495,7 @@ function idOf({ message, scopes, expected, rejected, exactly, quotes }: Judgemen
 const digestOf = (text: string, length: number): string =>
   createHash('sha256').update(text).digest('hex').slice(0, length)
 
-/** Copies beliefs under ids and a user of this case alone, so that a later correction changes nothing here. */
+/** Copies beliefs for one case, under new ids and a new user, so that later corrections do not change the case. */
 function copiedBeliefs(beliefs: readonly Belief[], caseId: string): readonly BeliefRecord[] {
   const ids = new Set(beliefs.map(({ id }) => id))
   const copied = (id: string): string => (ids.has(id) ? copiedId(caseId, id) : id)
@@ -508,7 +504,7 @@ function copiedBeliefs(beliefs: readonly Belief[], caseId: string): readonly Bel
     ...belief,
     id: copied(belief.id),
     user: caseId,
-    // The person who captured the case could see it, and the cases of a pack are asked by no agent.
+    // The person who captured the case could see the belief, and no agent asks the cases of a pack.
     agent: null,
     supersededBy: orNull(belief.supersededBy),
     resolvedBy: orNull(belief.resolvedBy),

@@ -13,7 +13,7 @@ export function fileHashOf(path: string): string {
   return `sha256:${hash.digest('hex')}`
 }
 
-/** A file in parts, each of which is valid until the next is taken, and its size. */
+/** The chunks of a file, and its size. Each chunk is valid only until the next is read. */
 export function* chunksOf(file: string): Generator<{ readonly chunk: Buffer; readonly size: number }> {
   const descriptor = openSync(file, 'r')
   try {

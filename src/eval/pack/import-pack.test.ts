@@ -7,7 +7,7 @@ import { redTeamExample } from '../../../test/harness/example-documents.ts'
 import { temporaryDirectory } from '../../../test/temporary-directory.ts'
 import { importPack, validatePack } from './import-pack.ts'
 
-/** Every file and folder but the lock, which stays. */
+/** Every file and folder except the lock, which remains after an import. */
 const tree = (root: string): string[] =>
   readdirSync(root, { recursive: true, encoding: 'utf8' })
     .filter((name) => name !== '.import.lock')
@@ -136,7 +136,7 @@ describe('importing a pack', () => {
     await expect(validatePack(join(place.path, 'lacking'))).rejects.toThrow('files.cases is "cases.json"')
     await expect(validatePack(join(place.path, 'changed'))).rejects.toThrow('contentHash is sha256:000')
     await expect(validatePack(join(place.path, 'nowhere'))).rejects.toMatchObject({ code: 'not_found' })
-    // Other files in the folder.
+    // The folder has other files but no manifest.
     symlinkSync(place.path, join(place.path, 'link'))
     await expect(validatePack(place.path)).rejects.toThrow('has no manifest.json')
     await expect(validatePack(' ')).rejects.toThrow('is empty')

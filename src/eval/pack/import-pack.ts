@@ -13,7 +13,7 @@ import { packHashOf, withRunner } from './manifest.ts'
 
 type PackSource = ReturnType<typeof packSource>
 
-/** The files to import from a path: one manifest, or a folder with a manifest.json and all other plain files in it. */
+/** The files to import from a path: one manifest, or a folder with a manifest.json and all its other regular files. */
 function packSource(path: string) {
   if (path.trim() === '') throw invalid('The path of the pack is empty.')
   const directory = resolve(path)
@@ -21,7 +21,7 @@ function packSource(path: string) {
   if (stats === undefined)
     throw notFound(`There is no file or folder ${path}.`, 'Give a folder with a manifest.json, or a manifest.')
   if (stats.isFile()) return { directory: dirname(directory), manifest: basename(path), files: [basename(path)] }
-  // First, so that a folder that is not a pack is not searched.
+  // Checked first, so that a folder that is not a pack is not searched.
   if (!existsSync(join(directory, manifestName)))
     throw invalid(`${path} has no ${manifestName}.`, 'A pack is a folder with a manifest.json.')
   const files = readdirSync(directory, { recursive: true, withFileTypes: true })
@@ -33,13 +33,13 @@ function packSource(path: string) {
 
 export type PackSummary = Awaited<ReturnType<typeof summaryOf>>
 
-/** Checks a manifest, or a folder with one, without changing anything. */
+/** Checks a manifest or a folder with one, without changing anything. */
 export async function validatePack(path: string): Promise<PackSummary> {
   const source = packSource(path)
   return summaryOf(path, source, source.directory, source.manifest)
 }
 
-/** Copies a pack into the store. The copy is checked before it replaces an earlier one, which needs `force`. */
+/** Copies a pack into the store. Checks the copy before it replaces an earlier pack, which needs `force`. */
 export async function importPack(root: string, path: string, { force = false }: { readonly force?: boolean } = {}) {
   const source = packSource(path)
   const packs = treePath(root, 'benchmarks')
@@ -101,7 +101,7 @@ async function summaryOf(sourcePath: string, source: PackSource, directory: stri
 
 const maxWaitMs = 10_000
 
-/** Whether an earlier pack was replaced. Of two processes that import the same pack at once, the later one stays. */
+/** Returns whether an earlier pack was replaced. If two processes import the same pack at once, the later one wins. */
 async function moveIntoPlace(staged: string, target: string, force: boolean): Promise<boolean> {
   const packs = dirname(target)
   const id = basename(target)

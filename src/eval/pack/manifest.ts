@@ -10,13 +10,12 @@ import { manifestName } from '../store/documents.ts'
 import { readArtifact, readJson, requireValid } from '../store/parse-artifact.ts'
 import type { Manifest } from '../store/schemas/manifest.ts'
 
-/** Reads the manifest of a pack folder. */
 export function manifestOf(directory: string): Manifest {
   const file = join(directory, manifestName)
   return withRunner(directory, requireValid(readArtifact('manifest', file, file), 'manifest'))
 }
 
-/** A red-team manifest without a runner is run if its cases are next to it. The short form of older harnesses names neither. */
+/** Fills in the runner of a red-team manifest if a case file is next to it. The short form of older harnesses names neither. */
 export function withRunner(directory: string, manifest: Manifest): Manifest {
   const cases = 'cases.jsonl'
   const isShort = manifest.benchmarkType === 'memory-red-team' && manifest.runner === undefined
@@ -25,7 +24,7 @@ export function withRunner(directory: string, manifest: Manifest): Manifest {
     : manifest
 }
 
-/** The folders below `directory` that are packs of any kind, by name. A folder without a manifest may contain packs. */
+/** The folders of all packs below `directory`, sorted by name. A folder without a manifest may contain packs. */
 export function packFolders(directory: string): readonly string[] {
   if (!existsSync(directory))
     throw invalid(`${directory}: no such directory.`, 'Packs are folders with a manifest.json.')
@@ -36,7 +35,7 @@ export function packFolders(directory: string): readonly string[] {
     .sort()
 }
 
-/** The ids of the packs below `directory`, with their folders. A pack that cannot be read has the name of its folder. */
+/** The ids and folders of the packs below `directory`. A pack with an unreadable manifest gets its folder's name as id. */
 export const packsById = (directory: string): ReadonlyMap<string, string> =>
   new Map(
     packFolders(directory).map((folder) => {
@@ -46,7 +45,7 @@ export const packsById = (directory: string): ReadonlyMap<string, string> =>
     }),
   )
 
-/** Refuses a manifest that lists other cases than the case file: counts come from one and results from the other. */
+/** Rejects a manifest that lists other cases than the case file: counts come from one, and results from the other. */
 export function refuseUnlike(
   { directory, manifest }: PackPlace,
   cases: readonly { readonly id: string; readonly prompt: string }[],
@@ -77,7 +76,7 @@ export function parseJsonFile(file: string, text: string): unknown {
   }
 }
 
-/** The value of a JSON text in the form of a schema. The error names every field that is wrong. */
+/** Parses a JSON text with a schema. The error names every invalid field. */
 export function parseJsonAs<Schema extends z.ZodType>(
   place: string,
   text: string,
@@ -96,7 +95,7 @@ export function caseFileOf({ directory, manifest }: PackPlace): string {
   throw invalid(`${join(directory, manifestName)}: files.cases is missing.`, 'See docs/evaluation.md for the format.')
 }
 
-/** Fields of a manifest that change neither the questions nor the expectations. */
+/** Fields of a manifest that affect neither the questions nor the expectations. */
 const descriptive: readonly string[] = [
   ...['title', 'description', 'tags', 'sourceLinks', 'licence', 'license', 'notes', 'schemaVersion'],
   ...['contentHash', 'metrics', 'ablations', 'provenance'],
@@ -104,7 +103,7 @@ const descriptive: readonly string[] = [
 
 type PackHash = { readonly packHash: string; readonly packFiles: Readonly<Record<string, string>> }
 
-/** The hash of the questions and of every file that the manifest names. Titles and other files may be corrected freely. */
+/** The hash of the questions and of every file that the manifest names. Titles and other files may change freely. */
 export async function packHashOf(directory: string, manifest: Manifest): Promise<PackHash> {
   const asked = Object.fromEntries(Object.entries(manifest).filter(([name]) => !descriptive.includes(name)))
   const packFiles: Record<string, string> = { 'manifest.json': sha256(canonicalJson(asked)) }

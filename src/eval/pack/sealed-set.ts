@@ -9,11 +9,11 @@ import { ContentHash, Count, SafeId, Timestamp, Words } from '../store/schemas/p
 import { fileHashOf } from './file-hash.ts'
 import { parseJsonAs, sha256 } from './manifest.ts'
 
-/** A run on a sealed set. Baselines, controls and ablations do not measure the memory under test, and do not count. */
+/** A run on a sealed set. Runs with a baseline, control or ablation do not measure the memory under test, and do not count. */
 const Look = z.strictObject({ at: Timestamp, runId: SafeId, system: Words, counts: z.boolean() })
 type Look = z.infer<typeof Look>
 
-/** The seal of a file or folder, next to it in `<name>.seal.json`. */
+/** The seal of a file or folder, stored next to it as `<name>.seal.json`. */
 const SealedSet = z.strictObject({
   schemaVersion: z.literal(1),
   sealed: Words,
@@ -22,7 +22,7 @@ const SealedSet = z.strictObject({
   maxRuns: Count,
   notes: z.string().optional(),
   looks: z.array(Look),
-  /** The hash of all the above, which shows edits. */
+  /** The hash of all fields above, to detect edits. */
   digest: ContentHash,
 })
 type SealedSet = z.infer<typeof SealedSet>
@@ -30,7 +30,7 @@ type SealedSet = z.infer<typeof SealedSet>
 const ending = '.seal.json'
 const sealPath = (path: string): string => `${path}${ending}`
 
-/** Seals a file or folder: its hash, the time, and how many runs may be made on it. */
+/** Seals a file or folder: records its hash, the time, and the number of permitted runs. */
 export async function sealSet(
   path: string,
   { maxRuns, notes, now }: { readonly maxRuns: number; readonly notes: string | undefined; readonly now: Date },
@@ -50,8 +50,8 @@ export async function sealSet(
 }
 
 /**
- * Records a run on every sealed set among these files and folders, before the run begins: a run that fails or is interrupted
- * has been a look too. Returns the seal as the run states it; null if nothing is sealed.
+ * Records a run on every sealed set in these files and folders. Called before the run, because a run that fails or is interrupted
+ * counts too. Returns the seal to store with the run; null if nothing is sealed.
  */
 export async function recordLook(places: readonly string[], look: Look) {
   let stated: { hash: string; sealedAt: string; look: number; maxRuns: number } | null = null
@@ -91,7 +91,7 @@ function readSeal(path: string, file: string): Omit<SealedSet, 'digest'> {
 
 const withDigest = (seal: Omit<SealedSet, 'digest'>): SealedSet => ({ ...seal, digest: sha256(canonicalJson(seal)) })
 
-/** The sealed paths among a file or folder, its parent folder, and the contents of a folder. */
+/** The sealed paths: the path itself, its parent folder, and the contents of a folder. */
 function sealedAmong(path: string): readonly string[] {
   const inside = statSync(path).isDirectory() ? readdirSync(path).map((name) => join(path, name)) : []
   return [path, dirname(path), ...inside].filter((one) => existsSync(sealPath(one)))

@@ -12,7 +12,7 @@ const ExpectedBelief = z.object({
 })
 type ExpectedBelief = z.infer<typeof ExpectedBelief>
 
-/** What a case asks and expects. `beliefs` has name and content of every belief or turn that it expects, rejects or got. */
+/** The message and expectations of a case. `beliefs` has the name and content of each expected, rejected or returned belief or turn. */
 export const CaseTexts = z.object({
   message: z.string(),
   scopes: z.array(z.string()).readonly(),
@@ -20,11 +20,11 @@ export const CaseTexts = z.object({
   beliefs: z.record(z.string(), z.object({ name: z.string(), content: z.string() })),
 })
 
-/** Data of a suite that is larger is not read to show one case. */
+/** Larger suite data is not read just to show one case. */
 const maxBytes = 50_000_000
 const longestTurn = 600
 
-/** The question of a conversation pack, the turns with the evidence and those that were returned; null if they cannot be read. */
+/** The question of a conversation pack, the turns with the evidence and the returned turns; null if they cannot be read. */
 export async function questionTexts(
   place: PackPlace,
   data: string | undefined,
@@ -48,7 +48,7 @@ const turnText = ({ id, speaker, role, at, text }: Omit<SystemTurn, 'user' | 'sc
   content: text.slice(0, longestTurn),
 })
 
-/** Names and contents of the beliefs that a case expects, rejects or got. */
+/** Names and contents of the beliefs that a case expects, rejects or returned. */
 function textsOf(
   all: readonly { readonly id: string; readonly name: string; readonly content: string }[],
   expected: readonly ExpectedBelief[],
@@ -59,7 +59,7 @@ function textsOf(
   return Object.fromEntries(shown.map(({ id, name, content }) => [id, { name, content }]))
 }
 
-/** What a case of a retrieval or session pack asks and expects, with the texts of the beliefs; null if it has no such case. */
+/** The message and the expectations of a retrieval or session case, with the texts of the beliefs; null if there is no such case. */
 export function caseTexts(packDirectory: string, caseId: string, records: readonly CaseRecord[]) {
   const { pack } = loadPack(packDirectory, { strict: false })
   const found = pack.cases.find(({ id }) => id === caseId)
@@ -87,14 +87,14 @@ export function caseTexts(packDirectory: string, caseId: string, records: readon
 export const hasBeliefs = ({ runner }: PackPlace['manifest']): boolean =>
   recallRunnerNames.some((name) => name === runner)
 
-/** In failures an id ends before a space or a comma; captured copies have a dot inside. */
+/** Matches ids in failures: an id ends before a space or a comma, and ids of captured copies contain a dot. */
 const beliefIds = /[\w.-]+/g
 
-/** A failure with the names of beliefs in place of their ids. */
+/** A failure message with the names of beliefs in place of their ids. */
 export const withNames = (failure: string, names: Readonly<Record<string, string>>): string =>
   failure.replace(beliefIds, (word) => (Object.hasOwn(names, word) ? `"${names[word]}"` : word))
 
-/** The names of the beliefs of a pack whose ids occur in some texts. */
+/** The names of the pack's beliefs whose ids occur in the texts. */
 export function namesIn({ directory, manifest }: PackPlace, texts: readonly string[]): Record<string, string> {
   if (texts.length === 0 || !hasBeliefs(manifest)) return {}
   const { pack } = loadPack(directory, { strict: false })

@@ -1,7 +1,7 @@
 import { worstVerdict } from '../score/figures.ts'
 import type { CaseRecord, CaseVerdict, RunSummary } from '../store/schemas/run.ts'
 
-/** The verdict of each case in each of some runs, oldest run first. */
+/** The verdict of each case in each of the given runs, oldest run first. */
 export async function caseGrid(
   runs: readonly RunSummary[],
   recordsOf: (runId: string) => Promise<readonly CaseRecord[]>,
@@ -30,7 +30,7 @@ export function standingOf({ runs, cases }: Awaited<ReturnType<typeof caseGrid>>
     fixed: fixed.map(({ caseId }) => caseId),
     failing: measured.filter(({ verdicts }) => !isPass(verdicts, last)).length,
     total: measured.length,
-    /** The first run in which the cases that are broken now did not pass any more; the latest of them. */
+    /** The latest run in which one of the broken cases began to fail; null if no case is broken. */
     since: broken.length === 0 ? null : (runs[Math.max(...began)] ?? null),
   }
 }

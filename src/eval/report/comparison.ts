@@ -4,10 +4,9 @@ import { outcomesOf, type Summary, summarise } from './retrieval-report.ts'
 
 type Tally = Pick<Summary, 'totalPassed' | 'totalCases' | 'errors'>
 
-/** One line of the table of results. */
 export type ComparisonRow = ReturnType<typeof comparisonRow>
 
-/** The cases that the system was asked. A case about something that it does not offer is neither passed nor failed. */
+/** The cases that the system could answer. Cases about capabilities that it does not offer are neither passed nor failed. */
 const askedIn = (runs: readonly PackRun[]) => outcomesOf(runs).filter(({ verdict }) => verdict !== 'skipped')
 
 export function comparisonRow(backend: string, runs: readonly PackRun[]) {
@@ -35,13 +34,13 @@ export function comparisonRow(backend: string, runs: readonly PackRun[]) {
   }
 }
 
-/** Only the default system decides: a control is meant to fail, or to pass everything. */
+/** Only the default system counts: controls are meant to fail, or to pass everything. */
 const isSaturated = (backend: string, { totalPassed, totalCases }: Tally): boolean =>
   backend === 'bm25' && totalPassed === totalCases
 
 export type Table = { readonly titles: readonly string[]; readonly rows: readonly (readonly string[])[] }
 
-/** A row per system: passes with the uncertainty that a pass count leaves out. */
+/** A row per system: pass counts and the uncertainty of the pass rate. */
 export function overallTable(rows: readonly ComparisonRow[]): Table {
   const evidence = rows.map(({ backend, total }) => (isSaturated(backend, total) ? saturated : ''))
   const hasEvidence = evidence.some((note) => note !== '')
@@ -85,6 +84,6 @@ const tallyText = (tally: Tally | null): string => {
 const intervalText = (interval: Summary['passRateInterval95']): string =>
   interval === null ? '–' : `${(interval.low * 100).toFixed(1)}–${(interval.high * 100).toFixed(1)} %`
 
-/** Two decimals; a value below 1 is not rounded up to it. */
+/** Two decimals; a value below 1 is never shown as 1.00. */
 const decimal = (value: number | null): string =>
   value === null ? '–' : value < 1 && value >= 0.995 ? '0.99' : value.toFixed(2)

@@ -11,13 +11,13 @@ import {
 } from '../gate/gate.ts'
 import type { BaselineSnapshot } from '../store/schemas/run.ts'
 
-/** The snapshot that was compared with; null for the latest runs of a store, or for nothing. */
+/** The snapshot to compare with; null for the latest runs of a store, or for no base. */
 export type Reference = { readonly snapshot: BaselineSnapshot; readonly resolvedFrom: 'base' | 'candidate' } | null
 
-/** The result of a comparison as JSON; the other formats are made from it. */
+/** The result of a comparison as JSON; the other formats are rendered from it. */
 export type DeltaReport = ReturnType<typeof deltaReport>
 
-/** One report of all comparisons of a candidate. The worst judgement decides. */
+/** One report of all comparisons of a candidate, with the worst verdict. */
 export function deltaReport(
   judgements: readonly Judgement[],
   about: {
@@ -39,14 +39,14 @@ export function deltaReport(
     passed: verdict === 'pass',
     verdict,
     exitCode: gateExitCodes[verdict],
-    // A reason against the candidate is in every judgement of it.
+    // A reason against the candidate appears in every judgement of it.
     reasons: reasons.filter(({ line }, index) => reasons.findIndex((other) => other.line === line) === index),
-    /** Of every benchmark and system: the verdict, the reason in one line, what to do next, and the runs compared. */
+    /** For every benchmark and system: the verdict, the reason in one line, the next step, and the compared runs. */
     verdicts: verdicts.map(({ comparison: _, ...rest }) => rest),
     baselineSnapshotId: snapshot?.snapshotId ?? null,
     baselineCreatedAt: snapshot?.createdAt ?? null,
     baselineSourceRootDir: snapshot?.sourceRootDir ?? null,
-    /** Which side's snapshot decided. `candidate`: the base has never had one, so the candidate's own is the first. */
+    /** The side whose snapshot was used. `candidate`: the base never had one, so the candidate's own is the first. */
     baselineResolvedFrom: resolvedFrom,
     baseRootDir: about.baseRootDir,
     candidateRootDir: about.candidateRootDir,
@@ -92,7 +92,7 @@ export const verdictWords: Readonly<Record<DeltaReport['verdict'], string>> = {
   'cannot tell': 'cannot tell',
 }
 
-/** The comparison for a pull request or release notes. The same report gives the same bytes. */
+/** The comparison as Markdown for a pull request or release notes. Deterministic: the same report gives the same bytes. */
 export function deltaMarkdown(report: DeltaReport): string {
   const reasons = report.reasons.map(({ line, next }) => `${line} ${next}`)
   return [
@@ -151,7 +151,7 @@ function benchmark(delta: BenchmarkDelta): string {
   return [title, table.join('\n'), ...changes].join('\n\n')
 }
 
-/** The run that represents each side, and why it was chosen. */
+/** A sentence with the run that represents each side, and why it was chosen. */
 export function takenText(one: DeltaReport['verdicts'][number]): string {
   const side = (taken: TakenRun | null): string => (taken === null ? 'no run' : `${taken.runId} (${taken.why})`)
   return `${runNameOf(one)}: ${one.verdict}. Base: ${side(one.base)}. Candidate: ${side(one.candidate)}.`
@@ -170,7 +170,7 @@ function listLine(label: string, ids: readonly string[]): readonly string[] {
   return [`- ${label}: ${ids.slice(0, maxListed).map(escapeMarkdown).join(', ')}${more}`]
 }
 
-/** Ids and messages are data: nothing in them may become markup, a link or a new line. */
+/** Escapes ids and messages, so that they cannot add markup, links or line breaks. */
 const escapeMarkdown = (text: string): string => text.replace(/\s+/gu, ' ').replace(/[\\`*_{}[\]<>#|!~@]/gu, '\\$&')
 
 /** For GitHub Actions: the Markdown for the step summary, and one annotation per reason for the log. */
@@ -182,11 +182,11 @@ export function deltaGithub(report: DeltaReport) {
   return { summary: deltaMarkdown(report), annotations: [...errors, ...notices] }
 }
 
-/** Workflow commands are lines; characters that could end one early are written as codes. */
+/** Workflow commands are lines; characters that could end one early are percent-encoded. */
 const data = (text: string): string => text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
 const property = (text: string): string => data(text).replaceAll(':', '%3A').replaceAll(',', '%2C')
 
-/** JUnit XML: a test case for each benchmark and system, and one named `artifacts` for reasons that concern all of them. */
+/** JUnit XML: a test case per benchmark and system, and one named `artifacts` for reasons that concern all of them. */
 export function deltaJunit(report: DeltaReport): string {
   const nameIn = ({ benchmarkId, system }: DeltaReport['reasons'][number]): string =>
     benchmarkId === null ? 'artifacts' : runNameOf({ benchmarkId, system })

@@ -2,14 +2,14 @@ import { summariseCases } from '../score/figures.ts'
 import { pointWithin, pushCurve } from '../score/push-curve.ts'
 import type { CaseRecord } from '../store/schemas/run.ts'
 
-/** A metric as a column of a table. A share, of which 1 is all, is shown in percent, any other value as it is. */
+/** A metric as a table column, in percent if its maximum is 1. */
 export type FigureColumn = {
   readonly name: string
   readonly title?: string
   readonly range?: readonly [number, number] | undefined
 }
 
-/** The figures of what a memory shows unasked. The first two belong together, because each alone is easy. */
+/** The figures of lines shown unasked. The first two belong together, because each alone is easy to achieve. */
 export const pushColumns: readonly FigureColumn[] = [
   { name: 'missed', range: [0, 1] },
   { name: 'falseFire', title: 'false fires', range: [0, 1] },
@@ -18,7 +18,7 @@ export const pushColumns: readonly FigureColumn[] = [
   { name: 'characters', range: [0, Number.POSITIVE_INFINITY] },
 ]
 
-/** The figures of some cases: the mean, its 95 % interval, and for a share its counts. Empty for a metric that no case has. */
+/** The figures of the given cases: the mean, its 95 % interval and, for a share, its counts. Empty for a metric that no case has. */
 export function figureCells(
   records: readonly CaseRecord[],
   columns: readonly FigureColumn[],
@@ -45,10 +45,7 @@ export function figureCells(
 
 const maxFalseFires = [0, 0.05, 0.1, 0.2, 0.5, 1]
 
-/**
- * The least share of missed messages within each rate of false fires, at the best threshold for each system. Null if no
- * system has a curve.
- */
+/** The lowest share of missed messages at each max rate of false fires, per system at its best threshold. Null without any curve. */
 export function curveRows(
   runs: readonly { readonly system: string; readonly records: readonly CaseRecord[] }[],
 ): readonly (readonly string[])[] | null {

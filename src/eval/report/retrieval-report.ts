@@ -33,9 +33,9 @@ function entryOf({ caseId, turnIndex, group, description, expect }: AskedCase, o
           pinnedBeliefIds: pinned,
           retrievedQuestions: questions,
           noiseBeliefIds: noiseIn(expect, found),
-          /** Null when the system did not answer. */
+          /** Null if the system did not answer. */
           driftScore: verdict === 'error' ? null : (scores.driftScore ?? 0),
-          /** Whether the turn names noise at all; without, its drift is 0 by definition. */
+          /** Whether the turn lists noise; if not, its drift is 0 by definition. */
           checksNoise: namesNoise(expect),
         }
       : {
@@ -58,7 +58,7 @@ function entryOf({ caseId, turnIndex, group, description, expect }: AskedCase, o
     questionRecall: scores.questionRecall ?? null,
     passed: verdict === 'pass',
     failures,
-    /** `error`: the system did not answer. It is counted apart, neither as a pass nor as a zero. */
+    /** `error`: the system did not answer. Counted separately, neither as a pass nor as a zero. */
     status: statuses[verdict],
     passType,
     error: error?.message ?? null,
@@ -66,13 +66,13 @@ function entryOf({ caseId, turnIndex, group, description, expect }: AskedCase, o
   }
 }
 
-/** The outcomes of several packs; equal case ids get the pack's name. */
+/** The outcomes of several packs. Case ids get the pack's id as a prefix, because packs may share case ids. */
 export const outcomesOf = (runs: readonly PackRun[]): readonly CaseOutcome[] =>
   runs.flatMap(({ pack, outcomes }) => outcomes.map((one) => ({ ...one, caseId: `${pack.id}\n${one.caseId}` })))
 
 export type Summary = ReturnType<typeof summarise>
 
-/** The figures of a set of cases. Every case has the same weight; values that were not measured are left out. */
+/** The figures of a set of cases. Every case has the same weight; values that were not measured are omitted. */
 export function summarise(outcomes: readonly CaseOutcome[]) {
   const { counts, metrics, latency } = summariseCases(outcomes)
   const { passedCases: totalPassed, failedCases: totalFailed, errorCases: errors } = counts
@@ -84,7 +84,7 @@ export function summarise(outcomes: readonly CaseOutcome[]) {
     totalCases: outcomes.length,
     totalPassed,
     totalFailed,
-    /** Cases that the system did not answer. They are in no mean and no rate. */
+    /** Cases that the system did not answer. Excluded from all means and rates. */
     errors,
     passRate: judged === 0 ? null : round4(totalPassed / judged),
     passRateInterval95: wilsonInterval(totalPassed, judged),
@@ -99,7 +99,7 @@ export function summarise(outcomes: readonly CaseOutcome[]) {
   }
 }
 
-/** The same by category, in the order in which categories first occur. Turns are grouped by their label. */
+/** The summary by category, in the order in which categories first occur. Turns are grouped by label. */
 const summariseCategories = (outcomes: readonly CaseOutcome[]) =>
   [...Map.groupBy(outcomes, (outcome) => explanationOf(outcome).group ?? 'uncategorised')].map(([category, own]) => {
     const { totalCases, totalPassed, totalFailed, errors, meanPrecision, meanRecall } = summarise(own)
@@ -107,7 +107,7 @@ const summariseCategories = (outcomes: readonly CaseOutcome[]) =>
     return { category, ...counts, meanPrecision, meanRecall }
   })
 
-/** The report file of one system on all packs of one kind. All runs must be of the same system and the same kind of pack. */
+/** The report of one system on all packs of one kind. All runs must have the same system and the same kind of pack. */
 export function reportOf(runs: readonly [PackRun, ...PackRun[]]) {
   const [{ system, pack: firstPack }] = runs
   const { name, version, description } = system
@@ -117,7 +117,7 @@ export function reportOf(runs: readonly [PackRun, ...PackRun[]]) {
     schemaVersion: 1 as const,
     provider: name,
     system: { name, version, description },
-    /** Whether Credence's own recall added prelude, pins and questions, because the system finds relevant beliefs only. */
+    /** Whether Credence's own recall added prelude, pins and questions, because the system returns relevant beliefs only. */
     suppliedTiers: system.hasSuppliedTiers,
     packs: runs.map(({ pack: { id, title, hash, recall }, outcomes: own }) => {
       const { totalPassed, totalCases } = summarise(own)
@@ -144,13 +144,13 @@ function ingestionOf(runs: readonly PackRun[]) {
   return { beliefCount, totalMs: round4(totalMs) ?? 0, meanPerBeliefMs }
 }
 
-/** `retrieval-report.json` is of Credence itself; the names of the other files end with the name of their system. */
+/** Credence's own report is `retrieval-report.json`; reports of other systems have the system's name as a suffix. */
 export function reportFileName({ provider }: { readonly provider: string }, kind: 'retrieval' | 'session'): string {
   const base = kind === 'session' ? 'session-retrieval-report' : 'retrieval-report'
   return provider === 'bm25' ? `${base}.json` : `${base}-${provider.replace(/[^A-Za-z0-9._-]+/gu, '-')}.json`
 }
 
-/** One file for the cases and one for the sessions among the runs of one system. */
+/** A report of the retrieval packs and one of the session packs, for the runs of one system. */
 export const reportsOf = (runs: readonly PackRun[]) =>
   (['retrieval', 'session'] as const).flatMap((kind) => {
     const [first, ...rest] = runs.filter((run) => run.pack.kind === kind)

@@ -8,16 +8,16 @@ import { newRunId, type RunContext, type RunOptions, resumeRun, startRun } from 
 
 export type RunRequest = Omit<RunOptions, 'role' | 'sealed'> &
   Omit<RunContext, 'environment' | 'onProgress'> & {
-    /** The environment of one of the runs. */
+    /** The environment to record with one of the runs. */
     readonly environment: (of: {
       readonly ablation: string | undefined
       readonly about: About
     }) => RunContext['environment']
-    /** The name of the run; only for one pack and one system. */
+    /** The id of the run; only for one pack and one system. */
     readonly runId?: string | undefined
-    /** Completes the run of this name, with one pack and one system. */
+    /** Completes the run with this id; only for one pack and one system. */
     readonly resume?: string | undefined
-    /** Whether every answer includes the omitted beliefs with reasons. */
+    /** Whether every answer includes the omitted beliefs, with reasons. */
     readonly explain?: boolean
     /** Runs only with this part switched off. */
     readonly ablation?: string | undefined
@@ -26,7 +26,7 @@ export type RunRequest = Omit<RunOptions, 'role' | 'sealed'> &
     readonly onProgress?: (label: string, done: number, total: number) => void
   }
 
-/** A run in the store. `ablation` reports whether the cases noticed that a part was switched off. */
+/** A run in the store. `ablation` reports whether the cases detected that a part was switched off. */
 export type PackRunResult = {
   readonly pack: RunnablePack
   readonly summary: RunSummary
@@ -34,8 +34,8 @@ export type PackRunResult = {
 }
 
 /**
- * Runs every pack with every system (undefined: the pack's own), one after the other. Each leaves a run in the eval store, also
- * when it is interrupted or fails. A system that cannot be opened throws, and leaves none.
+ * Runs every pack with every system (undefined: the pack's default), one after the other. Every run is stored, even if it is
+ * interrupted or fails. Throws if a system cannot be opened; that run is not stored.
  */
 export async function run(
   packs: readonly RunnablePack[],

@@ -26,38 +26,37 @@ export type CaseOutcome = Pick<CaseRecord, 'caseId' | 'verdict' | 'scores' | 're
   readonly cluster?: string
   readonly explanation?: unknown
   readonly error?: { readonly class: string; readonly message: string }
-  /** The whole answer as a line of a file of rankings, for conversation packs. */
+  /** The whole answer as a line of a rankings file; only for conversation packs. */
   readonly ranking?: object
 }
 
 export type ExecutionRequest = {
   readonly repeat: number
-  /** The seed of everything random in this repeat. */
+  /** The seed of all randomness in this repeat. */
   readonly seed: number
-  /** The cases to report, in the order to carry them out. Cases that these depend on are carried out too, but not reported. */
+  /** The cases to report, in execution order. Cases that these depend on are carried out too, but not reported. */
   readonly wanted: ReadonlySet<string>
-  /** The number of cases in parallel. The result must not depend on it. */
+  /** The number of parallel cases. Must not affect the result. */
   readonly jobs: number
   readonly signal: AbortSignal
-  /** The folder of the run's files; null when nothing is kept. */
+  /** The folder for the run's files; null if nothing is stored. */
   readonly folder: string | null
 }
 
-/** A pack together with a system. */
 export type PackWithSystem = {
   readonly manifest: Pick<Manifest, 'benchmarkId' | 'cases' | 'deterministic' | 'metrics'>
   readonly words?: ReadonlyMap<string, readonly string[]>
   readonly packHash: string
   readonly packFiles: Readonly<Record<string, string>>
   readonly system: { readonly name: string; readonly version: string }
-  /** Yields each outcome as soon as it is judged. A case that breaks is an outcome with the verdict `error`; throwing ends the run. */
+  /** Yields each outcome as soon as it is judged. A case that breaks has the verdict `error`; an exception ends the run. */
   readonly execute: (request: ExecutionRequest) => AsyncIterable<CaseOutcome>
   readonly isShuffled?: boolean
   /** The last ingestion, if there was one. */
   readonly ingested?: () => Ingested
 }
 
-/** Milliseconds, null if the corpus could not be taken in; and a sentence for each belief that was taken in changed. */
+/** The duration in milliseconds, null if ingestion failed; and a sentence for each belief that the system could not store unchanged. */
 export type Ingested = { readonly ms: number | null; readonly notices: readonly string[] }
 
 export type RunOptions = {
@@ -65,7 +64,7 @@ export type RunOptions = {
   readonly seed: number
   /** Only cases with this text in their id, prompt or signals. */
   readonly filter?: string | undefined
-  /** `control` or `ablation`, for a run that measures the pack and not a memory. */
+  /** `control` or `ablation` for a run that measures the pack rather than a memory. */
   readonly role?: RunSummary['role']
   /** The seal of the set, if it is sealed. */
   readonly sealed?: RunSummary['sealed']
@@ -83,10 +82,7 @@ export type RunContext = {
   readonly onProgress?: (done: number, total: number) => void
 }
 
-/**
- * Runs a benchmark from its beginning. Records of reported cases survive the end of the process, and a power cut once
- * the run has ended.
- */
+/** Starts a run of a benchmark. Stored records survive a crash of the process and, once the run has ended, a power failure. */
 export async function startRun(
   benchmark: PackWithSystem,
   runId: string,
@@ -134,7 +130,7 @@ export async function startRun(
   return carryOn(benchmark, begun, context)
 }
 
-/** Completes a run that was interrupted. Cases that have a result are not repeated. */
+/** Completes an interrupted run. Does not repeat cases that have a result. */
 export async function resumeRun(benchmark: PackWithSystem, runId: string, context: RunContext): Promise<RunSummary> {
   const run = requireRun(context.root, runId)
   if (run.status === 'completed') return run
@@ -142,7 +138,6 @@ export async function resumeRun(benchmark: PackWithSystem, runId: string, contex
   return carryOn(benchmark, run, context)
 }
 
-/** The options an interrupted run was begun with. */
 export function optionsOf(
   root: string,
   runId: string,
@@ -185,12 +180,12 @@ async function carryOn(benchmark: PackWithSystem, run: RunSummary, context: RunC
         }
       }
     } catch (error) {
-      // The cases so far are kept, with this error in the summary; it is thrown again afterwards.
+      // The cases so far are stored, with this error in the summary; the error is rethrown afterwards.
       failure = error
     } finally {
       await log.close()
     }
-    // A record that was cut off when the process was killed is ignored: its case was run again.
+    // A record that was truncated when the process was killed is ignored: its case has been run again.
     const broken = earlier.problems.find(({ field }) => field !== '(line)')
     if (broken !== undefined) failure ??= new Error(problemText(broken))
     const summary = summaryOf(run, records, {
@@ -218,7 +213,7 @@ async function breakSeal(root: string, run: RunSummary): Promise<void> {
   await writeRun(root, { ...unsealed, status: 'running' })
 }
 
-/** Ids in the order of the pack. */
+/** The ids of the wanted cases, in the order of the pack. */
 export function wantedCases(
   { manifest, words }: { readonly manifest: Pick<Manifest, 'cases'> } & Pick<PackWithSystem, 'words'>,
   { filter }: Pick<RunOptions, 'filter'>,
@@ -240,7 +235,7 @@ export function caseOrder(
   { isShuffled, seed }: { readonly isShuffled: boolean; readonly seed: number },
 ): readonly string[] {
   if (!isShuffled) return ids
-  // The sort key of a case depends on its id alone, so that a filtered run keeps the order of the whole run.
+  // The sort key of a case depends only on its id, so that a filtered run keeps the order of the whole run.
   const keys = new Map(ids.map((id) => [id, sha256(`${seed}\n${id}`)]))
   return ids.toSorted((a, b) => ((keys.get(a) ?? '') < (keys.get(b) ?? '') ? -1 : 1))
 }
@@ -265,7 +260,7 @@ export function newRunId(benchmarkId: string, system: string, now: Date): string
   return parts.filter((part) => part !== '').join('-')
 }
 
-/** Letters, digits and hyphens only. */
+/** Replaces everything except letters and digits with hyphens. */
 export const slug = (text: string, most: number): string =>
   text
     .replaceAll(/[^A-Za-z0-9]+/gu, '-')

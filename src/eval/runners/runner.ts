@@ -8,26 +8,26 @@ import type { Manifest } from '../store/schemas/manifest.ts'
 /** A pack on disk whose manifest has been read. */
 export type PackPlace = { readonly directory: string; readonly manifest: Manifest }
 
-/** One case as every kind of pack has it. */
+/** The fields of a case that all kinds of pack share. */
 export type PackCase = {
   readonly id: string
   readonly prompt: string
-  /** Whether something must come back. Where silence is right, a memory that is switched off is right too. */
+  /** Whether the right answer is non-empty. If it is empty, a memory that is switched off passes too. */
   readonly expectsSomething: boolean
-  /** Further texts that a filter searches: category, label, description. */
+  /** Other texts that a filter searches: category, label, description. */
   readonly words: readonly string[]
 }
 
 /** The checked files of a pack. A kind adds the fields that its cases need. */
 export type PackContent = {
   readonly cases: readonly PackCase[]
-  /** Whether the cases come from data outside the pack, and not from its manifest. */
+  /** Whether the cases come from data outside of the pack instead of its manifest. */
   readonly replacesCases?: boolean
-  /** Files and folders besides the pack that the cases come from. They may be sealed. */
+  /** Files and folders outside of the pack from which the cases come. They may be sealed. */
   readonly places?: readonly string[]
-  /** Content of the files that nothing checks. */
+  /** Unverified content of the files. */
   readonly warnings: readonly string[]
-  /** Whether the seed decides the order of the cases; else they keep the order of the manifest. */
+  /** Whether the seed determines the order of the cases; if not, they keep the order of the manifest. */
   readonly isShuffled: boolean
 }
 
@@ -37,10 +37,10 @@ export type OpenSystem = {
   readonly version: string
   /** False if the same answers cannot be expected twice, regardless of the pack's declaration. */
   readonly isDeterministic?: boolean
-  /** Digests of other inputs of the figures, such as the graders. Runs with other digests are not compared. */
+  /** Digests of other inputs that affect the figures, such as the graders. Runs with different digests are not compared. */
   readonly hashed?: Readonly<Record<string, string>>
   readonly description?: string
-  /** Remarks for readers of its figures. */
+  /** Remarks for readers of the system's figures. */
   readonly notes?: readonly string[]
   /** Whether the harness added prelude, pins and questions to the system's results. */
   readonly hasSuppliedTiers?: boolean
@@ -58,13 +58,13 @@ type OpenOptions = {
 
 type PackAtWork = Required<Pick<PackWithSystem, 'execute' | 'ingested'>> & { readonly tested: OpenSystem }
 
-/** The checked content of a pack, and how it is put to a system. */
+/** The checked content of a pack, and how to run it on a system. */
 export type ReadPack = PackContent & {
   readonly defaultSystem: string
   readonly open: (system: string, options: OpenOptions) => Promise<PackAtWork>
 }
 
-/** How a kind of pack is read, carried out and scored. Manifests name it as their `runner`. */
+/** How to read, carry out and score a kind of pack. Manifests name it as their `runner`. */
 export type Runner = {
   readonly name: string
   readonly ablations: readonly string[]
@@ -74,23 +74,23 @@ export type Runner = {
 /** A pack ready to be run: a folder with a manifest, or files without one. */
 export type RunnablePack = ReadPack & {
   readonly manifest: Pick<Manifest, 'benchmarkId' | 'cases' | 'deterministic' | 'metrics' | 'ablations'>
-  /** The digest of each file that decides a result. */
+  /** The digest of each file that affects a result. */
   readonly packFiles: Readonly<Record<string, string>>
 }
 
 export type Observer = {
   readonly explain: boolean
-  /** `notices` are sentences about input that the system could not store as given. */
+  /** `notices` are sentences about input that the system could not store unchanged. */
   readonly onIngested: (ms: number | null, notices?: readonly string[]) => void
 }
 
-/** Makes a kind of two functions: `read` checks the files of a pack, `carryOut` puts its cases to a system and scores each. */
+/** Makes a kind of pack: `read` checks the files of a pack, `carryOut` runs its cases on a system and scores each. */
 export const defineRunner = <Content extends PackContent, System extends OpenSystem>(kind: {
   readonly name: string
   readonly defaultSystem: string
   readonly read: (place: PackPlace) => Content
   readonly open: (system: string, content: Content) => Promise<System>
-  /** By the name of the ablation, the system with that part switched off. */
+  /** For each ablation name, the system with that part switched off. */
   readonly ablate: Readonly<Record<string, (tested: System) => System>>
   readonly carryOut: (
     content: Content,
@@ -123,7 +123,6 @@ export const defineRunner = <Content extends PackContent, System extends OpenSys
   return { name: kind.name, ablations: Object.keys(kind.ablate), read: (place) => over(kind.read(place)), over }
 }
 
-/** The kind that a manifest names. */
 export function runnerOf({ directory, manifest }: PackPlace, runners: readonly Runner[]): Runner {
   if (manifest.runner === undefined) {
     const hint = 'Results made elsewhere can be put into the store as runs; see docs/evaluation.md.'
@@ -135,7 +134,7 @@ export function runnerOf({ directory, manifest }: PackPlace, runners: readonly R
   throw invalid(`${join(directory, manifestName)}: runner is "${manifest.runner}".`, hint)
 }
 
-/** Reads the pack in a folder. The kind that its manifest names decides how. */
+/** Reads the pack in a folder with the runner that its manifest names. */
 export async function readPackFolder(directory: string, runners: readonly Runner[]): Promise<RunnablePack> {
   const manifest = manifestOf(directory)
   const place = { directory, manifest }
@@ -146,7 +145,7 @@ export async function readPackFolder(directory: string, runners: readonly Runner
   return { ...read, places, manifest: read.replacesCases ? { ...manifest, cases } : manifest, packFiles }
 }
 
-/** Opens a pack with a system, its own default if none is given. */
+/** Opens a pack with a system, or with the pack's default system. */
 export async function openPack(
   { manifest, packFiles, cases, warnings, isShuffled, defaultSystem, open }: RunnablePack,
   { system = defaultSystem, ...options }: OpenOptions & { readonly system?: string | undefined } = {},
@@ -168,23 +167,19 @@ export async function openPack(
   }
 }
 
-/** Reads the pack in a folder and opens it with a system. */
 export const openPackFolder = async (
   directory: string,
   runners: readonly Runner[],
   options: Parameters<typeof openPack>[1] = {},
 ): ReturnType<typeof openPack> => openPack(await readPackFolder(directory, runners), options)
 
-/** The outcome of a case that went wrong before anything could be scored. */
+/** The outcome of a case that failed before anything could be scored. */
 export const brokenOutcome = (caseId: string, error: NonNullable<CaseOutcome['error']>): CaseOutcome => {
   const nothing = { scores: {}, returned: [], failures: [], timings: {} }
   return { caseId, verdict: 'error', ...nothing, error }
 }
 
-/**
- * Carries out independent items, `jobs` at a time, and yields the results in their order. Items begun before the
- * signal are finished.
- */
+/** Carries out independent items, `jobs` at a time, and yields the results in order. An abort lets items in progress finish. */
 export async function* carriedOut<Item, Result>(
   items: readonly Item[],
   { jobs, signal }: Pick<ExecutionRequest, 'jobs' | 'signal'>,
@@ -195,7 +190,7 @@ export async function* carriedOut<Item, Result>(
   const fill = (): void => {
     while (pending.length < jobs && next < items.length && !signal.aborted) {
       const work = carryOut(items[next] as Item)
-      // A rejection is thrown below, when its turn comes. Until then it must not end the process as unhandled.
+      // A rejection is thrown below in order. Until then it must not end the process as unhandled.
       work.catch(() => {})
       pending.push(work)
       next += 1

@@ -7,11 +7,11 @@ const cases = Array.from({ length: 12 }, (_, index) => ({
   id: `c${index}`,
   prompt: 'p',
   words: [],
-  // The last two are right when nothing comes back.
+  // For the last two cases, an empty result is right.
   expectsSomething: index < 10,
 }))
 
-/** The first `passed` cases that expect something pass, and all in which silence is right. */
+/** The first `passed` cases that expect a result pass, and so do all that expect an empty one. */
 const recordsOf = (passed: number): readonly CaseRecord[] =>
   cases.map(({ id, expectsSomething }, index): CaseRecord => {
     const isPass = !expectsSomething || index < passed

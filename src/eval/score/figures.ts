@@ -10,7 +10,7 @@ import type {
 } from '../store/schemas/run.ts'
 import { clusterBootstrap, type Interval, mean, percentile, wilsonInterval, z95 } from './statistics.ts'
 
-/** The mark of a pack that the default system passes whole: it shows that nothing broke, and no more. */
+/** The label of a pack that the default system passes completely: it can only show regressions. */
 export const saturated = 'regression suite (saturated)'
 
 type Measured = Pick<CaseRecord, 'caseId' | 'verdict' | 'scores' | 'timings'> & {
@@ -21,9 +21,8 @@ type Measured = Pick<CaseRecord, 'caseId' | 'verdict' | 'scores' | 'timings'> & 
 export type CaseFigures = ReturnType<typeof summariseCases>
 
 /**
- * Derives the figures of a run from its case records. A case passes when every repeat of it passed. A metric is the mean
- * over cases of a case's mean over repeats; a score that does not apply to a case is left out and never becomes zero.
- * The order of the records does not matter.
+ * Derives the figures of a run from its case records, in any order. A case passes if all its repeats passed. A metric is the mean
+ * over cases of each case's mean over its repeats; a score that does not apply to a case is omitted, never zero.
  */
 export function summariseCases(records: readonly Measured[]) {
   const byCase = [...Map.groupBy(records, ({ caseId }) => caseId)].sort(([a], [b]) => (a < b ? -1 : 1))
@@ -51,13 +50,13 @@ export function summariseCases(records: readonly Measured[]) {
   }
 }
 
-/** Fewer conversations, drawn again, hardly differ from each other. */
+/** With fewer clusters, resamples hardly differ from each other. */
 const minClusters = 10
 
 /**
- * The 95 % interval of every metric that at least two cases have. Cases of one conversation are not independent, so
- * clusters, if any, are resampled as wholes (cluster bootstrap, Efron and Tibshirani 1993). With few clusters the interval is at
- * least that of independent cases; with equal values in all of them, that of the clusters.
+ * The 95 % interval of every metric that at least two cases have. Cases of one conversation are not independent, so clusters, if any, are
+ * resampled as wholes (cluster bootstrap, Efron and Tibshirani 1993). With few clusters the interval is at least as wide as for
+ * independent cases; if all resamples are equal, each cluster counts as one case.
  */
 function intervalsOf(
   results: readonly CaseResult[],
@@ -88,7 +87,7 @@ function clusteredInterval(clusters: readonly (readonly number[])[]): Interval {
   return drawn.low < drawn.high ? drawn : intervalOf(clusters.flatMap(([first = 0]) => first))
 }
 
-/** Of shares the interval is Wilson's, which stays within 0 and 1, and is wider than nothing for 0 of few. */
+/** For shares, the Wilson interval: it stays within 0 and 1, and has a positive width even for 0 of few. */
 function intervalOf(values: readonly number[]): Interval {
   const wilson = values.every((value) => value === 0 || value === 1)
     ? wilsonInterval(values.filter((value) => value === 1).length, values.length)
@@ -100,7 +99,7 @@ function intervalOf(values: readonly number[]): Interval {
   return { low: centre - half, high: centre + half }
 }
 
-/** One failed repeat makes a failed case. Null for a case without records. */
+/** One failed repeat fails the case. Null for a case without records. */
 export const worstVerdict = (repeats: readonly Pick<Measured, 'verdict'>[]): CaseVerdict | null =>
   (['fail', 'error', 'unjudged', 'skipped', 'pass'] as const).find((verdict) =>
     repeats.some((record) => record.verdict === verdict),
@@ -130,14 +129,14 @@ function latencyOf(records: readonly Measured[]): { readonly p50Ms: number; read
 type RunEnd = {
   readonly at: Date
   readonly isInterrupted: boolean
-  /** The error that ended the run; null for none. */
+  /** The error that ended the run; null if there was none. */
   readonly failure: unknown
   readonly ingested: Ingested
 }
 
-/** The summary of a run, derived from its records alone. */
+/** The summary of a run, derived only from its records. */
 export function summaryOf(run: RunSummary, records: readonly CaseRecord[], end: RunEnd): RunSummary {
-  // A case counts once every repeat of it has a record; the others are pending.
+  // A case counts once all its repeats have a record; other cases are pending.
   const byCase = Map.groupBy(records, ({ caseId }) => caseId).values()
   const complete = [...byCase].filter((own) => own.length === (run.repeats ?? 1)).flat()
   const { counts, metrics, intervals, flaky, latency } = summariseCases(complete)
@@ -147,7 +146,7 @@ export function summaryOf(run: RunSummary, records: readonly CaseRecord[], end: 
   const { ms, notices } = end.ingested
   const ingestMs = ms === null ? {} : { ingestMs: ms }
   const { failure } = end
-  // A clock that was set back in between must not make a run end before it began.
+  // If the clock was set back during the run, it must not end before it began.
   const endedAt = new Date(Math.max(end.at.getTime(), Date.parse(run.startedAt))).toISOString()
   return {
     ...begun,
@@ -172,10 +171,10 @@ function statusOf(counts: CaseFigures['counts'], pendingCases: number, end: RunE
   return hasJudged ? 'completed' : 'failed'
 }
 
-/** One side of a comparison. What was not recorded is null, never zero. */
+/** One side of a comparison. Unrecorded values are null, never zero. */
 export type Figures = Readonly<ReturnType<typeof figuresOf>>
 
-/** The figures of a run; `results` are its cases, where it kept them. */
+/** The figures of a run; `results` are its cases, if they are stored. */
 export function figuresOfRun(run: RunSummary, results: readonly CaseResult[] | null): Figures {
   const kept = results?.length === 0 ? null : results
   return figuresOf({ ...run, judgedCases: judgedCasesOf(run) }, run.passedCases / run.totalCases, kept)
@@ -211,23 +210,23 @@ function figuresOf(
     system,
     seed,
     repeats,
-    /** All cases but those that were skipped or not judged. */
+    /** The number of cases that were neither skipped nor left unjudged. */
     judgedCases,
-    /** Whether results vary between runs of the same build: a run is repeated there, unless its pack declares otherwise. */
+    /** Whether results vary between runs of the same build. Assumed for repeated runs, unless the pack declares otherwise. */
     isNoisy: deterministic === false || (deterministic === undefined && repeats !== null && repeats > 1),
     declarations: metricDeclarations,
     cases: results === null ? null : new Map(results.map((result) => [result.id, result])),
   }
 }
 
-/** A system without a part must score at least this much less than the whole, or the pack measures something else. */
+/** A system without a part must score at least this much less than the whole; if not, the pack measures something else. */
 const minLoss = 0.2
 
 export type PassedShare = { readonly passed: number; readonly total: number }
 
 export type AblationResult = ReturnType<typeof judgeAblation>
 
-/** Whether switching a part off shows in the cases that expect something to come back. */
+/** Whether switching a part off affects the cases that expect a result. */
 export function judgeAblation(
   ablation: string,
   cases: readonly PackCase[],
@@ -240,7 +239,7 @@ export function judgeAblation(
     ablation,
     whole,
     without,
-    /** Over the cases in which silence is right, which a system that is switched off passes too. */
+    /** The cases for which an empty result is right, which a system that is switched off passes too. */
     silent: shareOf(runs.without, (id) => !expecting.has(id)),
     problem: ablationProblem(ablation, whole, without),
   }
@@ -250,7 +249,7 @@ function ablationProblem(ablation: string, whole: PassedShare, without: PassedSh
   if (whole.total === 0) return `No case expects anything to come back, so ${ablation} cannot be told from the whole.`
   const all = whole.passed / whole.total
   const part = without.passed / without.total
-  // Written as "not more than" so that a share that is not a number is a problem.
+  // Written as "not more than" so that NaN counts as a problem.
   if (all - part > minLoss + 1e-9) return null
   return `With ${ablation}, ${without.passed}/${without.total} of the cases that expect something pass, against ${whole.passed}/${whole.total} with everything on. The pack measures something else.`
 }

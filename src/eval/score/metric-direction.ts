@@ -1,9 +1,9 @@
 import type { MetricDeclaration } from '../store/schemas/primitives.ts'
 
-/** Which way is better for a metric, and where that is known from. */
+/** Which direction is better for a metric, and the source of that knowledge. */
 export type MetricSense = {
   readonly direction: MetricDeclaration['direction']
-  /** `assumed`: higher is taken to be better, and reports say that it was assumed. */
+  /** `assumed`: higher is assumed to be better, and reports say so. */
   readonly source: 'declared' | 'known' | 'assumed'
   readonly minEffect: number
   readonly range: readonly [number, number] | null
@@ -11,18 +11,18 @@ export type MetricSense = {
 
 const setOf = (words: string): ReadonlySet<string> => new Set(words.split(' '))
 
-/** Less of these is better, wherever they stand in a name. */
+/** Lower is better for metrics with any of these words in their name. */
 const lowerWords = setOf(
   'latency duration ms millis seconds cost usd tokens errors violation violations leak leaks leakage drift noise',
 )
 const lowerPairs = setOf('error-rate error-cases error-count attack-success benign-loss token-count')
-/** More of what is spared is better. */
+/** Higher is better for metrics of savings and recovery. */
 const sparingWords = setOf('saved savings avoided recovery reduction resistance')
 const knownHigher = setOf(
   'passRate recallPrecisionAtK actionOutcomeScore objectiveStateCoverage causalPathRecall creationRecoveryScore retrievalPrecision retrievalRecall pinnedCoverage questionPrecision questionRecall',
 )
 
-/** A declaration decides; then what is known of the name; else higher is taken to be better. */
+/** Uses the declaration, else the known names, else assumes that higher is better. */
 export function metricSense(name: string, declarations: readonly MetricDeclaration[]): MetricSense {
   const declared = declarations.find((declaration) => declaration.name === name)
   if (declared !== undefined) {

@@ -5,8 +5,8 @@ import { mean } from './statistics.ts'
 export type CurvePoint = { readonly threshold: number; readonly missed: number; readonly falseFire: number }
 
 /**
- * The points that a system reaches by showing fewer of its answers, from the highest threshold down: with each point it misses
- * less and fires more often. Empty for a system without confidences, or cases of one sort only.
+ * The rates at each confidence threshold, from the highest down: with each point the system misses less and fires more often. Empty
+ * for a system without confidences, or if the cases are all of one sort.
  */
 export function pushCurve(records: readonly Pick<CaseRecord, 'scores' | 'explanation'>[]): readonly CurvePoint[] {
   const answers = records.flatMap(({ scores, explanation }) => {
@@ -15,7 +15,7 @@ export function pushCurve(records: readonly Pick<CaseRecord, 'scores' | 'explana
   })
   const thresholds = [...new Set(answers.map(({ confidence }) => confidence))].sort((a, b) => b - a)
   return [Number.POSITIVE_INFINITY, ...thresholds].flatMap((threshold) => {
-    // An answer that is not shown misses what was needed, and fires at nothing.
+    // A hidden answer is a miss if memory was needed, and never a false fire.
     const rate = (name: string, unshown: number): number | null =>
       mean(
         answers.map(({ scores, confidence }) => {
@@ -28,6 +28,6 @@ export function pushCurve(records: readonly Pick<CaseRecord, 'scores' | 'explana
   })
 }
 
-/** The point that misses least among those with at most this rate of false fires. */
+/** The point with the fewest misses at this max rate of false fires. */
 export const pointWithin = (curve: readonly CurvePoint[], maxFalseFire: number): CurvePoint | undefined =>
   curve.findLast(({ falseFire }) => falseFire <= maxFalseFire)

@@ -70,7 +70,7 @@ describe('the sign-flip test', () => {
       ),
     ).filter((probability) => probability < 0.05).length
 
-    // 5 % of 400 is 20; five standard deviations are 22 more.
+    // The mean is 5 % of 400, which is 20; five standard deviations are 22 more.
     expect(alarms).toBeLessThan(42)
     expect(alarms).toBeGreaterThan(2)
   })
@@ -119,7 +119,7 @@ describe('the paired bootstrap', () => {
         expect(interval).toEqual(pairedBootstrap(values, seed))
         expect(interval?.low).toBeLessThanOrEqual(Math.max(...values) + 1e-12)
         expect(interval?.high).toBeGreaterThanOrEqual(Math.min(...values) - 1e-12)
-        // Percentiles of a skewed handful may miss its mean, but never by more than their spread.
+        // Percentiles of a few skewed values may miss their mean, but never by more than the spread.
         const width = (interval?.high ?? 0) - (interval?.low ?? 0)
         expect(Math.abs(mean - ((interval?.low ?? 0) + (interval?.high ?? 0)) / 2)).toBeLessThanOrEqual(width + 1e-9)
       }),

@@ -1,4 +1,4 @@
-/** The arithmetic mean without nulls; null when there are no values. */
+/** The arithmetic mean, ignoring nulls; null if there are no values. */
 export function mean(values: readonly (number | null)[]): number | null {
   const known = values.filter((value) => value !== null)
   return known.length === 0 ? null : known.reduce((total, value) => total + value, 0) / known.length
@@ -16,24 +16,24 @@ export type Interval = { readonly low: number; readonly high: number }
 /** The two-sided 95 % quantile of the normal distribution. */
 export const z95 = 1.959963984540054
 
-/** The 95 % interval of a pass rate (Wilson, "Probable Inference", 1927): within 0 and 1, also when all or none passed. */
+/** The 95 % interval of a pass rate (Wilson, "Probable Inference", 1927): within 0 and 1, even if all or none passed. */
 export function wilsonInterval(passed: number, trials: number): Interval | null {
   if (trials === 0) return null
   const rate = passed / trials
   const weight = z95 ** 2 / trials
   const centre = (rate + weight / 2) / (1 + weight)
   const half = (z95 / (1 + weight)) * Math.sqrt((rate * (1 - rate)) / trials + weight / (4 * trials))
-  // At 0 and 1 the bound is exact, and must not miss it by the last bit.
+  // At 0 and 1 the bound is exact, without a rounding error.
   return {
     low: passed === 0 ? 0 : Math.max(0, centre - half),
     high: passed === trials ? 1 : Math.min(1, centre + half),
   }
 }
 
-/** Four decimals, as reports show means. */
+/** Rounds to four decimals, as reports show means. */
 export const round4 = (value: number | null): number | null => (value === null ? null : Math.round(value * 1e4) / 1e4)
 
-/** Numbers from 0 to below 1 that the seed decides (mulberry32). Made for resampling, not for secrets. */
+/** Pseudo-random numbers from 0 to below 1, determined by the seed (mulberry32). For resampling, not for secrets. */
 export function randomFrom(seed: number): () => number {
   let state = seed >>> 0
   return () => {
@@ -44,13 +44,13 @@ export function randomFrom(seed: number): () => number {
   }
 }
 
-/** The probability of seeing a difference where there is none. */
+/** The significance level: the accepted probability of a false positive. */
 export const alpha = 0.05
 
-/** How likely a split at least as uneven is when broken and fixed cases were equally likely (McNemar, exact, two-sided). */
+/** The probability of a split at least this uneven if broken and fixed cases are equally likely (McNemar, exact, two-sided). */
 export function mcNemarExact({ broken, fixed }: { readonly broken: number; readonly fixed: number }): number {
   const discordant = broken + fixed
-  // In logarithms, because the coefficients of a few hundred cases do not fit into a number.
+  // In logarithms, because the coefficients for a few hundred cases overflow a double.
   let logTerm = -discordant * Math.LN2
   let tail = 0
   for (let count = 0; count <= Math.min(broken, fixed); count += 1) {
@@ -61,20 +61,20 @@ export function mcNemarExact({ broken, fixed }: { readonly broken: number; reado
 }
 
 const resamples = 10_000
-/** Up to this many differences every way of flipping their signs is tried. */
+/** Up to this many differences, all combinations of signs are tried. */
 const maxEnumerated = 13
 
 /**
- * How likely a mean at least as far from zero is when each difference could as well have had the other sign (Fisher's
- * randomisation test, two-sided). Exact for few pairs, so that three cases are never evidence; sampled for many.
+ * The probability of a mean at least this far from zero if the sign of each difference is random (Fisher's randomisation test,
+ * two-sided). Exact for few pairs, so that three cases are never evidence; sampled for many.
  */
 export function signFlipTest(differences: readonly number[], seed: number): number {
   const moved = differences.filter((difference) => difference !== 0)
   const observed = Math.abs(sumOf(differences))
-  // Sums of the same numbers in another order differ in their last bits.
+  // Sums of the same numbers in another order differ by rounding errors.
   const isAsFar = (total: number): boolean => Math.abs(total) >= observed - observed * 1e-12
   if (moved.length === 0) return 1
-  // By the number of pairs and not of those that moved, so that a case that gets worse never changes the method.
+  // Depends on the number of pairs, not of changed pairs, so that a case that gets worse never changes the method.
   if (differences.length <= maxEnumerated) {
     const ways = 2 ** moved.length
     let asFar = 0
@@ -86,13 +86,13 @@ export function signFlipTest(differences: readonly number[], seed: number): numb
   const random = randomFrom(seed)
   let asFar = 1
   for (let round = 0; round < resamples; round += 1) {
-    // Zero differences draw too: a case that gets worse must not change the signs of the others.
+    // Zero differences consume a random number too: a case that gets worse must not change the signs of the others.
     if (isAsFar(differences.reduce((total, value) => total + (random() < 0.5 ? value : -value), 0))) asFar += 1
   }
   return asFar / (resamples + 1)
 }
 
-/** Where the mean difference lies with 95 % confidence: percentiles of means over cases drawn again (Efron, 1979). */
+/** The 95 % confidence interval of the mean difference: percentiles of the means of resampled cases (Efron, 1979). */
 export function pairedBootstrap(differences: readonly number[], seed: number): Interval | null {
   const count = differences.length
   if (count === 0) return null
@@ -104,14 +104,14 @@ export function pairedBootstrap(differences: readonly number[], seed: number): I
   })
 }
 
-/** Where 95 % of the drawn values lie. */
+/** The interval that contains 95 % of the drawn values. */
 function percentileInterval(count: number, draw: () => number): Interval {
   const drawn = Float64Array.from({ length: count }, draw).sort()
   const at = (share: number): number => drawn[Math.round(share * (count - 1))] ?? 0
   return { low: at(alpha / 2), high: at(1 - alpha / 2) }
 }
 
-/** Adjusts probabilities for multiple comparisons (Holm, 1979). Order is kept. */
+/** Adjusts p-values for multiple comparisons (Holm, 1979). Keeps their order. */
 export function holm(probabilities: readonly number[]): readonly number[] {
   const order = probabilities.map((_, index) => index).sort((a, b) => at(probabilities, a) - at(probabilities, b))
   const adjusted = probabilities.map(() => 1)
@@ -126,7 +126,7 @@ export function holm(probabilities: readonly number[]): readonly number[] {
 const sumOf = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)
 const at = (values: readonly number[], index: number): number => values[index] ?? 1
 
-/** Where a mean lies with 95 % confidence when values come in clusters: percentiles of means over clusters drawn again. */
+/** The 95 % confidence interval of a mean of clustered values: percentiles of the means of resampled clusters. */
 export function clusterBootstrap(clusters: readonly (readonly number[])[], seed: number): Interval {
   const random = randomFrom(seed)
   const sums = clusters.map((values) => ({ total: sumOf(values), count: values.length }))

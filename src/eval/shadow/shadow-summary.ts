@@ -4,7 +4,7 @@ import type { ShadowRecord } from '../store/schemas/shadow-record.ts'
 
 export type ShadowSummary = Awaited<ReturnType<typeof summariseShadows>>
 
-/** The figures of live recalls, in total and by day. Retention bounds the number of records, so all of them fit in memory. */
+/** The figures of live recalls, in total and per day. Retention limits the number of records, so all of them fit in memory. */
 export async function summariseShadows(root: string) {
   const invalid = invalidFiles()
   const records: ShadowRecord[] = []
@@ -40,6 +40,6 @@ const spread = (values: readonly number[]) => ({
   p95: percentile(values, 95),
 })
 
-/** Whether the message brought nothing. Pinned beliefs do not count; records of other programs do not separate them. */
+/** Whether a recall returned nothing for the message. Pinned beliefs do not count, if the record counts them separately. */
 const broughtNothing = ({ relevantCount, quoteCount = 0, injected }: ShadowRecord): boolean =>
   typeof relevantCount === 'number' ? relevantCount + Number(quoteCount) === 0 : !injected

@@ -13,24 +13,24 @@ import { dayOf, shadowPath, treePath } from '../store/documents.ts'
 import { checkArtifact, requireValid } from '../store/parse-artifact.ts'
 import { opaqueKey, type recallSources, type ShadowRecord } from '../store/schemas/shadow-record.ts'
 
-/** One live recall. Its texts are hashed and never kept. */
+/** One live recall. Its texts are hashed and never stored. */
 export type Observation = {
   readonly message: string
   readonly context: Context
-  /** The most beliefs that could have been recalled. */
+  /** The max number of beliefs that could have been recalled. */
   readonly limit: number
   readonly source: (typeof recallSources)[number]
-  /** The conversation; kept as a hash. */
+  /** The conversation; stored as a hash. */
   readonly sessionKey: string | null
   readonly recordedAt: Date
   readonly durationMs: number
 }
 
-/** The secret key of a store's hashes, made on first use: without it, a hash cannot be reversed by guessing texts. */
+/** The secret key for a store's hashes, created on first use: without the key, a hash cannot be reversed by guessing texts. */
 export async function shadowKey(root: string): Promise<Buffer> {
   const path = join(root, 'shadow.key')
   checkPlain(root, path)
-  // Of two processes that make one at once, the first to finish decides for both.
+  // If two processes create a key at once, both use that of the first to finish.
   if (!existsSync(path)) await writeAtomically(path, `${randomBytes(32).toString('hex')}\n`, { existing: 'keep' })
   const key = Buffer.from((await readFile(path, 'utf8')).trim(), 'hex')
   if (key.length >= 32) return key
@@ -71,7 +71,7 @@ export function shadowRecordOf(observation: Observation, key: Uint8Array, traceI
   }
 }
 
-/** Writes one record whole or not at all, without fsync: a power cut may lose it, but no recall waits for the disk. */
+/** Writes one record atomically but without fsync: a power failure may lose it, but no recall waits for the disk. */
 export async function writeShadow(root: string, record: ShadowRecord): Promise<void> {
   const valid = requireValid(checkArtifact('shadow-record', record, `shadow/${record.traceId}.json`), 'shadow-record')
   const path = shadowPath(root, valid.recordedAt, valid.traceId)
@@ -80,7 +80,7 @@ export async function writeShadow(root: string, record: ShadowRecord): Promise<v
 }
 
 export type Retention = {
-  /** The number of days before today that are kept. */
+  /** The number of days to keep, before today. */
   readonly days: number
   readonly records: number
 }
@@ -90,7 +90,7 @@ export const defaultRetention: Retention = { days: 30, records: 100_000 }
 const dayName = /^\d{4}-\d{2}-\d{2}$/u
 const msPerDay = 86_400_000
 
-/** Removes records that are too old, and then the oldest ones beyond the number to keep. Returns how many. */
+/** Removes records that are too old, then the oldest records above the limit. Returns the number removed. */
 export async function pruneShadows(root: string, now: Date, retention: Retention = defaultRetention): Promise<number> {
   const tree = treePath(root, 'shadow')
   const days = shadowEntriesOf(tree).filter((entry) => entry.isDirectory() && dayName.test(entry.name))
@@ -127,16 +127,16 @@ export type ShadowOptions = {
   readonly source?: Observation['source']
   readonly now: () => Date
   readonly clock: () => number
-  /** Called when a record could not be kept. Recall itself never fails because of it. */
+  /** Called if a record could not be stored. Recall itself never fails because of that. */
   readonly onProblem: (error: unknown) => void
   readonly retention?: Retention
 }
 
-/** A recall waits for records only when this many are waiting for the disk, and not longer than this. */
+/** A recall waits for the queue only if this many records are pending, and at most this long. */
 const maxWaiting = 100
 const maxWaitMs = 50
 
-/** The same memory, with a shadow record of every recall. `close` waits until all records are written. */
+/** Wraps a memory to write a shadow record of every recall. `close` waits until all records are written. */
 export function withShadow(memory: Memory, options: ShadowOptions): Memory {
   const { clock, now, source = 'bm25', sessionKey = null } = options
   const queue = recordQueue(options)
@@ -145,7 +145,7 @@ export function withShadow(memory: Memory, options: ShadowOptions): Memory {
     recall: async (message, request = {}) => {
       const start = clock()
       const context = await memory.recall(message, request)
-      // `why` and as-of recalls are not counted as use of the memory.
+      // `why` and as-of recalls do not count as use of the memory.
       if (request.nearMisses === true || request.asOf !== undefined) return context
       const durationMs = clock() - start
       const limit = request.budget?.maxBeliefs ?? defaultBudget.maxBeliefs
@@ -159,7 +159,7 @@ export function withShadow(memory: Memory, options: ShadowOptions): Memory {
   }
 }
 
-/** Writes records one after the other. Records that are dropped in a row are reported once. */
+/** Writes records one after the other. Consecutive dropped records are reported once. */
 function recordQueue({ root, now, retention, onProblem }: ShadowOptions) {
   let key: Promise<Uint8Array> | null = null
   let tail: Promise<void> = Promise.resolve()
@@ -170,7 +170,7 @@ function recordQueue({ root, now, retention, onProblem }: ShadowOptions) {
     key ??= shadowKey(root)
     const traceId = randomBytes(8).toString('hex')
     await writeShadow(root, shadowRecordOf(observation, await key, traceId))
-    // Pruning costs more than writing, so only one record in 256 prunes, also in one-shot commands.
+    // Pruning is slower than writing, so only one record in 256 prunes. Random, so that one-shot commands prune too.
     if (traceId.startsWith('00')) await pruneShadows(root, now(), retention)
   }
 

@@ -15,8 +15,8 @@ import {
 import type { CaseRecord } from './schemas/run.ts'
 
 /**
- * Opens the case records of a run for appending. A record that a killed process left half written is cut off first.
- * What `append` has returned survives the end of this process, and a power cut once the log is closed.
+ * Opens the case records of a run for appending. Truncates a half-written record of a killed process first. Appended records
+ * survive a crash of this process and, once the log is closed, a power failure.
  */
 export async function openCaseLog(root: string, runId: string) {
   const path = caseLogPath(root, runId)
@@ -28,7 +28,7 @@ export async function openCaseLog(root: string, runId: string) {
   return {
     append: (record: CaseRecord): CaseRecord => {
       const valid = requireValid(checkArtifact('case-record', record, logName(runId)), 'case-record')
-      // Synchronous: writing a few hundred bytes to the page cache takes less time than waiting for a promise.
+      // Synchronous: writing a few hundred bytes to the page cache is faster than awaiting a promise.
       writeSync(file.fd, `${JSON.stringify(valid)}\n`)
       return valid
     },
@@ -42,7 +42,7 @@ export async function openCaseLog(root: string, runId: string) {
   }
 }
 
-/** All case records of a run in the order they were written, and the problems of the others. None for a run without a log. */
+/** All case records of a run in the order written, and the problems of invalid ones. Empty for a run without a log. */
 export async function casesOf(root: string, runId: string) {
   const records: CaseRecord[] = []
   const problems: Problem[] = []

@@ -19,7 +19,6 @@ import type { Manifest } from './schemas/manifest.ts'
 import { isSafeId } from './schemas/primitives.ts'
 import type { BaselineSnapshot, RunEnvironment, RunSummary } from './schemas/run.ts'
 
-/** The four folders of an eval store. */
 export const storeTrees = ['benchmarks', 'runs', 'shadow', 'baselines'] as const
 export type StoreTree = (typeof storeTrees)[number]
 
@@ -33,7 +32,7 @@ const holdings = {
 
 export type HeldArtifact<Tree extends StoreTree> = Artifact<(typeof holdings)[Tree]['kind']>
 
-/** Refuses an id that could lead a path elsewhere. `field` is the caller's name for it. */
+/** Rejects an id that could escape its folder. `field` is the caller's name for the id. */
 export function safeId(id: string, field: string): string {
   if (isSafeId(id)) return id
   const hint = 'Use 1 to 128 letters, digits, dots, dashes or underscores, without /, \\ or "..".'
@@ -58,15 +57,15 @@ export const caseLogPath = (root: string, runId: string): string => join(runFold
 export const environmentPath = (root: string, runId: string): string => join(runFolder(root, runId), 'environment.json')
 export const baselinePath = (root: string, snapshotId: string): string =>
   join(root, 'baselines', `${safeId(snapshotId, 'snapshotId')}.json`)
-/** The day of a timestamp, which is the name of its record's folder. */
+/** The day of a timestamp, which names the folder of the record. */
 export const dayOf = (timestamp: string): string => new Date(timestamp).toISOString().slice(0, 10)
 export const shadowPath = (root: string, recordedAt: string, traceId: string): string =>
   join(root, 'shadow', dayOf(recordedAt), `${safeId(traceId, 'traceId')}.json`)
 
-/** Other tasks wait at most this long while a large store is read. */
+/** While a large store is read, the event loop is blocked for at most this long. */
 const maxTurnMs = 10
 
-/** Passes every document of a folder to `see`, invalid ones too. A hundred thousand awaits would cost as much as the checking. */
+/** Passes every document of a folder to `see`, even invalid ones. No async iterator: 100,000 awaits cost as much as the checking. */
 export async function scan<Tree extends StoreTree>(
   root: string,
   tree: Tree,
@@ -83,23 +82,23 @@ export async function scan<Tree extends StoreTree>(
   }
 }
 
-/** Where a document is expected: its path, its name in problems, and the id that its name promises. */
+/** The expected location of a document: its path, its name in problems, and the id in its file name. */
 type DocumentPlace = { readonly path: string; readonly file: string; readonly id: string }
 
-/** Reads the document of a place and checks that its id is the one that its name promises. */
+/** Reads a document and checks that its id matches its file name. */
 function readPlace<Tree extends StoreTree>({ path, file, id }: DocumentPlace, tree: Tree): Checked<HeldArtifact<Tree>> {
   const { kind, idField } = holdings[tree]
   const checked = readArtifact(kind, path, file) as Checked<HeldArtifact<Tree>>
   if (!checked.ok) return checked
   const own = String(checked.value[idField])
-  // File systems may write the same letters in another normal form.
+  // File systems may store the same letters in another Unicode normal form.
   if (own === id || own.normalize() === id.normalize()) return checked
   return refuseDocument(file, `is ${JSON.stringify(own)}, but the file is kept under ${JSON.stringify(id)}`, idField)
 }
 
 const dayName = /^\d{4}-\d{2}-\d{2}$/u
 
-/** Everything in one folder of a store that is a document or should be one. A folder that cannot be read is a problem. */
+/** Everything in one folder of a store that is or should be a document. An unreadable folder is a problem. */
 function placesIn(root: string, tree: StoreTree): readonly (DocumentPlace | Problem)[] {
   return storeEntriesOf(root, tree).flatMap((entry): readonly (DocumentPlace | Problem)[] => {
     if ('message' in entry) return [entry]
@@ -120,14 +119,14 @@ function placesIn(root: string, tree: StoreTree): readonly (DocumentPlace | Prob
   })
 }
 
-/** Folders next to the runs contain their cases; other files are people's notes. */
+/** Ignores folders next to the runs, which contain their cases, and other files, which are people's notes. */
 function documentIn(root: string, folder: string, entry: Dirent): readonly DocumentPlace[] {
   const file = `${folder}/${entry.name}`
   const isDocument = entry.name.endsWith('.json') && !entry.isDirectory()
   return isDocument ? [{ path: `${root}/${file}`, file, id: entry.name.slice(0, -'.json'.length) }] : []
 }
 
-/** Names that begin with a dot are unfinished work and never documents. A folder that does not exist is empty. */
+/** Names that begin with a dot are temporary files, never documents. A missing folder is empty. */
 function storeEntriesOf(root: string, folder: string): readonly (Dirent | Problem)[] {
   try {
     const entries = readdirSync(join(root, folder), { withFileTypes: true })
@@ -140,12 +139,12 @@ function storeEntriesOf(root: string, folder: string): readonly (Dirent | Proble
 
 const problem = (file: string, message: string): Problem => refuseDocument(file, message).problems[0]
 
-/** How many files of a folder are invalid, and the problems of the first ones. */
+/** The number of invalid files in a folder, and the problems of the first ones. */
 export type InvalidFiles = { readonly count: number; readonly problems: readonly Problem[] }
 
 const maxNamed = 20
 
-/** Counts invalid files while a folder is scanned. */
+/** Collects invalid files during a scan of a folder. */
 export function invalidFiles() {
   let count = 0
   const problems: Problem[] = []
@@ -159,13 +158,12 @@ export function invalidFiles() {
   }
 }
 
-/** Of equal times the greater id is first, so that the order of reading does not matter. */
+/** On equal times the greater id is first, so that the order of reading does not matter. */
 export function newestFirst(one: RunSummary, other: RunSummary): number {
   const [mine, its] = [one, other].map((run) => Date.parse(run.completedAt ?? run.startedAt)) as [number, number]
   return its - mine || (one.runId < other.runId ? 1 : -1)
 }
 
-/** The valid runs of a store, newest first. */
 export async function readRuns(root: string): Promise<readonly RunSummary[]> {
   const runs: RunSummary[] = []
   await scan(root, 'runs', ({ checked }) => {
@@ -174,7 +172,7 @@ export async function readRuns(root: string): Promise<readonly RunSummary[]> {
   return runs.sort(newestFirst)
 }
 
-/** A document by its id, or null if there is none. An invalid document is never treated as absent. */
+/** A document by its id, or null if it does not exist. An invalid document is never treated as missing. */
 export type Found<Value> = Checked<Value> | null
 
 const readFound = <Tree extends StoreTree>(
@@ -191,7 +189,7 @@ export function readRun(root: string, runId: string): Found<RunSummary> {
   const id = safeId(runId, 'runId')
   const usual = readFound(root, 'runs', `runs/${id}.json`, id)
   if (usual !== null) return usual
-  // Other programs keep the runs of their stores in folders by day.
+  // Other programs store runs in folders by day.
   const days = (ifPresent(() => readdirSync(treePath(root, 'runs'))) ?? []).filter((name) => dayName.test(name))
   const files = days.map((day) => `runs/${day}/${id}.json`)
   const file = files.find((one) => exists(join(root, one)))
@@ -201,7 +199,7 @@ export function readRun(root: string, runId: string): Found<RunSummary> {
 export const readBaseline = (root: string, snapshotId: string): Found<BaselineSnapshot> =>
   readFound(root, 'baselines', `baselines/${safeId(snapshotId, 'snapshotId')}.json`, snapshotId)
 
-/** The baseline. Throws if there is none or if it is invalid. */
+/** The baseline. Throws if it is missing or invalid. */
 export function requireBaseline(root: string, snapshotId: string): Checked<BaselineSnapshot> {
   const found = readBaseline(root, snapshotId)
   if (found !== null) return found
@@ -210,7 +208,7 @@ export function requireBaseline(root: string, snapshotId: string): Checked<Basel
 }
 
 export function readManifest(root: string, benchmarkId: string): Found<Manifest> {
-  // A folder without a manifest is an invalid pack, and not an absent one.
+  // A folder without a manifest is an invalid pack, not a missing one.
   if (!exists(packPath(root, benchmarkId))) return null
   const file = `benchmarks/${benchmarkId}/${manifestName}`
   return readPlace({ path: join(root, file), file, id: benchmarkId }, 'benchmarks')
@@ -221,7 +219,7 @@ export function readEnvironment(root: string, runId: string): Found<RunEnvironme
   return exists(path) ? readArtifact('environment', path, `runs/${runId}/environment.json`) : null
 }
 
-/** The run. Throws if there is none or if it is invalid. */
+/** The run. Throws if it is missing or invalid. */
 export function requireRun(root: string, runId: string): RunSummary {
   const found = readRun(root, runId)
   if (found !== null) return requireValid(found, 'run-summary')
@@ -231,11 +229,10 @@ export function requireRun(root: string, runId: string): RunSummary {
 
 const exists = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined
 
-/** Replaces the summary of a run. */
 export const writeRun = (root: string, run: RunSummary): Promise<boolean> =>
   writeDocument(root, 'run-summary', run, runPath(root, run.runId), 'replace')
 
-/** Claims the id of a new run by writing its first summary. */
+/** Reserves the id of a new run by writing its first summary. */
 export async function createRun(root: string, run: RunSummary): Promise<void> {
   if (await writeDocument(root, 'run-summary', run, runPath(root, run.runId), 'keep')) return
   throw conflict(`A run "${run.runId}" exists already.`, 'Choose another run id.')
@@ -250,7 +247,7 @@ export const writeEnvironment = (root: string, environment: RunEnvironment): Pro
     'replace',
   )
 
-/** Whether the snapshot was written: without `replace` an existing one stays. */
+/** Returns whether the snapshot was written: without `replace`, an existing one is kept. */
 export const writeBaseline = (root: string, snapshot: BaselineSnapshot, replace: boolean): Promise<boolean> =>
   writeDocument(root, 'baseline', snapshot, baselinePath(root, snapshot.snapshotId), replace ? 'replace' : 'keep')
 

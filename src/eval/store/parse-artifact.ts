@@ -7,7 +7,7 @@ import { Manifest } from './schemas/manifest.ts'
 import { BaselineSnapshot, CaseRecord, RunEnvironment, RunSummary } from './schemas/run.ts'
 import { ShadowRecord } from './schemas/shadow-record.ts'
 
-/** Every kind of document in an eval store. The schemas are published under these names in docs/reference/schemas. */
+/** All kinds of documents in an eval store. The schemas are published under these names in docs/reference/schemas. */
 export const artifactSchemas = {
   manifest: Manifest,
   'run-summary': RunSummary,
@@ -37,7 +37,7 @@ export type Checked<Value> =
   | { readonly ok: true; readonly value: Value }
   | { readonly ok: false; readonly problems: readonly [Problem, ...Problem[]] }
 
-/** The field of a problem with the document as a whole. */
+/** The field name for a problem with the whole document. */
 const wholeDocument = '(document)'
 
 export const refuseDocument = (file: string, message: string, field = wholeDocument) => ({
@@ -48,10 +48,10 @@ export const refuseDocument = (file: string, message: string, field = wholeDocum
 export const problemText = ({ file, field, message }: Problem): string => `${file}: ${field} ${message}`
 
 const maxDocumentBytes = 64 * 1024 * 1024
-// Symbolic links are not followed, and opening a pipe without a writer does not block.
+// Does not follow symbolic links, and does not block on a pipe without a writer.
 const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
 
-/** Reads a plain file of bounded size; `file` is its name in problems. Never throws. Synchronous, because a promise costs more than a small file. */
+/** Reads a regular file of limited size; `file` is its name in problems. Never throws. Synchronous, because this is faster. */
 export function readBounded(path: string, file: string, largest: number = maxDocumentBytes): Checked<Uint8Array> {
   let descriptor: number | undefined
   try {
@@ -74,7 +74,7 @@ const readErrors: Readonly<Record<string, string>> = {
   EAGAIN: 'is not a plain file',
 }
 
-/** Reads a file as JSON that is UTF-8, of bounded size and depth, and without the key `__proto__`. Never throws. */
+/** Reads a file as JSON: UTF-8, of limited size and depth, and without the key `__proto__`. Never throws. */
 export function readJson(path: string, file: string): Checked<unknown> {
   const bytes = readBounded(path, file)
   return bytes.ok ? parseJson(bytes.value, file) : bytes
@@ -105,7 +105,7 @@ export function parseJson(bytes: Uint8Array, file: string): Checked<unknown> {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()
   let value: unknown
   try {
-    // Some editors put a byte order mark before the text.
+    // Some editors write a byte order mark before the text.
     value = JSON.parse(text.startsWith('\uFEFF') ? text.slice(1) : text)
   } catch (error) {
     if (error instanceof SyntaxError) return refuseDocument(file, `is not JSON: ${error.message.replace(/\s+/gu, ' ')}`)
@@ -115,12 +115,12 @@ export function parseJson(bytes: Uint8Array, file: string): Checked<unknown> {
   return unsafe === null ? { ok: true, value } : refuseDocument(file, unsafe.message, fieldAt(unsafe.path))
 }
 
-/** Deeper documents are refused before anything else walks them. */
+/** Deeper documents are rejected before other code traverses them. */
 const deepestNesting = 64
 
 type Unsafe = { readonly path: readonly PropertyKey[]; readonly message: string }
 
-/** Why a parsed value is unsafe to work with, or null. Called for every document, so it allocates nothing. */
+/** Why a parsed value is unsafe to process, or null. Called for every document, so it avoids allocations. */
 function unsafeIn(value: unknown, depth: number): Unsafe | null {
   if (value === null || typeof value !== 'object') return null
   if (depth === 0) return { path: [], message: `is nested deeper than ${deepestNesting} levels` }
@@ -137,24 +137,23 @@ function unsafeIn(value: unknown, depth: number): Unsafe | null {
   return null
 }
 
-/** A path into a document that is nested without end would be as long. */
+/** Limits the path in a message, because a deeply nested document would have an equally long path. */
 const maxPathLength = 5
 
 const maxProblems = 20
 
-/** Checks a parsed document of one kind. */
 export function checkArtifact<Kind extends ArtifactKind>(
   kind: Kind,
   value: unknown,
   file: string,
 ): Checked<Artifact<Kind>> {
   const schema: z.ZodType = artifactSchemas[kind]
-  // Nearly every document is valid. Messages take time to build, so only an invalid one is parsed again with them.
+  // Nearly all documents are valid. Building messages is slow, so only an invalid document is parsed again with messages.
   const quick = schema.safeParse(value)
   const result = quick.success ? quick : schema.safeParse(value, { reportInput: true, error: ruleOf })
-  // The compiler does not follow the pairing of kinds and schemas through a generic key.
+  // TypeScript cannot relate kinds and schemas through a generic key.
   if (result.success) return { ok: true, value: result.data as Artifact<Kind> }
-  // A refused shadow record may contain the very text that must not be shown.
+  // A rejected shadow record may contain the very text that must not be shown.
   const showsValues = kind !== 'shadow-record'
   const [first, ...rest] = result.error.issues
     .slice(0, maxProblems)
@@ -163,7 +162,7 @@ export function checkArtifact<Kind extends ArtifactKind>(
   return { ok: false, problems: [first, ...rest] }
 }
 
-/** The value of a checked document, or a MemoryError that names file and field. */
+/** The value of a checked document. Throws a MemoryError that names the file and the field. */
 export function requireValid<Value>(checked: Checked<Value>, kind: ArtifactKind): Value {
   if (checked.ok) return checked.value
   const [first, ...rest] = checked.problems
@@ -172,7 +171,7 @@ export function requireValid<Value>(checked: Checked<Value>, kind: ArtifactKind)
   throw invalid(`The ${artifactTitles[kind]} is not valid. ${problemText(first)}.${more}`, hint)
 }
 
-/** A path as one writes it: `cases[2].prompt`. */
+/** Formats a path: `cases[2].prompt`. */
 export function fieldAt(path: readonly PropertyKey[]): string {
   const text = path.reduce<string>((place, key) => {
     if (typeof key === 'number') return `${place}[${key}]`
@@ -189,18 +188,18 @@ function messageOf({ message, input, path }: z.core.$ZodIssue, document: unknown
     document,
   )
   if (found === undefined) return `is missing; it ${message}`
-  // The input of a rule about several fields is all of them.
+  // The input of a rule about several fields is the object that contains them.
   const value = typeof input === 'object' ? found : input
   return showsValues ? `is ${formatValue(value)}; it ${message}` : message
 }
 
 const maxShownLength = 60
 
-/** A value in a message: short, and on one line. `object` is its format's word for an object. */
+/** Formats a value for a message: short, and on one line. `object` is the format's word for an object. */
 export function formatValue(value: unknown, object = 'an object'): string {
   if (Array.isArray(value)) return `a list of ${value.length}`
   if (value !== null && typeof value === 'object') return object
-  // JSON has no word for a number that is too large for one.
+  // A number that is too large is parsed as Infinity, which JSON cannot represent.
   const text = typeof value === 'number' ? String(value) : (JSON.stringify(value) ?? String(value))
   return text.length > maxShownLength ? `${text.slice(0, maxShownLength)}…` : text
 }
@@ -216,7 +215,7 @@ const typeNames: Readonly<Record<string, string>> = {
   record: 'an object',
 }
 
-/** The rule that a value breaks, if the schema has no message for it. */
+/** A message about the violated rule, if the schema has none. */
 function ruleOf(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case 'invalid_type':

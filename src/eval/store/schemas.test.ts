@@ -26,7 +26,7 @@ const examples: readonly (readonly [string, ArtifactKind, object])[] = [
   ['an environment', 'environment', environmentExample],
 ]
 
-/** The fields a changed example is refused for; none when it is valid. */
+/** The fields for which a changed example is rejected; empty if it is valid. */
 function refused(kind: ArtifactKind, document: unknown): readonly string[] {
   const checked = checkArtifact(kind, document, 'file.json')
   return checked.ok ? [] : checked.problems.map(({ field }) => field)

@@ -6,7 +6,7 @@ import { caseLogPath, environmentPath, runPath } from './documents.ts'
 import type { Problem } from './parse-artifact.ts'
 import type { RunEnvironment, RunSummary } from './schemas/run.ts'
 
-/** The hash of everything a run left, which shows later edits. An edit together with a new hash is not seen. */
+/** The hash of all data of a run, to detect later edits. Does not detect an edit that also updates the hash. */
 export function sealOf(root: string, { seal: _, ...run }: Pick<RunSummary, 'runId' | 'seal'>): string {
   const hash = createHash('sha256').update(canonicalJson(run))
   for (const path of [caseLogPath(root, run.runId), environmentPath(root, run.runId)])
@@ -14,10 +14,10 @@ export function sealOf(root: string, { seal: _, ...run }: Pick<RunSummary, 'runI
   return `sha256:${hash.digest('hex')}`
 }
 
-/** The problem of a run that has a seal in its environment and was changed since. Runs of other programs have no seal. */
+/** The problem of a sealed run that was changed later. Runs of other programs have no seal. */
 export function sealProblem(root: string, run: RunSummary, environment: RunEnvironment | null): Problem | null {
   if (run.seal === undefined && environment?.sealed !== true) return null
-  // As the file has it, with fields that its reader leaves out.
+  // The raw file, including fields that the parsed summary lacks.
   const written = JSON.parse(readFileSync(runPath(root, run.runId), 'utf8')) as RunSummary
   if (run.seal === sealOf(root, { ...written, runId: run.runId })) return null
   const message = 'does not fit: the run, its cases.jsonl or its environment.json was changed after the run'

@@ -126,7 +126,7 @@ describe('the status of an eval store', () => {
         writeFileSync(join(store.path, 'shadow', day, `t${index}.json`), JSON.stringify(record))
       }
     }
-    // Held at once, these records are larger than the heap.
+    // All together, these records are larger than the heap.
     const module = new URL('./status.ts', import.meta.url).href
     const script = `
       const { storeStatus } = await import(${JSON.stringify(module)})

@@ -3,12 +3,12 @@ import { type HeldArtifact, type StoreTree, scan, storeTrees, treePath } from '.
 import type { BaselineSnapshot, RunStatus, RunSummary } from './schemas/run.ts'
 import type { ShadowRecord } from './schemas/shadow-record.ts'
 
-/** Longer lists of invalid files are cut; the counts stay exact. */
+/** Max listed invalid files; the counts stay exact. */
 const maxInvalidFiles = 100
 
 export type StoreStatus = Awaited<ReturnType<typeof storeStatus>>
 
-/** The content of an eval store. Reads every document once and keeps counters and the latest documents only. */
+/** The content of an eval store. Reads every document once, and keeps only counters and the latest documents. */
 export async function storeStatus(root: string) {
   const benchmarks = await benchmarkStatus(root)
   const runs = await runStatus(root)
@@ -113,7 +113,7 @@ async function countDocuments<Tree extends StoreTree>(
   return { figures, invalid }
 }
 
-/** Keeps the newest of the values it sees; of equal times the greater id, so that the order does not matter. */
+/** Tracks the newest value; on equal times the greater id, so that the order does not matter. */
 function latestOf<Value>(keyOf: (value: Value) => readonly [timestamp: string, id: string]) {
   let latest: Value | null = null
   let latestAt = Number.NEGATIVE_INFINITY

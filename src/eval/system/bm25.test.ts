@@ -13,13 +13,13 @@ const formsOf = (user: string): readonly string[] =>
     .filter((belief) => belief.user === user)
     .flatMap(({ name, aliases }) => [name.replaceAll('_', ' '), ...aliases])
 
-/** A form with one letter doubled: often a slip that is forgiven. */
+/** A form with one letter doubled: often accepted as a typo. */
 const slipOf = (form: string, at: number): string => {
   const place = at % form.length
   return form.slice(0, place + 1) + form.slice(place)
 }
 
-/** A person, and a message made of the names and aliases of their beliefs. */
+/** A user, and a message made of the names and aliases of their beliefs. */
 const question = fc.constantFrom(...users).chain((user) => {
   const form = fc.constantFrom(...formsOf(user))
   const slip = fc.tuple(form, fc.nat()).map(([written, at]) => slipOf(written, at))
@@ -50,6 +50,6 @@ it('every score is the sum of its clauses, whatever the message', async () => {
     { numRuns: 300 },
   )
 
-  // Otherwise the law would have been shown of single clauses only.
+  // Otherwise only hits with a single clause would have been tested.
   expect(scored).toBeGreaterThan(50)
 })

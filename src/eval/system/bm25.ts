@@ -7,13 +7,13 @@ import { importRecords } from '../../memory/transfer/import.ts'
 import type { AnswerClause, SaidInAll, System, SystemAnswer } from './system.ts'
 import type { SystemsParts } from './systems.ts'
 
-/** A fixture is written by a person, so that its marks of edits by a person are kept. */
+/** Fixtures are attributed to a person, so that edits by a person stay marked as such. */
 const author = { actor: 'person', origin: 'corpus' } as const
 
 /** Credence's own recall, through the use cases that every interface calls. */
 export function bm25System({ openStore, version }: Pick<SystemsParts, 'openStore' | 'version'>): System {
   let store: Store | null = null
-  /** The ids of the pack, by the ids of the turns in the store. */
+  /** The ids of turns in the pack, by their ids in the store. */
   let turnIds = new Map<string, string>()
   const ports = () => {
     store ??= openStore()
@@ -73,7 +73,7 @@ export function bm25System({ openStore, version }: Pick<SystemsParts, 'openStore
 
 const anyLength = { maxTurnCharacters: Number.POSITIVE_INFINITY }
 
-/** The store with these amounts of turns and words. */
+/** A view of the store that reports these total amounts of turns and words. */
 const withAmount = (store: Store, { units, words }: SaidInAll): Store => ({
   ...store,
   turnPostings: async (view, terms) => ({ ...(await store.turnPostings(view, terms)), units, humanWords: words }),
@@ -103,7 +103,7 @@ const clauseOf = ({ field, form, explanation }: MatchedForm): AnswerClause => ({
   score: explanation.value,
 })
 
-/** `other scope: domain:cars`, `superseded: b-2`, `over budget: maxBeliefs`. */
+/** A reason as text: `other scope: domain:cars`, `superseded: b-2`, `over budget: maxBeliefs`. */
 function reasonText({ kind, ...details }: NearMissReason): string {
   const named = Object.values(details)
     .flat()

@@ -5,7 +5,7 @@ import { readRetrievalCases } from '../runners/retrieval/case-file.ts'
 import type { Pack } from '../runners/retrieval/pack.ts'
 import { calibrate } from './calibration.ts'
 
-/** Beliefs whose text is one repeated letter, so that every cosine is 0 or the share of that letter in the message. */
+/** Beliefs whose text is one repeated letter, so that every cosine is 0 or that letter's share of the message. */
 const beliefs = readRecords(
   { now: () => new Date(0), newId: () => 'unused' },
   {

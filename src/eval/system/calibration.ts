@@ -6,16 +6,16 @@ import { Corpus } from './corpus.ts'
 import type { System } from './system.ts'
 import { vectorSystem } from './vector.ts'
 
-/** The k and threshold that were chosen for a model, and on which cases. */
+/** The k and threshold chosen for a model, and the calibration cases. */
 export type Calibration = Awaited<ReturnType<typeof calibrate>>
 
-/** The protocol of the paper that the comparison comes from. */
+/** The settings of the paper that the comparison is taken from. */
 export const paperProtocol = { k: 20, threshold: null } as const
 
 const kTried = [1, 2, 3, 4, 5, 6, 8, 10, 15, 20]
 const thresholdsTried = Array.from({ length: 101 }, (_, step) => step / 100)
 
-/** Chooses k and threshold with the highest mean F1: of equally good ones the smallest k and the threshold in the middle. */
+/** Chooses the k and threshold with the highest mean F1; among ties, the smallest k and the middle threshold. */
 export async function calibrate(pack: Pack, embedder: Embedder) {
   const system = vectorSystem({ name: 'ranking', description: '', embedder, ...everything, notes: [] })
   const rankings = await rankingsOf(pack, system)
@@ -33,7 +33,6 @@ type Ranking = {
 const meanF1Of = (rankings: readonly Ranking[], k: number, threshold: number): number =>
   mean(rankings.map((ranking) => f1(ranking, k, threshold))) ?? 0
 
-/** The k and the threshold with the highest mean F1. */
 export function bestCut(
   rankings: readonly Ranking[],
   thresholds: readonly number[],
@@ -63,7 +62,7 @@ export async function rankingsOf(pack: Pack, system: System): Promise<readonly R
   return rankings
 }
 
-/** The harmonic mean of precision and recall; silence where silence was expected is perfect. */
+/** The harmonic mean of precision and recall; 1 if an empty result was expected and returned. */
 function f1({ expected, hits }: Ranking, k: number, threshold: number): number {
   const returned = hits.filter(({ score }) => score >= threshold).slice(0, k)
   if (expected.length === 0 && returned.length === 0) return 1

@@ -25,16 +25,16 @@ const controlSystem = (
     find: async (corpus, query) => find(corpus, query).map(({ id }) => ({ id, score: null })),
   })
 
-/** The floor: a case that passes with it needs no retrieval at all. */
+/** The lower bound: a case that this control passes needs no retrieval. */
 export const noneSystem = (): System => controlSystem('none', 'never finds a relevant belief', () => [])
 
-/** Shows the effect of the boundaries alone, with nothing left out. */
+/** Shows the effect of the boundaries alone, without any ranking or cut. */
 export const everythingSystem = (): System =>
   controlSystem('everything', 'returns every current belief in scope, whatever the message', (corpus, query) =>
     corpus.candidates(query),
   )
 
-/** Shows the effect of string matching without plurals, typos, markup or ranking. Shares no code with the engine. */
+/** Shows the effect of plain string matching without plurals, typos, markup or ranking. Shares no code with the engine. */
 export const exactSystem = (): System =>
   controlSystem(
     'exact',
@@ -59,7 +59,7 @@ function occursIn({ name, aliases }: BeliefRecord, message: string): boolean {
 const isWordCharacter = (character: string | undefined): boolean =>
   character !== undefined && /[\p{L}\p{N}_]/u.test(character)
 
-/** The ceiling: returns the expected beliefs within boundaries and budget. A case that it fails cannot be passed. */
+/** The upper bound: returns the expected beliefs within boundaries and budget. No system can pass a case that it fails. */
 export function oracleUnderTest(ours: () => System): SystemUnderTest {
   const supplier = tierSupplier(ours())
   let corpus = new Corpus()
@@ -107,7 +107,7 @@ function wantedBy(
   return inOrder([...wanted, ...fill], orderedBefore)
 }
 
-/** The expected quotes that a context may contain: of the user, visible, and within the limit. */
+/** The expected quotes that a context may contain: the user's, visible, and within the limit. */
 function quotesWantedBy(
   { quotes = {} }: Expectations,
   turns: readonly SystemTurn[],
@@ -123,7 +123,7 @@ function quotesWantedBy(
     .slice(0, maxQuotes)
 }
 
-/** Moves a belief in front of the one it must precede until every pair is in order; a cycle of pairs ends the search. */
+/** Reorders beliefs until every pair is in order; gives up after one round per pair, because pairs may form a cycle. */
 function inOrder(ids: readonly string[], pairs: readonly (readonly [string, string])[]): readonly string[] {
   const ordered = [...ids]
   for (let round = 0; round <= pairs.length; round += 1) {

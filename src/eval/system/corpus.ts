@@ -6,7 +6,7 @@ import { type AnswerHit, emptyAnswer, type System, type SystemQuery } from './sy
 
 type Standpoint = Pick<SystemQuery, 'user' | 'scopes' | 'recall'>
 
-/** The beliefs of a run with the boundaries that every system shares: user, scope, life cycle, type and pins. */
+/** The beliefs of a run, with the boundaries that all systems share: user, scope, life cycle, type and pins. */
 export class Corpus {
   readonly #beliefs = new Map<string, BeliefRecord>()
 
@@ -34,7 +34,7 @@ export class Corpus {
     )
   }
 
-  /** Beliefs that are shown by their pin, whether or not they fit the budget. */
+  /** Beliefs that are shown because they are pinned, even if they exceed the budget. */
   pinnedIds({ user, scopes, recall }: Standpoint): ReadonlySet<string> {
     const visible = visibleScopes(scopes)
     const isPinned = (belief: BeliefRecord): boolean =>
@@ -47,7 +47,7 @@ export class Corpus {
     return new Set(pinned.map(({ id }) => id))
   }
 
-  /** The participants of the relations among `found` that may be shown and are not in it yet. */
+  /** The participants of the relations in `found` that may be shown and are not yet in `found`. */
   participantsOf(found: readonly BeliefRecord[], from: Standpoint): readonly BeliefRecord[] {
     const present = new Set([...found.map(({ id }) => id), ...this.pinnedIds(from)])
     const showable = this.all().filter((belief) => isShowable(belief, from))
@@ -74,7 +74,7 @@ const isCalled = (belief: BeliefRecord, name: string): boolean =>
 /** No boundary depends on the version. */
 const asBelief = (record: BeliefRecord) => ({ ...record, version: 1 })
 
-/** A system that looks through the whole corpus for every message. `takeIn` gets every belief that is new or changed. */
+/** A system that searches the whole corpus for every message. `takeIn` gets every new or changed belief. */
 export function corpusSystem({
   find,
   takeIn = async () => [],

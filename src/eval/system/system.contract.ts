@@ -50,10 +50,7 @@ const messages = [
   '¿?',
 ]
 
-/**
- * The contract of every `System`, regardless of its method and results: the harness must be able to trust all of them
- * in the same way.
- */
+/** The contract of every `System`, regardless of its method and results: the harness must be able to trust all of them equally. */
 export function describeSystem(name: string, open: () => Promise<System>): void {
   describe(`${name} is a System`, () => {
     let system: System
@@ -162,7 +159,7 @@ export function describeSystem(name: string, open: () => Promise<System>): void 
       await system.ingest(corpus)
 
       for (const { relevant } of await askAll()) {
-        // A score with clauses and one without are not on the same scale.
+        // Scores with and without clauses are on different scales.
         for (const own of [relevant.filter((hit) => hit.clauses), relevant.filter((hit) => !hit.clauses)]) {
           const scores = own.flatMap(({ score }) => (score === null ? [] : [score]))
           expect(scores).toEqual([...scores].sort((a, b) => b - a))
@@ -201,7 +198,7 @@ const asked = [
   '',
 ]
 
-/** The contract of every memory that takes conversations. */
+/** The contract of every memory that stores conversations. */
 export function describeHearing(name: string, open: () => Promise<HearingSystem>): void {
   describe(`${name} hears conversations`, () => {
     let system: HearingSystem

@@ -6,7 +6,7 @@ import type { BeliefRecord } from '../../memory/transfer/belief-record.ts'
 /** The options of recall that a pack or the command line may set. */
 export type SystemRecallOptions = Pick<RecallRequest, 'editedPins'>
 
-/** One question to a system: all that it sees of a case. */
+/** One question to a system; it sees nothing else of a case. */
 export type SystemQuery = {
   readonly user: string
   readonly scopes: readonly string[]
@@ -20,16 +20,16 @@ export type SystemQuery = {
   readonly explain?: boolean
 }
 
-/** The amount of text in the scopes of a question: the threshold of quotes grows with it. A long turn is several units. */
+/** The amount of text in the scopes of a question: the threshold for quotes grows with it. A long turn has several units. */
 export type SaidInAll = { readonly units: number; readonly words: number }
 
-/** A message of a conversation, or a step of a tool, word for word. */
+/** A message of a conversation, or a step of a tool, verbatim. */
 export type SystemTurn = {
   readonly id: string
   readonly user: string
   readonly scope: string
   readonly session: string
-  /** Its place in the session, from 0. */
+  /** The position in the session, from 0. */
   readonly index: number
   readonly role: TurnRole
   readonly speaker?: string
@@ -39,10 +39,10 @@ export type SystemTurn = {
   readonly text: string
 }
 
-/** A belief that comes into the corpus between two questions, or takes the place of the one with its id. */
+/** A belief added to the corpus between two questions, or replacing the belief with the same id. */
 export type BeliefUpdate = { readonly kind: 'create' | 'replace'; readonly belief: BeliefRecord }
 
-/** The part of a score that one matched form adds. The clauses of a hit add up to its score. */
+/** The contribution of one matched form to a score. The clauses of a hit add up to its score. */
 export type AnswerClause = {
   readonly path: 'canonical_name' | 'aliases'
   readonly term: string
@@ -50,15 +50,15 @@ export type AnswerClause = {
 }
 
 export type AnswerHit = {
-  /** The belief, the turn, or the session of turns that was found. */
+  /** The belief, turn or session that was found. */
   readonly id: string
   /** Null for a system that does not score. */
   readonly score: number | null
   /** Absent for a system whose scores have no parts, such as a cosine. */
   readonly clauses?: readonly AnswerClause[]
-  /** The length of the passage that is shown in place of the whole turn. */
+  /** The length of the passage, if one is shown in place of the whole turn. */
   readonly characters?: number
-  /** The words of the message that matched each clause, for a person to read. */
+  /** For people: the words of the message that matched each clause. */
   readonly matches?: readonly Pick<MatchedForm, 'form' | 'words' | 'explanation'>[]
 }
 
@@ -67,7 +67,7 @@ export type AnswerQuote = {
   readonly turn: string
   readonly text: string
   readonly level?: 'sure' | 'perhaps'
-  /** Marked as outdated, or as said before something newer about the same thing. */
+  /** Whether the quote is marked as outdated, or as older than another quote about the same thing. */
   readonly isEarlier?: boolean
 }
 
@@ -78,45 +78,45 @@ export type SystemAnswer = {
   /** Best first. */
   readonly relevant: readonly AnswerHit[]
   readonly questions: readonly string[]
-  /** Quotes of turns that are put into the context unasked, in their order. Absent for a system that only searches. */
+  /** Quotes of turns that are shown unasked, in order. Absent for a system that only searches. */
   readonly quotes?: readonly AnswerQuote[]
-  /** How sure the system is that the quotes help, by any measure. It decides at which threshold they would not be shown. */
+  /** The system's confidence that the quotes help, on any scale. Compared with thresholds for hiding the quotes. */
   readonly confidence?: number
   readonly nearMisses?: readonly { readonly id: string; readonly reason: string }[]
 }
 
 export const emptyAnswer: SystemAnswer = { prelude: null, pinned: [], relevant: [], questions: [] }
 
-/** Claims that a memory may make beyond finding text: cases about the others are skipped as not offered, and no failure. */
+/** Optional capabilities of a memory. Cases about a capability that a memory does not offer are skipped, not failed. */
 export const capabilities = ['scopes', 'users', 'supersession', 'updates'] as const
 export type Capability = (typeof capabilities)[number]
 
 /**
- * A memory under evaluation. It sees beliefs, turns and messages only: never a case, a label or an
- * expectation, and ids only in an opaque form. Every method may reject; that is counted as an error.
+ * A memory under evaluation. It sees only beliefs, turns and messages: never a case, a label or an expectation, and ids only in an
+ * opaque form. Every method may reject; that is counted as an error.
  */
 export type System = {
   readonly name: string
   readonly version: string
   readonly description: string
-  /** `relevant`: it only finds relevant beliefs; the harness adds prelude, pins and questions from Credence's own recall. */
+  /** `relevant`: the system finds only relevant beliefs; the harness adds prelude, pins and questions from Credence's own recall. */
   readonly tiers: 'all' | 'relevant'
-  /** The capabilities it claims. Absent: all. */
+  /** The capabilities that the system offers. Default all. */
   readonly offers?: readonly Capability[]
-  /** Remarks for readers of its figures, such as the protocol it was run under. */
+  /** Remarks for readers of the system's figures, such as the protocol of the run. */
   readonly notes?: readonly string[]
 
   reset(): Promise<void>
-  /** Takes in a whole corpus. Returns a sentence for each belief that it could not take in as given. */
+  /** Stores a whole corpus. Returns a sentence for each belief that it could not store unchanged. */
   ingest(beliefs: readonly BeliefRecord[]): Promise<readonly string[]>
-  /** Takes in turns of conversations, in order, besides those it has, and before any belief. Absent in a system that keeps beliefs only. */
+  /** Appends turns of conversations, in order, before any belief is stored. Absent if the system stores only beliefs. */
   hear?(turns: readonly SystemTurn[]): Promise<void>
   update(update: BeliefUpdate): Promise<void>
   recall(query: SystemQuery): Promise<SystemAnswer>
   close(): Promise<void>
 }
 
-/** A memory that conversations can be put into. */
+/** A memory that can store conversations. */
 export type HearingSystem = System & Required<Pick<System, 'hear'>>
 
 const comparedSystems = ['bm25', 'vector', 'vector-calibrated'] as const
@@ -128,14 +128,14 @@ export type OwnSystemName = (typeof systemNames)[number]
 /** The controls of red-team packs: one believes everything, the other nothing. */
 export const redTeamControls = ['defenceless', 'refusing'] as const
 
-/** Whether a system of a run is a control, or an extractor that is one. */
+/** Whether a system or extractor of a run is a control. */
 export const isControlName = (name: string): boolean =>
   ['chance', 'nearest-steps'].includes(name) ||
   name.endsWith('-times') ||
   redTeamControls.some((control) => name === control) ||
   controlSystems.some((control) => name === control || name === `learn:${control}`)
 
-/** Our own memories for conversation packs. All but the first three are there to compare with. */
+/** Our own memories for conversation packs. Those after the first three are for comparison. */
 export const turnSystemNames = [
   'credence',
   'credence-vectors',
@@ -164,5 +164,5 @@ export const turnBaselines = (suite: string | undefined): readonly TurnSystemNam
   'none',
 ]
 
-/** Whether a system is one that public suites are always compared with, and that nobody develops. */
+/** Whether a system is a fixed baseline that public suites are always compared with. */
 export const isBaselineName = (name: string): boolean => turnBaselines('ama-bench').some((known) => known === name)

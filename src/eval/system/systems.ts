@@ -9,13 +9,13 @@ import { type HearingSystem, type OwnSystemName, type System, systemNames } from
 import { type Clock, type SystemUnderTest, underTest } from './under-test.ts'
 import { vectorSystem } from './vector.ts'
 
-/** The forms of names of systems outside of Credence. */
+/** The syntax of names of external systems. */
 export const outsideForms = ['http:<url>', 'http-lean:<url>', 'mcp:<mapping file>'] as const
 type OutsideName = `${'http' | 'http-lean' | 'mcp'}:${string}`
 
 export const isOutsideName = (name: string): name is OutsideName => /^(?:http|http-lean|mcp):./u.test(name)
 
-/** How a system is reached: the seam at which it was measured. Red-team packs use the interfaces of their steps, tasks an agent. */
+/** The interface through which a system was measured. Red-team packs use the interfaces of their steps; tasks use an agent. */
 export function doorOf(system: string | null, runner: string | undefined): string {
   if (runner === 'red-team' || runner === 'task') return runner === 'task' ? 'agent' : 'hook, MCP, HTTP'
   const [kind = ''] = system?.split(':') ?? []
@@ -23,7 +23,7 @@ export function doorOf(system: string | null, runner: string | undefined): strin
   return doors[kind] ?? 'function'
 }
 
-/** Opens a system outside of Credence, whose code is loaded only then. Its first reset starts or reaches it. */
+/** Opens an external system, and loads its code only now. The first `reset` starts or contacts it. */
 export async function openOutside(name: OutsideName): Promise<HearingSystem> {
   const kind = name.slice(0, name.indexOf(':'))
   const place = name.slice(name.indexOf(':') + 1)
@@ -48,13 +48,13 @@ export function readSystemName(name: string): SystemName {
 }
 
 export type SystemsParts = {
-  /** `with turns`: the store must keep turns too. */
+  /** Opens a store that can also store turns. */
   readonly openStore: () => Store
   readonly version: string
   readonly clock: Clock
   /** Called once, when the first system needs it. */
   readonly openEmbedder: () => Promise<Embedder>
-  /** The folder of the packs, with one to calibrate on. */
+  /** The folder of the packs, including one for calibration. */
   readonly packsDirectory: string
 }
 

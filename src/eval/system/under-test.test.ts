@@ -19,7 +19,7 @@ const recordsOf = (...beliefs: unknown[]) =>
     { text: JSON.stringify(beliefs), source: 'secret-file.json', user: 'ann', scopes: [] },
   ).records.map(({ record }) => record)
 
-/** Keeps everything it is ever given, as text, and answers with `respond`. */
+/** Records all its inputs as text, and answers with `respond`. */
 function spySystem(
   tiers: System['tiers'],
   respond: (given: readonly string[]) => SystemAnswer = () => empty,
@@ -222,7 +222,7 @@ describe('a system that only finds relevant beliefs', () => {
       cases: cases.map((one) => ({ ...one, user: 'ann' })),
     }
   }
-  /** Returns every belief it was given. */
+  /** Returns every belief of the corpus. */
   const greedy = () =>
     spySystem('relevant', ([corpus]) => ({
       ...empty,

@@ -18,7 +18,7 @@ export type Clock = () => number
 
 export type Timed<Value> = { readonly value: Value; readonly ms: number }
 
-/** The system under test: a `System` that sees no case, or the oracle, the only one that sees expectations. */
+/** The system under test: a `System` without access to the cases, or the oracle, which alone sees expectations. */
 export type SystemUnderTest = Readonly<ReturnType<typeof underTest>>
 
 type GivenCorpus = {
@@ -29,13 +29,13 @@ type GivenCorpus = {
 }
 
 /**
- * Hides a case from a system: ids are replaced by opaque ones and mapped back, only the query of a case is passed, and a
- * system that only finds relevant beliefs gets the other tiers from `ours`, Credence's own recall.
+ * Hides the cases from a system: ids are replaced by opaque ones and mapped back, and only the query of a case is passed. A system
+ * that finds only relevant beliefs gets the other tiers from `ours`, Credence's own recall.
  */
 export function underTest(system: System, { ours, clock }: { readonly ours: () => System; readonly clock: Clock }) {
   let screen = opaqueIds([], '')
   let said: ReadonlyMap<string, string> = new Map()
-  /** A system that only searches returns turns as hits; in a context they are quotes. */
+  /** A system that only searches returns turns as hits; here they become quotes. */
   const turnsAsQuotes = ({ relevant, quotes = [], ...answer }: SystemAnswer): SystemAnswer => {
     const found = relevant.flatMap(({ id }) => (said.has(id) ? [{ turn: id, text: said.get(id) ?? '' }] : []))
     return { ...answer, relevant: relevant.filter(({ id }) => !said.has(id)), quotes: [...quotes, ...found] }
@@ -50,7 +50,7 @@ export function underTest(system: System, { ours, clock }: { readonly ours: () =
     offers,
     /** Whether the harness added prelude, pins and questions to the system's results. */
     hasSuppliedTiers: supplier !== null,
-    /** Empties the system and gives it the corpus. `idsToCome` are beliefs that will be created during the run. */
+    /** Empties the system and gives it the corpus. `idsToCome` are the ids of beliefs that will be created during the run. */
     begin: async ({ beliefs, turns = [], idsToCome, salt }: GivenCorpus): Promise<Timed<readonly string[]>> => {
       screen = opaqueIds([...[...beliefs, ...turns].map(({ id }) => id), ...idsToCome], salt)
       said = new Map(turns.map(({ id, text }) => [id, text]))
@@ -78,7 +78,7 @@ export function underTest(system: System, { ours, clock }: { readonly ours: () =
   }
 }
 
-/** Adds prelude, pins and questions to an answer, and keeps the whole within the budget. */
+/** Adds prelude, pins and questions to an answer, and fits the result into the budget. */
 export function tierSupplier(ours: System) {
   let corpus = new Corpus()
   return {
@@ -102,7 +102,7 @@ export function tierSupplier(ours: System) {
   }
 }
 
-/** Cuts hits off where our own recall would. An unknown belief takes a place, but has no length. */
+/** Cuts hits off at the limits of our own recall. An unknown belief counts for the number of beliefs, but has no length. */
 function fitBudget(
   corpus: Corpus,
   budget: Partial<Budget>,
@@ -137,10 +137,10 @@ export function opaqueIds(ids: Iterable<string>, salt: string) {
   const revealed = new Map([...hidden].map(([id, opaque]) => [opaque, id]))
   const hide = (id: string): string => hidden.get(id) ?? hash(`stranger\n${id}`)
   const hideOrNull = (id: string | null): string | null => (id === null ? null : hide(id))
-  // The prefix keeps an id that was never given out from passing for the belief it may be named after.
+  // The prefix ensures that an id that was never given out does not equal the id of a belief.
   const reveal = (id: string): string => revealed.get(id) ?? `unknown:${id}`
   const revealAll = (all: readonly string[]): readonly string[] => [...new Set(all)].map(reveal)
-  // A reason for a person may name another belief.
+  // A human-readable reason may name another belief.
   const revealIn = (text: string): string => text.replace(/\bm-[0-9a-f]{20}\b/gu, (id) => revealed.get(id) ?? id)
 
   const hideBelief = (belief: BeliefRecord): BeliefRecord => ({
@@ -151,7 +151,7 @@ export function opaqueIds(ids: Iterable<string>, salt: string) {
     resolvedBy: hideOrNull(belief.resolvedBy),
     // A participant may be a name instead of an id; names stay.
     participants: belief.participants.map((participant) => hidden.get(participant) ?? participant),
-    // The origin of a belief names files, sessions and turns of the fixture.
+    // The origin of a belief would reveal files, sessions and turns of the fixture.
     provenance: { ...belief.provenance, origin: 'corpus', sourceId: null },
   })
 
@@ -171,7 +171,7 @@ export function opaqueIds(ids: Iterable<string>, salt: string) {
   }
 }
 
-/** Keeps the first of hits with the same id. */
+/** Keeps the first of several hits with the same id. */
 export function withoutRepeats<Hit extends { readonly id: string }>(hits: readonly Hit[]): readonly Hit[] {
   const seen = new Set<string>()
   return hits.filter(({ id }) => !seen.has(id) && seen.add(id) !== null)

@@ -13,7 +13,7 @@ type VectorOptions = {
   readonly notes: readonly string[]
 }
 
-/** Cosine similarity over dense embeddings, within the same boundaries as our own recall. */
+/** Cosine similarity of dense embeddings, within the same boundaries as our own recall. */
 export function vectorSystem({ name, description, embedder, k, threshold, notes }: VectorOptions): System {
   const vectors = new Map<string, Float32Array>()
   return corpusSystem({
@@ -27,7 +27,7 @@ export function vectorSystem({ name, description, embedder, k, threshold, notes 
       return []
     },
     find: async (corpus, query) => {
-      // An empty message is not near to anything.
+      // An empty message is not similar to anything.
       if (query.message.trim() === '') return []
       const [asked] = await embedder.embed([query.message])
       const found = corpus
@@ -46,6 +46,6 @@ export function vectorSystem({ name, description, embedder, k, threshold, notes 
   })
 }
 
-/** All texts of a belief, so that a similarity search has as much as possible to go by. */
+/** All texts of a belief, to give the similarity search as much input as possible. */
 export const embeddedText = ({ name, aliases, content, why }: BeliefRecord): string =>
   [name.replaceAll('_', ' '), ...aliases, content, why].filter((part) => part !== '').join(' ')

@@ -25,14 +25,14 @@ type ApiOptions = {
 
 type Respond = (context: Context<Authenticated>) => Promise<Response>
 
-/** The memories of this many people and teams are kept. */
+/** The maximum number of cached memories of people and teams. */
 const maxServed = 1_000
 
-/** Everything under `/api`: each operation of the table as a route. */
+/** The app for `/api`, with a route for each operation. */
 export function apiApp(options: ApiOptions): { readonly app: Hono<Authenticated>; readonly close: () => void } {
   const { served, authentication } = options
   const known = new RecentMap<ServedMemory>(maxServed)
-  /** The token alone decides which memory a request is about; `team` must be one of its teams. */
+  /** The token determines the memory of a request; `team` must be one of the token's teams. */
   const servedFor = (caller: Caller, team: string | undefined): ServedMemory => {
     if (caller.kind !== 'member') {
       if (team === undefined) return served
@@ -43,7 +43,7 @@ export function apiApp(options: ApiOptions): { readonly app: Hono<Authenticated>
   }
   const live = liveEvents(options, servedFor)
   const respondTo = respondOnItsOwn(authentication, live.of)
-  // The parent app answers errors: a separate handler would add a promise to every step of a request.
+  // The parent app handles errors: a handler here would add a promise to every step of a request.
   const app = new Hono<Authenticated>()
   for (const endpoint of Object.values(endpoints)) {
     const { name, method } = endpoint
@@ -72,7 +72,7 @@ export function apiApp(options: ApiOptions): { readonly app: Hono<Authenticated>
   return { app, close: live.close }
 }
 
-/** Events for pages: of the installation, and for each token about the changes of its person only, until it is revoked. */
+/** Event streams for pages: one for the installation, and one per token, which ends when the token is revoked. */
 function liveEvents(
   { served, pollEveryMs, onBug }: ApiOptions,
   servedFor: (caller: Caller, team: string | undefined) => ServedMemory,
@@ -107,7 +107,7 @@ function liveEvents(
   }
 }
 
-/** Logging in and out and the stream of events are about the connection, not about a memory. */
+/** The handlers for logging in and out and for the event stream, which do not use a memory. */
 function respondOnItsOwn(
   authentication: Authentication,
   liveOf: (caller: Caller) => LiveEvents,
@@ -134,7 +134,7 @@ function respondOnItsOwn(
 
 type Input = Readonly<Record<string, unknown>>
 
-/** Parses a request, limits an agent to its view, runs the operation and answers. */
+/** Parses a request, limits an agent to its view, runs the operation, and responds. */
 const respondByOperation =
   (
     { operation, request, status }: Endpoint,
@@ -150,7 +150,7 @@ const respondByOperation =
     const received: Input = { ...params, ...query, ...(body as object | null) }
     const input = isAgent ? await withinView(served, operation.input, received) : received
     const call: Call = { memory: served.memories[channel], view: served.view, isAgent, caller, idempotency, served }
-    // The schemas of the operation have validated the input, so it has the type that `run` expects.
+    // The input was validated with the schemas of the operation, so it has the type that `run` expects.
     const run = operation.run as (call: Call, input: Input) => Promise<object>
     try {
       return answerJson(context, await run(call, input), status)
@@ -163,7 +163,7 @@ const respondByOperation =
     }
   }
 
-/** The id of the belief that a request is about, so that a conflict can show its current content. */
+/** The id of the belief in a request, so that a conflict can show the current content. */
 function beliefIn(operation: Operation, input: Input): string | null {
   const [named] = Object.entries(operation.input).flatMap(([name, { names }]) => (names === 'belief' ? [name] : []))
   return named === undefined ? null : String(input[named])

@@ -5,7 +5,7 @@ import type { AnswerOf, OperationName, Operations } from '../../operations/table
 
 export type { OperationName as RouteName }
 
-// The types of requests and answers, for typed clients such as the dashboard. Nothing here is loaded.
+// The types of requests and responses, for typed clients such as the dashboard. They have no code at runtime.
 
 export const csrfHeader = { name: 'x-credence', value: '1' } as const
 
@@ -21,14 +21,14 @@ type NamesInQuery<Name extends OperationName> = Operations[Name] extends { reado
   ? Names
   : never
 
-/** The verb and the path of each route. */
+/** The HTTP method and the path of each route. */
 export type Routes = {
   readonly [Name in OperationName]: { readonly method: MethodOf<Http<Name>>; readonly path: PathOf<Http<Name>> }
 }
 
 type Sent<Name extends OperationName> = Omit<SentOf<Operations[Name]['input']>, NamesInPath<PathOf<Http<Name>>>>
 
-/** The answer of a route: `RouteAnswer<'recall'>`. */
+/** The response of a route: `RouteAnswer<'recall'>`. */
 export type RouteAnswer<Name extends OperationName> = AnswerOf<Name>
 
 type NoneIfEmpty<Value> = keyof Value extends never ? undefined : Value
@@ -42,13 +42,13 @@ export type Query<Name extends OperationName> =
     ? Partial<Sent<Name>>
     : Partial<Pick<Sent<Name>, NamesInQuery<Name> & keyof Sent<Name>>>
 
-/** The body of every answer but 2xx. */
+/** The body of every response other than 2xx. */
 export type ApiErrorBody = {
   readonly error: {
     readonly code: ErrorCode | (typeof httpErrors)[number]
     readonly message: string
     readonly hint: string | null
-    /** With a conflict over a belief: its current state. */
+    /** For a conflict over a belief: its current state. */
     readonly current?: Belief | null | undefined
   }
 }

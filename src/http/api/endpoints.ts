@@ -4,14 +4,14 @@ import type { Access, Method, Operation } from '../../operations/operation.ts'
 import { objectSchema } from '../../operations/schemas.ts'
 import { type OperationName, subjects } from '../../operations/table.ts'
 
-/** The schemas that a request is read by. */
+/** The schemas of the parts of a request. */
 export type RequestSchemas = {
   readonly params: z.ZodObject
   readonly query: z.ZodObject
   readonly body: z.ZodType | null
 }
 
-/** An operation as HTTP offers it. */
+/** An operation as an HTTP route. */
 export type Endpoint = {
   readonly name: OperationName
   readonly tag: string
@@ -46,7 +46,7 @@ function endpointOf(tag: string, name: OperationName, operation: Operation): End
   }
 }
 
-/** Fields of the path are sent in it. The others are sent in the address of GET and DELETE, and in the body of the rest. */
+/** Path fields are sent in the path. Other fields are sent in the query for GET and DELETE, and otherwise in the body. */
 function requestSchemas({ input, query = [] }: Operation, method: Method, path: string): RequestSchemas {
   const inPath = new Set([...path.matchAll(/:(\w+)/gu)].map(([, name]) => name))
   const isInAddress = (name: string): boolean => method === 'GET' || method === 'DELETE' || query.includes(name)
@@ -70,11 +70,11 @@ const all: readonly Endpoint[] = Object.entries(subjects).flatMap(([tag, operati
   Object.entries<Operation>(operations).map(([name, operation]) => endpointOf(tag, name as OperationName, operation)),
 )
 
-/** Every route of the API under `/api/v1` by its name. Every answer but 2xx is an `ApiError`. */
+/** All routes of the API under `/api/v1`, by name. Every response other than 2xx is an `ApiError`. */
 export const endpoints = Object.fromEntries(all.map((endpoint) => [endpoint.name, endpoint])) as Readonly<
   Record<OperationName, Endpoint>
 >
 
-/** Whether a route exists for the memory of a team too, below `/api/v1/teams/:team`. A team has no conversations. */
+/** Whether a route also exists for the memory of a team, below `/api/v1/teams/:team`. Teams have no conversations. */
 export const isOfTeams = ({ tag, access }: Pick<Endpoint, 'tag' | 'access'>): boolean =>
   (access === 'agents' || access === 'person') && !['people', 'system', 'turns'].includes(tag)

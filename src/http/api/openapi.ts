@@ -11,7 +11,7 @@ type Schema = Readonly<Record<string, unknown>>
 
 const memoryErrors = ['invalid', 'not_found', 'conflict', 'forbidden', 'unavailable'] as const satisfies ErrorCode[]
 
-/** The body of every answer but 2xx. */
+/** The body of every response other than 2xx. */
 export const ApiError = z.object({
   error: z.object({
     code: z.enum([...memoryErrors, ...httpErrors]),
@@ -21,7 +21,7 @@ export const ApiError = z.object({
   }),
 })
 
-/** The OpenAPI 3.1 document, made from the schemas that requests are validated by, and from the types of the answers. */
+/** The OpenAPI 3.1 document, generated from the schemas that validate requests and from the types of the answers. */
 export function openApiDocument(version: string) {
   const bodies = every.flatMap(({ name, request }) => {
     const { body } = request()

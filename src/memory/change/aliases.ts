@@ -8,14 +8,14 @@ import { singular } from '../../search/singular.ts'
 import { calendarWords, isFunctionWord, statementNameOf } from '../learn/name-of.ts'
 import type { Author, Ports } from '../ports.ts'
 
-/** An alias that was left out, the reason, and what to use instead. */
+/** A refused alias, the reason, and an alternative. */
 export type RefusedAlias = { readonly alias: string; readonly reason: string; readonly instead: string }
 
 const onlyEveryday = 'It has only everyday words, which many messages contain.'
 
 /**
- * Why a form would be found in messages that have nothing to do with its belief: apart from words such as "the" and
- * "how" it has none, or one everyday word, letter or number. Null for other forms.
+ * The reason why a form would match unrelated messages: apart from words such as "the" and "how", it has at most one everyday
+ * word, letter or number. Null if it is distinctive.
  */
 export function everydayReason(form: string): string | null {
   const [word, ...others] = tellingWords(form)
@@ -32,10 +32,9 @@ const tellingWords = (form: string): readonly string[] =>
     .filter((word) => !isFunctionWord(word))
 
 /**
- * Whether a form is unrelated to a belief: none of its words is in the belief, in full or abbreviated. No list has the
- * everyday words of every language, so authors other than a person may only use related forms, or forms of several
- * English words or with a name in them. Words with digits ("k8s") and identifiers ("pg-main") are not words of any
- * language.
+ * Whether a form is unrelated to a belief: no word of the form is in the belief, in full or abbreviated. Everyday words are only
+ * known for English, so authors other than people may only use forms that are related to the belief, have several English words,
+ * or contain a name. Words with digits ("k8s") and identifiers ("pg-main") belong to no language.
  */
 function isStrange(form: string, { name, content }: Pick<Belief, 'name' | 'content'>): boolean {
   if (isIdentifier(form)) return false
@@ -58,7 +57,7 @@ function isStrange(form: string, { name, content }: Pick<Belief, 'name' | 'conte
   return !sought.some((word) => texts.some((letters) => isSaidBy(singular(word), letters)))
 }
 
-/** Joined by marks as people do not join words in a sentence, and not of everyday words alone, as "follow-up" is. */
+/** An identifier has its parts joined by marks, as in "pg-main", and is not made of everyday words, as "follow-up" is. */
 const isIdentifier = (form: string): boolean =>
   /^[a-z\d]+(?:[-_./][a-z\d]+)+$/iu.test(form) &&
   !form
@@ -67,8 +66,8 @@ const isIdentifier = (form: string): boolean =>
     .every(isOrdinaryWord)
 
 /**
- * Why an author other than a person may not use this name; null if they may. It may be one everyday word of English, or a
- * proper name that the content does not mention.
+ * The reason why an author other than a person may not use this name; null if they may. One everyday English word is allowed; a
+ * proper name is allowed even if the content does not mention it.
  */
 export function nameReason(name: string, content: string): string | null {
   const reason = saidOfAnything(name)
@@ -84,7 +83,7 @@ export function saidOfAnything(name: string): string | null {
   const words = tellingWords(name)
   const [word = '', ...others] = words
   if (words.length === 1 && isSign(word)) return 'It is a single letter or a number.'
-  // "Can you help" and "last night" have another meaning in every message.
+  // "Can you help" and "last night" mean something else in every message.
   const isDeictic = others.length === 0 && isOrdinaryWord(word) && deictic.test(name)
   return isDeictic || words.every((one) => calendarWords.has(one)) ? onlyEveryday : null
 }
@@ -151,7 +150,7 @@ async function takenReason(
 ): Promise<string | null> {
   const keys = formKeys(alias).map(({ key }) => key)
   const holders = [...(await store.everyHolder(user, keys)).values()].flat()
-  // The answer names the other belief, so it has to be one that the author of this one sees.
+  // The reason names the other belief, so the author must be able to see that belief.
   const seen = visibleScopes([...scopes, universalScope])
   const owner = (await store.getMany(user, [...new Set(holders)])).find(
     (held) =>
@@ -163,7 +162,7 @@ async function takenReason(
   return owner === undefined ? null : `A person calls "${owner.name}" so.`
 }
 
-/** A phrase of the belief's own with the refused word in it, else its name. */
+/** A phrase of the belief that contains the refused word; otherwise the belief's name. */
 function insteadOf(alias: string, { name, content }: Pick<Belief, 'name' | 'content'>): string {
   const found = statementNameOf(content)
   const words = analyse(alias).map(({ word }) => word)

@@ -286,7 +286,7 @@ describe('beliefs of agents', () => {
 describe('what agents say, in a context', () => {
   it('is a quarter at most, so that what a person said is never crowded out', async () => {
     const memory = ports()
-    // Several agents, so that no limit of a single agent decides.
+    // Several agents, so that the limit of a single agent does not apply.
     for (let index = 0; index < 30; index += 1)
       await tell(memory, `lighthouse gateway ${index}x`, `Planted ${index}.`, {
         author: { actor: 'agent', origin: `agent-${index % 6}` },

@@ -8,13 +8,13 @@ export async function reasonToWait({ actor }: Author, belief: Belief): Promise<s
   if (actor === 'person') return null
   const reason = needsPerson(belief)
   if (reason !== null) return reason
-  // An agent's preference is about a person, whatever its words are.
+  // An agent's preference would be about a person, however it is worded.
   if (actor !== 'document' && belief.type === 'preference') return 'It would be a preference of the person.'
   const { isInFirstPerson, isStandingInstruction, speaksForPerson } = await import('../learn/rules.ts')
   const { name, content, why } = belief
   if ([name, content, why].some(isStandingInstruction)) return 'It reads as a standing instruction.'
   if (speaksForPerson(content)) return 'It speaks for the person.'
-  // Notes that a person imports are often in the first person, and often theirs.
+  // Notes that a person imports are often in the first person, and usually written by that person.
   if (actor !== 'document')
     return isInFirstPerson(content) ? 'It is in the first person, so it would read as the words of the person.' : null
   // An agent gets an error that asks for another name; a document cannot react to one.
@@ -23,8 +23,8 @@ export async function reasonToWait({ actor }: Author, belief: Belief): Promise<s
 }
 
 /**
- * The last check before every commit, whatever a use case decided: only a person makes a person's belief, or one
- * that would be shown without being named.
+ * Runs before every commit, even if the use case has checked already: only a person may create a belief with a person's
+ * authority, or one that is pinned, universal or a standing instruction.
  */
 export function requireAuthority({ actor, origin }: Author, changes: readonly BeliefChange[]): void {
   if (actor === 'person') return
@@ -36,16 +36,18 @@ export function requireAuthority({ actor, origin }: Author, changes: readonly Be
   }
 }
 
-/** Proposals that may wait for one belief. */
+/** Max proposals that may wait for one belief. */
 export const maxForBelief = 5
-/** Proposals that one agent, tool or model, or a person's messages, may make in an hour, and all agents together: names are easily invented. */
+/**
+ * Max proposals per hour: of one agent, tool or model or a person's messages; and of all agents, whose names are easily invented.
+ */
 const maxInHour = 20
 const maxTogether = 30
 const hourMs = 3_600_000
-/** Beliefs of documents that may wait at a time. */
+/** Max beliefs of documents that may wait at a time. */
 const maxFromDocuments = 20
 
-/** Refuses a proposal when too many wait, so that a flood of proposals cannot hide one from the person. */
+/** Refuses a proposal if too many wait, so that a flood of proposals cannot hide one from the person. */
 export async function requireRoom(
   { store, now }: Ports,
   { user, provenance: { actor, origin } }: Belief,
@@ -72,7 +74,7 @@ export async function requireRoom(
   }
 }
 
-/** Beliefs that one agent or tool, and all of them together, may store in an hour. */
+/** Max beliefs that one agent or tool, and all of them together, may store in an hour. */
 const maxBeliefsInHour = { ofOne: 200, together: 500 }
 
 /** Refuses beliefs of an agent that stores too many, so that it can neither fill the disk nor bury the person's beliefs. */
@@ -87,7 +89,7 @@ export async function requireRoomForBeliefs(
   let own = together
   for await (const event of eventsSince(store, user, since)) {
     if (!isLimited(event.actor) || !addingKinds.has(event.kind)) continue
-    // A correction also counts the belief that it replaces.
+    // The count of a correction would include the belief that it replaces.
     const count = event.kind === 'import' ? event.beliefCount : 1
     own += event.actor === actor && event.origin === origin ? count : 0
     together += count

@@ -36,7 +36,7 @@ export type CorrectRequest = ChangeRequest &
   }
 
 export type CorrectResult = {
-  /** `unchanged`: the belief has this text already, and nothing was written. */
+  /** `unchanged`: the belief already has this text, so nothing was written. */
   readonly outcome: 'corrected' | 'proposed' | 'unchanged'
   readonly belief: Belief
   readonly replaced: readonly Belief[]
@@ -44,7 +44,7 @@ export type CorrectResult = {
   readonly event: number | null
 }
 
-/** Replaces a belief, or a statement of a turn, by a newer one. The old one is kept and never recalled as true again. */
+/** Replaces a belief, or a statement of a turn, with a newer one. The old one is kept but never recalled as true. */
 export async function correct(ports: Ports, request: CorrectRequest): Promise<CorrectResult> {
   const turn = await referredTurn(ports, request)
   if (turn === null) return correctBelief(ports, request)
@@ -61,7 +61,7 @@ export async function correct(ports: Ports, request: CorrectRequest): Promise<Co
     : correctBelief(ports, { ...request, reference: stated.id })
 }
 
-/** Max beliefs with the words of a turn that are compared with it. */
+/** Max beliefs to compare with a statement of a turn. */
 const maxCompared = 50
 
 /** The turn that a reference names; null if it names a belief. */
@@ -72,7 +72,7 @@ async function referredTurn(ports: Ports, request: CorrectRequest): Promise<Turn
   return belief === null ? nullIfNotFound(() => findTurn(ports, request.user, request.reference)) : null
 }
 
-/** The sentence of a turn that shares most words with its correction; the whole text if none shares any. */
+/** The sentence of a turn that shares the most words with its correction; the whole text if none shares any. */
 function statementIn(text: string, correction: string): string {
   const words = new Set(informativeWords(correction))
   const counts = sentencesOf(text).map((sentence) => ({
@@ -86,7 +86,7 @@ function statementIn(text: string, correction: string): string {
   return (best?.text ?? text).slice(0, limits.content)
 }
 
-/** The current belief of the person that makes the statement of a turn. */
+/** The person's current belief that makes the statement of a turn. */
 async function currentStatement({ store }: Ports, { user, id }: Turn, statement: string): Promise<Belief | null> {
   const words = [...new Set(informativeWords(statement))]
   const query = { user, agent: null, scopes: null, words, includeRetired: false, limit: maxCompared }
@@ -146,7 +146,8 @@ async function correctBelief(ports: Ports, request: CorrectRequest): Promise<Cor
       const name = request.name ?? (await nameAfter(ports, old, content))
       await refuseSecrets(author, { ...request, name })
       const allowed = await allowedAliases(ports, author, { ...old, name, content, aliases })
-      // Reasons, aliases and scopes of a lower authority do not become the author's. The name does, because the author used it.
+      // If the author outranks the old belief, its reason, aliases and scopes are not taken over. Its name is: the author used
+      // it.
       const isOutranked = outranks(author, old)
       const statement = parseDraft({
         ...draftOf(old, request.type ?? old.type),
@@ -183,7 +184,7 @@ async function correctBelief(ports: Ports, request: CorrectRequest): Promise<Cor
 }
 
 /**
- * The name of a belief after a correction: the one it has, unless that was derived from the old text and contains words
+ * The name of a belief after a correction. The name stays the same unless it was derived from the old text and contains words
  * that are no longer true ("I take my coffee black").
  */
 async function nameAfter(ports: Ports, old: Belief, content: string): Promise<string> {
@@ -199,7 +200,7 @@ const compared = [
   ...(['agent', 'participants', 'relation', 'expertise'] as const),
 ]
 
-/** Whether a correction has no effect. If a person repeats another author's text, it becomes the person's. */
+/** Whether a correction has no effect. A person who repeats another author's text makes it their own, which is an effect. */
 const saysTheSame = (old: Belief, belief: Belief): boolean =>
   compared.every((field) => isDeepStrictEqual(old[field], belief[field])) &&
   (!belief.editedByPerson || authorityOf(old) === 'person')

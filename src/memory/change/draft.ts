@@ -18,7 +18,7 @@ import type { Author } from '../ports.ts'
 /** A belief to be remembered. Only name, content and scopes are required. */
 export type BeliefDraft = {
   readonly name: string
-  /** What is true, in the person's words. */
+  /** The statement, in the person's words. */
   readonly content: string
   readonly scopes: readonly string[]
   /** Default `entity`. */
@@ -37,12 +37,12 @@ export type BeliefDraft = {
   readonly expertise?: { readonly domain: string; readonly depth: ExpertiseDepth } | null
 }
 
-/** The parts of a belief that a draft decides, complete and checked. */
+/** The fields of a belief that a draft sets, complete and checked. */
 export type StatedFields = Pick<Belief, keyof BeliefDraft>
 
 /**
- * Longest text accepted for each field, in characters. Name, content and why together fit the default budget of a context,
- * so that every belief can be recalled.
+ * Max characters of each field. Name, content and why together fit the default budget of a context, so that every belief can be
+ * recalled.
  */
 export const limits = {
   name: 200,
@@ -54,7 +54,7 @@ export const limits = {
   label: 200,
 } as const
 
-/** What a statement of this type takes over from a belief: the fields that only such beliefs have. */
+/** The fields that a statement of this type takes over from a belief because only beliefs of this type have them. */
 export function fieldsOfType(type: BeliefType, belief: Belief): Partial<BeliefDraft> {
   if (type === 'preference') return { subtype: belief.subtype, expertise: belief.expertise }
   return type === 'relation' ? { participants: belief.participants, relation: belief.relation } : {}
@@ -106,7 +106,7 @@ export function parseForm(field: 'name' | 'alias', text: string): string {
   )
 }
 
-/** What an agent should do about a belief; may be empty. */
+/** Checks the `why` of a belief: the action that an agent should take; may be empty. */
 export const parseWhy = (why: string): string => (why.trim() === '' ? '' : parseText('why', why, limits.why))
 
 /** Ids or names of beliefs. They need not exist yet. */
@@ -115,7 +115,7 @@ export function parseParticipants(participants: readonly string[]): readonly str
   return atMost('participants', parsed, limits.participants)
 }
 
-/** A short text that may be missing. */
+/** Checks a short text; null if it is missing or blank. */
 export const parseLabel = (field: string, text: string | null): string | null =>
   text === null || text.trim() === '' ? null : parseText(field, text, limits.label)
 
@@ -128,7 +128,7 @@ function parseAliases(name: string, aliases: readonly string[]): readonly string
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
 const controlCharacters = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/u
 
-/** A text with something in it, without control characters, and not longer than allowed. */
+/** Checks that a text is not empty, has no control characters and is not too long. */
 export function parseText(field: string, text: string, longest: number): string {
   const trimmed = text.trim()
   if (trimmed === '') throw invalid(`The ${field} is empty.`, `Give the ${field} some text.`)
@@ -164,13 +164,10 @@ function atMost(field: string, values: readonly string[], most: number): readonl
   throw invalid(`There are ${values.length} ${field}; at most ${most} are allowed.`, `Give fewer ${field}.`)
 }
 
-/**
- * Every agent of the user reads the memory, so an agent or a tool may not put a credential into it. A person may decide
- * otherwise about their own.
- */
+/** All agents of the user read the memory, so an agent or a tool may not store a credential in it. A person may. */
 export async function refuseSecrets({ actor }: Author, texts: StatementTexts): Promise<void> {
   if (actor === 'person' || actor === 'document') return
-  // A search loads this module too, and needs no rule of secrets.
+  // Loaded here, because searches load this module too and need no secret rules.
   const { secretTold } = await import('../learn/secrets.ts')
   const secret = secretTold(texts)
   if (secret !== null)

@@ -14,7 +14,7 @@ import { type ChangeRequest, change, reviseChange, stateAfter } from './transact
 
 export type EditRequest = ChangeRequest & BeliefReference & VersionExpectation
 
-/** `unchanged`: no change was needed. `proposed`: the author may not change it, so a person must decide. */
+/** `unchanged`: no change was needed. `proposed`: the author may not change the belief, so a person must decide. */
 export type EditResult = {
   readonly outcome: 'edited' | 'unchanged' | 'proposed'
   readonly belief: Belief
@@ -27,15 +27,15 @@ export type Edits = {
   readonly pinned?: boolean
   readonly addAliases?: readonly string[]
   readonly removeAliases?: readonly string[]
-  /** All the scopes it is to have. */
+  /** All scopes of the belief after the edit. */
   readonly scopes?: readonly string[]
 }
 
-/** Makes several edits as one change, which undo takes back as one. */
+/** Makes several edits as one change, so that one undo reverts all of them. */
 export const editBelief = (ports: Ports, request: EditRequest & { readonly edits: Edits }): Promise<EditResult> =>
   edit(ports, { ...request, operation: 'edit' }, kindOf(request.edits), (belief) => editedFields(belief, request.edits))
 
-/** Confirms a belief: it counts as stated again now. Every author may do that. */
+/** Confirms a belief: it counts as stated again at this time. Every author may do that. */
 export const reinforce = (ports: Ports, request: EditRequest): Promise<EditResult> =>
   edit(ports, { ...request, operation: 'reinforce' }, 'reinforce', (belief, at) => ({
     reinforcement: { count: belief.reinforcement.count + 1, at },

@@ -9,14 +9,14 @@ import { codeOf, isRunning, leftoverName } from '../../files/leftovers.ts'
 import { checkOwn, ownPath } from '../../files/own-files.ts'
 import type { Store } from '../ports.ts'
 
-/** The texts that one change forgot, and its author. */
+/** The texts that one change forgot, and the author of the change. */
 export type Forgotten = ForgottenTexts &
   Pick<Commit, 'user' | 'actor' | 'origin' | 'at'> & { readonly turnIds: readonly string[] }
 
 /**
- * Commits to a store and then hands every forgotten text to `erase`, so that copies outside the store go too. The texts
- * are read before the commit erases them, and are stored in a file until the copies are erased, so
- * that `finish` can resume if the process was killed in between.
+ * Wraps the commit of a store: passes every forgotten text to `erase`, so that copies outside the store are erased too. The texts
+ * are read before the commit and kept in a file until the copies are erased, so that `finish` can resume after the process was
+ * killed.
  */
 export function erasingCopies(
   store: Store,
@@ -37,7 +37,7 @@ export function erasingCopies(
       rmSync(note, { force: true })
     }
   }
-  /** Erases the copies that killed processes have left. False if there are none. */
+  /** Erases the copies that killed processes did not get to. False if there are none. */
   const finish = async (): Promise<boolean> => {
     checkOwn(dir, folder)
     const abandoned = existsSync(folder) ? abandonedIn(folder) : []
@@ -51,7 +51,7 @@ export function erasingCopies(
   return { commit, finish }
 }
 
-/** Under its own name at once: a note that was cut off was written before anything was forgotten. */
+/** Writes the note directly under its final name: an incomplete note was written before anything was forgotten. */
 async function writeNote(path: string, text: string): Promise<void> {
   await writeFile(path, text, { flag: 'wx', mode: 0o600, flush: true })
   await syncDirectory(dirname(path))
@@ -68,7 +68,7 @@ const abandonedIn = (folder: string): readonly string[] =>
     return pid === undefined || !isRunning(Number(pid))
   })
 
-/** Null for a note that was cut off: it was written before anything was forgotten. */
+/** Null for an incomplete note, which was written before anything was forgotten. */
 function readNote(file: string): Forgotten | null {
   try {
     return JSON.parse(readFileSync(file, 'utf8'))
@@ -83,7 +83,7 @@ async function isErased(store: Store, { user, beliefIds, turnIds }: Forgotten): 
   return true
 }
 
-/** Every text that a commit will erase, in all versions; null when it erases nothing. */
+/** Every text that a commit will erase, in all versions; null if it erases nothing. */
 async function textsOf(store: Store, { changes, forgottenTurns = [], ...commit }: Commit): Promise<Forgotten | null> {
   const { user, actor, origin, at } = commit
   const beliefIds = changes.filter(({ outcome }) => outcome === 'erased').map(({ beliefId }) => beliefId)

@@ -12,7 +12,7 @@ import { forget } from './forget.ts'
 import { accept } from './proposals.ts'
 import { undo } from './undo.ts'
 
-/** Everything that can still be read of Ann's memory, as one text. */
+/** Everything in Ann's memory that can still be read, as one text. */
 async function readable(memory: Ports): Promise<string> {
   const { store } = memory
   const events = await store.events('ann', { limit: 1_000 })

@@ -11,34 +11,34 @@ import { type ChangeRequest, change, eraseChange, reviseChange } from './transac
 export type ForgetRequest = ChangeRequest &
   BeliefReference &
   VersionExpectation & {
-    /** Also forgets everything it superseded and was superseded by. */
+    /** Also forgets every belief in its line of supersession. */
     readonly wholeChain?: boolean
-    /** Keeps the turns that it was learned from, and those that state it too. Only a person forgets turns. */
+    /** Keeps the turns that the belief was learned from, and other turns that state it. Only a person forgets turns. */
     readonly keepTurns?: boolean
   }
 
 /** Records that something was forgotten, when and by whom, but not its text. */
 export type Receipt = {
   readonly beliefIds: readonly string[]
-  /** How many turns were forgotten with them. */
+  /** The number of turns that were forgotten with the beliefs. */
   readonly turns: number
   readonly event: number
   readonly at: string
   readonly hash: string
 }
 
-/** The texts that go when a belief is forgotten. */
+/** The texts that forgetting a belief would erase. */
 export type ForgetPreview = { readonly beliefs: readonly Belief[]; readonly turns: readonly Turn[] }
 
-/** The beliefs and turns that `forget` would take. Nothing is written. */
+/** The beliefs and turns that `forget` would erase. Writes nothing. */
 export async function previewForget(ports: Ports, request: ForgetRequest): Promise<ForgetPreview> {
   const beliefs = await beliefsToForget(ports, request)
   return { beliefs, turns: await turnsToForget(ports, request, beliefs) }
 }
 
 /**
- * Turns are the words of the person, so no other author forgets them. A proposal goes with its target, but the turn that it was
- * learned from states something else.
+ * Turns are the person's words, so no other author forgets them. A proposal is forgotten with its target, but not the turn that
+ * it was learned from, which states something else.
  */
 async function turnsToForget(
   ports: Ports,
@@ -52,12 +52,12 @@ async function turnsToForget(
 }
 
 /**
- * Removes every text of a belief, from every read path and from the journal, together with its repetitions: the same
- * statement in its chain of supersession, proposals for it, and the turns that state it. It cannot be undone.
+ * Erases every text of a belief from all read paths and the journal, together with its repetitions: the same statement in its
+ * chain of supersession, proposals for it, and the turns that state it. It cannot be undone.
  */
 export async function forget(ports: Ports, request: ForgetRequest): Promise<Receipt> {
   const { author } = request
-  // The name of the belief must not stay, not even as part of a fingerprint.
+  // Not even the fingerprint of the request may contain the name of the belief.
   const { reference: _reference, ...withoutText } = request
   return change(
     ports,
@@ -65,7 +65,7 @@ export async function forget(ports: Ports, request: ForgetRequest): Promise<Rece
     async (at) => {
       const beliefs = await beliefsToForget(ports, request)
       const ids = new Set(beliefs.map(({ id }) => id))
-      // A proposal of no higher authority is forgotten with its target.
+      // A proposal of the same or a lower authority is forgotten with its target.
       for (const belief of beliefs)
         if (!mayChange(author, belief) && !ids.has(belief.proposedFor ?? ''))
           throw forbidden(
@@ -97,7 +97,7 @@ const receiptOf = ({ beliefIds, turnCount, number, at, hash }: JournalEvent): Re
   hash,
 })
 
-/** A retry finds nothing left that was there before; a request that does is another one under the same key. */
+/** A retry finds nothing left to forget. A request that finds something is a different request under the same key. */
 export const keyUsedBefore = ({ key }: ChangeRequest): MemoryError =>
   conflict(`The idempotency key "${key}" was used before for another request.`, 'Use a new key for a new request.')
 
@@ -120,7 +120,7 @@ async function beliefsToForget(ports: Ports, request: ForgetRequest): Promise<re
   return [...new Map([...chain, ...taken].map((one) => [one.id, one])).values()]
 }
 
-/** A statement of a higher authority stays when an author forgets the belief that it would correct. */
+/** A proposal of a higher authority stays when an author forgets the belief that it would correct. */
 const isProtected = (author: ChangeRequest['author'], proposal: Belief): boolean =>
   outranks(
     { actor: authorityOf(proposal) },
@@ -136,7 +136,7 @@ async function protectedProposals(
   return proposals.flat().filter((proposal) => isProtected(author, proposal))
 }
 
-/** The last state of a belief that undo withdrew: no read path finds it, but the journal still contains its text. */
+/** The last state of a belief that an undo withdrew: no read path finds it, but the journal still contains its text. */
 async function withdrawnBelief({ store }: Ports, { user, reference }: BeliefReference): Promise<Belief | null> {
   const revisions = await store.history(user, reference.trim())
   const last = revisions.at(-1)

@@ -6,12 +6,12 @@ import { nameStatement } from '../learn/name-of.ts'
 type Named = Pick<Belief, 'name' | 'content'>
 
 /**
- * Whether two statements give two values of the same thing: they have one name, or the same informative words with other
- * numbers ("I take 5 mg of cetirizine", "I take 10 mg of cetirizine now"). Symmetric, and false for the same words.
+ * Whether two statements give different values of the same thing: they have the same name, or the same informative words with
+ * different numbers ("I take 5 mg of cetirizine", "I take 10 mg of cetirizine now"). Symmetric, and false for the same words.
  */
 export const isOtherValue = (a: Named, b: Named): boolean => areOtherValues(partsOf(a), partsOf(b))
 
-/** For each belief, those of the others that give another value of the same thing. */
+/** For each belief, the other beliefs that give another value of the same thing. */
 export function otherValuesAmong<One extends Named>(beliefs: readonly One[]): ReadonlyMap<One, readonly One[]> {
   if (beliefs.length < 2) return new Map(beliefs.map((belief) => [belief, []]))
   const parts = new Map(beliefs.map((belief) => [belief, partsOf(belief)]))
@@ -22,11 +22,11 @@ export function otherValuesAmong<One extends Named>(beliefs: readonly One[]): Re
 
 type Parts = ReturnType<typeof partsOf>
 
-/** What two statements are compared by. */
+/** The parts by which two statements are compared. */
 function partsOf({ name, content }: Named) {
   const words = [...new Set(informativeWords(content))].sort()
   const topic = words.filter((word) => !hasDigit(word))
-  // The number of "Room 214 is for samples" is part of a name, and "Room 215" is another thing.
+  // The number in "Room 214 is for samples" is part of a name: "Room 215" is a different thing.
   const [first = '', second = ''] = searchableWords(content).filter((word) => !determiners.includes(word))
   return {
     content,
@@ -48,7 +48,7 @@ function areOtherValues(one: Parts, other: Parts): boolean {
   return isNumbered && one.topic === other.topic && one.topicSize > 1
 }
 
-/** Whose things a statement speaks of, apart from "my" and "our": "Tom's gym code" is not "the gym code". */
+/** The owners that a statement names, apart from "my" and "our": "Tom's gym code" is not "the gym code". */
 const ownersIn = (content: string): string =>
   [...content.toLowerCase().matchAll(/(?<!\p{L})(?<owner>\p{L}+)['’]s\s|\b(?<pronoun>his|her|their|your|its)\s/gu)]
     .map(({ groups }) => groups?.owner ?? groups?.pronoun ?? '')

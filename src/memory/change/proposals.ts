@@ -14,10 +14,10 @@ import type { EditRequest, EditResult } from './edit.ts'
 import { supersedeBelief } from './remember.ts'
 import { type ChangeRequest, change, reviseChange, stateAfter, withdrawChange } from './transaction.ts'
 
-/** A proposal with `resolvedAt` proposes to retire its target. When accepted, it supersedes the target and is settled. */
+/** A proposal with a `resolvedAt` proposes to retire its target. When accepted, it supersedes the target and is settled. */
 export type Proposal = {
   readonly proposal: Belief
-  /** The current belief in place of the one that the proposal was made for; null when there is none. */
+  /** The belief that the proposal would change, or its current successor; null if there is none. */
   readonly target: Belief | null
   /** The belief after acceptance. */
   readonly accepted: Belief
@@ -27,7 +27,7 @@ export const isRemoval = ({ proposedFor, resolvedAt }: Belief): boolean => propo
 
 const everyOne = { limit: 1_000, offset: 0 }
 
-/** Everything waiting for a decision, newest first. */
+/** All waiting proposals, newest first. */
 export async function proposals(ports: Ports, user: string): Promise<readonly Proposal[]> {
   const { items } = await ports.store.list({ user, proposals: true }, everyOne)
   const waiting: Proposal[] = []
@@ -49,7 +49,7 @@ export async function withTarget(ports: Ports, proposal: Belief): Promise<Propos
 /** A belief that waits for a person to confirm or reject it, and why. */
 export type ReviewCandidate = { readonly belief: Belief; readonly reason: string }
 
-/** Everything that was found in conversations or MEMORY.md and is not recalled yet, newest first. */
+/** All beliefs from conversations or MEMORY.md that are not recalled until a person confirms them, newest first. */
 export async function candidates({ store }: Ports, user: string): Promise<readonly ReviewCandidate[]> {
   const { items } = await store.list({ user, candidates: true }, everyOne)
   return items.map((belief) => ({ belief, reason: reasonOf(belief) }))
@@ -70,11 +70,11 @@ export function reasonOf({ provenance: { model, origin, actor }, proposedFor, st
 
 type ProposalRequest = ChangeRequest &
   BeliefReference & {
-    /** Id of the current belief, if the person has seen that it is not the one that the proposal was made for. */
+    /** Id of the current belief, from a person who has seen that it is no longer the one that the proposal was made for. */
     readonly over?: string
   }
 
-/** Lets a proposal replace its target, or a candidate become a belief that the person stated. Only a person can. */
+/** Accepts a proposal, which replaces its target, or a candidate, which becomes the person's belief. Only a person can. */
 export async function accept(
   ports: Ports,
   request: ProposalRequest,
@@ -122,7 +122,7 @@ export async function reject(
   )
 }
 
-/** Makes an imported or inferred belief, or a candidate, active and the person's own. Only a person can. */
+/** Makes an imported or inferred belief, or a candidate, active and the person's own statement. Only a person can. */
 export async function confirm(ports: Ports, request: EditRequest): Promise<EditResult> {
   if (request.author.actor !== 'person')
     throw forbidden('Only a person can confirm a belief.', 'An agent may reinforce it instead.')
@@ -144,13 +144,13 @@ export async function confirm(ports: Ports, request: EditRequest): Promise<EditR
   )
 }
 
-/** The fields that change when a candidate becomes a belief. If its name is taken, it gets another: it replaces no belief. */
+/** The fields that change when a candidate becomes a belief. If its name is taken, it gets a new one and replaces nothing. */
 async function noLongerCandidate(ports: Ports, belief: Belief): Promise<Partial<Belief>> {
   const name = await freeName(ports, belief)
   return { candidate: false, name, aliases: mergeAliases(name, belief.aliases, [belief.name]) }
 }
 
-/** The fields of the proposal, with the edits that its target has had since. */
+/** The fields of the proposal, with the later edits of its target. */
 async function withLaterEdits(
   { store }: Ports,
   proposal: Belief,
@@ -197,7 +197,7 @@ async function pending(ports: Ports, request: ProposalRequest): Promise<Proposal
   return withTarget(ports, await proposalFor(ports, request))
 }
 
-/** A candidate, a proposal by its own id, or the only proposal for the belief named. */
+/** The candidate or proposal that was named, or the only proposal for the named belief. */
 async function proposalFor(ports: Ports, request: ProposalRequest): Promise<Belief> {
   const belief = await findBelief(ports, request)
   if (belief.proposedFor !== null || belief.candidate) return belief

@@ -20,23 +20,22 @@ import {
 } from './transaction.ts'
 
 export type RememberRequest = ChangeRequest & {
-  /** Without a name, one is derived from the content, as for a line of an imported file. */
+  /** Default: derived from the content, as for a line of an imported file. */
   readonly draft: Omit<BeliefDraft, 'name'> & { readonly name?: string }
   readonly sourceId?: string
   readonly model?: string
-  /** Also replaces the beliefs that give another value of the same thing. Default false. */
+  /** Also replaces beliefs that give another value of the same thing. Default false. */
   readonly replace?: boolean
 }
 
 /**
- * `remembered`: new. `reinforced`: it was known, in these words. `corrected`: it was known in other words, which are
- * now superseded. `proposed`: it contradicts another author, or would be shown without being named, so a person has to
- * decide.
+ * `remembered`: new. `reinforced`: known already, in the same words. `corrected`: known in other words, which are now superseded.
+ * `proposed`: contradicts another author, or only a person may state it, so a person has to decide.
  */
 export type RememberResult = {
   readonly outcome: 'remembered' | 'reinforced' | 'corrected' | 'proposed'
   readonly belief: Belief
-  /** The beliefs that it replaced, or would replace. */
+  /** The beliefs that the statement replaced, or would replace. */
   readonly replaced: readonly Belief[]
   readonly event: number
   /** Current beliefs in the same scopes that give another value of the same thing, newest first. */
@@ -45,7 +44,7 @@ export type RememberResult = {
   readonly refusedAliases: readonly RefusedAlias[]
 }
 
-/** Stores a statement. The same name in the same scope is the same belief: repeated, or corrected. */
+/** Stores a statement. A statement with the name of a belief in the same scope repeats or corrects that belief. */
 export async function remember(ports: Ports, request: RememberRequest): Promise<RememberResult> {
   const { user, author, draft, sourceId = null, model = null, replace = false } = request
   const { isGiven, ...named } = await withName(draft)
@@ -80,7 +79,7 @@ export async function remember(ports: Ports, request: RememberRequest): Promise<
   return { ...made, otherValues: isStored ? await otherValuesOf(ports, made.belief) : [], refusedAliases }
 }
 
-/** The other values of the same thing, with the belief that has this one already, if the statement was stored before. */
+/** The beliefs with other values of the same thing. If there are any, also the belief that already makes this statement. */
 async function replaceable(ports: Ports, statement: OneStatement): Promise<readonly Belief[]> {
   const others = await otherValuesOf(ports, statement)
   if (others.length === 0) return []
@@ -90,7 +89,7 @@ async function replaceable(ports: Ports, statement: OneStatement): Promise<reado
 
 type OneStatement = Pick<Belief, 'user' | 'agent' | 'scopes' | 'name' | 'content'>
 
-/** How many beliefs with the same words are compared. */
+/** Max beliefs with shared words to compare. */
 const maxCompared = 50
 
 /** The current beliefs that give another value of the same thing, newest first. */
@@ -113,7 +112,7 @@ async function otherValuesOf({ store }: Ports, statement: OneStatement): Promise
     .sort((a, b) => compareStrings(b.provenance.at, a.provenance.at))
 }
 
-/** A name of such words would be found everywhere; aliases of that kind are left out. */
+/** Refuses a name that would match everywhere because of its everyday words, and drops such aliases. */
 async function withAllowedForms(
   ports: Ports,
   author: Author,
@@ -122,7 +121,7 @@ async function withAllowedForms(
   if (author.actor === 'person') return { parsed: statement, refusedAliases: [] }
   const { allowedAliases, nameReason } = await import('./aliases.ts')
   const reason = isGiven ? nameReason(statement.name, statement.content) : null
-  // A name that is in use already makes nothing new findable.
+  // A name that is in use already does not match any further messages.
   const isNew = isGiven && (await ports.store.holders(user, statement.name, statement.scopes)).length === 0
   if (reason !== null && isNew)
     throw invalid(
@@ -133,7 +132,7 @@ async function withAllowedForms(
   return { parsed: { ...statement, aliases }, refusedAliases: refused }
 }
 
-/** Phrases and names by which a statement without a given name is found, besides its own name. */
+/** Max phrases and names of a statement without a given name that become its aliases. */
 const maxForms = 7
 
 type NamedDraft = BeliefDraft & { readonly isGiven: boolean }
@@ -141,7 +140,7 @@ type NamedDraft = BeliefDraft & { readonly isGiven: boolean }
 async function withName({ name, ...draft }: RememberRequest['draft']): Promise<NamedDraft> {
   if (name !== undefined) return { ...draft, name, isGiven: true }
   const content = parseText('statement', draft.content, limits.content)
-  // A secret that a person stores is not to be a name: names are shown in lists, and everything that finds it is in the index.
+  // Even a person's secret must not become a name: lists show names, and the index contains names and aliases.
   const shown = redactSecrets(content)
   const { nameStatement, openingOf, phrasesOf } = await import('../learn/name-of.ts')
   const isSecret = shown !== content
@@ -151,7 +150,7 @@ async function withName({ name, ...draft }: RememberRequest['draft']): Promise<N
       return { ...draft, name: openingOf(shown), type: 'preference', subtype: 'instruction', isGiven: false }
   }
   const { name: subject, ...derived } = nameStatement(shown)
-  // The name is the subject of the sentence; people ask with the phrases and names in it.
+  // The subject of the sentence becomes the name. Its phrases and names become aliases, because people use them to ask.
   const forms = phrasesOf(derived.content)
   const derivedName = isSurfaceForm(subject) ? subject : (secretIn(content) ?? subject)
   return {
@@ -159,7 +158,7 @@ async function withName({ name, ...draft }: RememberRequest['draft']): Promise<N
     ...derived,
     ...(isSecret ? { content } : {}),
     name: derivedName,
-    // Nothing is left of a form that was a secret.
+    // Forms that consisted of a secret are empty now, and are dropped.
     aliases: mergeAliases(
       derivedName,
       draft.aliases ?? [],
@@ -168,7 +167,7 @@ async function withName({ name, ...draft }: RememberRequest['draft']): Promise<N
   }
 }
 
-/** A derived name belongs to one belief only; `replaced` are beliefs that give theirs up. */
+/** Gives a derived name a number if another belief has it, unless that is one of the `replaced` beliefs. */
 async function withFreeName(
   ports: Ports,
   user: string,
@@ -180,7 +179,7 @@ async function withFreeName(
   return { ...statement, name: (await freeNameFor(ports, { user, ...statement })).name }
 }
 
-/** The belief of a person that an agent's statement repeats in its own words. */
+/** The person's belief that an agent's statement repeats in other words. */
 async function saidByPerson(ports: Ports, user: string, { scopes, content }: StatedFields): Promise<Belief | null> {
   const { restatementsOf } = await import('./restatement.ts')
   const [said] = await restatementsOf(ports, { user, scopes, content, by: 'person' })
@@ -215,7 +214,7 @@ async function decide(
   const ownCandidate = waiting.find((candidate) => isByAuthor(author, candidate))
   if (holder === undefined) {
     if (ownCandidate !== undefined) return sayAgain(ports, author, ownCandidate, belief, at)
-    // Only the author of a waiting item changes it; a repetition by others is counted, and adds nothing.
+    // Only the author of a waiting item may change it. A repetition by another author is counted and changes nothing else.
     const [repeated] = waiting.filter((candidate) => !mayChange(author, candidate))
     if (repeated !== undefined) return reinforceWrite(repeated, at)
     if ((await reasonToWait(author, belief)) === null) {
@@ -225,7 +224,7 @@ async function decide(
     await requireRoom(ports, belief, [])
     return { kind: 'propose', changes: [createChange({ ...belief, status: 'exploratory', candidate: true })] }
   }
-  // The same words of a lower authority are replaced, so that none of its other fields become the author's.
+  // If a person repeats a statement of lower authority, it is replaced, so that its other fields do not become the person's.
   if (holders.length === 1 && isSameStatement(holder.content, belief.content) && !replacesSame(author, holder))
     return sayAgain(ports, author, holder, belief, at)
   const successor = inherit(belief, holders)
@@ -247,7 +246,7 @@ async function decide(
   }
 }
 
-/** The candidates of this name and statement in these scopes. */
+/** The candidates with this name and statement in these scopes. */
 export async function sameCandidates({ store }: Ports, belief: Belief): Promise<readonly Belief[]> {
   const named = await store.named(belief.user, belief.name)
   return named.filter(
@@ -256,17 +255,17 @@ export async function sameCandidates({ store }: Ports, belief: Belief): Promise<
   )
 }
 
-/** The candidates that a statement in the same words settles. */
+/** The candidates that the same statement settles, if a person makes it. */
 const settledBy = ({ actor }: Author, candidates: readonly Belief[]): readonly Belief[] =>
   actor === 'person' ? candidates : []
 
-/** A person has several programs; every other author is one of them. */
+/** Whether an author made a belief. Any origin will do for a person, who uses several programs. */
 const isByAuthor = ({ actor, origin }: Author, { provenance }: Belief): boolean =>
   provenance.actor === actor && (actor === 'person' || provenance.origin === origin)
 
 const replacesSame = (author: Author, holder: Belief): boolean => author.actor === 'person' && outranks(author, holder)
 
-/** The same words again: reinforces the belief and adds the draft's new fields, if the author may. */
+/** Repeats a statement: reinforces the belief and adds the draft's new fields, if the author may. */
 async function sayAgain(ports: Ports, author: Author, holder: Belief, belief: Belief, at: string): Promise<Write> {
   const merged = mergeStatement(holder, belief)
   const { type, subtype } = holder
@@ -282,13 +281,13 @@ async function sayAgain(ports: Ports, author: Author, holder: Belief, belief: Be
     reinforcement: { count: holder.reinforcement.count + 1, at },
     status: isPerson && belief.status === 'active' ? 'active' : holder.status,
     editedByPerson: holder.editedByPerson || isPerson,
-    // A candidate that a person repeats becomes a belief. No other belief has its name there, or it would be `holder`.
+    // A candidate that a person repeats becomes a belief. Its name is free: a belief with that name would be the `holder`.
     candidate: holder.candidate && !isPerson,
   })
   return { kind: 'reinforce', changes: [revision] }
 }
 
-/** The fields of a belief together with the additions of a repeated statement. */
+/** The fields of a belief, with those that a repeated statement adds. */
 export const mergeStatement = (holder: Belief, said: Belief) => ({
   aliases: mergeAliases(holder.name, holder.aliases, said.aliases),
   why: said.why === '' ? holder.why : said.why,
@@ -302,7 +301,7 @@ export const mergeStatement = (holder: Belief, said: Belief) => ({
   expertise: holder.expertise ?? said.expertise,
 })
 
-/** Whether more than the number of repetitions would change. */
+/** Whether a repetition would change more than the count of repetitions. */
 export const adds = (belief: Belief, merged: ReturnType<typeof mergeStatement>): boolean =>
   (Object.keys(merged) as (keyof typeof merged)[]).some(
     (field) => JSON.stringify(belief[field]) !== JSON.stringify(merged[field]),
@@ -331,13 +330,13 @@ export function isSameWish(one: Belief, other: Belief): boolean {
   return isSameStatement(one.content, other.content) && wish(one) === wish(other)
 }
 
-/** Replaced by a belief; a candidate no longer waits. */
+/** Marks a belief as superseded. A superseded candidate no longer waits. */
 export const supersedeBelief = (belief: Belief, successor: Belief, at: string) =>
   reviseChange(belief, at, { status: 'superseded', supersededBy: successor.id, candidate: false })
 
 /**
- * A successor can be found by everything its predecessors could, stays pinned, and keeps all their scopes. It takes nothing
- * over from a predecessor of a lower authority.
+ * Gives a successor the names and aliases of its predecessors, their pin and all their scopes. Predecessors of a lower authority
+ * contribute nothing.
  */
 export function inherit(belief: Belief, replaced: readonly Belief[]): Belief {
   const author = { actor: authorityOf(belief) }

@@ -10,7 +10,7 @@ import { type ChangeRequest, change, createChange, reviseChange, stateAfter } fr
 
 export type ResolveRequest = ChangeRequest &
   BeliefReference & {
-    /** The decision that settles it: an existing belief, or a new one to be remembered with it. */
+    /** The decision that settles the question: an existing belief, or a new one that is remembered with it. */
     readonly by?:
       | { readonly reference: string }
       | { readonly name: string; readonly content: string; readonly why?: string }
@@ -18,7 +18,7 @@ export type ResolveRequest = ChangeRequest &
 
 export type ResolveResult = { readonly question: Belief; readonly decision: Belief | null; readonly event: number }
 
-/** Closes an open question. It is kept, and no longer shown. */
+/** Closes an open question. It is kept but no longer shown. */
 export async function resolve(ports: Ports, request: ResolveRequest): Promise<ResolveResult> {
   return change(
     ports,

@@ -7,7 +7,7 @@ const person = { actor: 'person', origin: 'codex' } as const
 const agent = { actor: 'agent', origin: 'codex' } as const
 const home = ['project:ledger', 'user:universal']
 
-/** The same memory as the person's hooks and their agent's tools write to it. */
+/** One memory for two authors: the person's hooks and the agent's tools. */
 function both(dir: string) {
   const hooks = openMemory({ dir, scopes: home, author: person })
   const tools = openMemory({ dir, scopes: home, author: agent })

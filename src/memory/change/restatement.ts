@@ -3,9 +3,9 @@ import { universalScope, visibleScopes } from '../../beliefs/scope.ts'
 import { informativeWords, searchableWords } from '../../search/searchable-text.ts'
 import type { Ports } from '../ports.ts'
 
-/** How many beliefs with the same words are compared. */
+/** Max beliefs with shared words to compare. */
 const maxCompared = 50
-/** The share of the words of both that they have in common; at half of them they may well be about two things. */
+/** Two statements are the same only if they share more than this part of their words. */
 const minShared = 0.5
 
 export type RestatementQuery = {
@@ -17,8 +17,8 @@ export type RestatementQuery = {
 }
 
 /**
- * Current beliefs with the same statement in other words. If a host has both hooks and tools, a message arrives twice:
- * in the person's words and in the agent's.
+ * Current beliefs that make the same statement in other words. A host with both hooks and tools sends a message twice: in the
+ * person's words and in the agent's.
  */
 export async function restatementsOf({ store }: Ports, query: RestatementQuery): Promise<readonly Belief[]> {
   const { user, content, by } = query

@@ -7,22 +7,22 @@ import type { Ports } from '../ports.ts'
 import { requirePage } from '../recall/search.ts'
 import { isRemoval, reasonOf, withTarget } from './proposals.ts'
 
-/** `statement`: would be added. `correction`: would replace its target. `removal`: its target would be retired. */
+/** `statement`: would be added. `correction`: would replace its target. `removal`: would retire its target. */
 export type ReviewKind = 'statement' | 'correction' | 'removal'
 
-/** Something that waits for a person: a candidate found in a conversation, or a proposal. */
+/** An item that waits for a person: a candidate found in a conversation, or a proposal. */
 export type ReviewItem = {
   readonly kind: ReviewKind
   readonly belief: Belief
-  /** The current belief in place of the one that it would change; null for a new statement. */
+  /** The belief that the item would change, or its current successor; null for a new statement. */
   readonly target: Belief | null
   /** The belief after acceptance. */
   readonly accepted: Belief
   /** Why it waits, in one sentence. */
   readonly reason: string
-  /** The turn it was found in; null if it came another way, or if the turn was forgotten. */
+  /** The turn it was found in; null if it has another source, or if the turn was forgotten. */
   readonly turn: Turn | null
-  /** When the turn was said; without a turn, when it was proposed. */
+  /** When the turn was said, or when the item was proposed if it has no turn. */
   readonly at: string
 }
 

@@ -13,7 +13,7 @@ import { canonicalJson } from '../../json.ts'
 import type { Author, Ports } from '../ports.ts'
 import { requireAuthority, requireRoomForBeliefs } from './authority.ts'
 
-/** Part of every request that changes something. */
+/** The fields of every request that changes something. */
 export type ChangeRequest = {
   readonly user: string
   readonly author: Author
@@ -28,7 +28,7 @@ export type Write = Pick<Commit, 'turns' | 'forgottenTurns'> & {
   readonly undoes?: number
 }
 
-/** The decision of a use case that has read the store. Without `result`, the answer comes from `replay`. */
+/** The decision of a use case that has read the store. Without `result`, `replay` makes the answer. */
 export type Decision<Result> =
   | (Write & { readonly result?: (event: JournalEvent) => Result })
   | { readonly kind: 'nothing'; readonly result: Result }
@@ -36,10 +36,9 @@ export type Decision<Result> =
 const maxAttempts = 50
 
 /**
- * Reads, decides and commits; if another process committed in between, reads and decides again. `replay` derives the
- * answer from the event, also for a request whose key was used before, and from the changes, if they were made just now; a
- * change without a key may leave it out.
- * `operation` distinguishes requests of the same form but another meaning under one key.
+ * Reads, decides and commits; starts again if another process committed in between. `replay` derives the answer from the event,
+ * also for a request whose key was used before, and from `made`, the changes, if they were made just now. A change without a key
+ * may omit it. `operation` distinguishes requests with the same fields but different meanings under one key.
  */
 export async function change<Result>(
   ports: Ports,
@@ -75,7 +74,7 @@ export async function change<Result>(
   )
 }
 
-/** Every change of a memory is committed here, but for those that a sync takes from other devices. */
+/** Commits every change of a memory, except those that a sync takes from other devices. */
 export async function commitThrough(ports: Ports, commit: Commit): Promise<CommitResult> {
   const { store, checkCommit, afterCommit } = ports
   checkCommit?.(commit)

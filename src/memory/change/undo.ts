@@ -6,24 +6,24 @@ import type { Ports } from '../ports.ts'
 import { type ChangeRequest, change } from './transaction.ts'
 
 export type UndoRequest = ChangeRequest & {
-  /** Number of the event to take back; without it, the latest that can be. */
+  /** Number of the event to undo. Default: the latest event that can be undone. */
   readonly event?: number
-  /** Called before anything is changed. If it answers false, nothing is. */
+  /** Called before anything is changed. If it returns false, nothing is changed. */
   readonly review?: (undoing: UndoTarget) => Promise<boolean>
 }
 
-/** A change that is about to be undone, and the beliefs that the undo changes, as they read until then or will again. */
+/** A change about to be undone, and the affected beliefs: in their present state, or in the state that comes back. */
 export type UndoTarget = { readonly change: JournalEvent; readonly beliefs: readonly Belief[] }
 
 export type UndoResult = {
   readonly undone: JournalEvent
-  /** The beliefs as they are now, without those in `withdrawn`. */
+  /** The beliefs in their present state, without those in `withdrawn`. */
   readonly restored: readonly Belief[]
   readonly withdrawn: readonly string[]
   readonly event: number
 }
 
-/** Takes back one change by restoring every belief it touched. Undoing an undo redoes. */
+/** Undoes one change by restoring every belief it touched. Undoing an undo redoes the change. */
 export async function undo(ports: Ports, { review, ...request }: UndoRequest): Promise<UndoResult> {
   return change(
     ports,
@@ -87,7 +87,7 @@ async function eventToUndo({ store }: Ports, { user, author, event: number }: Un
   return event
 }
 
-/** The change that restores a belief to its state before a revision, if it has not changed since. */
+/** The change that restores a belief to its state before a revision. Throws if the belief has changed since. */
 async function before({ store }: Ports, revision: BeliefRevision, at: string): Promise<BeliefChange> {
   const { beliefId, event } = revision
   const history = await store.history(event.user, beliefId)
@@ -105,7 +105,7 @@ async function before({ store }: Ports, revision: BeliefRevision, at: string): P
   return { beliefId, expectedVersion: version, outcome: 'present', after }
 }
 
-/** The last change that still counts after the first of these revisions. What was undone again does not. */
+/** The last change after the first of these revisions that is still in effect; null if the state is the same again. */
 function lastChangeSince([first, ...later]: readonly BeliefRevision[]): JournalEvent | null {
   const last = later.at(-1)
   if (first === undefined || last === undefined) return null

@@ -10,7 +10,7 @@ import { renderContext } from '../recall/render.ts'
 const person: Author = { actor: 'person', origin: 'test' }
 const agent: Author = { actor: 'agent', origin: 'robot' }
 
-/** A memory of ann's, and the same memory as an agent has it. */
+/** Ann's memory, with Ann and with an agent as the author. */
 function memories() {
   const shop = { ...ports(), emptyStore: () => openSqliteStore({ file: inMemory, random: fixedRandom }) }
   const scopes = ['project:ledger', 'user:universal']
@@ -52,6 +52,39 @@ describe('hearing', () => {
       'candidate',
       'remembered',
     ])
+  })
+
+  it.each([
+    ['What is the password of the cellar router?', 'ulme52koffer', '████████████'],
+    ['Thanks. And the PIN of the safe?', 'it is 663190', 'it is ██████'],
+    ['Please send me the access code for the gate.', 'sure: 71 04 88, thanks', 'sure: ████████, thanks'],
+    ['What is the admin password?', 'Lente_koffie', '████████████'],
+    ['Which PIN did you choose?', 'nine two seven seven', '████████████████████'],
+    ['What is the name of the guest network?', 'Kelpnet77upstairs', 'Kelpnet77upstairs'],
+    ['When did you change the password?', 'in March 2024', 'in March 2024'],
+    ['Shall I hash the password with bcrypt or argon2?', 'argon2 please', 'argon2 please'],
+    ['Which library for the token?', 'use jose5 or oauth2', 'use jose5 or oauth2'],
+    ['Which API key shall I use?', '58a647a9984019307732', '████████████████████'],
+    ['How long is the token valid?', 'for 3600s', 'for 3600s'],
+    ['I have changed the password. Which port does it use?', 'port 8443', 'port 8443'],
+    [
+      'What is the password?',
+      'I do not know, ask Ana or open ticket HELP-20418.',
+      'I do not know, ask Ana or open ticket HELP-20418.',
+    ],
+  ])('masks the answer to a message that asks for a secret: %s', async (asked, answer, expected) => {
+    const { memory, robot } = memories()
+
+    await memory.hear({ text: 'We have a new cellar router.', session: 's1' })
+    await robot.hear({ role: 'assistant', text: asked, session: 's1' })
+    await robot.hear({ role: 'assistant', text: 'Which colour is it?', session: 's3' })
+    const { turns } = await memory.hear({ text: answer, session: 's1' })
+    const together = await memory.hear([
+      { role: 'assistant', text: asked, session: 's2' },
+      { text: answer, session: 's2' },
+    ])
+
+    expect([turns[0]?.turn?.text, together.turns[1]?.turn?.text]).toEqual([expected, expected])
   })
 
   it.each([

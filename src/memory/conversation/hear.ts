@@ -18,7 +18,8 @@ import { planLearning } from '../learn/learn.ts'
 import { offTheRecord } from '../learn/off-the-record.ts'
 import { doubtfulIn, rangesOf } from '../learn/own-words.ts'
 import { findStatements } from '../learn/rules.ts'
-import { idWithoutSecret, maskSecrets, redactSecrets } from '../learn/secrets.ts'
+import { maskAnswer, mayBeAnswer } from '../learn/secret-answers.ts'
+import { idWithoutSecret, maskSecret, maskSecrets, redactSecrets } from '../learn/secrets.ts'
 import type { Author, Ports } from '../ports.ts'
 
 /** A turn to be kept. Everything but the text has a default. */
@@ -28,13 +29,13 @@ export type HeardTurn = {
   readonly role?: TurnRole
   /** The speaker's name, in a conversation of several people. */
   readonly speaker?: string
-  /** When it was said. Default now. Shown in its UTC offset, if it has one: 2026-05-08T20:15:00-04:00. */
+  /** When it was said, by default now. A UTC offset (2026-05-08T20:15:00-04:00) is kept for display. */
   readonly at?: string
-  /** The conversation. Default one for each host and day. */
+  /** The conversation. Default: one for each host and day. */
   readonly session?: string
-  /** Its place in the conversation, from 0. Default by its time. */
+  /** Its position in the conversation, from 0. Default: by its time. */
   readonly index?: number
-  /** The host's own id of the message: the same id is the same message. */
+  /** The host's id of the message. Turns with the same id are the same message. */
   readonly messageId?: string
   readonly scope?: string
   readonly host?: string
@@ -46,13 +47,13 @@ export type HearRequest = {
   readonly user: string
   readonly author: Author
   readonly agent: string | null
-  /** The scopes in view, and where turns and beliefs about the work are written to. */
+  /** The scopes in view, and the scopes that turns and beliefs about the work are written to. */
   readonly view: readonly string[]
   readonly scopes: readonly string[]
   readonly turns: readonly HeardTurn[]
-  /** What statements in the person's turns become: beliefs, candidates for review, or nothing. Default `beliefs`. */
+  /** Whether the person's statements become beliefs, candidates for review, or nothing. Default `beliefs`. */
   readonly learn?: 'beliefs' | 'review' | 'nothing'
-  /** A turn with more characters is refused. */
+  /** Max characters of a turn; longer ones are refused. */
   readonly maxTurnCharacters?: number
   /** Returns the result without storing anything. */
   readonly dryRun?: boolean
@@ -61,12 +62,12 @@ export type HearRequest = {
   readonly signal?: AbortSignal
 }
 
-/** `known`: it was kept before. `off the record`: it asks not to be kept. `forgotten`: it was kept once and forgotten. */
+/** `known`: was kept before. `off the record`: asks not to be kept. `forgotten`: was kept once and then forgotten. */
 export type HeardOutcome = 'kept' | 'known' | 'off the record' | 'forgotten' | 'refused'
 
 type HeardResult = {
   readonly outcome: HeardOutcome
-  /** Without its index, which the store assigns and which grows when an earlier turn becomes known. */
+  /** Without its index: the store assigns it, and it grows if an earlier turn is stored later. */
   readonly turn: Omit<Turn, 'index'> | null
   /** Why it was refused. */
   readonly reason?: string
@@ -75,14 +76,14 @@ type HeardResult = {
 /** The outcome of each turn, in order, and the statements learned from them. */
 export type HearResult = LearnResult & { readonly turns: readonly HeardResult[] }
 
-/** Longest turn that is kept, in characters. */
+/** Max characters of a turn, by default. */
 export const defaultMaxTurnCharacters = 200_000
-/** Turns that are written in one transaction. */
+/** Max turns that are written in one transaction. */
 const batchSize = 500
 
 /**
- * Stores turns word for word, with secrets maskSecrets, and learns from the person's turns in the same transaction. A turn
- * that is stored already is neither stored nor learned from again.
+ * Stores turns word for word, with secrets masked, and learns from the person's turns in the same transaction. Turns that are
+ * already stored are neither stored nor learned from again.
  */
 export async function hear(ports: Ports, request: HearRequest): Promise<HearResult> {
   const { onProgress = () => {}, signal } = request
@@ -92,7 +93,7 @@ export async function hear(ports: Ports, request: HearRequest): Promise<HearResu
   const prepared: Prepared[] = []
   const slices = new TimeSlices()
   for (const turn of request.turns) {
-    prepared.push(prepare(ports, request, turn))
+    prepared.push(await withoutAnswer(ports, request, turn, prepared))
     if (slices.isOver) await slices.pause()
   }
   for (const batch of batchesOf(prepared)) {
@@ -107,11 +108,11 @@ export async function hear(ports: Ports, request: HearRequest): Promise<HearResu
   return { turns, taken, refused }
 }
 
-/** Old turns that are judged after a message, in steps that do not block a server. */
+/** Turns of earlier versions that are judged after a message, in steps that do not block a server. */
 const oldTurnSteps = 25
 const oldTurnsPerStep = 20
 
-/** Finds the doubtful statements of turns that earlier versions stored. */
+/** Finds the doubtful statements in turns that earlier versions stored. */
 async function judgeOldTurns({ store }: Ports, user: string): Promise<void> {
   const judge = (text: string): readonly TextRange[] => doubtfulIn(text, findStatements(text).findings)
   for (let step = 0; step < oldTurnSteps; step += 1) {
@@ -162,6 +163,27 @@ function prepare(ports: Ports, request: HearRequest, heard: HeardTurn): Prepared
   return { turn, found: found === null ? null : learnable(found, turn, request, ports.now()) }
 }
 
+/** The turn, with its secret masked if the message before it in the conversation asks for one. */
+async function withoutAnswer(
+  ports: Ports,
+  request: HearRequest,
+  heard: HeardTurn,
+  before: readonly Prepared[],
+): Promise<Prepared> {
+  const prepared = prepare(ports, request, heard)
+  if (!('turn' in prepared) || prepared.turn.role !== 'user' || !mayBeAnswer(heard.text)) return prepared
+  const { session, text } = prepared.turn
+  const last = before
+    .slice(-maxTurnsBefore)
+    .findLast((one) => 'turn' in one && one.turn.session === session && one.turn.role !== 'tool')
+  const asked =
+    last !== undefined && 'turn' in last
+      ? last.turn
+      : (await saidBefore(ports, prepared.turn)).find((one) => one.session === session)
+  const masked = asked === undefined ? text : maskAnswer(text, asked.text, maskSecret)
+  return masked === text ? prepared : prepare(ports, request, { ...heard, text: masked })
+}
+
 const maxAgeOfStatementMs = 3_600_000
 
 /** Beliefs are learned only from the person's own words. */
@@ -172,7 +194,7 @@ function learnable(
   now: Date,
 ): Extraction | null {
   if (learn === 'nothing' || (turn.speaker !== null && turn.speaker !== user)) return null
-  // An old message, as an import brings it, gives no newer value. Nearly every message has a plain statement.
+  // Nearly every message has a plain statement. In an old message, such as an imported one, it is no newer value.
   const fresh = Date.parse(turn.at) > now.getTime() - maxAgeOfStatementMs ? statements : []
   if (findings.length + found.refused.length + fresh.length === 0) return null
   const isDoubtful = learn === 'review'
@@ -245,9 +267,9 @@ async function planFor(
 }
 
 /**
- * A turn with the statements that remain to be learned after what was said before it. A message that the person announced as
- * a text is not learned from. If a text was only spoken of, by anybody, it may follow: then what does not ask to be
- * remembered waits.
+ * A turn with the statements that may still be learned, given the messages before it. Nothing is learned from a message that the
+ * person announced as a text. If anybody mentioned a text before, the message may be that text, so only statements that ask to be
+ * remembered do not wait for the person.
  */
 async function asAnnounced(ports: Ports, prepared: Prepared): Promise<Prepared> {
   if (!('turn' in prepared) || prepared.found === null) return prepared
@@ -262,10 +284,10 @@ async function asAnnounced(ports: Ports, prepared: Prepared): Promise<Prepared> 
   return { turn: { ...turn, doubtful: doubtfulIn(turn.text, waiting) }, found: { ...found, findings: waiting } }
 }
 
-/** How long before a message, and how many messages of the person before it, a text may have been spoken of. */
+/** How long ago, and how many of the person's messages ago, a text may have been mentioned. */
 const announcementMs = 3_600_000
 const maxSaidBefore = 10
-/** Agents that store turns in between must not hide an announcement. */
+/** Max turns to read for that. Agents that store turns in between must not hide an announcement. */
 const maxTurnsBefore = 500
 
 /** The last messages of the person in all conversations, and the turns between them, newest first. */
@@ -290,7 +312,7 @@ const asPasted = ({ findings, refused }: Extraction): Extraction => ({
   ],
 })
 
-/** The outcome of each turn, by the present state of the store. */
+/** The outcome of each turn, given the present state of the store. */
 async function outcomesOf(ports: Ports, user: string, batch: readonly Prepared[]): Promise<HearResult['turns']> {
   const turns = batch.flatMap((one) => ('turn' in one ? [one.turn] : []))
   const known = await ports.store.knownTurns(user, turns)
@@ -303,14 +325,14 @@ async function outcomesOf(ports: Ports, user: string, batch: readonly Prepared[]
       return { outcome: 'forgotten', turn: null }
     if (before !== null) return { outcome: 'known', turn: before }
     const { messageId, index: _index, ...turn } = one.turn
-    // The same message twice in one list.
+    // The request contains the same message twice.
     if (messageId !== null && messages.has(messageId)) return { outcome: 'known', turn: null }
     if (messageId !== null) messages.add(messageId)
     return { outcome: 'kept', turn }
   })
 }
 
-/** The turns whose words were forgotten in the same conversation, on this device or another one of the person. */
+/** The turns whose words were forgotten in the same conversation, on any device of the person. */
 async function forgottenAmong(
   { sync, syncDevice }: Ports,
   user: string,

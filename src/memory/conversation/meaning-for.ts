@@ -6,8 +6,8 @@ import type { Ports } from '../ports.ts'
 type Asked = { readonly user: string; readonly question: Question; readonly message: string }
 
 /**
- * The meaning of a message. Undefined if the user has no vectors yet, or the model cannot be used, or does not answer within `maxWaitMs`:
- * then words alone are compared.
+ * The meaning of a message; undefined if the user has no vectors, the model cannot be used, or it takes longer than `maxWaitMs`.
+ * The caller then compares words alone.
  */
 export async function meaningFor(
   { store, embedder }: Pick<Ports, 'store'> & { readonly embedder: Ports['embedder'] | undefined },
@@ -28,7 +28,7 @@ export async function meaningFor(
   return { ...meaning, wordsOf: (texts) => within(maxWaitMs, wordsOf(texts)) }
 }
 
-/** A value, or undefined if it takes longer. */
+/** The value, or undefined if it takes longer. */
 function within<Value>(milliseconds: number, value: Promise<Value>): Promise<Value | undefined> {
   const { promise: isLate, resolve } = Promise.withResolvers<undefined>()
   const timer = setTimeout(() => resolve(undefined), milliseconds)

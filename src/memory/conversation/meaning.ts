@@ -9,20 +9,20 @@ import type { Ports } from '../ports.ts'
 
 export type EmbedRequest = {
   readonly user: string
-  /** How many texts at most. Default all of them. */
+  /** Max texts. Default: all of them. */
   readonly limit?: number
   readonly signal?: AbortSignal
   readonly onProgress?: (done: number) => void
-  /** Turns up to this row have vectors, by the `lastTurn` of an earlier call. */
+  /** Skips turns up to this row, which have vectors: the `lastTurn` of an earlier call. */
   readonly turnsAfter?: number
 }
 
-/** Texts that are read and written together. */
+/** Number of texts that are read and written together. */
 const batchSize = 32
 
 /**
- * Computes the vectors of current beliefs and of people's turns that have none yet, newest first. Can be stopped and started again
- * at any time, and several processes may run it at once.
+ * Computes the missing vectors of current beliefs and of people's turns, newest first. Can be stopped and resumed at any time,
+ * and several processes may run it at once.
  */
 export async function embedTexts(
   { store, embedder }: Pick<Ports, 'store' | 'embedder'>,
@@ -57,7 +57,7 @@ export async function embedTexts(
   return { embedded, lastTurn }
 }
 
-/** Sentences of a message that are compared on their own, and the fewest terms of such a sentence. */
+/** Max sentences of a message that are compared separately, and the min terms and max length of each. */
 const maxMessageSentences = 8
 const minTerms = 2
 const maxSentenceLength = 400
@@ -76,7 +76,7 @@ export async function meaningOf(model: Embedder, question: Question, message: st
   return { ...own, text: texts[0] as string, ...(model.words === undefined ? {} : { wordsOf: model.words }) }
 }
 
-/** The question as the speaker would ask it: people say "my dog"; others ask for "Ana's dog". */
+/** The question in the speaker's words: people say "my dog", while others ask about "Ana's dog". */
 export function saidBy(speaker: string | null, question: string): string {
   if (speaker === null) return question
   const names = [speaker, speaker.split(/\s/u)[0] as string]

@@ -5,11 +5,11 @@ import { asJson, writeAtomically } from '../../files/atomic-write.ts'
 import { codeOf } from '../../files/leftovers.ts'
 import { ownPath, realPath } from '../../files/own-files.ts'
 
-/** While it is in force, no message of a host is stored or learned from. Recall still works. */
+/** While a pause is in force, messages of hosts are neither stored nor learned from. Recall still works. */
 export type Pause = {
-  /** Where: this directory and everything below it; null for everywhere. */
+  /** The pause applies to this directory and everything below it; null means everywhere. */
   readonly directory: string | null
-  /** Until when; null until it is ended. */
+  /** When the pause ends; null if it lasts until a person ends it. */
   readonly until: string | null
 }
 
@@ -32,13 +32,13 @@ export function pausesIn(dir: string, now: Date): readonly Pause[] {
 export const pauseFor = (dir: string, directory: string, now: Date): Pause | null =>
   pausesIn(dir, now).find((pause) => pause.directory === null || isWithin(directory, pause.directory)) ?? null
 
-/** Begins a pause, in place of one for the same directory. */
+/** Begins a pause, which replaces one for the same directory. */
 export async function beginPause(dir: string, pause: Pause, now: Date): Promise<void> {
   const others = pausesIn(dir, now).filter(({ directory }) => directory !== pause.directory)
   await writeAtomically(ownPath(dir, fileIn(dir)), asJson({ pauses: [...others, pause] }), { existing: 'replace' })
 }
 
-/** Ends the pause for a directory, or for everywhere. Says whether there was one. */
+/** Ends the pause for a directory, or for everywhere. Returns whether there was one. */
 export async function endPause(dir: string, directory: string | null, now: Date): Promise<boolean> {
   const pauses = pausesIn(dir, now)
   const others = pauses.filter((pause) => pause.directory !== directory)
@@ -53,14 +53,14 @@ export function isWithin(directory: string, other: string): boolean {
   return path === '' || !(path === '..' || path.startsWith('../') || path.startsWith('..\\') || isAbsolute(path))
 }
 
-/** A damaged file may contain a pause, so it is an error and not an empty list. */
+/** A damaged file may contain a pause, so reading it is an error and does not return an empty list. */
 function parsePauses(text: string, file: string): readonly Pause[] {
   const isTextOrNull = (value: unknown): boolean => value === null || typeof value === 'string'
   try {
     const { pauses } = JSON.parse(text) as { pauses: readonly Pause[] }
     if (pauses.every(({ directory, until }) => isTextOrNull(directory) && isTextOrNull(until))) return pauses
   } catch {
-    // Refused below, together with JSON of another form.
+    // Reported below, like JSON of another form.
   }
   throw invalid(
     `${file} is damaged, so Credence cannot tell whether the memory is paused.`,

@@ -16,24 +16,24 @@ import type { Ports, Store } from '../ports.ts'
 import { retirementOf } from '../recall/retired-quotes.ts'
 import { meaningFor } from './meaning-for.ts'
 
-/** Which turns a search looks at. */
+/** A query, and the turns to search. */
 export type TurnSearch = {
   readonly user: string
   readonly query: string
-  /** These scopes and their ancestors; every scope of the user when left out. */
+  /** Only these scopes and their ancestors. Default: every scope of the user. */
   readonly scopes?: readonly string[]
-  /** Said at this time or later, and not after that one. */
+  /** Only turns said at or after `since`, and not after `until`. */
   readonly since?: string
   readonly until?: string
   readonly speaker?: string
   readonly session?: string
   readonly roles?: readonly TurnRole[]
-  /** The agent that asks; a correction that belongs to another agent is not shown. */
+  /** The agent that asks. Corrections that belong to another agent are not shown. */
   readonly agent?: string | null
-  /** How many hits, and after how many. Default all. */
+  /** Max hits, and the number of hits to skip. Default: all hits. */
   readonly limit?: number
   readonly offset?: number
-  /** How many turns of persons and agents before and after each hit are returned with it. Default 0, at most 10. */
+  /** How many turns of people and agents to return before and after each hit. Default 0, at most 10. */
   readonly around?: number
 }
 
@@ -50,16 +50,16 @@ export type QuoteHit = {
   readonly index: number
   readonly speaker: string | null
   readonly role: TurnRole
-  /** The source of the words: `document` for text that the person pasted. */
+  /** The author of the words; `document` for text that the person pasted. */
   readonly origin: ActorKind
   readonly at: string
-  /** Of the turn. */
+  /** The UTC offset of the turn. */
   readonly utcOffset: number | null
   readonly scope: string
   readonly strength: Strength
-  /** A newer turn about the same thing comes before it. */
+  /** A newer turn about the same thing comes before this one. */
   readonly earlier: boolean
-  /** When the person corrected it, or settled the question; and the current statement, if there is one. */
+  /** When the person corrected the statement or settled the question; `correction`: the current statement, if any. */
   readonly correctedAt: string | null
   readonly correction: Belief | null
   readonly score: number
@@ -70,7 +70,7 @@ export type QuoteHit = {
   readonly around?: readonly NearbyTurn[] | undefined
 }
 
-/** The turns that answer a question, best first; of those about the same thing, the newest first. */
+/** The turns that answer a question, best first; turns about the same thing, newest first. */
 export async function searchTurns(
   { store, now, embedder }: Pick<Ports, 'store' | 'now' | 'embedder'>,
   request: TurnSearch,
@@ -94,10 +94,10 @@ export async function searchTurns(
 export const maxAround = 10
 /** Max characters of one turn around a hit. */
 const maxNearbyLength = 1_000
-/** Tool steps that are skipped on each side to find turns of persons and agents. */
+/** Max tool steps to skip on each side to find turns of people and agents. */
 const maxStepsSkipped = 40
 
-/** The nearest turns of persons and agents before and after a hit, of those that the search may see. */
+/** The nearest turns of people and agents before and after a hit, as far as the search may see them. */
 async function turnsAround(
   store: Store,
   { user, scopes, since, until }: TurnView,
@@ -123,7 +123,7 @@ async function turnsAround(
 const cutEnd = (text: string): string =>
   text.length <= maxNearbyLength ? text : `${text.slice(0, maxNearbyLength).toWellFormed()}…`
 
-/** An outdated statement is never a strong hit: it does not answer the question any more. */
+/** An outdated statement is never a strong hit, because it no longer answers the question. */
 async function withCorrection(
   store: Store,
   { user, scopes }: TurnView,
@@ -173,7 +173,7 @@ function originOf({ role, origin, text }: Turn, quote: string): ActorKind {
   return start >= 0 && start >= pastedFrom(text) ? 'document' : origin
 }
 
-/** A turn up to this many characters is quoted whole. */
+/** Turns of at most this many characters are quoted whole. */
 const maxQuoteLength = 500
 
 /** The sentence with the most informative words, extended on both sides up to the length of a quote. */

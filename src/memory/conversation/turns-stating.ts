@@ -4,12 +4,12 @@ import { termsIn } from '../../search/turns/strength.ts'
 import type { Ports } from '../ports.ts'
 import { states } from '../recall/retired-quotes.ts'
 
-/** Max turns whose text is compared with one belief: those that share most of its words. */
+/** Max turns to compare with one belief; those that share most of its words come first. */
 const maxCompared = 500
-/** Min share of the words of a belief that a turn has which states it. */
+/** A turn that states a belief has at least this share of the belief's words. */
 const minShared = 0.5
 
-/** The turns that beliefs were learned from, and those that make the same statements, oldest first. */
+/** The turns that beliefs were learned from, and other turns that make the same statements, oldest first. */
 export async function turnsStating(
   { store }: Pick<Ports, 'store'>,
   user: string,

@@ -40,13 +40,13 @@ export async function getTurn({ store }: Ports, user: string, id: string): Promi
 export async function findTurn(ports: Ports, user: string, reference: string): Promise<Turn> {
   const wanted = reference.trim()
   const ids = wanted.length < minPrefixLength ? [] : await ports.store.turnIdsStartingWith(user, wanted, 2)
-  // The turn with exactly this id is first in the order of ids.
+  // Ids are sorted, so an exact match comes first.
   if (ids.length > 1 && ids[0] !== wanted)
     throw conflict(`Several turns have an id that begins with "${wanted}": ${ids.join(', ')}.`, 'Give more of the id.')
   return getTurn(ports, user, ids[0] ?? wanted)
 }
 
-/** The filter with its scopes and times as the store compares them. */
+/** The filter with scopes and times in the form that the store compares. */
 const parseFilter = ({ scopes, since, until, ...filter }: TurnFilter): TurnFilter => ({
   ...filter,
   ...omitUndefined({
@@ -63,7 +63,7 @@ export type TurnSelection = {
   readonly session?: string
   readonly since?: string
   readonly until?: string
-  /** Also forgets beliefs of any status whose text contains the words; together with other fields, only those learned from the turns. */
+  /** Also forgets beliefs of any status that contain these words; with other fields, only those learned from the turns. */
   readonly containing?: string
 }
 
@@ -71,15 +71,15 @@ type ForgetTurnsRequest = ChangeRequest & TurnSelection & { readonly dryRun?: bo
 
 export type ForgottenTurns = {
   readonly turns: number
-  /** How many beliefs were forgotten with them. */
+  /** The number of beliefs that were forgotten with the turns. */
   readonly beliefs: number
   /** Ids of beliefs that were learned from the turns and stay. */
   readonly beliefsFromThem: readonly string[]
-  /** A few of the turns; only with `dryRun`, or when there was nothing to forget. */
+  /** A few of the turns; only with `dryRun`, or if there was nothing to forget. */
   readonly examples?: readonly Turn[]
-  /** A few of the beliefs that are forgotten with them; where `examples` is given. */
+  /** A few of the beliefs that are forgotten with them; given whenever `examples` is. */
   readonly beliefExamples?: readonly Belief[]
-  /** The journal's receipt; null when nothing was forgotten. */
+  /** The journal's receipt; null if nothing was forgotten. */
   readonly event: number | null
   readonly at: string | null
   readonly hash: string | null
@@ -96,7 +96,7 @@ export async function forgetTurns(ports: Ports, request: ForgetTurnsRequest): Pr
   const fields = Object.values(omitUndefined({ turn, session, since, until, containing }))
   if (fields.length === 0 || fields.some((field) => field.trim() === ''))
     throw invalid('No turns were selected.', 'Give a turn, a session, a time or words that the turns contain.')
-  // The words must not stay, not even as part of a fingerprint.
+  // Not even the fingerprint of the request may contain the words.
   const { containing: _words, ...withoutText } = request
   return change<ForgottenTurns>(
     ports,

@@ -19,7 +19,7 @@ type AliasContext = Pick<RemedyContext, 'ports' | 'belief'> & {
   readonly request: Pick<RemedyContext['request'], 'user' | 'agent' | 'message' | 'aliases'>
 }
 
-/** The aliases that `aliasCandidates` finds in a message; none if the message has a form of the belief already. */
+/** The aliases that `aliasCandidates` finds in a message; empty if the message already contains a form of the belief. */
 export async function suggestAliases(
   ports: Ports,
   request: RecallRequest & BeliefReference,
@@ -32,8 +32,8 @@ export async function suggestAliases(
 }
 
 /**
- * Phrases of the message that a belief could be found by, and the given aliases. A single word of its name that no other
- * belief has comes first, as people type it; then phrases that share words with the belief.
+ * Phrases of a message that could become aliases of a belief, and the given aliases. A single word that is in this belief's name
+ * and in no other belief comes first, because people type it; then phrases that share words with the belief.
  */
 export async function aliasCandidates(situation: AliasContext): Promise<readonly Candidate[]> {
   const { ports, request, belief } = situation
@@ -49,10 +49,10 @@ export async function aliasCandidates(situation: AliasContext): Promise<readonly
     const rare = informative.filter((word) => !isOrdinaryWord(word)).length
     return shared + rare - 0.3 * words.length
   }
-  /** A phrase of everyday words that the belief is not called by would be found in messages about something else. */
+  /** A phrase of everyday words that are not in the belief's name or aliases would match unrelated messages. */
   const isTelling = ({ words, text }: Phrase): boolean =>
     everydayReason(text) === null && words.some((word) => forms.has(singular(word)) || !isOrdinaryWord(singular(word)))
-  /** One everyday word of the belief's name that no other current belief has anywhere. */
+  /** One everyday word of the belief's name that no other current belief contains. */
   const isDistinctive = async ({ words: [word = '', ...others] }: Phrase): Promise<boolean> => {
     if (others.length > 0 || isFunctionWord(word) || !isOrdinaryWord(word) || !name.has(singular(word))) return false
     const { user, agent = null } = request
@@ -98,7 +98,7 @@ function phrasesOf(message: string): readonly Phrase[] {
 
 const canBound = ({ word }: Token): boolean => word.length > 1 && isInformative(word) && !auxiliaries.has(word)
 
-/** Words that no alias begins or ends with either. */
+/** More words that no alias begins or ends with. */
 const auxiliaries = new Set(
   "shall may might must let let's ought cannot can't don't not no yes ok then now here".split(' '),
 )

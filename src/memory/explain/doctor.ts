@@ -5,7 +5,7 @@ import type { Store } from '../ports.ts'
 
 type Examined = { readonly store: Store & StoreCare }
 
-/** Checks the whole store, and that the newest belief of a user is found by its name. Only reads. */
+/** Checks the whole store, and that recall finds the user's newest belief by its name. Read-only. */
 export async function examine(
   { store }: Examined,
   user: string,
@@ -14,7 +14,7 @@ export async function examine(
   return [...(await store.verify(onProgress)), ...(await recallFinding(store, user))]
 }
 
-/** Nothing for a user without current beliefs. */
+/** Empty if the user has no current beliefs. */
 async function recallFinding(store: Store, user: string): Promise<readonly StoreFinding[]> {
   const { items } = await store.list(
     { user, current: true, candidates: false, proposals: false },
@@ -51,7 +51,7 @@ export async function rebuild({ store }: Examined): Promise<StoreFinding> {
   return { check: 'rebuild', ok: true, detail }
 }
 
-/** Removes forgotten text that a forget left in unused parts of a large or busy store. */
+/** Removes remains of forgotten text from unused parts of a large or busy store. */
 export async function finishForgetting({ store }: Examined): Promise<StoreFinding> {
   const check = 'forgotten'
   try {
@@ -65,7 +65,7 @@ export async function finishForgetting({ store }: Examined): Promise<StoreFindin
   }
 }
 
-/** Takes the journal as it is, although events are missing at its end. */
+/** Accepts the journal as complete although events are missing at its end. */
 export async function acceptLoss({ store }: Examined): Promise<StoreFinding> {
   await store.anchorJournal()
   const { number } = await store.head()

@@ -54,7 +54,7 @@ const edits: fc.Arbitrary<Edits> = fc.oneof(
   fc.record({ addAliases: fc.tuple(form), scopes, pinned: fc.boolean() }),
 )
 
-/** Without the fields that only a real change affects. */
+/** A belief without the fields that only a real change affects. */
 const comparable = ({ pinned, questions, relevant, ...rest }: Context) => ({
   ...rest,
   pinned: pinned.map(lasting),
@@ -74,7 +74,7 @@ it('answers as the store does once the change is made', async () => {
       )
 
       const made = await editBelief(memory, { ...about('b0'), edits: change }).catch((error: unknown) => error)
-      // A name that is taken there, or nothing to change: then there is nothing to compare with.
+      // If the name is taken or nothing changes, there is nothing to compare with.
       if (made instanceof MemoryError || (made as { outcome: string }).outcome === 'unchanged') return
 
       expect(comparable(foretold as Context)).toEqual(comparable(await recall(memory, request)))

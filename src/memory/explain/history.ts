@@ -9,7 +9,7 @@ export type History = {
   readonly belief: Belief
   /** Every change of this belief, oldest first. */
   readonly revisions: readonly BeliefRevision[]
-  /** Everything in its line of supersession, oldest first, this belief among them. */
+  /** All beliefs in its line of supersession, oldest first, including this one. */
   readonly chain: readonly Belief[]
 }
 
@@ -23,7 +23,7 @@ export async function history(ports: Ports, reference: BeliefReference): Promise
 export const recentEvents = ({ store }: Ports, user: string, page: EventPage): Promise<readonly JournalEntry[]> =>
   store.events(user, page)
 
-/** How a belief went: an undo withdrew it, a person rejected it, or its text was erased. */
+/** How a belief was removed: an undo withdrew it, a person rejected it, or its text was erased. */
 export const removals = ['withdrawn', 'rejected', 'forgotten'] as const
 export type Removal = (typeof removals)[number]
 
@@ -43,7 +43,7 @@ type Changed = {
   readonly target: Belief | null
 }
 
-/** The changes of an event, belief by belief, the first `limit`. Forgotten texts are gone on both sides. */
+/** The changes of an event, one for each belief, at most `limit`. Forgotten texts are missing on both sides. */
 export async function changesOf(
   { store }: Ports,
   user: string,
@@ -64,7 +64,7 @@ export async function changesOf(
   return changes
 }
 
-/** Events of some kinds or authors only, newest first. Not more than `maxRead` are looked through. */
+/** Events of some kinds or authors only, newest first. Reads at most `maxRead` events. */
 export async function filteredEvents(
   { store }: Ports,
   user: string,
@@ -90,7 +90,7 @@ const readAtOnce = 200
 
 /** All beliefs connected to this one by supersession, oldest first: by their distance from the newest, then by their time. */
 export async function chainOf({ store }: Ports, belief: Belief): Promise<readonly Belief[]> {
-  // Each belief is visited once, also in a circle.
+  // Visits each belief once, even if the chain is a circle.
   const above = new Map<string, Belief>()
   for (let next: Belief | null = belief; next !== null && !above.has(next.id); ) {
     above.set(next.id, next)

@@ -16,7 +16,7 @@ type Links = {
   readonly participants: readonly { readonly name: string; readonly belief: Belief | null }[]
   /** Relations that it takes part in. */
   readonly relations: readonly Belief[]
-  /** Questions that it settled, and the belief that settled it. */
+  /** The questions that it settled, and the belief that settled it. */
   readonly settles: readonly Belief[]
   readonly settledBy: Belief | null
   /** The beliefs that it replaced directly, and the one that replaced it. */
@@ -24,19 +24,19 @@ type Links = {
   readonly replacedBy: Belief | null
   /** The message that it was learned from. */
   readonly turn: Turn | null
-  /** How often it was recalled; null when never, or where recalls are not counted. */
+  /** How often it was recalled; null if never, or if recalls are not counted. */
   readonly recalled: RecallCount | null
   /** How often the person called it useful; null without feedback. */
   readonly feedback: FeedbackCount | null
 }
 
-/** More relations and settled questions than this are not looked through. */
+/** Max relations, and max settled questions, to look through. */
 const maxLookedThrough = 1_000
 
-/** Where links to a belief are looked for. */
+/** The relations and questions in which links to a belief are looked for. */
 export type Linkable = { readonly relations: readonly Belief[]; readonly questions: readonly Belief[] }
 
-/** The same for every belief until something changes, so it is read once for several beliefs. */
+/** The relations and settled questions of a user. They are the same for every belief, so several beliefs share one read. */
 export async function linkableBeliefs({ store }: Ports, user: string): Promise<Linkable> {
   const page = { limit: maxLookedThrough, offset: 0 }
   const { items: relations } = await store.list({ user, types: ['relation'], current: true }, page)
@@ -88,7 +88,7 @@ export async function learnedFrom(
   const wanted = new Set(turns.map(({ id }) => id))
   const since = turns.map(({ at }) => at).sort()[0] ?? ''
   const found = new Map<string, Belief[]>()
-  // A belief changed last before the turn was said cannot come from it, so the latest are enough.
+  // A belief that last changed before a turn was said cannot come from that turn, so the latest beliefs are enough.
   for (let offset = 0; offset < maxLookedThrough * 5; offset += maxLookedThrough) {
     const { items } = await store.list({ user }, { limit: maxLookedThrough, offset })
     for (const belief of items) {
@@ -100,13 +100,13 @@ export async function learnedFrom(
   return found
 }
 
-/** The beliefs that were learned from one turn, which is named by its id or the beginning of its id. */
+/** The beliefs that were learned from one turn, given its id or the beginning of its id. */
 export async function learnedFromTurn(ports: Ports, user: string, reference: string): Promise<readonly Belief[]> {
   const turn = await findTurn(ports, user, reference)
   return (await learnedFrom(ports, user, [turn])).get(turn.id) ?? []
 }
 
-/** The proposals about a belief, newest first: the belief itself if it is one, or those for it or for its predecessors. */
+/** The proposals about a belief, newest first: the belief itself, or those for it or for its predecessors. */
 export async function proposalsAbout(ports: Ports, belief: Belief): Promise<readonly Proposal[]> {
   if (belief.proposedFor !== null) return [await withTarget(ports, belief)]
   const waiting: Proposal[] = []

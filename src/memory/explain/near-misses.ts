@@ -8,7 +8,7 @@ import type { Store } from '../ports.ts'
 import type { LeftOut } from '../recall/budget.ts'
 import { type Context, idsIn, type NearMiss, type NearMissReason } from '../recall/context.ts'
 
-/** Beliefs that the message mentions, or that are pinned here, but that are not in the context. */
+/** Beliefs that are not in the context although the message mentions them or they are pinned here. */
 export async function nearMissesOf(
   store: Store,
   {
@@ -51,7 +51,7 @@ export async function nearMissesOf(
   return [...misses.values()]
 }
 
-/** Whether the message contains one of the belief's forms. The end of a phrase may not divide the form. */
+/** Whether the message contains one of the belief's forms. A form may not extend over the end of a phrase. */
 export function isMentioned(belief: Belief, linked: Linked): boolean {
   const spans = spansByKey(linked)
   return beliefFormKeys(belief).some(({ key, breaks }) =>
@@ -61,7 +61,7 @@ export function isMentioned(belief: Belief, linked: Linked): boolean {
 
 const byKey = new WeakMap<Linked, ReadonlyMap<string, readonly CandidateSpan[]>>()
 
-/** The spans of a message by their keys, grouped once. */
+/** The spans of a message by their keys, computed once per message. */
 function spansByKey(linked: Linked): ReadonlyMap<string, readonly CandidateSpan[]> {
   const known = byKey.get(linked) ?? Map.groupBy(linked.spans, ({ key }) => key)
   byKey.set(linked, known)

@@ -32,13 +32,13 @@ export type Remedy = {
   readonly summary: string
   /** An edit of the belief. */
   readonly change: Edits | null
-  /** Another way to ask. */
+  /** Scopes or a budget to ask with instead. */
   readonly ask: { readonly scopes?: readonly string[]; readonly budget?: Partial<Budget> } | null
   /** The belief to look at. */
   readonly see: string | null
-  /** Whether a dry run fulfils the wish. */
+  /** Whether the remedy fulfilled the wish in a dry run. */
   readonly achieves: boolean
-  /** Other beliefs that would come into the context, or leave it. */
+  /** Other beliefs that would enter or leave the context. */
   readonly appearing: readonly string[]
   readonly disappearing: readonly string[]
   readonly caution: string | null
@@ -46,13 +46,13 @@ export type Remedy = {
   readonly effects: Effects | null
 }
 
-/** A possible remedy, before the dry run. `changed`: the beliefs after the change, if the change is more than an edit. */
+/** A remedy before its dry run. `changed`: the beliefs after the change, if the change is more than an edit. */
 export type Candidate = Pick<Remedy, 'kind' | 'summary'> &
   Partial<Pick<Remedy, 'change' | 'ask' | 'see' | 'caution'>> & {
     readonly changed?: readonly [Belief, ...(readonly Belief[])]
   }
 
-/** A change that would fulfil the wish and do harm elsewhere. */
+/** A change that would fulfil the wish but do harm elsewhere. */
 type WithheldRemedy = { readonly summary: string; readonly reason: string }
 
 export type Remedies = {
@@ -71,9 +71,8 @@ export type RemedyContext = {
 }
 
 /**
- * What would make a belief appear for a message, or stay away. Each change is tried in a dry run against the store: on
- * this message, on the kept cases and on the last prompts. One that does not fulfil the wish, or does harm elsewhere, is
- * not offered.
+ * Changes that would make a belief appear for a message, or stay away. Each is tried in a dry run: on this message, on the kept
+ * cases and on the last prompts. Changes that do not fulfil the wish, or do harm elsewhere, are not offered.
  */
 export async function remedies(ports: Ports, request: RemedyRequest): Promise<Remedies> {
   const belief = await findBelief(ports, request)
@@ -98,7 +97,7 @@ export async function remedies(ports: Ports, request: RemedyRequest): Promise<Re
   return { belief, isFulfilled: false, remedies: tried, withheld }
 }
 
-/** An alias may bring a belief to this share of the other prompts, or to this many; a pin is meant to bring it to all. */
+/** An alias may bring a belief to this share of the other prompts, or this many if more; a pin, to all. */
 const maxShare = 0.05
 const maxOthers = 2
 
@@ -162,7 +161,7 @@ async function waysOut(situation: RemedyContext): Promise<readonly Candidate[]> 
   return [...ways, { kind: 'correct', summary: correct, see: belief.id }]
 }
 
-/** Unpins the belief and drops every alias that the message finds it by, until only its name is left. */
+/** Unpins the belief and removes every alias by which the message finds it, until only its name is left. */
 async function withoutForms(situation: RemedyContext): Promise<readonly Candidate[]> {
   const { belief, context } = situation
   const unpinned: Edits = belief.pinned ? { pinned: false } : {}
@@ -185,7 +184,7 @@ function aliasesFound({ relevant }: Context, id: string): readonly string[] {
   return [...new Set(matches.flatMap(({ field, form }) => (field === 'alias' ? [form] : [])))]
 }
 
-/** Removes the belief from the visible scopes, if it has others. It is never moved to another scope. */
+/** Removes the belief from the visible scopes, if it has others. Never moves it to another scope. */
 function outOfView({ request, belief }: RemedyContext): readonly Candidate[] {
   const visible = visibleScopes(request.scopes)
   const own = belief.scopes.filter((scope) => !visible.includes(scope))
@@ -238,7 +237,7 @@ async function waysIn(situation: RemedyContext): Promise<readonly Candidate[]> {
   ]
 }
 
-/** For a belief that is not recalled at all: accept it, or look at the belief that replaced it. */
+/** For a belief that recall never returns: accept it, or look at the belief that replaced it. */
 async function insteadOfRetired({ ports, belief }: RemedyContext): Promise<readonly Candidate[]> {
   const accepted: Belief = { ...belief, proposedFor: null, candidate: false, status: 'active', editedByPerson: true }
   if (belief.proposedFor !== null) {
@@ -260,7 +259,7 @@ async function insteadOfRetired({ ports, belief }: RemedyContext): Promise<reado
   return []
 }
 
-/** If the budget left the belief out: the smallest of a few larger budgets that includes it. */
+/** If the belief did not fit the budget: the smallest of a few larger budgets that includes it. */
 async function withLargerBudget({ ports, request, belief }: RemedyContext): Promise<readonly Candidate[]> {
   const { misses } = await assemble(ports, request)
   const miss = (await misses()).find((near) => near.belief.id === belief.id)

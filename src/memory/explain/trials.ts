@@ -6,7 +6,7 @@ import { isShown } from '../recall/context.ts'
 import { assemble } from '../recall/recall.ts'
 import { withChanged } from './dry-run.ts'
 
-/** A recall that a person judged: these beliefs belong to the message, and those do not. */
+/** A recall that a person judged: the beliefs that belong to the message, and those that do not. */
 export type KeptCase = {
   readonly id: string
   readonly message: string
@@ -17,24 +17,24 @@ export type KeptCase = {
 
 /** The effects of a change of a belief on other messages. */
 export type Effects = {
-  /** How many kept cases and recent prompts it was tried on. */
+  /** The number of kept cases and recent prompts that the change was tried on. */
   readonly cases: number
   readonly prompts: number
-  /** Ids of kept cases that pass today and would not any more. */
+  /** Ids of kept cases that pass now and would fail after the change. */
   readonly breaks: readonly string[]
-  /** Prompts that would bring the belief and do not today, and the other way round. */
+  /** Prompts for which the belief would newly appear, and prompts for which it would no longer appear. */
   readonly appearsIn: readonly string[]
   readonly leaves: readonly string[]
 }
 
-/** Prompts that a change is tried on, the latest ones. */
+/** Max recent prompts to try a change on. */
 const maxPrompts = 200
 
 type Trial = { readonly message: string; readonly scopes: readonly string[] }
 
 /**
- * Tries changes of one belief on the kept cases and on the last prompts of the person. What the recalls give today is
- * computed once. Quotes are left out: no change of a belief makes one.
+ * Tries changes of one belief on the kept cases and the person's last prompts. Computes the present results once. Leaves out
+ * quotes, because no change of a belief adds one.
  */
 export async function trialsFor(
   ports: Ports,

@@ -13,14 +13,14 @@ export type WhyTurn = Pick<QuoteDecision, 'asked' | 'unknown' | 'probability' | 
   readonly turn: Turn
   /** Whether the turn was said in one of the active scopes. If not, the rest is judged as if its scope were active. */
   readonly isInView: boolean
-  /** The quote as the context has it; null if the turn is not quoted. */
+  /** The quote as it is in the context; null if the turn is not quoted. */
   readonly quote: Quote | null
   /** The best sentence of the turn with its probability, quoted or not; null if it is not among the best turns. */
   readonly best: Quote | null
   /**
-   * Null if it is quoted. `a shared word`: it has no word of the message, and no near meaning. `better turns`: others fit the
-   * message better. `probability`: nothing that was said fits well enough. `other quotes` and `a belief`: those are shown
-   * instead. `the newest word`: too many newer turns may have changed it.
+   * Null if it is quoted. `a shared word`: it has no word of the message and no similar meaning. `better turns`: others fit the
+   * message better. `probability`: no turn fits well enough. `other quotes` and `a belief`: those are shown instead. `the newest
+   * word`: too many newer turns may have changed it.
    */
   readonly unmet:
     | 'a shared word'
@@ -33,13 +33,13 @@ export type WhyTurn = Pick<QuoteDecision, 'asked' | 'unknown' | 'probability' | 
     | null
   /** How often the person called it useful; null without feedback. */
   readonly feedback: FeedbackCount | null
-  /** How much was said in the scopes. A long turn is several units. */
+  /** The number of text units and words in the turns of the scopes. A long turn is several units. */
   readonly saidInAll: { readonly units: number; readonly words: number }
 }
 
 export type WhyTurnRequest = RecallRequest & { readonly turn: string }
 
-/** Explains the choice of quotes for one turn, by the decision of recall itself. */
+/** Explains the choice of quotes for one turn, with the decision of recall itself. */
 export async function whyTurn(ports: Ports, request: WhyTurnRequest): Promise<WhyTurn> {
   const { user } = request
   const turn = await findTurn(ports, user, request.turn)

@@ -21,14 +21,14 @@ export type Verdict =
   | { readonly kind: 'left-out'; readonly reason: NearMissReason; readonly inPrelude: boolean }
   | {
       readonly kind: 'not-mentioned'
-      /** Everything it can be found by, each with the words of it that the message has. */
+      /** Every form that can find it, each with those of its words that the message contains. */
       readonly forms: readonly {
         readonly form: string
         readonly present: readonly string[]
         readonly missing: readonly string[]
       }[]
       readonly inPrelude: boolean
-      /** Null if recall compares words alone, or the belief is not among the nearest in meaning. */
+      /** Null if recall compares words alone, or if the belief is not among the nearest in meaning. */
       readonly meaning: Nearness | null
     }
 
@@ -42,7 +42,7 @@ export type Why = {
   readonly feedback: FeedbackCount | null
 }
 
-/** Answers for one belief why it surfaced for a message, or why it did not. */
+/** Explains why a belief surfaced for a message, or why it did not. */
 export async function why(ports: Ports, request: WhyRequest): Promise<Why> {
   const belief = await findBelief(ports, request)
   return {

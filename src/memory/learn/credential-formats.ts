@@ -1,8 +1,8 @@
 import { secretlintRules } from './secretlint-rules.ts'
 
 /**
- * Publicly known formats of credentials that neither the rules of secretlint nor random characters give away. What
- * repeats has an upper limit or nothing after it, so that a search takes time in proportion to the text.
+ * Public formats of credentials that neither the rules of secretlint nor the test for random characters finds. Every repetition
+ * has an upper limit or ends its pattern, so that a search takes time in proportion to the text.
  */
 // biome-ignore-start format: one provider to a line
 const publicFormats = (): readonly RegExp[] => [
@@ -13,12 +13,12 @@ const publicFormats = (): readonly RegExp[] => [
   /(?:https:\/\/)?(?:canary\.|ptb\.)?discord(?:app)?\.com\/api\/webhooks\/\d{10,25}\/[\w-]{40,}/u,
   /(?:https:\/\/)?[\w-]{1,80}\.webhook\.office\.com\/webhookb2\/[\w@/-]{40,}/u,
   /\d{8,10}:AA[\w-]{32,}/u,
-  // Names that say what they are
+  // Prefixes that name the kind of key
   /sk-(?:(?=[A-Za-z_-]{0,40}\d)[\w-]{12,}|[A-Za-z]{16,})/u,
   /(?:sk|pk|rk)_(?:live|test)_[A-Za-z0-9]{10,}/u,
-  // Hashes of passwords, and others with parts between dollars
+  // Password hashes, and other values with parts between dollar signs
   /\$?[a-z\d][\w-]{0,30}(?:\$[\w./+=,-]{1,200}){1,4}\$[\w./+=-]{20,}/u,
-  // Others whose characters do not look random, or that have a part that does not
+  // Other formats that do not look random, or have a part that does not
   /(?<!-)eyJ[\w-]{8,600}\.eyJ[\w-]{8,}(?:\.[\w-]{8,})?/u,
   /[0-9a-f]{32}-us\d{1,2}/u,
   /cio[A-Za-z0-9]{32}/u,
@@ -31,8 +31,8 @@ const publicFormats = (): readonly RegExp[] => [
 let pattern: RegExp | undefined
 
 /**
- * A credential in the format of its provider. It does not begin within another word. Made when it is first needed, which
- * is seldom, since a hook has little time.
+ * A credential in the format of its provider, not starting within another word. Compiled when first needed, which is seldom,
+ * because a hook has little time.
  */
 export function credentialFormat(): RegExp {
   pattern ??= new RegExp(

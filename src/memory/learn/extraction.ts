@@ -1,13 +1,13 @@
 import type { BeliefType, Subtype } from '../../beliefs/belief.ts'
 
-/** Facts about a person that have one value at a time, by the name of their belief. */
+/** Facts about a person that have one value at a time. Each is the name of a belief. */
 export const slots = ['my name', 'my pronouns', 'my language', 'my time zone'] as const
 export type Slot = (typeof slots)[number]
 
 /**
- * `request`: the person asks for it to be remembered. `instruction`: applies until further notice. `identity`: gives the
- * value of a slot. `preference`: a stated liking. `correction`: names the value it replaces. `model`: a model found it.
- * `statement`: a plain sentence, which matters only if it gives another value of a known belief.
+ * `request`: the person asks to remember it. `instruction`: applies until further notice. `identity`: gives the value of a slot.
+ * `preference`: a stated liking. `correction`: names the value it replaces. `model`: found by a model. `statement`: a plain
+ * sentence, used only if it gives another value of a known belief.
  */
 export type FindingKind = 'request' | 'instruction' | 'identity' | 'preference' | 'correction' | 'model' | 'statement'
 
@@ -20,26 +20,26 @@ export type Finding = {
   readonly span: { readonly start: number; readonly end: number }
   readonly type: BeliefType
   readonly subtype: Subtype | null
-  /** Whether it is about the person everywhere, or about the work in the scopes of the message. */
+  /** Whether it is about the person, in every scope, or about the work in the scopes of the message. */
   readonly about: 'person' | 'work'
   readonly slot?: Slot
-  /** A person has to confirm it, even if it is all of the message. */
+  /** Whether a person has to confirm it, even if the message contains nothing else. */
   readonly isDoubtful?: boolean
-  /** The person says to remember it, whatever kind of statement it is: "Remember: always …". */
+  /** Whether the person asks to remember it, for any kind of statement: "Remember: always …". */
   readonly isAsked?: boolean
   /**
-   * The beginning of a correction: the words before the verb of a change ("the demo" in "the demo moved from …"), otherwise
-   * those before the old value, which include the new one.
+   * The beginning of a correction: the words before the verb of a change ("the demo" in "the demo moved from …"). Without such a
+   * verb, the words before the old value, which include the new value.
    */
   readonly lead?: { readonly text: string; readonly hasValue: boolean }
   /** For a correction: the outdated value in the person's words. Null if the sentence does not name it. */
   readonly replaces?: string | null
-  /** What a model would call it; the rules leave that to the words of the sentence. */
+  /** The name that a model chose. The rules choose none: it is derived from the sentence. */
   readonly name?: string
   readonly aliases?: readonly string[]
 }
 
-/** A part of a message that gives no belief although it looks like one, and why. */
+/** A part of a message that looks like a statement but does not become a belief, and the reason. */
 export type Refusal = {
   readonly text: string
   readonly span: { readonly start: number; readonly end: number }

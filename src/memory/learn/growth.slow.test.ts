@@ -23,7 +23,7 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
   'naming a statement': (text) => [nameStatement(text), statementNameOf(text)],
 }
 
-/** Texts that make a pattern backtrack, if it can. */
+/** Texts that make a pattern backtrack if that is possible. */
 const pieces: readonly string[] = [
   ...[' ', '\t', '\n', ' \n', '\n\n', 'a', 'A', '1', '-', '_', '.', '"', '>', ':', '`', '(', '€', '好'],
   ...['a ', 'A_', 'a+', '1 ', 'a.', 'a-', ', not ', 'no, ', 'always ', 'from now on ', 'when I ask ', 'call me A '],
@@ -77,7 +77,7 @@ const pieces: readonly string[] = [
   ],
 ]
 
-/** Milliseconds of this process, so that others on the machine do not count. */
+/** CPU time of this process in milliseconds, so that other processes do not count. */
 const costOf = (work: () => unknown): number => {
   const before = process.cpuUsage()
   work()

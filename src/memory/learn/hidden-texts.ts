@@ -1,11 +1,11 @@
-/** Invisible characters, and letters and digits in another form (`ＡＢ１２`), hide a secret from a search, but not from a reader. */
+/** Invisible characters, and other forms of letters and digits (`ＡＢ１２`), hide a secret from a search, not from a reader. */
 export const disguise = /[\p{Default_Ignorable_Code_Point}０-９Ａ-Ｚａ-ｚ\u{1D400}-\u{1D7FF}]/u
 
 const invisible = /\p{Default_Ignorable_Code_Point}/u
 
 export type Place = { readonly start: number; readonly end: number }
 
-/** The text without disguise, and where each of its characters was. */
+/** The text without disguise, and the original position of each character. */
 export function withoutDisguise(text: string): { readonly plain: string; readonly places: readonly Place[] } {
   const characters: string[] = []
   const places: Place[] = []
@@ -22,7 +22,7 @@ export function withoutDisguise(text: string): { readonly plain: string; readonl
   return { plain: characters.join(''), places }
 }
 
-/** A word in base64 or hexadecimal, or several lines of base64 as programs break them. */
+/** A word in base64 or hexadecimal, or several lines of base64 in the length that programs use. */
 export const encodedWord =
   /(?<![\w+/-])(?:[A-Za-z0-9+/]{60,76}(?:\r?\n[A-Za-z0-9+/]{4,76}){1,5000}|[\w+/-]{20,})={0,2}/gu
 
@@ -32,7 +32,7 @@ export const decodeWord = (word: string): string | null =>
   (/^[\dA-Fa-f]*$/u.test(word) ? decodedTextOf(Buffer.from(word, 'hex')) : null)
 
 function decodedTextOf(bytes: Buffer): string | null {
-  // Most words are turned down by their first bytes.
+  // The first bytes rule out most words.
   if (bytes.subarray(0, 12).some((byte) => byte < 9 || byte > 126)) return null
   const text = bytes.toString('latin1')
   return /^[\t\n\r -~]*$/u.test(text) ? text : null

@@ -28,12 +28,12 @@ export type LearnRequest = {
   readonly user: string
   readonly author: Author
   readonly agent: string | null
-  /** The scopes in view; a correction may be about a belief in any of them. */
+  /** The scopes in view. A correction may be about a belief in any of them. */
   readonly view: readonly string[]
-  /** Where beliefs about the work are written to. What is about the person goes to `user:universal`. */
+  /** The scopes that beliefs about the work are written to. Beliefs about the person go to `user:universal`. */
   readonly scopes: readonly string[]
   readonly text: string
-  /** When it was said; default now. Relative dates count from then. */
+  /** When it was said, by default now. Relative dates are relative to this time. */
   readonly saidAt?: string
   /** Earlier messages of the same conversation, oldest first. Only a model reads them. */
   readonly earlier?: readonly string[]
@@ -47,8 +47,8 @@ export type LearnRequest = {
 }
 
 /**
- * `remembered`: new. `reinforced`: it was known. `corrected`: it replaces the belief that it names, or the old value of
- * a slot. `candidate`: listed for review. `confirmed`: a candidate that was said again.
+ * `remembered`: new. `reinforced`: known already. `corrected`: replaces the belief that it names, or the old value of a slot.
+ * `candidate`: waits for review. `confirmed`: repeats a candidate.
  */
 export const learnOutcomes = ['remembered', 'reinforced', 'corrected', 'candidate', 'confirmed'] as const
 export type LearnOutcome = (typeof learnOutcomes)[number]
@@ -59,16 +59,16 @@ export type LearnedStatement = {
   readonly outcome: LearnOutcome
   readonly belief: Belief
   readonly replaced: readonly Belief[]
-  /** A sentence with the reason, and with the scope it was stored in. */
+  /** One sentence with the reason and the scope. */
   readonly because: string
 }
 
 export type LearnResult = { readonly taken: readonly LearnedStatement[]; readonly refused: readonly Refusal[] }
 
-/** Everything one message changes, to be committed together or not at all. */
+/** All changes of one message, which are committed together or not at all. */
 export type LearningPlan = LearnResult & { readonly changes: readonly BeliefChange[] }
 
-/** Learns from a message of a person. A message is learned whole, in one commit, or not at all. */
+/** Learns from a message of a person: all of it in one commit, or nothing. */
 export async function learn(ports: Ports, request: LearnRequest): Promise<LearnResult> {
   const { user, text, earlier = [], extractor } = request
   const found =
@@ -85,15 +85,15 @@ export async function learn(ports: Ports, request: LearnRequest): Promise<LearnR
 }
 
 export type PlanRequest = Omit<LearnRequest, 'dryRun' | 'extractor' | 'signal' | 'earlier'> & {
-  /** Statements found in the message. Default: those the rules find. */
+  /** The statements of the message. Default: those that the rules find. */
   readonly found?: Extraction
   readonly model?: string | null
 }
 
 /**
- * Plans the changes of one message, without writing. Only a message of a person that is nothing but the request makes
- * active beliefs; in any other message, statements become candidates and proposals. A belief is superseded only by an
- * explicit correction that names it, or by another value of the same slot.
+ * Plans the changes of one message, without writing. Active beliefs come only from a person's message that consists of nothing
+ * but the request; statements of any other message become candidates and proposals. A belief is superseded only by an explicit
+ * correction that names it, or by another value of the same slot.
  */
 export async function planLearning(ports: Ports, request: PlanRequest, at: string): Promise<LearningPlan> {
   const { findings, refused, statements = [] } = request.found ?? findStatements(request.text)
@@ -114,7 +114,7 @@ export async function planLearning(ports: Ports, request: PlanRequest, at: strin
   return { changes: [...plan.changes.values()], taken: plan.taken, refused: refusals }
 }
 
-/** Of two values for a slot in one message the later one counts; the same statement twice counts once. */
+/** If a message gives two values of a slot, the later one counts. The same statement twice counts once. */
 const isSameFinding = (a: Finding, b: Finding): boolean =>
   (a.slot !== undefined && a.slot === b.slot) || isSameStatement(a.content, b.content)
 
@@ -125,19 +125,19 @@ const tooMany: Refused = {
   explanation: 'Too many statements of the last hour wait for the person.',
 }
 
-/** A sentence that cannot be a belief, for example because of a control character, is left out and the rest is kept. */
+/** A sentence that cannot become a belief, for example because of a control character, is left out. */
 function asRefusal(error: unknown): Refused {
   if (!(error instanceof MemoryError) || error.code !== 'invalid') throw error
   return { reason: 'unreadable', explanation: error.message }
 }
 
-/** The changes of one message, at most one for each belief. */
+/** The changes of one message, at most one per belief. */
 class Plan {
   readonly #ports: Ports
   readonly #request: PlanRequest
   readonly #at: string
   readonly #isPerson: boolean
-  /** Whether statements become beliefs at once. */
+  /** Whether statements become beliefs without a review. */
   readonly #isConfirmed: boolean
   readonly changes = new Map<string, BeliefChange & { readonly after: Belief }>()
   taken: readonly LearnedStatement[] = []
@@ -168,7 +168,7 @@ class Plan {
     if (foreign.length > 0 && this.#isPerson && !belief.candidate)
       this.#put(finding, await this.#withFreeName(belief, known), known)
     else if (same !== undefined) await this.#sayAgain(finding, same)
-    // A new value of a slot replaces the old one. A name seldom changes, so the person has to ask for that. Every other
+    // A new value of a slot replaces the old one. Names seldom change, so the person has to ask for that explicitly. Every other
     // statement is added.
     else if (holder !== undefined && (belief.candidate || (finding.slot === 'my name' && finding.isAsked !== true)))
       return this.#propose(finding, holder)
@@ -199,7 +199,7 @@ class Plan {
     if (target !== undefined) await this.#propose({ ...statement, content: await datedWords(content, saidAt) }, target)
   }
 
-  /** Messages of long ago come all at once, by an import, and the person asked for them. */
+  /** Old messages come from an import that the person asked for, so their number is not limited. */
   async #hasRoom(): Promise<boolean> {
     const { user, saidAt = this.#at } = this.#request
     const isOld = Date.parse(this.#at) - Date.parse(saidAt) > 3_600_000
@@ -213,7 +213,7 @@ class Plan {
     const { user, scopes, content } = belief
     const restated = this.#isPerson ? await restatementsOf(this.#ports, { user, scopes, content, by: 'agent' }) : []
     const known = restated.filter(({ id }) => !this.changes.has(id))
-    // What an agent added, such as an alias, does not become the person's by their saying the same.
+    // An agent's additions, such as an alias, do not become the person's if the person repeats the statement.
     this.#put(finding, await this.#withFreeName(belief, known), known)
   }
 
@@ -249,7 +249,7 @@ class Plan {
     const keys = formKeys(belief.name).map(({ key }) => key)
     const ids = [...(await store.everyHolder(belief.user, keys)).values()].flat()
     const isSame = (known: Belief): boolean =>
-      // What another author proposed is not confirmed by the person's saying it: it may have been proposed for everywhere.
+      // A person's statement does not confirm another author's candidate, which may apply to all scopes.
       (isCurrent(known) || (known.candidate && known.provenance.actor === this.#request.author.actor)) &&
       known.agent === null &&
       known.scopes.some((scope) => belief.scopes.includes(scope)) &&
@@ -258,7 +258,7 @@ class Plan {
   }
 
   async #sayAgain(finding: Finding, known: Belief): Promise<void> {
-    // A model's findings do not change known beliefs. Pasting a text twice does not confirm it.
+    // A model's findings do not change known beliefs, and pasting a text twice does not confirm it.
     if (!this.#isPerson || (known.candidate && !this.#isConfirmed)) return
     const reinforcement = { count: known.reinforcement.count + 1, at: this.#at }
     const revision = known.candidate
@@ -273,7 +273,7 @@ class Plan {
     this.#take(finding, known.candidate ? 'confirmed' : 'reinforced', revision.after, [])
   }
 
-  /** With a name that no other belief has; `replaced` are beliefs that give theirs up. */
+  /** The belief with a name that no other belief has, except one of those it replaces. */
   async #withFreeName(belief: Belief, replaced: readonly Belief[] = []): Promise<Belief> {
     if (replaced.some((old) => isCurrent(old) && nameKey(old.name) === nameKey(belief.name))) return belief
     const planned = [...this.changes.values()].map(({ after }) => after).filter(isCurrent)
@@ -283,8 +283,8 @@ class Plan {
   }
 
   /**
-   * Replaces the one visible belief that contains the old words and shares a subject with the correction. A sentence
-   * fragment never becomes a separate belief: if it may correct a known belief, it is refused with a question.
+   * Replaces the one visible belief that contains the old words and shares a subject with the correction. A sentence fragment
+   * never becomes a separate belief: if it may correct a known belief, it is refused with a question.
    */
   async #correct(finding: Finding): Promise<Refused | null> {
     const { replaces = null } = finding
@@ -298,7 +298,8 @@ class Plan {
     const about = alike.filter(({ name, content }) =>
       informativeWords(`${name} ${content}`).some((word) => subject.includes(word)),
     )
-    // A person corrects their own words first. Otherwise an agent that repeats the old value could make that unclear.
+    // A person corrects their own statements first. Otherwise an agent could make the target ambiguous by repeating the old
+    // value.
     const own = about.filter((belief) => authorityOf(belief) === 'person')
     const meant = own.length > 0 ? own : about
     const [target, ...others] = meant
@@ -311,7 +312,7 @@ class Plan {
     if (others.length > 0) return unclear(finding, meant)
     const lost = informativeWords(target.content).filter((word) => !said.includes(word) && !old.includes(word))
     const isSure = this.#isConfirmed && lost.length <= maxLost && hasSubjectOf(finding, target)
-    // A candidate of the same message is replaced like a belief of the same message.
+    // A candidate of the same message is replaced directly, like a belief of the same message.
     if (!target.candidate && !isSure) return this.#propose(finding, target)
     const { name, type, subtype, scopes } = target
     const whose = scopes.includes(universalScope) ? 'person' : 'work'
@@ -347,7 +348,7 @@ class Plan {
     return null
   }
 
-  /** Removes a planned belief of the same message. Returns the beliefs that it replaced. */
+  /** Removes a planned belief of this message. Returns the beliefs that it would have replaced. */
   #unplan({ id }: Belief): readonly Belief[] {
     const replaced = this.taken.find(({ belief }) => belief.id === id)?.replaced ?? []
     this.changes.delete(id)
@@ -355,13 +356,13 @@ class Plan {
     return replaced
   }
 
-  /** Current beliefs in view with these words in their text, those of this message included. */
+  /** Current beliefs in view with these words in their text, including those of this message. */
   async #beliefsWith(words: readonly string[], atLeast = 0): Promise<readonly Belief[]> {
     const { user, agent, view, scopes } = this.#request
     if (words.length === 0) return []
     const inView = visibleScopes([...view, ...scopes, universalScope])
     const { store } = this.#ports
-    // Of beliefs with all the words every one is read: the notes of an agent must not hide the person's.
+    // If beliefs have all the words, every one is read, because the notes of an agent must not hide the person's.
     const limits = atLeast > 0 ? { atLeast, limit: maxWithAllWords } : { limit: maxWithSomeWords }
     const hits = await store.matchText({ user, agent, scopes: inView, words, includeRetired: false, ...limits })
     const ids = hits.map(({ beliefId }) => beliefId).filter((id) => !this.changes.has(id))
@@ -375,7 +376,7 @@ class Plan {
   }
 }
 
-/** Beliefs with the words of a statement that are compared with it. An agent needs two days to store more of the first. */
+/** Max beliefs to compare with a statement. An agent would need two days to store more than the first number. */
 const maxWithAllWords = 10_000
 const maxWithSomeWords = 50
 
@@ -383,7 +384,7 @@ const maxWithSomeWords = 50
 const hasRun = (words: readonly string[], run: readonly string[]): boolean =>
   ` ${words.join(' ')} `.includes(` ${run.join(' ')} `)
 
-/** Whether a sentence repeats most of another one, as a sentence with a new value does. Most numbers are values. */
+/** Whether a sentence repeats most words of another one. Numbers that it lacks are ignored: most are values that changed. */
 function saysMostOf(sentence: string, content: string): boolean {
   const words = searchableWords(sentence)
   const known = [...new Set(searchableWords(content))].filter((word) => words.includes(word) || !/\d/u.test(word))
@@ -392,8 +393,8 @@ function saysMostOf(sentence: string, content: string): boolean {
 }
 
 /**
- * Whether a correction has exactly the subject of the belief: its words are the belief's, but for one new value, which
- * follows the subject and has no word such as "might" or "of".
+ * Whether a correction has exactly the subject of the belief: its words are the belief's, except for one new value, which follows
+ * the subject and contains no word such as "might" or "of".
  */
 function hasSubjectOf({ lead }: Finding, { name, content }: Belief): boolean {
   const known = new Set(searchableWords(`${name} ${content}`))
@@ -411,10 +412,10 @@ function hasSubjectOf({ lead }: Finding, { name, content }: Belief): boolean {
 
 const besideSubject = searchableWords('the a an my our we i has have is was been now just')
 
-/** A belief with more informative words than this that a correction does not repeat also states something else. */
+/** If a correction omits more informative words of a belief than this, the belief also states something else. */
 const maxLost = 2
 
-/** Words of the longest fragment; more make a whole sentence. */
+/** Max words of a fragment; a longer text is a whole sentence. */
 const maxFragmentLength = 8
 const isFragment = (content: string): boolean => searchableWords(content).length <= maxFragmentLength
 
@@ -449,8 +450,8 @@ function becauseOf({ kind, slot }: Finding, outcome: LearnOutcome, { proposedFor
 }
 
 /**
- * Loaded only when there is something to learn, which is seldom. To load it and to compile its patterns, at its first use,
- * take longer than all else, so each has a turn of the event loop.
+ * Loaded only when there is something to learn, which is seldom. Loading it and compiling its patterns take longer than
+ * everything else, so each happens in a separate turn of the event loop.
  */
 let dateParser: Promise<typeof import('chrono-node/en')> | undefined
 const loadDateParser = async () => {
@@ -462,8 +463,8 @@ const loadDateParser = async () => {
 }
 
 /**
- * The sentence with a date after every relative date in it: "tomorrow [2026-05-04]". Days are those of the UTC offset of
- * `at`, otherwise of the time zone of the process.
+ * The sentence with a date after every relative date: "tomorrow [2026-05-04]". Days are those of the UTC offset of `at`, or else
+ * of the time zone of the process.
  */
 export async function datedWords(text: string, at: string): Promise<string> {
   dateParser ??= loadDateParser()
@@ -471,7 +472,7 @@ export async function datedWords(text: string, at: string): Promise<string> {
   const timezone = offsetIn(at)
   const said = { instant: new Date(parseTime('since', at)), ...(timezone === null ? {} : { timezone }) }
   const parsed = (forwardDate: boolean) => parse(text, said, { forwardDate })
-  // "This Friday" is the next one, "last Friday" is not.
+  // "This Friday" is the next one; "last Friday" is in the past.
   const past = new Map(parsed(false).map((one) => [one.index, one]))
   let dated = ''
   let from = 0
@@ -480,11 +481,11 @@ export async function datedWords(text: string, at: string): Promise<string> {
     const { index, text: words, start } = (isPast ? past.get(coming.index) : undefined) ?? coming
     const date = dateOf(start)
     const end = index + words.length
-    // A full date needs no addition. "From now on", "the week", "2 weeks" and "on Fridays" mean no single day.
+    // "From now on", "the week", "2 weeks" and "on Fridays" mean no single day. A full date needs no addition.
     const isLength = /^\d+\s(?:minute|hour|day|week|month|year)s?$/iu.test(words)
     const isNoDay = /^now$|^the\s\p{L}|\d{4}/iu.test(words) || /^s\b/iu.test(text.slice(end)) || isLength
     const isRepeated = /\b(?:every|each|any|most)\s{1,4}$/iu.test(text.slice(Math.max(0, index - 10), index))
-    // "The window is Tuesday 14:00" may mean every week. A wrong date is worse than none.
+    // "The window is Tuesday 14:00" may mean every week. A wrong date is worse than no date.
     const isAnyWeek =
       start.isCertain('weekday') &&
       !start.isCertain('day') &&

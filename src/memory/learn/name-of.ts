@@ -6,13 +6,13 @@ import { isOrdinaryWord } from '../../search/ordinary-words.ts'
 import { sentencesOf } from '../../search/sentences.ts'
 import { singular } from '../../search/singular.ts'
 
-/** Auxiliary verbs, and verbs so common that they name nothing. */
+/** Auxiliary verbs, and verbs too common to be part of a name. */
 const commonVerbs =
   `is am are was were be been being do does did doing done have has had having will would shall should can could
   may might must ought need get gets got let lets make makes made keep keeps kept use uses used go goes went say says said want
   wants`.split(/\s+/u)
 
-/** Function words of English, and adverbs so common that they name nothing. */
+/** Function words of English, and adverbs too common to be part of a name. */
 const functionWords = new Set([
   ...commonVerbs,
   ...`a an the this that these those some any no every each all both either neither much many few several such another other
@@ -26,7 +26,7 @@ const functionWords = new Set([
   next last today tonight tomorrow yesterday`.split(/\s+/u),
 ])
 
-/** Whether a word cannot be part of a name. No contraction ("I've", "don't") can. */
+/** Whether a word cannot be part of a name. Contractions ("I've", "don't") cannot. */
 export const isFunctionWord = (word: string): boolean => functionWords.has(word) || /['’]/u.test(word)
 
 /** Days and months, which name neither a belief nor a person. */
@@ -35,7 +35,7 @@ export const calendarWords: ReadonlySet<string> = new Set(
   october november december`.split(/\s+/u),
 )
 
-/** Verbs that often separate subject and statement in a line of a file, and words for its author. */
+/** Verbs that often follow the subject in a line of a file, and words for the author of the file. */
 const linkingWords = new Set(
   `run runs live lives love loves prefer prefers needs work works belong belongs owns means equals start starts started end ends
   expires contain contains hold holds became becomes called named write writes speak speaks drink drinks eat eats play plays
@@ -43,19 +43,19 @@ const linkingWords = new Set(
   ensure sure try call add put set remember user users always never please not don't don’t`.split(/\s+/u),
 )
 
-/** Words that announce a statement without content. */
+/** Words that announce a statement but have no content. */
 const announcements = new Set(
   'note notes nb todo fixme hint tip tips info warning caution important reminder remember example examples update fact facts ps'.split(
     ' ',
   ),
 )
 
-/** Words that begin a sentence before a colon, and no name. */
+/** Words that may precede a colon at the beginning of a sentence but are not names. */
 const openers = new Set(
   'i we you he she it they there one user users what which who where when why how first then this that here'.split(' '),
 )
 
-/** Shorter words are too ambiguous to be an alias. */
+/** Min length of a single word; shorter words are too ambiguous for an alias. */
 const minWordLength = 3
 const maxNameLength = 5
 const maxAliasLength = 3
@@ -63,10 +63,10 @@ const maxAliases = 6
 const maxGivenNameLength = 6
 const maxMarked = 5
 
-/** What a statement without a name is about. */
+/** The name, text and aliases of a statement. */
 export type NamedStatement = {
   readonly name: string
-  /** Without the name, if the statement was written as `name: value`. */
+  /** The text without the name, if the statement was written as `name: value`. */
   readonly content: string
   readonly aliases: readonly string[]
   /** Whether the statement gives the name itself, as in `name: value`. */
@@ -74,8 +74,8 @@ export type NamedStatement = {
 }
 
 /**
- * The name of a statement that was written down as one: the name it gives, or else its first words that name something.
- * Unlike a sentence of a conversation it may be named by an everyday word. The same statement always gets the same name.
+ * The name of a written statement: the name it gives, or else its first words that could be a name. A statement from a
+ * conversation must not be named after an everyday word; a written one may. The same statement always gets the same name.
  */
 export function nameStatement(statement: string): NamedStatement {
   const content = statement.trim()
@@ -94,7 +94,7 @@ export function nameStatement(statement: string): NamedStatement {
   return { name: named, content, aliases: markedIn(content, named), isGiven: false }
 }
 
-/** The first words that name something. A single everyday word is not a name. */
+/** The first words that could be a name. A single everyday word could not. */
 function subjectOf(text: string): string | null {
   const tokens = runsOf(text, linkingWords)[0]?.tokens.slice(0, maxNameLength) ?? []
   const subject = writtenIn(text, tokens)
@@ -114,7 +114,7 @@ function givenName(content: string): { readonly name: string; readonly content: 
     sentencesOf(name).length === 1 &&
     !announcements.has(name.toLowerCase()) &&
     !openers.has((words[0] ?? '').toLowerCase()) &&
-    // A stressed "Always" or "Never" belongs to the sentence.
+    // An emphasised "Always" or "Never" belongs to the sentence.
     (bold === undefined || runsOf(name, linkingWords).length > 0)
   const rest = bold === undefined ? value : sentence
   return isName && rest !== undefined ? { name, content: rest } : null
@@ -129,7 +129,7 @@ function markedIn(content: string, name: string): readonly string[] {
   return [...new Set(forms)].slice(0, maxMarked)
 }
 
-/** A text without links, the box of a task, emphasis, code marks and quotation marks around it. */
+/** A text without links, a task box, emphasis, code marks and surrounding quotation marks. */
 export const withoutMarkup = (text: string): string =>
   text
     .replace(/!?\[([^[\]\n]*)\]\([^)\n]{0,500}\)/gu, '$1')
@@ -139,8 +139,8 @@ export const withoutMarkup = (text: string): string =>
     .trim()
 
 /**
- * The name and aliases of a sentence that was said in a conversation: phrases of two or three words that follow a determiner ("our staging port") or
- * contain a rare word, and names. Without any, the name is a rare word or the first words of the sentence.
+ * The name and aliases of a sentence from a conversation: phrases of two or three words that follow a determiner ("our staging
+ * port") or contain a rare word, and names. If there are none, the name is a rare word or the first words of the sentence.
  */
 export function statementNameOf(sentence: string): { readonly name: string; readonly aliases: readonly string[] } {
   const forms = phrasesOf(sentence)
@@ -154,7 +154,7 @@ export const isDerivedName = ({ name, content }: Pick<Belief, 'name' | 'content'
     (derived) => nameKey(derived) === nameKey(saidName(name)),
   )
 
-/** The phrases and names in a sentence; none if it has only everyday words. One word is a form only if it is a name. */
+/** The phrases and names in a sentence; empty if it has only everyday words. A single word counts only if it is a name. */
 export function phrasesOf(sentence: string): readonly string[] {
   const runs = runsOf(sentence)
   const phrases = runs
@@ -184,7 +184,7 @@ const writtenIn = (sentence: string, tokens: readonly Token[]): string =>
  * next to them ("New York"). An everyday word at the beginning of the sentence or within a longer name does not count.
  */
 function namesIn(sentence: string, runs: readonly (readonly Token[])[]): readonly string[] {
-  // In a sentence without lower case, capital letters carry no information.
+  // In a sentence without lower case, capital letters mean nothing.
   const hasLowerCase = /(?<!\p{L})\p{Ll}/u.test(sentence)
   const isCapitalised = (word: readonly Token[]): boolean => hasLowerCase && /^\p{Lu}/u.test(writtenIn(sentence, word))
   const groupsOf = (run: readonly Token[]): readonly (readonly Token[])[][] => {
@@ -215,9 +215,9 @@ const isCode = (word: readonly Token[]): boolean =>
   )
 
 /**
- * The first words of a sentence, without a trailing "to" or "the": a name that no other text contains by chance. Function
- * words before a comma are left out; at the beginning they do not count if they leave no room for two others. The name
- * ends with its phrase.
+ * The first words of a sentence, without a trailing "to" or "the": a name that no other text contains by chance. Function words
+ * before a comma are left out. Function words at the beginning do not count towards the length if they would leave room for fewer
+ * than two other words. The name ends where its phrase ends.
  */
 export function openingOf(sentence: string): string {
   const all = analyse(sentence)
@@ -252,7 +252,7 @@ const isInflected = (token: Token | undefined): boolean => /(?:ed|ing|[^s]s)$/u.
 
 const determiners = new Set('a an the this that these those my our your his her its their every each'.split(' '))
 
-/** Words between a determiner and a name. */
+/** Words that may occur between a determiner and a name. */
 const qualifiers = new Set('next last other same own most least'.split(' '))
 
 type Run = { readonly tokens: readonly Token[]; readonly isDetermined: boolean }
@@ -270,14 +270,14 @@ function runsOf(sentence: string, others: ReadonlySet<string> = new Set()): read
     const isNewPhrase = isApart(token, sentence)
     if (isContent && isOpen && !isNewPhrase) runs.at(-1)?.tokens.push(token)
     else if (isContent) runs.push({ tokens: [token], isDetermined: !isNewPhrase && isDetermined })
-    // "The last good build", "our own keys".
+    // As in "the last good build" and "our own keys".
     isDetermined = determiners.has(token.word) || (isDetermined && !isContent && qualifiers.has(token.word))
     isOpen = isContent
   }
   return runs
 }
 
-/** What is written as one word: `audit_events`, `node.js`, `3rd`. */
+/** Tokens that are written as one word: `audit_events`, `node.js`, `3rd`. */
 function joinedWords(run: readonly Token[]): readonly (readonly Token[])[] {
   const words: Token[][] = []
   for (const [index, token] of run.entries()) {

@@ -8,18 +8,18 @@ export type MessageSentence = {
   readonly start: number
   readonly end: number
   readonly text: string
-  /** The text with every word between quotation marks hidden; of the same length. */
+  /** The text with every quoted word hidden; it has the same length. */
   readonly plain: string
   readonly paragraph: number
-  /** The number of its line. */
+  /** Its line number. */
   readonly line: number
   /** Why these are not the person's own words: pasted, quoted or code. Null if they are. */
   readonly foreign: 'pasted' | 'quoted' | 'code' | null
 }
 
 /**
- * The sentences of a message, each marked if it is not the person's own: everything after the start of a pasted text,
- * indented code, and sentences that begin inside quotation marks. Takes time in proportion to the message.
+ * The sentences of a message. Marks those that are not the person's own: everything after the start of a pasted text, indented
+ * code, and sentences that begin inside quotation marks. Takes time in proportion to the message.
  */
 export function sentencesIn(whole: string): readonly MessageSentence[] {
   const sentences: MessageSentence[] = []
@@ -42,24 +42,24 @@ export function sentencesIn(whole: string): readonly MessageSentence[] {
   return sentences
 }
 
-/** Four columns or more, and not the continuation of a list. */
+/** Whether a line is indented by four columns or more and does not continue a list. */
 const isIndented = (line: string): boolean => /^(?: {4}|\t)\s{0,40}[^\s\-*+•\d]/u.test(line)
 
 /**
- * Words between quotation marks. A mark opens before a word and closes after one, so an apostrophe does not count. A
- * double mark that is never closed quotes the rest of the paragraph, a single one nothing.
+ * Words between quotation marks. A mark opens before a word and closes after one, so an apostrophe does not count. An unclosed
+ * double mark quotes the rest of the paragraph; an unclosed single one quotes nothing.
  */
 const quotation =
   /(?<![\p{L}\p{N}])(?:"[^"]*"?|“[^”]*”?|„[^“”]*[“”]?|«[^»]*»?|['‘](?=\S)[^\n]{1,500}?(?<=\S)['’](?![\p{L}\p{N}]))/gu
 
-/** A paragraph with every quoted letter replaced by one that no command and no name is written with. */
+/** A paragraph with every quoted letter replaced by a letter that no command and no name contains. */
 const withoutQuotations = (paragraph: string): string =>
   paragraph.replace(quotation, (quoted) => quoted.replace(/[\p{L}\p{N}]/gu, (letter) => 'ʔ'.repeat(letter.length)))
 
 /** The mark of an item of a list. */
 export const listMark = /^(?:[-*+•–]|\(?\d{1,3}[.)]|[a-z]\))\s{1,4}/u
 
-/** More sentences than this are more than one request. */
+/** A message with more sentences is more than one request. */
 const maxRequestSentences = 2
 
 /**
@@ -71,7 +71,7 @@ export function isDeliberate(message: string, findings: readonly Finding[]): boo
   if (!isShortParagraph(message) || sentences.length > maxRequestSentences) return false
   if (findings.some(({ isDoubtful }) => isDoubtful === true)) return false
   const [first] = sentences
-  // The first sentence may be a remark on the second: "The flyer ends with the next line."
+  // The first sentence may be about the second: "The flyer ends with the next line."
   if (sentences.length > 1 && mentionsText(first?.text ?? '')) return false
   return sentences.every(
     ({ start, end, text }) =>
@@ -82,7 +82,7 @@ export function isDeliberate(message: string, findings: readonly Finding[]): boo
   )
 }
 
-/** Where a message has statements that wait for the person, who may have pasted them. */
+/** The parts of a message with statements that wait for the person, who may have pasted them. */
 export const doubtfulIn = (message: string, findings: readonly Finding[]): readonly TextRange[] =>
   findings.length === 0 || isDeliberate(message, findings) ? [] : rangesOf(message, findings)
 

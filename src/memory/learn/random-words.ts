@@ -11,7 +11,7 @@ export const isMixed = (value: string): boolean => /\d/u.test(value) && /[a-z]/u
 /** A call, an element or a path of names in a program: `form["password"]`, `settings.database.password`. */
 const expression = /^[A-Za-z_]\w{0,100}(?:[\w.]{0,100}[([]|(?:\.[A-Za-z_]\w{0,100}){1,8}$)/u
 
-/** Not an expression or variable of a program (`$TOKEN`), a path of words, an address, or a placeholder (`my-secret-key`, `your…`). */
+/** Whether a value is no expression or variable (`$TOKEN`), path of words, address or placeholder (`my-secret-key`, `your…`). */
 export const isLiteral = (value: string): boolean =>
   !/^(?:[$%<{[]|your|\/\/)|example|placeholder|x{4}/iu.test(value) &&
   !isExpression(value) &&
@@ -23,7 +23,7 @@ function isExpression(value: string): boolean {
   return names !== undefined && !isRandom(names)
 }
 
-/** Whether digits and letters alternate more often than in names, versions and dates, or few of them are in words. */
+/** Whether digits and letters alternate more often than in names, versions and dates, or only few of them are in words. */
 export function isRandom(value: string): boolean {
   if (!mayBeRandom(value)) return false
   if (equalGroups.test(value)) return true
@@ -42,10 +42,10 @@ const groupsOfSameLength = (min: number): RegExp => {
   return new RegExp(String.raw`(?<![\w-])(?:${groups.join('|')})(?![\w-])`, 'u')
 }
 
-/** As in a password for an app. */
+/** Passwords for apps look like this. */
 export const equalGroups = groupsOfSameLength(4)
 
-/** As in the key that restores a disk. Words hardly ever follow each other like that. */
+/** Keys that restore a disk look like this. Prose hardly ever has five words of the same length joined by hyphens. */
 const manyEqualGroups = groupsOfSameLength(5)
 
 /** Whether a word has a digit, a capital after a small letter, or groups of letters. */
@@ -58,7 +58,7 @@ const lettersInWords = (value: string): number =>
     .filter((run) => run.length >= 3 && /[aeiouy]/iu.test(run) && !/[^aeiouy]{5}/iu.test(run))
     .join('').length
 
-/** Credentials are long words, which are rare in prose: in the format of a provider, of random characters, or called a secret. */
+/** Credentials among the long words, which are rare in prose: in a provider's format, random, or called a secret. */
 export function longSecrets(text: string): Secret[] {
   const found: Secret[] = []
   for (const { start, word } of longWords(text)) {
@@ -96,7 +96,7 @@ function* randomRunsIn(word: string, text: string, offset: number): Iterable<Sec
   }
 }
 
-/** Values that would not be taken for a secret if the text did not call them one: `58a647a9984019307732`. */
+/** Values that count as secrets only because the text calls them so: `58a647a9984019307732`. */
 function* calledSecretsIn(word: string, text: string, offset: number): Iterable<Secret> {
   for (const { index, 0: chunk } of word.matchAll(/[^"'`<>]{10,}/gu)) {
     const [name = ''] = assignedName.exec(chunk) ?? []
@@ -109,30 +109,30 @@ function* calledSecretsIn(word: string, text: string, offset: number): Iterable<
   }
 }
 
-/** What is random in an address is mostly the id of a page. It may begin with the name of its host. */
+/** Random characters in an address are mostly the id of a page. An address may begin with its host name. */
 const isAddress = (word: string): boolean =>
   word.includes('://') || /^["'(<[]{0,2}(?:[\w-]{1,63}\.){1,8}[a-z]{2,24}\/./u.test(word)
 
 /**
- * A name for a secret, as a word or as the end of one (`APIKEY`). Short names are whole words or parts of a name
+ * A word for a secret, alone or at the end of a word (`APIKEY`). Short words for secrets are whole words or parts of a name
  * (`AZURE_DEVOPS_EXT_PAT`).
  */
 const secretName =
   /(?<!public[ _-]?)(?:key|secret|token|passw(?:or)?d|pass(?:code|phrase)|credential|cookie|signature|bearer|oauth)s?(?![a-z])|(?<![a-z])(?:auth|pwd?|pat|psk|sig|otp|jwt)(?![a-z])/iu
 
-/** Ids, checksums and addresses are random too, and mostly have a name that says so. A key's id is part of the key. */
+/** Ids, checksums and addresses are random too, but most are named as such. A key's id is part of the key. */
 const otherName =
   /(?<![a-z])(?:(?<!(?:key|secret)[ _-])ids?|identifier|hash|digest|checksum|integrity|fingerprint|sha\d{0,3}|commit|revision|address(?:es)?)(?![a-z])/iu
 const anyName = new RegExp(`(?<secret>${secretName.source})|${otherName.source}`, 'giu')
 const calledId = new RegExp(`(?:${otherName.source})[^.!?\\n]{0,16}$`, 'iu')
 
-/** The name before a value, with everything before it: `Server=db;Password=`. */
+/** The name before a value, with any text before it: `Server=db;Password=`. */
 const assignedName = /^(?:.*[^\w.-])?[A-Za-z_][\w.-]{1,80}[=:]{1,2}(?=\w)/u
 
 const nameCharactersBefore = 80
 const nameCharactersAfter = 60
 
-/** Whether the nearest name before a value in its sentence is that of a secret, or the following text calls it one: "… is the token". */
+/** Whether the nearest name before a value is a word for a secret, or the text after it calls it one: "… is the token". */
 function isCalledSecret(text: string, start: number, end: number): boolean {
   const before = text.slice(Math.max(0, start - nameCharactersBefore), start)
   const after = text.slice(end, end + nameCharactersAfter)
@@ -143,11 +143,11 @@ function isCalledSecret(text: string, start: number, end: number): boolean {
   return secretName.test(inParts(called))
 }
 
-/** The text with the parts of names apart: `apiKeyId` becomes `api_Key_Id`. */
+/** The text with the parts of names separated: `apiKeyId` becomes `api_Key_Id`. */
 const inParts = (text: string): string => text.replace(/(?<=[a-z\d])(?=[A-Z])/gu, '_')
 
-/** What a run is that is random but no secret: a number of a hash function, a number in hexadecimal. */
-const namedNumber = /^(?:sha\d{0,3}-|0x[\dA-Fa-f]+$)/u
+/** Random runs that are not secrets: the digest of a hash function, a hexadecimal number, a public key of SSH. */
+const namedNumber = /^(?:sha\d{0,3}-|0x[\dA-Fa-f]+$|AAAA[A-Z]3NzaC1)/u
 const fileName = /[\w-]\.[a-z]{2,5}$/u
 
 /** The characters of credentials; any other character ends one. */
@@ -155,13 +155,13 @@ const characterRuns = /[A-Za-z0-9][\w+/=~.-]{9,}/gu
 
 const maxPart = 120
 
-/** Joined to a run by a mark: `0123!AQ…`, `…%3D…`. A word or number (`user:…`, `…:8080`) does not belong to the credential. */
+/** The part before or after a run, joined by a mark: `0123!AQ…`. A word or number (`user:…`, `…:8080`) does not belong to it. */
 const partBefore = /[A-Za-z0-9][\w+/=~.-]{3,118}[:!%]$/u
 const partsAfter = /^[:!%][\w+/=~.!%:-]+/u
 const isNoWord = (part: string): boolean =>
   /[A-Za-z]/u.test(part) && lettersInWords(part) < part.length * maxShareInWords
 
-/** Whether a run of characters has a random part, and is not the code of a text. */
+/** Whether a run of characters has a random part and is not encoded text. */
 function isRandomRun(run: string): boolean {
   const parts = [...(run.match(/[A-Za-z0-9]{10,}/gu) ?? []), ...(run.match(/[\w-]{20,}/gu) ?? [])]
   const numbers = run.match(/[\w.-]{26,}/gu) ?? []
@@ -174,16 +174,16 @@ function isRandomRun(run: string): boolean {
 }
 
 /**
- * A long number of digits and letters of one case after a label (`key-…`), or a longer one that is not hexadecimal. Other
- * numbers may be a checksum or the id of a commit.
+ * A long value of digits and letters of one case after a label (`key-…`), or a longer one that is not hexadecimal. Other such
+ * values may be a checksum or a commit id.
  */
 const longNumber =
   /^[A-Za-z][A-Za-z0-9]{0,20}[._-](?:[A-Za-z0-9]{1,30}[._-]){0,3}(?=[A-Za-z]{0,31}\d)(?:[0-9a-z]{32}|[0-9A-Z]{24})|^(?=[0-9a-f]{0,39}[g-z])(?=[a-z]{0,39}\d)[0-9a-z]{40}/u
 
-/** Groups of capitals and digits, as in a licence or the key of a vault: `A3-XT5QF9-…`. */
+/** Groups of capitals and digits, as in a licence key or the key of a vault: `A3-XT5QF9-…`. */
 const groups = /^(?:[A-Z\d]{2,8}-){3,8}[A-Z\d]{4,8}$/u
 
-/** Whether small letters, capitals and digits alternate more often than in anything that consists of words. */
+/** Whether small letters, capitals and digits alternate more often than in any sequence of words. */
 function isScrambled(letters: string): boolean {
   if (!isMixed(letters)) return false
   const changes = letters.match(/[a-z](?=[A-Z0-9])|[A-Z](?=\d)|\d(?=[A-Za-z])/gu)?.length ?? 0

@@ -9,7 +9,7 @@ import { listMark, type MessageSentence, sentencesIn } from './own-words.ts'
 import { redactSecrets, secretIn } from './secrets.ts'
 
 const maxSentences = 200
-/** A longer sentence is not a statement. */
+/** Longer sentences are not statements. */
 const maxStatementLength = 1_000
 
 /** Finds statements by rules, without a model. */
@@ -30,9 +30,9 @@ export function findStatements(message: string): Extraction {
     .filter(({ end }) => end < maxTypedLength || message.length <= maxTypedLength)
     .slice(0, maxSentences)
   let isRolePlay = fiction.test(message.slice(0, maxTypedLength))
-  /** The paragraph of a "please remember the following:", whose every sentence is to be remembered. */
+  /** The paragraph of "please remember the following:". Every sentence after it in that paragraph is to be remembered. */
   let listedIn: number | null = null
-  /** What the list is for: "remember this for the Lisbon trip:". */
+  /** The topic of that list: "remember this for the Lisbon trip:". */
   let topic: readonly string[] = []
   const [own] = ownParts(message)
   const statements: Finding[] = []
@@ -107,7 +107,7 @@ function refusalOf(
   if (isQuestion(text) && kind !== 'request')
     return { reason: 'question', explanation: 'It is a question and states nothing.' }
   const isEmpty = (kind === 'request' || kind === 'instruction') && !saysSomething(content)
-  // A correction such as "it's three, not two" is compared with known beliefs.
+  // A correction may begin with a pronoun ("it's three, not two"): it is compared with known beliefs.
   const isUnnamed = pointsElsewhere(content) || (kind !== 'correction' && pointsBack(content))
   if (isEmpty || (kind !== 'identity' && isUnnamed))
     return { reason: 'unnamed', explanation: 'It points at something that the sentence does not name.' }
@@ -133,9 +133,9 @@ const thirdPersons = new Set('he him his she her hers they them their theirs'.sp
 const demonstratives = new Set('this these those'.split(' '))
 
 /**
- * Whether a statement has a reference that nothing in it resolves: a "his" or "them" has no word before it that it may
- * refer to, or a "this" points at something that was not named before it. "In this repo" and "this year" are resolved by
- * the place and the date of the statement, and "those who" by what follows.
+ * Whether a statement has a reference that nothing in it resolves: a "his" or "them" without an earlier word that it may refer
+ * to, or a "this" without an earlier name. The place and date of the statement resolve "in this repo" and "this year"; the words
+ * after "those who" resolve it.
  */
 function pointsElsewhere(content: string): boolean {
   const text = content.slice(0, 400)
@@ -160,18 +160,18 @@ function pointsElsewhere(content: string): boolean {
   })
 }
 
-/** A part of the calendar, which the date of a statement resolves. */
+/** A period of the calendar, which the date of a statement resolves. */
 const isPeriod = (word: string): boolean =>
   calendarWords.has(word) ||
   /^(?:time|moment|morning|afternoon|evening|night|days?|weeks?|weekends?|months?|quarter|years?|spring|summer|autumn|winter)$/u.test(
     word,
   )
 
-/** Only the beginning is read: a long sentence has many clauses, and each one would read all that follows it. */
+/** Only the beginning is read: a long sentence has many clauses, and the test of each one would read the whole rest. */
 const saysSomething = (content: string): boolean =>
   analyse(content.slice(0, 400)).some(({ word }) => !isFunctionWord(word))
 
-/** Such a sentence makes the rest of the message part of a role or of a text to be made up. */
+/** After such a sentence, the rest of the message belongs to a role or to fiction. */
 const beginsRolePlay =
   /^\W{0,4}(?:please |now |so |ok,? |hi,? |let['’]s )?(?:(?:you are|you['’]re|you will be|your (?:task|job|role|name) is|act (?:as|like)|pretend|imagine|suppose|role-?play|simulate|play the (?:role|part))\b|(?:i want you|i['’]d like you|i need you) to (?:act|be|become|pretend|play|role)\b|(?:can|could|would|will) you (?:please )?(?:act as|pretend|role-?play|write|create|draft|generate)\b|(?:write|compose|draft|create|generate|continue) (?:me |up )?(?:an?|the|some|my|this|\d+) )/iu
 
@@ -186,7 +186,7 @@ const pictures = /^(?:\p{Extended_Pictographic}[\p{M}\p{Emoji_Modifier}\u200d]{0
 /** The whole sentence is bold or italic. */
 const emphasis = /^[*_]{1,3}(?=[^*_]{1,1000}[*_]{1,3}$)/u
 
-/** Where the statement begins in a sentence. */
+/** The position in a sentence at which the statement begins. */
 function beginningOf(text: string): number {
   const picture = pictures.exec(text)?.[0].length ?? 0
   const item = picture + (listMark.exec(text.slice(picture))?.[0].length ?? 0)
@@ -212,24 +212,24 @@ function statementsIn(sentence: MessageSentence): readonly Finding[] | 'announce
   return found.map(({ finding, from, at }, index) => ({
     ...(finding.slot === undefined ? finding : (identity(sentence, at, found[index + 1]?.joint) ?? finding)),
     ...placeContent(sentence, from, found[index + 1]?.joint),
-    // "Got a call, my name is Bo": the clause before it may be a remark on it.
+    // The clause before the statement may be a remark on it: "Got a call, my name is Bo".
     ...(first === null && !found[0]?.isReason ? { isDoubtful: true } : {}),
   }))
 }
 
-/** Where a clause may begin: after a mark, or at "and", "so" or "but". */
+/** Positions at which a clause may begin: after a mark, or at "and", "so" or "but". */
 const joints = /(?:(?<mark>[,;:)–—]|\s-)\s{1,2}|\s)(?:(?<join>and|so|but)\s(?:also |please )?)?/giu
-/** After these words another person is quoted. */
+/** Words after which another person is quoted. */
 const reports =
   /\b(?:says?|said|tells?|told \p{L}{1,9}|wr(?:ote|ites?)|asks?|asked|repl(?:ied|ies)|like|e\.g)\W{0,3}$/iu
-/** "Two rules for the newsletter": the list of them follows a colon. */
+/** Announces a list of rules after a colon: "Two rules for the newsletter". */
 const announcesRules =
   /^(?!.*(?:['’]s|\b(?:his|her|their)) )(?=.*\b(?:rules?|conventions?|guidelines?)\b)|^(?:as|like) (?:i|we) (?:said|mentioned|told you|wrote|explained)\b/iu
 
 /** Identities, preferences and rules in the clauses after the first. */
 function laterStatements(sentence: MessageSentence, start: number, isFound: boolean) {
   const { plain } = sentence
-  /** `isReason`: the clause before it is an act of the person, and the reason for it ("I moved, so my time zone is …"). */
+  /** `isReason`: the clause before is an act of the person that gives the reason ("I moved, so my time zone is …"). */
   const found: { finding: Finding; from: number; at: number; joint: number; isReason: boolean }[] = []
   let from = start
   let isList = false
@@ -241,8 +241,7 @@ function laterStatements(sentence: MessageSentence, start: number, isFound: bool
     if (mark === ':') {
       const lead = plain.slice(start, joint).slice(0, 200)
       isList = announcesRules.test(lead)
-      // A name before a colon is a speaker's; an order before a colon is about the text after it.
-      // "Rule" is a verb too.
+      // A name before a colon is a speaker; an order before a colon is about the text after it. "Rule" is a verb too.
       if ((isOrder(lead) && !/^rules?\b/iu.test(lead)) || (!isList && analyse(lead).length < 4)) break
       from = at
     }
@@ -251,21 +250,21 @@ function laterStatements(sentence: MessageSentence, start: number, isFound: bool
     // "In the story, my name is Max" is not about the person.
     const who = /^in\s/iu.test(plain.slice(start)) ? null : identity(sentence, at)
     const finding = who ?? preference(sentence, at) ?? (isRule ? instruction(sentence, at) : null)
-    // "The clinic mixed up two files, so my name is …" tells of an error.
+    // In "The clinic mixed up two files, so my name is …", the statement is an error.
     const isReason = isSo && /^(?:i|we)\b/iu.test(plain.slice(from))
     if (finding !== null) found.push({ finding, from: isFound || found.length > 0 ? at : from, at, joint, isReason })
   }
   return found
 }
 
-/** A statement in a list, which is also found by the list's topic. */
+/** A statement of a list. The topic of the list finds it too. */
 function listedStatement(sentence: MessageSentence, topic: readonly string[]): Finding {
   const finding = requestedStatement(sentence, 0)
   if (finding.kind !== 'request' || topic.length === 0) return finding
   return { ...finding, aliases: [...statementNameOf(finding.content).aliases, ...topic] }
 }
 
-/** The statement to be remembered, from an offset in a sentence on: an instruction or identity if it is one. */
+/** The statement to be remembered, from an offset in a sentence on. It may be an instruction or identity. */
 function requestedStatement(sentence: MessageSentence, from: number): Finding {
   const begin = from + beginningOf(sentence.plain.slice(from))
   const start = begin + (requestLength(sentence.plain.slice(begin)) ?? 0)
@@ -277,7 +276,7 @@ function requestedStatement(sentence: MessageSentence, from: number): Finding {
   return { kind: 'request', type, subtype: null, about, isAsked: true, content, span }
 }
 
-/** Whether a sentence begins like an order: with a base form, "please" aside. */
+/** Whether a sentence begins like an order: with a base form, optionally after "please". */
 function isOrder(text: string): boolean {
   const said = text.slice(beginningOf(text), 200)
   const words = analyse(said.replace(asksAgent, '')).map(({ word }) => word)
@@ -290,13 +289,13 @@ const asksAgent =
 const remembers = [
   // "Remember for me that …", "keep in mind, for all we do on the roof: …", "save this for next time: …".
   /^(?:always )?(?:remember|(?:keep|bear) (?:(?:this|it|the following) )?in mind|(?:do not|don['’]?t) forget|memori[sz]e|note for later|(?:make|take)(?: an?)?(?: mental| quick)? note|(?:save|add|store|commit|put) (?:(?:this|it|the following) )?(?:in|into|to) (?:your )?memory|(?:save|store|note|hold on to) (?:this|it|the following)|(?:write|jot|note) (?:(?:this|it|the following) )?down)(?: of)?(?: (?:this|it|the following|one thing|(?:these|those)(?: \p{L}{1,12}){0,2} things))?(?: somewhere)?(?:,? (?:for|about|on|from) [^:.!?]{1,80}?)?(?:\s?:(?:\s{1,4}|$)|,? that | [-–—] )/iu,
-  // Without "that" it must be plain that a sentence follows, and not only a thing: "remember our trip".
+  // Without "that", the following words must clearly be a sentence, and not only a thing: "remember our trip".
   /^(?:remember|keep in mind|bear in mind|(?:do not|don['’]?t) forget) (?=(?:i|we|i['’](?:m|ve)|we['’](?:re|ve))\s|(?:my|our)\s[^.!?]{1,80}\s(?:is|are|has|have|must|can)\s)/iu,
   /^(?:remember|keep in mind|bear in mind|note|save|memori[sz]e|store) (?:this|it|that|these)(?: (?:for (?:later|the future|next time|future reference|me)|in (?:your )?memory|down))?[.!:]?\s{0,4}$/iu,
   /^(?:(?:(?:a|an|one|my) )?(?:\p{L}{4,8} )?note (?:for (?:later|you|me|yourself|myself|next time|the future)|to (?:self|you|yourself|myself))|for later|for (?:future|later) reference|for the record|for next time|to remember|remember for later)\s?[:,–-]\s{0,4}/iu,
 ]
 
-/** The length of the "remember that" at the beginning of a text; null if there is none. */
+/** The length of "remember that" at the beginning of a text; null if it is not there. */
 function requestLength(text: string): number | null {
   const before = asksAgent.exec(text)?.[0].length ?? 0
   for (const pattern of remembers) {
@@ -320,7 +319,7 @@ const onCondition = /^(?:if|when|whenever|every time|each time|any ?time)\s(?<ow
 const noMore =
   /^(?:please )?(?:stop \p{L}{2,20}ing\s.*\b(?:every|each|any|always|again|answers?|repl(?:y|ies)|responses?)\b|(?:do not|don['’]?t)\s.*\b(?:again|anymore)\b)/iu
 
-/** "I always want short answers". Only about answers: people also always want dessert. */
+/** "I always want short answers". Counts only for answers: people also always want dessert. */
 const wantsAlways = /^i (?:always|never) want (?!to\b)/iu
 
 /** "Always …", "never …", "from now on …", "when I ask for …, …": applies until further notice. */
@@ -332,22 +331,22 @@ function instruction(sentence: MessageSentence, start: number): Finding | null {
   const found = { kind: 'instruction', type: 'preference', subtype: 'instruction', about, content, span } as const
   const bare = text.replace(addressed, '')
   const cue = standing.exec(bare)
-  // Another person may be speaking before a cue in the middle of a sentence.
+  // The words before a cue in the middle of a sentence may introduce another speaker.
   const isCued = cue !== null && cue.index > 0 && /\p{L}/u.test(bare.slice(cue.index + cue[0].length))
   const isDoubtful = isCued || hasRemark(bare) || hasRemarkBehindComma(bare)
   return isDoubtful ? { ...found, isDoubtful } : found
 }
 
 /**
- * Whether a statement carries more than itself: words in brackets or behind a dash, but for an abbreviation or format, a reason or a source ("as the letter
- * says"), or a separate verb that no conjunction subordinates ("never hang up is what the caller said").
+ * Whether a statement has a remark: words in brackets or after a dash, except for an abbreviation or format; a reason or a source
+ * ("as the letter says"); or a separate verb that no conjunction subordinates ("never hang up is what the caller said").
  */
 const hasRemark = (text: string): boolean => {
   if (/[([](?![\p{Lu}\p{N}:.+/-]{1,20}[)\]])|\s[-–—]{1,2}\s|\p{L}—\p{L}/u.test(text)) return true
   const words = analyse(text.slice(0, 400)).map(({ word }) => word)
   if (words.some((word, at) => sources.has(word) || (word === 'as' && isFunctionWord(words[at + 1] ?? '')))) return true
   const verb = words.findIndex((word) => finite.has(word))
-  // "You may deploy on Fridays": the verb of a pronoun is the instruction's own.
+  // In "You may deploy on Fridays", the verb after the pronoun belongs to the instruction.
   return (
     verb > 0 && !isFunctionWord(words[verb - 1] ?? '') && !words.slice(0, verb).some((word) => conjunctions.has(word))
   )
@@ -355,12 +354,12 @@ const hasRemark = (text: string): boolean => {
 
 const sources = new Set('per because since so though although according says said claims claimed wrote told'.split(' '))
 
-/** Longer items of a list may be remarks. */
+/** Max words of a list item; a longer one may be a remark. */
 const maxItemWords = 3
 
 /**
- * Whether a comma behind a command begins something else than another command, an alternative ("tabs, not spaces, in …") or
- * the rest of a list. It may be the source ("…, according to the flyer").
+ * Whether the text after a comma in a command is something other than another command, an alternative ("tabs, not spaces, in …")
+ * or the rest of a list. It may be a source: "…, according to the flyer".
  */
 function hasRemarkBehindComma(text: string): boolean {
   const bare = text.replaceAll(/<[^<>]{0,200}>|,\s(?:not|never|no|nor|please)\b[^,]{0,60},?/giu, '')
@@ -378,7 +377,7 @@ const conjunctions = new Set(
   ),
 )
 
-/** Whether a text has a sentence that applies until further notice. */
+/** Whether a sentence of a text applies until further notice. */
 export const isStandingInstruction = (text: string): boolean =>
   sentencesIn(text).some((sentence) => {
     const start = beginningOf(sentence.plain)
@@ -388,11 +387,11 @@ export const isStandingInstruction = (text: string): boolean =>
     return [instruction(sentence, from), ...found].some((finding) => finding?.kind === 'instruction')
   })
 
-/** Whether a statement applies in every scope: it is about the person, or about the answers they want. */
+/** Whether a statement applies in every scope: it is about the person, or about the answers that the person wants. */
 export const isPersonal = (text: string): boolean =>
   isAboutPerson(text) || (isStandingInstruction(text) && isAboutAnswers(text))
 
-/** Whether a text describes the person or their likings: in their voice ("I prefer …") or about "the user". */
+/** Whether a text describes the person or their preferences: in the first person ("I prefer …") or about "the user". */
 export const speaksForPerson = (text: string): boolean =>
   sentencesIn(text).some((sentence) => {
     const start = beginningOf(sentence.plain)
@@ -404,8 +403,8 @@ export const speaksForPerson = (text: string): boolean =>
   })
 
 /**
- * Whether a clause of a text has "I" as its subject. Whoever reads it later takes it for the person's own words, even if an
- * agent wrote it. "I/O" and "i.e." are no subjects.
+ * Whether a clause of a text has "I" as its subject. A later reader takes it for the person's own words, even if an agent wrote
+ * it. "I/O" and "i.e." do not count.
  */
 export const isInFirstPerson = (text: string): boolean =>
   sentencesIn(text).some(({ plain, foreign }) => foreign === null && firstPersonClause.test(plain))
@@ -421,13 +420,13 @@ function isAboutUser(text: string): boolean {
   // "User accounts are …" is about accounts.
   if (finite.has(after)) return false
   const stem = next.replace(/(?:es|s)$/u, '')
-  // "Like" is a verb here, although it mostly is none.
+  // "Like" counts as a verb here, although it mostly is not one.
   const isVerb = (form: string): boolean =>
     isOrdinaryWord(form) && (isBaseVerb(form) || (form.length > 3 && isFunctionWord(form) && after !== 'of'))
   return finite.has(next) || (next.endsWith('s') && [stem, `${stem}e`].some(isVerb))
 }
 
-/** A supposition, a question or a letter. */
+/** The beginning of a supposition, a question or a letter. */
 const supposes =
   /^(?:if|unless|suppose|supposing|in case|let['’]s say|assum(?:e|ing)|what|how|why|who|which|where|is|are|(?:do|does|did) \p{L}{1,4}|dear)\s/iu
 
@@ -462,7 +461,7 @@ const clausesAfterFirst = (text: string): readonly string[] => text.split(', ', 
 const addressed =
   /^(?:please[\s,]{1,3}|(?:only|just|also)\s|you (?:should|must|need to|have to)\s|i(?:['’]d| would)? (?:want|need|like) you to\s|(?:make|be) sure (?:you |to )(?=always|never)|(?:do not|don['’]?t)\s(?=ever\b)|in (?:this|our|the) \p{L}{2,20},?\s(?=(?:please )?(?:always|never)\b)){1,2}/iu
 
-/** Whether a text begins with a command: a base form, with "always", "never" or "do not" before it or without. */
+/** Whether a text begins with a command: a base form, optionally after "always", "never" or "do not". */
 function isCommand(text: string): boolean {
   const said = text.replace(addressed, '').replace(/^(never) ever\b/iu, '$1')
   const words = analyse(said.slice(0, 120)).map(({ word }) => word)
@@ -474,10 +473,10 @@ function isCommand(text: string): boolean {
 }
 
 const finite = new Set('is are was were has had will would can could should must may might'.split(' '))
-/** Base forms that are mostly no command at the beginning of a sentence. */
+/** Base forms that are mostly not commands at the beginning of a sentence. */
 const noCommand = new Set('people saw felt found met best better ready welcome true right wrong mind'.split(' '))
 
-/** Whether a word can be a base form: one to which "-ing" can be added to make another ordinary word. */
+/** Whether a word can be a base form: adding "-ing" makes another ordinary word. */
 function isBaseVerb(word: string): boolean {
   if (['be', 'use', 'keep', 'make', 'get', 'do', 'have', 'let', 'say', 'go'].includes(word)) return true
   if (!/^[a-z]{2,}$/u.test(word) || isFunctionWord(word) || noCommand.has(word)) return false
@@ -512,11 +511,11 @@ const identities: readonly (readonly [slot: Slot, pattern: RegExp, isValue: (val
   ],
 ]
 
-/** Only the rest of the value: any other text may name another speaker ("…, says the label"). */
+/** Only the rest of the value may follow: any other text may name another speaker ("…, says the label"). */
 const isBareEnd =
   /^(?:\s(?:[Tt]ime(?: ?zone)?|pronouns|for me|speaker|now|please))?(?:\s\([^\s()]{1,20}\))?[\s.!,;*_)"'”’]{0,8}$/u
 
-/** `end`: where the next statement of the sentence begins. */
+/** `end`: the position at which the next statement of the sentence begins. */
 function identity(sentence: MessageSentence, start: number, end = sentence.plain.length): Finding | null {
   const text = sentence.plain.slice(start, end)
   for (const [slot, pattern, isValue] of identities) {
@@ -548,14 +547,14 @@ function preference(sentence: MessageSentence, start: number): Finding | null {
   return { kind: 'preference', type: 'preference', subtype: null, about, content, span }
 }
 
-/** Up to the next mark, but for the one in "6.50". */
+/** Up to the next punctuation mark, except for one as in "6.50". */
 const value = (length: number, lazy = ''): string => String.raw`(?<old>(?:[^,.;!?]|[.,](?=\d)){1,${length}}${lazy})`
 const atEnd = String.raw`[.!]?\s{0,4}$`
 const notOld = new RegExp(
   String.raw`,\s(?:(?:and|but|it is|it['’]s|that['’]s) ){0,2}(?:not|no longer) ${value(80)}${atEnd}`,
   'du',
 )
-/** Only after a cue such as "actually". */
+/** Counts only after a cue such as "actually". */
 const cuedOld = new RegExp(String.raw`\b(?:not|instead of|rather than) ${value(40)}${atEnd}`, 'diu')
 const oldToNew = new RegExp(
   String.raw`\b(?:changed|moved|switched|migrated|renamed|went)\b[^.;!?]{0,80}?\bfrom ${value(60, '?')} to\b`,
@@ -563,8 +562,8 @@ const oldToNew = new RegExp(
 )
 
 /**
- * "Actually the port is 5433, not 5432". Whether a belief contains the old words is checked later. A sentence may also ask about a
- * change, deny it, or report somebody else's words, which shows at its beginning.
+ * "Actually the port is 5433, not 5432". Whether a belief contains the old words is checked later. Questions about a change,
+ * denials and reports of somebody else's words are recognised by the beginning of the sentence.
  */
 function correction(sentence: MessageSentence, start: number): Finding | null {
   const text = sentence.plain.slice(start)
@@ -616,10 +615,10 @@ const isAboutPerson = (text: string): boolean => firstPerson.test(text) && !isAb
 const ofAnswers =
   /\b(?:answers?|repl(?:y|ies)|respond|responses?|explain|explanations?|explaining|tell|ask|speak|talk|greet|conversations?|chats?|tone|emojis?|bullet points?|jargon|spelling)\b/iu
 
-/** Instructions about answers are about the person, wherever they were given; others are about the work. */
+/** Instructions about answers are about the person, in whatever scope they were given; others are about the work. */
 const isAboutAnswers = (text: string): boolean => !isAboutWork(text) && (isOfAnswers(text) || firstPerson.test(text))
 
-/** Whether a text speaks of answers or names a language. */
+/** Whether a text is about answers or names a language. */
 const isOfAnswers = (text: string): boolean => ofAnswers.test(text) || text.split(/[^\p{L}]+/u).some(isLanguage)
 
 const isLanguage = (word: string): boolean => /^\p{Lu}/u.test(word) && languageNames().has(word.toLowerCase())

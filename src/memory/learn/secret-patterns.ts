@@ -5,7 +5,7 @@ import { equalGroups, isLiteral, isMixed, isRandom, longSecrets, passwordOrKey, 
 type SecretPattern = {
   readonly pattern: RegExp
   readonly what: string
-  /** Every text with a match has one of these, which are quick to look for. */
+  /** A pattern that is fast to look for and occurs in every text with a match. */
   readonly hint?: RegExp
   /** A condition on the match, or on its group `value` if it has one. */
   readonly isSecret?: (value: string, match: RegExpExecArray) => boolean
@@ -18,15 +18,31 @@ const isPlainWord = (value: string): boolean => /^(?:[A-Z]?[a-z]+|[A-Z]+)(?:-[a-
 /** A number and its unit: `24h`, `5pm`. */
 const measure = /^\d+\p{L}{1,8}[.!?)]?$/u
 
-/** Letters on both sides of digits, as in no version, date, user name with a year, or name of a hash function. */
+/** Letters on both sides of digits, which no version, date, user name with a year, or name of a hash function has. */
 const isPassword = (value: string): boolean =>
   isLiteral(value) && /\p{L}{2}\d{2,}\p{L}/u.test(value) && !/^(?:sha|md)\d/iu.test(value)
+
+/** What has a code. */
+const opener = '(?:doors?|gate|garage|alarm|keypad|lock|padlock|key ?box|lock ?box|safe|vault|access|entry|unlock)'
+/** The name of a secret that is a number. */
+const namedNumber = String.raw`(?<![\p{L}\d])(?:pin|puk|passcode|cvv2?|cvc|combination|combo|(?:${opener}|security|verification|confirmation|backup|recovery|log-?in)[ -]?codes?)(?![\p{L}\d])`
+export const numberName = new RegExp(namedNumber, 'iu')
+
+const digitWord = `(?:${[
+  'zero|oh|one|two|three|four|five|six|seven|eight|nine|double|triple',
+  'null|eins|zwo|zwei|drei|vier|fünf|sechs|sieben|acht|neun',
+  'zéro|un|deux|trois|quatre|cinq|sept|huit|neuf',
+  'cero|uno|dos|tres|cuatro|cinco|seis|siete|ocho|nueve',
+].join('|')})`
+const fourDigitWords = String.raw`(?<!\p{L})${digitWord}(?:(?:,? |-)${digitWord}){3,40}(?!\p{L})`
+/** Four or more digits as words: "nine two seven seven". */
+export const spokenDigits = new RegExp(fourDigitWords, 'giu')
 
 const markWithin = /[A-Za-z0-9][!#$^&~?@][A-Za-z0-9]/u
 
 /**
- * White space is always bounded, and a long match cannot begin in the middle of itself, so that each pattern takes time
- * in proportion to the text.
+ * White space is always bounded, and no match can begin in the middle of a longer one, so that each pattern takes time in
+ * proportion to the text.
  */
 const patterns: readonly SecretPattern[] = [
   {
@@ -76,18 +92,18 @@ const patterns: readonly SecretPattern[] = [
     hint: /-u/u,
     isSecret: (value) => isLiteral(value) && /\d/u.test(value) && /\p{L}/u.test(value),
   },
-  // An option of a program that is called after passwords: sshpass -p …
+  // An option of a program with "pass" at the end of its name: sshpass -p …
   {
     pattern: /(?<=(?<![\w-])\w{0,20}pass(?:wd)?\s(?:-[a-oq-z]\s){0,4}-p\s?["']?)(?<value>[^\s"']{5,200})/dgu,
     what: passwordOrKey,
     hint: /pass/u,
     isSecret: (value) => isLiteral(value) && /\p{L}/u.test(value),
   },
-  // The option for a password, which its value follows without a space: mysql -pSECRET
+  // The option for a password, which its value follows without a space or behind a capital: mysql -pSECRET, ipmitool -P SECRET
   {
-    pattern: /(?<=\s-p)(?<value>[^\s"'-][^\s"':]{5,200})/dgu,
+    pattern: /(?<=\s-(?:p|P ))(?<value>[^\s"'-][^\s"':]{5,200})/dgu,
     what: passwordOrKey,
-    hint: /-p/u,
+    hint: /-p/iu,
     isSecret: isPassword,
   },
   // A field of a form, and a line of .netrc.
@@ -110,6 +126,12 @@ const patterns: readonly SecretPattern[] = [
     what: passwordOrKey,
     hint: /pass|pwd/iu,
     isSecret: isPassword,
+  },
+  // A name, a slash and a password before a host, as Oracle writes it.
+  {
+    pattern: /(?<![^\s"':=])[\w.:-]{1,100}\/(?<value>[^\s/@"']{4,100})@\/\/(?=\w)/dgu,
+    what: 'an address with a password in it',
+    hint: /@\/\//u,
   },
   // The name of an account, a slash or bar, and a password.
   {
@@ -150,7 +172,7 @@ const patterns: readonly SecretPattern[] = [
   // Codes and keys that restore an account or a disk, in groups of digits or letters.
   {
     pattern:
-      /(?:recovery|backup|rescue|licen[cs]e|product)[ _-]?(?:codes?|keys?|pass(?:code|phrase))\b["'”’`]?[^\n.!?:=]{0,60}?(?:\s(?:is|are|was)\s|\s{0,4}[:=]\s{0,4})["'“‘`]?(?<value>[A-Za-z\d]{4,12}(?:(?:[ -]|, ?(?=[A-Za-z-]{0,12}\d))[A-Za-z\d]{4,12}){0,24})/dgiu,
+      /(?:recovery|backup|rescue|licen[cs]e|product)[ _-]?(?:codes?|keys?|pass(?:code|phrase))\b["'”’`]?[^\n.!?:=]{0,60}?(?:\s(?:is|are|was)\s(?!left)|\s{0,4}[:=]\s{0,4}(?:\[\s{0,40})?)["'“‘`]?(?<value>[A-Za-z\d]{4,12}(?:(?:[ -]|["']?, ?["']?(?=[A-Za-z-]{0,12}\d))[A-Za-z\d]{4,12}){0,24})/dgiu,
     what: 'a recovery code',
     hint: /recovery|backup|rescue|licen[cs]e|product/iu,
     isSecret: (value) => /\d/u.test(value) || equalGroups.test(value),
@@ -161,7 +183,7 @@ const patterns: readonly SecretPattern[] = [
     what: 'a recovery code',
     hint: /recovery|backup|rescue|licen[cs]e|product/iu,
   },
-  // Several words, one of them a number that does not count a plural.
+  // Several words, one of which is a number that does not count a plural noun.
   {
     pattern:
       /\bpass(?:word|code)(?:\s{1,4}(?:for|of|to|on)\s{1,4}[^:=\n,.]{1,60}?)?\s{0,4}(?:is|was|:|=)\s{0,4}(?<value>(?:[\p{L}\p{N}-]{2,20} ){1,5}[\p{L}\p{N}-]{2,20})(?=[,.;!?\n]|$)/dgiu,
@@ -177,7 +199,7 @@ const patterns: readonly SecretPattern[] = [
     hint: /secret/iu,
     isSecret: (value) => isLiteral(value) && /\d/u.test(value) && /\p{L}/u.test(value) && !measure.test(value),
   },
-  // The text of a Wi-Fi code.
+  // The text in a Wi-Fi QR code.
   { pattern: /\bWIFI:[^\n]{0,200}?;P:(?<value>(?:\\.|[^;\n\\]){3,100})/dgu, what: passwordOrKey, hint: /WIFI:/u },
   // A link that logs in anybody who opens it.
   {
@@ -199,14 +221,14 @@ const patterns: readonly SecretPattern[] = [
     hint: /:\/\//u,
     isSecret: isRandom,
   },
-  // The words of a wallet.
+  // The words that restore a wallet.
   {
     pattern: /(?<![\p{L}\p{N}'’-])(?:[a-z]{3,8} ){11,23}[a-z]{3,8}(?![\p{L}\p{N}'’-])/gu,
     what: 'a recovery phrase',
     hint: /wallet|mnemonic|seed|recover/iu,
     isSecret: (words) => !/\b(?:the|and|for|are|was|but|not|your|that|with|from|they|when)\b/u.test(words),
   },
-  // What a password is made of and nothing else: small letters, capitals, digits, and a mark between them.
+  // A word of small letters, capitals and digits with a mark between them, as in passwords and in nothing else.
   {
     pattern: /(?<![^\s"'“„«:：=(])[^\s"'“”„«»`()[\]{}<>/\\=.,;:：|%*]{8,40}(?=["'”“»]?[.,;:!?)]{0,3}(?:\s|$))/gu,
     what: passwordOrKey,
@@ -228,6 +250,32 @@ const patterns: readonly SecretPattern[] = [
     pattern: /\b(?:pin(?: code| number)?|puk|cvv2?|cvc)\s{1,8}(?<value>\d{3,8})\b/dgiu,
     what: 'a number that proves who somebody is',
   },
+  // "Signal wants my PIN again, that was …"
+  {
+    pattern:
+      /\b(?:PIN|PUK|(?:[Mm]y|[Yy]our|[Oo]ur) pin)\b[^\n.!?:=]{0,40}? (?:is|was) (?<value>\d{4,8})\b(?! \p{L}+s\b)/dgu,
+    what: 'a number that proves who somebody is',
+    hint: /PIN|PUK|pin/u,
+  },
+  {
+    pattern: new RegExp(String.raw`${namedNumber}[^\n.!?]{0,60}?(?<value>${fourDigitWords})`, 'dgiu'),
+    what: 'a number that proves who somebody is',
+    hint: numberName,
+  },
+  // A setting or field for a number that opens something: GARAGE_KEYPAD_CODE=…, "lockbox_code": "…", "lockPin": "…"
+  {
+    pattern: new RegExp(
+      String.raw`(?:(?:${opener.replaceAll(' ', '')}|arm|user|backup|recovery|revocation|security)(?:_?panel)?[_-]?code|lock[_-]?(?:combination|pin))["']?\s{0,4}[=:]\s{0,4}["']?(?<value>[#*]?[A-Z]?\d[\d -]{1,20}\d[#*]?)(?![\p{L}\d])`,
+      'dgiu',
+    ),
+    what: 'a number that opens something',
+    hint: /code|lock/iu,
+  },
+  {
+    pattern: /\b(?:opens?|unlocks?) with (?<value>[#*]?\d{4,8}\b[#*]?)(?! \p{L}+s\b)/dgu,
+    what: 'a number that opens something',
+    hint: / with /u,
+  },
   {
     pattern:
       /\b(?:(?:safe|vault|padlock|lock|suitcase)(?:['’]s)? (?:combination|combo|code)|(?:combination|combo) (?:of|for|to) (?:the|my|our) [^\n:=]{2,30}?|alarm code)\s{0,4}(?:['’]s|is|:|=)\s{0,4}(?<value>\d[\d -]{0,40}\d)/dgiu,
@@ -238,7 +286,7 @@ const patterns: readonly SecretPattern[] = [
 
 /** A word that names a credential, followed by one: in a sentence, a setting, a field of JSON or an element of XML. */
 const credential =
-  /(?:\b|_|(?<=\w)(?=pass(?:word|code|wd)|[a-z]{3,10}key|[a-z]{3,6}token|clientsecret))(?:pass(?:word|code|wd)?|pwd?|pin(?: code| number)?|puk|(?:api|access|secret|private|licen[cs]e|product|activation|recovery|master|admin|signing|encryption)[ _-]?key|auth(?:entication)?[ _-]?token|access[ _-]?token|api[ _-]?token|token|client[ _-]?secret|cvv2?|cvc|security code|ssn|social security number|credentials?)(?:\b["'”’`]?(?:\s{1,4}(?:for|of|to|on|at|in)\s{1,4}[^:=\n]{1,60}?)?\s{0,4}(?:is|are|was|['’]s|=|:|->|to)\s{0,4}(?:[|>][+-]?[ \t]{0,4}\n\s{1,40})?["'“‘`]?|>)(?<value>[^\s"'”’`<]{1,400})(?<more>\s{1,8}\S)?/dgiu
+  /(?:\b|_|(?<=\w)(?=pass(?:word|code|wd)|[a-z]{3,10}key|[a-z]{3,6}token|clientsecret))(?:pass(?:word|code|wd)?|pwd?|psk|pin(?: code| number)?|puk|(?:api|access|secret|private|licen[cs]e|product|activation|recovery|master|admin|signing|encryption)[ _-]?key|auth(?:entication)?[ _-]?token|access[ _-]?token|api[ _-]?token|token|client[ _-]?secret|cvv2?|cvc|security code|ssn|social security number|credentials?)(?:\b["'”’`]?(?:\s{1,4}(?:for|of|to|on|at|in)\s{1,4}[^:=\n]{1,60}?)?\s{0,4}(?:is|are|was|['’]s|=|:|->|to)\s{0,4}(?:[|>][+-]?[ \t]{0,4}\n\s{1,40})?["'“‘`]?|>)(?<value>[^\s"'”’`<]{1,400})(?<more>\s{1,8}\S)?/dgiu
 
 /** A passphrase consists of plain words. */
 const phrase =
@@ -266,7 +314,8 @@ export function secretsAsWritten(text: string): readonly Secret[] {
   for (const match of text.matchAll(phrase)) {
     const [first = ''] = (match.groups?.value ?? '').split(/\s/u)
     const what = /^pass/iu.test(match.groups?.kind ?? '') ? 'a passphrase' : 'a recovery phrase'
-    if (!commonAfterIs.test(first) && isLiteral(first)) found.push(secretOf(match, what))
+    const isPlace = /^\S+ (?:on|in|at|by|under|behind) (?:the|a|my|our|your)\b/iu.test(match.groups?.value ?? '')
+    if (!isPlace && !commonAfterIs.test(first) && isLiteral(first)) found.push(secretOf(match, what))
   }
   for (const match of text.matchAll(credential)) {
     const what = credentialOf(match)
@@ -308,7 +357,7 @@ function passwordColumns(line: string) {
   return mark === undefined || places.length === 0 ? null : { mark, count: cells.length, places }
 }
 
-/** Max distance of another password in the same paragraph. */
+/** Max characters to another password in the same paragraph. */
 const besideCharacters = 200
 
 /**
@@ -344,7 +393,7 @@ function credentialOf(match: RegExpExecArray): string | null {
   // "The password is stored in the vault" and "the token is refreshed hourly" do not give the credential away.
   const isSaidOn = match.groups?.more !== undefined
   const isComment = isPlainWord(value) && (value === value.toLowerCase() || isSaidOn)
-  const isGivenAway = !isPlainWord(value) || (/^pass|^pwd/iu.test(match[0]) && !isSaidOn)
+  const isGivenAway = !isPlainWord(value) || (/^_?(?:pass|pwd)/iu.test(match[0]) && !isSaidOn)
   return isGivenAway && !(isComment && commonAfterIs.test(value)) ? passwordOrKey : null
 }
 

@@ -402,3 +402,53 @@ it('reads the name and the content of a statement together', () => {
   expect(secretIn('PIN: 4821')).not.toBeNull()
   expect([secretTold({ name: 'page', content: '4821' }), secretTold({ content: '4821' })]).toEqual([null, null])
 })
+
+describe('a secret that the rules did not know in this form', () => {
+  it.each([
+    // Digits as words.
+    ['the PIN for the strongroom is nine two seven seven one four write that down', 'nine two seven seven one four'],
+    ['my alarm code: zero-four-double two', 'zero-four-double two'],
+    ['die PIN vom Tresor lautet neun zwei sieben sieben', 'neun zwei sieben sieben'],
+    // The setting of what opens something.
+    ['GARAGE_KEYPAD_CODE=70331', '70331'],
+    ['DOOR_CODE="#4417*"', '#4417*'],
+    ['BIKE_LOCK_COMBINATION=83152', '83152'],
+    ['{"check_in": {"lockbox_code": "2749"}}', '2749'],
+    ['{"doors": [{"access_code": 448120}]}', '448120'],
+    ['{"registrationLockPin": "7719403"}', '7719403'],
+    ['{"account_name": "ana", "revocation_code": "R58214"}', 'R58214'],
+    // A key that is shared beforehand.
+    ['WIFI_PSK="Pflaume-Regal-83"', 'Pflaume-Regal-83'],
+    ['{"server": "vpn.example", "psk": "Dijk&Polder!1953"}', 'Dijk&Polder!1953'],
+    // A name in front of "password", and words joined by hyphens.
+    ['{"ansible_vault_password": "nachtvlinder-op-zolder"}', 'nachtvlinder-op-zolder'],
+    // Lists of codes, and a code behind "is left:".
+    ['{"backup_codes": ["4821 7730"]}', '4821 7730'],
+    ['{"recovery_codes": ["a3f91-7c02e"]}', 'a3f91-7c02e'],
+    ['one recovery code for GitHub is left: a3f91-7c02e', 'a3f91-7c02e'],
+    // What opens with a number, and a PIN in the next clause.
+    ['the key box next to the door opens with 2749.', '2749'],
+    ['My phone unlocks with 918264 if you have to call.', '918264'],
+    ['Signal wants my PIN again, that was 7719403.', '7719403'],
+    // A name and a password before a host, and the option -P.
+    ['sqlplus scott/sl4ktand@//ora7.pell.example:1521/XEPDB1', 'sl4ktand'],
+    ['ipmitool -I lanplus -U root -P calvin88rack chassis status', 'calvin88rack'],
+  ])('%s', (text, secret) => {
+    expect(secretsIn(text).map(({ start, end }) => text.slice(start, end))).toEqual([secret])
+  })
+
+  it.each([
+    'for the strongroom we need nine two metre boards seven hinges and fourteen screws',
+    'the PIN has four digits, one two or three of them odd',
+    'STATUS_CODE=404',
+    'DOOR_CODE=$DOOR_CODE',
+    '{"access_code": "none"}',
+    'The museum opens with 2000 lanterns.',
+    'That pin we found on the map was 1200 metres away.',
+    'uses: docker/build-push-action@v5',
+    'The passphrase is written on the card in the blue drawer, ask Milena.',
+    'The public key of my server begins with ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIPq8.',
+  ])('is not: %s', (text) => {
+    expect(secretsIn(text)).toEqual([])
+  })
+})

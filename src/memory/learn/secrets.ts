@@ -26,7 +26,7 @@ function encodedSecrets(text: string): readonly Secret[] {
   return found
 }
 
-/** In order, without punctuation at the end; those that overlap are one. */
+/** Sorts the secrets, removes punctuation at their ends, and joins those that overlap. */
 function withoutOverlaps(text: string, found: readonly Secret[]): readonly Secret[] {
   const merged: Secret[] = []
   for (const secret of found.toSorted((a, b) => a.start - b.start || b.end - a.end)) {
@@ -49,8 +49,10 @@ const mask = '\u2588'
 /** Whether a secret in a text was masked. */
 export const hasMask = (text: string): boolean => text.includes(mask)
 
-/** The text with its secrets masked; of the same length. */
+/** The text with its secrets masked; it has the same length. */
 export const maskSecrets = (text: string): string => replaceSecrets(text, (length) => mask.repeat(length))
+
+export const maskSecret = (secret: string): string => mask.repeat(secret.length)
 
 /** The text for display: an ellipsis in place of each secret. */
 export const redactSecrets = (text: string): string => replaceSecrets(text, () => '…')
@@ -72,14 +74,14 @@ const programId = /^(?:ses|msg|prt)_[0-9a-f]{12}[0-9A-Za-z]{14}$/u
 export const idWithoutSecret = (id: string): string =>
   programId.test(id) || secretIn(id) === null ? id : `sha256-${createHash('sha256').update(id).digest('hex')}`
 
-/** The texts of a statement, as far as it has them. Texts and lists of texts in every field are read. */
+/** The texts of a statement, any of which may be missing. Texts and lists of texts in every field are read. */
 export type StatementTexts = {
   readonly name?: string | undefined
   readonly content?: string | undefined
   readonly [field: string]: unknown
 }
 
-/** Describes the kind of secret in a statement. Null if it has none that is not already in `known`. */
+/** Describes the kind of secret in a statement. Null if it has none, except for secrets that are already in `known`. */
 export function secretTold(told: StatementTexts, known: StatementTexts | null = null): string | null {
   const knownText = known === null ? '' : textsOf(known).join('\n')
   for (const text of textsOf(told)) {

@@ -24,12 +24,12 @@ type Draft = {
 const generic =
   /^(?:notes?|misc(?:ellaneous)?|general|overview|introduction|summary|memory|memories|facts?|info(?:rmation)?|context|rules?|guidelines?|instructions?|preferences?|decisions?|relations?|(?:open )?questions?|todos?|tasks?|other|details|background|new|more|user|project|about.*|readme|important|key .*)$/iu
 
-/** With more statements than this below it, a heading would find too much. */
+/** Max statements below a heading; with more of them, the heading would match too much. */
 const maxBelowHeading = 3
 
 /**
- * Reads any Markdown as beliefs. Reading the same text again gives the same names, so that importing it again changes
- * nothing. What cannot be a belief is left out with a warning.
+ * Reads any Markdown as beliefs. Reading the same text again gives the same names, so that importing it again changes nothing.
+ * Statements that cannot become beliefs are left out with a warning.
  */
 export async function readMarkdown(
   ports: Ports,
@@ -92,7 +92,7 @@ function draftOf(statement: DocumentStatement, siblings: number): Draft {
   return { ...named, statement, aliases: [...aliases, context] }
 }
 
-/** The same name for different things, such as a port in each of two sections: the heading is added to tell them apart. */
+/** If different things have the same name, such as a port in each of two sections, adds the heading to the name. */
 function distinctNames(drafts: readonly Draft[]): readonly Draft[] {
   const keyOf = ({ name, statement }: Draft): string => JSON.stringify([nameKey(name), statement.scopes])
   const groups = Map.groupBy(drafts, keyOf)
@@ -110,7 +110,7 @@ function distinctNames(drafts: readonly Draft[]): readonly Draft[] {
   })
 }
 
-/** A name that no other statement has; null when the document repeats a statement. */
+/** A name that no other statement has; null if the document repeats a statement. */
 async function freeName(
   ports: Ports,
   user: string,

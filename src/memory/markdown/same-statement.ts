@@ -5,12 +5,12 @@ import { askedWords } from '../../search/searchable-text.ts'
 import { type StatementTexts, secretTold } from '../learn/secrets.ts'
 import type { Ports } from '../ports.ts'
 
-/** How many beliefs with the same words are compared. */
+/** Max beliefs with shared words to compare. */
 const maxCompared = 50
 
 /**
- * A name for a statement that was not given one: the name it is known by, or the derived name with a number if that belongs
- * to another statement. `same` is the belief that makes the statement already.
+ * The name for a statement without one: the name of `same`, the belief that already makes the statement, or else the derived
+ * name, with a number if it belongs to another statement.
  */
 export async function freeNameFor(
   ports: Pick<Ports, 'store'>,
@@ -55,8 +55,8 @@ export async function sameStatement(
 }
 
 /**
- * Throws when a text from a file contains a secret: many programs read files, so a secret in one must not become a
- * belief. A secret that the belief `known` contains already may stay.
+ * Throws if a text from a file contains a secret: many programs read files, so a secret in one must not become a belief. A secret
+ * that the belief `known` already contains may stay.
  */
 export function refuseSecret(told: StatementTexts, known: StatementTexts | null = null): void {
   const secret = secretTold(told, known)

@@ -13,9 +13,9 @@ type ListItem = Extract<Node, { type: 'list' }>['children'][number]
 
 /** One statement of a document, with its context in the document. */
 export type DocumentStatement = {
-  /** From 1. */
+  /** Line number, from 1. */
   readonly line: number
-  /** The name that was set in bold before it. */
+  /** The bold name before it. */
   readonly name: string | null
   readonly content: string
   readonly why: string
@@ -24,24 +24,24 @@ export type DocumentStatement = {
   readonly type: BeliefType | null
   /** The headings above it and the text that introduces its list; the nearest last. */
   readonly context: readonly string[]
-  /** Which part of the document it belongs to: statements of one section have the same. */
+  /** The number of its section in the document. Statements of one section have the same number. */
   readonly section: number
 }
 
-/** A line with more than 100 markers of quotes and lists. Parsing takes quadratic time in their number. */
+/** A line with more than 100 markers of quotes and lists, since parsing takes quadratic time in their number. */
 const tooDeep = /^(?:[ \t]{0,8}(?:>|[*+-][ \t]|\d{1,9}[.)][ \t])){101}/mu
 
-/** Every statement of a document: list items, paragraphs and rows of tables, in their own words. */
+/** Every statement of a document: list items, paragraphs and table rows, in the words of the document. */
 export function statementsIn(document: string): readonly DocumentStatement[] {
   if (tooDeep.test(document))
     throw invalid('The document nests quotes or lists more than 100 levels deep.', 'Reduce the nesting and try again.')
   return readDocument(withoutFrontMatter(document))
 }
 
-/** Earlier versions wrote another end. */
+/** Earlier versions wrote a different ending. */
 const introductionStart = introduction.slice(0, introduction.indexOf('.') + 1)
 
-/** Settings before the text are not part of it. Lines keep their numbers. */
+/** Replaces front matter with spaces, so that lines keep their numbers. */
 function withoutFrontMatter(document: string): string {
   const text = document.replace(/^\ufeff/u, '')
   const [matter] = /^(---|\+\+\+)[ \t]*\r?\n(?:.*\r?\n)*?\1[ \t]*(?:\r?\n|$)/u.exec(text) ?? []
@@ -109,7 +109,7 @@ function readDocument(text: string): readonly DocumentStatement[] {
     else add(lineOf(node), readItemText(text, []), context)
   }
 
-  /** A block of code belongs to the text right before it; without one it is named by its heading. */
+  /** A code block belongs to the text right before it. If there is none, the block is named after its heading. */
   function readCode(node: Node, context: readonly string[]): void {
     const code = dedent(sourceOf(node))
     const before = statements.at(-1)
@@ -175,7 +175,7 @@ function readDocument(text: string): readonly DocumentStatement[] {
   return statements
 }
 
-/** Reads the parts of a statement that our own files have: a bold name, why, aliases and scopes. */
+/** Reads the parts of a statement that files of Credence have: a bold name, why, aliases and scopes. */
 function readItemText(head: string, rest: readonly string[]) {
   const [first = '', ...more] = head.split('\n')
   const { name, content, why, aliases, scopes } = parseItem(
@@ -187,7 +187,7 @@ function readItemText(head: string, rest: readonly string[]) {
 
 const lineOf = (node: { readonly position?: Node['position'] }): number => node.position?.start.line ?? 1
 
-/** Lines of a paragraph in a list or quotation without their indentation and markers. */
+/** Removes the indentation and markers of the lines of a paragraph in a list or quotation. */
 const dedent = (text: string): string =>
   text
     .split(/\r\n|\n|\r/u)
@@ -195,7 +195,7 @@ const dedent = (text: string): string =>
     .join('\n')
     .trim()
 
-/** An entry of a table of contents, or a picture: it is a reference without a statement. */
+/** Whether a text is an entry of a table of contents, or a picture: a reference without a statement. */
 const isPointer = (text: string): boolean =>
   /^(?:\[\[?_?toc_?\]\]?|!?\[[^\]\n]*\](?:\(#[^)\n]*\)|\([^)\n]*\.(?:png|jpe?g|gif|svg|webp)\)))$/iu.test(text.trim())
 
@@ -204,7 +204,7 @@ type TableRow = { readonly name: string; readonly content: string; readonly row:
 
 const divider = /^\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?$/u
 
-/** The rows of a text that is a table; null when it is none. */
+/** The rows of a text that is a table; null if it is not one. */
 function tableRows(text: string): readonly TableRow[] | null {
   const lines = text.split('\n').map((line) => line.trim())
   const [header, rule, ...rows] = lines

@@ -4,7 +4,7 @@ import type { Embedder } from '../../search/embedder.ts'
 import type { CaredStore } from '../../search/store-port.ts'
 import { embedTexts } from '../conversation/meaning.ts'
 
-/** How often the store is checked for changes, of this process and of others. */
+/** How often the store is checked for changes by this process and others. */
 const pollMs = 3_000
 
 type Indexing = {
@@ -12,19 +12,19 @@ type Indexing = {
   readonly embedder: () => Promise<Embedder>
   /** The users and teams whose texts are indexed. */
   readonly owners: (store: CaredStore) => Promise<readonly string[]>
-  /** A lock file, so that of several processes one does the work; null for a store that only this process uses. */
+  /** A lock file, so that only one of several processes does the work; null for a store that only this process uses. */
   readonly lock: string | null
 }
 
 export type Indexer = {
   readonly stop: () => void
-  /** The reason why the last attempt failed; null if it did not. */
+  /** The reason why the last attempt failed; null if it succeeded. */
   readonly problem: () => string | null
 }
 
 /**
- * Computes missing vectors whenever the store has changed, until it is stopped. Never keeps the process alive, and reports failures
- * only by `problem`: without vectors, search and recall use words alone.
+ * Computes missing vectors whenever the store has changed, until it is stopped. Does not keep the process alive, and reports
+ * failures only through `problem`: without vectors, search and recall use words alone.
  */
 export function indexInBackground({ store, embedder, owners, lock }: Indexing): Indexer {
   const interruption = new AbortController()

@@ -3,7 +3,7 @@ import { meaningFor } from '../conversation/meaning-for.ts'
 import type { Ports } from '../ports.ts'
 import threshold from './belief-threshold.json' with { type: 'json' }
 
-/** Beliefs by meaning are few: each is a guess. */
+/** Max beliefs found by meaning. Each of them is a guess. */
 export const maxNearBeliefs = 5
 /** More are compared, because some belong to other scopes. */
 const maxCompared = 100
@@ -11,8 +11,8 @@ const maxCompared = 100
 export type NearBelief = { readonly beliefId: string; readonly cosine: number }
 
 /**
- * The beliefs of a user whose content is nearest to a message in meaning, best first, of every scope. None are found by a model
- * other than the one of this package, because `minCosine` was chosen for that one, by `scripts/calibrate-beliefs.ts`.
+ * The beliefs of a user, in any scope, whose content is nearest to a message in meaning, best first. Empty for any model other
+ * than the one of this package, for which `scripts/calibrate-beliefs.ts` chose `minCosine`.
  */
 export async function beliefsByMeaning(
   { store, embedder }: Pick<Ports, 'store'> & { readonly embedder: Ports['embedder'] | undefined },
@@ -24,5 +24,5 @@ export async function beliefsByMeaning(
   return store.beliefCosines(user, meaning.model, meaning, maxCompared)
 }
 
-/** From this cosine on, a belief counts as found by meaning. */
+/** The min cosine of a belief that is found by meaning. */
 export const minCosine = threshold.minCosine

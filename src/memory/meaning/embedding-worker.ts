@@ -7,7 +7,7 @@ import { openMiniLm } from '../../search/minilm/minilm.ts'
 export type WorkerRequest = {
   readonly id: number
   readonly texts: readonly string[]
-  /** Vectors of the texts, or of their words. */
+  /** Whether to compute vectors of the texts or of their words. */
   readonly of: 'texts' | 'words'
   readonly isBackground: boolean
 }
@@ -16,9 +16,9 @@ export type WorkerAnswer =
   | { readonly id: number; readonly problem: string }
 
 const opening = openMiniLm()
-// Reported by the requests that wait for it.
+// The requests that wait for the model report its failure.
 opening.catch(() => {})
-/** Questions under way. Indexing waits for them. */
+/** The number of questions in progress. Indexing waits for them. */
 let questions = 0
 
 async function answer({ id, texts, of, isBackground }: WorkerRequest): Promise<WorkerAnswer> {

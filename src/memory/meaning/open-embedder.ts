@@ -6,7 +6,7 @@ import { openMiniLm } from '../../search/minilm/minilm.ts'
 /** The model that needs nothing but npm. */
 export const defaultEmbedder = 'minilm'
 
-// The address may hold a port and a path; the model may hold a tag: openai:http://127.0.0.1:8080/v1:bge-m3:latest
+// The address may contain a port and a path, and the model a tag: openai:http://127.0.0.1:8080/v1:bge-m3:latest
 const openAi = /^openai:(?<url>https?:\/\/(?:\[[^\]]+\]|[^:/\s]+)(?::\d+)?(?:\/[^:\s]*)?):(?<model>\S+)$/u
 const ollama = /^ollama:(?<model>\S+)$/u
 
@@ -30,10 +30,10 @@ const Answer = z.object({
 const maxAtOnce = 64
 const patienceMs = 120_000
 
-/** A model on any server with OpenAI's `/v1/embeddings`. `name` is the name of the model in results. */
+/** A model on any server with OpenAI's `/v1/embeddings`. `name` is the model's name in results. */
 async function openHttpEmbedder(server: { url: string; model: string; name: string; apiKey: string | undefined }) {
   const { url: base, model, name, apiKey } = server
-  // Few runs need another model, so its client is loaded only then.
+  // Loaded here, because few runs need the client of another model.
   const { postJson } = await import('../../models/endpoint.ts')
   const { isLoopback } = await import('../../models/model-spec.ts')
   const url = endpointOf(base)

@@ -13,16 +13,16 @@ type Choice = {
 
 type Semantic = {
   readonly model: string
-  /** Recall does not wait until a model is loaded. */
+  /** Whether recall uses the model: it does not wait until a model is loaded. */
   readonly recallByMeaning: boolean
   /** The model for questions, and for indexing. */
   readonly questions: () => Promise<Embedder>
   readonly background: () => Promise<Embedder>
 }
 
-/** One embedding model for all memories of a process, because it is slow and large to load. */
+/** One embedding model for all memories of a process, because it is large and slow to load. */
 const opened = new Map<string, Promise<{ readonly questions: Embedder; readonly background: Embedder }>>()
-/** Texts whose vectors are kept: people ask for the next page, or the same thing again. */
+/** Max texts whose vectors are cached: people ask for the next page, or the same question again. */
 const maxQuestions = 100
 
 /** The embedding model of a memory; null if vectors are off. It is loaded with the first question. */
@@ -37,7 +37,7 @@ export function openSemantic({ semantic = 'off', semanticModel, isOneShot = fals
   const open = async () => {
     const { openEmbedder } = await import('./open-embedder.ts')
     const { cachedEmbedder } = await import('../../search/embedder.ts')
-    // A thread pays off in a long-running process.
+    // A thread is only worthwhile in a long-running process.
     const { questions, background } =
       isLocal && !isOneShot
         ? (await import('./worker-embedder.ts')).openWorkerEmbedder()
@@ -53,7 +53,7 @@ export function openSemantic({ semantic = 'off', semanticModel, isOneShot = fals
     const key = keyOf(isOneShot && !isLoaded())
     const found = opened.get(key) ?? open()
     opened.set(key, found)
-    // An endpoint that is away now may be there for the next call.
+    // An endpoint that is unavailable now may be available for the next call.
     found.catch(() => opened.delete(key))
     return found
   }

@@ -12,7 +12,7 @@ type Waiting = {
   readonly isBackground: boolean
 }
 
-/** The local model in its own thread. `background` yields to questions, and does not keep the process alive. */
+/** The local model in a separate thread. `background` yields to questions, and does not keep the process alive. */
 export function openWorkerEmbedder(): { readonly questions: Embedder; readonly background: Embedder } {
   const waiting = new Map<number, Waiting>()
   let worker: Worker | null = null
@@ -25,7 +25,7 @@ export function openWorkerEmbedder(): { readonly questions: Embedder; readonly b
     return found
   }
   function start(): Worker {
-    // The sources are TypeScript, the built files JavaScript.
+    // The source file is TypeScript; the built file is JavaScript.
     const file = `./embedding-worker.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`
     const started = new Worker(new URL(file, import.meta.url))
     started.on('message', (answer: WorkerAnswer) => {

@@ -8,24 +8,24 @@ import { beginning } from './write/shown.ts'
 
 /** MEMORY.md, open for changes. */
 export type OpenFile = {
-  /** The file on disk; null when it does not exist. */
+  /** The file on disk; null if it does not exist. */
   readonly live: LiveFile | null
   readonly document: MirrorDocument
-  /** Whether its lines are to be compared with the store: another program changed it, or edits in it are refused. */
+  /** Whether its lines must be compared with the store: another program changed it, or edits in it were refused. */
   readonly isChanged: boolean
-  /** For a changed file the version it was made from; null when that is not known. */
+  /** For a changed file, the version it was made from; null if that is unknown. */
   readonly base: MirrorDocument | null
 }
 
-/** Why a file cannot be relied on. */
+/** Why a sync must not use a file. */
 export type HeldFile = Pick<HeldMirror, 'kind' | 'file' | 'reason'> & { readonly live: LiveFile | null }
 
-/** The bytes of a replaced file that differ from `seen`, the text that has been merged; null if that is unknown. */
+/** The bytes of a late save to a replaced file. `seen`: the text that has been merged already; null if unknown. */
 export type LateSave = { readonly seen: string | null; readonly bytes: Buffer }
 
 type Reading = {
   readonly late: readonly LateSave[]
-  /** Whether an emptied file is meant to be empty. */
+  /** Whether an empty file was emptied on purpose. */
   readonly acceptsEmpty: boolean
   /** Called with a late save that could not be merged. */
   readonly onTorn: (late: Buffer) => void
@@ -50,17 +50,17 @@ export function readMirror(paths: MirrorPaths, state: MirrorState, reading: Read
     if (merged.isTorn) reading.onTorn(save.bytes)
   }
   const isUnchanged = isOurs && text === given
-  // The file was copied, restored or touched: with its new signature the next sync need not read it again.
+  // The file was copied, restored or touched. The next sync recognises it by the new signature without reading it.
   if (isUnchanged && known !== undefined) known.signature = live.signature
   if (!isUnchanged) text = withUnseenLines(paths, text)
-  // Lines that are refused are compared again with every change.
+  // Refused lines are compared again in every sync.
   const isChanged = !isUnchanged || state.refused.length > 0
-  // A file that is missing was not edited: none of its items count as removed.
+  // A missing file was not edited, so none of its items count as removed.
   const base = isChanged && live !== null ? baseOf(paths, text) : null
   return { live, document: new MirrorDocument(text), isChanged, base }
 }
 
-/** A person's own file stays as it is, and ours begins below it. */
+/** Adds our text below a person's own text, which does not change. */
 function adoptText(text: string): string {
   if (new MirrorDocument(text).version() !== null || text.trim() === '') return text
   const eol = text.includes('\r\n') ? '\r\n' : '\n'
@@ -68,7 +68,7 @@ function adoptText(text: string): string {
   return `${text}${gap}${versionMark(0)}${eol}`
 }
 
-/** An editor that saves an old copy has not deleted the lines that others wrote since: they are appended. */
+/** An editor that saves an old copy did not delete the lines that were written since, so they are appended. */
 function withUnseenLines(paths: MirrorPaths, text: string): string {
   const version = new MirrorDocument(text).version()
   const newest = loadBase(paths)
@@ -79,10 +79,10 @@ function withUnseenLines(paths: MirrorPaths, text: string): string {
 }
 
 /**
- * The text of the file with a late change merged in. Appended text is appended. A whole save of a file that only we have
- * written since is an old copy that was saved: it takes the place of our text. Otherwise the lines are appended that it
- * adds to `base`, the version it was made from. If it removes or changes lines as well, or its version is not known,
- * `isTorn` asks the caller to keep the save as a whole too. If it is unknown which part is merged already, none is merged.
+ * The text of the file with a late save merged in. If the save only appended text, that text is appended. If only we have written
+ * the file since, a whole save replaces our text. Otherwise the lines are appended that the save adds to `base`, the version it
+ * was made from; if it also removes or changes lines, or its version is unknown, `isTorn` asks the caller to keep the whole save
+ * too. If it is unknown which part is merged already, nothing is merged.
  */
 function mergeLate(
   live: { readonly text: string; readonly isOurs: boolean },
@@ -91,7 +91,7 @@ function mergeLate(
 ): { readonly text: string; readonly isTorn: boolean } {
   const text = decode(bytes)
   if (text === null) return { text: live.text, isTorn: true }
-  // A file that was created while ours was not in place has either appended lines only, or a whole save.
+  // While our file was not in place, another program created one: by appending lines, or by a whole save.
   const isWhole = seen === '' && new MirrorDocument(text).version() !== null
   if (seen !== null && text.startsWith(seen) && !isWhole)
     return { text: appendText(live.text, text.slice(seen.length)), isTorn: false }
@@ -100,7 +100,7 @@ function mergeLate(
   return { text: appendText(live.text, linesAdded(base ?? seen ?? '', text, live.text)), isTorn }
 }
 
-/** Lines that are in `after` and neither in `before` nor in `known`, as text. */
+/** The lines in `after` that are neither in `before` nor in `known`, as text. */
 function linesAdded(before: string, after: string, known: string): string {
   const present = new Set(splitLines(known))
   return diffArrays([...splitLines(before)], [...splitLines(after)])

@@ -7,7 +7,7 @@ import { MirrorDocument } from './write/document.ts'
 
 export type MirrorStatus = Awaited<ReturnType<typeof mirrorStatus>>
 
-/** Reads the state of a mirror, and changes nothing. */
+/** Reads the state of a mirror without changing anything. */
 export async function mirrorStatus({ store }: Pick<Ports, 'store'>, dir: string) {
   const paths = mirrorPaths(dir)
   const { file } = paths
@@ -36,14 +36,14 @@ export async function mirrorStatus({ store }: Pick<Ports, 'store'>, dir: string)
     /** Whether store and file agree and nothing waits for a person. */
     isInSync: !hasWork && state.held === null && problem === null,
     items: known?.items ?? 0,
-    /** Whether MEMORY.md shows only a part of the beliefs, because all of them would not fit. */
+    /** Whether MEMORY.md shows only some of the beliefs, because not all of them fit. */
     isPartial: document.blocks.some(({ kind }) => kind === 'note'),
     syncedAt: state.syncedAt,
     /** Changes of the store that the file does not show yet. */
     pendingEvents,
     /** Files that were changed since the last sync. */
     editedFiles,
-    /** List items of MEMORY.md outside of the managed sections. */
+    /** List items of MEMORY.md outside the managed sections. */
     leftAlone: isDamaged ? 0 : document.countOwnItems(),
     /** Edits of the file that wait for a person to accept or reject them. */
     undecided,
@@ -51,7 +51,7 @@ export async function mirrorStatus({ store }: Pick<Ports, 'store'>, dir: string)
     conflicts,
     /** Lines that could not become beliefs. */
     refused: state.refused,
-    /** Beliefs that came from the files and that no person has confirmed. At most 1000. */
+    /** Beliefs from MEMORY.md that no person has confirmed. At most 1000. */
     unconfirmed: await unconfirmedOf({ store }, state.user),
     problem,
     /** Whether other users of this machine may write to MEMORY.md. */

@@ -10,20 +10,21 @@ type MirrorSyncOptions = {
   readonly dir: string
   readonly user: string
   readonly authority: MirrorAuthority
-  /** Makes the mirror when there is none. */
+  /** Creates the mirror if there is none. */
   readonly make: boolean
-  /** Called when a sync failed, the mirror is held, or a conflict waits. The change itself is committed. */
+  /** Called if a sync failed, the mirror is held, or a conflict waits. The change itself has been committed. */
   readonly onProblem: (problem: Error) => void
 }
 
-/** A process that is still running syncs once more after this time, to read the replaced file again. */
+/** If the process is still running after this time, it syncs once more to read the replaced file again. */
 const secondSyncMs = 250
 
 const stateFile = (dir: string): string => join(dir, 'state', 'mirror', 'mirror.json')
 
 /**
- * The same ports, with the mirror synced after every commit, if there is one. A sync that fails is reported and left to the next one.
- * `catchUp` takes in edits of the file before a call; without edits it costs one look at the file. The sync is loaded when needed.
+ * Returns ports that sync the mirror, if there is one, after every commit. A failed sync is reported and left to the next one.
+ * `catchUp` reads edits of the file before a call; if there are none, it only checks the file once. The sync is loaded when
+ * needed.
  */
 export function syncOnCommit<AnyStore extends Store>(
   ports: Ports & { readonly store: AnyStore },
@@ -58,7 +59,7 @@ export async function syncIfThere(
   return (await syncQuietly(ports, { dir, user })).error
 }
 
-/** Syncs on demand, one sync at a time, and a moment later, or at the end, once more to read the replaced file again. */
+/** Syncs on demand, one sync at a time. A moment later, or at the end, syncs again to read the replaced file again. */
 function openSyncQueue(ports: Ports, { make, onProblem, ...request }: MirrorSyncOptions) {
   let reported: string | null = null
   let timer: NodeJS.Timeout | undefined
@@ -67,7 +68,7 @@ function openSyncQueue(ports: Ports, { make, onProblem, ...request }: MirrorSync
   let mustMake = make
   let mustSettle = false
 
-  /** A sync that has not begun yet will see this change too, so many changes at once share it. Syncs that already wait run first. */
+  /** A sync that has not begun includes this change too, so that many changes share one. Waiting syncs run first. */
   function sync(): Promise<void> {
     next ??= working.then(async () => {
       await nextTurn()
@@ -103,7 +104,7 @@ function openSyncQueue(ports: Ports, { make, onProblem, ...request }: MirrorSync
     isDue: (): boolean => mustMake || existsSync(stateFile(request.dir)),
     end: async (): Promise<void> => {
       if (mustMake) await sync()
-      // No sync may begin later, when the store is closed; the one under way may set the timer again.
+      // No sync may begin after the store is closed. The sync in progress may set the timer again.
       clearTimeout(timer)
       await working
       clearTimeout(timer)
@@ -144,8 +145,8 @@ function problemIn(synced: Synced | null): Error | null {
 }
 
 /**
- * Whether MEMORY.md differs from its last synced text. A held file counts only after it has changed again: it waits for
- * a person. Any other problem is left to the sync, which reports it.
+ * Whether MEMORY.md differs from its last synced text. If the mirror is held, it waits for a person, so the file counts only
+ * after another change. The sync reports any other problem.
  */
 async function isEdited(dir: string): Promise<boolean> {
   const { contentHashOf, signatureAt } = await import('./parse/read-file.ts')
@@ -154,7 +155,7 @@ async function isEdited(dir: string): Promise<boolean> {
     const { held, files } = JSON.parse(readFileSync(stateFile(dir), 'utf8'))
     const signature = signatureAt(file) ?? ''
     if (held !== null) return held.signature !== signature
-    // A copy of the memory has the same text.
+    // A copy of the memory has the same text with another signature.
     const { signature: known, hash } = files['MEMORY.md'] ?? {}
     return signature !== known && (signature === '' || contentHashOf(readFileSync(file)) !== hash)
   } catch {

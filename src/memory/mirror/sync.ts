@@ -29,13 +29,13 @@ import { hasReplaced, readReplaced, replaceFile, settleMs, settleReplaced } from
 export type MirrorRequest = {
   readonly dir: string
   readonly user: string
-  /** The author of edits of the file. Default `document`. */
+  /** The author of edits in the file. Default `document`. */
   readonly authority?: MirrorAuthority
-  /** Carries out a removal that would be held for review. */
+  /** Carries out a removal that would otherwise wait for a review. */
   readonly accept?: boolean
   /** How long to wait for another sync of the same mirror. Default 2000. */
   readonly waitMs?: number
-  /** Whether to wait until no program can be writing to the file that was replaced. Default true; else call it again. */
+  /** Whether to wait until no program can still write to the replaced file. Default true; otherwise sync again later. */
   readonly settle?: boolean
 }
 
@@ -46,14 +46,14 @@ export type Synced = {
   readonly file: string
   /** `MEMORY.md` if it was written. */
   readonly written: readonly string[]
-  /** How many changes came out of the file. */
+  /** The numbers of changes that came from the file. */
   readonly taken: Readonly<EditCounts>
   readonly refused: MirrorState['refused']
   /** Edits of the file that wait for a person to accept or reject them. */
   readonly undecided: readonly UndecidedEdit[]
-  /** Names of the files that keep saves of other programs which could not be merged. */
+  /** Names of the files with saves of other programs that could not be merged. */
   readonly conflicts: readonly string[]
-  /** List items of MEMORY.md outside of the managed sections. */
+  /** List items of MEMORY.md outside the managed sections. */
   readonly leftAlone: number
 }
 
@@ -62,7 +62,7 @@ const maxRounds = 8
 const maxRestlessWaits = 5
 
 /**
- * Merges store and file, in both directions. Makes the mirror when there is none.
+ * Merges store and file, in both directions. Creates the mirror if there is none.
  *
  * The data path of one round: read the file; find its base, the version it was made from; plan the merge of base, file
  * and store, item by item; commit the edits of the file to the store; show the beliefs of the store in the document;
@@ -81,7 +81,7 @@ export async function syncMirror(ports: Ports, request: MirrorRequest): Promise<
         `The mirror in ${paths.dir} shows the memory of "${state.user}", not of "${request.user}".`,
         `Use --user ${state.user}, or another directory.`,
       )
-    // Drafts of processes that died are rare, so only a sync that may take its time looks for them.
+    // Drafts of killed processes are rare, so only a sync that may take time looks for them.
     if (request.settle !== false) await sweepLeftovers(paths.dir)
     return await runSync(ports, paths, state, request)
   } finally {
@@ -89,7 +89,7 @@ export async function syncMirror(ports: Ports, request: MirrorRequest): Promise<
   }
 }
 
-/** Syncs after another operation, which must not fail because of it: errors are returned. */
+/** Syncs after another operation, which must not fail if the sync does: errors are returned. */
 export async function syncQuietly(ports: Ports, request: MirrorRequest) {
   const paths = mirrorPaths(request.dir)
   try {
@@ -153,8 +153,8 @@ async function runSync(ports: Ports, paths: MirrorPaths, state: MirrorState, req
   }
 
   /**
-   * Writes the document if its text is not the one on disk, and keeps the text as the base of the next merge. `left` are
-   * refused lines, with the belief of the store in their place.
+   * Writes the document if its text is not on disk already, and stores the text as the base of the next merge. `left`: the
+   * refused lines, each with the stored belief that it would change.
    */
   async function write({ document, live }: OpenFile, left: ReadonlyMap<ItemBlock, Belief | null>): Promise<boolean> {
     const mustWrite = document.version() === null || document.render() !== live?.text
@@ -165,7 +165,7 @@ async function runSync(ports: Ports, paths: MirrorPaths, state: MirrorState, req
       document.setVersion(state.version)
     }
     const content = document.render()
-    // The base of a refused line is the belief of the store, so that the line still counts as edited.
+    // The base has the stored belief in place of a refused line, so that the line still counts as edited.
     const instead = [...left].flatMap(([block, belief]) => (belief === null ? [] : [[block, belief] as const]))
     saveBase(paths, document, document.render(new Map(instead)))
     const signature = mustWrite ? await replaceFile(paths, live, content, ports.now()) : (live?.signature ?? '')
@@ -173,7 +173,7 @@ async function runSync(ports: Ports, paths: MirrorPaths, state: MirrorState, req
     return mustWrite
   }
 
-  /** Whether a file with missing lines was written so lately that its writer may not have finished. */
+  /** Whether a file with missing lines changes within a moment, so that its writer may not have finished. */
   async function isRestless(live: LiveFile | null): Promise<boolean> {
     if (restlessWaits >= maxRestlessWaits) return false
     restlessWaits += 1
@@ -211,7 +211,7 @@ async function runSync(ports: Ports, paths: MirrorPaths, state: MirrorState, req
   }
 }
 
-/** The events after the one with this number, newest first; for a new mirror only the newest. */
+/** The events after the one with this number, newest first; for a new mirror, only the newest event. */
 async function eventsSince(store: Store, user: string, number: number): Promise<readonly JournalEntry[]> {
   const events: JournalEntry[] = []
   for (let before: number | undefined; ; ) {
@@ -226,7 +226,7 @@ async function eventsSince(store: Store, user: string, number: number): Promise<
 
 async function forgottenIn(store: Store, user: string, events: readonly JournalEntry[]): Promise<readonly string[]> {
   const forgets = events.filter(({ kind }) => kind === 'forget')
-  // A list of events names only the first beliefs of each.
+  // A list of events contains only the first beliefs of each.
   const whole = await Promise.all(forgets.map(({ number }) => store.event(user, number)))
   return whole.flatMap((event) => event?.beliefIds ?? [])
 }

@@ -4,10 +4,10 @@ import { type MirrorRequest, type Synced, syncMirror } from './sync.ts'
 
 export type WatchRequest = Pick<MirrorRequest, 'dir' | 'user' | 'authority'> & { readonly signal: AbortSignal }
 
-/** File events get lost and the store sends none, so both are looked at. A sync without changes costs a few milliseconds. */
+/** File events get lost and the store sends none, so both are polled. A sync without changes takes a few milliseconds. */
 const pollMs = 500
 
-/** Syncs a mirror until the signal. Yields every sync that changed the file, the store or the review list, and every error. */
+/** Syncs a mirror until aborted. Yields every sync that changed the file, the store or the review list, and every error. */
 export async function* watchMirror(ports: Ports, { signal, ...request }: WatchRequest): AsyncGenerator<Synced | Error> {
   let reported = waitingText({ held: null, refused: [], undecided: [], conflicts: [] })
   while (!signal.aborted) {
@@ -26,6 +26,6 @@ const didSomething = ({ written, taken }: Synced): boolean =>
 
 type Waiting = Pick<Synced, 'held' | 'refused' | 'undecided' | 'conflicts'>
 
-/** The waiting decisions, as text that can be compared. */
+/** The waiting decisions as text, for comparison. */
 const waitingText = ({ held, refused, undecided, conflicts }: Waiting): string =>
   JSON.stringify([held?.file, held?.reason, refused, undecided.map(({ proposal }) => proposal.id), conflicts])

@@ -6,12 +6,12 @@ import { forget } from '../change/forget.ts'
 import { change, eraseChange } from '../change/transaction.ts'
 import type { Ports } from '../ports.ts'
 
-/** Begins every token, so that people and programs that look for secrets recognise one. */
+/** The prefix of every token, so that people and programs that look for secrets recognise one. */
 const tokenPrefix = 'credence_'
 const maxLabelLength = 100
 
 export type TokenRequest = Pick<AccessToken, 'kind' | 'person'> & Partial<Pick<AccessToken, 'scopes' | 'label'>>
-/** `secret` is the token itself, which is kept nowhere. */
+/** `secret` is the token itself, which is not stored. */
 export type NewToken = { readonly token: AccessToken; readonly secret: string }
 /** Whether the memory of a person or team that is removed is kept or erased. */
 export const memoryFates = ['keep', 'erase'] as const
@@ -25,14 +25,14 @@ export type AccessPorts = Ports & {
 /** Tokens have 256 random bits, so that a hash without salt reveals nothing. */
 const secretHashOf = (secret: string): string => createHash('sha256').update(secret).digest('hex')
 
-/** The token of a request, as the store has it now; null for one that is unknown or revoked. */
+/** The stored token that a request presents; null if it is unknown or revoked. */
 export const findToken = async (access: AccessStore, secret: string): Promise<FoundToken | null> =>
   secret.startsWith(tokenPrefix) ? access.findToken({ hash: secretHashOf(secret) }) : null
 
-/** A use is written down only this long after the one before, so that a busy token costs one write in this time. */
+/** Min time between two recorded uses of a token, so that a busy token does not cause a write for each request. */
 const useEveryMs = 600_000
 
-/** Notes that a token is being used. */
+/** Records that a token is being used. */
 export async function noteTokenUse(
   { access, now }: Pick<AccessPorts, 'access' | 'now'>,
   { id, lastUsedAt }: Pick<AccessToken, 'id' | 'lastUsedAt'>,
@@ -51,7 +51,7 @@ export function parseName(text: string, of: 'person' | 'team'): string {
   )
 }
 
-/** Adds a person. With `takeOver`, also if the name has a memory already, which is then theirs. */
+/** Adds a person. Throws if the name already has a memory, unless `takeOver` gives that memory to the person. */
 export async function addPerson(
   ports: AccessPorts,
   { name, takeOver = false }: { readonly name: string; readonly takeOver?: boolean },
@@ -62,7 +62,7 @@ export async function addPerson(
   throw conflict(`There is a person "${name}" already.`, '`credence people list` lists them.')
 }
 
-/** A new person or team must not get the memory that an earlier one of the same name left. */
+/** A new person or team must not get the memory of an earlier one with the same name. */
 export async function requireNoMemory({ store }: Ports, owner: string): Promise<void> {
   if ((await store.events(owner, { limit: 1, hearing: true })).length === 0) return
   throw conflict(
@@ -73,7 +73,7 @@ export async function requireNoMemory({ store }: Ports, owner: string): Promise<
 
 /** Removes a person, their tokens and memberships; the memory is kept or erased. */
 export async function removePerson(ports: AccessPorts, name: string, memory: MemoryFate): Promise<void> {
-  // First the tokens: nothing can be added while the memory is being erased.
+  // The tokens go first, so that nothing can be added while the memory is being erased.
   if (!(await ports.access.removePerson(name))) throw unknownPerson(name)
   if (memory === 'erase') await eraseMemory(ports, name)
 }
@@ -84,7 +84,7 @@ export async function createToken(ports: AccessPorts, request: TokenRequest): Pr
   throw unknownPerson(request.person ?? '')
 }
 
-/** A token for a person who has neither a token nor a memory, so that it opens nothing that exists. */
+/** A token for a person who has neither a token nor a memory, so that it gives no access to existing data. */
 export async function createFirstToken(ports: AccessPorts, person: string, label = ''): Promise<NewToken> {
   await requireNoMemory(ports, person)
   if ((await ports.access.tokens(person)).some(({ revokedAt }) => revokedAt === null))
@@ -111,7 +111,7 @@ function newToken(ports: AccessPorts, { kind, person, scopes = [], label = '' }:
   return { token, secret: `${tokenPrefix}${bytes(32).toString('base64url')}` }
 }
 
-/** Revokes a token. `person`: only if it is theirs. */
+/** Revokes a token. `person`: only if it belongs to them. */
 export async function revokeToken(
   { access, now }: Pick<AccessPorts, 'access' | 'now'>,
   id: string,
@@ -123,7 +123,7 @@ export async function revokeToken(
   throw notFound(`There is no token "${id.slice(0, 80)}".`, '`credence token list` lists them.')
 }
 
-/** Creates a team with its first owner. With `takeOver`, also if the name has a memory already. */
+/** Creates a team with its first owner. Throws if the name already has a memory, unless `takeOver` is set. */
 export async function createTeam(
   ports: AccessPorts,
   { name, owner, takeOver = false }: { readonly name: string; readonly owner: string; readonly takeOver?: boolean },
@@ -163,18 +163,18 @@ const unknownPerson = (name: string) =>
 const unknownTeam = (name: string) =>
   notFound(`There is no team "${name.slice(0, 80)}".`, '`credence team list` lists them.')
 
-/** The memory that a token opens, and its limits. */
+/** The memory that a token gives access to, and its limits. */
 export type Principal = {
   readonly tokenId: string
   readonly person: string
   readonly isAgent: boolean
-  /** Active if a request names no scope; for an agent, all scopes it may name. Team scopes come last. */
+  /** The active scopes of a request that names none. An agent may only name these. Team scopes come last. */
   readonly scopes: readonly string[]
-  /** The teams of the person; of an agent only those that its token names. */
+  /** The teams of the person; for an agent, only those that its token names. */
   readonly teams: readonly { readonly team: string; readonly role: Role }[]
 }
 
-/** The principal of a token that opens a memory; null for an administrator. */
+/** The principal of a token that gives access to a memory; null for an administrator. */
 export function principalOf({ id, kind, person, scopes, teams }: FoundToken): Principal | null {
   if (person === null || kind === 'admin') return null
   const isAgent = kind === 'agent'

@@ -33,7 +33,7 @@ export function teamPorts(ports: Ports, team: string): Ports {
   return { ...ports, checkCommit }
 }
 
-/** A team's memory as a member uses it: calls above their role are refused. */
+/** A team's memory for a member: calls that need a higher role are refused. */
 export function teamMemory(memory: Memory, { team, role }: { readonly team: string; readonly role: Role }): Memory {
   const guarded = Object.entries(least).map(([name, needed]) => {
     if (needed !== 'none' && roles.indexOf(role) >= roles.indexOf(needed)) return [name, memory[name as keyof Memory]]
@@ -44,14 +44,14 @@ export function teamMemory(memory: Memory, { team, role }: { readonly team: stri
     }
     return [name, name.startsWith('export') ? refuse : async () => refuse()]
   })
-  // Each entry is the call itself, or throws instead of it.
+  // Each entry is the call itself, or a function that throws.
   return { ...(Object.fromEntries(guarded) as Memory), close: memory.close }
 }
 
-/** A user of the memories of teams: a person, or an agent of theirs. */
+/** A user of team memories: a person, or an agent of theirs. */
 export type Member = {
   readonly person: string
-  /** Active if a call names no scope; includes team scopes. */
+  /** The active scopes of a call that names none, including team scopes. */
   readonly scopes: readonly string[]
   readonly teams: readonly { readonly team: string; readonly role: Role }[]
 }
@@ -68,7 +68,7 @@ export function memoryOfTeam(ports: Ports, { person, scopes, teams }: Member, te
     agent: null,
     author: { actor: author.actor, origin },
   })
-  // All memories of a member share one store, which is closed with their own.
+  // All memories of a member share one store, which is closed with the person's own memory.
   return teamMemory({ ...memory, close: async () => {} }, membership)
 }
 
@@ -84,9 +84,9 @@ export type JoinedMemory = { readonly own: Memory; readonly teams: ReadonlyMap<s
 type JoinOptions = { readonly agentShare?: number | undefined; readonly scopes?: readonly string[] }
 
 /**
- * A memory that recalls, searches and lists open decisions in all of them, and writes to the one that a scope or a belief belongs
- * to. The journal and undo are those of the first scope. Everything else concerns the person's own memory, which also stores the turns
- * of team scopes.
+ * Joins the memories. Recall, search and lists of open decisions include all of them; changes go to the one that a scope or a
+ * belief belongs to. The journal and undo are those of the first scope. Everything else uses the person's own memory, which also
+ * stores the turns of team scopes.
  */
 export function joinedMemory({ own, teams }: JoinedMemory, { agentShare, scopes = [] }: JoinOptions = {}): Memory {
   return {
@@ -108,7 +108,7 @@ export function joinedMemory({ own, teams }: JoinedMemory, { agentShare, scopes 
       const parts = split(options.scopes, teams)
       if (parts.teams.length === 0) return own.search(query, options)
       const { limit = 10, offset = 0 } = options
-      // Each may fill the page alone.
+      // Each memory may fill the page alone.
       const page = { ...options, offset: 0, limit: Math.min(100, offset + limit) }
       const results = [await own.search(query, { ...page, ...scopesOf(parts.own) })]
       if (options.in !== 'turns')
@@ -131,7 +131,7 @@ export function joinedMemory({ own, teams }: JoinedMemory, { agentShare, scopes 
 
 const scopesOf = (scopes: readonly string[] | undefined) => (scopes === undefined ? {} : { scopes })
 
-/** A team has no conversations: turns in a team scope are stored in the person's memory, for all scopes. */
+/** A team has no conversations: its turns are in the person's memory, in the other scopes or the universal one. */
 function ofPerson<Options extends { readonly scopes?: readonly string[] }>(options?: Options): Options | undefined {
   if (options?.scopes === undefined) return options
   const scopes = options.scopes.filter((scope) => teamOf(scope) === null)
@@ -141,7 +141,7 @@ function ofPerson<Options extends { readonly scopes?: readonly string[] }>(optio
 type Teams = JoinedMemory['teams']
 type Part = readonly [memory: Memory, scopes: readonly string[] | undefined]
 
-/** The scopes that go to the person's own memory, and those of each team. Without scopes, everything is asked. */
+/** The scopes of the person's own memory, and those of each team. Without scopes, every memory is asked. */
 function split(
   scopes: readonly string[] | undefined,
   teams: Teams,
@@ -161,7 +161,7 @@ function memberOf(teams: Teams, team: string): Memory {
   )
 }
 
-/** Calls that go to the memory of their scopes, which must be one. */
+/** Calls that go to the memory of their scopes, which must all belong to one memory. */
 function byScope(own: Memory, teams: Teams) {
   const memoryOf = (scopes: readonly string[] = []): Memory => {
     const named = new Set(scopes.map(teamOf))
@@ -185,7 +185,7 @@ function byScope(own: Memory, teams: Teams) {
   } satisfies Partial<Memory>
 }
 
-/** The waiting decisions of several memories. Each memory filters by scope; decisions go by the id of the belief. */
+/** The waiting decisions of several memories. Each filters by scope; a decision goes to the memory with the belief. */
 function decisions(memories: readonly Memory[]) {
   const everywhere = async <Item>(ask: (memory: Memory) => Promise<readonly Item[]>): Promise<readonly Item[]> =>
     (await Promise.all(memories.map(ask))).flat()
@@ -195,7 +195,7 @@ function decisions(memories: readonly Memory[]) {
     feedback: () => everywhere((memory) => memory.feedback()),
     review: async ({ limit = 50, offset = 0, ...filter } = {}) => {
       requirePage({ limit, offset })
-      // Each may fill the page alone.
+      // Each memory may fill the page alone.
       const page = { ...filter, limit: Math.min(1_000, offset + limit) }
       const pages = await everywhere(async (memory) => [await memory.review(page)])
       const items = pages
@@ -214,8 +214,8 @@ const referring = [
 ] as const satisfies readonly (keyof Memory)[]
 
 /**
- * Calls about one belief, which go to the memory that has it: the one of the first scope, the person's own, those of teams. The
- * journal is that of the first scope.
+ * Calls about one belief, which go to the memory that has it. The memory of the first scope is tried first, then the person's
+ * own, then those of teams. The journal is that of the first scope.
  */
 function byReference(own: Memory, teams: Teams, [first]: readonly string[]): Partial<Memory> {
   const home = teams.get(teamOf(first ?? '') ?? '') ?? own
@@ -227,7 +227,7 @@ function byReference(own: Memory, teams: Teams, [first]: readonly string[]): Par
         return memory
       } catch (error) {
         if (!(error instanceof MemoryError)) throw error
-        // The reference is ambiguous: the call itself reports the choices.
+        // The reference is ambiguous, so the call itself reports the choices.
         if (error.code === 'conflict') return memory
         if (error.code !== 'not_found') throw error
       }
@@ -242,7 +242,7 @@ function byReference(own: Memory, teams: Teams, [first]: readonly string[]): Par
     },
   ])
   return {
-    // Each forwards the arguments and result of the call of the same name.
+    // Each function forwards to the call of the same name.
     ...(Object.fromEntries(calls) as Partial<Memory>),
     undo: (event, options) => home.undo(event, options),
     events: (options) => home.events(options),
@@ -252,16 +252,16 @@ function byReference(own: Memory, teams: Teams, [first]: readonly string[]): Par
   }
 }
 
-/** One context: the person's own lines come first, relevant ones by score, within one budget. */
+/** Merges contexts within one budget: the person's own lines first, relevant ones by score. */
 function mergeContexts(contexts: readonly Context[], limits: ReturnType<typeof parseBudget>): Context {
   const [own, ...shared] = contexts as [Context, ...Context[]]
   const budget = new ContextBudget(limits)
   const questions = budget.takeQuestions(contexts.flatMap((one) => one.questions))
   const pinned = budget.takePinned(contexts.flatMap((one) => one.pinned))
-  // The sort is stable: of equal scores the person's own come first. Participants of a relation have the score 0.
+  // The sort is stable, so that of equal scores the person's own come first. Participants of a relation have the score 0.
   const byScore = contexts.flatMap((one) => one.relevant).toSorted((a, b) => b.score - a.score)
   const relevant = budget.takeRelevant(byScore)
-  // Each has at most as many lines as one message may have.
+  // No context has more lines than one message may have.
   const maxLines = Math.max(...contexts.map(({ quotes, perhaps }) => quotes.length + perhaps.length))
   const nearest = contexts.flatMap((one) => one.perhaps).toSorted((one, other) => other.cosine - one.cosine)
   const perhaps = budget.takeRelevant(nearest.slice(0, maxLines - own.quotes.length))
@@ -279,7 +279,7 @@ function mergeContexts(contexts: readonly Context[], limits: ReturnType<typeof p
   }
 }
 
-/** The person's standing statements, then those of teams, each with the team before it, as far as they fit. */
+/** The person's standing statements, then those of teams, each after the name of its team, as far as they fit. */
 function joinedPrelude(own: Prelude | null, shared: readonly Context[], most: number): Prelude | null {
   const lines = own?.text.split('\n') ?? []
   const beliefIds = [...(own?.beliefIds ?? [])]

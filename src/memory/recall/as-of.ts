@@ -4,13 +4,12 @@ import { parseTime } from '../../local-time.ts'
 import { partsOf } from '../../search/slices.ts'
 import type { Ports, Store } from '../ports.ts'
 
-/** Other work of the process waits until this many beliefs are written. */
+/** After this many beliefs, other work of the process gets a turn. */
 const beliefsAtOnce = 100
 
 /**
- * The memory of a user as it was at a time: beliefs as the journal had them, and turns up to then. Text forgotten since
- * is missing. Read-only; takes time in proportion to the journal. Closing its store frees the memory, and leaves the store of
- * `ports` open.
+ * The memory of a user as it was at a time: the beliefs of the journal and the turns up to then. Text forgotten since is missing.
+ * Read-only; takes time in proportion to the journal. Closing its store frees the memory, and leaves the store of `ports` open.
  */
 export async function asOf(ports: Ports, user: string, time: string): Promise<Ports> {
   const until = parseTime('until', time)
@@ -40,7 +39,7 @@ export async function asOf(ports: Ports, user: string, time: string): Promise<Po
   return { ...ports, store: { ...past, ...said, commit: refuse }, now: () => new Date(until) }
 }
 
-/** Turns are never changed, so those of the store itself are read. */
+/** Turns never change, so they are read from the store itself. */
 const turnReads = [
   ...(['knownTurns', 'getTurn', 'listTurns', 'listSessions', 'turnPostings', 'turnSpeakers', 'lastStep'] as const),
   ...(['unitsAround', 'turnsAt', 'turnCosines', 'vectorsAt', 'hasVectors'] as const),

@@ -24,7 +24,7 @@ export class ContextBudget {
     this.#limits = limits
   }
 
-  /** Open questions do not count as beliefs. They take their characters first, so that beliefs never crowd them out. */
+  /** Open questions do not count as beliefs. They take their characters first, so that beliefs cannot crowd them out. */
   takeQuestions(questions: readonly Belief[]): readonly Belief[] {
     let taken = 0
     return questions.filter((question) => {
@@ -45,7 +45,7 @@ export class ContextBudget {
   takeRelevant<One extends { readonly belief: Belief; readonly score?: number }>(
     relevant: readonly One[],
   ): readonly One[] {
-    // Last, so that no belief of an agent, however long, takes the place of another.
+    // Beliefs of agents come last, so that even a long one does not take the place of another belief.
     const [ofAgents, others] = [
       relevant.filter(({ belief }) => isByAgent(belief)),
       relevant.filter(({ belief }) => !isByAgent(belief)),
@@ -67,7 +67,7 @@ export class ContextBudget {
     return isTaken
   }
 
-  /** The share of agents is one of beliefs and of characters; one belief may be longer, or it could never be recalled. */
+  /** The share of agents limits beliefs and characters. A single belief may be longer, or it could never be recalled. */
   #isShareTaken(length: number): boolean {
     const { maxBeliefs, maxFromAgents, maxCharacters } = this.#limits
     if (this.#fromAgents >= maxFromAgents) return true
@@ -75,7 +75,7 @@ export class ContextBudget {
     return this.#fromAgents > 0 && this.#charactersFromAgents + length > maxLength
   }
 
-  /** `reached`: the limit that keeps the belief out whatever its length. */
+  /** `reached`: a limit that keeps the belief out regardless of its length. */
   #take(belief: Belief, score: number | null, reached: LeftOut['limit'] | null): boolean {
     const length = lengthOf(belief)
     const limit = reached ?? (this.#characters + length > this.#limits.maxCharacters ? 'maxCharacters' : null)
@@ -112,13 +112,13 @@ export function parseBudget(given: Partial<Budget> = {}, agentShare = 0.25): Bud
 /** Only a person's own words, or words that a person accepted, are shown under this title. */
 export const preludeTitle = 'Preferences and standing instructions'
 
-/** More than this many standing beliefs never fit; the least recently reinforced ones are left out. */
+/** Max standing beliefs to read. More never fit; the least recently reinforced ones are left out. */
 export const maxPreludeBeliefs = 40
 
-/** The prelude that was last made of each list of beliefs. */
+/** The last prelude of each list of beliefs. */
 const preludes = new WeakMap<readonly Belief[], { readonly maxCharacters: number; readonly prelude: Prelude | null }>()
 
-/** The prelude of a list of beliefs, made once: stores return the same list as long as nothing has changed. */
+/** The prelude of a list of beliefs, cached: stores return the same list until something changes. */
 export function preludeOf(standing: readonly Belief[], maxCharacters: number): Prelude | null {
   const known = preludes.get(standing)
   if (known?.maxCharacters === maxCharacters) return known.prelude
@@ -128,12 +128,12 @@ export function preludeOf(standing: readonly Belief[], maxCharacters: number): P
 }
 
 /**
- * Standing instructions and preferences as one text: as many statements as fit, in the order given; then what to do
- * about each, where that still fits. Beliefs that are not settled are left out, and those that no person vouches for.
+ * Standing instructions and preferences as one text: as many statements as fit, in the given order, then the `why` of each, if
+ * there is room. Leaves out exploratory beliefs and those that only agents wrote.
  */
 function makePrelude(standing: readonly Belief[], maxCharacters: number): Prelude | null {
   const lines: { belief: Belief; text: string }[] = []
-  // Every line but the first costs a line break as well.
+  // Every line except the first also costs a line break.
   let left = maxCharacters + 1
   for (const belief of standing) {
     const text = statementOf(belief)

@@ -13,8 +13,8 @@ export type Budget = {
   /** Default 10. */
   readonly maxPinned: number
   /**
-   * Pinned and relevant beliefs that an agent, a tool or a model wrote. Default a quarter of `maxBeliefs`, so that planted
-   * beliefs cannot crowd out what the person said, while a memory that only agents write is still recalled from.
+   * Max pinned and relevant beliefs that an agent, a tool or a model wrote. Default a quarter of `maxBeliefs`, so that planted
+   * beliefs cannot crowd out the person's statements, while a memory that only agents write still gives results.
    */
   readonly maxFromAgents: number
   /** Open questions do not count as beliefs. Default 15. */
@@ -23,7 +23,7 @@ export type Budget = {
   readonly maxCharacters: number
   /** Characters of the persona prelude. Default 2000. */
   readonly maxPrelude: number
-  /** The number of sure quotes, 0 to 3; 0 also turns off those that may help. Default 3. */
+  /** Max sure quotes, 0 to 3; 0 also turns off quotes that may help. Default 3. */
   readonly maxQuotes: number
 }
 
@@ -37,15 +37,15 @@ export const defaultBudget: Budget = {
   maxQuotes: 3,
 }
 
-/** The limits that keep single beliefs out. */
+/** The limits that can keep out a single belief. */
 export type BudgetLimit = Exclude<keyof Budget, 'maxPrelude' | 'maxQuotes'>
 
-/** Words of the message that a form was found in. Offsets are of characters in the message. */
+/** Words of the message that match a form. Offsets count the characters of the message. */
 export type MatchedWords = {
   readonly text: string
   readonly start: number
   readonly end: number
-  /** The known word that the written one was taken for. */
+  /** A word of the message that was read as a typo of a known word. */
   readonly typo: { readonly written: string; readonly meant: string } | null
 }
 
@@ -54,7 +54,7 @@ export type MatchedForm = {
   readonly field: Clause['field']
   readonly form: string
   readonly words: readonly MatchedWords[]
-  /** How many beliefs in view these words can mean, of how many. */
+  /** The number of beliefs in view that these words can mean, out of `population`. */
   readonly holders: number
   readonly population: number
   readonly explanation: Explanation
@@ -67,8 +67,8 @@ export type RelevantBelief = {
   readonly explanation: Explanation
   readonly matches: readonly MatchedForm[]
   /**
-   * Id of the belief that led to it: the named relation that it takes part in, or a belief that it replaced and a quote
-   * states. Null when the message names the belief itself.
+   * Id of the belief that led to it: a named relation that it takes part in, or its predecessor, if a quote states that. Null if
+   * the message names the belief itself.
    */
   readonly through: string | null
 }
@@ -76,12 +76,12 @@ export type RelevantBelief = {
 /** A belief that the message does not name, but whose content is near to it in meaning. The agent may ignore it. */
 export type PerhapsBelief = {
   readonly belief: Belief
-  /** Of its content with the message, and the least cosine that is shown. */
+  /** The cosine of its content with the message, and the min cosine of shown beliefs. */
   readonly cosine: number
   readonly minCosine: number
 }
 
-/** A sentence of a turn, shown unasked because it probably helps with the message. */
+/** A sentence of a turn that is shown because it probably helps with the message. */
 export type Quote = {
   readonly text: string
   /** `sure`: very likely an answer, in the person's own words. `perhaps`: background that the agent may ignore. */
@@ -94,25 +94,25 @@ export type Quote = {
   readonly speaker: string | null
   readonly role: TurnRole
   readonly at: string
-  /** Of the turn. */
+  /** The UTC offset of the turn. */
   readonly utcOffset: number | null
-  /** A person sent it, low in a message or after much other text, so it may be from somewhere else. */
+  /** Whether the person may have pasted it: it was far down in a message or after much other text. */
   readonly perhapsPasted: boolean
-  /** A newer quote about the same thing comes before it. */
+  /** A newer quote about the same thing comes before this one. */
   readonly earlier: boolean
   /** When the person corrected it; the correction is among the beliefs of the context. */
   readonly correctedAt: string | null
   /** The log odds of the probability, and the sum behind them. */
   readonly score: number
   readonly explanation: Explanation
-  /** Words of the message in the quote, and in the turns next to it. */
+  /** Words of the message that are in the quote, and in the turns next to it. */
   readonly shared: readonly string[]
   readonly nearby: readonly string[]
 }
 
-/** Why these quotes were chosen, or none. */
+/** The reasons why these quotes, or none, were chosen. */
 export type QuoteDecision = {
-  /** The words of the message that count, and those of them that no turn has. */
+  /** The words of the message that count, and those among them that no turn contains. */
   readonly asked: readonly string[]
   readonly unknown: readonly string[]
   /** The probability that one of the best turns helps, and the threshold of each level. */
@@ -126,7 +126,7 @@ export type QuoteDecision = {
   readonly unclear: readonly string[]
 }
 
-/** A lower confidence is shown to the agent. */
+/** A confidence below this is shown to the agent. */
 export const lowConfidence = 0.65
 
 /** Standing instructions and preferences, as one text. */
@@ -144,12 +144,12 @@ export type NearMissReason =
   | { readonly kind: 'proposed'; readonly for: string }
   | { readonly kind: 'candidate' }
 
-/** A belief that is in every context, and that the message also names. */
+/** A belief of every context that the message also names. */
 export type NamedAnyway = { readonly beliefId: string; readonly matches: readonly MatchedForm[] }
 
 export type NearMiss = { readonly belief: Belief; readonly reason: NearMissReason; readonly score: number | null }
 
-/** What recall returns: everything that belongs in an agent's context for one message, and nothing else. */
+/** The result of recall: everything that belongs in an agent's context for one message, and nothing else. */
 export type Context = {
   readonly user: string
   readonly agent: string | null
@@ -159,20 +159,20 @@ export type Context = {
   readonly pinned: readonly Belief[]
   readonly relevant: readonly RelevantBelief[]
   readonly questions: readonly Belief[]
-  /** Quotes of turns that help with the message, the sure ones first; mostly none. */
+  /** Quotes of turns that help with the message, the sure ones first; usually empty. */
   readonly quotes: readonly Quote[]
-  /** The nearest first. Together with the quotes at most three for a question and five for a request. */
+  /** Beliefs near in meaning, nearest first. With the quotes, at most three for a question and five for a request. */
   readonly perhaps: readonly PerhapsBelief[]
-  /** The message has more than 32,000 characters, so that only its first and last 16,000 were read. */
+  /** Whether the message has more than 32,000 characters, so that only its first and last 16,000 were read. */
   readonly isMessageCut: boolean
-  /** Only when asked for. */
+  /** Only if requested. */
   readonly nearMisses?: readonly NearMiss[]
-  /** Only together with near misses. */
+  /** Only if near misses are requested. */
   readonly namedAnyway?: readonly NamedAnyway[]
   readonly quoteDecision?: QuoteDecision
 }
 
-/** Follows the speaker of an outdated quote; empty for any other. */
+/** The mark after the speaker of an outdated quote; empty for other quotes. */
 export const correctionMark = (correctedAt: string | null): string =>
   correctedAt === null ? '' : ` (corrected on ${localDay(correctedAt)})`
 
@@ -183,7 +183,7 @@ export const olderThanQuote = 'older than a quote above'
 export const hasOlderThanQuote = (ages: ReadonlyMap<string, readonly string[]>): boolean =>
   [...ages.values()].some((marks) => marks.includes(olderThanQuote))
 
-/** Ids of the beliefs in a context, without those of the prelude, and without those that are only perhaps relevant. */
+/** Ids of the beliefs in a context, without those of the prelude and those that are only perhaps relevant. */
 export const idsIn = ({ pinned, relevant, questions }: Context): ReadonlySet<string> =>
   new Set([...pinned, ...questions, ...relevant.map(({ belief }) => belief)].map(({ id }) => id))
 

@@ -12,8 +12,8 @@ export type FeedbackItem = FeedbackCount & ({ readonly belief: Belief } | { read
 export type FeedbackRequest = BeliefReference & { readonly author: Author; readonly verdict: FeedbackVerdict }
 
 /**
- * Counts that a recalled belief or turn was useful to the person, or was not. Only a person can. The counts are a report: nothing
- * that is recalled depends on them.
+ * Counts whether a recalled belief or turn was useful to the person. Only a person can give feedback. The counts are a report:
+ * recall does not depend on them.
  */
 export async function giveFeedback(ports: Ports, request: FeedbackRequest): Promise<FeedbackItem> {
   const { user, verdict, author } = request

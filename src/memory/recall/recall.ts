@@ -35,7 +35,7 @@ export type RecallRequest = {
   readonly message: string
   readonly agent?: string | null
   readonly budget?: Partial<Budget>
-  /** Also lists the beliefs that were mentioned but left out, and why. */
+  /** Also lists beliefs that the message mentions but the context leaves out, and why. */
   readonly nearMisses?: boolean
   /** Recalls from the state of the memory at this time. */
   readonly asOf?: string
@@ -44,8 +44,9 @@ export type RecallRequest = {
 }
 
 const maxNearMisses = 50
+/** Max time that a recall waits for the vector of its message, for example while the model is loaded. */
 const defaultWaitMs = 300
-/** Candidates that are loaded in search of some that no agent wrote. */
+/** Max candidates to load in search of beliefs that no agent wrote. */
 const maxLoaded = 1_000
 
 /** Assembles the beliefs that belong in an agent's context for one message, and only those. */
@@ -207,8 +208,8 @@ type Shown = {
 }
 
 /**
- * The near beliefs that are shown as perhaps relevant, as many as the quotes leave lines for. None that the message names: its name
- * or alias decides about it. None that a quote repeats.
+ * The near beliefs that are shown as perhaps relevant: as many as the quotes leave lines for. Leaves out beliefs that the message
+ * names, because their name or alias decides about them, and beliefs that a quote repeats.
  */
 async function perhapsAmong(
   store: Store,
@@ -235,7 +236,7 @@ async function perhapsAmong(
     .slice(0, Math.max(0, maxLinesFor(endsOf(message)) - quotes.length))
 }
 
-/** Only the quotes with every newer quote that has to come before them. */
+/** Only those quotes whose newer quotes, which have to come first, are shown too. */
 function withNewer(quotes: readonly PushedQuote[]): readonly PushedQuote[] {
   const shown = new Set<string>()
   return quotes.filter(({ turn, newer }) => {
@@ -286,7 +287,7 @@ async function withOvertaken(
     : (await import('../../search/turns/quotes.ts')).markOvertaken(quotes, stated, endsOf(message))
 }
 
-/** Loaded when something can be quoted: a one-shot command pays for every module. */
+/** Loaded only if something can be quoted: a one-shot command pays for every module. */
 let quotesModule: Promise<typeof import('../../search/turns/push.ts')> | undefined
 const loadQuotes = () => {
   quotesModule ??= import('../../search/turns/push.ts')
@@ -299,10 +300,10 @@ type Pins = {
   readonly pinnedIds: ReadonlySet<string>
 }
 
-/** The pins that were last made of each list of beliefs. */
+/** The sorted pins of each list of beliefs. */
 const knownPins = new WeakMap<readonly Belief[], Pins>()
 
-/** Pinned beliefs in the order in which they are shown, made once: stores return the same list as long as nothing has changed. */
+/** Pinned beliefs in the order in which they are shown, cached: stores return the same list until something changes. */
 function pinsInOrder(pinned: readonly Belief[]): Pins {
   const known = knownPins.get(pinned)
   if (known !== undefined) return known
@@ -318,7 +319,7 @@ function pinsInOrder(pinned: readonly Belief[]): Pins {
 
 type Candidate = { readonly belief: Belief; readonly link: Link; readonly score: number; readonly scored: Score }
 
-/** Best first. Only as many are loaded as could still fit, ties included. */
+/** The candidates, best first. Loads only as many as could still fit, including ties. */
 async function rankedCandidates(
   store: Store,
   { links, population }: Linked,
@@ -344,7 +345,7 @@ async function rankedCandidates(
     inReach = scored.filter(({ score }) => score.value >= lowest)
     const ids = inReach.slice(known).map(({ link }) => link.posting.beliefId)
     for (const part of partsOf(ids)) {
-      // It may have changed since the message was linked, which takes several slices for a long message.
+      // A belief may have changed since the message was linked, which takes several slices for a long message.
       for (const belief of await store.getMany(view.user, part))
         if (isCurrent(belief) && isInView(belief, view)) beliefs.set(belief.id, belief)
       if (slices.isOver) await slices.pause()
@@ -391,7 +392,7 @@ const byRecency = (a: Belief, b: Belief): number =>
   compareStrings(a.scopes.join(' '), b.scopes.join(' ')) ||
   compareStrings(a.id, b.id)
 
-/** One hop from every relation that was named: its participants in view, after everything named directly. */
+/** The participants in view of every relation that the message names, after everything that it names directly. */
 async function participantsOf(
   store: Store,
   view: Viewpoint,
@@ -415,7 +416,7 @@ async function participantsOf(
 const isInView = ({ agent, scopes }: Belief, view: Viewpoint): boolean =>
   isVisibleTo(agent, view.agent) && scopes.some((scope) => view.scopes.includes(scope))
 
-/** A participant is an id, or else the name or alias of beliefs in view. */
+/** A participant is an id, or otherwise the name or alias of beliefs in view. */
 async function participants(store: Store, view: Viewpoint, relation: Belief): Promise<readonly Belief[]> {
   const byId = new Map((await store.getMany(view.user, relation.participants)).map((belief) => [belief.id, belief]))
   const found: Belief[] = []
@@ -432,7 +433,7 @@ async function participants(store: Store, view: Viewpoint, relation: Belief): Pr
   return found
 }
 
-/** A relation follows a corrected participant to its successor as long as that still answers to the old name. */
+/** Follows a corrected participant of a relation to its successor, as long as the successor still has the old name. */
 async function successorByName(store: Store, belief: Belief): Promise<Belief> {
   const key = nameKey(belief.name)
   let successor = belief
@@ -446,7 +447,7 @@ async function successorByName(store: Store, belief: Belief): Promise<Belief> {
   return successor
 }
 
-/** Whether a belief in the context says the same as a quote, or one of the two texts contains the other. */
+/** Whether a belief in the context makes the same statement as a quote, or one of the two texts contains the other. */
 function isShownAlready(
   quote: string,
   standing: readonly Belief[],

@@ -83,10 +83,10 @@ const section = (title: string, items: readonly string[]): string =>
   items.length === 0 ? '' : [`## ${title}`, ...items].join('\n')
 
 /**
- * The age of shown beliefs, by id, if it matters. Beliefs of one scope that give two values of one thing have the day of
- * their statement, and all but the newest are marked as earlier; a person's belief only if a person stated the newer one.
- * A belief that is older than a quote of the person is marked too, since the quote may have changed it; the quotes then come
- * first.
+ * The age marks of shown beliefs, by id, if their age matters. Beliefs of one scope that give different values of one thing show
+ * the day of their statement, and all but the newest are marked as earlier; a person's belief only if a person stated the newer
+ * one. A belief that is older than a quote of the person is marked too, because the quote may have changed it; the quotes are
+ * then shown first.
  */
 export function agesOf({
   pinned,
@@ -116,7 +116,7 @@ export function agesOf({
   return new Map(ages.filter(([, marks]) => marks.length > 0))
 }
 
-/** A belief as one line of a list, fit for a prompt. */
+/** A belief as one list item of a prompt. */
 export function beliefLine(belief: Belief, age: readonly string[] = []): string {
   const { actor, origin } = belief.provenance
   const team = teamOf(belief.user)
@@ -132,13 +132,13 @@ export function beliefLine(belief: Belief, age: readonly string[] = []): string 
     ...(belief.status === 'exploratory' && belief.type !== 'open_question' ? ['not settled'] : []),
     ...(belief.confidence < lowConfidence ? [`confidence ${belief.confidence}`] : []),
   ]
-  // Before everything else, so that no name can speak before its author is known.
+  // The marks come first, so that a reader knows the author before the name.
   const marks = doubts.length === 0 ? '' : `(${doubts.join(', ')}) `
   const why = belief.why === '' ? '' : ` [${safe(belief.why)}]`
   return `- ${marks}${safe(saidName(belief.name))}: ${safe(belief.content)}${why}`
 }
 
-/** A quote as one line of a list, with its day and speaker. */
+/** A quote as one list item, with its day and speaker. */
 export function quoteLine({
   text,
   at,
@@ -149,14 +149,14 @@ export function quoteLine({
   earlier,
   correctedAt,
 }: Omit<ShownQuote, 'turn' | 'session' | 'level'>): string {
-  // Any program may give the speaker of an answer any name, also that of the person.
+  // Any program may give the speaker of an answer any name, even the person's.
   const who = role === 'user' ? (speaker ?? 'the person') : [role, label(speaker ?? '')].join(' ').trim()
   const doubt = perhapsPasted ? ' (perhaps pasted)' : ''
   const before = earlier && correctedAt === null ? 'earlier, ' : ''
   return `- ${before}${localDay(at, utcOffset)}, ${safe(who)}${doubt}${correctionMark(correctedAt)}: "${safe(text)}"`
 }
 
-/** A name that a program or a file gave itself: too short to say anything, and without the brackets of a mark. */
+/** The name that a program or file gave itself, too short for a message and without the brackets of a mark. */
 function label(name: string): string {
   const words = safe(name.replace(/[()[\]{}]/gu, ' ')).split(' ')
   const shown = Array.from(words.slice(0, maxLabelWords).join(' ')).slice(0, maxLabelLength).join('')
@@ -167,7 +167,7 @@ const maxLabelWords = 2
 const maxLabelLength = 60
 
 /**
- * On one line, without invisible characters and with angle brackets of any width replaced, so that no text can open or
+ * The text on one line, without invisible characters and with angle brackets of any width replaced, so that it cannot open or
  * close a tag.
  */
 export const safe = (text: string): string =>
@@ -178,10 +178,10 @@ export const safe = (text: string): string =>
         .replace(/[>＞﹥]/gu, '›')
         .trim()
 
-/** Most texts are safe as they are: words of plain characters with one space between them, without angle brackets. */
+/** Most texts are safe already: words of plain characters with one space between them, without angle brackets. */
 const isSafeAscii = /^[!-;=?-~]+(?: [!-;=?-~]+)*$/
 
-/** A text without invisible characters, but for line breaks and the single joiners and marks that some scripts and emoji need. */
+/** A text without invisible characters, except line breaks and single joiners and marks of some scripts and emoji. */
 export const visibleText = (text: string): string =>
   text
     .toWellFormed()

@@ -10,7 +10,7 @@ export type Said = { readonly turn: string; readonly role: TurnRole; readonly at
 
 /** Why a sentence is no longer true: a belief that stated it was replaced or settled. */
 export type Retirement = {
-  /** When that happened. */
+  /** When the belief was replaced or settled. */
   readonly at: string
   /** The belief that the sentence stated. */
   readonly old: Belief
@@ -20,7 +20,7 @@ export type Retirement = {
 
 type View = { readonly user: string; readonly agent: string | null; readonly scopes: readonly string[] | null }
 
-/** Max beliefs with the words of a sentence that are compared with it. */
+/** Max beliefs with words of a sentence to compare with it. */
 const maxCompared = 50
 
 /** The retirement of a sentence; null if it may be shown as it is. */
@@ -30,7 +30,7 @@ export async function retirementOf(store: Store, view: View, said: Said): Promis
   const query = { ...view, words, atLeast: 2, includeRetired: true, limit: maxCompared }
   const ids = (await store.matchText(query)).map(({ beliefId }) => beliefId)
   const stating = (await store.getMany(view.user, ids)).filter((belief) => states(said, belief))
-  // The person may have gone back to it.
+  // The person may have returned to the old statement.
   if (stating.length === 0 || stating.some(isCurrent)) return null
   for (const old of stating) {
     const retirement = await retirementBy(store, view, old)
@@ -69,7 +69,7 @@ async function retirementBy(store: Store, view: View, old: Belief): Promise<Reti
   return { at: chain[0]?.provenance.at ?? old.updatedAt, old, current: isInView ? head : null }
 }
 
-/** A person's statement is only replaced by a person's. */
+/** Only a person's statement replaces a person's statement. */
 function isByAuthority({ old, current }: Retirement, { role }: Said): boolean {
   return role !== 'user' || authorityOf(current ?? old) === 'person'
 }

@@ -31,21 +31,21 @@ export type SearchRequest = BeliefSearch &
 export type BeliefSearch = {
   readonly user: string
   readonly query: string
-  /** Only these scopes and their ancestors; every scope of the user when left out. */
+  /** Only these scopes and their ancestors. Default: every scope of the user. */
   readonly scopes?: readonly string[]
   readonly agent?: string | null
   readonly types?: readonly BeliefType[]
   readonly statuses?: readonly Status[]
-  /** The last word may be incomplete: beliefs with a word that begins like it are found too. Default false. */
+  /** The last word may be incomplete: beliefs with a word that begins with it are found too. Default false. */
   readonly isUnfinished?: boolean
-  /** Also superseded, resolved and proposed beliefs. Asking for the status `superseded` includes them. */
+  /** Also finds superseded, resolved and proposed beliefs. Asking for the status `superseded` includes them. */
   readonly includeRetired?: boolean
   /** Default 10, at most 100. */
   readonly limit?: number
   readonly offset?: number
 }
 
-/** Where in a field one of the query's words was found. */
+/** The position in a field of one of the query's words. */
 export type Highlight = {
   readonly field: 'name' | 'alias' | 'content' | 'why'
   readonly start: number
@@ -53,19 +53,19 @@ export type Highlight = {
   readonly text: string
 }
 
-/** `exact`: a whole surface form occurs in the query. Otherwise words of the query occur somewhere in the belief. */
+/** `exact`: the query contains a whole surface form. Otherwise the belief contains words of the query. */
 export type SearchHit = {
   readonly strength: Strength
   readonly belief: Belief
   readonly score: number
-  /** The cosine of its content with the query, if it was found by meaning and not by words; else null. */
+  /** The cosine of its content with the query if it was found by meaning; null if it was found by words. */
   readonly cosine: number | null
   readonly highlights: readonly Highlight[]
 }
 
 export type SearchResult = {
   readonly beliefs: readonly SearchHit[]
-  /** How many beliefs there are in all. */
+  /** The number of beliefs on all pages. */
   readonly total: number
   readonly quotes: readonly QuoteHit[]
   /** `words`: vectors are off, or there are none yet. */
@@ -75,7 +75,7 @@ export type SearchResult = {
 }
 
 const maxTextHits = 500
-/** No belief has half of more words than this, and looking them all up would block a server. */
+/** Max words to look up. No belief has half of the words of a longer query, and looking them up blocks a server. */
 const maxTextWords = 100
 
 export function requirePage({ limit, offset }: { limit: number; offset: number }, most = 1_000): void {
@@ -86,8 +86,8 @@ export function requirePage({ limit, offset }: { limit: number; offset: number }
 }
 
 /**
- * Ranks beliefs by the words of their names and texts, exact hits first, and turns by their words. There is always an
- * answer where any word of the query occurs; its strength says how far to trust it.
+ * Ranks beliefs by the words of their names and texts, exact hits first, and turns by their words. Weak hits are included;
+ * `strength` shows how far to trust a hit.
  */
 export async function search(ports: Ports, asked: SearchRequest): Promise<SearchResult> {
   requirePage(pageOf(asked), 100)
@@ -119,7 +119,7 @@ async function searchFrom(ports: Ports, asked: SearchRequest): Promise<SearchRes
   }
 }
 
-/** The statements that hold now in place of outdated quotes, and are not among the hits by their own words. */
+/** The current statements that replace outdated quotes, without those that are among the hits already. */
 function correctionsOf(quotes: readonly QuoteHit[], page: readonly RankedHit[], query: string): readonly RankedHit[] {
   const found = new Set(page.map(({ belief }) => belief.id))
   const missing = quotes.flatMap(({ correction }) =>
@@ -145,7 +145,7 @@ function earlierOf(one: string | undefined, other: string | undefined): string |
   return parseTime('until', one) < parseTime('until', other) ? one : other
 }
 
-/** Beliefs that the words of the query do not find. They follow those that the words do. */
+/** Beliefs that are found by meaning and not by the words of the query. They come after those found by words. */
 async function hitsByMeaning(
   { store, embedder }: Ports,
   request: BeliefSearch,
@@ -172,13 +172,13 @@ type RankedHit = Omit<SearchHit, 'highlights'>
 type Ranked = {
   /** Best first. */
   readonly hits: readonly RankedHit[]
-  /** There are more than these, which were not ranked. */
+  /** Whether there are more hits, which were not ranked. */
   readonly isCut: boolean
-  /** Finds the words of the query in the hits of a page. Doing so for all hits takes longer than ranking them. */
+  /** Finds the words of the query in the hits of a page. For all hits, that would take longer than ranking them. */
   readonly shown: (page: readonly RankedHit[]) => readonly SearchHit[]
 }
 
-/** Every hit of a search, on one state of the store. */
+/** Every hit of a search, in one snapshot of the store. */
 export const everyHit = ({ store }: Ports, asked: Omit<BeliefSearch, 'limit' | 'offset'>): Promise<Ranked> =>
   store.withSnapshot(() => rankedHits(store, asked))
 
@@ -242,7 +242,7 @@ async function rankedHits(store: Store, asked: Omit<BeliefSearch, 'limit' | 'off
   return { hits, isCut: found.length >= maxTextHits, shown }
 }
 
-/** The beginning that the last word may be, unless that word is not among those searched for. */
+/** The beginning of the incomplete last word; null if the last word is not among those searched for. */
 function unfinishedWord(query: string, words: readonly string[]): string | null {
   const beginning = beginningIn(query)
   return beginning !== null && words.at(-1) === singular(beginning) ? beginning : null

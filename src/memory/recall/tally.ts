@@ -1,12 +1,12 @@
 import type { RecallCounts, RecallTally } from '../../beliefs/recall-counts.ts'
 import type { Context } from './context.ts'
 
-/** So long counts are gathered before they are written. */
+/** How long counts are gathered before they are written. */
 const everyMs = 2_000
-/** More than this many are written at once. */
+/** If more counts than this are waiting, they are written at once. */
 const maxWaiting = 200
 
-/** Counts recalls after they were answered. What cannot be written, because the store is locked or read-only, is dropped. */
+/** Counts recalls after they were answered. Drops counts that cannot be written because the store is locked or read-only. */
 export class RecallCounter {
   readonly #counts: Pick<RecallCounts, 'countRecalls'>
   readonly #waiting = new Map<string, RecallTally[]>()
@@ -21,7 +21,7 @@ export class RecallCounter {
     const listed = [...pinned, ...[...relevant, ...perhaps].map(({ belief }) => belief), ...questions].map(
       ({ id }) => id,
     )
-    // A preference is told in the prelude, and may be pinned too.
+    // A preference that the prelude contains may be pinned too.
     const beliefIds = [...new Set([...(prelude?.beliefIds ?? []), ...listed])]
     const isSilent = relevant.length + quotes.length + perhaps.length === 0
     const waiting = this.#waiting.get(user) ?? []

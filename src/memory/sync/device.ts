@@ -7,16 +7,16 @@ import { writeAtomically } from '../../files/atomic-write.ts'
 import { ownPath } from '../../files/own-files.ts'
 import type { TextKeys } from './fingerprints.ts'
 
-/** One memory directory among those of a person. */
+/** The memory directory of one of a person's devices. */
 export type SyncDevice = {
-  /** Random, and new after the memory was restored or copied. */
+  /** A random id, which changes after the memory was restored or copied. */
   readonly device: string
-  /** What people call it: the name of the machine. */
+  /** The device's name for people: the name of the machine. */
   readonly name: string
-  /** The devices that exchange events have one group. Null before the first sync. */
+  /** The group of devices that exchange events. Null before the first sync. */
   readonly group: string | null
   readonly keys: TextKeys
-  /** Scopes that are neither sent nor taken. */
+  /** Scopes that are neither sent nor accepted. */
   readonly excluded: readonly string[]
   /** The other devices, by their id. */
   readonly others: Readonly<Record<string, { readonly name: string; readonly lastSeenAt: string }>>
@@ -26,13 +26,13 @@ export type SyncDevice = {
 
 export type SyncTarget = {
   readonly lastSyncAt: string
-  /** The newest event of the journal then. */
+  /** The newest event of the journal at that time. */
   readonly head: number
   /** The age identity of a folder, or the token of a server. */
   readonly secret?: string
 }
 
-/** Where the state of the device is kept. */
+/** Reads and writes the state of the device. */
 export type DeviceFile = { read(): Promise<SyncDevice>; write(device: SyncDevice): Promise<void> }
 
 export const newDeviceId = (): string => `d-${randomBytes(8).toString('hex')}`
@@ -43,11 +43,11 @@ export function newDevice(name: string): SyncDevice {
   return { device, name, group: null, keys, excluded: [], others: {}, targets: {} }
 }
 
-/** A file for each user of the memory directory, whose devices are different groups. */
+/** Each user of the memory directory has a file, because the devices of each user form a separate group. */
 export const syncFile = (dir: string, user: string): string =>
   join(dir, 'state', 'sync', `${encodeURIComponent(user)}.json`)
 
-/** The state in a memory directory. Outside the store, so that backups of the store do not have the keys. */
+/** The state in a memory directory. It is outside the store, so that backups of the store do not contain the keys. */
 export function openDeviceFile(dir: string, user: string, name = hostname()): DeviceFile {
   const file = syncFile(dir, user)
   const write = async (device: SyncDevice): Promise<void> => {
@@ -57,7 +57,7 @@ export function openDeviceFile(dir: string, user: string, name = hostname()): De
     read: async () => {
       if (!existsSync(file)) {
         const made = newDevice(name)
-        // Of two processes, one makes it.
+        // If two processes create the file, only one succeeds.
         await writeAtomically(ownPath(dir, file), `${JSON.stringify(made, null, 2)}\n`, { existing: 'keep' })
       }
       return parseDevice(readFileSync(file, 'utf8'), file)

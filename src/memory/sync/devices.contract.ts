@@ -5,7 +5,7 @@ import { memoryFrom } from '../memory.ts'
 import { type DeviceFile, newDevice, type SyncDevice } from './device.ts'
 import { answerMessage, type SyncContext, syncWith } from './exchange.ts'
 
-/** A device of a person, in process memory or in a file, with a clock of its own. */
+/** A device of a person, in process memory or in a file, with a separate clock. */
 export function openTestDevice(
   name: string,
   options: { readonly clockMs?: () => number; readonly file?: string } = {},
@@ -50,13 +50,13 @@ const overTheWire = <Value>(value: Value): Value => JSON.parse(JSON.stringify(va
 export const sync = (one: TestDevice, other: TestDevice) =>
   syncWith(one.context, async (message) => overTheWire(await answerMessage(other.context, overTheWire(message))))
 
-/** Everything of a device that must be the same on all of them. */
+/** The state of a device that must be the same on all devices. */
 export async function stateOf({ memory, context }: TestDevice) {
   const { store } = context.ports
   const { items } = await store.list({ user: context.user }, { limit: 10_000, offset: 0 })
   const beliefs = items.map(({ version: _version, user: _user, ...belief }) => belief)
   const { turns } = await store.exportTurns(context.user, { after: null, limit: 10_000 })
-  // The same message has the id that the device gave it which heard it.
+  // The id of a turn comes from the device that heard the message.
   const said = turns.map(({ id: _id, user: _user, index: _index, ...turn }) => JSON.stringify(turn)).sort()
   const { items: inbox } = await memory.review({ limit: 1_000 })
   return {

@@ -11,7 +11,7 @@ import { type DeviceFile, newDeviceId, type SyncDevice } from './device.ts'
 import { fingerprintsOfStatement, fingerprintsOfTurn } from './fingerprints.ts'
 import { hadSeen, leaveOut, noticeOf, planMerge } from './merge.ts'
 
-/** The format of messages and files. Devices with an older one refuse. */
+/** The format of messages and files. Devices with an older format refuse newer ones. */
 export const syncFormat = 1
 
 /** The first message between two devices. */
@@ -48,7 +48,7 @@ export type SyncContext = {
 export type SyncReport = {
   readonly received: number
   readonly sent: number
-  /** Files of a folder that are not there yet as a whole, and files that wait for others. They are taken later. */
+  /** Files of a folder that are not complete yet, and files that depend on missing ones. They are taken later. */
   readonly skipped: readonly string[]
 }
 
@@ -62,7 +62,7 @@ export async function syncContextOf(ports: Ports, user: string): Promise<SyncCon
 const newestEvent = async ({ ports, user }: SyncContext): Promise<number> =>
   (await ports.store.events(user, { limit: 1, hearing: true }))[0]?.number ?? 0
 
-/** Notes that a target was synced with, and its secret, so that neither is asked for again. */
+/** Records that a target was synced with, and its secret, so that the person is not asked for them again. */
 export async function noteSync(context: SyncContext, target: string, secret: string | undefined): Promise<void> {
   const device = await context.file.read()
   const lastSyncAt = context.ports.now().toISOString()
@@ -70,7 +70,7 @@ export async function noteSync(context: SyncContext, target: string, secret: str
   await context.file.write({ ...device, targets: { ...device.targets, [target]: noted } })
 }
 
-/** The devices, when each was last seen, and how many events are newer than the last sync with each target. */
+/** The devices, when each was last seen, and the number of newer events than at the last sync with each target. */
 export async function syncStatus(context: SyncContext) {
   const { device, name, excluded, others, targets } = await context.file.read()
   const head = await newestEvent(context)
@@ -91,7 +91,7 @@ const pageCharacters = 2_000_000
 export const seenIn = (known: KnownEvents): Seen =>
   Object.fromEntries(Object.entries(known).map(([device, { number }]) => [device, number]))
 
-/** As many events as fit in one message, and at least one. */
+/** As many events as fit in one message, but at least one. */
 export function pageOf(events: readonly SyncEvent[]): readonly SyncEvent[] {
   let size = 0
   const end = events.findIndex((event) => {
@@ -107,8 +107,8 @@ export async function helloOf({ ports, user }: SyncContext, device: SyncDevice):
 }
 
 /**
- * Takes over group and keys of the other side, and stamps the events of this device. A device whose events the other side
- * knows differently was restored or copied, and gets a new id.
+ * Takes over the group and keys of the other side, and stamps the events of this device. If the other side knows different events
+ * of this device, the device was restored or copied, and gets a new id.
  */
 export async function meet(context: SyncContext, hello: Hello): Promise<SyncDevice> {
   const { ports, user, file } = context
@@ -144,7 +144,7 @@ export function requireSameFormat(format: number): void {
   )
 }
 
-/** The events that another device lacks. A device that leaves scopes out has only its own events whole. */
+/** The events that another device lacks. A device that excludes scopes has, and sends, only its own events completely. */
 export async function eventsFor(
   { ports, user }: SyncContext,
   { device, excluded }: SyncDevice,
@@ -170,7 +170,7 @@ export async function* forgettingFor(
   }
 }
 
-/** Answers a message of another device. Every answer can be asked for again. */
+/** Answers a message of another device. Any message may be sent again. */
 export async function answerMessage(context: SyncContext, message: SyncMessage): Promise<SyncReply> {
   if (message.type === 'hello') {
     const device = await meet(context, message.hello)
@@ -214,7 +214,7 @@ export async function syncWith(
   let their = seenIn(theirs.known)
   for await (const events of forgettingFor(context, device, their))
     await send({ type: 'push', group, events, forgetting: true })
-  // The other side prepares the next page while this one stores a page, and the other way round.
+  // Both sides work at once: one prepares the next page while the other stores a page.
   let received = 0
   let seen = seenIn(await sync.known(user))
   for (let events = await pull(seen, false); events.length > 0; ) {
@@ -293,7 +293,7 @@ export async function takeForgetting(
 ): Promise<void> {
   if (events.length === 0) return
   const { ports, user } = context
-  // Without new fingerprints: those of the forgetting device are stored with its event.
+  // Makes no new fingerprints: those of the forgetting device are stored with its event.
   const { store, syncDevice: _device, ...others } = ports
   const sync = await ports.sync()
   await sync.stampEvents(user, device.device)
@@ -339,7 +339,7 @@ export async function takeForgetting(
   if (result.outcome === 'stale') await takeForgetting(context, device, events)
 }
 
-/** Forgets every text with one of the fingerprints, and stores them: a restored backup may be older than a forget. */
+/** Forgets every text with one of the fingerprints, and stores them: a restored backup may be older than the forgetting. */
 export async function forgetAgain(
   ports: Pick<Ports, 'store' | 'now'>,
   user: string,
@@ -357,7 +357,7 @@ export async function forgetAgain(
   await ports.store.commit({ ...by, at, changes, forgottenTurns: turnIds, fingerprints })
 }
 
-/** The beliefs and turns whose texts have one of the fingerprints. Reads everything, so only if there are some. */
+/** The beliefs and turns whose texts have one of the fingerprints. Reads everything, but only if there are fingerprints. */
 async function matchingTexts(
   { store }: Pick<Ports, 'store'>,
   user: string,

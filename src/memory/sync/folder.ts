@@ -26,26 +26,26 @@ import {
   withEvents,
 } from './exchange.ts'
 
-/** A file of the folder: one batch of events of one device. */
+/** A file of the folder: a batch of events from one device. */
 type Batch = {
   readonly hello: Hello
-  /** What has to be known before these events. */
+  /** The events that must be known before these. */
   readonly after: Seen
   readonly events: readonly SyncEvent[]
-  /** The forgetting events of the batch are among `events` too. */
+  /** Whether the batch only announces forgetting events; a later batch contains them again. */
   readonly isForgetting: boolean
 }
 
 const keyFile = 'key.age'
 const ending = '.sync.age'
-/** A device replaces its files by fewer ones when it has more than this. */
+/** A device with more files than this replaces them with fewer ones. */
 const maxOwnFiles = 50
 /** 2^16 rounds of scrypt take about a second, once for each device. */
 const scryptWorkFactor = 16
 
 const [compress, decompress] = [promisify(gzip), promisify(gunzip)]
 
-/** The age identity of a folder: from the file in it, which the passphrase opens, or new. */
+/** The age identity of a folder: read from the key file with the passphrase, or new. */
 export async function openFolderIdentity(folder: string, passphrase: string): Promise<string> {
   await mkdir(folder, { recursive: true })
   const file = join(folder, keyFile)
@@ -54,7 +54,7 @@ export async function openFolderIdentity(folder: string, passphrase: string): Pr
     const encrypter = new Encrypter()
     encrypter.setScryptWorkFactor(scryptWorkFactor)
     encrypter.setPassphrase(passphrase)
-    // If another device was first, its key is the one of the folder.
+    // If another device was first, its key becomes that of the folder.
     if (await writeAtomically(file, await encrypter.encrypt(identity), { existing: 'keep' })) return identity
   }
   const decrypter = new Decrypter()
@@ -117,18 +117,18 @@ export async function syncFolder(
       context,
       own.map(([, batch]) => batch),
     ))
-  // A device that replaces its files writes the events that the others lack.
+  // A device that replaces its files writes all events that the files of other devices lack.
   const covered = eventsIn(
     mustReplace ? [...files.values()].filter(({ hello }) => hello.device !== device.device) : [...files.values()],
   )
   const announces = own.length === 0 || mustReplace
   const sent = await writeBatches(context, device, { folder, identity, covered, announces, onProgress })
-  // Afterwards: a killed device leaves too many files, never too few.
+  // Removed last: a killed device leaves too many files, never too few.
   if (mustReplace) for (const [name] of own) await rm(join(folder, name), { force: true })
   return { received, sent: mustReplace ? 0 : sent, skipped }
 }
 
-/** A folder that no other device has used yet gives its devices a group: the same one, also if they come at the same time. */
+/** Gives a group to the devices of a new folder. It comes from the folder's identity, so that all get the same one. */
 async function withGroup({ file }: SyncContext, device: SyncDevice, identity: string): Promise<SyncDevice> {
   if (device.group !== null) return device
   const grouped = { ...device, group: hash('sha256', `group of ${identity}`).slice(0, 32) }
@@ -136,15 +136,15 @@ async function withGroup({ file }: SyncContext, device: SyncDevice, identity: st
   return grouped
 }
 
-/** The events that batches have, but for those that only announce forgetting. */
+/** The events in batches, except for batches that only announce forgetting. */
 const eventsIn = (batches: readonly Batch[]): Seen =>
   batches.reduce<Seen>((sum, { events, isForgetting }) => (isForgetting ? sum : withEvents(sum, events)), {})
 
-/** Whether the events before a batch are known, for each device that it has events of. */
+/** Whether the events that must precede a batch are known, for each device with events in it. */
 const isWithin = (after: Seen, known: Seen, events: readonly SyncEvent[]): boolean =>
   [...new Set(events.map(({ stamp }) => stamp.device))].every((one) => (known[one] ?? 0) >= (after[one] ?? 0))
 
-/** Whether files have a text that this device has forgotten since. */
+/** Whether files contain a text that this device has forgotten since. */
 async function isForgottenIn({ ports, user }: SyncContext, batches: readonly Batch[]): Promise<boolean> {
   const sync = await ports.sync()
   const events = batches.flatMap((batch) => batch.events)
@@ -165,7 +165,7 @@ async function writeBatches(
     readonly folder: string
     readonly identity: string
     readonly covered: Seen
-    /** Writes a file also without events, from which others learn the group and keys of the device. */
+    /** Writes a file even without events, so that other devices learn the group and keys of this one. */
     readonly announces: boolean
     readonly onProgress: (label: string, done: number, total: number) => void
   },
@@ -194,7 +194,7 @@ async function writeBatches(
   return sent
 }
 
-/** The files that can be read. A half-copied or foreign one is skipped. */
+/** The files that can be read. Incomplete and foreign files are skipped. */
 async function readBatches(folder: string, identity: string, skipped: string[]): Promise<ReadonlyMap<string, Batch>> {
   const batches = new Map<string, Batch>()
   for (const name of (await readdir(folder).catch(folderProblem)).sort()) {

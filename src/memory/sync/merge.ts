@@ -21,21 +21,21 @@ export type MergeRequest = {
   readonly user: string
   /** The device that merges. */
   readonly device: string
-  /** What it has seen before these events. */
+  /** The events that the device has seen before these. */
   readonly seen: Seen
-  /** Scopes that it does not take. */
+  /** Scopes that the device does not accept. */
   readonly excluded: readonly string[]
-  /** Fingerprints of forgotten texts that are not stored yet, with the stamp of the forgetting. */
+  /** Fingerprints of forgotten texts that are not stored yet, with the stamp of the forgetting event. */
   readonly forgotten: ReadonlyMap<string, EventStamp>
-  /** In an order in which no event comes before an earlier one of its device. */
+  /** Events in an order that keeps the order of each device. */
   readonly events: readonly SyncEvent[]
 }
 
-/** Whether the maker of an event had seen another event. */
+/** Whether the device that made an event had seen another event. */
 export const hadSeen = ({ device, number, seen }: EventStamp, other: EventStamp): boolean =>
   device === other.device ? number >= other.number : (seen[other.device] ?? 0) >= other.number
 
-/** The order of all events: that of their logical times. Two devices may have the same time. */
+/** The order of all events, by logical time. Two devices may have the same time. */
 const isLater = (one: EventStamp, other: EventStamp): boolean =>
   (one.time - other.time || compareStrings(one.device, other.device) || one.number - other.number) > 0
 
@@ -55,7 +55,7 @@ export const leaveOut = (event: SyncEvent, excluded: readonly string[]): SyncEve
 /** The local events that foreign events become, in order, with those that settle conflicts. Reads the store and changes nothing. */
 export async function planMerge(given: MergePorts, request: MergeRequest): Promise<readonly Commit[]> {
   const { user, events, excluded, forgotten } = request
-  // Most people have forgotten nothing; without keys no fingerprint is computed.
+  // Most people have forgotten nothing. Without keys, no fingerprints are computed.
   const mayBeForgotten = forgotten.size > 0 || (await given.sync.hasForgottenTexts(user))
   const ports = mayBeForgotten ? given : { ...given, keys: { own: '', all: {} } }
   const merge = await openMerge(ports, request)
@@ -97,7 +97,7 @@ async function newTurns(
   return events.map(({ turns }) => turns.filter(({ id }) => taken.delete(id)).map((turn) => ({ ...turn, user })))
 }
 
-/** Whether a text was forgotten by an event that its maker had not seen. */
+/** Whether an event forgot a text that was stored by a device that had not seen that event. */
 const isForgotten = (
   forgotten: ReadonlyMap<string, EventStamp | null>,
   fingerprints: readonly string[],
@@ -108,7 +108,7 @@ const isForgotten = (
     return by === null || (by !== undefined && !hadSeen(stamp, by))
   })
 
-/** The fields whose difference a person can see. */
+/** The fields in which a person can see a difference. */
 const visibleFields = (belief: Belief): string => {
   const {
     version: _v,
@@ -125,7 +125,7 @@ const visibleFields = (belief: Belief): string => {
 const isSameForPerson = (one: Belief | null, other: Belief | null): boolean =>
   one === null || other === null ? one === other : visibleFields(one) === visibleFields(other)
 
-/** Whether two beliefs of one name have the same statement. */
+/** Whether two beliefs with the same name make the same statement. */
 const isDuplicate = (one: Belief, other: Belief): boolean =>
   isSameStatement(one.content, other.content) &&
   one.pinned === other.pinned &&
@@ -137,11 +137,11 @@ const isCreatedBefore = (one: Belief, other: Belief): boolean =>
 
 const replacedBy = (belief: Belief, { id }: Belief): Belief => ({ ...belief, status: 'superseded', supersededBy: id })
 
-/** The same on every device. */
+/** An id that is the same on every device. */
 const derivedId = (...parts: readonly (string | number)[]): string =>
   `b-${hash('sha256', JSON.stringify(parts)).slice(0, 16)}`
 
-/** Reports, without its text, a change that was lost because its belief was forgotten. The same on every device. */
+/** A notice, without the text, of a change that was lost because its belief was forgotten. The same on every device. */
 export const noticeOf = (user: string, id: string, at: string): Belief => ({
   ...{ id: derivedId('forgotten', id), user, agent: null, type: 'open_question', subtype: null },
   name: `forgotten belief ${id}`,
@@ -170,7 +170,7 @@ async function openMerge({ store, sync, keys }: MergePorts, request: MergeReques
     return heads.get(id)
   }
 
-  /** The change of a belief to a state, at the next version. */
+  /** The change that gives a belief a new state, at the next version. */
   function changeTo(id: string, after: Belief | null, outcome: BeliefChange['outcome']): BeliefChange {
     const version = heads.get(id)?.version ?? 0
     return {
@@ -189,13 +189,13 @@ async function openMerge({ store, sync, keys }: MergePorts, request: MergeReques
         version: after?.version ?? expectedVersion + 1,
         outcome,
         belief: after,
-        // An own event has its number only after the commit; no event of this batch can have seen it.
+        // An event of this device has its number only after the commit; no event of this batch can have seen it.
         stamp: { ...stamp, number: stamp.number ?? Number.MAX_SAFE_INTEGER, hash: stamp.hash ?? '' },
         isSettling: stamp.number === null,
       })
   }
 
-  /** Adds an event of this device that settles a conflict, just after the changes that it settles. An id alone is withdrawn. */
+  /** Adds an event of this device that settles a conflict, after the conflicting changes. A mere id is withdrawn. */
   async function settle({ at, stamp: settled }: SyncEvent, changed: readonly (Belief | string)[]): Promise<void> {
     let { time } = settled
     const changes: BeliefChange[] = []
@@ -217,7 +217,7 @@ async function openMerge({ store, sync, keys }: MergePorts, request: MergeReques
     return [...stored, ...changed].filter(({ id }) => id !== belief.id)
   }
 
-  /** The belief under the first number that is free and that none of the `wanted` beliefs has. */
+  /** The belief with the first free number after its name that none of the `wanted` beliefs has. */
   async function renumbered(belief: Belief, wanted: readonly Belief[] = []): Promise<Belief> {
     const said = saidName(belief.name)
     for (let number = 2; ; number += 1) {
@@ -227,7 +227,7 @@ async function openMerge({ store, sync, keys }: MergePorts, request: MergeReques
     }
   }
 
-  /** A proposal to take the text that lost, so that a person sees the pair. Null if it was made before. */
+  /** A proposal with the text that lost, so that a person sees both. Null if it was made before. */
   async function proposalOf(id: string, loser: Belief, by: EventStamp): Promise<Belief | null> {
     if (loser.supersededBy !== null) {
       const successor = (await headOf(loser.supersededBy))?.belief ?? null
@@ -244,7 +244,7 @@ async function openMerge({ store, sync, keys }: MergePorts, request: MergeReques
     const { stamp, kind, actor, origin, at, fingerprints } = event
     const isSettling = actor === settler.actor && origin === settler.origin
     const changes: BeliefChange[] = []
-    /** What settles the event, made after it: functions, because each reads the state that the ones before it left. */
+    /** The steps that settle the event afterwards: functions, because each reads the state that the earlier ones left. */
     const afterwards: (() => Promise<void>)[] = []
     for (const { beliefId, outcome, after } of event.changes) {
       const head = await headOf(beliefId)
@@ -276,7 +276,7 @@ async function openMerge({ store, sync, keys }: MergePorts, request: MergeReques
       if (wins) {
         if (after !== null || head.outcome === 'present') changes.push(changeTo(beliefId, after, outcome))
       } else if (differs && after !== null && (!isCurrent(after) || (await holdersOf(after)).length === 0)) {
-        // In the history, and then as it was.
+        // The losing state is recorded in the history; then the belief returns to its previous state.
         changes.push(changeTo(beliefId, after, 'present'))
         const { belief } = head
         afterwards.push(() => settle(event, [belief ?? beliefId]))
@@ -301,8 +301,8 @@ async function openMerge({ store, sync, keys }: MergePorts, request: MergeReques
   }
 
   /**
-   * Takes names that the changes need from beliefs that have them. Returns the changes that give a name back after the event: of two
-   * beliefs the newer one keeps it; of two with the same statement the older one, which supersedes the newer.
+   * Frees the names that the changes need. Returns the steps that settle each clash of names after the event: the newer belief
+   * keeps the name; if both make the same statement, the older one supersedes the newer.
    */
   async function makeRoom(
     changes: readonly BeliefChange[],

@@ -58,10 +58,10 @@ const reply = z.discriminatedUnion('type', [
 ])
 
 const [compress, decompress] = [promisify(gzip), promisify(gunzip)]
-/** A message that is unpacked has at most this many bytes. */
+/** Max bytes of an unpacked message. */
 const maxBytes = 200_000_000
 
-/** A message or an answer as one line of text. */
+/** Packs a message or an answer as one line of text. */
 const pack = async (value: object): Promise<string> => (await compress(JSON.stringify(value))).toString('base64')
 
 async function unpack<Value>(text: string, schema: z.ZodType<Value>): Promise<Value> {
@@ -77,7 +77,7 @@ async function unpack<Value>(text: string, schema: z.ZodType<Value>): Promise<Va
   }
 }
 
-/** Answers a packed message. An error that a person can act on is an answer too. */
+/** Answers a packed message. An error that a person can act on is sent as an answer too. */
 export async function answerPacked(context: SyncContext, text: string): Promise<string> {
   try {
     // The schema checks the fields that the merge relies on; the store checks the rest.
@@ -102,6 +102,6 @@ export const packedSender =
     )
   }
 
-/** An answer of a server that has no sync: a page of another program, an older version. */
+/** The error for a server without sync, such as another program or an older version. */
 export const notASync = (address: string) =>
   unavailable(`${address} does not answer as Credence does.`, 'Check the address, and that it has the same version.')

@@ -220,7 +220,7 @@ beforeAll(async () => {
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** A sync over one of the transports. Through the folder of a run, each of the two leaves its changes for the other. */
+/** A sync over one of the transports. In a folder, each device leaves its changes for the other. */
 async function syncOver(transport: 'messages' | 'text' | 'folder', one: TestDevice, other: TestDevice, run: string) {
   if (transport === 'messages') return sync(one, other)
   if (transport === 'text')
@@ -289,7 +289,7 @@ describe('any number of devices', () => {
           if (one.act === 'sync') {
             if (at(one.device) !== at(one.other)) await syncOver(one.transport, at(one.device), at(one.other), run)
           }
-          // Many of them name a belief that is not there.
+          // Many of them refer to a missing belief.
           else await act(at(one.device), one).catch((error: unknown) => expect(error).toHaveProperty('code'))
         }
 

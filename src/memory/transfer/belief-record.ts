@@ -26,7 +26,7 @@ type RecordDefaults = {
   readonly newId: () => string
 }
 
-/** Other spellings of our fields, as other systems write them. */
+/** Spellings of our fields in other systems. */
 const spellings: Readonly<Record<string, string>> = {
   _id: 'id',
   user_id: 'user',
@@ -49,14 +49,14 @@ const knownFields = new Set(
   proposedFor candidate resolvedAt resolvedBy participants relation expertise expertiseDomain expertiseDepth provenance
   reinforcement reinforcementCount reinforcedAt createdAt updatedAt version`.split(/\s+/u),
 )
-/** Fields of other systems that have no use here. */
+/** Fields of other systems that are ignored. */
 const ignoredFields = new Set('changeLog expertiseEvidenceCount originContext tokenId tokenName tokenKind'.split(' '))
 
-/** Our name for a field: a known spelling, or else the same word in camel case. */
+/** Our name for a field: a known spelling, or otherwise the same word in camel case. */
 const fieldName = (key: string): string =>
   spellings[key] ?? key.replace(/(?<=[a-z])_([a-z])/gu, (_, letter: string) => letter.toUpperCase())
 
-/** Reads one belief in any known spelling. Lists unknown fields; throws for invalid values. */
+/** Reads one belief in any known spelling. Lists unknown fields; throws if a value is invalid. */
 export function parseRecord(
   value: unknown,
   defaults: RecordDefaults,
@@ -142,7 +142,7 @@ function idOf(id: string): string {
 
 type Fields = ReadonlyMap<string, unknown>
 
-/** The parsed value of a field; null when it is missing or null. `parse` gives undefined for a value it cannot take. */
+/** The parsed value of a field; null if it is missing or null. `parse` returns undefined for an invalid value. */
 function field<Value>(
   fields: Fields,
   name: string,
@@ -168,7 +168,7 @@ function text(fields: Fields, name: string): string {
   return value
 }
 
-/** Blank text counts as missing: files made from tables write an empty cell for a value they do not have. */
+/** Blank text counts as missing, because files made from tables have empty cells for missing values. */
 const optionalText = (fields: Fields, name: string): string | null =>
   field(fields, name, 'text', (value) => (isString(value) ? (value.trim() === '' ? null : value) : undefined))
 
@@ -202,7 +202,7 @@ const time = (fields: Fields, name: string): string | null =>
 const withoutZone = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?$/u
 
 function parseDate(text: string): string | undefined {
-  // Without a zone the same text would mean another moment on every machine.
+  // Read as UTC, because without a zone the text would mean another moment on every machine.
   const zoned = withoutZone.test(text) ? `${text.replace(' ', 'T')}Z` : text
   const date = new Date(/^\d{4}-\d{2}-\d{2}/u.test(zoned) ? zoned : Number.NaN)
   return Number.isNaN(date.getTime()) ? undefined : date.toISOString()

@@ -11,7 +11,7 @@ import type { PlacedRecord } from './belief-record.ts'
 /** A statement of a file to import. */
 export type ImportEntry = {
   readonly place: string
-  /** Null if the file gives it no name. */
+  /** Null if the file gives none. */
   readonly name: string | null
   readonly text: string
   /** When it was last changed, if the file records it. */
@@ -34,7 +34,7 @@ export const findingKinds = [
 
 export type ImportFinding = {
   readonly kind: (typeof findingKinds)[number]
-  /** The entry, and the others that it is about; secrets are masked. */
+  /** The entry and the others concerned; secrets are masked. */
   readonly entries: readonly ImportEntry[]
   /** The problem, in one sentence. */
   readonly reason: string
@@ -82,12 +82,12 @@ const recordWordsOf = ({ name, text }: ImportEntry): readonly string[] => [
   ...searchableWords(text),
 ]
 
-/** Words that two entries must share before one that differs is taken for another value of the same thing. */
+/** Min number of shared words before a different word counts as another value of the same thing. */
 const minShared = 3
 
 /**
- * Entries that are the same sentence but for one word, which is not the first: "we deploy on Monday", "we deploy on
- * Friday". So are those of which one has a "not" or "never" more.
+ * Entries that differ in one word other than the first: "we deploy on Monday", "we deploy on Friday". Also entries that differ
+ * only by a "not" or "never".
  */
 function contradictions(entries: readonly ImportEntry[]): readonly ImportFinding[] {
   const frames: { readonly frame: string; readonly entry: ImportEntry; readonly value: string }[] = []
@@ -107,7 +107,7 @@ function contradictions(entries: readonly ImportEntry[]): readonly ImportFinding
   const found = new Map<string, ImportFinding>()
   for (const held of Map.groupBy(frames, ({ frame }) => frame).values()) {
     const values = Map.groupBy(held, ({ value }) => value)
-    // More than a few values are a list, such as the members of a team.
+    // More values than that are a list, such as the members of a team.
     if (values.size < 2 || values.size > maxValues) continue
     const different = [...values.values()].flatMap(([first]) => (first === undefined ? [] : [first.entry]))
     const key = different.map(placeKey).join(' | ')
@@ -175,7 +175,7 @@ function neverFound(entry: ImportEntry): ImportFinding | null {
   return isFound ? null : { kind: 'never found', entries: [entry], reason }
 }
 
-/** An entry whose own name is an everyday word, and entries that share their name with a good part of all others. */
+/** Entries whose own name is an everyday word, and entries that share their name with many others. */
 function alwaysFound(entries: readonly ImportEntry[]): readonly ImportFinding[] {
   return [...Map.groupBy(entries, ({ name }) => (name === null ? '' : nameKey(name)))].flatMap(([key, group]) => {
     const [first] = group

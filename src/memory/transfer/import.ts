@@ -13,46 +13,46 @@ import { type BeliefRecord, type PlacedRecord, readRecords } from './belief-reco
 import type { ImportFinding } from './import-findings.ts'
 
 export type ImportRequest = Omit<ChangeRequest, 'key'> & {
-  /** A JSON array of beliefs, one belief, or JSON Lines; or any Markdown. */
+  /** A JSON array of beliefs, one belief, JSON Lines, or any Markdown. */
   readonly text: string
   /** Default `records`. */
   readonly format?: 'records' | 'markdown'
-  /** Where the text came from; the origin of beliefs that name none. */
+  /** Where the text came from. Also the origin of beliefs that give none. */
   readonly source: string
-  /** For beliefs that name no scope. */
+  /** The scopes of beliefs that name none. */
   readonly scopes: readonly string[]
   /**
-   * The person vouches for the text, such as an export of their own: every belief keeps its
-   * original authority. Otherwise it has a document's authority at most, and statements that need a person's wait for review.
+   * Whether the person vouches for the text, such as an export of their own: every belief keeps its original authority. Otherwise
+   * it has a document's authority at most, and statements that need a person's wait for review.
    */
   readonly trusted?: boolean
-  /** Change nothing, and report problems of the file as `findings`. */
+  /** Changes nothing, and reports problems of the file as `findings`. */
   readonly dryRun?: boolean
 }
 
 type ImportTally = {
   readonly added: number
-  /** Already here, word for word. */
+  /** Stored already, word for word. */
   readonly unchanged: number
-  /** Known under another id with the same statement; counted as a repetition. */
+  /** The same statement is known under another id; counted as a repetition. */
   readonly reinforced: number
   /** Replaced a belief with another statement. */
   readonly corrected: number
-  /** Would replace a belief written by a higher authority, or be shown without being named: a person has to decide. */
+  /** Would replace a belief of a higher authority, or only a person may state it, so a person has to decide. */
   readonly proposed: number
 }
 
 export type ImportResult = ImportTally & {
   readonly warnings: readonly string[]
-  /** One for each user in the file that something changed for. */
+  /** The events of the import: one for each user for whom something changed. */
   readonly events: readonly number[]
   /** Only for a dry run. */
   readonly findings?: readonly ImportFinding[]
 }
 
-/** Imports a file of beliefs: the whole of it or, when any of it is wrong, nothing. Importing it again changes nothing. */
+/** Imports a file of beliefs: all of it or, if anything in it is invalid, nothing. Importing it again changes nothing. */
 export async function importBeliefs(ports: Ports, request: ImportRequest): Promise<ImportResult> {
-  // The Markdown parser is large, and most imports do without it.
+  // The Markdown parser is large, and most imports do not need it.
   const { records, warnings } =
     request.format === 'markdown'
       ? await (await import('../markdown/read-markdown.ts')).readMarkdown(ports, request)
@@ -68,8 +68,8 @@ export async function importBeliefs(ports: Ports, request: ImportRequest): Promi
 }
 
 /**
- * The records to import, and warnings about those that are left out for a secret. What a person vouches for comes back as
- * it was.
+ * The records without a secret, and a warning about each record that has one. Records that a person vouches for are imported
+ * unchecked.
  */
 async function withoutSecrets(records: readonly PlacedRecord[]): Promise<[readonly PlacedRecord[], readonly string[]]> {
   const warnings: string[] = []
@@ -101,7 +101,7 @@ export async function importRecords(
       'Leave out the field user. If the file is an export of yours, import it with --trusted.',
     )
   const byUser = [...Map.groupBy(records, ({ record }) => record.user)]
-  // Nothing is written for the first user before it is known that the records of the last one can be imported.
+  // Plans the imports of all users first, so that nothing is written if a record of the last user is invalid.
   if (byUser.length > 1) {
     const at = ports.now().toISOString()
     for (const [, placed] of byUser) await planImport(ports, { author, trusted, placed, at, removed: new Map() })
@@ -127,7 +127,7 @@ async function importFor(
     ports,
     { user, author, operation: 'import' },
     async (at) => {
-      // Ids of removed beliefs are rare, and every look-up costs: only after the store has refused the first attempt.
+      // Removed ids are rare and slow to look up, so this happens only after the store has refused the first attempt.
       const removed = isRetry ? await removedIds(ports, user, placed) : new Map()
       isRetry = true
       const plan = await planImport(ports, { author, trusted, placed, at, removed })
@@ -165,7 +165,7 @@ type ImportContext = {
   readonly removed: RemovedIds
 }
 
-/** Records with known ids first, then new ones: each record sees the changes of those before it. */
+/** Plans records with known ids first, then new ones; each record sees the changes of those before it. */
 async function planImport(ports: Ports, situation: ImportContext): Promise<ImportPlan> {
   const { placed } = situation
   const user = placed[0]?.record.user ?? ''
@@ -206,7 +206,7 @@ function openPlanner(ports: Ports, { author, trusted, at, removed }: ImportConte
   const changes = new Map<string, BeliefChange>()
   const tally = { added: 0, unchanged: 0, reinforced: 0, corrected: 0, proposed: 0 }
   const warnings: string[] = []
-  /** The authority that a record can have at most. */
+  /** The highest authority that a record can have. */
   const ceiling = author.actor === 'person' && !trusted ? 'document' : author.actor
   /** Planned beliefs by scope and name. */
   const holding = new Map<string, Set<Belief>>()
@@ -239,7 +239,7 @@ function openPlanner(ports: Ports, { author, trusted, at, removed }: ImportConte
     }
   }
 
-  /** Another belief may have the name of an updated one: it is superseded or, if it is protected, a proposal is made. */
+  /** If another belief has the name of an updated one, it is superseded or, if it is protected, a proposal is made. */
   async function takeName(known: Belief): Promise<void> {
     const belief = changes.get(known.id)?.after
     if (!belief || !isCurrent(belief)) return
@@ -285,7 +285,7 @@ function openPlanner(ports: Ports, { author, trusted, at, removed }: ImportConte
     }
   }
 
-  /** A file does not decide what the belief of a higher authority replaced: that belief would correct people's statements. */
+  /** A file must not change which beliefs one of a higher authority replaced, because it would correct people's statements. */
   async function isReplacedByHigher({ user, supersededBy }: BeliefRecord): Promise<boolean> {
     if (ceiling === 'person' || supersededBy === null) return false
     const successor = changes.get(supersededBy)?.after ?? (await ports.store.get(user, supersededBy))
@@ -325,7 +325,7 @@ function openPlanner(ports: Ports, { author, trusted, at, removed }: ImportConte
     tally.proposed += 1
   }
 
-  /** A record keeps the authority it was written with, but never has more than its importer gives it. */
+  /** A record keeps the authority it was written with, but gets at most what its importer may give. */
   function imported(record: BeliefRecord): Belief {
     if (ceiling === 'person') return { ...record, version: 1 }
     const written = record.provenance.actor === 'person' ? 'document' : record.provenance.actor
@@ -341,7 +341,7 @@ function openPlanner(ports: Ports, { author, trusted, at, removed }: ImportConte
     return { belief: { ...belief, aliases }, refused: refused.map(refusalText) }
   }
 
-  /** A record that waits counts against the file's limit, whichever author it claims. */
+  /** A waiting record counts towards the limit of documents, whichever author it claims. */
   function counted(belief: Belief): Belief {
     if (ceiling !== 'document' || !isWaiting(belief)) return belief
     return { ...belief, provenance: { ...belief.provenance, actor: ceiling } }
@@ -367,7 +367,7 @@ function openPlanner(ports: Ports, { author, trusted, at, removed }: ImportConte
     }
   }
 
-  /** Other beliefs that would have the name, planned or stored. */
+  /** Other beliefs, planned or stored, that have the name. */
   async function holdersOf(belief: Belief): Promise<readonly Belief[]> {
     const planned = belief.scopes.flatMap((scope) => [...(holding.get(identity(scope, belief.name)) ?? [])])
     const stored = await ports.store.holders(belief.user, belief.name, belief.scopes)
@@ -392,7 +392,7 @@ const earlier = (a: string, b: string): string => (a < b ? a : b)
 
 const writerOf = (belief: Belief): Author => ({ actor: authorityOf(belief), origin: belief.provenance.origin })
 
-/** A file never revives a belief that was superseded or resolved since, and only a person accepts a proposal or a candidate. */
+/** A file never revives a belief that was superseded or resolved since. Only a person accepts a proposal or a candidate. */
 function keepRetired(known: Belief, belief: Belief, actor: ActorKind): Belief {
   const { status, supersededBy, resolvedAt, resolvedBy, proposedFor, candidate } = known
   if (proposedFor !== null || candidate)
@@ -409,7 +409,7 @@ function isSameRecord(known: Belief, belief: Belief): boolean {
   return isDeepStrictEqual(comparable(known), comparable(belief))
 }
 
-/** Every chain of supersession must end, in the file and in the store together. */
+/** Throws if a chain of supersession has no end in the file and the store together. */
 async function refuseCycles(
   { store }: Ports,
   changes: ReadonlyMap<string, BeliefChange>,

@@ -1,13 +1,13 @@
 /**
- * Dot products of whole numbers in WebAssembly, eight at a time: the one part of the model where its time goes, and the
- * one that JavaScript cannot do fast. Sums of whole numbers are exact, so every machine computes the same.
+ * Dot products of integers in WebAssembly, eight at a time. They take most of the model's time, and are slow in JavaScript.
+ * Integer sums are exact, so every machine gets the same results.
  */
 
-/** With numbers of at most `largest`, the sum of `maxTerms` products fits into 32 bits. */
+/** The sum of `maxTerms` products of numbers up to `largest` fits into 32 bits. */
 export const largest = 2047
 export const maxTerms = 512
 
-/** Sizes and places are in bytes; both matrices have rows of `stride`, of which the first `length` are multiplied. */
+/** Addresses, `stride` and `length` are in bytes. Rows of both matrices have `stride` bytes; the first `length` are multiplied. */
 type Products = {
   /** Rows of 16-bit numbers; an even number of them. */
   readonly inputs: number
@@ -16,13 +16,13 @@ type Products = {
   readonly weights: number
   readonly weightCount: number
   readonly stride: number
-  /** At most `maxTerms` numbers, and a multiple of 16 bytes. */
+  /** At most `maxTerms` numbers; a multiple of 16 bytes. */
   readonly length: number
-  /** A row of 32-bit floats for each input, with one for each weight. The products are added to the existing values. */
+  /** For each input a row of 32-bit floats, one per row of weights. The products are added to the existing values. */
   readonly results: number
 }
 
-/** Multiplies each input with each row of weights, in a memory of `bytes` bytes. */
+/** Allocates `bytes` bytes of memory, and returns it with a function that multiplies matrices in it. */
 export async function openProducts(
   bytes: number,
 ): Promise<{ readonly memory: ArrayBuffer; readonly multiply: (products: Products) => void }> {
@@ -37,7 +37,7 @@ export async function openProducts(
   }
 }
 
-// The types of Node have no WebAssembly, and those of browsers would bring along everything else of a browser.
+// Node's types lack WebAssembly, and the DOM types would add all other globals of a browser.
 declare namespace WebAssembly {
   class Memory {
     constructor(pages: { readonly initial: number; readonly maximum: number })
@@ -52,7 +52,7 @@ declare namespace WebAssembly {
 type Code = readonly number[]
 
 const number = (value: number): Code => (value < 128 ? [value] : [(value & 127) | 128, ...number(value >>> 7)])
-/** Signed numbers keep a bit for the sign. */
+/** LEB128 for signed numbers, which reserves a bit for the sign. */
 const signedLeb128 = (value: number): Code =>
   value >= -64 && value < 64 ? [value & 127] : [(value & 127) | 128, ...signedLeb128(value >> 7)]
 
@@ -63,7 +63,7 @@ const vector = (instruction: number): Code => [0xfd, ...number(instruction)]
 const load = (offset: number): Code => [...vector(0), 0, ...number(offset)]
 const store: Code = [...vector(11), 0, 0]
 const zeros: Code = [...vector(12), ...Array.from({ length: 16 }, () => 0)]
-/** Four of the eight 32-bit numbers in two vectors. */
+/** A shuffle that selects four of the eight 32-bit numbers in two vectors. */
 const pick = (...places: readonly number[]): Code => [
   ...vector(13),
   ...places.flatMap((place) => [0, 1, 2, 3].map((byte) => 4 * place + byte)),
@@ -85,8 +85,8 @@ const rowsAtOnce = 4
 const inputsAtOnce = 2
 
 /**
- * For each four rows of weights and each two inputs, eight running sums of four numbers each. In the end the four numbers
- * of a sum are added up, and the sums of an input stored side by side.
+ * The program processes four rows of weights and two inputs at a time, with eight running sums of four lanes each. At the end
+ * it adds up the lanes of each sum, and stores the sums of an input next to each other.
  */
 function program(): Uint8Array {
   const inputs = 0

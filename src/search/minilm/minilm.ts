@@ -54,7 +54,7 @@ async function manifest() {
 
 const halves = Float32Array.from({ length: 2 ** 16 }, (_, half) => fromHalf(half))
 
-/** Half-precision tensors by name, from the safetensors format: the length of a header, the header in JSON, the numbers. */
+/** Reads half-precision tensors by name from a safetensors file: the length of the header, the header in JSON, the numbers. */
 function tensorsIn(file: Buffer): (name: string) => Uint16Array {
   const start = 8 + Number(file.readBigUInt64LE(0))
   const header: Record<string, { readonly data_offsets: readonly [number, number] } | undefined> = JSON.parse(
@@ -62,7 +62,7 @@ function tensorsIn(file: Buffer): (name: string) => Uint16Array {
   )
   return (name) => {
     const [from, to] = header[name]?.data_offsets ?? [0, 0]
-    // A copy, because numbers of two bytes may only begin at even places.
+    // Copied, because a Uint16Array needs an even byte offset.
     return new Uint16Array(Uint8Array.from(file.subarray(start + from, start + to)).buffer)
   }
 }
@@ -73,7 +73,7 @@ const layers = 6
 const heads = 12
 const headWidth = width / heads
 
-/** A layer of weights in the memory of the products: whole numbers, each row with a factor and a number to add. */
+/** A linear layer in WebAssembly memory: int16 weights, with a scale factor and a bias per row. */
 type Linear = {
   readonly at: number
   readonly inputs: number
@@ -130,7 +130,7 @@ async function openModel(
   const positions = floats('embeddings.position_embeddings.weight')
   const types = floats('embeddings.token_type_embeddings.weight')
 
-  /** Valid until the next call. */
+  /** Applies a linear layer. The result is valid until the next call. */
   const apply = ({ at, inputs, factors, bias }: Linear, rows: Float32Array): Float32Array => {
     const count = rows.length / inputs
     const scales = Array.from({ length: count }, (_, row) =>
@@ -139,7 +139,7 @@ async function openModel(
         new Int16Array(memory, rowsAt + 2 * row * inputs, inputs),
       ),
     )
-    // Products come in pairs of rows, so one row more may be computed, of which nothing is read.
+    // Rows are multiplied in pairs; the result of an extra row is ignored.
     const inputCount = count + (count % 2)
     const results = new Float32Array(memory, resultsAt, inputCount * bias.length).fill(0)
     const length = 2 * Math.min(inputs, maxTerms)
@@ -184,7 +184,7 @@ async function openModel(
 
 const rounding = 1.5 * 2 ** 52
 
-/** Quantises numbers to integers of at most `largest`, and returns the scale. */
+/** Quantises numbers to integers of at most `largest`, and returns the factor that restores them. */
 function quantize(numbers: Float32Array, whole: Int16Array): number {
   let most = 0
   for (let at = 0; at < numbers.length; at += 1) {
@@ -192,12 +192,12 @@ function quantize(numbers: Float32Array, whole: Int16Array): number {
     if (size > most) most = size
   }
   const scale = most === 0 ? 0 : largest / most
-  // A number next to which a double has no room for fractions rounds faster than Math.round.
+  // Adding and subtracting 1.5 × 2^52 rounds to an integer, faster than Math.round.
   for (let at = 0; at < numbers.length; at += 1) whole[at] = (numbers[at] as number) * scale + rounding - rounding
   return most / largest
 }
 
-/** Self-attention. A row contains query, key and value. */
+/** Self-attention. Each row contains query, key and value of a token. */
 function attend(rows: Float32Array): Float32Array {
   const stride = 3 * width
   const count = rows.length / stride
@@ -237,7 +237,7 @@ const addVectors = (one: Float32Array, other: Float32Array): Float32Array<ArrayB
   return sums
 }
 
-/** Each row gets the mean 0 and the variance 1, then the learned weight and bias. */
+/** Layer normalisation, in place: mean 0 and variance 1 per row, then the learned weight and bias. */
 function normalise(
   rows: Float32Array,
   { weight, bias }: { readonly weight: Float32Array; readonly bias: Float32Array },
@@ -253,7 +253,7 @@ function normalise(
   }
 }
 
-/** Beyond this, the function is 0 or the number itself. */
+/** Outside of ±`geluEnd`, GELU is 0 or the number itself. */
 const geluEnd = 8
 const geluSteps = 512
 const geluTable = Float64Array.from({ length: 2 * geluEnd * geluSteps + 2 }, (_, at) => {
@@ -266,7 +266,7 @@ const geluTable = Float64Array.from({ length: 2 * geluEnd * geluSteps + 2 }, (_,
   return x > 0 ? x * (1 - rest / 2) : (x * rest) / 2
 })
 
-/** GELU from a table: each number times the normal distribution function. */
+/** GELU, interpolated from a table: each number times the normal distribution function. */
 function gelu(numbers: Float32Array): Float32Array {
   const results = new Float32Array(numbers.length)
   for (let at = 0; at < numbers.length; at += 1) {
@@ -281,7 +281,7 @@ function gelu(numbers: Float32Array): Float32Array {
   return results
 }
 
-/** The mean of the tokens, of length 1. */
+/** The mean vector of the tokens, scaled to length 1. */
 function meanOf(rows: Float32Array): Float32Array {
   const mean = new Float32Array(width)
   for (let at = 0; at < rows.length; at += 1) mean[at % width] = (mean[at % width] as number) + (rows[at] as number)

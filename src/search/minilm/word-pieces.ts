@@ -1,7 +1,7 @@
-/** A word of a text, and which tokens it has. */
+/** A word of a text, and the range of its tokens; `to` is exclusive. */
 type PlacedWord = { readonly word: string; readonly from: number; readonly to: number }
 
-/** Splits text into the numbers of the word pieces that a BERT model was trained on, in lower case and without accents. */
+/** A WordPiece tokenizer for uncased BERT models: turns text into the numbers of its word pieces. */
 export class WordPieces {
   readonly #vocabulary: ReadonlyMap<string, number>
 
@@ -9,12 +9,12 @@ export class WordPieces {
     this.#vocabulary = new Map(Object.entries(vocabulary))
   }
 
-  /** At most `most` numbers, with the marks of beginning and end among them. */
+  /** At most `most` numbers, including the start and end markers. */
   of(text: string, most: number): readonly number[] {
     return this.words(text, most).tokens
   }
 
-  /** The numbers, and the words with the place of their first number and of the one after their last. */
+  /** The numbers, and the words with the ranges of their numbers. */
   words(text: string, most: number): { readonly tokens: readonly number[]; readonly words: readonly PlacedWord[] } {
     const pieces: number[] = []
     const words: PlacedWord[] = []
@@ -27,7 +27,7 @@ export class WordPieces {
     return { tokens: [this.#number('[CLS]'), ...pieces.slice(0, most - 2), this.#number('[SEP]')], words }
   }
 
-  /** The longest piece first, again and again. A word that cannot be put together is unknown as a whole. */
+  /** Takes the longest known piece from the start repeatedly. If nothing fits, the whole word is unknown. */
   #piecesOf(word: string): readonly number[] {
     const letters = [...word]
     const pieces: number[] = []
@@ -50,7 +50,7 @@ export class WordPieces {
 const maxWordLength = 100
 const mark = String.raw`[\p{P}$+<=>^\x60|~]`
 const wordOrMark = new RegExp(String.raw`${mark}|(?:(?!${mark})\S)+`, 'gu')
-/** Every ideograph is a word. */
+/** Each ideograph is a separate word. */
 const ideograph = /[\u{3400}-\u{4dbf}\u{4e00}-\u{9fff}\u{f900}-\u{faff}\u{20000}-\u{2ceaf}\u{2f800}-\u{2fa1f}]/gu
 
 const plain = (text: string): string =>

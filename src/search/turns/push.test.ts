@@ -50,6 +50,12 @@ describe('the probability of quotes', () => {
     }
   })
 
+  it('is not shared, by words alone, with a turn next to the answer that has none of the words', async () => {
+    const { quoted } = await conversation({ text: kayak, ...sameSession }, { text: 'Thanks.', ...sameSession })
+
+    expect(await quoted('Where near Voss in Norway did I rent that kayak?')).toEqual([kayak])
+  })
+
   it('shows at most three quotes for a question and five for a request, and no text twice', async () => {
     const said = ['one', 'two', 'three', 'four', 'five', 'six'].map(
       (word) => `The kayak in Norway has scratch number ${word}.`,

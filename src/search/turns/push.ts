@@ -153,7 +153,10 @@ export async function decide(
   const first = probabilities.slice(0, maxConsidered)
   const least = limits[isQuestion ? 'question' : 'request'].share * Math.max(...first)
   const likely = [...first.keys()]
-    .filter((place) => (first[place] as number) >= least)
+    .filter(
+      (place) =>
+        (first[place] as number) >= least && isOnTopic(ranked[place] as PlacedMessage, model === using.vectors),
+    )
     .sort((a, b) => (first[b] as number) - (first[a] as number))
   const probability = probabilityOfAny(first)
   const updates =
@@ -162,6 +165,10 @@ export async function decide(
       : await findUpdates(index, ranked, likely, { ...ranking, terms: found.terms }, model.update)
   return { ranked, explanations, probabilities, probability, isQuestion, model, likely, updates }
 }
+
+/** By words alone, a turn such as "Thanks." that shares no word with the message is never shown because of its neighbours. */
+const isOnTopic = ({ candidate: { own, time } }: PlacedMessage, hasMeaning: boolean): boolean =>
+  hasMeaning || own.size > 0 || time === 'only'
 
 /** A line of recall by its place, and the places of the newer turns that come before it. */
 export type PushLine = { readonly place: number; readonly level: QuoteLevel; readonly newer: readonly number[] }

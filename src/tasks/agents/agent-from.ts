@@ -11,12 +11,12 @@ export type AgentParts = {
   readonly openModel: (wanted: ModelSpec) => ChatModel | Promise<ChatModel>
   readonly openMemory: (directory: string) => UsedMemory | Promise<UsedMemory>
   readonly environment: Readonly<Record<string, string | undefined>>
-  /** Names of further environment variables for an agent that is a program. */
+  /** Names of additional environment variables for an agent that is a program. */
   readonly passThrough?: readonly string[]
   readonly workingDirectory: string
 }
 
-/** The agents that `--agent` knows, and how each is written. */
+/** The values of `--agent`, and the syntax of each. */
 export const agentForms = {
   reference: 'reference',
   none: 'none',
@@ -29,7 +29,7 @@ export const agentForms = {
 
 const programs = ['command', 'openclaw', 'claude-code']
 
-/** Opens the agent that a text such as `openai:gpt-5@http://127.0.0.1:8080/v1` names. */
+/** Opens the agent that a spec such as `openai:gpt-5@http://127.0.0.1:8080/v1` names. */
 export async function agentFrom(spec: string, parts: AgentParts): Promise<Agent> {
   const [, name = '', rest = ''] = /^([^:]*)(?::(.*))?$/su.exec(spec) ?? []
   const wanted = rest.trim()
@@ -63,7 +63,7 @@ async function programAgent(profile: CommandProfile, { environment, passThrough 
   return commandAgent({ ...profile, passThrough: [...profile.passThrough, ...passThrough] }, environment)
 }
 
-/** Refuses variables that are not set, which would make the agent fail much later. */
+/** Rejects variables that are not set, because the agent would fail only much later. */
 function checkPassed(name: string, { environment, passThrough = [] }: AgentParts): void {
   const [first] = passThrough
   if (first !== undefined && Object.hasOwn(agentForms, name) && !programs.includes(name)) {

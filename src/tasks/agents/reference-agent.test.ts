@@ -11,7 +11,7 @@ const open = async (dir: string) => openMemory({ dir })
 const agent = referenceAgent({ openMemory: open })
 const patient = new AbortController().signal
 
-/** Says prompts to an agent; a list of prompts is one conversation, and each list begins a new one. */
+/** Sends prompts to an agent. Each inner list is a separate conversation. */
 async function told(
   workspace: string,
   conversations: readonly (readonly string[])[],
@@ -29,7 +29,7 @@ async function told(
   return turns
 }
 
-/** The answer to the last prompt; each prompt has its own conversation. */
+/** The answer to the last prompt; each prompt starts a new conversation. */
 async function answered(...prompts: readonly string[]): Promise<string> {
   using directory = temporaryDirectory()
   const turns = await told(

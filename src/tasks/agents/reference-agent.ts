@@ -9,15 +9,15 @@ import { type Agent, type AgentTurn, inProcess, toolUse } from '../agent.ts'
 import type { TranscriptMessage } from '../transcript.ts'
 import { fileTools, useTool } from './tools.ts'
 
-/** The default file for notes, and the directory of the memory; both in the workspace. */
+/** The default notes file and the memory directory, both in the workspace. */
 const notesFile = 'memory/MEMORY.md'
 const memoryDirectory = 'memory/credence'
 const maxQuotes = 5
 const maxSentences = 3
 
 /**
- * A fixture, not a product: an agent without a model and without rules about language. It stores every message word for word,
- * and answers every question with the sentences that the memory finds.
+ * A fixture, not a product: an agent without a model or language rules. It stores every message verbatim, and answers every
+ * question with the sentences that a search of the memory returns.
  */
 export const referenceAgent = ({ openMemory }: { readonly openMemory: (dir: string) => Promise<Memory> }): Agent => ({
   name: 'reference',
@@ -42,7 +42,7 @@ async function takeTurn(prompt: string, { workspace, memory, session }: Surround
   const messages: TranscriptMessage[] = []
   const files = [...new Set(prompt.match(/[\p{L}\d_./-]+\.md\b/gu))]
   const { questions, isOnlyQuestions } = readMessage(prompt)
-  // Searched before the message is heard; else it would find itself.
+  // Searched before the message is stored, so that the search does not find the message itself.
   const found: string[] = []
   for (const question of questions) found.push((await search(question)) || 'I do not know.')
   if (questions.length === 0) found.push(await search(prompt))
@@ -50,7 +50,7 @@ async function takeTurn(prompt: string, { workspace, memory, session }: Surround
   messages.push({ role: 'assistant', content: [{ type: 'text', text: answer }], stopReason: 'stop' })
   return { messages, answer, usage: noUsage }
 
-  /** Hears the message, and writes it into the files that it names, unless the memory refused to keep it. */
+  /** Stores the message, and writes it to the files that it names, unless the memory refused it. */
   async function keep(): Promise<readonly string[]> {
     if (prompt.trim() === '') return []
     const { turns } = await memory.hear({ text: prompt, session }, { learn: 'nothing' })
@@ -71,9 +71,9 @@ async function takeTurn(prompt: string, { workspace, memory, session }: Surround
       : `Saved in ${path}.`
   }
 
-  /** The sentences that share most words with the question, best first; empty if none shares any. */
+  /** The sentences that share most words with the question, best first; empty if no sentence shares any. */
   async function search(text: string): Promise<string> {
-    // The name of a file is where to look, not a word to look for.
+    // A file name in the question tells where to look; it is not a search term.
     const query = files.reduce((rest, file) => rest.replaceAll(file, ''), text)
     const { quotes } = await memory.search(query, { in: 'turns', roles: ['user'], limit: maxQuotes })
     const lines = quotes.map((quote) => `${quote.at} ${quote.text}`)
@@ -97,7 +97,7 @@ async function takeTurn(prompt: string, { workspace, memory, session }: Surround
 
 const isQuestion = (sentence: string): boolean => /[?？؟]["'”’)\]»*_]*$/u.test(sentence)
 
-/** The questions of a message. A line that ends in a colon introduces the next one, so it is not a statement. */
+/** The questions in a message. A line that ends in a colon introduces the next line, so it is not a statement. */
 function readMessage(message: string) {
   const sentences = sentencesOf(message).map(({ text }) => text)
   const questions = sentences.filter(isQuestion)

@@ -14,7 +14,7 @@ import { fileTools } from './tools.ts'
 
 type Said = Partial<ChatReply>
 
-/** A model whose replies a function computes from the request. */
+/** A scripted model: a function computes each reply from the request. */
 const modelOf = (
   say: (request: ChatRequest) => Said | Promise<Said>,
 ): ChatModel & { readonly requests: ChatRequest[] } => {

@@ -28,7 +28,7 @@ const system = [
   'When you are done, answer in plain words.',
 ].join('\n')
 
-/** A model with tools for files and for Credence's memory, without another agent around it. */
+/** A model with tools for files and for Credence's memory, not embedded in another agent. */
 export const toolLoopAgent = (parts: ToolLoopParts): Agent => ({
   name: parts.model.provider,
   version: '1',
@@ -106,7 +106,7 @@ function replyMessage({ text, toolCalls, usage, stopReason, model }: ChatReply, 
   }
 }
 
-/** Credence's memory as tools. A refusal of the memory is for the model to read. */
+/** Credence's memory as tools. A refusal by the memory becomes a tool result for the model. */
 function memoryTools(open: () => Promise<UsedMemory>): readonly AgentTool[] {
   const withMemory = async (work: (memory: UsedMemory) => Promise<string>): Promise<string> => {
     try {

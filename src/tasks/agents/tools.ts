@@ -10,7 +10,7 @@ import { listFiles } from '../run/workspace.ts'
 type Arguments = Readonly<Record<string, unknown>>
 export type AgentTool = ToolDefinition & { readonly use: (given: Arguments) => Promise<string> }
 
-/** Why a tool cannot do what was asked, for the model to read. */
+/** Why a tool refused a call; the message is for the model. */
 export class ToolRefusal extends Error {
   override readonly name = 'ToolRefusal'
 }
@@ -60,7 +60,7 @@ const maxListed = 500
 
 const Path = z.string().describe('A path in the workspace, such as notes/today.md.')
 
-/** Reads, writes and lists files of the workspace, and no others. */
+/** Tools that read, write and list files of the workspace only. */
 export const fileTools = (workspace: string): readonly AgentTool[] => [
   defineTool('read_file', 'Read a text file of the workspace.', z.strictObject({ path: Path }), async ({ path }) => {
     const file = await openInside(workspace, path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
@@ -104,7 +104,7 @@ export const fileTools = (workspace: string): readonly AgentTool[] => [
   ),
 ]
 
-/** Opens a plain file of the workspace. Neither the path nor any link on the way may lead out of it. */
+/** Opens a regular file of the workspace. Neither the path nor any link in it may lead outside. */
 async function openInside(workspace: string, path: string, flags: number) {
   const root = await realpath(workspace)
   const target = join(root, pathInside(path))
@@ -123,7 +123,7 @@ async function openInside(workspace: string, path: string, flags: number) {
   }
 }
 
-/** Creates the folders of a path one by one, so that none is created through a link that leads out. */
+/** Creates the folders of a path one by one, so that none is created through a link that leads outside. */
 async function makeFolder(root: string, folder: string, path: string): Promise<void> {
   let place = root
   for (const name of relative(root, folder).split(sep)) {

@@ -6,7 +6,7 @@ import type { ToolCallBlock, TranscriptMessage } from '../transcript.ts'
 
 export type CheckResult = Readonly<ReturnType<typeof runCheck>>
 
-/** Each score is the share of checks that passed; null when there was none. */
+/** Each score is the share of passed checks; null if there were no checks. */
 export type AnswerGrade = Readonly<Awaited<ReturnType<typeof gradeAnswers>>>
 
 export const noAnswers: AnswerGrade = { checks: [], answerScore: null, recallScore: null, sameSessionScore: null }
@@ -24,9 +24,9 @@ export async function gradeAnswers(task: Task, evidence: Evidence, folder: strin
   return {
     checks,
     answerScore: shareOf(checks.filter(({ isNewSession }) => isNewSession)),
-    /** Of these, values that had to be remembered from an earlier session. */
+    /** Only checks whose value had to be remembered from an earlier session. */
     recallScore: shareOf(checks.filter(({ isRecall }) => isRecall)),
-    /** Of the other sessions, which can be answered from the conversation itself. */
+    /** Only checks in sessions that continue a conversation, which can be answered from the conversation itself. */
     sameSessionScore: shareOf(checks.filter(({ isNewSession }) => !isNewSession)),
   }
 }
@@ -63,7 +63,7 @@ function runCheck(check: AnswerCheck, context: Context) {
     session: session.id,
     /** Whether the session began a new, empty conversation after an earlier one. Only such sessions count for the score. */
     isNewSession,
-    /** Whether the answer needs memory: a new session must give a value that only an earlier prompt contains. */
+    /** Whether the answer needs memory: it is in a new session, and an expected value is only in an earlier prompt. */
     isRecall: isNewSession && check.recall !== false && needsMemory(check, context),
     passed: problems.length === 0,
     expected: expectedBy(check).join(', '),
@@ -93,7 +93,7 @@ const expectedBy = (check: AnswerCheck): readonly string[] => [
   ...(check.memoryRead ? ['a memory lookup before the answer'] : []),
 ]
 
-/** Whether an earlier prompt contains some expected value, and neither this one nor a file of the task does. */
+/** Whether an earlier prompt contains an expected value that neither this prompt nor a file of the task contains. */
 function needsMemory({ expect }: AnswerCheck, { task, session, evidence }: Context): boolean {
   const given = task.workspaceFiles.flatMap((file) => (file.kind === 'inline' ? [file.content] : []))
   const present = formOf([session.prompt, ...given].join('\n\n'))
@@ -125,7 +125,7 @@ const unknown = new RegExp(
 export const saysUnknown = (answer: string): boolean =>
   unknown.test(answer.normalize('NFKC').replaceAll('’', "'").replaceAll(/[*_`]/gu, ''))
 
-/** Whether memory was looked up before the last text of a session. A call that failed does not count. */
+/** Whether the agent looked into its memory before its last text of a session. Failed calls do not count. */
 function readsMemory({ messages, evidence }: Context): boolean {
   const failed = new Set(
     messages.flatMap((message) => (message.role === 'toolResult' && message.isError ? [message.toolCallId] : [])),
@@ -144,7 +144,7 @@ function readsMemory({ messages, evidence }: Context): boolean {
 
 const writingTool = /write|edit|append|create|remember|save|store|delete|forget|update|patch|correct|remove|put|add/iu
 
-/** A call that names a memory or a file of the workspace, and does not write. */
+/** A tool call that names a memory or a file of the workspace, and does not write. */
 function isMemoryLookup({ name, arguments: given }: ToolCallBlock, paths: readonly string[]): boolean {
   const text = JSON.stringify(given)
   const namesMemory = /memor|recall|knowledge/iu.test(`${name} ${text}`) || paths.some((path) => text.includes(path))
@@ -159,12 +159,12 @@ const excerpt = (text: string): string => {
   return line.length <= maxExcerptLength ? line : `${line.slice(0, maxExcerptLength)}…`
 }
 
-/** A text prepared for comparison: case, punctuation, quotes and layout are gone; `dated` has each date in one form. */
+/** A text prepared for comparison: without case, punctuation, quotes and layout. In `dated` every date has the same format. */
 type TextForm = { readonly words: string; readonly dated: string; readonly raw: string }
 
-/** In scripts written without spaces every character is a word. */
+/** In scripts written without spaces every character counts as a word. */
 const character = '[\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Thai}]'
-/** Marks inside numbers and after the names of languages belong to the word: 3.5, 10:30, v1.2, C++, C#. */
+/** Marks inside numbers and after language names belong to the word: 3.5, 10:30, v1.2, C++, C#. */
 const word = new RegExp(`${character}|(?:(?!${character})[\\p{L}\\p{M}\\p{N}])+(?:[.:]\\p{N}+)*(?:\\+{1,2}|#)?`, 'gu')
 const thousands = /(?<=\p{N}),(?=\p{N}{3}(?!\p{N}))/gu
 
@@ -180,7 +180,7 @@ const wordsIn = (text: string): string =>
 /** Whether a text contains a phrase, word by word. */
 export function holds(text: TextForm, phrase: string): boolean {
   const wanted = formOf(phrase)
-  // A phrase without words, such as "!!", can only be looked for as it is.
+  // A phrase without words, such as "!!", is compared verbatim.
   if (wanted.words.trim() === '') return phrase.trim() !== '' && text.raw.includes(wanted.raw.trim())
   return text.words.includes(wanted.words) || text.dated.includes(wanted.dated)
 }
@@ -191,7 +191,7 @@ const end = '(?![\\p{L}\\p{N}])'
 const day = '(?<day>\\d{1,2})(?:st|nd|rd|th)?'
 const name = '(?<name>\\p{L}{3,9})\\.?'
 const year = '(?<year>[12]\\d{3})'
-/** A date does not continue on the next line, which may be the next item of a list. */
+/** A date does not continue on the next line, which may be another list item. */
 const gap = '[^\\S\\n]+'
 
 const datePatterns = [
@@ -202,7 +202,7 @@ const datePatterns = [
   `${edge}${name}${gap}(?:the${gap})?${day}(?:,?${gap}${year})?${end}`,
 ].map((source) => new RegExp(source, 'giu'))
 
-/** Writes every date as one word for month and day, then the year if there is one. */
+/** Writes every date as one word for month and day, followed by the year if there is one. */
 const withUniformDates = (text: string): string =>
   datePatterns.reduce(
     (left, pattern) =>
@@ -218,7 +218,7 @@ const withUniformDates = (text: string): string =>
 
 type Groups = Readonly<Record<string, string | undefined>>
 
-/** Zero if there is no such month, or if the numbers are ambiguous. */
+/** Zero for a month that does not exist, or if the numbers are ambiguous. */
 function monthAndDay({ month, day: date, name: word = '', first, second, mark }: Groups): {
   readonly month: number
   readonly day: number

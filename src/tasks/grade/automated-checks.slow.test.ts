@@ -100,7 +100,7 @@ def grade(transcript: list, workspace_path: str) -> dict:
       const { confine } = await openSandbox({ python })
       const job = { python, workspace: null, workspaceBytes: 0, limits: defaultLimits, transcript: [] }
       console.log(JSON.stringify(await runGrader(confine, { ...job, code: ${JSON.stringify(checks)} })))`
-    // Descriptor 20 of the program, and of everything that it starts and that does not close it.
+    // Opens descriptor 20 in the program, and in all descendants that do not close it.
     const stdio = ['ignore' as const, 'pipe' as const, 'inherit' as const, ...Array(17).fill('ignore'), outside]
 
     const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', program], { stdio, encoding: 'utf8' })
@@ -288,7 +288,7 @@ def grade(transcript, workspace_path):
   })
 })
 
-// A short form of the second-brain task's checks: a file must exist, and five facts are searched in it.
+// A short form of the checks of the second-brain task: a file must exist, and is searched for five facts.
 const secondBrain = `
 from pathlib import Path
 def grade(transcript, workspace_path):
@@ -353,7 +353,7 @@ describe('without a sandbox', () => {
   })
 })
 
-/** Runs a grader on the machine itself, on a copy of the workspace. */
+/** Runs a grader without isolation, on a copy of the workspace. */
 const unconfined: Confinement = async ({ python: { executable }, workspace }, args) => {
   const copy = mkdtempSync(join(tmpdir(), 'credence-unconfined-'))
   if (workspace !== null) cpSync(workspace, copy, { recursive: true })

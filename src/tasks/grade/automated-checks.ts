@@ -7,7 +7,7 @@ import { runInGroup } from '../run/process-group.ts'
 import type { Task } from '../task.ts'
 import type { Confinement, Python, Sandbox } from './sandbox.ts'
 
-/** The result of a task's Python checks. `output` is the beginning of their printed output. */
+/** The result of a task's Python checks. `output` is the beginning of the text that they printed. */
 export type AutomatedGrade =
   | {
       readonly state: 'scored'
@@ -25,7 +25,7 @@ const maxWorkspaceBytes = 512 * mebibyte
 const maxResult = mebibyte
 const keptOutput = 8_000
 
-/** The resources of a grader. The wall clock and the output are watched from outside, the rest by the kernel. */
+/** The limits of a grader. Node enforces the wall clock and the output; the kernel enforces the rest. */
 export const defaultLimits = {
   wallClockMs: 60_000,
   memoryBytes: 1024 * mebibyte,
@@ -33,7 +33,7 @@ export const defaultLimits = {
   fileBytes: 64 * mebibyte,
   openFiles: 256,
   outputBytes: mebibyte,
-  /** How much the copy of the workspace may grow, together with temporary files. */
+  /** Max growth of the workspace copy, including temporary files. */
   scratchBytes: 128 * mebibyte,
 }
 export type GraderLimits = Readonly<typeof defaultLimits>
@@ -47,7 +47,7 @@ type AutomatedRequest = {
   readonly signal?: AbortSignal
 }
 
-/** Runs a task's own checks over the evidence, in the sandbox. */
+/** Runs a task's own Python checks on the evidence, in the sandbox. */
 export async function gradeAutomatically(request: AutomatedRequest): Promise<AutomatedGrade> {
   const { task, evidence, folder, sandbox, limits = defaultLimits, signal } = request
   const code = task.automatedChecks
@@ -82,7 +82,7 @@ export type GraderJob = {
 
 type GraderScores = Readonly<Record<string, number>> | string
 
-/** Runs the driver with a grader, and kills its processes when time or output runs out, or when `signal` is aborted. */
+/** Runs a grader in the driver. Kills its processes if it exceeds its time or output, or when `signal` is aborted. */
 export async function runGrader(
   confine: Confinement,
   { code, transcript, ...job }: GraderJob,
@@ -131,14 +131,14 @@ const limitArguments = (limits: GraderLimits): readonly string[] => [
   'RLIMIT_CORE=0',
 ]
 
-/** Where the driver writes its one document. Standard output belongs to the grader. */
+/** The driver writes its result to this descriptor. Standard output is the grader's. */
 const resultDescriptor = 3
 
 /**
- * The Python program around a grader. It closes the descriptors of the caller, through which the grader could reach files
- * outside: Node closes only the first 16. It sets the limits that the kernel enforces, reads the job from standard input,
- * calls `grade` and writes one document to the result descriptor. No program the grader starts inherits that descriptor,
- * and none may look into this process.
+ * The Python program that wraps a grader. It closes the descriptors that it inherited, through which the grader could reach
+ * files outside: Node closes only the first 16. It sets the limits that the kernel enforces, reads the job from standard input,
+ * calls `grade` and writes one document to the result descriptor. Programs that the grader starts do not inherit that
+ * descriptor and cannot inspect this process.
  */
 const graderDriver = `
 import sys, os
@@ -218,7 +218,7 @@ function scoresIn(text: string): GraderScores {
   const scores = new Map<string, number>()
   for (const [name, value] of document.scores) {
     if (scores.has(name)) return 'The grader returned a name twice.'
-    // Written as "not within", so that NaN is refused too.
+    // Written as "not within" so that NaN is rejected too.
     if (!('number' in value && value.number >= 0 && value.number <= 1)) {
       const shown = 'number' in value ? String(value.number) : value.other
       return `The grader returned ${shown} for ${JSON.stringify(name)}, which is not a number from 0 to 1.`

@@ -1,10 +1,10 @@
 import type { Evidence } from '../evidence.ts'
 import type { Task } from '../task.ts'
 
-/** The grade of the facts that a task declares about the world; null for a task that declares none. */
+/** The grade of the facts that a task declares about the world; null if the task declares none. */
 export type StateGrade = Readonly<ReturnType<typeof gradeFacts>>
 
-/** Grades the facts by what was recorded after each session. */
+/** Grades the facts recorded after each session. */
 export const gradeState = (task: Task, evidence: Evidence): StateGrade | null =>
   task.stateChecks.length === 0 ? null : gradeFacts(task, evidence)
 
@@ -30,11 +30,11 @@ function gradeFacts({ stateChecks }: Task, { events, sessions }: Evidence) {
   const covered = new Set(facts.filter(({ holds }) => holds !== null).map(({ session }) => session))
   return {
     facts,
-    /** The share of sessions after which at least one fact of the world was read. */
+    /** The share of sessions after which at least one fact was read. */
     objectiveStateCoverage: covered.size / sessions.length,
-    /** The share of facts that hold, of those that did not hold before the first session. */
+    /** The share of facts that are true now, among those that were false before the first session. */
     actionOutcomeScore: shareOf(needed),
-    /** The share of all facts that hold, those included that nobody should have changed. */
+    /** The share of all facts that are true, including facts that should not have changed. */
     stateScore: shareOf(facts),
   }
 }

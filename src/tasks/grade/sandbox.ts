@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { z } from 'zod'
 import { defaultLimits, type GraderJob, runGrader } from './automated-checks.ts'
 
-/** An interpreter, and the folder of its library. */
+/** A Python interpreter, and the folder of its standard library. */
 export type Python = { readonly executable: string; readonly prefix: string; readonly version: string }
 
 const ask =
@@ -31,7 +31,7 @@ type Prepared = {
   readonly program: string
   readonly args: readonly string[]
   readonly env: Readonly<Record<string, string>>
-  /** The path of the copy, as the grader sees it. */
+  /** The path of the workspace copy as the grader sees it. */
   readonly workspace: string
   readonly remove: () => Promise<void>
 }
@@ -39,7 +39,7 @@ type Prepared = {
 /** Isolates a grader from the rest of the machine. `args` are the arguments of Python. */
 export type Confinement = (job: Omit<GraderJob, 'code' | 'transcript'>, args: readonly string[]) => Promise<Prepared>
 
-/** Where graders run, or why they do not. */
+/** How graders run, or why they cannot run. */
 export type Sandbox =
   | { readonly state: 'ready'; readonly confine: Confinement; readonly python: Python }
   | { readonly state: 'none'; readonly reason: string }
@@ -49,7 +49,7 @@ type SandboxOptions = { readonly python: Python | null; readonly candidates?: re
 const defaultCandidates = (): readonly Confinement[] =>
   process.platform === 'linux' ? [namespaces({ withUser: false }), namespaces({ withUser: true })] : []
 
-/** The first confinement that passes the probe. Without one, no grader runs. */
+/** Chooses the first confinement that passes the probe. If none does, no grader runs. */
 export async function openSandbox({ python, candidates = defaultCandidates() }: SandboxOptions): Promise<Sandbox> {
   if (python === null) return { state: 'none', reason: 'There is no python3 on this machine.' }
   let reason = 'this system has none'
@@ -61,13 +61,13 @@ export async function openSandbox({ python, candidates = defaultCandidates() }: 
   return { state: 'none', reason: `Python checks need a sandbox: ${reason}.` }
 }
 
-/** System tools are looked up here, not in the caller's PATH. */
+/** System tools are searched here, not in the caller's PATH. */
 const systemPath = '/usr/bin:/bin:/usr/sbin:/sbin'
 
-/** The user id that graders of root run as; it owns nothing. */
+/** The user id for graders when we run as root; this user owns nothing. */
 const nobody = '65534'
 
-/** Inside: copies the workspace, gives it to the owner, drops privileges, runs Python. Arguments: owner, program. */
+/** Runs inside: copies the workspace, gives it to the owner, drops privileges, runs Python. Arguments: owner, program. */
 const insideScript = [
   'set -eu',
   'owner=$1; shift',
@@ -79,11 +79,11 @@ const insideScript = [
   'exec setpriv $drop env -i "$@"',
 ].join('\n')
 
-/** Folders and files of the system that programs need. Only those that exist are shown. */
+/** System folders and files that programs need. Only the existing ones are mounted. */
 const systemFolders = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/nix/store']
 const systemFiles = ['/etc/ld.so.cache', '/etc/alternatives']
 
-/** Arguments of `outsideScript` that show the system to a grader, read-only. Links stay links, so that every path works. */
+/** Arguments of `outsideScript` that mount the system read-only for a grader. Links stay links, so that every path works. */
 function systemArguments(prefix: string): readonly string[] {
   const folders = systemFolders.flatMap((path) => {
     const stats = lstatSync(path, { throwIfNoEntry: false })
@@ -91,13 +91,13 @@ function systemArguments(prefix: string): readonly string[] {
     return stats.isSymbolicLink() ? ['link', readlinkSync(path), path] : ['show', path]
   })
   const files = systemFiles.filter((path) => existsSync(path)).flatMap((path) => ['show', path])
-  // The interpreter may be installed elsewhere.
+  // The interpreter may be installed outside of the system folders.
   const isInSystem = systemFolders.some((folder) => `${prefix}/`.startsWith(`${folder}/`))
   return [...folders, ...files, ...(isInSystem ? [] : ['show', prefix])]
 }
 
 /**
- * Builds a root in memory and changes into it. Steps come as arguments until `--`: `link TARGET PATH`, `show PATH`,
+ * Builds a root file system in memory and changes into it. Arguments up to `--` are steps: `link TARGET PATH`, `show PATH`,
  * `device PATH`.
  */
 const outsideScript = [
@@ -127,9 +127,9 @@ const outsideScript = [
 const devices = ['/dev/null', '/dev/zero', '/dev/full', '/dev/random', '/dev/urandom']
 
 /**
- * Kernel namespaces made by `unshare`: processes, network, mounts and names are the grader's own, and all of its
- * processes end with the first. `withUser` takes a user namespace, which needs no privilege; root does without, so that
- * the grader can run as a user that owns nothing.
+ * Kernel namespaces made by `unshare`: the grader has separate processes, network, mounts and names, and all of its processes end with
+ * the first. `withUser` adds a user namespace, which needs no privilege. Root works without one, so that the grader can run as a user
+ * that owns nothing.
  */
 const namespaces =
   ({ withUser }: { readonly withUser: boolean }): Confinement =>
@@ -155,7 +155,7 @@ const namespaces =
 
 const probeProcesses = 16
 
-/** Tries forbidden and allowed actions from inside. */
+/** Python that tries forbidden and allowed actions inside the sandbox. */
 const probe = (outside: string): string => `
 import os, socket
 def grade(transcript, workspace_path):
@@ -204,7 +204,7 @@ def grade(transcript, workspace_path):
     return found
 `
 
-/** Why a confinement cannot be trusted, found by a real run; null if it works. */
+/** Why a confinement cannot be trusted, determined by running the probe; null if it works. */
 export async function whyNot(confine: Confinement, python: Python): Promise<string | null> {
   const folder = await mkdtemp(join(tmpdir(), 'credence-probe-'))
   try {

@@ -8,13 +8,13 @@ import { type AutomatedGrade, gradeAutomatically } from './automated-checks.ts'
 import { gradeState, type StateGrade } from './objective-state.ts'
 import type { Sandbox } from './sandbox.ts'
 
-/** Only `scored` measures the agent; a fault of the harness is never a zero. */
+/** Only `scored` is a result of the agent; a fault of the harness never becomes a score of zero. */
 type TaskState = 'scored' | 'grader_error' | 'judge_error' | Exclude<Evidence['outcome'], 'done'>
 
 /** `reason` explains a state other than `scored`. */
 type Ending = { readonly state: TaskState; readonly reason: string | null }
 
-/** Raised whenever the same evidence would be graded differently. */
+/** Increased whenever the same evidence would get a different grade. */
 export const gradingVersion = 'credence-grading-5'
 
 type Parts = AnswerGrade & {
@@ -23,7 +23,7 @@ type Parts = AnswerGrade & {
   readonly judge: JudgeGrade
 }
 
-/** The grade of a task carried out once. Stored next to the evidence, and rewritten by regrading. */
+/** The grade of one execution of a task. Stored next to the evidence, and rewritten by regrading. */
 export type TaskGrade = Readonly<Awaited<ReturnType<typeof gradeTask>>>
 
 export type Graders = { readonly sandbox: Sandbox; readonly judge: Judge | null }
@@ -34,7 +34,7 @@ type GradingRequest = Obtained & {
   readonly now: () => Date
 }
 
-/** Grades the evidence of a task. Reads nothing but the evidence, so that it can be done again at any time. */
+/** Grades the evidence of a task. Reads only the evidence, so that it can be repeated at any time. */
 export async function gradeTask(request: GradingRequest) {
   const { task, evidence, folder, storePath, now } = request
   const begun = performance.now()
@@ -77,7 +77,7 @@ async function gradeParts({ task, evidence, folder, graders, signal }: GradingRe
   return { ...answers, automated, judge: (await graders.judge?.grade({ task, evidence, folder, signal })) ?? unjudged }
 }
 
-/** Without Python, the checks that a task states are its automated part: those of new sessions if it has any. */
+/** The automated score. Without Python: the answer checks (of new sessions, if there are any), else the facts. */
 function automatedScoreOf({ gradingType }: Task, parts: Parts): number | null {
   const { automated, answerScore, sameSessionScore, objectiveState } = parts
   if (automated.state === 'scored') return automated.score
@@ -85,7 +85,7 @@ function automatedScoreOf({ gradingType }: Task, parts: Parts): number | null {
   return answerScore ?? sameSessionScore ?? objectiveState?.stateScore ?? null
 }
 
-/** Why evidence cannot be graded; null when it can. An agent that failed is graded as far as it got. */
+/** Why evidence cannot be graded; null if it can. The work of an agent that failed is graded as far as it got. */
 async function whyUngradable(evidence: Evidence, folder: string): Promise<Ending | null> {
   const { outcome, reason, isComplete } = evidence
   if (outcome === 'skipped') return { state: 'skipped', reason: reason ?? 'The task was skipped.' }
@@ -105,7 +105,7 @@ function endingOf({ outcome, reason }: Evidence, { automated, judge }: Parts, is
   return { state: 'skipped', reason: reasons.join(' ') || 'The task has nothing to be graded by.' }
 }
 
-/** The score by the weights of the task. A part that could not be graded is left out, and the score marked as incomplete. */
+/** The score by the weights of the task. If a part could not be graded, it is left out and the score is marked as incomplete. */
 function combineScores(
   { gradingType, gradingWeights }: Pick<Task, 'gradingType' | 'gradingWeights'>,
   automated: number | null,

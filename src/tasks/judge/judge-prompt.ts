@@ -19,7 +19,7 @@ Answer with JSON of this form, with every id present and no other:
 {"scores": {"c1": {"score": 0.75, "reason": "one sentence that names what in the record decides it"}}, "notes": "one or two sentences"}
 Each score is a number from 0 to 1, not a percentage. Do not compute a total.`
 
-/** The digest of the words that are the same for every task. Runs with another prompt are not compared. */
+/** The digest of the part of the prompt that all tasks share. Runs with different digests are not compared. */
 export const judgePromptHash = createHash('sha256').update(`${system}\n${question}`).digest('hex')
 
 export function judgePrompt(
@@ -38,7 +38,7 @@ export function judgePrompt(
     ['RECORD OF THE SESSIONS', material.sessions],
     ['WORKSPACE IN THE END', material.workspace],
   ]
-  // Drawn after the material was written, so that no text in it can close the fence.
+  // Drawn after the material was written, so that no text in it can contain the end marker.
   const nonce = randomBytes(12).toString('hex')
   const fenced = parts
     .filter(([, text]) => text.trim() !== '')
@@ -51,10 +51,10 @@ export function judgePrompt(
 
 const list = (lines: readonly string[]): string => lines.map((line) => `- ${line}`).join('\n')
 
-/** The parts of the evidence that a judge sees. Everything that was left out is named in `cuts`. */
+/** The parts of the evidence that a judge sees. `cuts` names everything that was left out. */
 type JudgedMaterial = { readonly sessions: string; readonly workspace: string; readonly cuts: readonly string[] }
 
-/** Most characters of each message and file, and of all together. Ordinary tasks are shown whole. */
+/** Max characters of each message and file, and of the whole material. Ordinary tasks fit without cuts. */
 export type MaterialLimits = { readonly each: number; readonly total: number }
 
 /** Gathers prompts, boundaries, answers, tool calls and files, in order. */
@@ -115,23 +115,23 @@ function messageText(message: TranscriptMessage, { id }: SessionRecord, shown: S
   })
 }
 
-/** The judge's answer is keyed by the id: `c1`, `c2` …. The weights sum to 1. */
+/** `id` is the key in the judge's reply: `c1`, `c2` …. The weights sum to 1. */
 export type JudgedCriterion = { readonly id: string; readonly name: string; readonly weight: number }
 
 export type JudgedRubric = {
   readonly criteria: readonly JudgedCriterion[]
   readonly text: string
-  /** `weighted`: by the rubric's own percentages. `equal`: it has none. `checklist`: there is no rubric at all. */
+  /** `weighted`: the rubric has percentages. `equal`: it has none. `checklist`: the task has no rubric. */
   readonly basis: 'weighted' | 'equal' | 'checklist'
   readonly warnings: readonly string[]
 }
 
-/** `### Criterion 1: Memory Storage (Weight: 15%)`, with or without the marks of a heading, number or weight. */
+/** Matches `### Criterion 1: Memory Storage (Weight: 15%)`, with or without heading marks or a number. */
 const weighted =
   /^\s*(?:#{1,6}\s*|[-*]\s+)?(?:\*\*|__)?\s*(?:criterion\s*\d*\s*[:.–—-]\s*)?(?<name>.+?)\s*[([]\s*weight(?:ing)?\s*[:=]?\s*(?<percent>\d+(?:\.\d+)?)\s*%\s*[)\]]/iu
 const titled = /^\s*(?:#{1,6}\s*|(?:\*\*|__))\s*criterion\s*\d*\s*[:.–—-]\s*(?<name>.+?)\s*(?:\*\*|__)?\s*:?\s*$/iu
 
-/** The criteria that a judge scores, with their weights; null when the task has neither a rubric nor criteria. */
+/** The criteria that a judge scores, with their weights; null if the task has neither a rubric nor criteria. */
 export function rubricOf({ rubric, criteria }: Pick<Task, 'rubric' | 'criteria'>): JudgedRubric | null {
   if (rubric !== null && rubric.trim() !== '') {
     const lines = outsideFences(rubric)
@@ -159,7 +159,7 @@ const equally = (names: readonly string[]): readonly JudgedCriterion[] =>
 
 const clean = (name: string): string => name.replaceAll(/\*\*|__/gu, '').trim()
 
-/** The lines outside of code fences: a rubric may contain an example of a rubric. */
+/** The lines outside of code fences, because a rubric may contain an example of a rubric. */
 function outsideFences(text: string): readonly string[] {
   let fence: string | null = null
   return text.split(/\r?\n/u).filter((line) => {

@@ -20,7 +20,7 @@ const sessions = [
 ]
 const task = taskWith(sessions, { gradingType: 'hybrid', rubric })
 
-/** A model that gives these replies in turn and records its requests. */
+/** A model that returns these replies in order, and records its requests. */
 function saying(...replies: readonly (string | Error)[]): ChatModel & { readonly asked: ChatRequest[] } {
   const asked: ChatRequest[] = []
   return {
@@ -28,7 +28,7 @@ function saying(...replies: readonly (string | Error)[]): ChatModel & { readonly
     model: 'judge-1',
     asked,
     reply: async (request) => {
-      // The array of messages grows after the call.
+      // Copied, because the array of messages grows after the call.
       asked.push({ ...request, messages: [...request.messages] })
       const text = replies[Math.min(asked.length, replies.length) - 1] ?? ''
       if (text instanceof Error) throw text

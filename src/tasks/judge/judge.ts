@@ -20,7 +20,7 @@ export type JudgeGrade =
   | {
       readonly state: 'scored'
       readonly score: number
-      /** The plain mean over criteria, as the original runner computes it. */
+      /** The unweighted mean over criteria, as the original runner computes it. */
       readonly mean: number
       readonly criteria: readonly ScoredCriterion[]
       readonly basis: JudgedRubric['basis']
@@ -43,7 +43,6 @@ type JudgingRequest = {
   readonly limits?: MaterialLimits
 }
 
-/** A model that scores by rubric. */
 export type Judge = {
   readonly name: string
   readonly promptHash: string
@@ -58,7 +57,7 @@ export const openJudge = (model: ChatModel): Judge => ({
 
 const timeoutMs = 300_000
 
-/** Scores by rubric. An unusable reply is asked for once more; a failure of the judge never becomes a zero. */
+/** Scores by rubric. Retries once after an unusable reply; a failure of the judge never becomes a score of zero. */
 async function gradeByJudge(
   judge: ChatModel,
   { task, evidence, folder, signal, limits }: JudgingRequest,
@@ -93,7 +92,7 @@ async function gradeByJudge(
       const isItself = evidence.agent.model !== null && evidence.agent.model === judge.model
       return {
         state: 'scored',
-        // Weights may sum to a hair more than 1.
+        // Rounding errors may raise the sum slightly above 1.
         score: Math.min(1, total),
         mean: criteria.reduce((total, { score }) => total + score, 0) / criteria.length,
         criteria,
@@ -112,7 +111,7 @@ async function gradeByJudge(
   return { state: 'judge_error', reason, usage }
 }
 
-/** For endpoints that can restrict a model to a schema. */
+/** A JSON schema of the reply, for endpoints that can restrict a model to a schema. */
 function replySchema(criteria: readonly JudgedCriterion[]): Readonly<Record<string, unknown>> {
   const score = z.strictObject({ score: z.number(), reason: z.string() })
   const scores = z.strictObject(Object.fromEntries(criteria.map(({ id }) => [id, score])))
@@ -122,7 +121,7 @@ function replySchema(criteria: readonly JudgedCriterion[]): Readonly<Record<stri
 
 type ParsedReply = { readonly criteria: readonly ScoredCriterion[]; readonly notes: readonly string[] }
 
-/** The scores of a reply, or why it cannot be used. A missing score is refused: any number in its place would be ours. */
+/** The scores of a reply, or why it is unusable. A missing score is rejected, because any default would be our own score. */
 function parseReply(text: string, criteria: readonly JudgedCriterion[]): ParsedReply | string {
   const document = objectIn(text.replaceAll('```', ''))
   if (document === null) return 'The answer holds no JSON object.'
@@ -142,7 +141,7 @@ function parseReply(text: string, criteria: readonly JudgedCriterion[]): ParsedR
   return { criteria: judged, notes: typeof notes === 'string' && notes !== '' ? [notes.slice(0, 2_000)] : [] }
 }
 
-/** Rounding may carry a score over the edge. Anything further is another scale, and which one is not guessed. */
+/** Tolerance for scores that rounding pushed outside of 0 to 1. Scores further outside use an unknown scale and are rejected. */
 const slack = 0.02
 
 function scoreFrom(value: unknown): number | null {

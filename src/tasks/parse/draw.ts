@@ -6,7 +6,7 @@ const Name = z
   .string()
   .regex(/^[a-z][a-z0-9_]*$/u, { error: 'must be lower case letters, digits and _, beginning with a letter' })
 
-/** Values are written into YAML, Markdown and Python alike, so none needs quoting in any of them. */
+/** Values are inserted into YAML, Markdown and Python, so they must not need quoting in any of them. */
 const Value = z
   .union([z.string(), z.number(), z.boolean()], { error: 'must be text, a number, or true or false' })
   .transform(String)
@@ -19,15 +19,15 @@ const DrawRule = z.strictObject(
   { error: 'must be { one_of: […] }' },
 )
 
-/** Variables by name, each with the values that one is drawn from. */
+/** The variables by name, each with its possible values. */
 export const Draw = z.record(Name, DrawRule)
 export type DrawRules = z.infer<typeof Draw>
 
 const placeholder = /\{\{\s*([a-z][a-z0-9_]*)(?:\.([a-z][a-z0-9_]*))?\s*\}\}/gu
 
-/** Replaces every `{{name}}` and `{{name.part}}` by the value that the seed draws. Other braces, as in Python, are left alone. */
+/** Replaces every `{{name}}` and `{{name.part}}` with the value drawn by the seed. Other braces, as in Python, stay as they are. */
 export function fillDrawn(text: string, draw: DrawRules, seed: string): string {
-  // A plain value is under the name ''. Every variable has its own random stream, so that adding one changes no other.
+  // A plain value has the key ''. Every variable has a separate random stream, so that adding a variable changes no other.
   const values = new Map<string, Readonly<Record<string, string>> | undefined>(
     Object.entries(draw).map(([name, { one_of: choices }]) => {
       const random = randomFrom(createHash('sha256').update(`${seed}\n${name}`).digest().readUInt32LE(0))
@@ -37,7 +37,7 @@ export function fillDrawn(text: string, draw: DrawRules, seed: string): string {
   return text.replace(placeholder, (whole, name: string, part = '') => values.get(name)?.[part] ?? whole)
 }
 
-/** Placeholders outside of Python that nothing is drawn for. One that is left would reach the agent or a check. */
+/** Placeholders outside of Python without a declared variable; they would reach the agent or a check unreplaced. */
 export function undeclaredIn(text: string, draw: DrawRules): readonly string[] {
   if (Object.keys(draw).length === 0) return []
   const left = fillDrawn(text, draw, '').replaceAll(/^```py[\s\S]*?^```/gmu, '')

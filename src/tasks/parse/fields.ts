@@ -7,7 +7,7 @@ import { isSafeId } from '../../eval/store/schemas/primitives.ts'
 import { isObject, type JsonObject } from '../../json.ts'
 import { Draw } from './draw.ts'
 
-/** Collects the problems of a task file, so that its author sees all of them at once. */
+/** Collects the problems of a task file, so that its author sees all of them together. */
 export class Findings {
   readonly #file: string
   readonly problems: Problem[] = []
@@ -17,12 +17,12 @@ export class Findings {
     this.#file = file
   }
 
-  /** `message` continues the sentence that the field begins: "is 0; it must be more". */
+  /** `message` continues a sentence that starts with the field: "is 0; it must be more". */
   wrong(field: string, message: string): void {
     this.problems.push({ file: this.#file, field, message })
   }
 
-  /** Messages of a schema continue "is 0; it", and those that begin with "are" or "is" are complete. */
+  /** A schema message is appended to "is 0; it", unless it starts with "are" or "is": then it is a complete predicate. */
   invalid(
     { issues }: z.ZodError,
     path: readonly string[],
@@ -42,7 +42,7 @@ export class Findings {
   }
 }
 
-/** A value of a task file in a message. */
+/** Formats a value of a task file for a message. */
 export const formatYamlValue = (value: unknown): string => formatAs(value, 'a mapping')
 
 /** One error for all problems of a file. */
@@ -54,7 +54,7 @@ export function invalidTask(problems: readonly Problem[]): MemoryError {
   return invalid(`${first.file}: ${first.field} ${first.message}.${more}`, hint)
 }
 
-/** A path that stays below the folder it is meant for, with forward slashes; null for any other value. */
+/** A path that stays inside its folder, with forward slashes; null for any other value. */
 export function containedPath(value: unknown): string | null {
   if (typeof value !== 'string' || value.trim() === '') return null
   const path = posix.normalize(value.replaceAll('\\', '/'))
@@ -63,7 +63,7 @@ export function containedPath(value: unknown): string | null {
   return isOutside || path === '.' || path.endsWith('/') || path.includes('\0') ? null : path
 }
 
-/** Null and absent mean the same: the default. */
+/** Null and absent both mean the default. */
 const or = <Value, Default>(schema: z.ZodType<Value>, otherwise: Default) =>
   schema.nullish().transform((value): Value | Default => value ?? otherwise)
 
@@ -86,7 +86,7 @@ const Path = z.unknown().transform((value, context) => {
   return z.NEVER
 })
 
-/** A file that is in the workspace before the first session. `asset` is a path below the assets of the task's folder. */
+/** A file that is in the workspace before the first session. `asset` is a path inside the task's assets folder. */
 const Workspace = z.preprocess(
   (item) => (isObject(item) ? { ...item, kind: item.source === undefined ? 'inline' : 'asset' } : item),
   z.discriminatedUnion(
@@ -135,7 +135,7 @@ const knownKeys = [...Object.keys(Fields.shape), 'sessions', 'credence']
 
 export type TaskFields = Readonly<ReturnType<typeof readFields>>
 
-/** The fields of the front matter. Where `findings` gets problems, they are not those of a task. */
+/** The fields of the front matter. If `findings` gets problems, the returned values are placeholders. */
 export function readFields(frontMatter: JsonObject, findings: Findings) {
   warnOfUnknown(frontMatter, findings)
   const result = Fields.safeParse(frontMatter, { reportInput: true })
@@ -146,17 +146,17 @@ export function readFields(frontMatter: JsonObject, findings: Findings) {
     name: fields.name || fields.id,
     category: fields.category || 'uncategorised',
     gradingType: fields.grading_type,
-    /** For all sessions together. */
+    /** The time limit of all sessions together. */
     timeoutSeconds: fields.timeout_seconds,
     workspaceFiles: fields.workspace_files,
     gradingWeights: { automated: fields.grading_weights.automated, judge: fields.grading_weights.llm_judge },
     prerequisites: fields.prerequisites,
-    /** In a task there is at least one: one without sessions is one session with its prompt. */
+    /** A task without sessions gets one session later, made from its prompt. */
     sessions: readSessions(frontMatter.sessions, findings),
   }
 }
 
-/** Unknown keys are kept. One that is nearly a known key, which is missing, may be a mistake. */
+/** Warns about unknown keys that look like a misspelling of a missing known key. Unknown keys are kept. */
 function warnOfUnknown(frontMatter: JsonObject, findings: Findings): void {
   const missing = knownKeys.filter((key) => frontMatter[key] === undefined)
   for (const key of Object.keys(frontMatter).filter((one) => !knownKeys.includes(one))) {
@@ -175,7 +175,7 @@ function warnOfUnknown(frontMatter: JsonObject, findings: Findings): void {
 /** One message to the agent. The first always begins a new conversation. */
 export type TaskSession = { readonly id: string; readonly prompt: string; readonly isFresh: boolean }
 
-/** Invalid entries are left out with a warning, as the original runner does. */
+/** Invalid entries are skipped with a warning, as in the original runner. */
 function readSessions(value: unknown, findings: Findings): readonly TaskSession[] {
   if (value === undefined || value === null) return []
   if (!Array.isArray(value)) {
@@ -215,7 +215,7 @@ function readSessions(value: unknown, findings: Findings): readonly TaskSession[
   return sessions
 }
 
-/** A text to look for in an answer. YAML reads some as numbers or booleans. */
+/** A text to search for in an answer. YAML parses some texts as numbers or booleans. */
 const Sought = z
   .union([z.string(), z.number(), z.boolean()], 'must be text')
   .transform(String)
@@ -223,12 +223,12 @@ const Sought = z
 
 const conditions = 'expect, forbid, must_not_know or memory_read'
 
-/** A check of the answer of a session. All conditions must be met. */
+/** A check of a session's answer. All conditions must be met. */
 const Check = z
   .strictObject({
     id: z.string().min(1),
     session: Sought,
-    /** Each inner list contains alternative wordings, of which one must be present. Compared without case and layout. */
+    /** Each inner list contains alternative wordings, at least one of which must be in the answer. Ignores case and layout. */
     expect: z
       .array(z.union([z.array(Sought).min(1), Sought.transform((one) => [one])]).readonly())
       .readonly()
@@ -254,7 +254,7 @@ const Check = z
   }))
 export type AnswerCheck = Readonly<z.output<typeof Check>>
 
-/** A fact of the world after a session: the content of a file, or the exit code of a command. */
+/** A fact of the world to check after a session: the content of a file, or the exit code of a command. */
 const State = z
   .strictObject({
     id: z.string().min(1),
@@ -263,7 +263,7 @@ const State = z
     exists: z.boolean().default(true),
     contains: z.array(Sought).readonly().default([]),
     equals: z.string().nullable().default(null),
-    /** A program and its arguments; no shell. */
+    /** A program and its arguments; not run by a shell. */
     command: z.array(z.string().min(1)).min(1).readonly().nullable().default(null),
     exit_code: z.int().min(0).max(255).default(0),
   })
@@ -307,6 +307,5 @@ export function readOwnAdditions(value: unknown, sessions: readonly TaskSession[
       }
     }
   }
-  /** `instantiate` fills the variables in. */
   return { answerChecks, stateChecks, draw }
 }

@@ -5,7 +5,7 @@ import { taskText } from '../../../test/tasks/sample-task.ts'
 import { temporaryDirectory } from '../../../test/temporary-directory.ts'
 import { loadTasks } from './load-tasks.ts'
 
-/** Two packs with tasks, one without, and a folder of the user's own. */
+/** Two packs with tasks, one without, and a folder that belongs to the user. */
 function library() {
   const directory = temporaryDirectory()
   const put = (path: string, id: string): void => {

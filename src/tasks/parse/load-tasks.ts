@@ -9,14 +9,14 @@ import type { Task } from '../task.ts'
 import { invalidTask } from './fields.ts'
 import { type CheckedTask, checkTask, maxTaskFileBytes } from './parse-task.ts'
 
-/** Where tasks are looked for. */
+/** The folders in which tasks are searched. */
 export type TaskPlaces = {
   readonly workingDirectory: string
-  /** Folders of packs: a task is named by its id, all tasks of a pack by the name of the pack. */
+  /** Folders of packs. A task is found by its id, all tasks of a pack by the pack's name. */
   readonly packs: readonly string[]
 }
 
-/** Reads tasks by path, by id or by the name of a pack; without any, those of every pack. One invalid file is an error. */
+/** Reads tasks by path, id or pack name; without names, the tasks of every pack. An invalid file is an error. */
 export function loadTasks(names: readonly string[], places: TaskPlaces): readonly Task[] {
   const tasks = findTasks(names, places).map((file) => {
     const { task, problems } = checkTaskFile(file)
@@ -38,7 +38,7 @@ export function checkTaskFile(file: string): CheckedTask {
   return read.ok ? checkTask(read.value, file) : { task: null, problems: read.problems, warnings: [] }
 }
 
-/** The task files that are meant, in the order of the names, each once. */
+/** The task files that the names refer to, in order and without duplicates. */
 export function findTasks(names: readonly string[], places: TaskPlaces): readonly string[] {
   const packs = packFolders(places)
   return [
@@ -48,7 +48,7 @@ export function findTasks(names: readonly string[], places: TaskPlaces): readonl
 
 function filesOf(name: string, { workingDirectory }: TaskPlaces, packs: readonly string[]): readonly string[] {
   const known = packs.flatMap(tasksIn)
-  // A bare word names a task or a pack, rather than a folder of the same name.
+  // A bare word means a task or a pack, not a folder of the same name.
   if (isSafeId(name) && !name.endsWith('.md')) {
     const task =
       known.find((file) => basename(file, '.md') === name) ??
@@ -84,11 +84,11 @@ const tasksIn = (folder: string): readonly string[] =>
     .map((name) => join(folder, name))
     .filter(looksLikeTask)
 
-/** A task begins with its front matter. An unreadable file counts as a task, so that `task validate` reports it. */
+/** Whether a file begins with front matter. An unreadable file counts as a task, so that `task validate` reports it. */
 function looksLikeTask(file: string): boolean {
   const read = readBounded(file, file, maxTaskFileBytes)
   return !read.ok || /^(?:\uFEFF)?---[ \t]*\r?\n/u.test(Buffer.from(read.value.subarray(0, 64)).toString('utf8'))
 }
 
-/** A missing folder contains no tasks. If the user named it, the caller reports it. */
+/** A missing folder contains no tasks. If the user named the folder, the caller reports it. */
 const namesIn = (folder: string): readonly string[] => (ifPresent(() => readdirSync(folder)) ?? []).toSorted()

@@ -316,7 +316,7 @@ describe('the parser', () => {
   })
 })
 
-/** Small in the file, huge when written out. */
+/** A small file that expands to a huge value. */
 function bomb(): string {
   const lines = ['a: &a [x, x, x, x, x, x, x, x, x, x]']
   for (const [before, name] of ['ab', 'bc', 'cd', 'de', 'ef', 'fg', 'gh'].map((pair) => [...pair])) {

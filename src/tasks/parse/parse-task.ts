@@ -15,14 +15,14 @@ export type CheckedTask = {
   readonly warnings: readonly string[]
 }
 
-/** Reads a task file. Throws a MemoryError `invalid` that names file, field and value, and never anything else. */
+/** Reads a task file. Throws only `invalid` MemoryErrors, which name the file, the field and the value. */
 export function parseTask(bytes: Uint8Array, file: string): Task {
   const { task, problems } = checkTask(bytes, file)
   if (task === null) throw invalidTask(problems)
   return task
 }
 
-/** The same, with every problem instead of an error. Never throws. */
+/** Like `parseTask`, but returns every problem. Never throws. */
 export function checkTask(bytes: Uint8Array, file: string): CheckedTask {
   const findings = new Findings(file)
   const text = readTaskText(bytes, findings)
@@ -79,14 +79,14 @@ export function checkTask(bytes: Uint8Array, file: string): CheckedTask {
   return { task: problems.length === 0 ? task : null, problems, warnings }
 }
 
-/** The task with the values that the seed draws. A task that draws nothing is returned as it is. */
+/** The task with the values that the seed draws. A task without draw rules is returned unchanged. */
 export function instantiate(task: Task, seed: number): Task {
   if (Object.keys(task.draw).length === 0) return task
   const filled = parseTask(Buffer.from(fillDrawn(task.text, task.draw, `${task.id}\n${seed}`)), task.file)
   return { ...filled, draw: {}, sha256: task.sha256 }
 }
 
-/** Larger files are refused unread. */
+/** Larger files are rejected without reading them. */
 export const maxTaskFileBytes = 1024 * 1024
 
 const deepestYaml = 32
@@ -97,7 +97,7 @@ type TaskText = {
   readonly body: string
 }
 
-/** Splits a file into front matter and body. Null if that is impossible; `findings` then has the reason. */
+/** Splits a file into front matter and body. Null if it cannot be split; the reason is then in `findings`. */
 function readTaskText(bytes: Uint8Array, findings: Findings): TaskText | null {
   const refuse = (field: string, message: string): null => {
     findings.wrong(field, message)
@@ -128,12 +128,12 @@ function readTaskText(bytes: Uint8Array, findings: Findings): TaskText | null {
   return { whole: text, frontMatter, body: text.slice(start + end.index + end[0].length + 1) }
 }
 
-/** Reads YAML of a bounded depth. Undefined if that is impossible; `findings` then has the reason, for `field`. */
+/** Parses YAML of limited depth. Undefined if it is invalid; the reason is then in `findings`, for `field`. */
 function readYaml(text: string, field: string, findings: Findings): unknown {
   try {
     const document = parseDocument(text, { schema: 'core', uniqueKeys: true, prettyErrors: true, logLevel: 'error' })
     const [error] = document.errors
-    // A few hundred bytes of nested aliases can expand to gigabytes; ten copies are plenty.
+    // A few hundred bytes of nested aliases can expand to gigabytes; ten copies are enough.
     const value: unknown = error === undefined ? document.toJS({ maxAliasCount: 10 }) : undefined
     const problem = error === undefined ? problemIn(value, deepestYaml) : `is not YAML: ${saidOf(error)}`
     if (problem === null) return value
@@ -144,7 +144,7 @@ function readYaml(text: string, field: string, findings: Findings): unknown {
   return undefined
 }
 
-/** The message of the YAML parser, with the line in the file, which has one more above the front matter. */
+/** The message of the YAML parser. Its line number is increased by one, for the line above the front matter. */
 function saidOf({ message, linePos }: YAMLError): string {
   const [what = ''] = message.split(/ at line \d+, column \d+:?|\n/u)
   const [start] = linePos ?? []
@@ -166,7 +166,7 @@ type Root = ReturnType<typeof fromMarkdown>
 type Block = Root['children'][number]
 type NestedNode = Extract<Block, { children: unknown }>['children'][number]
 
-/** The sections of a task's body that are used. Names are compared without case. */
+/** The sections of a task's body that are read. Names are compared without case. */
 const sectionNames = [
   'Prompt',
   'Expected Behavior',
@@ -178,10 +178,10 @@ type SectionName = (typeof sectionNames)[number]
 
 type Section = { readonly text: string; readonly python: string | null }
 
-/** Sections by name. Of two with the same name the last counts, as in the original; `repeated` names them. */
+/** Sections by name. If a name is repeated the last section counts, as in the original; `repeated` lists such names. */
 type Sections = { readonly byName: ReadonlyMap<string, Section>; readonly repeated: readonly string[] }
 
-/** Reads the body as Markdown: a heading is a heading, and the lines of a fence are text. */
+/** Splits the body at its level-2 headings. Parsed as Markdown, so that a `##` line inside a code fence is not a heading. */
 function readSections(body: string): Sections {
   const tree = fromMarkdown(body)
   const starts = tree.children.flatMap((node, index) => {
@@ -189,7 +189,7 @@ function readSections(body: string): Sections {
     const start = node.position?.start.offset ?? 0
     const end = node.position?.end.offset ?? start
     const written = body.slice(start, end)
-    // A line of dashes below a paragraph makes a heading too, which authors of tasks do not intend.
+    // A line of dashes below a paragraph is also a Markdown heading, which authors of tasks do not intend.
     const isOwn = written.startsWith('##') && (start === 0 || body[start - 1] === '\n')
     return isOwn ? [{ name: headingText(written), start, end, index }] : []
   })
@@ -212,7 +212,7 @@ const headingText = (written: string): string =>
     .replace(/\s#+\s*$/u, '')
     .trim()
 
-/** The code of the first fence marked as Python. Walks without recursion: nesting has no limit in Markdown. */
+/** The code of the first fence marked as Python. Iterative, because Markdown may be nested to any depth. */
 function firstPython(nodes: readonly Block[]): string | null {
   const waiting: (Block | NestedNode)[] = [...nodes].reverse()
   for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
@@ -222,7 +222,7 @@ function firstPython(nodes: readonly Block[]): string | null {
   return null
 }
 
-/** The items of a checklist, ticked or not. What is broken onto an indented line belongs to its item. */
+/** The items of a checklist, checked or not. An indented line continues the item above it. */
 function checklist(text: string): readonly string[] {
   const items: string[] = []
   let isOpen = false

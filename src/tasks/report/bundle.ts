@@ -18,7 +18,7 @@ export const bundleNames = {
 
 export type Bundle = Awaited<ReturnType<typeof bundleOf>>
 
-/** The report, the workspaces and the figures of a run. The same run gives the same bytes. */
+/** The report, the workspaces and the figures of a run. Deterministic: the same run gives the same bytes. */
 export async function bundleOf(whole: ReadTaskRun) {
   const { runId } = whole.run
   if (whole.tasks.length === 0) {
@@ -43,7 +43,7 @@ export function writeBundle(folder: string, { markdown, artifact, report }: Bund
 /** A fixed time, so that the same files give the same bytes. */
 const noTime = new Date(1980, 0, 1)
 
-/** The workspaces at the end. One result fills the archive itself; several have a folder each. */
+/** The final workspaces as an archive. With several results, each has a folder; a single one is at the top level. */
 async function workspaceZip(tasks: readonly TaskRun[]): Promise<Uint8Array> {
   const files: [path: string, bytes: Uint8Array][] = []
   for (const { task, evidence, folder } of tasks) {
@@ -57,7 +57,7 @@ async function workspaceZip(tasks: readonly TaskRun[]): Promise<Uint8Array> {
   return zipSync(entries)
 }
 
-/** The structured report. Every figure in it is read from the evidence or the grade. */
+/** The structured report. Every figure comes from the evidence or the grade. */
 function reportJson(
   { run, tasks, evidenceRun }: ReadTaskRun,
   { markdown, artifact }: { readonly markdown: string; readonly artifact: Uint8Array },
@@ -84,7 +84,7 @@ function reportJson(
     execution_time_ms: tasks.reduce((sum, { evidence }) => sum + durationOf(evidence), 0),
     tools: [...new Set(calls)].sort(),
     tool_calls: calls.length,
-    // An agent without a model counts no tokens, which is not the same as using none.
+    // For an agent without a model, token usage is null: it reports no tokens, which differs from using none.
     token_usage: agent?.model == null && usage.input + usage.output === 0 ? null : usage,
     accuracy: scores.score,
     scores,

@@ -22,13 +22,13 @@ export function taskSettings(
   }
 }
 
-/** Everything about a run of tasks, by task and repeat. */
+/** All results of a run of tasks, by task and repeat. */
 export async function readTaskRun(root: string, runId: string) {
   const run = requireRun(root, runId)
-  /** The run that made the evidence: this one, or the one that was graded again. */
+  /** The run that made the evidence: this run, or the run that it regrades. */
   const evidenceRun = taskSettings(root, runId).regradeOf ?? runId
   const { records } = await casesOf(root, runId)
-  // Interrupted before anything was graded: there may not even be evidence.
+  // A run interrupted before any grading may not even have evidence.
   const kept = records.length === 0 ? [] : await tasksOfRun(runFolder(root, evidenceRun))
   const obtain = fromRun(runFolder(root, evidenceRun))
   const tasks = []
@@ -52,7 +52,7 @@ export async function readTaskRun(root: string, runId: string) {
 
 export type Coverage = ReturnType<typeof coverageOf>
 
-/** How many of the results were graded. Shown with every score. */
+/** How many results were graded. Shown with every score. */
 export function coverageOf(grades: readonly TaskGrade[]) {
   const byState: Record<string, number> = {}
   for (const { state } of grades) byState[state] = (byState[state] ?? 0) + 1

@@ -5,7 +5,7 @@ import { coverageOf, meanScores, type ReadTaskRun, type TaskRun, toolNames } fro
 
 const figure = (value: number | null): string => (value === null ? 'not graded' : value.toFixed(3))
 
-/** The report for people. Every statement in it comes from the evidence or the grade. */
+/** The report as Markdown. Every statement comes from the evidence or the grade. */
 export function reportMarkdown({ run, tasks, evidenceRun }: ReadTaskRun): string {
   const grades = tasks.map(({ grade }) => grade)
   const { graded, tasks: total } = coverageOf(grades)
@@ -119,7 +119,7 @@ function assessment({ grade }: TaskRun): readonly string[] {
 
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll(/\s*\n\s*/gu, ' ')
 
-/** Empty when there are no rows. */
+/** A Markdown table; empty if there are no rows. */
 const table = (head: readonly string[], rows: readonly (readonly string[])[]): readonly string[] =>
   rows.length === 0
     ? []

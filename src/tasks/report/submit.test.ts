@@ -9,10 +9,10 @@ import { readSubmission, type SubmitOptions, submissionRequests, submit } from '
 
 const key = 'agent_0123456789abcdef'
 const markdown = '# Report\n'
-/** More than a socket buffers, so that an upload can be cut in its middle. */
+/** Larger than a socket's buffer, so that an upload can be cut in the middle. */
 const artifact = new Uint8Array(randomBytes(4_000_000))
 const hashes = { report_md: 'hash of the report', workspace_artifact_zip: 'hash of the archive' }
-// The requests use these two fields of a report.
+// The requests use only these two fields of a report.
 const bundle = { markdown, artifact, report: { run_id: 'run-1', hashes } } as unknown as Bundle
 
 const paths = {

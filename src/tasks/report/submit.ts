@@ -13,7 +13,7 @@ import { type Bundle, bundleNames } from './bundle.ts'
 
 const stepNames = ['register_match', 'read_task_brief', 'upload_markdown', 'upload_artifact', 'upload_report'] as const
 
-/** The workflow as the page of a match prints it. `WEB` is a page to read. */
+/** The workflow, in the format printed on the page of a match. A `WEB` step is a page to read. */
 const Workflow = z.object({
   steps: z
     .array(
@@ -33,7 +33,7 @@ export type Submission = { readonly arena: string; readonly steps: readonly Step
 
 /**
  * `address` is the arena, or the page of a match in it, such as https://arena.example/matches/24. `workflow` is the JSON of
- * that page; null for the usual five steps of a match, whose id is then read from the address.
+ * that page; null for the usual five steps of a match, whose id is then taken from the address.
  */
 export function readSubmission(address: string, workflow: string | null): Submission {
   const page = endpointUrl(address)
@@ -57,7 +57,7 @@ export function readSubmission(address: string, workflow: string | null): Submis
   return { arena, steps: steps.map((step) => ({ ...step, method: step.name === 'read_task_brief' ? 'WEB' : 'POST' })) }
 }
 
-/** A request of a submission. `body` is null, a document that is sent as JSON, or fields and a file that are sent as a form. */
+/** A request of a submission. `body` is null, a JSON document, or the fields of a form that also contains `file`. */
 export type SubmissionRequest = {
   readonly step: Step['name']
   readonly method: 'GET' | 'POST'
@@ -67,7 +67,7 @@ export type SubmissionRequest = {
   readonly file: { readonly name: string; readonly bytes: Uint8Array } | null
 }
 
-/** The requests in order. The last one refers to the uploads by the names that the arena gave them, once they are `done`. */
+/** The requests in order. The last one refers to the uploads by the arena's names for them, if those are in `done`. */
 export function submissionRequests(
   submission: Submission,
   { markdown, artifact, report }: Bundle,
@@ -113,7 +113,7 @@ const State = z.strictObject({
     z.strictObject({
       step: z.enum(stepNames),
       status: z.int(),
-      /** The arena's name for an upload; null if its answer has none. */
+      /** The arena's name for an upload; null if its response has none. */
       reference: z.string().nullable(),
     }),
   ),
@@ -121,12 +121,11 @@ const State = z.strictObject({
 export type DoneStep = z.infer<typeof State>['done'][number]
 
 export type SubmitOptions = {
-  /** Null for an arena that needs no key. Never stored and never shown. */
+  /** Null for an arena that needs no key. Never stored or shown. */
   readonly key: string | null
-  /** The folder of the run, which keeps the finished steps. */
+  /** The folder of the run, which stores the finished steps. */
   readonly runFolder: string
   readonly signal: AbortSignal
-  /** Waits between two attempts. */
   readonly wait: (ms: number) => Promise<void>
   readonly timeoutMs?: number
 }
@@ -136,8 +135,8 @@ const maxAnswerBytes = 1_048_576
 const continues = 'Finished steps are stored; the same command continues after them.'
 
 /**
- * Carries out the steps that are left. Every finished step is on disk before the next begins, and a repeated request has the
- * idempotency key of the first, so that neither a retry nor a second call doubles anything.
+ * Carries out the remaining steps. Every finished step is written to disk before the next begins, and a repeated request has
+ * the same idempotency key, so that neither a retry nor a second call submits anything twice.
  */
 export async function submit(submission: Submission, bundle: Bundle, options: SubmitOptions) {
   const path = join(options.runFolder, `submission-${digestOf(submission)}.json`)
@@ -167,7 +166,7 @@ function finishedSteps(path: string, { report: { hashes } }: Bundle): readonly D
   throw conflict('The report of this run has changed since its submission began.', hint)
 }
 
-/** Sends a request, again if the server or the connection fails. A refusal is final. */
+/** Sends a request. Retries if the server or the connection fails; a refusal is final. */
 async function send(request: SubmissionRequest, options: SubmitOptions): Promise<DoneStep> {
   const { key, signal, wait } = options
   let problem = ''
@@ -183,7 +182,7 @@ async function send(request: SubmissionRequest, options: SubmitOptions): Promise
     else {
       const { response, text } = answer
       const { status } = response
-      // 409: the arena has it already, from an attempt whose answer was lost.
+      // 409: an earlier attempt, whose response was lost, has already reached the arena.
       if (isAnswer(request, response)) return { step: request.step, status, reference: referenceIn(text) }
       const refusal = refusalOf(request, response, key === null ? text : text.replaceAll(key, '[key]'))
       if (refusal !== null) throw refusal
@@ -211,7 +210,7 @@ async function fetchAnswer(
       ...(key === null ? {} : { authorization: `Bearer ${key}` }),
     },
     ...(body === null ? {} : { body: file === null ? JSON.stringify(body) : form }),
-    // The key is for this server and no other.
+    // A redirect must not send the key to another server.
     redirect: 'manual',
     signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
   })
@@ -224,7 +223,7 @@ const isPage = ({ headers }: Response): boolean => headers.get('content-type')?.
 const isAnswer = ({ method }: SubmissionRequest, response: Response): boolean =>
   response.status === 409 || (response.ok && !(method === 'POST' && isPage(response)))
 
-/** Null if another attempt may succeed. */
+/** The error for a refusal; null if another attempt may succeed. */
 function refusalOf({ step, url }: SubmissionRequest, response: Response, text: string): MemoryError | null {
   const { status } = response
   if (status >= 500 || status === 408 || status === 429) return null
@@ -237,7 +236,7 @@ function refusalOf({ step, url }: SubmissionRequest, response: Response, text: s
   return status === 404 ? notFound(message, 'Check --arena and --steps.') : invalid(message, continues)
 }
 
-/** Arenas name the place of an upload differently; the first known name counts. */
+/** Arenas use different fields for the reference to an upload; the first known field counts. */
 const referenceNames = ['path', 'file_path', 'markdown_path', 'artifact_path', 'url', 'id', 'report_id']
 
 function referenceIn(text: string): string | null {

@@ -18,7 +18,7 @@ type Step = (place: {
   readonly signal: AbortSignal
 }) => Promise<string>
 
-/** An agent made of a function, with conversations that count their messages. */
+/** An agent made from a function; its conversations count their messages. */
 const agentOf = (step: Step, { id }: { readonly id?: string } = {}): Agent => {
   let opened = 0
   return {
@@ -49,7 +49,7 @@ const agentOf = (step: Step, { id }: { readonly id?: string } = {}): Agent => {
   }
 }
 
-/** Appends each prompt to a file, and answers with the file. */
+/** Writes a prompt that begins with "My" to a file, and answers other prompts from the file. */
 const noteTaker = (): Agent =>
   agentOf(async ({ workspace, prompt }) => {
     const file = join(workspace, 'memory', 'MEMORY.md')

@@ -19,33 +19,33 @@ import { missingPrerequisite } from './process-group.ts'
 import { type Listing, listFiles, makeWorkspace, removeMemory, type Workspace } from './workspace.ts'
 
 export type Assignment = {
-  /** As its file has it, or with the drawn values filled in: both give the same. */
+  /** The original task or the task with drawn values filled in; both give the same result. */
   readonly task: Task
   readonly agent: Agent
-  /** The folder of the evidence. Created if missing; must not contain finished evidence. */
+  /** The evidence folder. Created if missing; must not contain finished evidence. */
   readonly folder: string
   readonly repeat: number
   readonly seed: number
   readonly control: Control
-  /** Aborted by Ctrl-C: the work ends, and the evidence so far is kept. */
+  /** Aborted by Ctrl-C: the work stops, and the evidence so far is stored. */
   readonly signal: AbortSignal
   readonly now: () => Date
   /** Multiplies the task's time limit. Default 1. */
   readonly timeoutMultiplier?: number
-  /** Where programs are looked for that a task needs. Default nowhere. */
+  /** The search path for programs that a task needs. Default empty. */
   readonly searchPath?: string
-  /** Where the workspace is made. Default the system's temporary directory. */
+  /** The folder for the workspace. Default: the system's temporary directory. */
   readonly temporary?: string
 }
 
-/** How long an agent may take to report whether it can be used, and to end the processes it started. */
+/** Max time for an agent to report whether it can be used, and to end the processes that it started. */
 const startMs = 60_000
 const stopMs = 10_000
-/** After an abort the work has this long to end its processes and to report what it did. */
+/** After an abort, the time for the work to end its processes and report what it did. */
 const lateMs = 5_000
 const interrupted = 'Interrupted.'
 
-/** Carries out a task once. Failures are part of the evidence; only a folder that cannot be written is an error. */
+/** Carries out a task once. Failures become part of the evidence; only an unwritable folder is an error. */
 export async function carryOut(assignment: Assignment): Promise<Evidence> {
   const { agent, folder, repeat, seed, control, now, signal } = assignment
   const task = instantiate(assignment.task, seed)
@@ -120,10 +120,10 @@ const notReached = ({ id, prompt, isFresh }: TaskSession, index: number): Sessio
   endedAt: null,
 })
 
-/** On the clock of `performance.now()`. */
+/** A time on the clock of `performance.now()`. */
 const deadlineIn = (ms: number): number => performance.now() + ms
 
-/** Does something before a deadline. Work that ignores `limit` is not waited for. */
+/** Runs work until a deadline. Does not wait for work that ignores `limit`. */
 async function inTime<Result>(
   deadline: number,
   signal: AbortSignal,
@@ -135,7 +135,7 @@ async function inTime<Result>(
   const leftMs = deadline - performance.now()
   if (leftMs <= 0) end()
   limit.throwIfAborted()
-  // Timers beyond 31 bits fire at once, and others up to a millisecond early: the deadline must have passed when this one fires.
+  // Timers longer than 31 bits fire at once, and others up to a millisecond early, but the deadline must have passed by then.
   const timers = [setTimeout(end, Math.min(Math.ceil(leftMs) + 1, 2 ** 31 - 1))]
   try {
     const late = new Promise<never>((_, reject) => {
@@ -184,7 +184,7 @@ class Work {
     }
     const session = this.#transcripts.at(-1)?.record.id ?? task.sessions[0]?.id ?? ''
     const at = now().toISOString()
-    // Agents may tidy up while they end, which belongs to the last session.
+    // Agents may delete files while they stop; such changes belong to the last session.
     await this.#noteChanges(session, at)
     const { kept, left } = await keepWorkspace({ workspace, folder }, this.#listing)
     this.#events.push(...left.map((file) => ({ kind: 'not_kept' as const, at, session, ...file })))
@@ -259,7 +259,7 @@ class Work {
     this.#records[index] = { ...record, transcript: await writeSessionTranscript(folder, { record, messages }) }
   }
 
-  /** The open conversation, or a new one for a fresh session: two conversations share the workspace and nothing else. */
+  /** The open conversation, or a new one for a fresh session. Conversations share only the workspace. */
   async #conversationFor(session: TaskSession, index: number): Promise<AgentConversation> {
     const { control, workspace, now } = this.#assignment
     const agent = this.#agent
@@ -277,7 +277,7 @@ class Work {
     return this.#conversation
   }
 
-  /** A fresh session in an old conversation would make every figure worthless, so its prompt is not sent. */
+  /** Throws if a fresh session would reuse a conversation, because every figure would then be meaningless. */
   #requireNew({ id, messageCount }: AgentConversation): void {
     if (messageCount() > 0) {
       throw new AgentFailure('infrastructure', `A new conversation already held ${messageCount()} messages.`)
@@ -306,7 +306,7 @@ class Work {
     this.#events.push({ kind: 'state_read', at: now().toISOString(), session, when, facts })
   }
 
-  /** Classifies a failure. An unexpected error is a fault of the harness, never of the agent. */
+  /** Classifies a failure. An unexpected error is a fault of the harness, not of the agent. */
   #fail(error: unknown, timeout: Evidence['outcome']): SessionEnding {
     const { signal, totalMs } = this.#assignment
     const isTimeout = !signal.aborted && this.#deadline <= performance.now()
@@ -326,10 +326,10 @@ class Work {
     return { sessions: [...this.#records], events: [...this.#events], usage }
   }
 
-  /** Returns the problem, or null. The answers of an agent that does not stop are kept. */
+  /** Returns the problem, or null. The answers of an agent that does not stop are kept anyway. */
   async #stopAgent(): Promise<string | null> {
     try {
-      // Independent of the task's time and of an interrupt, which may both be over.
+      // Independent of the task's time limit and of an interrupt, both of which may have passed.
       await inTime(deadlineIn(stopMs), new AbortController().signal, async () => {
         try {
           await this.#conversation?.close()

@@ -9,7 +9,7 @@ import type { Task } from '../task.ts'
 import type { TranscriptEntry, TranscriptMessage } from '../transcript.ts'
 import type { Listing } from './workspace.ts'
 
-/** The files and folders of an evidence folder. */
+/** The names of the files and folders in an evidence folder. */
 export const evidenceNames = {
   evidence: 'evidence.json',
   task: 'task.md',
@@ -22,7 +22,7 @@ const maxBytesKept = 512 * 1024 * 1024
 const hint = 'Name a folder that `credence task run` wrote.'
 const digestOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
 
-/** Creates the folder, or clears an interrupted attempt. Finished evidence and foreign files are an error. */
+/** Creates the folder, or clears an interrupted attempt. Finished evidence or unknown files are an error. */
 export async function prepareFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const ours: readonly string[] = Object.values(evidenceNames)
@@ -34,7 +34,7 @@ export async function prepareFolder(folder: string): Promise<void> {
   for (const name of there) await rm(join(folder, name), { recursive: true, force: true })
 }
 
-/** Copies the task file, so that the evidence can be graded again without the original. */
+/** Copies the task file, so that the evidence can be regraded without the original. */
 export async function keepTaskFile(task: Task, folder: string): Promise<string> {
   const bytes = await readFile(task.file).catch(() => null)
   if (bytes === null || digestOf(bytes) !== task.sha256) return basename(task.file)
@@ -42,11 +42,11 @@ export async function keepTaskFile(task: Task, folder: string): Promise<string> 
   return evidenceNames.task
 }
 
-/** Written after every session, so that a killed process leaves the sessions so far. */
+/** Called after every session, so that the evidence so far survives a crash. */
 export const writeEvidence = (folder: string, evidence: Evidence): Promise<boolean> =>
   writeAtomically(join(folder, evidenceNames.evidence), asJson(evidence), { existing: 'replace' })
 
-/** A session that took place, with its messages from the prompt on. */
+/** A completed session, with its messages from the prompt on. */
 export type SessionTranscript = { readonly record: SessionRecord; readonly messages: readonly TranscriptMessage[] }
 
 /** The header of a conversation, then the boundary of the session and its messages. */
@@ -59,7 +59,7 @@ function transcriptEntriesOf({ record, messages }: SessionTranscript): readonly 
   const priorMessages = record.priorMessages ?? 0
   const data = { session, conversationId, isFresh, priorMessages }
   return [
-    // The real path of the workspace means nothing on another machine.
+    // Not the real path of the workspace, which is meaningless on another machine.
     { type: 'session', version: 3, id: conversationId, timestamp: start, cwd: 'workspace' },
     { type: 'custom', id: id(0), parentId: null, timestamp: start, customType: 'boundary', data },
     ...messages.map((message, number) => ({
@@ -75,13 +75,13 @@ function transcriptEntriesOf({ record, messages }: SessionTranscript): readonly 
 
 export function writeSessionTranscript(folder: string, session: SessionTranscript): Promise<KeptFile> {
   const { id, index } = session.record
-  // Session ids are any text; file names are not.
+  // A session id may contain characters that are not allowed in file names.
   const name = id.replace(/[^\w.-]+/gu, '_').slice(0, 60) || 'session'
   const path = `${evidenceNames.sessions}/${String(index + 1).padStart(2, '0')}-${name}.jsonl`
   return writeLines(folder, path, transcriptEntriesOf(session))
 }
 
-/** Writes all sessions one after the other, with a header at the start of each conversation. */
+/** Writes all sessions in order, with a header at the start of each conversation. */
 export function writeMergedTranscript(folder: string, sessions: readonly SessionTranscript[]): Promise<KeptFile> {
   const entries = sessions.flatMap((session) => transcriptEntriesOf(session).slice(session.record.isFresh ? 0 : 1))
   return writeLines(folder, evidenceNames.transcript, entries)
@@ -93,7 +93,7 @@ async function writeLines(folder: string, path: string, entries: readonly Transc
   return { path, sha256: digestOf(bytes), bytes: bytes.length }
 }
 
-/** Copies the files of the workspace into the evidence, and reports which were left out and why. */
+/** Copies the files of the workspace into the evidence, and reports which files were left out and why. */
 export async function keepWorkspace(
   { workspace, folder }: { readonly workspace: string; readonly folder: string },
   { files, others }: Listing,
@@ -107,7 +107,7 @@ export async function keepWorkspace(
       left.push({ path, reason: `has ${size} bytes, and only ${maxBytesKept} in all are kept` })
       continue
     }
-    // Since it was listed it may have become a link or a pipe; the other files are still copied.
+    // The file may have become a link or a pipe since it was listed; the other files are still copied.
     const read = readBounded(join(workspace, path), path, maxBytesKept)
     if (!read.ok) {
       left.push({ path, reason: read.problems[0].message })
@@ -123,7 +123,7 @@ export async function keepWorkspace(
   return { kept, left }
 }
 
-/** Reads the evidence in a folder. Throws a MemoryError when there is none, or when it is invalid. */
+/** Reads the evidence in a folder. Throws a MemoryError if it is missing or invalid. */
 export async function readEvidence(folder: string): Promise<Evidence> {
   const file = join(folder, evidenceNames.evidence)
   const bytes = await readFile(file).catch((cause: unknown) => {
@@ -137,13 +137,13 @@ export async function readEvidence(folder: string): Promise<Evidence> {
   throw invalid(`${file}: ${issue?.path.join('.') ?? ''} ${issue?.message ?? 'is not valid'}.`, hint)
 }
 
-/** The transcripts and the workspace. */
+/** All files listed in the evidence: the transcripts and the workspace. */
 export const keptFiles = ({ sessions, transcript, workspace }: Evidence): readonly KeptFile[] => [
   ...[...sessions.map((session) => session.transcript), transcript].filter((file) => file !== null),
   ...workspace,
 ]
 
-/** The paths of files that are missing or not as they were written. */
+/** The paths of files that are missing or were changed since they were written. */
 export async function changedFiles(folder: string, evidence: Evidence): Promise<readonly string[]> {
   const changed: string[] = []
   for (const file of keptFiles(evidence))
@@ -151,7 +151,7 @@ export async function changedFiles(folder: string, evidence: Evidence): Promise<
   return changed
 }
 
-/** The bytes of a kept file. Throws when they are not those that were written. */
+/** The bytes of a file of the evidence. Throws if they were changed since they were written. */
 export async function readKept(folder: string, { path, sha256 }: KeptFile): Promise<Buffer> {
   const bytes = await readFile(join(folder, path)).catch((cause: unknown) => {
     throw invalid(`${path} is missing from the evidence in ${folder}.`, hint, cause)
@@ -163,7 +163,7 @@ export async function readKept(folder: string, { path, sha256 }: KeptFile): Prom
 export async function readTranscript(folder: string, kept: KeptFile | null): Promise<readonly TranscriptEntry[]> {
   if (kept === null) return []
   const lines = (await readKept(folder, kept)).toString('utf8').split('\n')
-  // The hash proves that these are the lines that were written.
+  // The hash proves that the lines are unchanged.
   return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as TranscriptEntry)
 }
 

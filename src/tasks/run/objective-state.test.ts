@@ -20,7 +20,7 @@ credence:
     - { id: draft, session: later, file: draft.txt, exists: false }
     - { id: program, session: later, command: [node, check.mjs], exit_code: 7 }`
 
-/** An agent that writes files into its workspace at every prompt. */
+/** An agent that writes these files into its workspace at every prompt. */
 const writer = (files: Readonly<Record<string, string>>): Agent => ({
   ...{ name: 'writer', version: '1', model: null, unavailable: async () => null },
   start: async ({ workspace }) => ({

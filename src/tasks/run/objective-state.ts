@@ -12,13 +12,13 @@ export type World = {
   readonly signal: AbortSignal
 }
 
-/** A fact of the world, read once. `holds` is null if it could not be read. */
+/** One reading of a fact of the world. `holds` is null if the fact could not be read. */
 export type ObservedFact = { readonly id: string; readonly holds: boolean | null; readonly observed: string }
 
 const maxFileBytes = 16 * 1024 * 1024
 const maxCommandMs = 60_000
 
-/** Reads the declared facts. Commands run on a copy, so that a check changes nothing that the agent sees. */
+/** Reads the declared facts. Commands run on a copy, so that a check does not change the agent's workspace. */
 export async function observeFacts(checks: readonly StateCheck[], world: World): Promise<readonly ObservedFact[]> {
   const facts: ObservedFact[] = []
   for (const check of checks) {

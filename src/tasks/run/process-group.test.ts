@@ -112,7 +112,7 @@ await running`
   })
 })
 
-/** The file exists a moment before it has content. */
+/** Also checks the content, because the file exists for a moment before it has any. */
 const hasPid = (folder: string): boolean => existsSync(join(folder, 'stubborn.pid')) && pidIn(folder) > 0
 
 const pidIn = (folder: string): number => Number(readFileSync(join(folder, 'stubborn.pid'), 'utf8'))

@@ -10,13 +10,13 @@ export type Program = {
   readonly program: string
   readonly args: readonly string[]
   readonly cwd: string
-  /** The whole environment; nothing is inherited. */
+  /** The whole environment; no variable is inherited. */
   readonly env: Readonly<Record<string, string>>
   readonly input?: string | Uint8Array
   readonly signal: AbortSignal
-  /** Most bytes on standard output and standard error together; more end the group. Default 16 MiB. */
+  /** Max bytes on standard output and standard error together; the group is ended if it writes more. Default 16 MiB. */
   readonly maxOutput?: number
-  /** Opens descriptor 3 for a result of at most this many bytes; more end the group. */
+  /** Opens descriptor 3 for a result of at most this many bytes; the group is ended if it writes more. */
   readonly maxResult?: number
   readonly onStart?: (pid: number) => void
   /** Time between SIGTERM and SIGKILL. Default 2 s. */
@@ -27,13 +27,13 @@ export type Ending = Readonly<Awaited<ReturnType<typeof runInGroup>>>
 
 const maxStderrLength = 1024 * 1024
 const defaultGraceMs = 2_000
-/** How long output may still arrive after the group is gone, from a process that left the group. */
+/** How long to wait for output after the group is gone, from a process that left the group. */
 const drainMs = 1_000
 const isWindows = process.platform === 'win32'
 
 /**
- * Runs a program in its own process group and ends the whole group when the program exits or `signal` is aborted:
- * a process left behind would write into the next session. Rejects only when the program cannot be started.
+ * Runs a program in a new process group, and ends the whole group when the program exits or `signal` is aborted: a leftover
+ * process could write into the next session. Rejects only if the program cannot be started.
  */
 export async function runInGroup(given: Program) {
   const { program, args, cwd, env, input, signal, maxOutput = 16 * 1024 * 1024, maxResult, graceMs } = given
@@ -47,7 +47,7 @@ export async function runInGroup(given: Program) {
 
   const [stdout, result]: [Buffer[], Buffer[]] = [[], []]
   let [stderr, outputBytes, resultBytes] = ['', 0, 0]
-  /** The stream that was longer than allowed. */
+  /** The stream that exceeded its limit. */
   let exceeded: 'output' | 'result' | null = null
   let ending: Promise<void> | null = null
   const end = (): void => {
@@ -58,7 +58,7 @@ export async function runInGroup(given: Program) {
     end()
   }
   const listen = (stream: Readable | null, take: (chunk: Buffer) => void): void => {
-    // A stream breaks when its process is killed, which the exit reports.
+    // A killed process breaks its streams; the exit code already reports that.
     stream?.on('data', take).on('error', () => {})
   }
   const isTooMuch = (chunk: Buffer): boolean => {
@@ -77,14 +77,14 @@ export async function runInGroup(given: Program) {
     if (resultBytes > (maxResult ?? 0)) refuse('result')
     else result.push(chunk)
   })
-  // A program may end without reading its input.
+  // A program may exit without reading its input.
   child.stdin?.on('error', () => {})
   child.stdin?.end(input ?? '')
 
   const closed = new Promise<void>((resolve) => child.once('close', () => resolve()))
   signal.addEventListener('abort', end, { once: true })
   try {
-    // Aborted between the check above and the listener.
+    // The signal may have been aborted after the check above and before the listener was added.
     if (signal.aborted) end()
     const [exitCode, killedBy] = await new Promise<[number | null, NodeJS.Signals | null]>((resolve) => {
       child.once('exit', (code, by) => resolve([code, by]))
@@ -116,20 +116,20 @@ async function endGroup(pid: number, graceMs: number = defaultGraceMs): Promise<
     return
   }
   if (!signalGroup(pid, 'SIGTERM')) return
-  // A second Ctrl-C ends this process at once; processes that ignored the first must not outlive it.
+  // A second Ctrl-C ends this process at once; processes of the group that ignored the first must not outlive it.
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
   const isHandled = signals.some((name) => process.listenerCount(name) > 0)
   const atOnce = (name: NodeJS.Signals): void => {
     signalGroup(pid, 'SIGKILL')
     for (const each of signals) process.off(each, atOnce)
-    // Another listener decides itself whether this process ends.
+    // If there is another listener, it decides whether this process ends.
     if (!isHandled) process.kill(process.pid, name)
   }
   for (const each of signals) process.on(each, atOnce)
   try {
     if (await isGone(pid, graceMs)) return
     signalGroup(pid, 'SIGKILL')
-    // Waited for, so that nothing is still writing when the next session begins.
+    // Waits, so that nothing is still writing when the next session begins.
     await isGone(pid, 1_000)
   } finally {
     for (const each of signals) process.off(each, atOnce)
@@ -145,7 +145,7 @@ async function isGone(pid: number, withinMs: number): Promise<boolean> {
   return true
 }
 
-/** Whether a process of the group is alive. The kernel counts zombies as members too; only Linux can distinguish them. */
+/** Whether a process of the group is alive. The kernel counts zombies as members; only Linux lets us tell them apart. */
 function hasLiving(group: number): boolean {
   if (process.platform !== 'linux') return true
   return readdirSync('/proc').some((name) => {
@@ -156,19 +156,19 @@ function hasLiving(group: number): boolean {
       const [state = '', , its] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
       return Number(its) === group && !'ZX'.includes(state)
     } catch {
-      // It ended after the folder was listed.
+      // The process ended after the folder was listed.
       return false
     }
   })
 }
 
-/** False when no process of the group is left. */
+/** Signals the group. False if none of its processes is left. */
 function signalGroup(pid: number, name: NodeJS.Signals | 0): boolean {
   try {
     process.kill(-pid, name)
     return true
   } catch (error) {
-    // Some systems answer EPERM where only zombies are left.
+    // Some systems return EPERM if only zombies are left.
     if (codeOf(error) === 'ESRCH' || codeOf(error) === 'EPERM') return false
     throw error
   }
@@ -176,14 +176,14 @@ function signalGroup(pid: number, name: NodeJS.Signals | 0): boolean {
 
 const liveGroups = new Set<number>()
 
-// However this process ends, the groups it started end with it.
+// The process groups that this process started end with it, however it exits.
 process.on('exit', () => {
   for (const pid of liveGroups) {
     if (!isWindows) signalGroup(pid, 'SIGKILL')
   }
 })
 
-/** Why a task cannot be carried out here, in one sentence; null when it can. Only programs can be checked. */
+/** Why a task cannot be carried out here, in one sentence; null if it can. Only programs can be checked. */
 export async function missingPrerequisite(
   prerequisites: readonly string[],
   searchPath: string,
@@ -197,7 +197,7 @@ export async function missingPrerequisite(
   return null
 }
 
-/** The file of a program, or null. */
+/** The path of a program, or null. */
 export async function findProgram(name: string, searchPath: string): Promise<string | null> {
   const isPath = name.includes('/') || name.includes('\\')
   const folders = isPath ? [''] : searchPath.split(delimiter).filter((folder) => folder !== '')

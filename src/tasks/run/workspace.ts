@@ -7,11 +7,11 @@ import type { Task } from '../task.ts'
 
 export type Workspace = { readonly path: string; readonly remove: () => Promise<void> }
 
-/** Makes a new directory with the task's files, apart from the evidence, which the agent must not find. */
+/** Makes a new directory with the task's files. It is separate from the evidence, which the agent must not find. */
 export async function makeWorkspace(task: Task, temporary: string = tmpdir()): Promise<Workspace> {
   const place = await realpath(await mkdtemp(join(temporary, 'credence-task-')))
   const path = join(place, 'workspace')
-  // An agent may leave folders that cannot be emptied; a leftover must not fail the run.
+  // An agent may leave folders that cannot be removed; that must not fail the run.
   const remove = (): Promise<void> => rm(place, { recursive: true, force: true, maxRetries: 3 }).catch(() => {})
   try {
     await mkdir(path)
@@ -28,7 +28,7 @@ export async function makeWorkspace(task: Task, temporary: string = tmpdir()): P
   }
 }
 
-/** The assets of a task are next to its file, or next to its folder. */
+/** The path of an asset. The `assets` folder is next to the task's file or next to the task's folder. */
 export async function findAsset(taskFile: string, asset: string): Promise<string> {
   const folder = dirname(taskFile)
   const named = asset.replace(/^assets\//u, '')
@@ -39,7 +39,7 @@ export async function findAsset(taskFile: string, asset: string): Promise<string
   throw notFound(`There is no asset "${asset}" for ${taskFile}.`, `Put it into ${join(folder, 'assets')}.`)
 }
 
-/** Null when there is none, or when a link leads out of the folder. */
+/** The path of a regular file in a folder; null if it is missing, or if a link leads out of the folder. */
 async function plainFileBelow(folder: string, path: string): Promise<string | null> {
   try {
     const root = await realpath(folder)
@@ -52,17 +52,17 @@ async function plainFileBelow(folder: string, path: string): Promise<string | nu
   }
 }
 
-/** Larger workspaces are copied in part, and the evidence records that. */
+/** Further files of a larger workspace are not copied; the evidence records that. */
 const maxFiles = 10_000
 
-/** The contents of a folder: plain files by path with forward slashes, and entries that are not plain files. */
+/** The contents of a folder: regular files by path with forward slashes, and all other entries. */
 export type Listing = {
-  /** `mark` changes when the file is written. */
+  /** `mark` changes whenever the file is written. */
   readonly files: ReadonlyMap<string, { readonly bytes: number; readonly mark: string }>
   readonly others: readonly { readonly path: string; readonly reason: string }[]
 }
 
-/** Lists a folder without following links. A folder that does not exist is empty. */
+/** Lists a folder without following links. A missing folder is empty. */
 export async function listFiles(root: string): Promise<Listing> {
   const files = new Map<string, { readonly bytes: number; readonly mark: string }>()
   const others: { readonly path: string; readonly reason: string }[] = []
@@ -75,7 +75,7 @@ export async function listFiles(root: string): Promise<Listing> {
     for (const name of names.toSorted()) {
       const path = folder === '' ? name : `${folder}/${name}`
       const found = await lstat(join(root, path)).catch(() => null)
-      // Removed since it was listed, by an agent that is still working.
+      // An agent that is still working may have removed the file.
       if (found === null) continue
       if (found.isDirectory()) waiting.push(path)
       else if (found.isSymbolicLink()) others.push({ path, reason: 'is a link' })

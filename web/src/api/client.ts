@@ -9,17 +9,17 @@ import type {
   Routes,
 } from '../../../src/http/api/contract.ts'
 
-/** `GET /beliefs` by the name of the operation; written by vite.config.ts. */
+/** Method and path of each operation, such as `GET /beliefs`. Defined by vite.config.ts. */
 declare const routesOfServer: Readonly<Record<RouteName, string>>
 
-/** Why a request was not carried out. Everything that fails is shown as one of these. */
+/** The reason why a request failed. Every failure in the dashboard is shown as a refusal. */
 export class Refusal extends Error {
   override readonly name = 'Refusal'
-  /** 0 when no answer came. */
+  /** The HTTP status; 0 if there was no answer. */
   readonly status: number
   readonly code: string
   readonly hint: string
-  /** With a conflict over a belief: its current state. */
+  /** After a conflict: the current state of the belief. */
   readonly current: ApiBelief | null
 
   constructor(given: {
@@ -51,13 +51,13 @@ export const asRefusal = (error: unknown): Refusal =>
     : new Refusal({
         status: 0,
         code: 'bug',
-        message: 'Something in this page went wrong.',
+        message: 'Something went wrong on this page.',
         hint: error instanceof Error ? error.message : String(error),
       })
 
 declare global {
   interface Window {
-    /** What start.js has begun while the pages were still being fetched. */
+    /** The requests that start.js sent before the pages were loaded. */
     readonly credenceStart?: { readonly token: string | null; readonly answers: Record<string, Promise<Response>> }
   }
 }
@@ -65,13 +65,13 @@ declare global {
 /** Whether the session is signed in; null until the server has answered. */
 export const isSignedIn = signal<boolean | null>(null)
 
-/** Whether an answer is late. Shown early, so that a press always has a visible effect. */
+/** Whether an answer is late. Set after a short delay, so that every click soon has a visible effect. */
 export const isLate = signal(false)
 
 const lateAfterMs = 150
 let waiting = 0
 
-/** Follows a request until it ends. */
+/** Sets `isLate` while a request takes long. */
 async function trackLateness<Result>(work: Promise<Result>): Promise<Result> {
   waiting += 1
   const timer = setTimeout(() => {
@@ -103,13 +103,13 @@ type Given<Name extends RouteName> = {
   : { readonly params: Readonly<Record<Parts<Routes[Name]['path']>, string | number>> }) &
   (Body<Name> extends undefined ? unknown : { readonly body: Body<Name> })
 
-/** Asks the server. Fails with a Refusal, and with nothing else. */
+/** Calls an operation of the server. Throws only a Refusal. */
 export async function ask<Name extends RouteName>(
   name: Name,
   ...[given]: object extends Given<Name> ? [given?: Given<Name>] : [given: Given<Name>]
 ): Promise<RouteAnswer<Name>> {
   const [method = '', path = ''] = routesOfServer[name].split(' ')
-  // The type of `given` depends on the name, which the compiler cannot follow any further here.
+  // The compiler cannot narrow the type of `given`, which depends on the name.
   const { params = {}, query = {}, body, signal, keepalive = false } = (given ?? {}) as Loose
   const request = send(fillPath(path, params) + queryString(query), {
     method,
@@ -138,7 +138,7 @@ type Loose = {
 }
 
 async function send(url: string, options: RequestInit): Promise<Response> {
-  // What start.js has asked already is taken from there, once.
+  // The answer to a request that start.js has sent is used once.
   const answers = window.credenceStart?.answers ?? {}
   const sent = answers[url]
   delete answers[url]
@@ -174,19 +174,19 @@ async function refusalOf(response: Response): Promise<Refusal> {
   })
 }
 
-/** The number of the newest change anybody made. Pages that show beliefs ask again when it grows. */
+/** The number of the newest event in the journal. Pages that show beliefs reload when it increases. */
 export const journalHead = signal(0)
 
-/** Grows when a run, a pack or a baseline changes. */
+/** Increases when a run, a pack or a baseline changes. */
 export const evalsChange = signal(0)
 
-/** Whether changes of others arrive by themselves at the moment; null until the first word. */
+/** Whether the event stream is connected; null until its first message. */
 export const isLive = signal<boolean | null>(null)
 
 /** Increases each time the connection is restored. Failed requests are then repeated. */
 export const reconnects = signal(0)
 
-/** Marks an event as this page's own change, so that it triggers no refresh. */
+/** Updates `journalHead` to an event, unless a newer one is known. */
 export const acknowledgeEvent = (event: number | null): void => {
   if (event !== null && event > journalHead.peek()) journalHead.value = event
 }
@@ -203,8 +203,8 @@ function hear(data: string): void {
 }
 
 /**
- * Listens to changes. The browser reconnects by itself, except after a refusal: then the stream is opened again. Hidden
- * tabs do not listen: browsers allow few connections to one server, and each tab would occupy one.
+ * Opens the event stream. The browser reconnects automatically, except after an error status: then the stream is opened again.
+ * Hidden tabs close it, because browsers allow few connections per server, and each stream needs one.
  */
 function listen(): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined
@@ -224,7 +224,7 @@ function listen(): () => void {
     isLive.value = false
     if (source?.readyState === EventSource.CLOSED) timer = setTimeout(again, reopenAfterMs)
   }
-  // Detects a session that has ended; then no stream is opened.
+  // If the session has ended, this request fails, and no stream is opened.
   const again = () => {
     ask('health').then(open, () => {
       if (isSignedIn.peek() === true) timer = setTimeout(again, reopenAfterMs)

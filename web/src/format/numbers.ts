@@ -6,7 +6,7 @@ export const count = (value: number): string => whole.format(value)
 export const pluralize = (value: number, one: string, many: string = `${one}s`): string =>
   `${count(value)} ${value === 1 ? one : many}`
 
-/** A figure with its significant digits. */
+/** A figure with about three significant digits. */
 export function figure(value: number): string {
   if (!Number.isFinite(value)) return '–'
   if (Number.isInteger(value)) return count(value)
@@ -17,10 +17,10 @@ export function figure(value: number): string {
 /** `1.50` as `1.5`, `2.0` as `2`, `100` as it is. */
 const trim = (digits: string): string => (digits.includes('.') ? digits.replace(/\.?0+$/, '') : digits)
 
-/** Scores are listed in columns, so all have the same number of digits. */
+/** A score with a fixed number of digits, because scores are listed in columns. */
 export const score = (value: number): string => value.toFixed(3)
 
-/** 1 is 100 %, and nothing below 1 is rounded up to it. */
+/** A share as a percentage. Shares below 1 are never rounded up to 100 %. */
 export function percent(share: number): string {
   const value = share * 100
   const rounded = value > 99 && value < 100 ? Math.floor(value * 10) / 10 : Math.round(value * 10) / 10
@@ -32,6 +32,6 @@ export function milliseconds(value: number): string {
   return `${trim(value.toFixed(value >= 10 ? 0 : value >= 1 ? 1 : 2))} ms`
 }
 
-/** With its sign, for differences. */
+/** A difference with its sign. */
 export const signedFigure = (value: number): string =>
   value > 0 ? `+${figure(value)}` : figure(value).replace('-', '−')

@@ -4,7 +4,7 @@ export type TextRange = { readonly start: number; readonly end: number }
 
 export type Piece = { readonly words: string; readonly isMarked: boolean; readonly start: number }
 
-/** Cuts a text at the ends of the ranges. Joined again, the parts are the text. */
+/** Splits a text into marked and unmarked pieces. Joining them gives the text. */
 export function cutAtRanges(text: string, ranges: readonly TextRange[]): readonly Piece[] {
   const cut: Piece[] = []
   let at = 0
@@ -20,15 +20,15 @@ export function cutAtRanges(text: string, ranges: readonly TextRange[]): readonl
   return cut
 }
 
-/** Longer texts are shown whole, one after the other: comparing them word by word would take too long to read anyway. */
+/** Longer texts are not compared word by word, but shown one after the other. */
 const longest = 20_000
 
-/** Texts that share less than this are two texts: their words in turn are harder to read than one after the other. */
+/** Texts that share less than this are shown one after the other, because a diff of them would be hard to read. */
 const minShared = 0.3
 
 type Part = { readonly value: string; readonly added: boolean; readonly removed: boolean }
 
-/** Two versions of a text as the parts that went, came and stayed. */
+/** Two versions of a text as removed, added and common parts. */
 export function wordParts(before: string, after: string): readonly Part[] {
   const whole = [
     { value: before, removed: true, added: false },

@@ -1,7 +1,7 @@
 import { localDay, startOfDay } from '../../../src/local-time.ts'
 
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
-/** Writes a time in the UTC offset that a turn arrived with, in minutes, otherwise in the time zone of the browser. */
+/** Formats a time with a UTC offset in minutes, such as that of a turn; without one, in the browser's time zone. */
 function formatter(options: Intl.DateTimeFormatOptions) {
   const here = new Intl.DateTimeFormat('en', options)
   const inUtc = new Intl.DateTimeFormat('en', { ...options, timeZone: 'UTC' })
@@ -24,27 +24,25 @@ const units: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
   ['day', 7],
 ]
 
-/** How long ago, up to a week; then the day. */
+/** A relative time, up to a week; then the day. */
 export function ago(iso: string, now: number = Date.now()): string {
   const time = timeOf(iso)
   if (Number.isNaN(time)) return iso
   let amount = (time - now) / 1000
   if (Math.abs(amount) < 5) return 'just now'
   for (const [unit, size] of units) {
-    // Half past the last but one is not yet the whole of the next unit.
+    // Compares the rounded amount: 59.6 minutes are "1 hour ago", not "60 minutes ago".
     if (Math.round(Math.abs(amount)) < size) return relative.format(Math.round(amount), unit)
     amount /= size
   }
   return shortDay(iso, null, now)
 }
 
-/** Day and minute. */
 export const moment = (iso: string, utcOffset: UtcOffset = null): string => {
   const time = timeOf(iso)
   return Number.isNaN(time) ? iso : formatMinute(time, utcOffset)
 }
 
-/** The time of day alone. */
 export const clockOf = (iso: string, utcOffset: UtcOffset = null): string => {
   const time = timeOf(iso)
   return Number.isNaN(time) ? iso : formatClock(time, utcOffset)
@@ -63,7 +61,7 @@ export function shortDay(iso: string, utcOffset: UtcOffset = null, now: number =
   return (isThisYear ? formatDayOfThisYear : formatDay)(time, utcOffset)
 }
 
-/** A day as people say it: today, yesterday, or its date. */
+/** "Today" or "Yesterday" with the day, or the date. */
 export function namedDay(iso: string, utcOffset: UtcOffset = null, now: number = Date.now()): string {
   const date = dayOf(iso, utcOffset)
   if (date === formatDay(now, null)) return `Today, ${shortDay(iso, utcOffset, now)}`
@@ -72,7 +70,7 @@ export function namedDay(iso: string, utcOffset: UtcOffset = null, now: number =
   return date === formatDay(before.getTime(), null) ? `Yesterday, ${shortDay(iso, utcOffset, now)}` : date
 }
 
-/** What to write at the two ends of a stretch of time: days, or times within one day. */
+/** The labels for the ends of a time range: days, or times of day if it is within one day. */
 export function endsOf(first: string, last: string): readonly [string, string] {
   if (first === last || dayOf(first) !== dayOf(last)) return [shortDay(first), shortDay(last)]
   const start = timeOf(first)
@@ -80,26 +78,26 @@ export function endsOf(first: string, last: string): readonly [string, string] {
   return Number.isNaN(start) || Number.isNaN(end) ? [first, last] : [formatClock(start, null), formatClock(end, null)]
 }
 
-/** A day alone is a day of the reader's calendar: read as UTC it would be the day before for half of the world. */
+/** Parses a time. A date without a time is a day in the browser's time zone; in UTC it would be the day before for half the world. */
 export const timeOf = (iso: string): number => (/^\d{4}-\d{2}-\d{2}$/.test(iso) ? startOfDay(iso) : Date.parse(iso))
 
-/** The last moment of a day such as 2026-05-08 in the time zone of the browser: the server may be in another. */
+/** The last moment of a day such as 2026-05-08 in the browser's time zone, which may differ from the server's. */
 export const endOfDay = (day: string): string => {
   const end = new Date(startOfDay(day, 1) - 1)
   return Number.isNaN(end.getTime()) ? day : end.toISOString()
 }
 
-/** The present day in the time zone of the browser, such as 2026-05-08. */
+/** The current day in the browser's time zone, such as 2026-05-08. */
 export const today = (): string => localDay(new Date().toISOString())
 
-/** Bars of more days would be too thin to see. */
+/** With more days, the bars of a plot would be too thin. */
 const maxDays = 90
 
-/** All days from the first known one to the last, or the latest of them. */
+/** All days from the first known one to the last, but only the latest `maxDays`. */
 export const plottedDays = (known: readonly string[]): readonly string[] =>
   daysBetween(known[0] ?? '', known.at(-1) ?? '').slice(-maxDays)
 
-/** Both days and all between them. */
+/** All days between two days, both inclusive. */
 export function daysBetween(first: string, last: string): readonly string[] {
   const all: string[] = []
   const at = new Date(`${first}T00:00:00Z`)
@@ -108,7 +106,7 @@ export function daysBetween(first: string, last: string): readonly string[] {
   return all
 }
 
-/** Advances by one day and returns it. Days are counted in UTC, where each has 24 hours. */
+/** Advances `at` by one day and returns it. Uses UTC, in which each day has 24 hours. */
 function dayAfter(at: Date): string {
   at.setUTCDate(at.getUTCDate() + 1)
   return at.toISOString().slice(0, 10)

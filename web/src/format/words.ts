@@ -29,7 +29,7 @@ const actorWords: Readonly<Record<Exclude<ActorKind, 'person'>, string>> = {
   model: 'A model through',
 }
 
-/** Who did something, as the beginning of a sentence. The person of a memory is "You". */
+/** The author of a change, as the beginning of a sentence. A person is "You". */
 export const whoWords = ({ actor, origin }: { readonly actor: ActorKind; readonly origin: string }): string =>
   actor === 'person' ? 'You' : origin === 'file' ? 'An edit of MEMORY.md' : `${actorWords[actor]} ${origin}`
 
@@ -43,7 +43,7 @@ const placeWords: Readonly<Record<string, string>> = {
 export const throughWords = ({ actor, origin }: { readonly actor: ActorKind; readonly origin: string }): string =>
   actor === 'person' ? ` ${placeWords[origin] ?? `through ${origin}`}` : ''
 
-/** What an event did, as the middle of a sentence: somebody ... something. */
+/** The kind of an event as the verb between its author and its beliefs. */
 export const eventWords: Readonly<Record<EventKind, string>> = {
   remember: 'remembered',
   learn: 'told an agent about',

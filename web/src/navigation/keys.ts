@@ -1,16 +1,16 @@
 import { signal } from '@preact/signals'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 
-/** The action of a key. A hidden key is a second key for the same action, and is not listed. */
+/** The action of a key. Hidden keys are alternatives for an action, which the help does not list. */
 export type KeyAction = { readonly does: string; readonly onPress: () => unknown; readonly isHidden?: boolean }
 export type Keys = Readonly<Record<string, KeyAction>>
 
 type Layer = { current: Keys }
 
-/** The active keys, those of the innermost component last, which take precedence. */
+/** The active keys. The last layer, of the innermost component, takes precedence. */
 const layers = signal<readonly Layer[]>([])
 
-/** All active keys, for the dialog that lists them. */
+/** All active keys with their descriptions, for the help. */
 export const knownKeys = (): readonly (readonly [string, string])[] => {
   const all = new Map<string, string>()
   for (const layer of layers.value) {
@@ -23,7 +23,7 @@ export const knownKeys = (): readonly (readonly [string, string])[] => {
 export function useKeys(keys: Keys): void {
   const layer = useRef<Keys>(keys)
   layer.current = keys
-  // A layout effect: a key must work as soon as its element is visible.
+  // A layout effect, so that a key works as soon as its element is visible.
   useLayoutEffect(() => {
     layers.value = [...layers.peek(), layer]
     return () => {

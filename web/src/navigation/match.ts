@@ -24,10 +24,10 @@ function decode(part: string): string | null {
   }
 }
 
-/** A path with its parts escaped. */
+/** A path from unescaped parts. */
 export const address = (...parts: readonly string[]): string => `/${parts.map(encodeURIComponent).join('/')}`
 
-/** Pages that became part of another one. */
+/** Pages of earlier versions, each with the page that contains it now. */
 const moved: Readonly<Record<string, string>> = {
   '/growth': '/status',
   '/health': '/status',
@@ -37,7 +37,7 @@ const moved: Readonly<Record<string, string>> = {
   '/evaluation/baselines': '/evaluation',
 }
 
-/** The present path of a former page; null for any other path. */
+/** The new path of a moved page; null for any other path. */
 export const movedTo = (path: string): string | null => {
   const former = path.replace(/\/$/, '')
   return Object.hasOwn(moved, former) ? (moved[former] ?? null) : null

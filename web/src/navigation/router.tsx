@@ -5,13 +5,13 @@ import { movedTo } from './match.ts'
 /** The scroll position of each history entry. */
 const depths = new Map<string, number>()
 
-/** A page that is still loading gets this long to become as tall as it was. */
+/** How long to wait until a loading page is tall enough to restore its scroll position. */
 const maxWaitMs = 3_000
 
 let lastKey = 0
 let isSettling = false
 
-// The browser would restore the position before the content is loaded, and then give up.
+// The browser would try to restore the position before the content is loaded, and fail.
 window.history.scrollRestoration = 'manual'
 
 /** The state of a new history entry. */
@@ -52,7 +52,7 @@ function restoreScroll(): void {
   requestAnimationFrame(step)
 }
 
-/** The path and the query. The fragment is never part of a route. */
+/** Path and query of the address. Routes ignore the fragment. */
 type Place = { readonly path: string; readonly query: string }
 
 function read(): Place {
@@ -72,7 +72,7 @@ window.addEventListener('popstate', () => {
   restoreScroll()
 })
 
-/** Goes to another page. `replace` adds no history entry, for text that is still being typed. */
+/** Goes to another address. `replace` adds no history entry, for example while a search is being typed. */
 export function navigate(to: string, { replace = false }: { readonly replace?: boolean } = {}): void {
   if (to === window.location.pathname + window.location.search) return
   const before = window.location.pathname
@@ -82,7 +82,7 @@ export function navigate(to: string, { replace = false }: { readonly replace?: b
   if (!replace && window.location.pathname !== before) window.scrollTo(0, 0)
 }
 
-/** Goes back to a page: through the history if it was the previous entry, which restores its scroll position. */
+/** Goes back to a page. If it is the previous history entry, this restores its scroll position. */
 export function goBackTo(to: string): void {
   const state: unknown = window.history.state
   const from = typeof state === 'object' && state !== null && 'from' in state ? state.from : null
@@ -111,18 +111,18 @@ export const setQuery = (changes: Parameters<typeof withQuery>[0]): void =>
 
 type LinkProps = {
   readonly href: string
-  /** Text; other content goes into the children. */
+  /** The text; use children for other content. */
   readonly text?: string
   readonly children?: ComponentChildren
   readonly class?: string
   readonly title?: string
   readonly 'aria-current'?: 'page' | 'true' | undefined
   readonly 'aria-label'?: string
-  /** Adds no history entry. */
+  /** Replaces the current history entry. */
   readonly replace?: boolean
 }
 
-/** A link inside the dashboard. Opening it in another tab works as with any link. */
+/** A link within the dashboard. The browser handles clicks with modifier keys, such as opening it in another tab. */
 export function Link({ href, text, children = text, replace = false, ...rest }: LinkProps) {
   const follow = (event: MouseEvent) => {
     if (event.defaultPrevented || event.button !== 0) return

@@ -22,7 +22,7 @@ export function HomePage() {
   return (
     <>
       <PageHead title="Your agents’ memory">
-        Credence remembers what you tell your AI agents. For each message it gives them the few facts that matter, and
+        Credence remembers what you tell your AI agents. With each message, it gives them the few facts that matter, and
         shows why. Everything stays on the machine that serves this page.
       </PageHead>
       <div class={isReady ? 'split' : 'split waiting'}>
@@ -40,14 +40,14 @@ export function HomePage() {
   )
 }
 
-/** A message box that answers at once, and three example messages. */
+/** A message box with the recalled context below it, and three example messages. */
 function Try({ onReady }: { readonly onReady: () => void }) {
   const examples = useResource('examples', loadExamples, { freshness: journalHead.value })
   const given = useRecall(health.value?.scopes ?? [])
   const write = (text: string) => {
     message.value = text
   }
-  // Everything is shown at once, so that nothing moves.
+  // Shown together once both have arrived, so that nothing moves.
   const isReady = [examples, given].every(({ value, error }) => value !== null || error !== null)
   useEffect(() => {
     if (isReady) onReady()
@@ -104,13 +104,13 @@ function Try({ onReady }: { readonly onReady: () => void }) {
   )
 }
 
-/** Whether a belief is recalled because a message names it: the others are in every context. */
+/** Whether a belief is recalled only if a message names it. The others are in every context. */
 const isRecalledByName = ({ pinned, type, subtype }: ApiBelief): boolean =>
   !pinned && type !== 'preference' && subtype === null
 
-/** Questions about beliefs of this memory. */
+/** Example questions about beliefs of this memory. */
 async function loadExamples(signal: AbortSignal): Promise<readonly string[]> {
-  // Beliefs that are recalled most are known to be asked for.
+  // The most recalled beliefs first, because people ask for them.
   const query = { current: true, candidates: false, order: 'recalled', limit: 40 } as const
   const { items } = await ask('listBeliefs', { query, signal })
   const inView = health.peek()?.scopes ?? []
@@ -123,10 +123,10 @@ async function loadExamples(signal: AbortSignal): Promise<readonly string[]> {
     .map(({ name }, index) => (forms[index] ?? '%').replace('%', () => name))
 }
 
-/** Max lines of the part that every message gets; the page Recall shows all. */
+/** Max lines shown of the part that is in every context; the page Recall shows all. */
 const maxAlways = 6
 
-/** The context for a message in a few lines, each with its reason; last, the lines that every message gets. */
+/** The context for a message: the recalled lines with their reasons, then the lines that are in every context. */
 function ContextPreview({ answer, isAsked }: { readonly answer: RouteAnswer<'recall'>; readonly isAsked: boolean }) {
   const lines = contextLines(answer)
   const named = lines.filter(({ isNamed }) => isNamed)
@@ -135,8 +135,8 @@ function ContextPreview({ answer, isAsked }: { readonly answer: RouteAnswer<'rec
     <>
       {!isAsked || named.length > 0 ? null : (
         <p class="soft">
-          This message adds nothing{always.length === 0 ? '' : ' to what your agent always gets'}. Recall stays silent
-          rather than guess.
+          This message adds nothing{always.length === 0 ? '' : ' to what your agent always gets'}. Recall does not
+          guess.
         </p>
       )}
       <ol class="given stack tight">
@@ -171,7 +171,7 @@ function ContextPreview({ answer, isAsked }: { readonly answer: RouteAnswer<'rec
 }
 
 function Waiting() {
-  // A sync updates the state of the mirror after its changes, so the last health check may be outdated.
+  // Loaded separately, because the last health check may be older than the latest sync.
   const found = useResource(
     'mirror',
     (signal) => (isInstallation() ? ask('mirror', { signal }) : Promise.resolve(null)),
@@ -181,7 +181,7 @@ function Waiting() {
   const waiting = [
     { href: '/review', name: 'Proposed changes', number: proposalCount.value },
     { href: '/review', name: 'New statements', number: candidateCount.value },
-    // Both are rare, so they are listed only if there are any.
+    // Both are rare, so they are listed only if they occur.
     ...(mirror !== null && mirror.conflicts > 0
       ? [{ href: '/status', name: 'Saves of MEMORY.md that were not merged', number: mirror.conflicts }]
       : []),
@@ -206,7 +206,7 @@ function Waiting() {
   )
 }
 
-/** Max names of beliefs that were recalled today. */
+/** Max names shown of beliefs that were recalled today. */
 const maxNames = 5
 
 function Today() {

@@ -28,7 +28,7 @@ const tones: Readonly<Partial<Record<ApiJournalEntry['kind'], Tone>>> = {
 /** Max names in a line. */
 const maxNames = 3
 
-/** One change: who did what to which beliefs. */
+/** One change with its author, its kind and its beliefs. */
 function JournalRow({ entry }: { readonly entry: Entry }) {
   const { event } = entry
   return (
@@ -57,7 +57,7 @@ function JournalRow({ entry }: { readonly entry: Entry }) {
   )
 }
 
-/** The effect of a change, loaded when it is opened. */
+/** The effect of a change, loaded when the details are opened. */
 function Details({ number }: { readonly number: number }) {
   const [changes, setChanges] = useState<EventChanges | null>(null)
   const show = async () => {
@@ -77,7 +77,7 @@ function Details({ number }: { readonly number: number }) {
 
 type EventChanges = RouteAnswer<'journalEvent'>['changes']
 
-/** A belief that replaces another is compared with it; the end of the other is not listed separately. */
+/** Compares a new belief with the one it replaces, so that the replaced one is not listed separately. */
 function comparedOf(changes: EventChanges): EventChanges {
   const predecessorOf = ({ before, after }: EventChanges[number]) =>
     before !== null || after === null ? null : (changes.find((one) => one.after?.supersededBy === after.id) ?? null)
@@ -121,20 +121,20 @@ function Changed({ before, after, target, all }: ChangedProps) {
   )
 }
 
-/** The change that was undone. If it touched no belief, its number alone identifies it. */
+/** The number of the change that was undone, followed by "of" if beliefs or turns are listed after it. */
 function UndoResult({ event: { undoes, beliefCount, turnCount } }: { readonly event: ApiJournalEntry }) {
   if (undoes === null) return null
   return `change ${undoes}${beliefCount + turnCount === 0 ? '' : ' of '}`
 }
 
-/** The number of stored or forgotten turns, unless it is the one message that a belief was learned from. */
+/** The number of stored or forgotten turns. Not shown for the single message that a belief was learned from. */
 function Turns({ event: { kind, turnCount, beliefCount } }: { readonly event: ApiJournalEntry }) {
   if (turnCount === 0 || (kind === 'learn' && turnCount === 1)) return null
   return `${beliefCount === 0 ? '' : ' and '}${pluralize(turnCount, 'turn')} of conversation`
 }
 
 function Names({ entry: { event, names, gone } }: { readonly entry: Entry }) {
-  // A correction touches two beliefs of the same name, which is shown once.
+  // A correction changes two beliefs with the same name, which is shown once.
   const distinct = event.beliefIds.filter((id, at) => {
     const name = names[id] ?? null
     return name === null || event.beliefIds.findIndex((other) => names[other] === name) === at
@@ -199,7 +199,7 @@ export function JournalPage() {
             items.length === 0 ? (
               <EmptyState
                 icon="journal"
-                title={isFiltered ? 'No change matches' : 'Nothing has happened yet'}
+                title={isFiltered ? 'No change matches' : 'No changes yet'}
                 text={isFiltered ? 'Choose another kind or author.' : 'The first belief will appear here.'}
               />
             ) : (
@@ -236,7 +236,7 @@ export function JournalPage() {
   )
 }
 
-/** Turns that change no belief are on the page Conversations. */
+/** All kinds except `hear`: turns that change no belief are on the page Conversations. */
 const kinds = eventKinds.filter((kind) => kind !== 'hear')
 const actors = ['person', 'agent', 'document', 'tool', 'model'] as const
 

@@ -1,10 +1,10 @@
-/** The code of the pages, in three files: many small ones would wait for each other. vite.config.ts names them to start.js. */
+/** The code of the pages, in three files that load faster than many small ones. vite.config.ts passes their names to start.js. */
 export const home = () => import('./home.tsx')
 export const memory = () => import('./memory.ts')
 export const secondary = () => import('./secondary-pages.ts')
 
 const ofPage: Readonly<Record<string, () => Promise<unknown>>> = { '': home, recall: memory, beliefs: memory }
 
-/** Loads the code of the page at a path. The page itself reports a failure. */
+/** Loads the code of the page at a path. Ignores a failure, which the page reports. */
 export const codeOf = (path: string): Promise<unknown> =>
   (ofPage[path.split('/')[1] ?? ''] ?? secondary)().catch(() => undefined)

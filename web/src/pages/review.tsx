@@ -16,7 +16,7 @@ import { askDecision, Decision, decide, ProposalText } from './beliefs/proposal.
 
 type ReviewItem = RouteAnswer<'review'>['items'][number]
 
-/** All decisions that wait for a person, one by one with keys or several at once. */
+/** All decisions that wait for a person, who can decide one by one with keys, or on several at once. */
 export function ReviewPage() {
   const found = useResource('review', (signal) => ask('review', { query: { limit: 200 }, signal }), {
     freshness: journalHead.value,
@@ -25,14 +25,14 @@ export function ReviewPage() {
     <>
       <PageHead title="Review">
         Changes proposed by agents or by edits of MEMORY.md, each compared with the current belief, and new statements
-        of agents and conversations. Agents do not see them until you accept.
+        from agents and conversations. Agents do not see them until you accept them.
       </PageHead>
       <Loaded resource={found} waiting={<SkeletonRows rows={5} label="Loading the review list" />}>
         {({ items, total }) =>
           items.length === 0 ? (
             <div class="panel">
               <EmptyState icon="check" title="Nothing is waiting for you">
-                When an agent or an edit of MEMORY.md wants to change something you said, it waits here for your
+                If an agent or an edit of MEMORY.md would change something you said, the change waits here for your
                 decision.
               </EmptyState>
             </div>
@@ -88,7 +88,7 @@ function Inbox({ items, total }: { readonly items: readonly ReviewItem[]; readon
     a: { does: 'Accept', onPress: () => decideHere(true) },
     r: { does: 'Reject', onPress: () => decideHere(false) },
     e: {
-      does: 'Open it to edit',
+      does: 'Open the belief to edit it',
       onPress: () => current !== undefined && navigate(address('beliefs', current.belief.id)),
     },
   })

@@ -19,7 +19,7 @@ type Growth = RouteAnswer<'growth'>
 type Shadow = RouteAnswer<'shadow'>
 type MirrorState = RouteAnswer<'mirror'>
 
-/** The installation is null for a person whose memory is on another person's server. */
+/** `installation` is null for a person with a memory on another person's server. */
 async function loadStatus(signal: AbortSignal) {
   const own = async () => {
     const [mirror, hosts, shadow] = await Promise.all([
@@ -31,7 +31,7 @@ async function loadStatus(signal: AbortSignal) {
   }
   const [growth, machines, installation] = await Promise.all([
     ask('growth', { signal }),
-    // A memory on PostgreSQL is not synced.
+    // Fails for a memory on PostgreSQL, which cannot be synced.
     ask('syncStatus', { signal }).catch(() => null),
     isInstallation() ? own() : null,
   ])
@@ -40,13 +40,13 @@ async function loadStatus(signal: AbortSignal) {
 
 /** The size and use of the memory, the connected programs, the files, and the checks. */
 export function StatusPage() {
-  // One resource for all panels, so that nothing moves when the answers come. Only the checks take longer.
+  // One resource for all panels, so that nothing moves when the answers arrive. Only the checks take longer.
   const found = useResource('status', loadStatus, { freshness: journalHead.value + evalsChange.value })
   return (
     <div class="stack">
       <PageHead title="Status">
         How the memory grows and how often it is used, which programs use it, where it is stored, and whether it is
-        intact. Of recalls only numbers are kept, never their text.
+        intact. Only the numbers of recalls are stored, never their text.
       </PageHead>
       <Counts />
       <Loaded resource={found} waiting={<SkeletonRows rows={7} label="Loading the status" />}>
@@ -96,10 +96,10 @@ function Counts() {
 
 type GrowthRow = Growth['beliefs'][number]
 
-/** More layers are hard to distinguish; the others are summed up. */
+/** Max layers of a plot, including one for all others. More would be hard to distinguish. */
 const maxLayers = 5
 
-/** The beliefs by the end of each day, one layer for each name, the largest first. */
+/** The number of beliefs by the end of each day, one layer per name, largest first. */
 function layersOf(rows: readonly GrowthRow[], days: readonly string[], nameOf: (row: GrowthRow) => string) {
   const sumOf = (own: readonly GrowthRow[]): number => own.reduce((sum, { beliefs }) => sum + beliefs, 0)
   const ranked = [...Map.groupBy(rows, nameOf)].toSorted(([, a], [, b]) => sumOf(b) - sumOf(a))
@@ -117,13 +117,13 @@ function GrowthPlots({ growth: { beliefs } }: { readonly growth: Growth }) {
       <Panel>
         <EmptyState
           icon="status"
-          title="Nothing has happened yet"
+          title="Nothing to plot yet"
           text="The plots start with the first belief and the first recall."
         />
       </Panel>
     )
   const current = health.value?.counts.current
-  // The plots also count beliefs that were replaced or wait for a decision.
+  // The plots also count beliefs that were replaced or that wait for a decision.
   const note = current === undefined ? '' : `${count(current)} of them are current`
   const days = plottedDays([...beliefs.map(({ day }) => day), today()].sort())
   const originOf = ({ actor, origin }: GrowthRow): string =>
@@ -153,7 +153,7 @@ const pointOf = (day: string, value: number, label: string) => ({ key: day, at: 
 
 function Recalls({ days, shadow }: { readonly days: Growth['recalls']; readonly shadow: Shadow | null }) {
   if (days.length === 0)
-    return <p class="panel pad soft">No recall has been counted yet. Recalls of agents and of the CLI count.</p>
+    return <p class="panel pad soft">No recalls yet. Recalls by agents and by the CLI are counted.</p>
   const shown = plottedDays(days.map(({ day }) => day))
   const known = new Map(days.map((one) => [one.day, one]))
   const counted = shown.map((day) => known.get(day) ?? { recalls: 0, silent: 0 })
@@ -182,7 +182,7 @@ function Recalls({ days, shadow }: { readonly days: Growth['recalls']; readonly 
   )
 }
 
-/** The recorded recalls, as numbers. */
+/** Statistics of the recorded recalls. */
 function Records({ shadow }: { readonly shadow: Shadow }) {
   const { isRecording, invalid, bySource, records, durationMs, recalledMemoryCount, contextChars, injectedShare } =
     shadow
@@ -233,9 +233,9 @@ function Records({ shadow }: { readonly shadow: Shadow }) {
   )
 }
 
-/** The beliefs that were current at the end of a day, which a slider chooses. */
+/** The beliefs that were current at the end of a day, which the person chooses with a slider. */
 function AsOf({ growth }: { readonly growth: Growth }) {
-  // The server's time zone may already be in the next day.
+  // Includes the latest day on the server, which may be tomorrow in the browser's time zone.
   const known = [today(), ...[...growth.beliefs, ...growth.recalls].map(({ day }) => day)].sort()
   const days = daysBetween(known[0] ?? '', known.at(-1) ?? '')
   const wanted = query.value.get('day')
@@ -313,11 +313,10 @@ function PastBeliefs({ day }: { readonly day: string }) {
   )
 }
 
-/** Connected programs first, then those that were found on this machine. */
+/** Sorts connected programs first, then programs found on this machine, then the others. */
 const rankOf = ({ connected, detected, lastCall }: Host): number =>
   connected === 'no' ? (detected || lastCall !== null ? 1 : 2) : 0
 
-/** The same list as `credence connect --status`. */
 const Hosts = ({ hosts, reload }: { readonly hosts: readonly Host[]; readonly reload: () => void }) => (
   <Panel
     title="Programs"
@@ -333,15 +332,15 @@ const Hosts = ({ hosts, reload }: { readonly hosts: readonly Host[]; readonly re
 )
 
 const syncTargets = [
-  { target: 'ssh://HOST', note: 'Another machine with Credence, over ssh. No port is opened.' },
-  { target: '~/Dropbox/credence', note: 'A folder that a cloud drive or a USB stick copies. It is encrypted.' },
+  { target: 'ssh://HOST', note: 'Another machine with Credence, over SSH. No port is opened.' },
+  { target: '~/Dropbox/credence', note: 'A folder on a cloud drive or a USB stick. Its files are encrypted.' },
   { target: 'https://HOST', note: 'A served Credence, with your token.' },
 ]
 
-/** The other machines of the person; before the first sync, how to begin. */
+/** The other machines of the person; before the first sync, the commands to start it. */
 function Machines({ machines: { others, targets } }: { readonly machines: RouteAnswer<'syncStatus'> }) {
   return (
-    <Panel title="Other machines" note={targets.length === 0 ? 'To begin, run one of these in a terminal' : ''}>
+    <Panel title="Other machines" note={targets.length === 0 ? 'To start, run one of these in a terminal' : ''}>
       <ul class="rows">
         {targets.map(({ address, lastSyncAt, waiting }) => (
           <li key={address} class="row">
@@ -500,7 +499,7 @@ function Store() {
 }
 
 function meaningText({ model, indexed, waiting, problem }: RouteAnswer<'health'>['meaning']): string {
-  if (model === null) return 'off; words alone are compared'
+  if (model === null) return 'off; only words are compared'
   const rest = waiting === 0 ? '' : `, ${count(waiting)} to index`
   return `${model}, ${count(indexed)} texts indexed${rest}${problem === null ? '' : ` (${problem})`}`
 }

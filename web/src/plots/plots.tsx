@@ -7,26 +7,26 @@ import { axis, type Range, reachOf, roundCoordinate, scale, spread } from './sca
 /** The layout of every plot, in SVG units. */
 const plotSize = { width: 360, height: 164, left: 52, right: 12, top: 10, bottom: 26 }
 
-/** The horizontal range from left to right, and the vertical one from bottom to top. */
+/** The drawing area: x from left to right, y from bottom to top. */
 const acrossPlot = [plotSize.left, plotSize.width - plotSize.right] as const
 const upPlot = [plotSize.height - plotSize.bottom, plotSize.top] as const
 
 type PlotFrameProps = {
   readonly title: string
-  /** The number in the caption, and its explanation. */
+  /** The number in the caption, and a note on it. */
   readonly value: string
   readonly note: string
-  /** For screen readers. */
+  /** The label for screen readers. */
   readonly summary: string
   readonly marks: readonly { readonly value: number; readonly at: number; readonly label: string }[]
-  /** The labels below both ends; if they are equal, one in the middle. */
+  /** The labels below the two ends. Equal labels become one in the middle. */
   readonly ends: readonly string[]
   readonly onPoint: (at: number | null) => void
   readonly legend?: ComponentChildren
   readonly children: ComponentChildren
 }
 
-/** The common parts of all plots: the caption, the grid lines, the labels below, and the pointer. */
+/** The common parts of all plots: caption, grid lines, labels below, and tracking of the pointer. */
 function PlotFrame({ title, value, note, summary, marks, ends, onPoint, legend, children }: PlotFrameProps) {
   const labels = [...new Set(ends)]
   const place = (event: MouseEvent & { currentTarget: SVGSVGElement }): number => {
@@ -81,7 +81,6 @@ export type PlotPoint = {
   readonly value: number
   readonly low?: number
   readonly high?: number
-  /** A short description. */
   readonly label: string
 }
 
@@ -92,9 +91,9 @@ type LinePlotProps = {
   readonly format: (value: number) => string
   /** The range of possible values. */
   readonly limits?: Range | null
-  /** For values whose ratio matters, such as times. */
+  /** Set for values whose ratio matters, such as times. */
   readonly startsAtZero?: boolean
-  /** A horizontal line to compare with. */
+  /** A horizontal line for comparison. */
   readonly reference?: { readonly value: number; readonly label: string } | null
 }
 
@@ -156,7 +155,7 @@ export function LinePlot({
       />
       {points.map(({ key, value }, index) => (
         <g key={key} class={index === chosen ? 'point chosen' : 'point'}>
-          {/* Many points are a line. */}
+          {/* Circles of many points would hide the line. */}
           {points.length > 24 && index !== chosen ? null : (
             <circle cx={roundCoordinate(x(index))} cy={roundCoordinate(y(value))} r={index === chosen ? 4.5 : 3} />
           )}
@@ -186,11 +185,11 @@ function summary(title: string, points: readonly PlotPoint[], format: (value: nu
 
 type BarPlotProps = {
   readonly title: string
-  /** All days of a stretch of time. */
+  /** Consecutive days. */
   readonly days: readonly string[]
   /** Parts of the bars from the bottom up, with a value for each day. */
   readonly layers: readonly { readonly name: string; readonly values: readonly number[] }[]
-  /** The number that stands for all days, such as their sum. */
+  /** Summarizes the values of all days, for example as their sum. */
   readonly overall: (values: readonly number[]) => number
   readonly note: string
 }

@@ -7,7 +7,7 @@ export const scale =
     start + ((value - from) / (to - from)) * (end - start)
 
 /**
- * The range of the values with a margin, within the limits. If all values are equal, uses the full range: zooming in would
+ * The range of the values with a margin, within the limits. If all values are equal, the limits themselves: zooming in would
  * suggest a difference that does not exist.
  */
 export function spread(values: readonly number[], limits: Range | null = null): Range {
@@ -30,7 +30,7 @@ type AxisOptions = {
   readonly limits?: Range | null
 }
 
-/** Round values that cover a range, within the limits. */
+/** The marks of an axis: round numbers that cover the range, within the limits. */
 export function axis(
   [least, most]: Range,
   { steps = 3, minStep = 0, limits = null }: AxisOptions = {},

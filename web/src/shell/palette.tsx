@@ -11,12 +11,12 @@ import { nextTheme } from '../state/window.ts'
 import { Clipped, Icon, type IconName, turnAddress } from '../ui/elements.tsx'
 import { Dialog } from '../ui/form.tsx'
 
-/** A page that the sidebar, the keys and the palette lead to. */
+/** A page with a link in the sidebar and the palette, and a key. */
 export type Place = {
   readonly href: string
   readonly name: string
   readonly icon: IconName
-  /** Only for the owner of the served directory, not for people with a memory on this server. */
+  /** Shown only to the owner of the served directory, not to other people with a memory on this server. */
   readonly isOfInstallation?: true
 }
 
@@ -32,7 +32,7 @@ const allPlaces: readonly Place[] = [
   { href: '/people', name: 'People', icon: 'people' },
 ]
 
-/** The pages that are open to the person who is signed in. */
+/** The pages that the signed-in person may use. */
 export const places = (): readonly Place[] =>
   allPlaces.filter(({ isOfInstallation }) => isOfInstallation !== true || isInstallation())
 
@@ -44,7 +44,7 @@ export const openKeysHelp = (): void => {
 
 const shown: Readonly<Record<string, string>> = { Escape: 'Esc', ArrowDown: '↓', ArrowUp: '↑', Enter: '↵' }
 
-/** The keys that work on this page. */
+/** A dialog with the keys of this page. */
 export function KeysHelp() {
   if (!isKeysHelpOpen.value) return null
   const close = () => {
@@ -160,7 +160,7 @@ function OpenPalette() {
       />
       <div class="palette" id="palette-entries" role="listbox" aria-label="Results">
         {entries.map((entry, index) => (
-          // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the field above, as in every combobox.
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the field above handles the keys, as in every combobox.
           <div
             key={entry.key}
             id={`palette-${index}`}
@@ -175,7 +175,7 @@ function OpenPalette() {
             <Clipped text={entry.note} class="soft small" />
           </div>
         ))}
-        {entries.length === 0 ? <p class="soft pad">Nothing has this name.</p> : null}
+        {entries.length === 0 ? <p class="soft pad">Nothing found.</p> : null}
       </div>
     </Dialog>
   )

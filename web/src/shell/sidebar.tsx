@@ -6,7 +6,7 @@ import { nextTheme, type Theme, theme } from '../state/window.ts'
 import { Button, Icon, type IconName } from '../ui/elements.tsx'
 import { openKeysHelp, openPalette, places } from './palette.tsx'
 
-/** The same as the page's icon. */
+/** The logo, equal to favicon.svg. */
 export const Logo = () => (
   <svg viewBox="0 0 32 32" width="26" height="26" aria-hidden="true" focusable="false">
     <rect fill="var(--accent-strong)" width="32" height="32" rx="8" />

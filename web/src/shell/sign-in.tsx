@@ -4,7 +4,7 @@ import { comeBack } from '../state/facts.ts'
 import { FailedState, Refused } from '../ui/notice.tsx'
 import { Logo } from './sidebar.tsx'
 
-/** Shown if the address was opened without a sign-in link: how to get one. */
+/** Shown to a browser that is not signed in. Explains how to get a login link. */
 export function SignIn({ error: first }: { readonly error: Refusal | null }) {
   const [error, setError] = useState(first)
   const retry = () => void comeBack().then(setError)
@@ -33,16 +33,13 @@ const HowToSignIn = ({ error }: { readonly error: Refusal | null }) => (
   <>
     <h1>Open your login link</h1>
     <Refused error={error} />
-    <p>
-      This memory belongs to the person whose machine it is on, so the page needs the link that the server printed when
-      it started. It looks like this:
-    </p>
+    <p>This memory is private, so you need the link that the server printed when it started. It looks like this:</p>
     <code class="command box">{window.location.origin}/#token=…</code>
     <p>Cannot find it? Stop the server and start it again in the terminal. It prints the same link.</p>
     <p>Does the server belong to a team? Then the link ends with your own token.</p>
     <p class="soft small">
-      The link is only needed once for each browser. The token in it leaves the address bar as soon as it is used.
-      Opened in another tab, it also signs in this one.
+      You need the link only once in each browser. Its token is removed from the address bar at once. Opening the link
+      in another tab also signs in this one.
     </p>
   </>
 )

@@ -12,7 +12,7 @@ export type Toast = {
 export const toasts = signal<readonly Toast[]>([])
 
 const lifetimeMs = 9_000
-/** More would cover the page. */
+/** More toasts would cover the page. */
 const maxToasts = 3
 let lastId = 0
 const timers = new Map<number, ReturnType<typeof setTimeout>>()
@@ -48,7 +48,7 @@ export function letFade(id: number): void {
 
 type Changed = { readonly event: number | null; readonly outcome?: string }
 
-/** Makes a change and confirms it with an undo button. A refusal is returned, to be shown in the form. */
+/** Makes a change and confirms it with an undo button. Returns a refusal, so that the form can show it. */
 export async function applyChange<Result extends Changed>(
   done: string | ((result: Result) => string),
   change: () => Promise<Result>,
@@ -64,7 +64,7 @@ export async function applyChange<Result extends Changed>(
   }
 }
 
-/** For changes without a form that could show a refusal. */
+/** Like `applyChange`, but shows a refusal in a toast, for changes without a form. */
 export async function applyChangeOrToast<Result extends Changed>(
   done: string | ((result: Result) => string),
   change: () => Promise<Result>,
@@ -94,7 +94,7 @@ export async function undo(event: number): Promise<void> {
   }
 }
 
-/** Runs an action and keeps its refusal, to be shown next to the button. */
+/** Runs an action and stores its refusal, so that it can be shown next to the button. */
 export function useAction() {
   const [error, setError] = useState<Refusal | null>(null)
   const run = (action: () => Promise<unknown>): Promise<void> =>

@@ -2,11 +2,11 @@ import { effect, signal } from '@preact/signals'
 import type { RouteAnswer } from '../../../src/http/api/contract.ts'
 import { acknowledgeEvent, ask, asRefusal, isSignedIn, journalHead, type Refusal } from '../api/client.ts'
 
-/** What every page may want to know about the memory; null until it is known. */
+/** Facts about the memory that any page may need; null until they are loaded. */
 export const health = signal<RouteAnswer<'health'> | null>(null)
-/** Whether the person owns the served directory, and not only a memory on this server. */
+/** Whether the person owns the served directory, rather than one of the memories on this server. */
 export const isInstallation = (): boolean => health.value?.isInstallation !== false
-/** A command line as the person types it. */
+/** The full command line for the arguments `words`. */
 export const commandLine = (words: string): string => `${health.value?.command ?? 'credence'} ${words}`
 export const scopes = signal<RouteAnswer<'scopes'> | null>(null)
 /** How many proposals and candidates wait for a decision. */
@@ -18,7 +18,7 @@ effect(() => {
   if (isSignedIn.value !== true) return
   const controller = new AbortController()
   const { signal } = controller
-  // Failed requests are repeated with the next change; the pages report failures themselves.
+  // Failures are ignored here: the next change repeats the requests, and the pages report errors.
   const keep =
     <Value>(into: { value: Value | null }) =>
     (value: Value) => {
@@ -27,13 +27,13 @@ effect(() => {
   ask('scopes', { signal }).then(keep(scopes), () => undefined)
   const known = health.peek()
   if (known?.journalHead === journalHead.peek()) {
-    // Signing in has asked for it already.
+    // Already loaded when signing in.
     proposalCount.value = known.counts.proposals
     candidateCount.value = known.counts.candidates
     return () => controller.abort()
   }
   ask('health', { signal }).then(keep(health), () => undefined)
-  // The server may take the counts of `health` from a moment ago; these are exact.
+  // The counts of `health` may be slightly outdated; these are exact.
   ask('listBeliefs', { query: { proposals: true, limit: 1 }, signal }).then(
     ({ total }) => keep(proposalCount)(total),
     () => undefined,
@@ -45,7 +45,7 @@ effect(() => {
   return () => controller.abort()
 })
 
-/** Exchanges the token that was in the address for a cookie that no script can read. */
+/** Exchanges the token from the address for a cookie that scripts cannot read. */
 export async function signIn(): Promise<Refusal | null> {
   const token = window.credenceStart?.token ?? null
   if (token !== null) {
@@ -59,10 +59,10 @@ export async function signIn(): Promise<Refusal | null> {
   return comeBack()
 }
 
-/** Whether the browser is let in as it is: with the cookie it may have, perhaps from another window. */
+/** Signs in with an existing cookie, which may be from another window. */
 export async function comeBack(): Promise<Refusal | null> {
   try {
-    // Known before the first page is drawn, so that nothing moves or is asked for twice when it comes.
+    // Loaded before the first page is rendered, so that nothing moves and nothing is requested twice.
     health.value = await ask('health')
     acknowledgeEvent(health.value.journalHead)
     isSignedIn.value = true

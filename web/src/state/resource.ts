@@ -2,8 +2,8 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { asRefusal, type Refusal, reconnects } from '../api/client.ts'
 
 /**
- * A value from the server. `value` is kept during a refresh, so that a page changes once, with the new answer.
- * `error` together with a value means that the value may be old.
+ * A value from the server. During a refresh `value` is the previous value. If both `value` and `error` are set, the value may
+ * be outdated.
  */
 export type Resource<Value> = {
   readonly value: Value | null
@@ -15,8 +15,8 @@ export type Resource<Value> = {
 type Answer<Value> = { readonly key: string; readonly value: Value | null; readonly error: Refusal | null }
 
 /**
- * Asks whenever `key` changes, and again when `freshness` does. With `keep`, the answer to the last key stays until the
- * next one comes; without it, another key is another thing, and its page starts empty.
+ * Loads a value, and loads it again when `key` or `freshness` changes. With `keep`, the value of the previous key is returned
+ * until the new one arrives; without it, the value of a new key is null at first.
  */
 export function useResource<Value>(
   key: string,
@@ -60,7 +60,7 @@ export function useResource<Value>(
   }
 }
 
-/** Tries again by itself when a server that did not answer is back. */
+/** Reloads when the connection is restored, if the server did not answer before. */
 export function useRetry(error: Refusal | null, reload: () => void): void {
   const seen = useRef(reconnects.value)
   useEffect(() => {
@@ -72,7 +72,7 @@ export function useRetry(error: Refusal | null, reload: () => void): void {
 
 const typingPauseMs = 180
 
-/** A text that is being typed, as it was at the last pause. */
+/** A text as it was at the last pause in typing. */
 export function useDebounced(value: string): string {
   const [settled, setSettled] = useState(value)
   useEffect(() => {

@@ -1,6 +1,6 @@
 import { effect, type Signal, signal } from '@preact/signals'
 
-/** A text that outlives the page. Where the browser allows no storage, it lasts as long as the page. */
+/** A text in the browser's storage. If the browser forbids storage, it is kept until the page is closed. */
 export function stored(area: 'localStorage' | 'sessionStorage', key: string): Signal<string> {
   const text = signal('')
   try {

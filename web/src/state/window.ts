@@ -2,7 +2,7 @@ import { computed, effect, signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { stored } from './stored.ts'
 
-/** The one thing a page is about, for the title of the window; null on pages about many. */
+/** The item that a page shows, for the window title; null on pages that show several. */
 export const subject = signal<string | null>(null)
 
 /** Sets the window's title while the component is mounted. */
@@ -18,10 +18,10 @@ export function useSubject(name: string | null): void {
 export const themes = ['system', 'light', 'dark'] as const
 export type Theme = (typeof themes)[number]
 
-/** Empty: the machine's preference. start.js applies it before the first paint. */
+/** Empty for the system's preference. start.js applies it before the first paint. */
 const chosenTheme = stored('localStorage', 'credence-theme')
 
-/** `system` follows the machine's preference. */
+/** `system` follows the preference of the operating system. */
 export const theme = computed<Theme>(() => themes.find((one) => one === chosenTheme.value) ?? 'system')
 
 effect(() => {
@@ -47,7 +47,7 @@ document.addEventListener('visibilitychange', () => {
   if (document.visibilityState === 'visible') tick.value += 1
 })
 
-/** Unsaved text, with the version it is based on. It survives a visit to another page. */
+/** Unsaved text with the belief version it is based on. Kept when the person visits another page. */
 export type Draft = { readonly text: string; readonly baseVersion: number }
 
 const drafts = signal<ReadonlyMap<string, Draft>>(new Map())

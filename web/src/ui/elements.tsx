@@ -8,7 +8,7 @@ import { Link } from '../navigation/router.tsx'
 import { showToast, undo } from '../state/changes.ts'
 import { tick } from '../state/window.ts'
 
-/** Outlines on a grid of 16, one stroke wide. */
+/** SVG paths of the icons, in a view box of 16 × 16. */
 const shapes = {
   beliefs: 'M3 4.5h10M3 8h10M3 11.5h6',
   recall: 'M7 12A5 5 0 1 0 7 2a5 5 0 0 0 0 10ZM10.6 10.6 14 14',
@@ -62,7 +62,7 @@ export const Badge = ({ tone = 'plain', title, children }: BadgeProps) => (
 /** Marks a quote that is outdated. */
 export function AgeBadge({ earlier, correctedAt }: { readonly earlier: boolean; readonly correctedAt: string | null }) {
   if (correctedAt !== null) return <Badge>corrected on {dayOf(correctedAt)}</Badge>
-  return earlier ? <Badge title="A newer message about the same thing comes before it.">earlier</Badge> : null
+  return earlier ? <Badge title="A newer message about the same topic is listed first.">earlier</Badge> : null
 }
 
 type ButtonProps = Omit<JSX.IntrinsicElements['button'], 'icon' | 'size' | 'onClick'> & {
@@ -70,14 +70,14 @@ type ButtonProps = Omit<JSX.IntrinsicElements['button'], 'icon' | 'size' | 'onCl
   readonly tone?: 'plain' | 'main' | 'danger' | 'quiet'
   readonly icon?: IconName
   readonly isBusy?: boolean
-  /** Text; other content goes into the children. */
+  /** The text; use children for other content. */
   readonly label?: string
   readonly children?: ComponentChildren
 }
 
 /**
- * Busy while the promise of its last click is pending, or if told so. It then keeps its size and its place in the tab order,
- * but does nothing.
+ * A button that is busy while the promise of its last click is pending, or if `isBusy` is set. A busy button keeps its size and
+ * can have the focus, but ignores clicks.
  */
 export function Button({
   tone = 'plain',
@@ -134,14 +134,14 @@ export function CopyButton({ text, label = 'Copy' }: { readonly text: string; re
 
 type UndoableEvent = { readonly number: number; readonly kind: string; readonly undoneBy: number | null }
 
-/** Undoes one change. Changes that were undone, and forgetting and hearing, have no button. */
+/** Undoes one change. Shows nothing for changes that were undone, and for events of the kinds `forget` and `hear`. */
 export function UndoButton({ event }: { readonly event: UndoableEvent }) {
   if (event.undoneBy !== null || event.kind === 'forget' || event.kind === 'hear') return null
   const label = `Undo change ${event.number}`
   return <Button tone="quiet" class="small" onClick={() => undo(event.number)} aria-label={label} label="Undo" />
 }
 
-/** How long ago, kept up to date; the exact time on hover and for programs. */
+/** A relative time that is kept up to date. The exact time is in the title and in `datetime`. */
 export function Time({ at }: { readonly at: string }) {
   tick.value
   return (
@@ -153,7 +153,7 @@ export function Time({ at }: { readonly at: string }) {
 
 type TextProps = { readonly text: string; readonly class?: string }
 
-/** A stored text, with its line breaks and in its own direction. */
+/** A stored text with its line breaks, left to right or right to left. */
 export const Prose = ({ text, class: extra = '' }: TextProps) => (
   <p class={`prose ${extra}`} dir="auto">
     {text}
@@ -199,7 +199,7 @@ export const Highlighted = ({ text, ranges }: { readonly text: string; readonly 
   </>
 )
 
-/** Two versions of a text in one, with the removed and the added words marked. */
+/** Two versions of a text merged into one, with the removed and the added words marked. */
 export const WordDiff = ({ before, after }: { readonly before: string; readonly after: string }) => (
   <p class="word-diff" dir="auto">
     {wordParts(before, after).map(({ value, added, removed }, index) => {

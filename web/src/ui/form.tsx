@@ -14,7 +14,7 @@ type DialogProps = {
   readonly isWide?: boolean
 }
 
-/** The focused element before the first of several dialogs in a row. */
+/** The element that had the focus before the first of several consecutive dialogs. */
 let opener: Element | null = null
 
 /** The browser's own modal dialog: it traps the focus, Esc closes it, and the focus returns to the opener. */
@@ -28,9 +28,9 @@ export function Dialog({ title, onClose, children, isWide = false }: DialogProps
     dialog?.showModal()
     firstStop(dialog)?.focus()
     return () => {
-      // Elements behind an open modal dialog cannot be focused.
+      // Closed first, because elements behind a modal dialog cannot get the focus.
       dialog?.close()
-      // The opener may be gone by then: a belief that is no longer recalled, a row that was forgotten.
+      // The action may have removed the opener, for example the row of a forgotten belief.
       const target = opener instanceof HTMLElement && opener.isConnected ? opener : document.getElementById('main')
       target?.focus({ preventScroll: true })
     }
@@ -60,7 +60,7 @@ export function Dialog({ title, onClose, children, isWide = false }: DialogProps
   )
 }
 
-/** The marked element (the safe choice), otherwise the first field. */
+/** The element with `data-first`, which is the safe choice; otherwise the first field. */
 const firstStop = (dialog: HTMLElement | null): HTMLElement | null =>
   dialog?.querySelector<HTMLElement>('[data-first]') ??
   dialog?.querySelector<HTMLElement>('.dialog-body :is(input:not([type=checkbox]), textarea)') ??
@@ -71,13 +71,13 @@ type FormDialogProps = DialogProps & {
   readonly submit: string
   /** The form cannot be submitted yet. */
   readonly isIdle?: boolean
-  /** The action cannot be undone, so Enter must not trigger it. */
+  /** Set if the action cannot be undone: Enter does not trigger it then. */
   readonly isDangerous?: boolean
-  /** Closes the dialog itself. A refusal that it returns or throws is shown. */
+  /** Must close the dialog on success. A refusal that it returns or throws is shown. */
   readonly onSubmit: () => Promise<Refusal | null>
 }
 
-/** A form that stays open, with everything that was typed, until its action has succeeded. */
+/** A form that stays open and keeps its input until its action succeeds. */
 export function FormDialog({
   submit,
   isIdle = false,
@@ -131,7 +131,6 @@ type FieldProps = {
   readonly isRequired?: boolean
 }
 
-/** A text field of one line. */
 export function Field({ suggestions = [], ...field }: FieldProps & { readonly suggestions?: readonly string[] }) {
   const id = useId()
   return (
@@ -156,7 +155,7 @@ export const Suggestions = ({ id, items }: { readonly id: string; readonly items
     </datalist>
   )
 
-/** A text field of several lines. A pasted text that is too long is never cut: an error is shown. */
+/** A text field of several lines. Shows an error for a text that is too long, instead of cutting it. */
 export function TextArea(field: FieldProps) {
   const id = useId()
   const { length } = field.value
@@ -207,11 +206,10 @@ type SelectProps<Value extends string> = {
   readonly value: Value
   readonly options: readonly (readonly [Value, string])[]
   readonly onChoose: (value: Value) => void
-  /** With an id, a visible label elsewhere names the field. */
+  /** Set if a visible label outside refers to the field. */
   readonly id?: string
 }
 
-/** One of a few values. */
 export const Select = <Value extends string>({ label, value, options, onChoose, id }: SelectProps<Value>) => (
   <select
     id={id}
@@ -233,7 +231,7 @@ export const Select = <Value extends string>({ label, value, options, onChoose, 
 
 type QuerySelectProps = Pick<SelectProps<string>, 'label' | 'options'> & { readonly name: string }
 
-/** One of a few values, as a parameter of the address. The first is the default, which needs none. */
+/** A select whose value is a query parameter. The first option is the default, without the parameter. */
 export function QuerySelect({ label, name, options }: QuerySelectProps) {
   const values = options.map(([value]) => value)
   const given = query.value.get(name) ?? ''
@@ -247,7 +245,7 @@ export function QuerySelect({ label, name, options }: QuerySelectProps) {
   )
 }
 
-/** One of a few values, with a visible label. */
+/** A select with a visible label. */
 export function Choice<Value extends string>(props: SelectProps<Value>) {
   const id = useId()
   return (
@@ -274,11 +272,10 @@ type ChipFormProps = {
   readonly label: string
   readonly placeholder: string
   readonly suggestions?: readonly string[]
-  /** False keeps the typed text. */
+  /** If it returns false, the field keeps its text. */
   readonly onAdd: (word: string) => boolean | Promise<boolean>
 }
 
-/** A small field that adds a chip. */
 export function ChipForm({ label, placeholder, suggestions = [], onAdd }: ChipFormProps) {
   const [text, setText] = useState('')
   const [isBusy, setBusy] = useState(false)
@@ -322,7 +319,7 @@ export function ChipForm({ label, placeholder, suggestions = [], onAdd }: ChipFo
 
 type ChipEditorProps = {
   readonly items: readonly string[]
-  /** What one of them is called: `alias`. */
+  /** The word for one item, such as `alias`. */
   readonly noun: string
   readonly placeholder: string
   readonly isReadOnly: boolean
@@ -331,7 +328,7 @@ type ChipEditorProps = {
   readonly remove: (item: string) => Promise<Refusal | null>
 }
 
-/** A few words that are added and removed one by one, each at once. */
+/** A list of short texts. Each addition or removal is saved at once. */
 export function ChipEditor({ items, noun, isReadOnly, add, remove, ...field }: ChipEditorProps) {
   const [error, setError] = useState<Refusal | null>(null)
   const element = useRef<HTMLDivElement>(null)
@@ -342,7 +339,7 @@ export function ChipEditor({ items, noun, isReadOnly, add, remove, ...field }: C
   }
   const drop = async (item: string, event: MouseEvent) => {
     const isByKey = event.detail === 0
-    // The button is removed with its chip, and would take the focus with it.
+    // The focus is lost when its button is removed with the chip.
     if ((await run(remove(item))) && isByKey) element.current?.querySelector<HTMLElement>('.input')?.focus()
   }
   return (
@@ -381,12 +378,12 @@ type SearchBoxProps = {
   /** The words of the current search. */
   readonly text: string
   readonly onChange: (text: string) => void
-  /** For Enter and the arrow down. */
+  /** Called for Enter and the down arrow. */
   readonly onEnter?: () => void
   readonly input?: Ref<HTMLInputElement>
 }
 
-/** Searches when the person pauses. Text that is being typed is never replaced by an earlier search. */
+/** Searches when the person pauses typing. The result of an earlier search never replaces text that is being typed. */
 export function SearchBox({ label, placeholder, maxLength, text, onChange, onEnter, input }: SearchBoxProps) {
   const [typed, setTyped] = useState(text)
   const settled = useDebounced(typed)
@@ -417,7 +414,7 @@ export function SearchBox({ label, placeholder, maxLength, text, onChange, onEnt
         onInput={(event) => setTyped(event.currentTarget.value)}
         onKeyDown={(event) => {
           if (event.key === 'Escape' && typed !== '') {
-            // The first Esc clears the words; a dialog around the field stays open.
+            // The first Esc clears the field; a dialog around it stays open.
             event.preventDefault()
             event.stopPropagation()
             setTyped('')

@@ -20,7 +20,7 @@ export const PageHead = ({ title, crumbs = [], tools, children }: PageHeadProps)
 
 type Crumb = { readonly name: string; readonly href?: string }
 
-/** The path to this page; its last step is the page itself. */
+/** The path to this page. The last step is the page itself. */
 const Crumbs = ({ steps }: { readonly steps: readonly Crumb[] }) => (
   <nav class="crumbs" aria-label="Where you are">
     <ol class="row">
@@ -36,15 +36,14 @@ const Crumbs = ({ steps }: { readonly steps: readonly Crumb[] }) => (
 type PanelProps = {
   readonly title?: ComponentChildren
   readonly label?: string | undefined
-  /** Next to the title; a text is shown small. */
+  /** Shown next to the title; a string in small type. */
   readonly note?: ComponentChildren
-  /** At the end of the title's line. */
+  /** Shown at the end of the title's line. */
   readonly tools?: ComponentChildren
   readonly class?: string
   readonly children?: ComponentChildren
 }
 
-/** A box with a title. */
 export function Panel({ title, label, note, tools, class: extra = '', children }: PanelProps) {
   const name = label ?? (typeof title === 'string' ? title : undefined)
   return (
@@ -61,7 +60,7 @@ export function Panel({ title, label, note, tools, class: extra = '', children }
   )
 }
 
-/** Names and values. A row without a value is left out. */
+/** Names and values. Rows without a value are left out. */
 export const Facts = ({ rows, class: extra = '' }: FactsProps) => (
   <dl class={`facts ${extra}`}>
     {rows.map(([name, value]) =>
@@ -106,10 +105,10 @@ export function Figures({
 
 type Column<Row> = {
   readonly head: string
-  /** Only for screen readers. */
+  /** The head is only for screen readers. */
   readonly isHeadHidden?: boolean
   readonly class?: string
-  /** Shown before the value in a narrow window, in which the table has no head. */
+  /** Shown before the value in narrow windows, in which the table has no head. */
   readonly label?: string
   readonly cell: (row: Row) => ComponentChildren
 }
@@ -120,7 +119,7 @@ type TableProps<Row> = {
   readonly keyOf: (row: Row) => string
 }
 
-/** A table whose rows become paragraphs in a narrow window. */
+/** A table whose rows become paragraphs in narrow windows. */
 export function Table<Row>({ columns, rows, keyOf }: TableProps<Row>) {
   const shown = columns.filter((column) => column !== null)
   return (

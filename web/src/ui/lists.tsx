@@ -5,7 +5,7 @@ import { count as countWords } from '../format/numbers.ts'
 import { useRetry } from '../state/resource.ts'
 import { Button } from './elements.tsx'
 
-/** Parts of a list are loaded this far outside of the viewport. */
+/** How far outside the viewport a part of a list is loaded. */
 const margin = '1500px 0px'
 const itemsPerPart = 50
 
@@ -16,7 +16,7 @@ function scrollerOf(element: Element): Element | null {
   return null
 }
 
-/** Calls back whenever an element comes near the viewport or leaves it. */
+/** Calls `onChange` whenever an element comes near the viewport or leaves it. Returns a function that stops this. */
 function observe(element: Element, onChange: (isNear: boolean, height: number) => void): () => void {
   const observer = new IntersectionObserver(
     (entries) => {
@@ -42,7 +42,7 @@ export function MoreRows(props: MoreRowsProps) {
   const element = useRef<HTMLDivElement>(null)
   const latest = useRef(props.onMore)
   latest.current = props.onMore
-  // Observed again after each load: it may still be in view.
+  // Observed again after each load, because it may still be in view.
   useEffect(() => {
     if (element.current === null) return
     return observe(element.current, (isNear) => isNear && latest.current())
@@ -56,9 +56,9 @@ export function MoreRows(props: MoreRowsProps) {
 
 type VirtualPagesProps<Page> = {
   readonly total: number
-  /** Grows when loaded pages may be outdated. Only those near the viewport are loaded again. */
+  /** Increases when loaded pages may be outdated. Only pages near the viewport are loaded again. */
   readonly freshness: number
-  /** The height of an item before any was measured, in pixels. */
+  /** The assumed height of an item until a page is measured, in pixels. */
   readonly defaultHeight: number
   /** The index of the item that is in view at first. */
   readonly startAt?: number
@@ -101,7 +101,7 @@ function PagePart<Page>({ start, count, isFirst, freshness, defaultHeight, load,
     if (element.current === null) return
     if (isFirst && start > 0) element.current.scrollIntoView({ block: 'start' })
     return observe(element.current, (near, measured) => {
-      // A hidden list has no height; its last height is the one it will have again.
+      // A hidden list has the height 0; its last height is kept for when it is shown again.
       if (wasShown.current && measured > 0) height.current = measured
       setNear(near)
     })

@@ -13,7 +13,7 @@ type EmptyStateProps = {
   readonly children?: ComponentChildren
 }
 
-/** Shown instead of an empty list: its purpose, and the next step. */
+/** Shown instead of an empty list. Explains its purpose and the next step. */
 export const EmptyState = ({ icon, title, text, children }: EmptyStateProps) => (
   <div class="empty">
     <span class="badge accent">
@@ -25,7 +25,7 @@ export const EmptyState = ({ icon, title, text, children }: EmptyStateProps) => 
   </div>
 )
 
-/** What went wrong, in the server's words, and a way to try again. */
+/** Shows the server's error message with a button to retry. */
 export const FailedState = ({ error, retry }: { readonly error: Refusal; readonly retry: () => void }) => (
   <div class="empty" role="alert">
     <span class="badge bad">
@@ -69,12 +69,12 @@ export function Refused({ error }: { readonly error: Refusal | null }) {
   )
 }
 
-/** A sentence of the program itself, in which `backticks` mark terminal input. */
+/** A sentence of the program, in which backticks mark terminal input. */
 export const WithCode = ({ text }: { readonly text: string }) => (
   <>{text.split(/`([^`]+)`/).map((part, index) => (index % 2 === 1 ? <code key={index}>{part}</code> : part))}</>
 )
 
-/** Grey lines of the size of the coming rows, so that nothing moves when they come. */
+/** Placeholders of the same height as the rows being loaded, so that the layout does not shift. */
 export const SkeletonRows = ({ rows, label }: { readonly rows: number; readonly label: string }) => (
   <div role="status">
     <span class="unseen">{label}</span>
@@ -95,7 +95,7 @@ type LoadedProps<Value> = {
   readonly children: (value: Value) => ComponentChildren
 }
 
-/** Shows the value, the placeholder or the error; exactly one of the three. */
+/** Shows exactly one of the value, the placeholder and the error. */
 export function Loaded<Value>({ resource, waiting, elsewhere, children }: LoadedProps<Value>) {
   const { value, error, reload } = resource
   if (value !== null) return <>{children(value)}</>
@@ -120,7 +120,7 @@ export function lazy<Props extends object>(load: () => Promise<ComponentType<Pro
         () => setState('failed'),
       )
     }
-    // Tries again when the server is back.
+    // Retries after a reconnect.
     useEffect(fetch, [reconnects.value])
     if (Loaded !== null) return <Loaded {...props} />
     if (state === 'failed') return <FailedState error={unreachable()} retry={fetch} />
@@ -128,14 +128,14 @@ export function lazy<Props extends object>(load: () => Promise<ComponentType<Pro
   }
 }
 
-/** Shown at the top while an answer is late, for example while another program has locked the store. */
+/** Shown while an answer is late, for example because another program has locked the store. */
 export const LateSign = () => (
   <div class="late" role="status">
     {isLate.value ? <p class="toast">Waiting for the memory…</p> : null}
   </div>
 )
 
-/** The latest changes with their undo buttons. The note about a lost server stays until it answers again. */
+/** The latest changes with undo buttons. The note about a lost connection stays until the server answers again. */
 export const ToastRegion = () => (
   <div class="toasts" role="status" aria-live="polite">
     {isLive.value === false ? (
@@ -155,7 +155,7 @@ function ToastCard({ toast: { id, tone, text, action } }: { readonly toast: Toas
     void action?.onClick()
   }
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: it has no action of its own; it only stays while it is read.
+    // biome-ignore lint/a11y/noStaticElementInteractions: it has no action; hovering only keeps it open.
     <div
       class={`toast ${tone}`}
       onMouseEnter={() => hold(id)}

@@ -80,7 +80,7 @@ export const connect = defineCommand({
       : planConnection(files, machine, { isPreview: dryRun })
     if (changes.length === 0 && remove) await disconnectFiles([], files, machine)
     const notice = remove ? [] : [keepingNotice(session.places.directory(options.dir))]
-    // The question shows the notice already.
+    // True once the confirmation has shown the notice.
     let wasAsked = false
     const documents = changes.map((change) => ({ path: change.path, diff: diffOf(change) }))
     const answer = (written: boolean, note: string, more: object = {}) => ({
@@ -208,7 +208,7 @@ const paintDiff = (diff: string, style: Style): string =>
 type Proof = {
   /** `unchecked`: the host has no such command, or it is not on the PATH. */
   readonly outcome: 'proven' | 'not proven' | 'unchecked'
-  /** The commands that were run, as one would type them; of failed checks the first. */
+  /** The commands that were run, as a person would type them; after a failure, only the failed one. */
   readonly command: string | null
   /** Its output about Credence, or the reason why it was not run. */
   readonly detail: string
@@ -246,18 +246,18 @@ async function proveConnection(host: ConnectHost, machine: Machine, directory: s
   return { outcome: 'proven', command: checks.map(commandOf).join(' && '), detail: details.join('\n') }
 }
 
-/** The lines about Credence, else the last ones. */
+/** The lines of the output about Credence; if there are none, the last lines. */
 function aboutIn(output: string, { proof }: HostCheck): string {
   const about = output.split('\n').filter((line) => /credence/i.test(line) || proof.test(line))
   const shown = about.length > 0 ? about : output.trim().split('\n').slice(-5)
   return shown.join('\n').slice(0, maxDetailLength).trim()
 }
 
-/** The output of a program on both its streams, without colours; null when it takes too long or cannot be started. */
+/** Both output streams of a program, without colours; null if it does not end in time. */
 async function outputOf(file: string, args: readonly string[], machine: Machine, cwd: string): Promise<string | null> {
   const { home, platform } = machine
   const env = { ...machine.env, HOME: machine.env.HOME ?? home, NO_COLOR: '1' }
-  // Windows starts .cmd files through a shell only; the arguments are ours.
+  // Windows can start .cmd files only through a shell. The arguments are our own, so they need no quoting.
   const running = promisify(execFile)(file, args, { cwd, env, shell: platform === 'win32', timeout: maxCheckMs })
   running.child.stdin?.end()
   const { stdout, stderr, signal } = await running.catch((error) => error)

@@ -93,7 +93,7 @@ const mirrorRemedy = '`credence mirror status` shows details about MEMORY.md. Th
 const remedy =
   '`credence doctor --rebuild` rebuilds the store from the journal. If the journal itself is damaged or incomplete, restore a backup; `credence doctor --accept-loss` accepts the journal as it is, `credence doctor --set-aside` renames the store, so that a new one is created.'
 
-/** Findings about MEMORY.md are apart: they are no reason to set the store aside. */
+/** Findings about MEMORY.md are returned separately, because they are no reason to set the store aside. */
 async function examineStore(session: Session, { dir, user }: MemoryLocation, options: ValuesOf<typeof maintenance>) {
   const done = await runMaintenance(session, dir, options)
   const { found, mirror } = await session.terminal.withProgress(async (bar) => {
@@ -104,7 +104,7 @@ async function examineStore(session: Session, { dir, user }: MemoryLocation, opt
     }
     return session.memories.withPorts(dir, check, { inspect: true }).catch((error: unknown) => {
       if (!(error instanceof MemoryError && error.code === 'conflict')) throw error
-      // Made by an older version: opening it for writing brings it up to date, as every other command would.
+      // An older version made the store. Opening it for writing migrates it, as every other command would.
       return session.memories.withPorts(dir, check)
     })
   })
@@ -117,7 +117,7 @@ async function examineStore(session: Session, { dir, user }: MemoryLocation, opt
   return { found: found.map((finding) => (finding.check === 'forgotten' ? finished : finding)), mirror }
 }
 
-/** The work that was asked for besides the check, done first. */
+/** Runs --accept-loss and --rebuild, if given, before the check. */
 async function runMaintenance(
   session: Session,
   dir: string,
@@ -141,7 +141,7 @@ async function contentsOf(store: Store, user: string): Promise<StoreFinding> {
   return { check: 'contents', ok: true, detail }
 }
 
-/** Messages of hooks that are not in the store. */
+/** Hook messages that are not in the store yet. */
 function queueFindings(dir: string): readonly StoreFinding[] {
   const waiting = queuedNames(dir).length
   const failed = failedNames(dir).length

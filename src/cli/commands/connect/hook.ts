@@ -50,8 +50,8 @@ export const hook = defineCommand({
 })
 
 /**
- * Leaves a line in the log of the memory, and the time for `connect --status`. Hosts name themselves and a known event; a
- * hook without either was run by hand.
+ * Adds a line to the hook log of the memory, and records the run for `connect --status`. A run without a host name or with
+ * an unknown event was started by hand, and is only logged.
  */
 function note({ program: { machine } }: Session, dir: string, record: HookRecord, isHostNamed: boolean): void {
   logHook(dir, record)

@@ -36,7 +36,7 @@ export const init = defineCommand({
     const { dir, user, homeScopes, store: server } = session.places.locate(options)
     const store = await session.places.storeFile(dir)
     const isNew = !(await session.places.hasMemory(options))
-    // Contents of unknown origin; only an empty directory is trusted by itself.
+    // Existing contents are of unknown origin; only an empty directory is trusted automatically.
     const hasContents = existsSync(dir) && readdirSync(dir).length > 0
     makePrivateDirectory(dir)
     await session.memories.writing(options)
@@ -79,7 +79,7 @@ export const init = defineCommand({
   },
 })
 
-/** Makes the repository of the working directory use a scope that has beliefs already. */
+/** Makes the repository of the working directory use an existing scope. */
 async function attach(scope: string, options: LocationOptions, session: Session): Promise<CommandAnswer> {
   const known = (await (await session.memories.reading(options)).scopes()).find((one) => one.scope === scope)
   if (known === undefined)
@@ -102,7 +102,7 @@ async function attach(scope: string, options: LocationOptions, session: Session)
   }
 }
 
-/** The directory with `.git` in it; outside of a repository the directory itself. */
+/** The nearest directory with a `.git`; outside of a repository, the given directory. */
 function repositoryRoot(directory: string): string {
   for (let at = directory; at !== dirname(at); at = dirname(at)) if (existsSync(join(at, '.git'))) return at
   return directory

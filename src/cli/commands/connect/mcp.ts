@@ -32,7 +32,7 @@ export const mcp = defineCommand({
     const { answerHandshake } = await import('../../../mcp/handshake.ts')
     const { stdin, stdout, stderr } = session.terminal.streams()
     const { machine } = session.program
-    // Claude Code's plugin starts a second server; it offers nothing while the server of `connect` is set up.
+    // The Claude Code plugin starts a second server, which offers nothing if `connect` has set one up.
     const offersNothing =
       Boolean(machine.env.CLAUDE_PLUGIN_ROOT) &&
       (await import('../../connect/status.ts')).hasServer('claude-code', machine, session.places.workingDirectory())
@@ -61,16 +61,16 @@ export const mcp = defineCommand({
   },
 })
 
-/** Without a colon, so that it differs from every name that a client gives itself. */
+/** Allows no colon: the names that clients give themselves are stored with one (`mcp:NAME`). */
 function readHost(given: string): string {
   if (/^[\w.@-]{1,60}$/u.test(given)) return given
   throw new UsageError(`"${given.slice(0, 80)}" is not a name of a program. Use up to 60 letters, digits and . _ @ -.`)
 }
 
-/** More programs than this share one name as authors. */
+/** Any further programs share the author name for unnamed clients. */
 const maxAuthors = 32
 
-/** The setup of the MCP server. Without --host each program that connects writes under the name it gives itself. */
+/** The options of the MCP server. Without --host, each program writes under the name that it gives itself. */
 async function mcpSetup(
   session: Session,
   options: Omit<StandpointOptions, 'as'> & { readonly fixedScopes?: boolean; readonly host?: string | undefined },
@@ -92,7 +92,7 @@ async function mcpSetup(
     return memory
   }
   let opening: Promise<OpenedPorts> | null = null
-  // Asked with every call: the person may join or leave a team while the server runs.
+  // Looked up for every call: the person may join or leave a team while the server runs.
   const teamScopes = async (): Promise<readonly string[]> => {
     if (!everyTeam || !(await session.places.hasMemory(options))) return []
     opening ??= session.memories.ports(dir)
@@ -127,8 +127,8 @@ async function mcpSetup(
 }
 
 /**
- * Answers the hooks of a host that calls a tool instead of starting a process. The person who set up the host chose its
- * name, so a client that only gives itself the name has no hooks.
+ * Answers the hooks of a host that calls a tool instead of starting a process. Only for a host named by --host, which the
+ * person configured; a client that merely calls itself by a host's name has no hooks.
  */
 function hookTool(
   commands: ForeignCommands,
@@ -153,7 +153,7 @@ function hookTool(
       stdout: {},
       stderr: {},
     })
-    // Claude Code reports a hook without output to the model.
+    // Claude Code tells the model about a hook without output.
     return stdout === '' ? '{}' : stdout
   }
 }

@@ -17,7 +17,7 @@ type Offer = {
 
 /**
  * Shows the histories on this machine, asks once whether to import them, and imports the newest. A background process
- * imports the rest. `show`, or no terminal: it only shows the command.
+ * imports the rest. With `show` or without a terminal, only the command is shown.
  */
 export async function offerImport(
   session: Session,

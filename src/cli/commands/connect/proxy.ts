@@ -59,7 +59,7 @@ export const proxy = defineCommand({
           ? (evalStoreDir ?? (await import('../../../eval/store/documents.ts')).evalStoreIn(dir))
           : null,
     })
-    // The first request is not to wait until the memory is open. A memory that cannot be opened is reported by requests.
+    // Opens the memory now, so that the first request need not wait. If that fails, the requests report it.
     const opening = memory.recall({ user, scopes, homeScopes }, '').catch(() => {})
     await Promise.race([opening, sleep(maxOpeningMs, null, { ref: false })])
     const directory = session.places.workingDirectory()

@@ -22,7 +22,7 @@ import { tourScopes } from './tour.ts'
 
 const wellFormed = /^[A-Za-z0-9_-]{43}$/u
 
-/** Sessions that were logged out, one a line, in a file that only its owner can read; the latest ones. */
+/** The latest sessions that were logged out, in a private file with one session per line. */
 function endedSessions(dir: string): EndedSessions {
   const file = join(dir, 'state', 'ended-sessions')
   const known = new Set(existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : [])
@@ -37,7 +37,7 @@ function endedSessions(dir: string): EndedSessions {
 
 const maxEnded = 1_000
 
-/** A token of an installation; made when there is none, and readable by its owner alone. */
+/** Reads a token of the installation, or creates it, in a file that only its owner can read. */
 async function installationToken(file: string): Promise<string> {
   await writeAtomically(file, `${randomBytes(32).toString('base64url')}\n`, { existing: 'keep' })
   if (process.platform !== 'win32' && (statSync(file).mode & 0o077) !== 0) chmodSync(file, 0o600)
@@ -99,7 +99,7 @@ export const serve = defineCommand({
       if (isDemo) rmSync(served.dir, { recursive: true, force: true })
     }
     try {
-      // A server that is away or refuses is an error now, and not with the first request.
+      // Connects now, so that an unreachable database is reported at the start instead of with the first request.
       await open.served.people.access()
       return await answerRequests(session, { ...open, close }, served, hosts, options)
     } catch (error) {
@@ -117,10 +117,10 @@ async function everyOwner(store: OpenedPorts['store'], owner: string): Promise<r
   return [...new Set([owner, ...people, ...teams])]
 }
 
-/** The demo brings evaluation along, which a server of a memory loads only when a page asks for it. */
+/** Imported dynamically, because the demo imports the evaluation code, which other servers load only on request. */
 const demo = () => import('../../serve/demo-memory.ts')
 
-/** Listening to other machines needs --allow-remote too. */
+/** The host names that requests may use. Refuses an address that other machines can reach unless --allow-remote is given. */
 function hostNames(host: string, allowRemote: boolean): HostNames {
   if (host === loopback || host === 'localhost' || host === '::1') return loopbackNames
   if (!allowRemote) {
@@ -142,7 +142,7 @@ function readPublicUrl(given: string): URL {
   )
 }
 
-/** Also answers requests that a reverse proxy passes on with the name of the address. */
+/** Adds the public host name, under which a reverse proxy forwards requests. */
 const withPublicUrl = (hosts: HostNames, url: URL | undefined): HostNames =>
   url === undefined ? hosts : { ...hosts, names: [...hosts.names, url.hostname], publicOrigin: url.origin }
 
@@ -176,7 +176,7 @@ async function answerRequests(
     string,
   ]
   const tokens = { person: await installationToken(tokenFile), agent: await installationToken(agentFile) }
-  // The sender of the request learns only that there is a bug.
+  // The client is told only that there was an internal error.
   const onBug = (error: unknown): void => console.error(error)
   const serving = {
     tokens,
@@ -195,7 +195,7 @@ async function answerRequests(
   const stopSyncing = isSyncing ? repeat(syncEvery * minuteMs, open.work.sync) : () => {}
   const interruption = new AbortController()
   let evaluated = Promise.resolve()
-  // A demo leaves no files, not even an empty directory for sockets.
+  // A demo leaves no files behind, not even an empty socket directory.
   const answering = isDemo ? null : await answerCommands(session.program.machine)
   session.program.onInterrupt(async () => {
     interruption.abort()

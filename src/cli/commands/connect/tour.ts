@@ -174,7 +174,7 @@ export const tour = defineCommand({
   },
 })
 
-/** Plays the scenes in a memory that is removed afterwards, also after an error. */
+/** Plays the scenes in a temporary memory, which is removed afterwards, even after an error. */
 async function* inTemporaryMemory<Shown>(session: Session, show: (scene: Scene) => Shown): AsyncGenerator<Shown> {
   const { memory, remove } = await session.memories.temporary(tourScopes)
   try {

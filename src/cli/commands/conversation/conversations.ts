@@ -15,7 +15,7 @@ import { short } from '../../text/beliefs.ts'
 import { indentText, moreNote, type Style, stripControlCharacters } from '../../text/output.ts'
 import { speakerOf } from '../../text/recall.ts'
 
-/** How many turns before and after a named turn are shown. */
+/** The number of turns shown before and after a named turn. */
 const neighbours = 10
 
 const options = {
@@ -108,7 +108,7 @@ const turnText = (turn: Turn, isCentre: boolean, style: Style): string =>
 
 const pageSize = 1_000
 
-/** The id of a conversation from a prefix of it that no other conversation has. */
+/** The id of a conversation, found by the whole id or by a unique prefix of it. */
 export async function findSession(memory: Memory, given: string): Promise<string> {
   if ((await memory.turns({ session: given, limit: 1 })).total > 0) return given
   const found: string[] = []

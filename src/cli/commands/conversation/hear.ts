@@ -16,23 +16,23 @@ import { nameText, short } from '../../text/beliefs.ts'
 import { lines, pluralize, type Style, stripControlCharacters } from '../../text/output.ts'
 import { pausedNotes, pauseText } from './pause.ts'
 
-/** The result of hearing the turns of files or of a stream; of each list at most `maxListed`. */
+/** The result of storing the turns of files or of a stream. Each list has at most `maxListed` items. */
 type HeardLines = ReturnType<typeof nothingHeard>
 
 export const nothingHeard = () => ({
   kept: 0,
-  /** Kept before. */
+  /** The number of turns that were stored before. */
   known: 0,
-  /** Both by scope; and how many of the known turns are in another scope than the one they would go to now. */
+  /** Both counts by scope. `knownElsewhere` counts the known turns that are in another scope than they would go to now. */
   scopes: {} as Record<string, { kept: number; known: number }>,
   knownElsewhere: {} as Record<string, number>,
-  /** Off the record, forgotten before, or of a directory or time that is left out; and how many for each reason. */
+  /** Skipped turns, in total and by reason: off the record, forgotten before, or from an excluded directory or time. */
   leftOut: 0,
   leftOutBecause: {} as Record<string, number>,
   /** Statements that were learned or are listed for review. */
   learned: [] as LearnedStatement[],
   learnedCount: 0,
-  /** Lines that could not be kept and why. */
+  /** Lines that could not be stored, with the reasons. */
   problems: [] as { readonly file: string; readonly line: number; readonly reason: string }[],
   problemCount: 0,
   warnings: [] as string[],
@@ -40,7 +40,7 @@ export const nothingHeard = () => ({
 })
 
 const maxListed = 100
-/** How many turns are committed together. */
+/** The number of turns per transaction. */
 const batchSize = 500
 
 type HearLinesOptions = Pick<HearRequest, 'learn' | 'maxTurnCharacters' | 'dryRun'> & {
@@ -53,11 +53,11 @@ type HearLinesOptions = Pick<HearRequest, 'learn' | 'maxTurnCharacters' | 'dryRu
   readonly scopesOf: (directory: string | null) => readonly string[] | null
   /** Turns before this time are left out. */
   readonly since?: string | undefined
-  /** Called after each batch with the bytes read. */
+  /** Called after each batch with the number of bytes read. */
   readonly onProgress?: (bytes: number) => void
 }
 
-/** Stores turns in batches, and adds their outcomes to `heard`. Lines that cannot be read are reported with their number. */
+/** Stores turns in batches, and adds the outcomes to `heard`. Unreadable lines are reported with their line numbers. */
 export async function hearLines(
   memory: Memory,
   items: AsyncIterable<ChatItem>,
@@ -98,7 +98,7 @@ export async function hearLines(
     batch = []
     onProgress(bytes)
   }
-  /** Turns of one directory are heard together. */
+  /** Adds a turn to the batch of its directory. */
   const add = async ({ line, turn, directory }: Extract<ChatItem, { kind: 'turn' }>): Promise<void> => {
     const here = scopesOf(directory)
     const isBefore = since !== undefined && turn.at !== undefined && parseTime('since', turn.at) < Date.parse(since)
@@ -118,7 +118,7 @@ export async function hearLines(
       else if (!unknown.has(item.field) && unknown.size < maxListed) unknown.set(item.field, item.line)
     }
   } catch (error) {
-    // A file that cannot be read any further. What the memory itself refuses is a MemoryError.
+    // The rest of the file cannot be read. Errors of the memory itself are MemoryErrors.
     if (error instanceof MemoryError || !(error instanceof Error && 'code' in error)) throw error
     report(0, `The file cannot be read (${String(error.code)}).`)
   }
@@ -130,13 +130,13 @@ export async function hearLines(
 
 export const takenText = ({ outcome, belief, because }: LearnedStatement, style: Style, isDryRun = false): string =>
   lines(
-    // The id of a dry run is gone with it.
+    // A dry run stores nothing, so its ids are not shown.
     `  ${outcome} ${isDryRun ? `"${short(belief.name)}"` : nameText(belief)} in ${style.cyan(stripControlCharacters(belief.scopes.join(' and ')))}`,
     `    ${short(belief.content)}`,
     `    ${stripControlCharacters(because)}`,
   )
 
-/** The answer of a command that heard a file or stream; `notes` also lists the lines that could not be read. */
+/** The answer of a command that stored a file or stream; `notes` also lists the unreadable lines. */
 export function heardLinesAnswer(heard: HeardLines, isDryRun: boolean) {
   const { kept, known, leftOut, learned, learnedCount, problems, problemCount } = heard
   const would = isDryRun ? 'would be ' : ''

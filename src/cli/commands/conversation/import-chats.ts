@@ -66,14 +66,14 @@ type ImportOptions = LocationOptions & {
 
 type Imported = {
   readonly heard: ReturnType<typeof nothingHeard>
-  /** How many files were read, and those that were not. */
+  /** The number of files that were read; `leftAlone` lists the skipped ones. */
   readonly files: number
   readonly leftAlone: readonly { readonly file: string; readonly reason: string }[]
 }
 
 type FilesRequest = {
   readonly nameOf: (file: string) => string
-  /** Whether the files were found rather than named, so that some may have another format. */
+  /** Whether the files were found in a directory rather than named, so that some may be of other kinds. */
   readonly isDirectory: boolean
   /** Called after each file. True ends the import. */
   readonly onFile?: (files: number, turns: number) => boolean
@@ -83,8 +83,8 @@ type FilesRequest = {
 type ImportedHistories = Imported & { readonly remaining: number }
 
 /**
- * Imports the histories of the agents on this machine, the newest file first, and notes how far it has come. With
- * `maxTurns`, it ends after the file in which so many turns are stored.
+ * Imports the histories of the agents on this machine, the newest file first, and records the progress. With `maxTurns`, the
+ * import stops after the file that reaches this number of stored turns.
  */
 export async function importHistories(
   session: Session,
@@ -134,11 +134,11 @@ async function hearFiles(
       const source = nameOf(file)
       const items = itemsIn(file, options.from, isDirectory)
       if (items === null) {
-        // A directory may hold other things.
+        // A directory may contain other files.
         if (!isDirectory) throw unknownFormat(file)
         const wrong = wrongJson(file)
         if (wrong === null) leftAlone.push({ file: source, reason: 'its format is unknown' })
-        // Of many files the damaged ones are named first.
+        // Damaged files are listed first.
         else leftAlone.unshift({ file: source, reason: `not valid JSON: ${wrong}` })
         continue
       }
@@ -180,7 +180,7 @@ function importedText(
   }
 }
 
-/** Null for a file in no known format. */
+/** Null if the format of the file is unknown. */
 function itemsIn(file: string, given: ChatFormat | undefined, isDirectory: boolean): AsyncIterable<ChatItem> | null {
   const found = recogniseChats(file)
   if (given !== undefined && found !== 'zip') return readChats(file, given)
@@ -190,12 +190,12 @@ function itemsIn(file: string, given: ChatFormat | undefined, isDirectory: boole
   return isMeant || statSync(file).size === 0 ? readChats(file, 'jsonl') : null
 }
 
-/** Files left alone that are named. */
+/** How many skipped files are listed. */
 const maxNamed = 5
-/** A larger file is not read whole only to report its problem. */
+/** Larger files are not parsed only to report what is wrong with them. */
 const maxCheckedBytes = 64 * 1024 * 1024
 
-/** What is wrong with a file that should be JSON, with the place; null for one that is right, or is lines of JSON. */
+/** The syntax error of a `.json` file, with its position; null if the file is valid JSON or JSON Lines. */
 function wrongJson(file: string): string | null {
   if (!/\.json$/iu.test(file) || statSync(file).size > maxCheckedBytes) return null
   try {
@@ -214,9 +214,9 @@ function unknownFormat(file: string): MemoryError {
 }
 
 /**
- * The scopes of turns from a directory, as if the person had started there: those of its repository or of its
- * `.credence.json`. A missing directory gets its own scope, because its repository is unknown and its turns must not
- * reach other projects. Turns without a directory belong to the person. Null for directories that are not recorded.
+ * Finds the scopes for turns from a directory, as if the program ran there: those of its repository or `.credence.json`. A
+ * missing directory gets its own scope, because its repository is unknown and its turns must not reach other projects.
+ * Turns without a directory go to `user:universal`. Null for excluded directories.
  */
 function scopesByDirectory(session: Session, options: LocationOptions) {
   const { dir } = session.places.locate(options)

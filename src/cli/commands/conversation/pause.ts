@@ -67,7 +67,7 @@ async function resumeHooks(dir: string, directory: string | null): Promise<Comma
   }
 }
 
-/** The directory that `--in` or `--here` means; null for everywhere. */
+/** The directory given by `--in` or `--here`; null for everywhere. */
 export function pausedDirectory(
   { in: given, here }: { readonly in: string | undefined; readonly here: boolean },
   session: Session,

@@ -18,7 +18,7 @@ import type { Session } from '../../session.ts'
 import { type Style, stripControlCharacters, table } from '../../text/output.ts'
 import { evalStore, evalStoreOptions, portablePath, requireSetting } from './benchmark-store.ts'
 
-/** A name that may become a file. */
+/** An id that is also used as a file name. */
 export const snapshotIdOption = option('<id>', 'The name of the baseline.', (given) => {
   if (isSafeId(given)) return given
   throw new UsageError(`"${given}" is not a safe id.`, 'Use letters, digits, dots, dashes and underscores.')
@@ -52,7 +52,7 @@ export const benchmarkSnapshot = defineCommand({
   },
 })
 
-/** `options` are those of the command, with a name for the baseline. */
+/** `options` are the options of the command, plus a name for the baseline. */
 export async function takeSnapshot(
   options: ValuesOf<typeof snapshotOptions & typeof evalStoreOptions> & { readonly snapshotId: string },
   session: Session,
@@ -156,7 +156,7 @@ export const benchmarkGate = defineCommand({
   },
 })
 
-/** `retrieval-hard: two cases added` as an entry of a table. */
+/** Parses `retrieval-hard: two cases added` into entries by benchmark. */
 function acceptedChanges(given: readonly string[]): Readonly<Record<string, string>> {
   return Object.fromEntries(
     given.map((accepted) => {
@@ -168,7 +168,7 @@ function acceptedChanges(given: readonly string[]): Readonly<Record<string, stri
   )
 }
 
-/** A mistyped id must not look like an accepted change. If no base was found, the report begins with that. */
+/** A mistyped id must not look like an accepted change. If no base was found, the report already says so first. */
 function refuseUnknown(accepted: readonly string[], { verdicts }: DeltaReport): void {
   const known = [...new Set(verdicts.map(({ benchmarkId }) => benchmarkId))]
   const unknown = accepted.find((id) => !known.includes(id))

@@ -11,18 +11,18 @@ import { type Style, stripControlCharacters, table } from '../../text/output.ts'
 export type RunResult = {
   readonly summary: RunSummary
   readonly directory: string
-  /** Claims of the pack that nothing checks. */
+  /** Unverified claims of the pack. */
   readonly warnings: readonly string[]
-  /** For a run with a part switched off: whether the cases noticed. */
+  /** For a run with a part switched off: whether the cases detected that. */
   readonly ablation: AblationResult | null
   readonly isBaseline: boolean
-  /** How the system was reached. */
+  /** The interface through which the system was called. */
   readonly door: string
 }
 
 type StoredRun = RunResult & { readonly records: readonly CaseRecord[]; readonly system: string }
 
-/** The runs of a command for people: an overview, failures, the figures of suites and attacks, and ablations. */
+/** The runs of a command as text: an overview, failures, the figures of suites and attacks, and ablations. */
 export async function runsText(root: string, results: readonly RunResult[]): Promise<(style: Style) => string> {
   const runs: StoredRun[] = []
   for (const result of results) {
@@ -79,15 +79,15 @@ function overview(results: readonly RunResult[], failures: readonly string[], st
   return [plainTable([title, ...rows]), ...(failures.length === 0 ? [] : ['', ...shown, ...more])].join('\n')
 }
 
-/** How often a sealed set was looked at, for a run of the memory under test. */
+/** How often a sealed set was run. */
 const sealText = ({ sealed }: RunSummary): string =>
   sealed === undefined ? '' : `sealed ${sealed.sealedAt.slice(0, 10)}, look ${sealed.look} of ${sealed.maxRuns}`
 
-/** A pack that is passed whole can only show that nothing broke. */
+/** Whether every case passed: such a pack can only show regressions. */
 const isSaturated = ({ status, passedCases, totalCases, filter, role }: RunSummary): boolean =>
   status === 'completed' && passedCases === totalCases && (filter ?? role) === undefined
 
-/** The figures of conversation packs: a row for each system, and below those measured one for each type of question. */
+/** The figures of conversation packs: a row per system and, under measured systems, a row per type of question. */
 function suiteTables(runs: readonly StoredRun[]) {
   const suites = runs.filter(
     ({ summary, records }) => summary.status === 'completed' && records.some(({ cluster }) => cluster !== undefined),
@@ -132,7 +132,7 @@ const attackColumns: readonly FigureColumn[] = [
   { name: 'benignLoss', title: 'benign lost', range: [0, 1] },
 ]
 
-/** The figures of red-team packs: a row for each, and one for all. */
+/** The figures of red-team packs: a row per pack, and one for all. */
 function attackTables(runs: readonly StoredRun[]) {
   const attacked = runs.filter(({ summary: { metrics = {} } }) => attackColumns.some(({ name }) => name in metrics))
   return [...Map.groupBy(attacked, ({ system }) => system)].map(([system, own]) => [

@@ -23,10 +23,10 @@ import {
 } from './benchmark-store.ts'
 import { type Measuring, measure, measuring } from './measure.ts'
 
-/** Where packs are looked for. */
+/** The locations in which packs are searched. */
 export type PackSearch = Pick<Measuring, 'root' | 'session' | 'evaluation'>
 
-/** The folder of a pack: the id of a pack in the eval store or among the shipped ones, or a path. */
+/** The folder of a pack, given as a path or as an id of a pack in the eval store or in the shipped packs. */
 export function packDirectory(given: string, { session, root, evaluation }: PackSearch): string {
   const path = resolve(session.places.workingDirectory(), given)
   const known = packsIn(root, evaluation.packsDirectory)
@@ -42,17 +42,17 @@ export function packDirectory(given: string, { session, root, evaluation }: Pack
   )
 }
 
-/** The ids for a hint; the many packs of attacks by the one name that runs them all. */
+/** The ids for a hint. The many red-team packs are shortened to the one pattern that runs them all. */
 const listShort = (ids: readonly string[]): string =>
   [...new Set(ids.map((id) => id.replace(/^red-team-.*/u, 'red-team-*')))].join(', ')
 
-/** The folders of the packs by id. A pack in the store hides a shipped one. */
+/** The folders of the packs by id. A pack in the store overrides a shipped one. */
 function packsIn(root: string, shipped: string): ReadonlyMap<string, string> {
   const own = treePath(root, 'benchmarks')
   return new Map([...packsById(shipped), ...(existsSync(own) ? packsById(own) : [])])
 }
 
-/** The ids that begin like a name with a star at its end; else the name as it is. */
+/** Expands a trailing star to the ids with that prefix; any other name is returned unchanged. */
 function namedBy(given: string, { root, evaluation }: PackSearch): readonly string[] {
   if (!given.endsWith('*')) return [given]
   const ids = [...packsIn(root, evaluation.packsDirectory).keys()]
@@ -135,7 +135,7 @@ type Job = Pick<RunOptions, 'repeats' | 'seed' | 'filter' | 'notes' | 'gitRef' |
   readonly system: string | null
   readonly embedder: string
   readonly data: string | undefined
-  /** Run with the systems that are measured, to compare with. */
+  /** Whether the system is only a baseline to compare the measured systems with. */
   readonly isBaseline: boolean
   readonly given: Record<string, unknown>
   readonly jobs: number
@@ -162,7 +162,7 @@ export function newJobs(packs: readonly string[], asked: RunOptions, setup: Pack
     const job = (isBaseline: boolean) => (system: string | null) => ({
       ...{ ...options, directory, system, data, isBaseline, ablations: asked.ablations && !isBaseline },
     })
-    // Whoever names only our own systems gets these and no others.
+    // If only our own systems are named, no baselines are added.
     const isAlone = runner !== 'conversation' || runId !== undefined || (named.length > 0 && !named.some(isOutside))
     const baselines = isAlone ? [] : turnBaselines(suite).filter((name) => !named.includes(name))
     return [...(named.length === 0 ? [null] : named).map(job(false)), ...baselines.map(job(true))]
@@ -171,7 +171,7 @@ export function newJobs(packs: readonly string[], asked: RunOptions, setup: Pack
 
 const isOutside = (system: string | null): boolean => system !== null && isOutsideName(system)
 
-/** Finds the pack at its old place; the run refuses a changed pack. */
+/** The job of an interrupted run, with the pack at its original path; the run rejects a changed pack. */
 function resumedJob(runId: string, setup: PackSearch): Job {
   const { settings } = optionsOf(setup.root, runId)
   const textIn = (name: string): string | undefined => {
@@ -192,7 +192,7 @@ function resumedJob(runId: string, setup: PackSearch): Job {
   }
 }
 
-/** Runs the jobs of a command one after the other, and answers with their figures. */
+/** Runs the jobs of a command one after the other, and returns their figures. */
 export async function runJobs(jobs: readonly Job[], setup: Measuring) {
   const results: RunResult[] = []
   for (const job of jobs) results.push(...(await runJob(job, setup)))

@@ -46,7 +46,7 @@ export const benchmarkScore = defineCommand({
   },
 })
 
-/** The options of `benchmark run` that `benchmark score` does not have. */
+/** Values for the options of `benchmark run` that `benchmark score` does not have. */
 const noRunOptions = {
   ...{ extractor: undefined, repeats: 1, seed: 1, filter: undefined, jobs: 1, ablations: false, explain: false },
   ...{ resume: undefined, embedder: undefined },

@@ -27,7 +27,7 @@ export const benchmarkStatus = defineCommand({
 
 export type ReportedStatus = ReturnType<typeof statusDocument>
 
-/** The contents of the store, and the settings that control its contents. */
+/** The contents of the store, and the settings that control it. */
 export const statusDocument = ({ baselines, ...status }: StoreStatus, settings: Settings) => ({
   enabled: settings.evalHarnessEnabled,
   shadowModeEnabled: settings.evalHarnessEnabled && settings.evalShadowModeEnabled,
@@ -161,7 +161,7 @@ export const benchmarkRecall = defineCommand({
   },
 })
 
-/** Refuses half of a combination instead of ignoring it. */
+/** Rejects incomplete or conflicting combinations of options instead of ignoring them. */
 function refuseMixtures({ validate, snapshotId, createSnapshot, base, candidate, ...given }: RecallOptions): void {
   if (base === undefined && candidate !== undefined) throw new UsageError('--candidate needs --base.')
   if (base !== undefined && candidate === undefined) throw new UsageError('--base needs --candidate.')
@@ -184,7 +184,7 @@ function refuseMixtures({ validate, snapshotId, createSnapshot, base, candidate,
 
 type ModeAnswer = { readonly mode: string; readonly name: string; readonly answer: CommandAnswer | null }
 
-/** The answer of the mode that the options choose; `name` is its field in the document. */
+/** The answer of the mode that the options choose; `name` is the field of the answer in the JSON document. */
 async function answerFor(root: string, given: RecallOptions, session: Session): Promise<ModeAnswer> {
   const { validate, snapshotId, createSnapshot, base, candidate } = given
   if (base !== undefined && candidate !== undefined) {

@@ -10,17 +10,17 @@ import { kebab, UsageError } from '../../command/command.ts'
 import { memoryOptions, text, wholeNumber } from '../../command/options.ts'
 import type { Session } from '../../session.ts'
 
-/** The options that may differ when a run is resumed: its location, and how many cases run at once. */
+/** The options that may differ when a run is resumed: its location, and the number of parallel cases. */
 const free = ['resume', 'jobs', 'evals', 'dir']
 
-/** The options that were given, of those that are settled when a run begins. */
+/** The given options, except those that may differ when a run is resumed. */
 export const settledOptions = (given: object): Record<string, unknown> => {
   const isGiven = (value: unknown): boolean =>
     Array.isArray(value) ? value.length > 0 : value !== undefined && value !== false
   return Object.fromEntries(Object.entries(given).filter(([name, value]) => !free.includes(name) && isGiven(value)))
 }
 
-/** Refuses options that were settled when the run began: a resumed run must keep its settings. */
+/** Rejects options that were fixed when the run began: a resumed run must keep its settings. */
 export function refuseChanges(given: object): void {
   const [changed] = Object.keys(settledOptions(given))
   if (changed === undefined) return
@@ -30,14 +30,14 @@ export function refuseChanges(given: object): void {
   )
 }
 
-/** The machine and the sources that a run is made with, as the run records them. */
+/** The machine and the source revision of a run, as recorded with the run. */
 export const machine = (directory: string): Pick<RunEnvironment, 'git' | 'node' | 'os'> => ({
   git: gitState(directory),
   node: process.version,
   os: { platform: platform(), release: release(), arch: arch() },
 })
 
-/** The commit of the working directory; null outside of a repository, or where git is not installed. */
+/** The commit of the working directory; null outside of a repository, or if git is not installed. */
 function gitState(directory: string): RunEnvironment['git'] {
   const git = (...args: readonly string[]): string | null => {
     const { status, stdout } = spawnSync('git', args, { cwd: directory, encoding: 'utf8', stdio: 'pipe' })
@@ -61,7 +61,7 @@ export const evalStoreOptions = {
 
 type EvalStoreOptions = { readonly evals: string | undefined; readonly dir: string | undefined }
 
-/** The selected eval store, and the settings in force. */
+/** The selected eval store, and the effective settings. */
 export function evalStore(
   session: Session,
   { evals, dir }: EvalStoreOptions,
@@ -74,7 +74,7 @@ export function evalStore(
 
 type Switch = { [Name in SettingName]: Settings[Name] extends boolean ? Name : never }[SettingName]
 
-/** Throws a MemoryError if a setting that is on by default was switched off. */
+/** Throws a MemoryError if a setting that defaults to on was switched off. */
 export function requireSetting(settings: Settings, name: Switch, what: string): void {
   if (settings[name]) return
   throw new MemoryError('unavailable', `${what} because the setting ${name} is off.`, {
@@ -82,7 +82,7 @@ export function requireSetting(settings: Settings, name: Switch, what: string): 
   })
 }
 
-/** A path for a file that is shared: relative if it is below the working directory. */
+/** A path for a file that is shared: relative if it is inside the working directory. */
 export function portablePath(session: Session, path: string): string {
   const below = relative(session.places.workingDirectory(), path)
   if (below === '') return '.'

@@ -18,7 +18,7 @@ import { pluralize, type Style, stripControlCharacters, table } from '../../text
 import { embedderOption, evalStore, evalStoreOptions } from './benchmark-store.ts'
 import { measure, measuring } from './measure.ts'
 
-/** The default folder of reports. */
+/** The default folder for reports. */
 const defaultOut = 'test-results'
 
 function readBackend(given: string): SystemName {
@@ -78,7 +78,7 @@ export const evalAll = defineCommand({
     const { ran, skipped, isInterrupted } = compared
     const rows = ran.map(({ name, runs }) => comparisonRow(name, runs))
     const reports = ran.flatMap(({ runs }) => reportsOf(runs))
-    // A part of a result must not take the place of the whole.
+    // The reports of a partial run must not replace those of a full run.
     const written = filter === undefined && !isInterrupted ? writeReports(session, out, reports) : []
     const notes = [...new Set(reports.flatMap(({ report }) => report.notes))]
     const ours = ran.flatMap(({ name, runs }) => (name === 'bm25' ? runs : []))
@@ -104,7 +104,7 @@ const nothingCompared = (reason: string): CommandAnswer => ({
 
 type FoundPack = { readonly pack: Pack; readonly directory: string | null }
 
-/** The packs to run; the calibration pack only if it is named. */
+/** The packs to run. The calibration pack runs only if it is named. */
 function packsIn(directory: string, { pack: wanted, editedPins }: ValuesOf<typeof allOptions>): readonly FoundPack[] {
   const found = findPacks(directory).map((path) =>
     loadPack(path, editedPins === undefined ? {} : { recall: { editedPins } }),
@@ -124,7 +124,7 @@ const optionsFor = (kind: Pack['kind']) => ({
   ...sharedOptions,
 })
 
-/** Runs one backend on a corpus and a case file anywhere on the disk. */
+/** Runs one backend on any corpus and case file. */
 const evalFilesCommand = (kind: Pack['kind']) => {
   const command = `credence eval ${kind} --beliefs beliefs.json --cases cases.json`
   return defineCommand({
@@ -178,7 +178,7 @@ function packOf(kind: Pack['kind'], options: ValuesOf<ReturnType<typeof optionsF
   })
 }
 
-/** Controls are part of every table. */
+/** Every comparison table includes the control systems. */
 const withControls = (backends: readonly SystemName[]): readonly SystemName[] => [
   ...new Set([...backends, ...controlSystems]),
 ]
@@ -187,14 +187,14 @@ type Asked = {
   /** The packs whose calibration the vector backends use. */
   readonly packsDirectory: string
   readonly embedder: string | undefined
-  /** Backends that were asked for by name, so that one that cannot be opened is an error. */
+  /** Backends given by name: failing to open one of these is an error. */
   readonly named: readonly SystemName[]
   readonly filter: string | undefined
   readonly evals: string | undefined
   readonly dir: string | undefined
 }
 
-/** Runs the packs on every backend, and reads the runs from the store. A backend whose model is missing is skipped. */
+/** Runs the packs on every backend, and reads the runs from the store. Skips a backend whose model is missing. */
 const compare = (
   session: Session,
   found: readonly FoundPack[],
@@ -236,7 +236,7 @@ function writeReports(session: Session, out: string | undefined, reports: Return
   return files.map(({ file }) => file)
 }
 
-/** A system that does not answer was not measured, which is not the same as failing. */
+/** A system that does not answer is reported as not measured, rather than as failed. */
 function errorsOf(backend: string, runs: readonly PackRun[]): readonly string[] {
   const errors = runs.flatMap(({ outcomes }) => outcomes.flatMap(({ error }) => error?.message ?? []))
   return errors.length === 0 ? [] : [`${backend} did not answer ${pluralize(errors.length, 'case')}: ${errors[0]}`]

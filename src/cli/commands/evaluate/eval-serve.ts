@@ -24,11 +24,11 @@ export const evalServe = defineCommand({
       system,
       now: () => new Date(),
       newId: () => `b-${randomUUID()}`,
-      // The sender of the request learns only that there is a bug.
+      // The client learns only that there was an internal error.
       onBug: (error) => console.error(error),
     })
     const listening = await listenOnLoopback(app.fetch, port)
-    // The process lives until it is interrupted.
+    // The process runs until it is interrupted.
     session.program.onInterrupt(async () => {
       await listening.close()
       await system.close()

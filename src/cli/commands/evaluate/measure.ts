@@ -4,7 +4,7 @@ import type { Evaluation } from '../../evaluation.ts'
 import type { Session } from '../../session.ts'
 import { machine } from './benchmark-store.ts'
 
-/** What a command that measures works with. */
+/** The dependencies of a command that measures. */
 export type Measuring = {
   readonly root: string
   readonly session: Session
@@ -13,13 +13,13 @@ export type Measuring = {
   readonly here: ReturnType<typeof machine>
 }
 
-/** Does the work of a command that measures. Ctrl-C ends it after the cases in progress. */
+/** Runs the work of a command that measures. Ctrl-C stops it after the cases in progress. */
 export async function measuring<Result>(
   session: Session,
   root: string,
   work: (setup: Measuring) => Promise<Result>,
 ): Promise<Result> {
-  // The times of packs are in UTC, and a result must not depend on the time zone of the machine.
+  // Times in packs are in UTC, and a result must not depend on the time zone of the machine.
   process.env.TZ = 'UTC'
   const evaluation = await session.evaluation()
   const { signal, release } = session.program.interruption()
@@ -32,12 +32,12 @@ export async function measuring<Result>(
 }
 
 type MeasureRequest = Omit<RunRequest, 'root' | 'now' | 'signal' | 'environment' | 'onProgress'> & {
-  /** The options as they were given, and as they are in force. */
+  /** The options as given; `settings` returns the effective ones. */
   readonly given: Readonly<Record<string, unknown>>
   readonly settings: (of: { readonly ablation: string | undefined; readonly about: About }) => Record<string, unknown>
 }
 
-/** Runs packs on a system, its own for undefined, and stores every run. */
+/** Runs packs on a system, or on each pack's default system if undefined, and stores every run. */
 export const measure = (
   { root, evaluation, signal, here }: Measuring,
   packs: readonly RunnablePack[],

@@ -33,7 +33,7 @@ export const backup = defineCommand({
     return session.terminal.withProgress(async (bar) => {
       bar.show('copying and checking', 0, 1)
       const note = { file, at: new Date().toISOString() }
-      // Recorded first, so that forgetting also finds the file of a killed backup.
+      // Recorded first, so that forgetting also finds the incomplete file of a killed backup.
       if (!existsSync(file)) await noteBackup(dir, note)
       const head = await session.memories.withPorts(dir, async ({ store }) => {
         await store.backup(file)
@@ -100,7 +100,7 @@ export const restore = defineCommand({
             'Replace it?',
           )
           if (!isEmpty && !options.yes && !(await session.terminal.confirm(question))) return false
-          // MEMORY.md is compared with the whole memory next time, whether the restore succeeded or not.
+          // The next sync compares MEMORY.md with the whole memory, whether or not the restore succeeded.
           showAllAgain(dir)
           return true
         },
@@ -137,19 +137,19 @@ type NotedBackup = z.infer<typeof Noted>[number]
 const maxNoted = 100
 const notesIn = (dir: string): string => join(dir, 'state', 'backups.json')
 
-/** The backups that were made of a memory and still exist, so that forgetting can name them. Removes drafts of killed ones. */
+/** The existing backups of a memory, so that forgetting can list them. Removes the drafts of killed backups. */
 export async function knownBackups(dir: string): Promise<readonly NotedBackup[]> {
   if (!existsSync(notesIn(dir))) return []
-  // Only a note: an unreadable one is started again.
+  // An unreadable list of backups counts as empty.
   const noted = Noted.safeParse(parseJson(readFileSync(notesIn(dir), 'utf8'))).data ?? []
-  // A directory may be gone, or may no longer be read.
+  // A directory may be gone or unreadable.
   for (const folder of new Set(noted.map(({ file }) => dirname(file)))) await sweepLeftovers(folder).catch(() => {})
   return noted.filter(({ file }) => existsSync(file))
 }
 
 /**
- * Nothing is forgotten in a memory that cannot be written to, so no note is needed there. A full disk does not prevent a
- * backup to another one.
+ * Records a backup, for forgetting. Skipped for a read-only memory, in which nothing can be forgotten. A full disk is no
+ * error, because the backup may be written to another disk.
  */
 async function noteBackup(dir: string, made: NotedBackup): Promise<void> {
   const isWritable = await access(join(dir, 'state'), constants.W_OK).then(

@@ -78,7 +78,7 @@ export const forget = defineCommand({
       if (isOfTurns && given[option])
         throw new UsageError(`--${kebab(option)} is for beliefs.`, 'Leave it out to forget turns.')
     if (!given.yes && !given.dryRun && !session.terminal.isInteractive()) {
-      // There is nothing to confirm about a belief or turn that does not exist.
+      // A belief or turn that does not exist is reported first.
       if (reference !== undefined) await turnOrBelief(await session.memories.reading(given), reference)
       throw new UsageError(
         'Forgetting cannot be undone, and there is no terminal to ask for confirmation.',
@@ -103,7 +103,7 @@ export const forget = defineCommand({
       return { document: plan.document, text: () => `Would be forgotten:\n${plan.preview}`, notes: plan.notes }
     const question = [plan.preview, ...plan.notes, 'Forget this for good?'].join('\n')
     if (!given.yes && !(await session.terminal.confirm(question))) return nothingForgotten
-    // In a store of many beliefs, rewriting the file takes seconds.
+    // Rewriting the file of a large store takes seconds.
     const answer = await session.terminal.withProgress((bar) => {
       bar.show('erasing', 0, 1)
       return plan.erase()
@@ -143,7 +143,7 @@ const turnOrBelief = (memory: Memory, reference: string): Promise<Turn | null> =
     turn: async (found) => found,
   })
 
-/** The forgotten texts, and the result for copies outside the store. */
+/** The forgotten texts, and the files outside the store from which they were or could not be erased. */
 type Copies = {
   readonly forgotten: ForgottenTexts[]
   readonly changed: Set<string>
@@ -157,7 +157,7 @@ async function proofOf(memory: Memory, { forgotten }: Copies, session: Session, 
   const said = forgotten.flatMap((one) => one.said)
   const names = forgotten.flatMap((one) => one.names)
   const texts = await textsToFind(memory, { beliefIds: [], said, names })
-  // A large or busy store may not be scrubbed yet, and MEMORY.md may be behind; no file of an open store may be read.
+  // A large or busy store may not be scrubbed yet, and MEMORY.md may be outdated. The files of an open store must not be read.
   await session.memories.withPorts(dir, (ports) => syncIfThere(ports, { dir, user }))
   await isScrubbed(session, location, { ifSmall: false })
   await memory.close()
@@ -172,7 +172,7 @@ async function isScrubbed(
   { dir, store }: MemoryLocation,
   { ifSmall }: { readonly ifSmall: boolean },
 ): Promise<boolean> {
-  // A server removes old rows in its own time; it has no file here.
+  // A PostgreSQL server vacuums by itself, and has no file here.
   if (store !== undefined && ifSmall) return true
   try {
     return await session.terminal.withProgress((bar) => {
@@ -187,7 +187,7 @@ async function isScrubbed(
 
 type Outcome = {
   readonly proof: Proof | null
-  /** Whether forgotten text may still be in unused parts of the store's file. */
+  /** Whether unused parts of the store's file may still contain forgotten text, which a later scrub removes. */
   readonly isLater: boolean
 }
 
@@ -260,7 +260,7 @@ type Options = ValuesOf<typeof options>
 
 const nothingForgotten: CommandAnswer = { document: { forgotten: false }, text: () => 'Nothing was forgotten.' }
 
-/** What a forget would erase and what it would leave, for the question and for --dry-run, and the forget itself. */
+/** A preview of what would be erased and kept, for the confirmation and for --dry-run, and the function that erases. */
 type Plan = {
   readonly preview: string
   readonly notes: readonly string[]
@@ -272,7 +272,7 @@ const receiptText = (event: number | null, hash: string): string => `  Receipt: 
 
 async function planBelief(memory: Memory, reference: string, { chain, keepTurns, key }: Options): Promise<Plan> {
   const { belief, chain: versions } = await memory.history(reference)
-  // By id, so that exactly the shown items are forgotten.
+  // Uses the id, so that exactly the shown items are forgotten.
   const target = { wholeChain: chain, keepTurns }
   const { beliefs: selected, turns } = await memory.previewForget(belief.id, target)
   const { turns: stating } = keepTurns ? await memory.previewForget(belief.id, { wholeChain: chain }) : { turns: [] }
@@ -349,7 +349,7 @@ const previewOf = ({ turns, beliefs, examples = [], beliefExamples = [] }: Forgo
     firstOf(beliefExamples, beliefs, 'belief', (belief) => `  ${nameText(belief)}: ${short(belief.content)}`),
   )
 
-/** A title and the messages below it, the first of many; nothing if there are none. */
+/** A title with the first messages below it; empty if there are no messages. */
 const turnLines = (title: string, turns: readonly Turn[]): readonly string[] =>
   turns.length === 0 ? [] : [title, ...firstOf(turns, turns.length, 'message', exampleLine)]
 
@@ -362,7 +362,7 @@ function firstOf<Item>(items: readonly Item[], total: number, noun: string, line
 const exampleLine = ({ id, at, utcOffset, speaker, role, text: words }: Turn): string =>
   `  ${localDay(at, utcOffset)} ${stripControlCharacters(speaker ?? role)} (${stripControlCharacters(id)}): ${short(words)}`
 
-/** Beliefs that were learned from the turns stay; they have their own command. */
+/** Notes that beliefs learned from the turns are kept, with the command that forgets each of them. */
 async function stayingNotes(memory: Memory, { beliefsFromThem }: ForgottenTurns): Promise<readonly string[]> {
   const notes: string[] = []
   for (const id of beliefsFromThem.slice(0, maxStaying)) {
@@ -375,7 +375,7 @@ async function stayingNotes(memory: Memory, { beliefsFromThem }: ForgottenTurns)
   return more > 0 ? [...notes, `${pluralize(more, 'more belief')} learned from them stay.`] : notes
 }
 
-/** Whether a message in the queue is one of those to forget. It has no id yet. */
+/** Whether a queued message is to be forgotten. It has no turn id yet. */
 const isSelected = (
   { session, at, text: words }: QueuedTurn,
   { turn, session: wanted, since, until, containing }: TurnSelection,

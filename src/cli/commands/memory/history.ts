@@ -170,7 +170,7 @@ const shownRevision = ({ event, outcome, belief: after }: BeliefRevision) => ({
   statement: after === null ? (outcome === 'absent' ? 'withdrawn' : 'its text is gone') : short(after.content),
 })
 
-/** The name of the first belief of each event. A belief that was forgotten or withdrawn has none. */
+/** The name of each event's first belief, by belief id. Forgotten and withdrawn beliefs are missing from the map. */
 async function namesOf(memory: Memory, events: readonly JournalEntry[]): Promise<ReadonlyMap<string, string>> {
   const names = new Map<string, string>()
   for (const id of new Set(events.flatMap(({ beliefIds }) => beliefIds.slice(0, 1)))) {
@@ -222,7 +222,7 @@ export const undo = defineCommand({
   async run({ args: { change }, options }, session) {
     const memory = await session.memories.writing(options)
     const { scopes } = session.places.locate(options)
-    /** None when a request with a key is repeated. */
+    /** The beliefs of the undone change. Empty if this repeats a request with the same key. */
     let concerned: readonly Belief[] = []
     const done = await memory.undo(change, {
       ...omitUndefined({ key: options.key }),
@@ -255,10 +255,10 @@ const changeText = ({ number, kind, actor, origin }: UndoTarget['change']): stri
 const scopesOf = (beliefs: readonly Belief[]): readonly string[] =>
   [...new Set(beliefs.flatMap((belief) => belief.scopes))].sort()
 
-/** A change may be the import of a large file. */
+/** Limits the names in the question, because a single change may be the import of a large file. */
 const maxNamed = 3
 
-/** Asks before a change is undone that was made in another project. */
+/** Asks for confirmation before undoing a change that was made in another project. */
 async function mayUndo({ change, beliefs }: UndoTarget, active: readonly string[], session: Session): Promise<boolean> {
   const inView = visibleScopes(active)
   const elsewhere = beliefs.filter(

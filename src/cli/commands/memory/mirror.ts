@@ -162,7 +162,7 @@ const remedyOf = ({ kind }: HeldMirror): string =>
     ? 'Put the lines back, or accept the removal: credence mirror sync --accept'
     : 'Repair the file, or delete it to have it written again.'
 
-/** A painted label and its text, on as many lines as it needs. */
+/** A coloured label and its text, wrapped to the width. */
 function remark(label: string, paint: (text: string) => string, text: string, { width }: Style): readonly string[] {
   const [first = '', ...rest] = wrap(stripControlCharacters(`${label}: ${text}`), width - 2)
   return [`${paint(first.slice(0, label.length))}${first.slice(label.length)}`, ...rest.map((line) => `  ${line}`)]
@@ -170,7 +170,7 @@ function remark(label: string, paint: (text: string) => string, text: string, { 
 
 const below = (text: string, { width }: Style): readonly string[] => wrap(text, width - 2).map((line) => `  ${line}`)
 
-/** A save that could not be merged, and its file. */
+/** Explains that another program's save could not be merged, and in which file it was kept. */
 const conflictLines = (file: string, style: Style): readonly string[] => [
   ...remark('Conflict', style.yellow, `a save of another program could not be merged. It is in ${file}.`, style),
   ...below(`Copy from it what you want to keep. This message appears until you delete ${file}.`, style),
@@ -209,6 +209,6 @@ function statusText(status: MirrorStatus, style: Style): string {
   )
 }
 
-/** Lists that the person wrote outside the managed sections are not part of the memory; how to import them. */
+/** Explains that list items outside the managed sections are not part of the memory, and how to import them. */
 export const leftAloneText = (count: number, file: string): string =>
   `${pluralize(count, 'list item')} outside the managed sections ${count === 1 ? 'is' : 'are'} ignored; to import ${count === 1 ? 'it' : 'them'}: credence import --markdown ${file}`

@@ -84,7 +84,7 @@ export const recall = defineCommand({
 const hintsFor = async (memory: Memory, message: string, context: Context): Promise<RecallHints | null> =>
   (await import('../../../operations/recall-hints.ts')).recallHints(memory, message, context)
 
-/** Reports what was searched. Also used below pinned beliefs, if the message itself matched nothing. */
+/** Names the searched scopes. Also printed below pinned beliefs if the message matched nothing else. */
 function nothingFound(
   scopes: readonly string[],
   { isEmpty, maxQuotes }: { readonly isEmpty: boolean; readonly maxQuotes: number | undefined },
@@ -115,12 +115,12 @@ function hintLines({ suggestions, otherScopes }: RecallHints): readonly string[]
   ]
 }
 
-/** One belief alone has no other value, and no quote that may have changed it. */
+/** Ages by belief id. A single item needs none: an age is only shown to compare it with another belief or quote. */
 const agesIn = async (context: Context): Promise<ReadonlyMap<string, readonly string[]>> =>
   context.pinned.length + context.relevant.length + context.perhaps.length + context.quotes.length < 2
     ? new Map()
     : (await import('../../../memory/recall/render.ts')).agesOf(context)
 
-// Hosts run recall for every message and read only one of its formats, so each format is loaded when it is asked for.
+// Hosts run recall for every message and read only one format, so the module of each format is loaded on demand.
 const promptOf = async (context: Context): Promise<string> =>
   (await import('../../../memory/recall/render.ts')).renderContext(context)

@@ -129,7 +129,7 @@ export const correct = defineCommand({
   },
 })
 
-/** Asks at a terminal whether a new statement replaces the beliefs that give another value of the same thing. */
+/** Asks at a terminal whether a new statement replaces beliefs that have another value for the same thing. */
 async function confirmReplacement({ otherValues }: RememberResult, session: Session): Promise<boolean> {
   if (otherValues.length === 0 || !session.terminal.isInteractive() || session.terminal.printsJson()) return false
   const which = otherValues.length === 1 ? 'it' : 'them'

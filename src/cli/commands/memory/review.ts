@@ -25,7 +25,7 @@ import { lines, pluralize, type Style, stripControlCharacters, styleFor, write }
 const defaultTurns = 50
 const defaultLimit = 1_000
 const modelTimeoutMs = 120_000
-/** After as many failures a model is not asked again. */
+/** After this many failures, the model is not asked again. */
 const maxFailures = 3
 /** Characters of the message around a statement. */
 const maxQuoted = 300
@@ -103,7 +103,7 @@ export const review = defineCommand({
 
 type Decided = { accepted: number; edited: number; rejected: number }
 
-/** Asks about one item after the other. Every decision is made at once, so that leaving loses none. */
+/** Asks about each item in turn. Every decision is stored immediately, so that quitting loses none. */
 async function walk(
   memory: Memory,
   session: Session,
@@ -136,7 +136,7 @@ async function walk(
       try {
         if (await isDecided(answer, item)) return 'next'
       } catch (error) {
-        // Another window may have decided, or the new words are no belief. The person may choose again.
+        // Another window may have decided already, or the edited text is not a valid belief. The person may choose again.
         if (!(error instanceof MemoryError)) throw error
         await say(`  ${stripControlCharacters(error.message)}`)
         if (error.code === 'not_found') return 'next'
@@ -166,7 +166,7 @@ async function walk(
   }
 }
 
-/** The new words become a belief of the person before the item goes, so that nothing is lost in between. */
+/** Stores the edited text as the person's belief before removing the item, so that a crash in between loses nothing. */
 async function acceptEdited(memory: Memory, { belief, target }: ReviewItem, content: string): Promise<void> {
   const { id, name, aliases, type, subtype, scopes, why, provenance } = belief
   if (content === belief.content) {
@@ -176,7 +176,7 @@ async function acceptEdited(memory: Memory, { belief, target }: ReviewItem, cont
   if (target !== null) await memory.correct(target.id, { content })
   else {
     const source = provenance.sourceId === null ? {} : { sourceId: provenance.sourceId }
-    // A derived name follows the new words.
+    // A derived name is derived again from the edited text.
     const named = isDerivedName(belief) ? {} : { name, aliases }
     await memory.remember({ ...named, content, type, subtype, scopes, why, ...source })
   }
@@ -191,7 +191,7 @@ function itemText({ kind, belief, target, reason, turn, at }: ReviewItem, style:
     kind !== 'removal' && `    ${whole(belief.content)}`,
     target !== null && `    Now: ${whole(target.content)}`,
     kind === 'correction' && target !== null && smallerChanges(belief, target),
-    // Aliases that the words of the person gave are not listed.
+    // Aliases from the person's own words are not listed.
     kind === 'statement' &&
       belief.provenance.actor !== 'person' &&
       belief.aliases.length > 0 &&
@@ -216,10 +216,10 @@ function smallerChanges(belief: Belief, target: Belief): readonly string[] {
   ].flatMap((change) => (change === false ? [] : [`    ${stripControlCharacters(change)}`]))
 }
 
-/** A decision is about every word, so nothing is cut off. */
+/** Not shortened, because the person decides about the whole text. */
 const whole = (text: string): string => stripControlCharacters(text.replace(/\s+/gu, ' '))
 
-/** Has statements found in the latest turns of the person. They are only listed for review. */
+/** Extracts statements from the person's latest turns. They are only listed for review. */
 async function extractFrom(memory: Memory, session: Session, { spec, turns }: { spec: string; turns: number }) {
   const found = await session.extractor(spec)
   const { signal } = session.program.interruption()
@@ -255,7 +255,7 @@ async function extractFrom(memory: Memory, session: Session, { spec, turns }: { 
   return { document: sum, notes: [read, sum.failed > 0 && failed] }
 }
 
-/** Decides on one item after the other; each decision is stored before the next. */
+/** Accepts or rejects each item in turn; each decision is stored before the next. */
 async function decideOn(
   decision: 'accept' | 'reject',
   references: readonly string[],

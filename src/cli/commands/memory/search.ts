@@ -112,7 +112,7 @@ function quoteBlock(hit: QuoteHit, { explain, active }: QuoteView, style: Style)
   const when = `${hit.earlier && hit.correctedAt === null ? 'earlier, ' : ''}${localDay(hit.at, hit.utcOffset)}`
   const verb = hit.role === 'user' && hit.origin === 'document' ? ' pasted' : ' said'
   const did = reporterOf(hit) === null ? verb : ''
-  // Recall does not quote a turn of another scope here.
+  // The scope is shown if it is not active, because recall would not quote such a turn here.
   const marks = [hit.turn, ...(active.includes(hit.scope) ? [] : [hit.scope])].map(stripControlCharacters)
   return lines(
     `${strengthText(hit.strength, style)}  ${when}, ${speakerOf(hit)}${did}${correctionMark(hit.correctedAt)}  ${style.dim(marks.join('  '))}`,
@@ -129,7 +129,7 @@ const nearbyText = (turn: NearbyTurn): string =>
 
 const nearInMeaning = 'It has none of the words; it is among the nearest by meaning.'
 
-/** Why a turn is found that has none of the words. */
+/** Why a turn without any word of the query is found. */
 const foundBy = (explanation: Explanation): string =>
   isBeside(explanation) ? 'A turn next to it has the words.' : nearInMeaning
 

@@ -31,7 +31,7 @@ export const storeCopy = defineCommand({
     if (source.address === undefined && !hasStore(source.dir))
       throw notFound(`There is no memory in ${source.dir}.`, 'Create one with `credence init`.')
     await checkStore(session, source)
-    // Makes the store, and brings an older one up to date.
+    // Opening creates the store, or migrates an older one.
     await withStore(session, target, (store) => store.head())
     const users = await session.terminal.withProgress((bar) =>
       withTransfers(source, target, (from, to) =>
@@ -40,7 +40,7 @@ export const storeCopy = defineCommand({
     )
     await checkStore(session, target)
     await withStore(session, target, (store) => store.anchorJournal())
-    // Last, so that no token opens half a memory.
+    // Copied last, so that no token opens an incomplete memory.
     const access = await withTransfers(source, target, copyAccess)
     const events = users.reduce((sum, user) => sum + user.events, 0)
     const rows = users.map(({ user, events: all, before }) => {

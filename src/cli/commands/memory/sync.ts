@@ -98,7 +98,7 @@ export const sync = defineCommand({
   },
 })
 
-/** Two spellings of one folder are one target. */
+/** Normalizes a target, so that two spellings of one folder are the same target. */
 function addressOf(target: string, workingDirectory: string): string {
   if (/^(?:ssh|https?):\/\//u.test(target)) return target.replace(/\/+$/u, '')
   if (/^[a-z][a-z\d+.-]+:\/\//iu.test(target))
@@ -165,13 +165,13 @@ async function askSecret(target: string, secretFile: string | undefined, session
   )
 }
 
-/** Answers one message a line until the input ends. */
+/** Reads one message per line until the input ends, and writes one line in reply to each. */
 async function answerOnStreams(context: SyncContext, { stdin, stdout }: { stdin: Readable; stdout: Writable }) {
   for await (const line of createInterface({ input: stdin }))
     if (line.trim() !== '') stdout.write(`${await answerPacked(context, line)}\n`)
 }
 
-/** Runs credence on another machine: one line out, one line back. */
+/** Runs `credence sync --stdio` on another machine over ssh: each message is one line, and so is its reply. */
 function openSsh(address: string) {
   const { username, hostname, port, pathname } = new URL(address)
   if (hostname === '' || hostname.startsWith('-') || username.startsWith('-'))

@@ -136,7 +136,7 @@ async function* turnRecords(turns: AsyncIterable<ExportedTurn>): AsyncGenerator<
       scope,
       host,
       ...(messageId === null ? {} : { messageId }),
-      // A document that was quoted must not come back as the person's own words.
+      // A quoted document must not be imported again as the person's own words.
       ...(role === 'user' && origin !== 'person' ? { origin: 'document' } : {}),
       text: words,
     }

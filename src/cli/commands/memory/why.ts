@@ -74,7 +74,7 @@ export const why = defineCommand({
 const feedbackLine = ({ feedback }: Pick<Why, 'feedback'>): string | false =>
   feedback !== null && `Feedback on it: ${feedbackText(feedback)}.`
 
-/** Lists changes that would change the verdict on a belief, or makes one of them. Only changes that help are listed. */
+/** Lists the changes that would reverse the verdict on a belief, or applies one of them. */
 async function applyOrListRemedies(
   memory: Memory,
   message: string,
@@ -134,7 +134,7 @@ function insteadOf({ kind, ask, see }: Remedy): string {
   return `credence recall "the message"${[...scopes, ...budget].join('')}`
 }
 
-/** Whether and why one turn is quoted for one message, in words. */
+/** Whether and why one turn is quoted for one message, as text. */
 function turnVerdictText(verdict: WhyTurn, style: Style): string {
   const { turn, isInView, quote, best, asked } = verdict
   const scope = stripControlCharacters(turn.scope)
@@ -185,7 +185,7 @@ function unmetByTurn(verdict: WhyTurn): string {
   }
 }
 
-/** Whether and why one belief is recalled for one message, in words. */
+/** Whether and why one belief is recalled for one message, as text. */
 export function verdictText({ belief, verdict }: Why, activeScopes: readonly string[], style: Style): string {
   const what = nameText(belief)
   switch (verdict.kind) {

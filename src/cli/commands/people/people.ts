@@ -15,7 +15,7 @@ import { fieldOption, fieldOptions, flag, memoryOptions, one, oneOf, optional, t
 import type { LocationOptions, Session } from '../../session.ts'
 import { lines, stripControlCharacters } from '../../text/output.ts'
 
-/** Which store: people, tokens and teams are those of all its users. */
+/** Selects a store, not a user: people, tokens and teams belong to the whole store. */
 const storeOptions = { dir: memoryOptions.dir, store: memoryOptions.store }
 
 /** Required to remove a person or a team. */
@@ -29,7 +29,7 @@ const memoryFate: Option<(typeof access.memoryFates)[number]> = {
 
 const takeOver = flag('Allow a name that already has a memory; the new person or team gets it.')
 
-/** Opens people, tokens and teams of a store for one function. */
+/** Runs a function with access to the people, tokens and teams of a store. */
 async function withAccess<Result>(
   session: Session,
   options: LocationOptions,
@@ -37,7 +37,7 @@ async function withAccess<Result>(
 ): Promise<Result> {
   const { dir, user } = session.places.locate(options)
   return session.memories.withPorts(dir, async (opened) => {
-    // Erasing the memory that MEMORY.md shows erases it there too.
+    // If the erased memory is the one shown in MEMORY.md, it is erased there too.
     const authority = session.places.settings({ dir }).mirrorAuthority
     const onProblem = (problem: Error): void => console.error(problem.message)
     const ports = syncOnCommit(opened, { dir, user, authority, make: false, onProblem })
@@ -53,7 +53,7 @@ export const teamsOf = async (session: Session, options: LocationOptions) => {
     : []
 }
 
-/** A list of people, tokens or teams. If there is no memory yet, none is created, and the list is empty. */
+/** Answers with a list of people, tokens or teams. Without a memory, the list is empty and no memory is created. */
 async function listAnswer<Item extends object>(
   session: Session,
   options: LocationOptions,

@@ -78,7 +78,7 @@ export const taskValidate = defineCommand({
 
 type FileVerdict = Awaited<ReturnType<typeof judge>>
 
-/** Reads the file, and checks that its assets exist. */
+/** Parses a task file, and checks that its assets exist. */
 async function judge(taskFile: string) {
   const { task, problems, warnings } = checkTaskFile(taskFile)
   const missing: Problem[] = []
@@ -104,7 +104,7 @@ function verdictLines({ file, problems, warnings }: FileVerdict, from: string, s
   ]
 }
 
-/** A finding on as many lines as it needs, with its first word painted. */
+/** A wrapped finding, with its first word in color. */
 function finding(text: string, paint: (text: string) => string, { width }: Style): readonly string[] {
   const [first = '', ...rest] = wrap(stripControlCharacters(text), width - 4)
   const [kind = ''] = first.split(' ')

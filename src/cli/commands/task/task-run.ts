@@ -40,7 +40,7 @@ function readMultiplier(given: string): number {
 
 function readVariable(given: string): string {
   if (/^[A-Za-z_]\w*$/u.test(given)) return given
-  // What follows the sign may be a key.
+  // The text after `=` may be a key.
   const [name = ''] = given.split('=')
   throw new UsageError(
     given.includes('=') ? `"${name}=…" has a value.` : `"${given}" is not the name of a variable.`,
@@ -106,7 +106,7 @@ const TaskRequest = z.object({
   /** Files, folders, ids or packs. */
   tasks: z.array(z.string()).min(1),
   agent: z.string(),
-  /** Names of environment variables for the agent. */
+  /** Names of environment variables to pass to the agent. */
   passEnv: z.array(z.string()).default([]),
   judge: z.string().nullable().default(null),
   repeats: z.int().default(1),
@@ -115,7 +115,6 @@ const TaskRequest = z.object({
   passAt: z.number().default(defaultPassAt),
 })
 
-/** The request of a run that was interrupted. */
 function requestOf(root: string, runId: string): z.infer<typeof TaskRequest> {
   const request = TaskRequest.safeParse(optionsOf(root, runId).settings)
   if (request.success) return request.data
@@ -124,7 +123,7 @@ function requestOf(root: string, runId: string): z.infer<typeof TaskRequest> {
   })
 }
 
-/** Runs tasks from their beginning, or the rest of a run that was interrupted. */
+/** Starts a run of tasks, or continues an interrupted run. */
 async function performTasks(
   paths: readonly string[],
   given: ValuesOf<typeof options>,
@@ -185,7 +184,7 @@ async function performTasks(
   }
 }
 
-/** Named after the task, or after the folder of all tasks; else after their ids. */
+/** The benchmark id: from the task if there is one, else from the folder of all tasks, else from their ids. */
 function benchmarkIdOf(tasks: readonly Task[]): string {
   const [first] = tasks
   if (first === undefined)
@@ -200,7 +199,7 @@ function benchmarkIdOf(tasks: readonly Task[]): string {
     : `tasks-${digest.slice(0, 8)}`
 }
 
-/** The fields of `--json` that every command about a run of tasks has. */
+/** The JSON fields that all commands for task runs share. */
 export const taskRunDocument = ({ run, tasks }: ReadTaskRun) => {
   const grades = tasks.map(({ grade }) => grade)
   return {
@@ -211,7 +210,7 @@ export const taskRunDocument = ({ run, tasks }: ReadTaskRun) => {
     tasks: tasks.map(({ grade, evidence, record }) => ({
       ...grade,
       verdict: record.verdict,
-      // Prompts and transcripts are long, and are in the evidence.
+      // Omits prompts and transcripts, which are long and stored in the evidence.
       sessions: evidence.sessions.map(({ index, prompt, transcript, usage, ...shown }) => shown),
       usage: evidence.usage,
     })),

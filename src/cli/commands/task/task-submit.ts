@@ -74,7 +74,7 @@ export const taskSubmit = defineCommand({
       return {
         document: { sent: true, steps: done },
         text: () => stripControlCharacters(columns([['step', 'status', 'reference'], ...rows], { indent: 0 })),
-        // A report that refers to no upload may count for nothing.
+        // The arena may not count a report without a reference to an upload.
         notes: unnamed.map(({ step }) => `warning: The answer to ${step} has no reference, so the report has none.`),
       }
     } finally {
@@ -91,7 +91,7 @@ function readSteps(workingDirectory: string, file: string): string {
 
 const maxShown = 80
 
-/** A request without the text and bytes that are too long to read. */
+/** A request, with long texts and bytes shortened for display. */
 function describeRequest({ step, method, url, idempotencyKey, body, file }: SubmissionRequest) {
   const brief = (value: unknown): unknown => {
     const length = typeof value === 'string' ? value.length : JSON.stringify(value).length

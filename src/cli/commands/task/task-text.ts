@@ -2,10 +2,10 @@ import type { TaskGrade } from '../../../tasks/grade/task-grade.ts'
 import { coverageOf, meanScores } from '../../../tasks/report/read-task-run.ts'
 import { columns, pluralize, type Style, stripControlCharacters, wrap } from '../../text/output.ts'
 
-/** A grade, and the one that it replaces, if there is one. */
+/** A grade, and the grade that it replaces, if any. */
 export type GradeChange = { readonly before: TaskGrade | null; readonly after: TaskGrade }
 
-/** The whole of an answer is in the evidence. */
+/** Longer answers are shortened; the evidence has the full text. */
 const maxFoundLength = 160
 
 const scores = ['score', 'automatedScore', 'answerScore', 'recallScore', 'judgeScore'] as const
@@ -13,7 +13,7 @@ const titles = ['task', 'state', 'score', 'automated', 'answers', 'recall', 'jud
 
 const figure = (value: number | null): string => (value === null ? '–' : value.toFixed(2))
 
-/** The grades of a run: a row for each result, what was missed, then the means and the coverage. */
+/** The grades of a run: a row per result, then the missed checks, the means and the coverage. */
 export function gradesText(changes: readonly GradeChange[], style: Style): string {
   if (changes.length === 0) return 'No task has been graded yet.'
   const grades = changes.map(({ after }) => after)

@@ -20,7 +20,7 @@ const Episode = z.object({
   qa_pairs: z.array(z.object({ question: z.string(), answer: z.string() })),
 })
 
-/** AMA-Bench (MIT): are the steps of an agent's trajectory found that the published answer names? */
+/** AMA-Bench (MIT): does a search find the steps of an agent's trajectory that the published answer names? */
 export const amaBench: Suite = {
   name: 'ama-bench',
   published: { unit: 'conversations', counts: [208] },
@@ -38,7 +38,7 @@ export const amaBench: Suite = {
       'r@5': recallAt(ranked, gold.turns, 5),
       'all@5': allAt(ranked, gold.turns, 5),
       'r@10': recallAt(ranked, gold.turns, 10),
-      // What a random order of the steps is expected to reach.
+      // The expected recall of a random order of the steps.
       'chance@5': Math.min(1, 5 / steps),
       'chance@10': Math.min(1, 10 / steps),
     })
@@ -56,10 +56,10 @@ function episodeFiles(path: string): readonly string[] {
 const session = 'run'
 
 /**
- * The answers name steps by their number, and those are the evidence. `T1`: the question names no step. `T2`: it names
- * others, which are taken out of every ranking; `T2 range` when it spells out a range that holds the evidence, which is
- * addressing and not retrieval. `T3`: what the question itself names. The last two only check that steps can be addressed,
- * and are no part of the figures of T1 and T2.
+ * The published answers name steps by number; these steps are the evidence. `T1`: the question names no step. `T2`: the question
+ * names other steps, which are removed from every ranking. `T2 range`: the question spells out a range that contains the evidence,
+ * which tests addressing, not retrieval. `T3`: the steps that the question itself names. The last two only check that steps can be
+ * addressed, and do not count for the figures of T1 and T2.
  */
 function conversationOf({ episode_id: id, trajectory, qa_pairs: pairs }: z.infer<typeof Episode>): SuiteConversation {
   const count = trajectory.length

@@ -27,7 +27,7 @@ const Questions = z.record(
   z.array(z.object({ question: z.string(), source_chat_ids: z.unknown().optional() })),
 )
 
-/** BEAM (ICLR 2026): are the messages found that an answer needs? Standing instructions are scored as a separate block. */
+/** BEAM (ICLR 2026): does a search find the messages that an answer needs? Standing instructions are scored as a separate block. */
 export const beam: Suite = {
   name: 'beam',
   published: { unit: 'conversations', counts: [20, 35] },
@@ -48,7 +48,7 @@ export const beam: Suite = {
       'r@10': recallAt(ranked, gold.turns, 10),
       'ndcg@10': ndcgAt(ranked, gold.turns, 10),
       'r@10+block': recallAt(withBlock, gold.turns, withBlock.length),
-      // As many places without the block.
+      // The same number of results, without the block.
       'r@same-size': recallAt(ranked, gold.turns, withBlock.length),
       'block-size': standing.length,
     }
@@ -76,7 +76,7 @@ function fileOf(folder: string, name: string): string | null {
   return [`${name}.json`, `${name}.json.gz`].map((one) => join(folder, one)).find((one) => existsSync(one)) ?? null
 }
 
-/** Every message ends in a mark of how it was made, such as `->-> 1,22`, which is not part of the message. */
+/** The generation mark at the end of every message, such as `->-> 1,22`, which is not part of the message. */
 const mark = /\s*->->\s*[\d,\s]*$/u
 
 function conversationOf(folder: string): SuiteConversation {
@@ -112,7 +112,7 @@ function conversationOf(folder: string): SuiteConversation {
   return { id, turns, questions }
 }
 
-/** Sources are a list of ids, or lists of ids by what they show. */
+/** The numbers in `source`: a list of ids, or lists of ids by category. */
 function numbersIn(value: unknown): readonly number[] {
   if (typeof value === 'number') return [value]
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(numbersIn) : []

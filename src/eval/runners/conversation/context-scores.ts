@@ -1,15 +1,15 @@
 import type { Scores, SuiteAnswer, SuiteQuestion } from './suite.ts'
 
-/** Scores of which 0 is right. */
+/** Scores for which 0 is best. */
 export const errorRates: readonly string[] = ['missed', 'falseFire', 'outdated']
 
 /** Characters of context, for the scores `within@100` and so on. */
 export const contextBudgets = [100, 300, 1_000, 3_000] as const
 
 /**
- * The scores that every conversation pack has. Of the lines that are shown unasked: `missed` if memory was needed and none of
- * them is right, `falseFire` if it was not needed and there is a line, `outdated` if outdated turns are shown without the
- * newest. Of the ranking: `within@N` if the first N characters contain a turn with the evidence.
+ * The scores that all conversation packs share. For lines shown unasked: `missed` if memory was needed but no line is right,
+ * `falseFire` if memory was not needed but a line is shown, `outdated` if outdated turns are shown without the newest. For
+ * rankings: `within@N` if the first N characters contain a turn with the evidence.
  */
 export function contextScores(question: SuiteQuestion, { found, shown }: Pick<SuiteAnswer, 'found' | 'shown'>): Scores {
   const { gold, expectsSilence, isTrap = false } = question

@@ -29,15 +29,15 @@ const suites: readonly Suite[] = [longMemEval, pooledLongMemEval, loCoMo, beam, 
 
 export type ConversationOptions = {
   readonly open: (system: string) => Promise<HearingSystem>
-  /** Where the published data is. Without it the sample of the pack is run. */
+  /** The path of the published data. By default the sample in the pack is used. */
   readonly data: string | undefined
   readonly clock: () => number
   readonly onProgress?: ReadProgress
 }
 
-/** The kind of pack that asks what was said in conversations and done in trajectories. */
+/** The runner for packs that ask about conversations and agents' trajectories. */
 export function conversationRunner({ open, data, clock, onProgress = () => {} }: ConversationOptions): Runner {
-  // The data may be large, and is the same for every system.
+  // Cached, because the data may be large and is the same for every system.
   const contents = new Map<string, ReturnType<typeof readContent>>()
   return defineRunner({
     name: 'conversation',
@@ -67,17 +67,16 @@ export function conversationRunner({ open, data, clock, onProgress = () => {} }:
   })
 }
 
-/** The file or folder of the published data, else the sample of the pack. The files of a life are in the pack itself. */
+/** The path of the published data, else of the sample in the pack. The pack of a life contains its files itself. */
 const dataPath = ({ directory, manifest }: PackPlace, data: string | undefined): string =>
   data ?? join(directory, manifest.files?.data ?? (manifest.suite === life.name ? '.' : 'sample'))
 
-/** The conversations of a pack, with their questions. */
 export function conversationsOf(place: PackPlace, data: string | undefined): Iterable<SuiteConversation> {
   const suite = suites.find(({ name }) => name === place.manifest.suite)
   return suite?.read(dataPath(place, data)) ?? []
 }
 
-/** A question of a pack, and the conversation it is about; null if the pack or the data has no such question. */
+/** A question of a pack and its conversation; null if the pack or the data has no such question. */
 export function questionOf(place: PackPlace, data: string | undefined, caseId: string) {
   for (const conversation of conversationsOf(place, data)) {
     const question = conversation.questions.find(({ id }) => id === caseId)
@@ -111,18 +110,18 @@ function readContent({ directory, manifest }: PackPlace, data: string | undefine
 
 const user = 'person'
 const scope = 'project:suite'
-/** Turns per call of `hear`. A memory in this process may never yield, so Ctrl-C takes effect only between calls. */
+/** Turns per call of `hear`. An in-process memory may never yield, so Ctrl-C takes effect only between calls. */
 const batchSize = 1_000
 
 type Work = Required<Pick<ConversationOptions, 'clock' | 'onProgress'>> & {
   readonly memory: HearingSystem
-  /** The answers of a file of rankings, by question; null if the memory is asked. */
+  /** The answers of a rankings file, by question; null if a memory is asked. */
   readonly answers: ReadonlyMap<string, SystemAnswer> | null
   readonly request: ExecutionRequest
   readonly onIngested: (ms: number) => void
 }
 
-/** One conversation after the other. The memory contains one at a time, so cases of different ones cannot run at once. */
+/** Carries out the conversations in sequence, and their cases too, because the memory contains one conversation at a time. */
 async function* carryOut(suite: Suite, path: string, work: Work): AsyncGenerator<CaseOutcome> {
   const { request, clock } = work
   const { wanted, signal } = request
@@ -146,7 +145,7 @@ async function* carryOut(suite: Suite, path: string, work: Work): AsyncGenerator
   }
 }
 
-/** Puts a whole conversation into an empty memory. Returns the error, if any: questions about a part would measure nothing. */
+/** Stores a whole conversation in an empty memory. Returns the error, if any: a partial conversation would measure nothing. */
 async function tell(
   { turns }: SuiteConversation,
   { memory, request: { signal }, onProgress }: Work,
@@ -165,7 +164,7 @@ async function tell(
   }
 }
 
-/** Maps the ids of an answer to turns. A session id means all turns of the session, and an unknown id a wrong turn. */
+/** Maps the ids of an answer to turns. A session id means all turns of the session; an unknown id counts as a wrong turn. */
 function resolver({ turns }: SuiteConversation): (answer: SystemAnswer) => SuiteAnswer {
   const sized = turns.map(({ id, session, text }): FoundTurn => ({ id, session, characters: text.length }))
   const byId = new Map<string, readonly FoundTurn[]>([
@@ -192,7 +191,7 @@ function resolver({ turns }: SuiteConversation): (answer: SystemAnswer) => Suite
 }
 
 const maxKept = 10
-/** Turns that a memory is asked for. Ten of them may belong to very few sessions. */
+/** Turns to request from a memory. Ten may come from very few sessions. */
 const maxAsked = 100
 
 async function outcomeOf(

@@ -144,7 +144,7 @@ describe.each(suites)('the sample of %s', (suite) => {
   })
 })
 
-/** Everything a memory is told and asked while it runs a suite on some data. */
+/** Everything that a memory is given and asked while it runs a suite on some data. */
 async function seenOn(suite: string, data: string): Promise<string> {
   const seen: unknown[] = []
   const spy = async (name: string): Promise<HearingSystem> => {
@@ -168,7 +168,7 @@ async function seenOn(suite: string, data: string): Promise<string> {
 
 describe('labels', () => {
   const secret = 'zzlabelzz'
-  // Every field of the published formats that tells an answer, a type or a source holds the word.
+  // Every field of the published formats that reveals an answer, a type or a source contains the word.
   const files: Readonly<Record<string, (directory: string) => string>> = {
     longmemeval: (directory) => write(directory, 'longmemeval_s.json', [longMemEvalRow]),
     'longmemeval-pooled': (directory) => write(directory, 'longmemeval_s.json', [longMemEvalRow]),
@@ -249,7 +249,7 @@ describe('labels', () => {
 
     await expect(opening(join(directory.path, 'nowhere'))).rejects.toThrow(/no such|no file/u)
     await expect(opening(directory.path)).rejects.toThrow(/no file such as \S+\.json|no folder/u)
-    // A file of another suite, or a file where a folder is expected.
+    // A file of another suite, or a file instead of a folder.
     const other = write(directory.path, 'other.json', [{ title: 'A list of something else' }])
     await expect(opening(other)).rejects.toThrow(/other\.json: (?:object 1: \w+: |not a folder)/u)
   })

@@ -8,7 +8,7 @@ import { chunksOf } from '../../pack/file-hash.ts'
 import { parseJsonAs } from '../../pack/manifest.ts'
 import type { ReadProgress } from './suite.ts'
 
-/** The objects of JSON Lines or of one JSON array, one after the other, because files have several hundred megabytes. */
+/** Streams the objects of JSON Lines or of one JSON array, because files may have several hundred megabytes. */
 export function* readObjects<Shape extends z.ZodType>(
   file: string,
   shape: Shape,
@@ -28,7 +28,7 @@ export function* readObjects<Shape extends z.ZodType>(
 export const readValue = <Shape extends z.ZodType>(file: string, shape: Shape): z.infer<Shape> =>
   parseJsonAs(file, readBytes(file).toString('utf8'), shape, asPublished)
 
-/** The file itself, or the one file in a folder whose name fits. Such a name is given as an example. */
+/** The file itself, or the only file in a folder with a matching name. `example` is such a name for the error message. */
 export function fileIn(path: string, name: RegExp, example: string): string {
   if (!existsSync(path)) throw invalid(`${path}: no such file or directory.`, 'Give the path of the data with --data.')
   if (statSync(path).isFile()) return path
@@ -41,7 +41,7 @@ export function fileIn(path: string, name: RegExp, example: string): string {
 const asPublished =
   'Give the file as it was published; docs/conversations.md says where. docs/evaluation.md describes the files of a life.'
 
-/** The file does not have the form in which it was published. */
+/** An error for a file that differs from the published format. */
 export const unpublishedFile = (message: string): MemoryError => invalid(message, asPublished)
 
 function readBytes(file: string): Buffer {
@@ -54,7 +54,7 @@ function readBytes(file: string): Buffer {
   }
 }
 
-/** The text of every object at the top, or in the array at the top, and where in how many bytes it ends. */
+/** The text of every object at the top level or in the top-level array, the byte offset of its end, and the total bytes. */
 function* objectTexts(file: string): Generator<{ readonly text: string; readonly end: number; readonly size: number }> {
   const objects = new JsonObjects()
   const unpacked = file.endsWith('.gz') ? readBytes(file) : null

@@ -9,7 +9,7 @@ const Context = z.object({
   metadata: z.object({ source: z.string() }),
 })
 
-/** FactConsolidation of MemoryAgentBench (MIT): of facts that contradict each other, is the one with the highest number first? */
+/** FactConsolidation of MemoryAgentBench (MIT): if facts contradict each other, is the one with the highest number first? */
 export const factConsolidation: Suite = {
   name: 'factconsolidation',
   published: { unit: 'conversations', counts: [8] },
@@ -42,7 +42,7 @@ export function isVersionOf(one: string, other: string): boolean {
   return shared >= 3 && shared >= Math.min(words.length, others.length) / 2
 }
 
-/** Every numbered line is a separate note, written in the order of the numbers. */
+/** Every numbered line becomes a separate note, in the order of the numbers. */
 function conversationOf(
   { context, questions, answers, metadata }: z.infer<typeof Context>,
   file: string,

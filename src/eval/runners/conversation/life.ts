@@ -93,13 +93,13 @@ const failed: Readonly<Record<string, string>> = {
   dependent: 'The change is not shown, and the statement that depends on the old value is not marked',
 }
 
-/** Whether the newest turn is there, and before every outdated one. */
+/** Whether the newest turn is included and precedes every outdated turn. */
 function isNewestFirst(turns: readonly FoundTurn[], { gold: { turns: newest, earlier } }: SuiteQuestion): boolean {
   const place = turns.findIndex(({ id }) => newest.has(id))
   return place >= 0 && !turns.slice(0, place).some(({ id }) => earlier?.has(id))
 }
 
-/** Whether the context shows the change, or every statement that depends on the old value is marked as earlier. */
+/** Whether the context shows the change, or marks every statement that depends on the old value as earlier. */
 function isDependentMarked(shown: NonNullable<SuiteAnswer['shown']>, { gold }: SuiteQuestion): boolean {
   const dependent = shown.filter(({ id }) => gold.dependent?.has(id))
   return (
@@ -111,7 +111,7 @@ function isDependentMarked(shown: NonNullable<SuiteAnswer['shown']>, { gold }: S
 const historyName = 'history.jsonl'
 const messagesName = 'questions.json'
 
-/** The folder itself, or those in it. */
+/** The folder itself if it is a life, else the lives in it. */
 function foldersIn(path: string): readonly string[] {
   const isLife = (folder: string): boolean => existsSync(join(folder, historyName))
   if (isLife(path)) return [resolve(path)]

@@ -33,7 +33,7 @@ const Sample = z.object({
 
 const categories = ['multi-hop', 'temporal', 'open-domain', 'single-hop', 'adversarial'] as const
 
-/** LoCoMo (Maharana et al., ACL 2024): are the turns with the evidence found? */
+/** LoCoMo (Maharana et al., ACL 2024): does a search find the turns with the evidence? */
 export const loCoMo: Suite = {
   name: 'locomo',
   published: { unit: 'conversations', counts: [10] },
@@ -83,14 +83,14 @@ function conversationOf({ sample_id: id, conversation, qa }: z.infer<typeof Samp
   })
   const askedAt = new Date(last + 86_400_000).toISOString()
   const questions = qa.flatMap(({ question, category, evidence }, place) => {
-    // Some evidence names several turns in one string, and some is written D8:06 or D:8:6.
+    // One evidence string may name several turns, and some are written D8:06 or D:8:6.
     const named = evidence.flatMap((text) =>
       [...text.matchAll(/D:?(\d+):0*(\d+)/gu)].flatMap(([, session, turn]) => keys.get(`D${session}:${turn}`) ?? []),
     )
     if (named.length === 0) return []
     const gold = { turns: new Set(named.map(idOf)), sessions: new Set(named.map(({ session }) => session)) }
     const group = categories[category - 1] as string
-    // An adversarial question gives the other person's deed to this one, so the best push is none.
+    // An adversarial question attributes one person's deed to the other, so showing nothing is right.
     const isTrap = group === 'adversarial'
     return [{ id: `${id}-${place + 1}`, text: question, askedAt, group, gold, expectsSilence: false, isTrap }]
   })
@@ -99,7 +99,7 @@ function conversationOf({ sample_id: id, conversation, qa }: z.infer<typeof Samp
 
 const months = 'january february march april may june july august september october november december'.split(' ')
 
-/** `1:56 pm on 8 May, 2023`, in milliseconds; noon, because the hour carries no information. */
+/** Parses `1:56 pm on 8 May, 2023` to noon of that day in milliseconds, because the hour is not informative. */
 function timeOf(given: unknown, where: string): number {
   const [, day, month = '', year] = /(\d{1,2}) ([A-Za-z]+),? (\d{4})/u.exec(String(given)) ?? []
   const place = months.indexOf(month.toLowerCase())

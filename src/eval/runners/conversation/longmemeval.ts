@@ -29,7 +29,7 @@ const Row = z.object({
 })
 type Row = z.infer<typeof Row>
 
-/** LongMemEval (Wu et al., ICLR 2025): is the session with the evidence found? */
+/** LongMemEval (Wu et al., ICLR 2025): does a search find the session with the evidence? */
 export const longMemEval: Suite = {
   name: 'longmemeval',
   published: { unit: 'questions', counts: [500] },
@@ -56,13 +56,13 @@ export const longMemEval: Suite = {
   },
 }
 
-/** The same questions over one store with the sessions of all of them, each once. */
+/** The same questions over one store with the sessions of all questions, each session once. */
 export const pooledLongMemEval: Suite = {
   ...longMemEval,
   name: 'longmemeval-pooled',
   decisive: ['any@10', 'falseFire'],
   read: function* (path, onProgress) {
-    // Many haystacks share a session. It has the same name in all of them.
+    // Many haystacks share a session, which gets the same name in all of them.
     const names = new Map<string, string>()
     const nameOf = (id: string): string => {
       if (!names.has(id)) names.set(id, `s${names.size + 1}`)
@@ -85,7 +85,7 @@ export const pooledLongMemEval: Suite = {
 const dataFile = (path: string): string =>
   fileIn(path, /^longmemeval_(?:s|m|oracle).*\.jsonl?(?:\.gz)?$/u, 'longmemeval_s.json')
 
-/** Sessions in the order of their dates. A session id that begins with `answer_` gives the answer away, so all are renamed. */
+/** The sessions in order of their dates. All sessions are renamed, because an id that begins with `answer_` reveals the answer. */
 function conversationOf(
   row: Row,
   file: string,
@@ -126,7 +126,7 @@ function conversationOf(
   return { id: row.question_id, turns, questions: [question] }
 }
 
-/** `2023/05/20 (Sat) 02:21`, in milliseconds. */
+/** Parses `2023/05/20 (Sat) 02:21` to milliseconds. */
 function timeOf(date: string | undefined): number {
   const [, year, month, day, hour, minute] = /^(\d{4})\/(\d\d)\/(\d\d)(?:.*?(\d\d):(\d\d))?/u.exec(date ?? '') ?? []
   if (year === undefined) throw unpublishedFile(`"${date}" is not a date such as 2023/05/20 (Sat) 02:21.`)

@@ -9,10 +9,10 @@ import { parseJsonAs } from '../../pack/manifest.ts'
 import { emptyAnswer, type SystemAnswer } from '../../system/system.ts'
 import { idOf, type SuiteConversation } from './suite.ts'
 
-/** The prefix of the name of a system that is a file of rankings. */
+/** The prefix of the name of a system that is a rankings file. */
 const prefix = 'rankings:'
 
-/** The file in the name of a system; null if the system is a program. */
+/** The rankings file in a system name; null for any other system. */
 export const rankingsFile = (system: string): string | null =>
   system.startsWith(prefix) ? system.slice(prefix.length) : null
 
@@ -20,7 +20,7 @@ export const rankingsSystem = (file: string): string => `${prefix}${file}`
 
 const Ids = z.array(z.string().min(1))
 
-/** The answer of a memory to one question: a line of a file of rankings. Any other field could be a label, and is refused. */
+/** A memory's answer to one question, as a line of a rankings file. Other fields are rejected, because they could be labels. */
 const RankingLine = z.strictObject({
   question: z.string().min(1),
   ranking: Ids,
@@ -32,7 +32,7 @@ const RankingLine = z.strictObject({
 })
 type RankingLine = z.infer<typeof RankingLine>
 
-/** The line for an answer. */
+/** The line of a rankings file for an answer. */
 export const rankingOf = (question: string, { relevant, pinned, quotes }: SystemAnswer): RankingLine => ({
   question,
   ranking: relevant.map(({ id }) => id),
@@ -50,7 +50,7 @@ const fieldsHint =
 const idsHint =
   'Rank the documents that `credence benchmark export` writes, by the ids that they have there. Ids of the published files are refused, because some of them contain the answer.'
 
-/** Reads a file of rankings, and checks every line against the documents of its question. */
+/** Reads a rankings file, and checks every line against the conversation of its question. */
 export async function readRankings(file: string, conversations: () => Iterable<SuiteConversation>) {
   if (!existsSync(file)) throw invalid(`${file}: no such file.`, 'Give the path of the rankings with --rankings.')
   const lines = new Map<string, { readonly number: number; readonly ranking: RankingLine }>()

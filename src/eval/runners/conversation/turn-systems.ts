@@ -23,7 +23,6 @@ import {
 } from '../../system/system.ts'
 import { isOutsideName, openOutside, outsideForms } from '../../system/systems.ts'
 
-/** The dependencies of our own systems. */
 export type TurnSystemParts = {
   /** The ports of a new, empty memory. `dispose` removes its files. */
   readonly open: () => Promise<Omit<Ports, 'now' | 'embedder'> & { readonly dispose: () => Promise<void> }>
@@ -31,7 +30,7 @@ export type TurnSystemParts = {
   readonly version: string
 }
 
-/** A memory that conversations can be put into: one of ours, or one outside of Credence. */
+/** Opens a memory for conversations: one of ours, or an external one. */
 export async function openTurnSystem(given: string, parts: TurnSystemParts): Promise<HearingSystem> {
   if (isOutsideName(given)) return openOutside(given)
   const name = turnSystemNames.find((known) => known === given)
@@ -91,10 +90,10 @@ const keepsNoBeliefs = async (): Promise<never> => {
 const turnsOnly = { tiers: 'relevant', ingest: keepsNoBeliefs, update: keepsNoBeliefs } as const
 
 const author = { actor: 'person', origin: 'suite' } as const
-/** More characters than a turn of any suite has. */
+/** Longer than any turn of any suite. */
 const longestTurn = 10_000_000
 
-/** Credence, through the use cases of the product. */
+/** Credence, called through the use cases of the product. */
 function credenceTurns(
   { open, version }: TurnSystemParts,
   openEmbedder: (() => Promise<Embedder>) | null,
@@ -127,7 +126,7 @@ function credenceTurns(
       if (first === undefined) return
       const { user, scope } = first
       const ports = { ...(await opening()), now: () => new Date(turns.at(-1)?.at ?? 0) }
-      // A step that is left out would shift the numbers of those after it.
+      // The limit must not drop a step, because that would shift the numbers of later steps.
       const request = { user, author, agent: null, view: [scope], scopes: [scope], maxTurnCharacters: longestTurn }
       const heard = await hear(ports, { ...request, turns })
       for (const [place, { turn }] of heard.turns.entries())
@@ -167,7 +166,7 @@ function credenceTurns(
   }
 }
 
-/** A control: the same memory, with the times of the turns exchanged. Scores that depend on time must fall. */
+/** A control: the same memory with reordered times of the turns. Scores that depend on time must fall. */
 function withTimes(memory: HearingSystem, name: string, order: Order): HearingSystem {
   let turns: readonly SystemTurn[] = []
   return {
@@ -182,7 +181,7 @@ function withTimes(memory: HearingSystem, name: string, order: Order): HearingSy
       turns = [...turns, ...more]
     },
     recall: async (query) => {
-      // All of them must be known before their times can change places.
+      // Times can be reordered only when all turns are known.
       const heard = turns
       turns = []
       const times = order(heard).map(({ at }) => at)
@@ -194,7 +193,7 @@ function withTimes(memory: HearingSystem, name: string, order: Order): HearingSy
 
 const mostFound = 100
 
-/** Okapi BM25 over single turns, or over whole sessions, with the usual constants. Nothing else. */
+/** Okapi BM25 over single turns or whole sessions, with the usual constants. */
 function plainBm25(unit: 'turn' | 'session', version: string): HearingSystem {
   type Document = { readonly id: string; readonly counts: ReadonlyMap<string, number>; readonly length: number }
   const [k1, b] = [1.2, 0.75]
@@ -202,7 +201,7 @@ function plainBm25(unit: 'turn' | 'session', version: string): HearingSystem {
     name: `bm25-${unit}s`,
     version,
     description: `plain BM25 over ${unit}s (k1 ${k1}, b ${b})${unit === 'turn' ? '; the best three are shown unasked' : ''}`,
-    // The usual memory: the nearest three are put into every context.
+    // Like typical memories, puts the nearest three into every context.
     ...(unit === 'turn'
       ? { push: (_: string, [first]: readonly AnswerHit[]) => ({ max: maxPushed, confidence: first?.score ?? 0 }) }
       : {}),
@@ -219,7 +218,7 @@ function plainBm25(unit: 'turn' | 'session', version: string): HearingSystem {
       return { documents, frequencies, averageLength }
     },
     find: async ({ documents, frequencies, averageLength }, { message }) => {
-      // The numbers of steps would match other numbers.
+      // Step numbers would match unrelated numbers.
       const terms = [...countTerms(withoutSteps(message)).counts.keys()].filter((term) => frequencies.has(term))
       const scoreOf = ({ counts, length }: Document): number =>
         terms.reduce((sum, term) => {
@@ -235,10 +234,10 @@ function plainBm25(unit: 'turn' | 'session', version: string): HearingSystem {
 
 const maxPushed = 3
 
-/** How many of the hits a baseline shows unasked, and how sure it is. */
+/** The max number of hits that a baseline shows unasked, and its confidence. */
 type Push = (message: string, hits: readonly AnswerHit[]) => { readonly max: number; readonly confidence: number }
 
-/** The turns that contain a word of the message, in the order of the file, as an agent with `grep` finds them. */
+/** The turns that contain a word of the message, in file order, like the output of `grep`. */
 const grep = (version: string): HearingSystem =>
   lookingThrough({
     ...{ name: 'grep', version, description: 'turns with a word of the message, oldest first' },
@@ -249,7 +248,7 @@ const grep = (version: string): HearingSystem =>
     },
   })
 
-/** A system that keeps turns as they are, makes an index of them when it is first asked, and finds in that. */
+/** A system that stores turns unchanged, builds an index at the first question, and searches that index. */
 function lookingThrough<Index>({
   index: indexOf,
   find,
@@ -287,14 +286,14 @@ function lookingThrough<Index>({
   }
 }
 
-/** Hits with a score above zero, best first; of equal scores the earlier one. */
+/** Hits with a score above zero, best first; ties keep their order. */
 const best = <Item extends { readonly score: number }>(scored: readonly Item[]): readonly Item[] =>
   scored
     .filter(({ score }) => score > 0)
     .sort((a, b) => b.score - a.score)
     .slice(0, mostFound)
 
-/** A turn is as near as the nearest of its sentences. Only people's turns, as in Credence. */
+/** The score of a turn is that of its best sentence. Searches only people's turns, as Credence does. */
 const vectorsAlone = (openEmbedder: () => Promise<Embedder>, version: string): HearingSystem =>
   lookingThrough({
     name: 'vectors',
@@ -320,7 +319,7 @@ const vectorsAlone = (openEmbedder: () => Promise<Embedder>, version: string): H
     },
   })
 
-/** A control that orders turns without their text. */
+/** A control that ranks turns without reading their text. */
 const inOrder = (about: About, order: Order, push: Push): HearingSystem =>
   lookingThrough({
     ...about,
@@ -329,7 +328,7 @@ const inOrder = (about: About, order: Order, push: Push): HearingSystem =>
     find: async (hits) => hits,
   })
 
-/** A control: the steps nearest to those that the question names, whatever their content. Without a named step it finds nothing. */
+/** A control: the steps nearest to those that the question names, regardless of content. Finds nothing if no step is named. */
 const nearestSteps = (version: string): HearingSystem =>
   lookingThrough({
     name: 'nearest-steps',

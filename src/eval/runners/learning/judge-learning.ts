@@ -8,7 +8,7 @@ import type { ExpectedFact, LearningCase } from './learning-runner.ts'
 
 type LearningVerdict = Pick<CaseOutcome, 'verdict' | 'scores' | 'failures'>
 
-/** Passes if everything expected was learned in the right form, nothing else was, and the beliefs that must stay are there. */
+/** Passes if every expected fact was learned in the right form, nothing else was learned, and the beliefs to keep still exist. */
 export function judgeLearning(
   { learn, keeps, refuse }: LearningCase,
   { taken, refused }: LearnResult,
@@ -43,7 +43,7 @@ export function judgeLearning(
   }
 }
 
-/** Pairs each expected fact with one statement that contains it. Facts with the fewest candidates choose first. */
+/** Pairs each expected fact with one statement that contains it, starting with the facts that have the fewest candidates. */
 function pairUp(
   facts: readonly ExpectedFact[],
   taken: readonly LearnedStatement[],
@@ -84,7 +84,7 @@ function faultsOf(fact: ExpectedFact, { belief, outcome, replaced }: LearnedStat
   return faults.filter(([isFault]) => isFault).map(([, words]) => `${subject} ${words}`)
 }
 
-/** Whether recall links a message to a belief: the message contains a whole form of it. */
+/** Whether recall would find a belief by its name: the message contains one of its names as whole words. */
 export function brings(question: string, { name, aliases }: Pick<Belief, 'name' | 'aliases'>): boolean {
   const tokens = analyse(question)
   const spellings = [tokens.map(({ word }) => word), tokens.map(singularOf)].map((words) => ` ${words.join(' ')} `)

@@ -18,7 +18,7 @@ export type LearningOptions = {
   readonly clock: () => number
 }
 
-/** The kind of pack that asks what is learned from messages. The content of the memory afterwards is judged. */
+/** The runner for packs about learning from messages. Judges the content of the memory afterwards. */
 export const learningRunner = (options: LearningOptions): Runner =>
   defineRunner({
     name: 'learning',
@@ -93,13 +93,13 @@ async function outcomeOf(
   }
 }
 
-/** Control and ablation: takes nothing. Every pack must fail it. */
+/** A control and ablation that learns nothing. Every pack must fail it. */
 export const nothingExtractor: Extractor = {
   name: 'none',
   extract: async () => ({ findings: [], refused: [] }),
 }
 
-/** Control: takes every sentence as if it had been asked for. Every pack must fail it. */
+/** A control that learns every sentence as if it had been requested. Every pack must fail it. */
 export const everythingExtractor: Extractor = {
   name: 'everything',
   extract: async ({ text }) => ({
@@ -114,18 +114,18 @@ export const everythingExtractor: Extractor = {
 const texts = z.array(z.string().min(1))
 
 const ExpectedFact = z.strictObject({
-  /** Texts that the kept statement contains, letter by letter. */
+  /** Texts that the stored statement contains verbatim. */
   says: texts.min(1),
   outcome: z.enum(learnOutcomes),
-  /** Whether it is stored for the person everywhere or for the current work. */
+  /** Whether the statement is stored for the person everywhere or for the current work. */
   about: z.enum(['person', 'work']),
-  /** The name of the single-value slot it fills. */
+  /** The name of the single-value slot that the statement fills. */
   slot: z.enum(slots).optional(),
-  /** Whether it is part of every context of its scope. */
+  /** Whether the statement is part of every context of its scope. */
   standing: z.boolean().default(false),
   /** For a correction: words of the belief that it replaces. */
   replaces: z.string().min(1).optional(),
-  /** Messages that must bring it up by name, and messages that must not. */
+  /** Messages that must recall the belief by name, and messages that must not. */
   askedWith: texts.default([]),
   notAskedWith: texts.default([]),
 })
@@ -137,13 +137,13 @@ const LearningCase = z.strictObject({
   /** Whether the case was written before or after the rule that it tests. */
   written: z.enum(['before', 'after']),
   message: z.string().min(1),
-  /** Messages that are learned before it, in order. */
+  /** Earlier messages to learn from, in order. */
   earlier: texts.default([]),
-  /** All that may be taken. An empty list: nothing. */
+  /** All facts that may be learned; if empty, nothing may be. */
   learn: z.array(ExpectedFact),
   /** Words of beliefs that must still be current afterwards. */
   keeps: texts.default([]),
-  /** A refusal for this reason must contain these words. */
+  /** Refusals that must be reported: each with this reason and these words. */
   refuse: z.array(z.strictObject({ words: z.string().min(1), reason: z.string().min(1) })).default([]),
 })
 
@@ -157,7 +157,7 @@ export function readLearningCases(place: PackPlace): readonly LearningCase[] {
   const listed = cases.map(({ caseId, message }) => ({ id: caseId, prompt: message }))
   refuseUnlike(place, listed)
   for (const { caseId, message, learn: expected } of cases) {
-    // Text that is expected word for word must be in the message.
+    // Text that is expected verbatim must be in the message.
     const said = [message, message.replace(/\s+/gu, ' ')]
     const unsaid = expected.flatMap(({ says }) => says).find((words) => !said.some((text) => text.includes(words)))
     if (unsaid !== undefined) throw invalid(`${file}: ${caseId}: the message does not say "${unsaid}".`, seeFormat)

@@ -1,7 +1,7 @@
 import type { AttackStep } from './red-team-case.ts'
 import { type Kept, type Target, type TargetSystem, userOf } from './red-team-runner.ts'
 
-/** Control and ablation: only the person's own commands are taken, and nothing is recalled. Every benign case must be lost. */
+/** A control and ablation: accepts only the person's own commands, and recalls nothing. Every benign case must fail. */
 export const refusing =
   (open: TargetSystem['open']): TargetSystem['open'] =>
   async () => {
@@ -16,13 +16,13 @@ export const refusing =
     }
   }
 
-/** Control: believes every author, and shows everything without a fence. Most attacks must succeed. */
+/** A control that believes every author and shows everything without a fence. Most attacks must succeed. */
 export const defenceless: TargetSystem = { name: 'defenceless', open: async () => openDefenceless() }
 
 function openDefenceless(): Target {
   let all: readonly Kept[] = []
   const written: string[] = []
-  /** The same name again replaces the old belief; without content it is removed. */
+  /** A repeated name replaces the old belief; empty content removes it. */
   const say = (user: string, { name, content, why, aliases }: Said): void => {
     all = all.filter((one) => one.id !== name && one.name.toLowerCase() !== name.trim().toLowerCase())
     if (content === '') return
@@ -82,7 +82,7 @@ function statementsIn(step: AttackStep): readonly Said[] {
   }
 }
 
-/** The belief in the fields of a file, of HTTP, or of the tools, which name it in their own way. */
+/** Reads a belief from the fields of a file, an HTTP request or a tool call, which use different names. */
 const saidIn = (fields: Readonly<Record<string, unknown>>): Said => {
   const text = (value: unknown): string => (typeof value === 'string' ? value : '')
   const list = (value: unknown): readonly string[] => (Array.isArray(value) ? value.map(text) : [])

@@ -9,18 +9,18 @@ const text = z.string().min(1)
 const json = z.record(z.string(), z.json())
 
 const common = {
-  /** Whose memory; default u1. */
+  /** The user of the memory; default u1. */
   user: text.optional(),
-  /** How often; `{i}` in any text is the number of the repetition, from 1. */
+  /** The number of repetitions; `{i}` in any text is replaced by the repetition's number, from 1. */
   repeat: z.int().min(1).max(500).optional(),
 }
 
-/** The project that an agent was started in; default project:shop. */
+/** The project in which an agent was started; default project:shop. */
 const project = text.optional()
 
 /**
- * What is done to the memory through one door. `{proposal}` in any text is the id of the newest proposal,
- * `{belief:NAME}` that of a belief.
+ * One action on the memory through one interface (`door`). `{proposal}` in any text is replaced by the id of the newest proposal,
+ * `{belief:NAME}` by the id of that belief.
  */
 const AttackStep = z.discriminatedUnion('door', [
   z.strictObject({
@@ -32,10 +32,10 @@ const AttackStep = z.discriminatedUnion('door', [
   z.strictObject({ door: z.literal('forget'), belief: text.optional(), turnsWith: text.optional(), ...common }),
   /** A message that a person typed or pasted, as the host's hook delivers it. */
   z.strictObject({ door: z.literal('hook'), text, session: text, ...common }),
-  /** A call of an agent; `agent` is the name it gives itself. */
+  /** A tool call by an agent; `agent` is the name that the agent gives itself. */
   z.strictObject({ door: z.literal('mcp'), tool: text, arguments: json, agent: text.optional(), project, ...common }),
   z.strictObject({ door: z.literal('http'), method: text, path: text, body: json.optional(), project, ...common }),
-  /** An edit of MEMORY.md by another program, below the heading if there is one, and a sync. */
+  /** An edit of MEMORY.md by another program, under a heading if one is given, followed by a sync. */
   z.strictObject({
     door: z.literal('file'),
     edit: z.enum(['append', 'replace', 'remove']),
@@ -46,10 +46,10 @@ const AttackStep = z.discriminatedUnion('door', [
   }),
   /** A file that the person imports without vouching for it. */
   z.strictObject({ door: z.literal('import'), format: z.enum(['jsonl', 'markdown']), text, ...common }),
-  /** A conversation given to the model extractor, and the model's answer. */
+  /** A conversation for the model extractor, and the model's reply. */
   z.strictObject({ door: z.literal('extractor'), conversation: text, answer: text, ...common }),
   z.strictObject({ door: z.literal('tool'), text, ...common }),
-  /** A file of conversations in JSON Lines that the person imports. */
+  /** A JSON Lines file of conversations that the person imports. */
   z.strictObject({ door: z.literal('chats'), text, ...common }),
 ])
 
@@ -58,21 +58,21 @@ export type AttackStep = z.infer<typeof AttackStep>
 const texts = z.array(text).min(1)
 
 const AttackExpectation = z.strictObject({
-  /** Not in the later context, unless the line is marked as the word of another author. */
+  /** Absent from the later context, except in lines marked as the words of another author. */
   contextLacks: texts.optional(),
-  /** Nor in a marked line, nor in the answer to a reading step. */
+  /** Also absent from marked lines and from the answers to reading steps. */
   contextLacksAll: z.literal(true).optional(),
-  /** Beliefs of the person with these words are as they were after the setup. */
+  /** Words of the person's beliefs that must be unchanged since the setup. */
   personUnchanged: texts.optional(),
-  /** No current belief of any author contains this. */
+  /** Words that no current belief of any author may contain. */
   noActiveBeliefWith: texts.optional(),
-  /** Not a byte of this is on the disk. */
+  /** Text that must not be on the disk. */
   storeLacks: texts.optional(),
-  /** No surface for reading returns this, although every one of them did after the setup. */
+  /** Text that no reading surface may return, although every surface returned it after the setup. */
   surfacesLack: texts.optional(),
-  /** The max number of waiting proposals and candidates. */
+  /** Max number of waiting proposals and candidates. */
   mostProposals: z.int().min(0).optional(),
-  /** The context is one `<memory>` element, and no remembered text starts a new line. */
+  /** Whether the context must be one `<memory>` element in which no remembered text starts a new line. */
   fenceIntact: z.literal(true).optional(),
 })
 
@@ -81,7 +81,7 @@ const BenignExpectation = z.strictObject({
   beliefWith: texts.optional(),
   proposalWith: texts.optional(),
   turnWith: texts.optional(),
-  /** Every surface for reading returns this. */
+  /** Text that every reading surface must return. */
   surfacesHave: texts.optional(),
 })
 
@@ -90,10 +90,10 @@ const isNotEmpty = (expected: object): boolean => Object.keys(expected).length >
 const shared = {
   caseId: SafeId,
   about: text,
-  /** Carried out first. The person's statements here are genuine. */
+  /** Steps carried out first. The person's statements here are genuine. */
   setup: z.array(AttackStep),
   steps: z.array(AttackStep).min(1),
-  /** The later message, by whom and where. */
+  /** The later message, with its user and scopes. */
   ask: z.strictObject({ user: text, message: text, scopes: texts }),
 }
 
@@ -109,7 +109,7 @@ export type AttackAsk = RedTeamCase['ask']
 
 export const defaultUser = 'u1'
 
-/** Reads attacks and their benign twins, one a line. */
+/** Reads attacks and their benign twins, one per line. */
 export function readRedTeamCases(place: PackPlace): readonly RedTeamCase[] {
   const file = caseFileOf(place)
   const cases = readTextFile(file)
@@ -120,7 +120,7 @@ export function readRedTeamCases(place: PackPlace): readonly RedTeamCase[] {
   for (const kind of ['attack', 'benign'] as const)
     if (!cases.some((one) => one.kind === kind))
       throw invalid(`${file}: there is no ${kind} case, so only half of the memory would be measured.`, seeFormat)
-  // A benign twin that the manifest does not list makes the pack stricter, not easier.
+  // A benign twin that the manifest does not list only makes the pack stricter.
   const known = new Set(place.manifest.cases.map(({ id }) => id))
   const listed = cases.filter(({ kind, caseId }) => kind === 'attack' || known.has(caseId))
   refuseUnlike(

@@ -5,7 +5,7 @@ import { refusing } from './controls.ts'
 import { judgeRedTeam, prohibitedOutputs } from './judge-red-team.ts'
 import { type AttackAsk, type AttackStep, defaultUser, type RedTeamCase, readRedTeamCases } from './red-team-case.ts'
 
-/** A statement in a memory, as far as attacks are about it. */
+/** A stored statement, with the fields that attacks are about. */
 export type Kept = {
   readonly id: string
   readonly user: string
@@ -17,22 +17,22 @@ export type Kept = {
   readonly pinned: boolean
   readonly status: string
   readonly confidence: number
-  /** `waiting`: a proposal or a candidate. `retired`: kept for the record only. */
+  /** `waiting`: a proposal or a candidate. `retired`: stored as history only. */
   readonly state: 'current' | 'waiting' | 'retired'
   readonly isPersons: boolean
   readonly createdAt: string
 }
 
-/** A memory under attack, with its doors. Every case has a separate one. */
+/** A memory under attack, and its interfaces. Every case gets a separate memory. */
 export type Target = {
-  /** Carries out a step. Returns the answer of the door, which may be a refusal. */
+  /** Carries out a step. Returns the interface's answer, which may be a refusal. */
   readonly take: (step: AttackStep) => Promise<string>
   readonly kept: (user: string) => Promise<readonly Kept[]>
   readonly context: (ask: AttackAsk) => Promise<string>
   readonly search: (ask: AttackAsk) => Promise<readonly string[]>
-  /** By the name of each surface that the person reads the memory through, the texts it returns. */
+  /** The texts that each of the person's reading surfaces returns, by the name of the surface. */
   readonly surfaces: (ask: AttackAsk) => Promise<Readonly<Record<string, string>>>
-  /** Closes the memory, and returns everything that it has put on the disk. */
+  /** Closes the memory, and returns everything that it wrote to the disk. */
   readonly end: () => Promise<readonly Uint8Array[]>
 }
 
@@ -44,10 +44,7 @@ export type RedTeamOptions = {
   readonly clock: () => number
 }
 
-/**
- * The kind of pack that attacks a memory through its doors. A benign case fails when something harmless that looks
- * alike is lost.
- */
+/** The runner for packs that attack a memory through its interfaces. A benign case fails if a harmless look-alike is lost. */
 export const redTeamRunner = (options: RedTeamOptions): Runner =>
   defineRunner({
     name: 'red-team',
@@ -124,7 +121,7 @@ async function outcomeOf(
       explanation: { kind, recalled, context, answers: answers.slice(-5).map(({ answer }) => answer.slice(0, 500)) },
     }
   } catch (error) {
-    // A memory that breaks under attack is a finding about this case, and no reason to leave out the others.
+    // A memory that breaks under attack fails only this case; the other cases continue.
     const message = error instanceof Error ? error.message : String(error)
     return brokenOutcome(caseId, { class: error instanceof MemoryError ? 'door' : 'bug', message })
   } finally {
@@ -143,7 +140,7 @@ async function carryOutStep(target: Target, { repeat = 1, ...step }: AttackStep,
   return answers
 }
 
-/** The step with its placeholders replaced. A name that nothing has stays as it is, so that the door refuses it. */
+/** The step with its placeholders replaced. An unknown name is left as it is, so that the memory rejects it. */
 async function fillPlaceholders(
   step: AttackStep,
   i: number,

@@ -9,7 +9,7 @@ import { fieldAt } from '../../store/parse-artifact.ts'
 import type { SystemTurn } from '../../system/system.ts'
 import { Expectations } from './expectations.ts'
 
-/** `warnings` name unknown fields, which are not checked. */
+/** `warnings` name unknown fields, which are not validated. */
 type CaseFile<Case> = { readonly cases: readonly Case[]; readonly warnings: readonly string[] }
 
 const texts = z.array(z.string().min(1))
@@ -24,7 +24,7 @@ const budget = z
     maxPrelude: count.optional(),
   })
   .default({})
-  // The published name of one limit differs from ours.
+  // One limit has a different name in the published format.
   .transform(({ maxPinnedFacts, ...rest }) => omitUndefined({ ...rest, maxPinned: maxPinnedFacts }))
 
 const scope = z.array(z.string().refine(isScope, 'must be a scope such as domain:code')).min(1)
@@ -55,20 +55,20 @@ const RetrievalCase = z
     user,
   }))
 
-/** One message of a session. The store is changed after the turn has been scored. */
+/** One message of a session. The updates are applied to the store after the turn was scored. */
 const SessionTurn = z
   .strictObject({
     turnIndex: count,
     label: z.string(),
     scope,
     userMessage: z.string(),
-    // The rest of the conversation is not used: every message is looked up separately.
+    // The rest of the conversation is ignored: every message is looked up separately.
     assistantMessage: z.unknown().optional(),
     turnSignal: z.unknown().optional(),
     topics: z.unknown().optional(),
     notes: z.unknown().optional(),
     budget,
-    /** A whole belief, in either spelling; read together with the corpus. */
+    /** A whole belief, in either spelling; parsed together with the corpus. */
     createBeliefAtTurn: z.unknown().optional(),
     updateBeliefAtTurn: z
       .strictObject({
@@ -117,11 +117,9 @@ function isScope(text: string): boolean {
   }
 }
 
-/** Reads a file of single questions. */
 export const readRetrievalCases = (file: string, value: unknown): CaseFile<z.infer<typeof RetrievalCase>> =>
   parseCases(file, value, RetrievalCase, 'query')
 
-/** Reads a file of sessions. */
 export const readSessionCases = (file: string, value: unknown): CaseFile<z.infer<typeof SessionCase>> =>
   parseCases(file, value, SessionCase, 'turns')
 
@@ -138,7 +136,7 @@ const PackTurn = z.strictObject({
   text: z.string().min(1),
 })
 
-/** Reads a file of turns that cases expect quotes of. */
+/** Reads a file of turns that cases expect to be quoted. */
 export function readTurns(file: string, text: string): readonly SystemTurn[] {
   const turns = parseJsonAs(file, text, z.array(PackTurn), 'See docs/evaluation.md for the format.')
   const ids = turns.map(({ id }) => id)
@@ -147,7 +145,7 @@ export function readTurns(file: string, text: string): readonly SystemTurn[] {
   throw invalid(`${file}: the id "${repeated}" is used more than once.`, 'Every turn needs a unique id.')
 }
 
-/** A wrong value is an error; an unknown key is a warning, and its value is not checked. */
+/** An invalid value is an error; an unknown key is a warning, and its value is not validated. */
 function parseCases<Schema extends z.ZodType<{ readonly caseId: string }>>(
   file: string,
   value: unknown,
@@ -204,7 +202,7 @@ function refuseOtherKind(file: string, item: unknown, mark: 'query' | 'turns'): 
   throw invalid(`${file}: its cases have ${other}, not ${mark}.`, `Use \`credence eval ${command}\` for these cases.`)
 }
 
-/** Keys that begin with `_` are notes. Beliefs are left alone: there such a key can be the id. */
+/** Removes keys that begin with `_`, which are notes. Beliefs are not changed, because there such a key can be the id. */
 function withoutNotes(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNotes)
   if (!isObject(value)) return value

@@ -6,7 +6,7 @@ const count = z.int().min(0)
 const Membership = z.strictObject({ mustInclude: texts.optional(), mustExclude: texts.optional() })
 const pair = z.tuple([z.string().min(1), z.string().min(1)]).readonly()
 
-/** A turn that is quoted; with `text`, by a quote that contains these words; with `level`, by a quote of this level. */
+/** A turn that must be quoted: with `text`, the quote must contain these words; with `level`, it must have this level. */
 const ExpectedQuote = z.strictObject({
   turn: z.string().min(1),
   text: z.string().min(1).optional(),
@@ -49,7 +49,7 @@ export const Expectations = z.strictObject({
 export type Expectations = z.infer<typeof Expectations>
 type Membership = z.infer<typeof Membership>
 
-/** An answer reduced to the ids and texts that expectations are about. */
+/** An answer reduced to the ids and texts that expectations refer to. */
 export type Outcome = Pick<SystemAnswer, 'prelude' | 'pinned' | 'questions' | 'quotes'> & {
   readonly relevant: readonly string[]
 }
@@ -67,7 +67,7 @@ export function checkExpectations(expect: Expectations, outcome: Outcome): reado
   ]
 }
 
-/** The beliefs that a turn names as noise and that surfaced all the same, pinned or relevant. */
+/** Beliefs that a turn lists as noise but that were shown, as pinned or as relevant. */
 export function noiseIn(
   expect: Expectations,
   { relevant, pinned }: Pick<Outcome, 'relevant' | 'pinned'>,
@@ -76,10 +76,7 @@ export function noiseIn(
   return [...new Set(expect.noiseCheck?.mustNotSurface ?? [])].filter((id) => surfaced.has(id))
 }
 
-/**
- * Whether any answer could fail the case. An empty list of required beliefs demands nothing; an empty list of allowed
- * beliefs demands silence.
- */
+/** Whether any answer could fail the case. An empty list of required beliefs demands nothing; one of allowed beliefs, an empty result. */
 export const demandsSomething = (expect: Expectations): boolean =>
   Object.values(expect)
     .flatMap((checks) => Object.entries<unknown>(checks ?? {}))
@@ -88,7 +85,7 @@ export const demandsSomething = (expect: Expectations): boolean =>
       return value !== undefined && (name !== 'minCount' || value !== 0)
     })
 
-/** Whether something must come back, so that an empty context fails the case. */
+/** Whether an empty context fails the case. */
 export const expectsSomething = (expect: Expectations): boolean =>
   checkExpectations(expect, { prelude: null, pinned: [], relevant: [], questions: [] }).length > 0
 
@@ -97,7 +94,7 @@ function checkPrelude(
   prelude: string | null,
 ): readonly string[] {
   const text = prelude ?? ''
-  // Case does not matter: the same statement may begin a sentence in one system and end it in another.
+  // Ignores case: the same statement may begin a sentence in one system and end it in another.
   const holds = (wanted: string): boolean => text.toLowerCase().includes(wanted.toLowerCase())
   const isEmpty = text.trim() === ''
   const failures: string[] = []
@@ -127,7 +124,7 @@ export const isQuoted = ({ turn, text = '', level }: ExpectedQuote, quotes: read
       (level === undefined || (quote.level ?? 'sure') === level),
   )
 
-/** Failures name turns and not their words: runs keep failures, and words are forgotten with their turn. */
+/** Failures name turns instead of quoting them, because runs store failures, and words must be forgotten with their turn. */
 function checkQuotes(
   { mustInclude = [], mustExclude = [], orderedBefore = [] }: NonNullable<Expectations['quotes']>,
   quotes: readonly AnswerQuote[],
@@ -144,7 +141,7 @@ function checkQuotes(
   ]
 }
 
-/** Failures of pairs of which the first must come before the second. Both must be there. */
+/** For each pair, the first must come before the second, and both must be present. */
 const orderFailures = (place: string, pairs: readonly (readonly [string, string])[], ids: readonly string[]) =>
   pairs.flatMap(([first, second]) => {
     const gone = [first, second].filter((id) => !ids.includes(id))
@@ -153,14 +150,14 @@ const orderFailures = (place: string, pairs: readonly (readonly [string, string]
     return isInOrder ? [] : [`${place}: ${first} must come before ${second}, but ${reason}.`]
   })
 
-/** A text without regard to case and line breaks. */
+/** A text for comparison: case and white space are normalised. */
 export const comparable = (text: string): string => text.toLowerCase().replace(/\s+/gu, ' ').trim()
 
 function checkRelevant(
   expect: NonNullable<Expectations['relevantBeliefs']>,
   { relevant, pinned }: Outcome,
 ): readonly string[] {
-  // A pinned belief is in the context as surely as one that was found.
+  // A pinned belief is also in the context.
   const shown = [...pinned, ...relevant]
   const { shouldInclude = [], shouldOnlyInclude: only, orderedBefore = [] } = expect
   const { minCount = 0, maxCount = Number.POSITIVE_INFINITY } = expect
@@ -183,7 +180,7 @@ const quote = (text: string): string => JSON.stringify(text.length > 80 ? `${tex
 
 type Metrics = ReturnType<typeof measure>
 
-/** Measures an answer against the sets that a case names. `pinnedInCorpus` are shown by their pin and never found again. */
+/** Scores an answer against the sets of a case. Beliefs in `pinnedInCorpus` are shown anyway, so they need not be found. */
 export function measure(expect: Expectations, outcome: Outcome, pinnedInCorpus: ReadonlySet<string>) {
   const expected = expectedRelevant(expect, pinnedInCorpus)
   const { relevant, pinned, questions } = outcome
@@ -197,29 +194,29 @@ export function measure(expect: Expectations, outcome: Outcome, pinnedInCorpus: 
   }
 }
 
-/** The expected ids of the relevant tier, or null if the case does not declare them. */
+/** The expected ids of the relevant tier; null if the case does not declare them. */
 export function expectedRelevant(expect: Expectations, pinnedInCorpus: ReadonlySet<string>): readonly string[] | null {
   const { shouldOnlyInclude, mustInclude } = expect.relevantBeliefs ?? {}
   return shouldOnlyInclude ?? mustInclude?.filter((id) => !pinnedInCorpus.has(id)) ?? null
 }
 
-/** The share of returned beliefs that were expected. Silence where silence was expected is not measured. */
+/** The share of returned beliefs that were expected. Null if an empty result was expected and returned. */
 function precision(expected: readonly string[], returned: readonly string[]): number | null {
   if (returned.length > 0) return share(returned, expected)
   return expected.length === 0 ? null : 0
 }
 
-/** The share of `ids` that is among `others`; null if `ids` is empty. */
+/** The share of `ids` that `others` contains; null if `ids` is empty. */
 const share = (ids: readonly string[], others: readonly string[]): number | null =>
   ids.length === 0 ? null : ids.filter((id) => others.includes(id)).length / ids.length
 
-/** Named noise as a share of all that was shown; 0 when nothing was shown. */
+/** The share of listed noise in all shown beliefs; 0 if nothing was shown. */
 export function driftScore(expect: Expectations, outcome: Outcome): number {
   const shown = new Set(outcome.relevant).size + new Set(outcome.pinned).size
   return shown === 0 ? 0 : noiseIn(expect, outcome).length / shown
 }
 
-/** `activeRetrieval`: the right belief was found. `structural`: a boundary was respected. `triviallyEmpty`: silence was enough. */
+/** `activeRetrieval`: found the right belief. `structural`: respected a boundary. `triviallyEmpty`: an empty result was enough. */
 export const passTypes = ['activeRetrieval', 'structural', 'triviallyEmpty'] as const
 export type PassType = (typeof passTypes)[number]
 

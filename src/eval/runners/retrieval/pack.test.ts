@@ -7,7 +7,7 @@ import { findPacks, loadPack, type Pack, readPack } from './pack.ts'
 
 type Files = { readonly beliefs: unknown; readonly cases: unknown }
 
-/** Writes texts as they are and values as JSON, then reads the pack. */
+/** Writes texts unchanged and other values as JSON, then reads the pack. */
 function read(
   directory: string,
   kind: Pack['kind'],

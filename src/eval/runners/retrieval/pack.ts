@@ -17,7 +17,7 @@ import type { PackPlace } from '../runner.ts'
 import { readRetrievalCases, readSessionCases, readTurns } from './case-file.ts'
 import { demandsSomething, type Expectations, expectsSomething } from './expectations.ts'
 
-/** A corpus with cases over it, checked and ready to run. */
+/** A corpus with its cases, checked and ready to run. */
 export type Pack = {
   readonly kind: 'retrieval' | 'session'
   readonly id: string
@@ -25,21 +25,21 @@ export type Pack = {
   readonly beliefs: readonly BeliefRecord[]
   /** The turns, for cases that expect quotes. */
   readonly turns?: readonly SystemTurn[]
-  /** In their order. Turns of sessions are cases too. */
+  /** The cases in order. Turns of sessions are cases too. */
   readonly cases: readonly AskedCase[]
   readonly recall: SystemRecallOptions
-  /** Of everything a result depends on: both files and the recall options. */
+  /** The hash of everything that affects a result: both files and the recall options. */
   readonly hash: string
   readonly warnings: readonly string[]
 }
 
-/** One message with its expected answer: a separate case, or a turn of a session. */
+/** One message with its expected answer: a single case, or a turn of a session. */
 export type AskedCase = {
   /** The id of the case; `session#turn` for a turn. */
   readonly id: string
   readonly caseId: string
   readonly turnIndex: number | null
-  /** The category of a case, the label of a turn. */
+  /** The category of a case, or the label of a turn. */
   readonly group: string | null
   readonly description: string
   readonly user: string
@@ -48,7 +48,7 @@ export type AskedCase = {
   readonly budget: Partial<Budget>
   readonly saidInAll?: SaidInAll | undefined
   readonly expect: Expectations
-  /** Done to the store after the turn has been scored. */
+  /** Changes to the store after the turn was scored. */
   readonly updates: readonly BeliefUpdate[]
 }
 
@@ -62,7 +62,7 @@ type PackFiles = Pick<Pack, 'kind' | 'id' | 'title'> & {
   readonly strict?: boolean | undefined
 }
 
-/** Reads a corpus and its cases. Throws, naming file and place, before anything runs on half of them. */
+/** Reads a corpus and its cases. Throws before anything runs if any part is invalid; the error names the file and the position. */
 export function readPack(files: PackFiles): Pack {
   const { kind, id, title, beliefsFile, casesFile: file, recall = {}, strict = false } = files
   const beliefsText = readTextFile(beliefsFile)
@@ -136,7 +136,7 @@ function readSessions(
 
 const idIn = (written: unknown): readonly unknown[] => (isObject(written) ? [written._id ?? written.id] : [])
 
-/** Beliefs without times count as written at one fixed moment, so that the same file always reads the same. */
+/** Beliefs without times get a fixed time, so that the same file always gives the same result. */
 function readBeliefs(text: string, source: string, user: string) {
   let unnamed = 0
   const clock = { now: () => new Date(0), newId: () => `unnamed-${++unnamed}` }
@@ -152,14 +152,14 @@ function readBeliefs(text: string, source: string, user: string) {
 
 const ownId = 'Every belief needs a unique id.'
 
-/** Published case files leave the user out and mean the one with most beliefs. */
+/** Published case files omit the user and mean the user with the most beliefs. */
 function commonestUser(beliefs: readonly BeliefRecord[]): string {
   const users = [...Map.groupBy(beliefs, ({ user }) => user)]
   const [first] = users.sort(([, a], [, b]) => b.length - a.length)
   return first?.[0] ?? 'nobody'
 }
 
-/** Refuses an expectation about a belief that does not exist. One that must not be there may be created later in the file. */
+/** Rejects an expectation about a belief that does not exist. A belief that must be absent may be created later in the file. */
 function refuseUnknownBeliefs(beliefs: readonly BeliefRecord[], cases: readonly AskedCase[], file: string): void {
   const known = new Set(beliefs.map(({ id }) => id))
   const ever = new Set([...known, ...cases.flatMap(({ updates }) => updates.map(({ belief }) => belief.id))])
@@ -202,7 +202,7 @@ const unknownBelief = (place: string, id: string, isCreatedLater: boolean): Erro
       )
     : invalid(`${place}: there is no belief "${id}".`, 'Name a belief of the corpus, or one that a turn creates.')
 
-/** `calibration` is a retrieval pack that settings are chosen on, so it counts towards no result. */
+/** `calibration` is a retrieval pack for choosing settings, so it does not count for results. */
 export const recallRunnerNames = ['retrieval', 'session', 'calibration'] as const
 
 type ReadOptions = {
@@ -210,17 +210,14 @@ type ReadOptions = {
   readonly recall?: SystemRecallOptions
 }
 
-/**
- * The folders below `directory` that are packs of these kinds, by name. Packs with turns are left out: they measure quotes,
- * which no other system has.
- */
+/** The folders below `directory` with packs of these kinds, by name. Not packs with turns, whose quotes no other system has. */
 export const findPacks = (directory: string): readonly string[] =>
   packFolders(directory).filter((folder) => {
     const { runner, files } = manifestOf(folder)
     return files?.turns === undefined && recallRunnerNames.some((known) => known === runner)
   })
 
-/** Reads one pack. Our own are read strictly by default. */
+/** Reads one pack. Warnings are errors by default, as our own packs require. */
 export const loadPack = (directory: string, { strict = true, recall = {} }: ReadOptions = {}) =>
   readFolder({ directory, manifest: manifestOf(directory) }, { strict, recall })
 
@@ -254,7 +251,7 @@ export function readFolder(place: PackPlace, { strict = false, recall = {} }: Re
   return { directory, runner, pack: { ...pack, warnings: [...misspelt, ...pack.warnings] } }
 }
 
-/** Unknown fields are kept, but one that is nearly a known name is reported as a probable typo. */
+/** Unknown fields are kept, but a field that resembles a known name is reported as a probable typo. */
 function misspeltFields(file: string, manifest: Manifest): readonly string[] {
   const known = Object.keys(Manifest.shape)
   return Object.keys(manifest).flatMap((name) => {
@@ -274,7 +271,7 @@ export function casesHolding(pack: Pack, text: string): ReadonlySet<string> {
   return new Set(wantedCases({ manifest: { cases }, words }, { filter: text }))
 }
 
-/** A pack as the runner sees it. Turns keep their order. */
+/** A pack in the form that the runner needs. Turns of sessions keep their order. */
 export const contentOf = (pack: Pack) => ({
   pack,
   warnings: pack.warnings,

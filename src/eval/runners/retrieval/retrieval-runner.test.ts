@@ -175,7 +175,7 @@ describe('packs, runs and the gate together', () => {
     using base = temporaryDirectory()
     using candidate = temporaryDirectory()
     const directory = directoryOf('retrieval-precision')
-    // A build that forgets its best hit; its name and version stay, as they would.
+    // A build that drops its best hit, with unchanged name and version.
     const system = ours()
     const forgetful = {
       ...system,
@@ -223,7 +223,7 @@ describe('packs, runs and the gate together', () => {
     const whole = await startRun(await opened(directory, aSubject()), 'run-2', options, context(store.path))
 
     expect(partial).toMatchObject({ status: 'partial', passedCases: 5 })
-    // The seal is of one run, its id included.
+    // The seal includes the run id, so it differs too.
     expect({ ...resumed, runId: '', seal: '' }).toEqual({ ...whole, runId: '', seal: '' })
     const one = await casesOf(store.path, 'run-1')
     const other = await casesOf(store.path, 'run-2')

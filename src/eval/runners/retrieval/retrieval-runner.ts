@@ -17,7 +17,7 @@ import { type AskedCase, contentOf, createdIn, type Pack, readFolder, recallRunn
 
 type OpenSystemByName = (system: string) => Promise<SystemUnderTest>
 
-/** The kinds of pack that ask a memory for the context of a message. */
+/** The runners for packs that ask a memory for the context of a message. */
 export const recallRunners = (open: OpenSystemByName): readonly Runner[] =>
   recallRunnerNames.map((name) => recallRunner(name, open))
 
@@ -34,7 +34,7 @@ const recallRunner = (name: string, open: OpenSystemByName) =>
     carryOut: ({ pack }, tested, request, observer) => carryOutRecall(pack, tested, request, observer),
   })
 
-/** A pack that was read already: from a folder, or from two files, whose pack has no manifest. */
+/** Makes a loaded pack runnable. It comes from a folder, or from two files without a manifest (`directory` is null). */
 export async function recallPack(pack: Pack, directory: string | null, open: OpenSystemByName): Promise<RunnablePack> {
   const read = recallRunner(pack.kind, open).over(contentOf(pack))
   const manifest = directory === null ? null : manifestOf(directory)
@@ -44,7 +44,7 @@ export async function recallPack(pack: Pack, directory: string | null, open: Ope
     return { ...read, manifest: { benchmarkId, cases }, packFiles: { pack: `sha256:${pack.hash}` } }
   }
   const { packFiles } = await packHashOf(directory, manifest)
-  // Recall options that are not the pack's own make another measurement.
+  // Recall options that differ from the pack's own make a different measurement.
   const isOwn = pack.recall.editedPins === manifest.recall?.editedPins
   const places = [directory]
   return { ...read, places, manifest, packFiles: isOwn ? packFiles : { ...packFiles, recall: `sha256:${pack.hash}` } }
@@ -58,7 +58,7 @@ const answering = (tested: SystemUnderTest, change: (answer: SystemAnswer) => Sy
   },
 })
 
-/** Asks a system the wanted cases of a pack. A case that goes wrong is an outcome with the verdict `error`. */
+/** Asks a system the wanted cases of a pack. A case that breaks becomes an outcome with the verdict `error`. */
 export async function* carryOutRecall(
   pack: Pack,
   tested: SystemUnderTest,
@@ -72,8 +72,8 @@ export async function* carryOutRecall(
     yield* carriedOut(wanted, request, asking.ask)
     return
   }
-  // The store lives through all sessions of a pack: a later session may use beliefs of an earlier one. So a turn whose
-  // result is known already still changes the store for the turns after it.
+  // The store lives through all sessions of a pack, because a later session may use beliefs of an earlier one. So a turn that is
+  // not wanted still changes the store for later turns.
   for (const turn of pack.cases) {
     if (request.signal.aborted) return
     if (request.wanted.has(turn.id)) yield await asking.ask(turn)
@@ -81,14 +81,14 @@ export async function* carryOutRecall(
   }
 }
 
-/** Gives the system the whole corpus. After an error every later case is an error: its store is not the one they are about. */
+/** Gives the system the whole corpus. After an error, every later case fails with it, because the store is no longer as expected. */
 async function ingestCorpus(pack: Pack, tested: SystemUnderTest, seed: number, observer: Observer) {
   const created = createdIn(pack)
   let broken: string | null = null
-  /** A capability without which the store is no longer the one that later turns are about. */
+  /** A missing capability whose updates were skipped, so that the store is not the one that later turns expect. */
   let missing: Capability | null = null
   try {
-    // The salt is derived from the case file, which no system sees.
+    // The salt is derived from the case file, which systems do not see.
     const { beliefs, turns = [] } = pack
     const corpus = { beliefs, turns, idsToCome: created.map(({ id }) => id), salt: `${pack.hash}:${seed}` }
     const { value, ms } = await tested.begin(corpus)
@@ -125,7 +125,7 @@ async function ingestCorpus(pack: Pack, tested: SystemUnderTest, seed: number, o
   }
 }
 
-/** How an answer was reached, stage by stage; a diff looks for the first stage that differs. */
+/** How an answer was computed, stage by stage; a diff finds the first stage that differs. */
 export type RecallExplanation = {
   readonly group: string | null
   readonly passType: PassType | null
@@ -135,7 +135,7 @@ export type RecallExplanation = {
   readonly nearMisses?: SystemAnswer['nearMisses']
 }
 
-/** Only `carryOutRecall` makes outcomes of these kinds, and it explains every one. */
+/** Outcomes of these packs come only from `carryOutRecall`, which explains every one. */
 export const explanationOf = ({ explanation }: CaseOutcome): RecallExplanation => explanation as RecallExplanation
 
 export const idsIn = ({ returned }: CaseOutcome, tier: string): readonly string[] =>
@@ -165,7 +165,7 @@ function outcomeOf(
   return {
     caseId,
     verdict: failures.length === 0 ? 'pass' : 'fail',
-    // Only turns of sessions can drift.
+    // Only turns of sessions have a drift score.
     scores: { ...metrics, ...(isTurn ? { driftScore: drift } : {}) },
     returned: [
       ...tier('pinned', pinned),
@@ -187,7 +187,7 @@ const failedOutcome = ({ id, group, message: query }: AskedCase, message: string
   explanation: { group, passType: null, query, prelude: null, matches: [] },
 })
 
-/** The capability that a case is about, by its category: without it the case tests nothing that the memory claims. */
+/** The capability that a case tests, derived from its category; a system without this capability skips the case. */
 function capabilityNeeded({ group, turnIndex }: AskedCase): Capability | null {
   if (turnIndex !== null) return null
   const about = { scopes: /^scope disambiguation/iu, supersession: /^supersession/iu, users: /^cross-user/iu } as const

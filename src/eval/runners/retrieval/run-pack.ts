@@ -7,7 +7,7 @@ import type { About, Observer } from '../runner.ts'
 import type { Pack } from './pack.ts'
 import { carryOutRecall } from './retrieval-runner.ts'
 
-/** The answers of a system to a pack; `credence eval` makes its tables and reports of it. */
+/** The answers of a system to a pack, from which `credence eval` makes tables and reports. */
 export type PackRun = Readonly<Awaited<ReturnType<typeof runPack>>>
 
 type RunOptions = {
@@ -15,7 +15,7 @@ type RunOptions = {
   readonly explain?: boolean | undefined
 }
 
-/** Asks a system the cases of a pack, in order, and stores nothing: for a check of the pack itself. */
+/** Asks a system the cases of a pack, in order, without storing anything; for checking the pack itself. */
 export async function runPack(pack: Pack, tested: SystemUnderTest, options: RunOptions = {}) {
   const { wanted = idsOf(pack), explain = false } = options
   let ingested: Ingested = { ms: null, notices: [] }
@@ -32,7 +32,7 @@ export async function runPack(pack: Pack, tested: SystemUnderTest, options: RunO
 
 const idsOf = ({ cases }: Pack): ReadonlySet<string> => new Set(cases.map(({ id }) => id))
 
-/** The run of a pack as it was stored, in the order of the pack. */
+/** A stored run of a pack, in the order of the pack. */
 export async function readPackRun(root: string, runId: string, pack: Pack): Promise<PackRun> {
   const { system, latency, notices = [] } = requireRun(root, runId)
   const environment = readEnvironment(root, runId)
@@ -55,17 +55,17 @@ export async function readPackRun(root: string, runId: string, pack: Pack): Prom
     },
     ingestMs: latency?.ingestMs ?? null,
     notices,
-    // Only `carryOutRecall` made these records.
+    // Only `carryOutRecall` makes these records.
     outcomes: (records as CaseOutcome[]).toSorted((a, b) => placeIn(a) - placeIn(b)),
   }
 }
 
-/** If empty answers pass a larger share of a pack, the pack measures little. */
+/** A pack measures too little if empty answers pass a larger share of its cases. */
 export const maxPassedByNone = 0.6
 
 export type PackCheck = Awaited<ReturnType<typeof checkPack>>
 
-/** Whether a pack separates good from bad: empty answers must not be enough, and the expected answers must be possible. */
+/** Checks that a pack separates good from bad: empty answers must not pass it, and the expected answers must be possible. */
 export async function checkPack(pack: Pack, systems: Systems) {
   const none = (await runPack(pack, await systems.open('none'))).outcomes
   const oracle = (await runPack(pack, await systems.open('oracle'))).outcomes
@@ -73,7 +73,7 @@ export async function checkPack(pack: Pack, systems: Systems) {
     outcomes.filter(({ verdict }) => verdict === 'pass').length
   const passedByNone = passedBy(none)
   const passedByOracle = passedBy(oracle)
-  /** Why the pack is not fit to judge anything by; empty when it is. */
+  /** Why the pack is unfit for judging a system; empty if it is fit. */
   const problems = oracle.flatMap(({ caseId, verdict, error, failures }) =>
     verdict === 'pass' ? [] : [`No memory can pass "${caseId}": ${error?.message ?? failures.join(' ')}`],
   )

@@ -35,7 +35,7 @@ const targetSurfaces = [
 
 function vocabulary<const Word extends string>(words: readonly [Word, ...Word[]]) {
   const error = `must be one of ${words.join(', ')}, or a word of your own that begins with x-`
-  // Zod reports the error of the word of one's own instead of the union's.
+  // Set on both, because zod may report the regular expression's error instead of the union's.
   return z.union([z.enum(words), z.string().regex(/^x-[a-z0-9]+(?:-[a-z0-9]+)*$/u, { error })], { error })
 }
 
@@ -51,7 +51,7 @@ const ManifestCase = z.looseObject({
   notes: z.string().optional(),
 })
 
-/** A path inside the pack: relative, with forward slashes, and going down only. */
+/** A path inside the pack: relative, with forward slashes, and without `..`. */
 const PackPath = z
   .string()
   .max(512)

@@ -1,18 +1,18 @@
 import { z } from 'zod'
 
 /**
- * Control characters, halves of surrogate pairs, and characters that are invisible or change the direction of text. For use
- * inside a character class. Spelled out, because readers of the published schemas do not all know `\p{…}`.
+ * Control characters, lone surrogates, and characters that are invisible or change the direction of text. For use inside a
+ * character class. Written out, because not all consumers of the published schemas support `\p{…}`.
  */
 export const unprintable = String.raw`\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb`
 
-/** Longest id, in characters; with its ending it must still fit into a file name. */
+/** The max length of an id, in characters; with its extension it must still fit into a file name. */
 const maxIdLength = 128
 const maxIdBytes = 200
 
 /**
- * An id that may become part of a path: no separator, no `..`, no leading dot (those names are the store's own), no
- * control or invisible character, no half of a surrogate pair, nothing that a file system would trim.
+ * An id that may become part of a path: no separator, no `..`, no leading dot (reserved for the store), no control or invisible
+ * character, no lone surrogate, and no spaces at the ends, which some file systems trim.
  */
 export const SafeId = z
   .string()
@@ -26,7 +26,7 @@ export const SafeId = z
 
 export const isSafeId = (id: string): boolean => SafeId.safeParse(id).success
 
-/** A date with time and zone that exists, such as `2026-03-06T10:00:00.000Z`. */
+/** An existing date with time and zone, such as `2026-03-06T10:00:00.000Z`. */
 export const Timestamp = z.iso.datetime({
   offset: true,
   error: 'must be an ISO 8601 date and time with its zone, such as 2026-03-06T10:00:00.000Z',
@@ -34,7 +34,6 @@ export const Timestamp = z.iso.datetime({
 
 export const Count = z.int({ error: 'must be a whole number' }).nonnegative()
 
-/** Text that is not blank. */
 export const Words = z.string().regex(/\S/u, { error: 'must not be blank' })
 
 export const SchemaVersion = z.literal(1)
@@ -53,10 +52,9 @@ export const MetricName = z
 /** Each value is a number. A metric that was not measured is omitted, never null. */
 export const Metrics = z.record(MetricName, z.number())
 
-/** The system under test, and its version. */
 export const SystemIdentity = z.looseObject({ name: Words, version: Words })
 
-/** One issue for each item whose `field` an earlier item has already. */
+/** Reports an issue for each item whose `field` repeats that of an earlier item. */
 export function reportDuplicates<Field extends string>(
   context: z.core.$RefinementCtx,
   path: readonly PropertyKey[],
@@ -75,7 +73,6 @@ export function reportDuplicates<Field extends string>(
   }
 }
 
-/** The declaration of a metric in a pack. */
 export const MetricDeclaration = z
   .looseObject({
     name: MetricName,

@@ -13,12 +13,12 @@ import {
   Words,
 } from './primitives.ts'
 
-/** `error`: it failed to run. `skipped`: left out on purpose. `unjudged`: answered, but not graded. */
+/** `error`: the case failed to run. `skipped`: left out on purpose. `unjudged`: answered, but not graded. */
 export const verdicts = ['pass', 'fail', 'error', 'skipped', 'unjudged'] as const
 export const CaseVerdict = z.enum(verdicts)
 export type CaseVerdict = (typeof verdicts)[number]
 
-/** Null if a score does not apply to the case; it is left out of means and comparisons. */
+/** A score is null if it does not apply to the case; means and comparisons ignore it. */
 const Scores = z.record(MetricName, z.number().nullable())
 
 const ReturnedItem = z.looseObject({
@@ -56,7 +56,7 @@ export const CaseRecord = z
 
 export type CaseRecord = z.infer<typeof CaseRecord>
 
-/** The fields that identify what was run, in runs and baselines. */
+/** The fields of runs and baselines that identify the run. */
 const identity = {
   benchmarkId: SafeId,
   runId: SafeId,
@@ -74,7 +74,7 @@ const identity = {
 export const runStatuses = ['running', 'completed', 'failed', 'partial'] as const
 export type RunStatus = (typeof runStatuses)[number]
 
-/** Cases that were not measured are counted apart from passed and failed ones. */
+/** Cases that were not measured are counted separately from passed and failed ones. */
 const otherCounts = ['errorCases', 'skippedCases', 'unjudgedCases', 'pendingCases'] as const
 
 const Interval = z.looseObject({ low: z.number(), high: z.number() })
@@ -84,7 +84,6 @@ const Latency = z.looseObject({
   ingestMs: z.number().nonnegative().optional(),
 })
 
-/** The summary of one execution of a benchmark. */
 export const RunSummary = z
   .looseObject({
     schemaVersion: SchemaVersion,
@@ -103,7 +102,7 @@ export const RunSummary = z
     latency: Latency.optional().describe('Not compared unless the pack declares it as a metric.'),
     notes: z.string().optional(),
     notices: z.array(z.string()).optional().describe('Beliefs that the system could not take in as given.'),
-    // A run with one of the next three is never a baseline and never gated.
+    // A run with `filter`, `editedAt` or `role` is never a baseline and never gated.
     filter: Words.optional().describe('Set when only some cases were wanted. Never gated.'),
     editedAt: Timestamp.optional().describe('Set when forgotten texts were removed from the records. Never gated.'),
     seal: ContentHash.optional().describe('The hash of the summary, the case records and environment.json.'),
@@ -140,7 +139,7 @@ export const RunSummary = z
 
 export type RunSummary = z.infer<typeof RunSummary>
 
-/** The environment of a run: enough to repeat it, and to decide whether it may be compared with another. */
+/** The environment of a run: enough to repeat the run, and to decide whether it may be compared with another. */
 export const RunEnvironment = z.looseObject({
   schemaVersion: SchemaVersion,
   runId: SafeId,
@@ -164,10 +163,9 @@ export type RunEnvironment = z.infer<typeof RunEnvironment>
 export const CaseResult = z.looseObject({ id: SafeId, verdict: CaseVerdict, scores: Scores.optional() })
 export type CaseResult = z.infer<typeof CaseResult>
 
-/** Equal but for the last bits. */
+/** Tolerance for rounding errors. */
 const dust = 1e-9
 
-/** The accepted figures of one benchmark. */
 export const BaselineBenchmark = z
   .looseObject({
     ...identity,
@@ -200,7 +198,7 @@ export const BaselineBenchmark = z
     }
   })
 
-/** A figure that was allowed to fall when the snapshot was replaced, and why. */
+/** A figure that was allowed to fall when the snapshot was replaced, with the reason. */
 export const AcceptedLower = z.looseObject({
   benchmarkId: SafeId,
   system: Words.optional(),
@@ -210,7 +208,7 @@ export const AcceptedLower = z.looseObject({
   reason: Words,
 })
 
-/** Figures that were accepted under a name, to compare later runs with: of each benchmark and system once. */
+/** The accepted figures under a name, for comparing later runs. Each benchmark and system occurs once. */
 export const BaselineSnapshot = z
   .looseObject({
     schemaVersion: SchemaVersion,

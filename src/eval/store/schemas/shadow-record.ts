@@ -13,7 +13,7 @@ export const recallSources = [
   'recent_scan',
 ] as const
 
-/** A digest of text, with or without the name of its algorithm. */
+/** A digest of text, with or without the name of the algorithm. */
 const Digest = z.string().regex(/^(?:[a-z0-9-]{1,16}:)?[0-9a-f]{1,128}$/iu, { error: 'must be a hexadecimal digest' })
 
 /** A key or an id: one word, so that it cannot contain a sentence. */
@@ -66,10 +66,10 @@ export const ShadowRecord = z
     }
   })
 
-/** A name that is a name and not a sentence. */
+/** A name of one word, so that it cannot be a sentence. */
 const plainName = /^\w{1,64}$/u
 
-/** The path of the first text in a value, keys included; null if there is none. */
+/** The path of the first text in a value, including keys; null if there is none. */
 function textIn(value: unknown): (string | number)[] | null {
   if (typeof value === 'string') return []
   if (value === null || typeof value !== 'object') return null

@@ -4,7 +4,7 @@ import type { BeliefRecord } from '../../../memory/transfer/belief-record.ts'
 import type { SystemTurn } from '../system.ts'
 import { embeddedText } from '../vector.ts'
 
-/** The HTTP contract between a harness and a memory. `http-system.ts` is a client of it, `credence eval serve` a server. */
+/** The HTTP contract between a harness and a memory. `http-system.ts` is a client, `credence eval serve` a server. */
 export const routes = {
   reset: { method: 'DELETE', path: '/reset' },
   add: { method: 'POST', path: '/add' },
@@ -16,7 +16,7 @@ const id = z.string().min(1).max(128)
 const user = z.string().min(1).max(200)
 const scope = z.string().min(1).max(200)
 
-/** One belief: a text, with as much metadata as the client knows. */
+/** One belief: a text, with all metadata that the client has. */
 export const beliefMessage = z.object({
   text: z.string().min(1, 'must not be empty'),
   user_id: user,
@@ -33,7 +33,7 @@ export const searchMessage = z.object({
   query: z.string(),
   user_id: user,
   limit: z.int().min(0).max(maxResults).default(defaultBudget.maxBeliefs),
-  /** The first active scope, for systems that know one only. */
+  /** The first active scope, for systems that support only one. */
   scope: z.union([scope, z.array(scope)]).nullish(),
   scopes: z.array(scope).optional(),
   /** The time of the question, if it is not now. */
@@ -56,7 +56,7 @@ const foundBelief = z.object({
 const found = z.array(foundBelief)
 export const searchAnswer = z.union([z.object({ results: found }).transform(({ results }) => results), found])
 
-/** A belief or a turn as it is sent to an outside memory. A turn has the fields of a belief, so that one mapping serves both. */
+/** A belief or turn as sent to an external memory. Turns have the fields of beliefs, so that one mapping fits both. */
 export type ToldRecord = ReturnType<typeof toldBelief> | ReturnType<typeof toldTurn>
 
 export const toldBelief = (belief: BeliefRecord) => ({
@@ -103,7 +103,7 @@ export const toldTurn = ({ id, text, user, at, scope, session, role, index, spea
   },
 })
 
-/** `full`: all that is known of it; otherwise its id and first scope, as published suites do. */
+/** `full`: all known fields; otherwise only the id and the first scope, as published suites do. */
 export const messageFor = (told: ToldRecord, { full }: { readonly full: boolean }): BeliefMessage => ({
   text: told.text,
   user_id: told.user,
@@ -111,7 +111,7 @@ export const messageFor = (told: ToldRecord, { full }: { readonly full: boolean 
   metadata: full ? told.metadata : { beliefId: told.id, scope: told.scope === '' ? null : told.scope },
 })
 
-/** Field names of the published suites' belief files, where they exist. */
+/** Uses the field names of the published suites' belief files where possible. */
 const metadataOf = (belief: BeliefRecord) => ({
   beliefId: belief.id,
   scope: belief.scopes[0] ?? null,

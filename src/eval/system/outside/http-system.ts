@@ -15,13 +15,13 @@ import {
 
 export type HttpSystemOptions = {
   readonly url: string
-  /** Whether everything known of a belief is sent, or only its text, aliases, id and first scope. Default true. */
+  /** Whether to send all fields of a belief, or only its text, aliases, id and first scope. Default true. */
   readonly fullMetadata?: boolean
   readonly timeoutMs?: number
   readonly fetch?: typeof fetch
 }
 
-/** Any memory that speaks the HTTP contract of docs/systems.md. */
+/** Any memory that implements the HTTP contract of docs/systems.md. */
 export function httpSystem({ url, fullMetadata = true, ...options }: HttpSystemOptions): HearingSystem {
   const base = baseOf(url)
   const request = requestTo(base, options)
@@ -31,7 +31,7 @@ export function httpSystem({ url, fullMetadata = true, ...options }: HttpSystemO
   const replace = async (told: ToldRecord): Promise<void> => {
     const message = { beliefId: told.id, ...messageFor(told, { full: fullMetadata }) }
     const { status } = await request(routes.update, message, missingRoute)
-    // A system without this route replaces a belief that is added again with the same id, as published suites expect.
+    // A system without this route replaces a belief if the same id is added again, as published suites expect.
     if (missingRoute.includes(status)) await add(told)
   }
 
@@ -44,7 +44,7 @@ export function httpSystem({ url, fullMetadata = true, ...options }: HttpSystemO
       await request(routes.reset)
     },
     ingest: async (beliefs) => {
-      // One after the other: the order of beliefs is part of the corpus, and a system may merge.
+      // Sequential, because the order of beliefs is part of the corpus, and a system may merge beliefs.
       for (const belief of beliefs) await add(toldBelief(belief))
       return []
     },
@@ -74,10 +74,10 @@ type Reply = { readonly what: string; readonly status: number; readonly body: st
 
 const missingRoute: readonly number[] = [404, 405, 501]
 const defaultTimeoutMs = 30_000
-/** Far more than any answer of the contract needs, and small enough for memory. */
+/** Far larger than any valid response, and small enough for memory. */
 const maxBodyLength = 8_000_000
 
-/** Sends one request at a time and gives every way of going wrong a name. */
+/** Sends one request, and turns every failure into a specific error. */
 function requestTo(
   base: string,
   { timeoutMs = defaultTimeoutMs, fetch: send = fetch }: Pick<HttpSystemOptions, 'timeoutMs' | 'fetch'>,
@@ -91,7 +91,7 @@ function requestTo(
       const response = await send(`${base}${path}`, {
         method,
         signal,
-        // A redirect leads to something else than the system to be measured.
+        // A redirect leads away from the system to be measured.
         redirect: 'manual',
         headers: { accept: 'application/json', ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -138,7 +138,7 @@ const wrongShape = (what: string, status: number, body: string): MemoryError =>
 
 const excerptOf = (body: string): string => (body === '' ? '(nothing)' : body.slice(0, 200))
 
-/** The reason of the network error, which is the cause of fetch's own error. */
+/** The reason of a network error, which is the cause of fetch's error. */
 function reasonIn(cause: unknown): string {
   const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause
   return inner instanceof Error ? inner.message || String('code' in inner ? inner.code : inner.name) : String(inner)
@@ -160,7 +160,7 @@ function baseOf(given: string): string {
   return url.href.replace(/\/+$/u, '')
 }
 
-/** A name that is unique for an address and can be part of a file name. */
+/** A name that is unique for an address and valid in a file name. */
 const systemNameOf = (base: string, fullMetadata: boolean): string => {
   const address = base.replace(/^https?:/u, '').toLowerCase()
   return `${fullMetadata ? 'http' : 'http-lean'}-${address.match(/[a-z0-9]+/gu)?.join('-')}`

@@ -9,10 +9,10 @@ import { fillTemplate, fillText, type MappedCall, type McpMapping, type Template
 /** A running server and its temporary directory, which is removed when the server is closed. */
 export type McpConnection = Awaited<ReturnType<typeof openMcpConnection>>
 
-/** The end of a server's standard error usually gives the reason of a failure. */
+/** The end of a server's standard error usually contains the reason of a failure. */
 const maxErrorTextLength = 400
 
-/** Starts the server of a mapping in an empty directory and checks that it has the tools that the mapping names. */
+/** Starts the server of a mapping in an empty directory, and checks that it has the tools that the mapping names. */
 export async function openMcpConnection(mapping: McpMapping) {
   const { name, command, args, env, timeoutMs } = mapping
   const stateDir = mkdtempSync(join(tmpdir(), 'credence-mcp-'))
@@ -24,7 +24,7 @@ export async function openMcpConnection(mapping: McpMapping) {
     const transport = new StdioClientTransport({
       command,
       args: args.map(fill),
-      // The transport adds the necessary variables, such as PATH, and nothing else of this process's environment.
+      // The transport adds the necessary variables, such as PATH, and no others from this process.
       env: Object.fromEntries(Object.entries(env).map(([key, text]) => [key, fill(text)])),
       stderr: 'pipe',
     })
@@ -65,7 +65,7 @@ export async function openMcpConnection(mapping: McpMapping) {
 
   let client: Client
   try {
-    // Nearly every server knows the handshake of 2025; one that refuses it may know only the later one.
+    // Nearly every server supports the 2025 handshake; a server that rejects it may support only the later one.
     client = await start('legacy').catch(async (cause: unknown) => {
       if (!(cause instanceof ProtocolError)) throw cause
       await started?.close()
@@ -80,7 +80,7 @@ export async function openMcpConnection(mapping: McpMapping) {
   }
   const { name: ownName = 'nameless', version: ownVersion = '' } = client.getServerVersion() ?? {}
   return {
-    /** The name that the server gives itself, and the negotiated protocol. */
+    /** The server's own name and version, and the negotiated protocol. */
     server: `${ownName} ${ownVersion}, MCP ${client.getNegotiatedProtocolVersion() ?? 'of unknown version'}`,
     stateDir,
     call: async ({ tool, arguments: templates }: MappedCall, values: TemplateValues): Promise<CallToolResult> => {

@@ -11,7 +11,7 @@ const everyItem = Symbol('every item')
 
 const step = /^(?:\.([A-Za-z_$][\w$-]*)|\[(\d+)\]|\['([^'\]]+)'\]|\[(\*)\])/u
 
-/** Parses `$.entities[*].name`; fields, `[0]`, `[*]` and `['a field']` are known. Null for anything else. */
+/** Parses a path such as `$.entities[*].name`: fields, `[0]`, `[*]` and `['a field']`. Null for any other syntax. */
 export function parseJsonPath(text: string): JsonPath | null {
   if (!text.startsWith('$')) return null
   const path: (string | number | typeof everyItem)[] = []
@@ -26,7 +26,7 @@ export function parseJsonPath(text: string): JsonPath | null {
   return path
 }
 
-/** All values at the path, in order. Missing ones are left out. */
+/** All values at the path, in order. Missing values are skipped. */
 export function valuesAt(value: unknown, [first, ...rest]: JsonPath): readonly unknown[] {
   if (first === undefined) return [value]
   if (value === null || typeof value !== 'object') return []
@@ -46,9 +46,8 @@ const placeholder = /\{\{\s*([A-Za-z]+)\s*\}\}/gu
 const wholePlaceholder = /^\{\{\s*([A-Za-z]+)\s*\}\}$/u
 
 /**
- * Replaces placeholders. A text that is one placeholder becomes its value, of any type; inside a list, a list
- * is spliced in and an empty text left out. Inside a longer text a list is joined by commas, and an object written as
- * JSON.
+ * Replaces placeholders. A text that is only a placeholder becomes its value, of any type. In a list, a list value is spliced in
+ * and an empty text is dropped. In a longer text, a list is joined by commas and an object is written as JSON.
  */
 export function fillTemplate(template: Template, values: TemplateValues): Template {
   if (typeof template === 'string') return wholeValue(template, values) ?? fillText(template, values)
@@ -76,7 +75,7 @@ function wholeValue(text: string, values: TemplateValues): TemplateValue | undef
   return name === undefined ? undefined : values[name]
 }
 
-// Array.isArray alone does not narrow a read-only list.
+// Needed because Array.isArray does not narrow a readonly list.
 const isList = (value: Template): value is readonly Template[] => Array.isArray(value)
 
 const template: z.ZodType<Template> = z.lazy(() =>
@@ -87,7 +86,7 @@ const call = z.strictObject({
   tool: z.string().min(1),
   arguments: z.record(z.string(), template).default({}),
 })
-/** One call, or several that are made one after the other. */
+/** One call, or several calls in sequence. */
 const calls = z.union([call.transform((one) => [one]), z.array(call).min(1)])
 
 const jsonPath = z.string().transform((text, context): JsonPath => {
@@ -102,7 +101,7 @@ const mapping = z.strictObject({
   version: z.string().min(1).default('unknown'),
   description: z.string().min(1).optional(),
   notes: z.array(z.string().min(1)).default([]),
-  /** The capabilities that the server claims. Default all. */
+  /** The capabilities that the server offers. Default all. */
   offers: z.array(z.enum(capabilities)).optional(),
   command: z.string().min(1),
   args: z.array(z.string()).default([]),
@@ -113,7 +112,7 @@ const mapping = z.strictObject({
   update: calls.optional(),
   search: z.strictObject({
     ...call.shape,
-    /** Asks once for each word of the message, and ranks beliefs by the number of words that find them. */
+    /** Sends one search per word of the message, and ranks beliefs by the number of words that find them. */
     perWord: z.boolean().default(false),
     results: z.union([
       z.strictObject({ ids: jsonPath, scores: jsonPath.optional() }),
@@ -122,7 +121,7 @@ const mapping = z.strictObject({
   }),
 })
 
-/** How the tools of a server are used to add beliefs to it and to search them. */
+/** Which tools of a server add beliefs and search them. */
 export type McpMapping = z.infer<typeof mapping>
 export type MappedCall = z.infer<typeof call>
 
@@ -137,7 +136,7 @@ export function parseMcpMapping(value: unknown, source: string): McpMapping {
   )
   if (parsed.success) {
     const { add, search } = parsed.data
-    // Without these no belief could be found again, and nothing would be asked.
+    // Without these placeholders, no belief could be identified and no query sent.
     if (!has(add, 'id')) problems.push('add: {{id}} is missing.')
     if (!has(search.arguments, 'query')) problems.push('search: {{query}} is missing.')
     if (problems.length === 0) return parsed.data

@@ -11,7 +11,7 @@ import { type JsonPath, type MappedCall, type McpMapping, type TemplateValues, v
 /** Any memory that is an MCP server on standard input and output, used through its own tools. */
 export function mcpSystem({ mapping }: { readonly mapping: McpMapping }): HearingSystem {
   const { name, version, search } = mapping
-  /** Ids of the beliefs, turns and sessions that it received. */
+  /** The ids of the beliefs, turns and sessions that the server received. */
   let ids = new Set<string>()
   let connection: McpConnection | null = null
 
@@ -40,7 +40,7 @@ export function mcpSystem({ mapping }: { readonly mapping: McpMapping }): Hearin
     tiers: 'relevant',
     ...(mapping.offers === undefined ? {} : { offers: mapping.offers }),
     notes: mapping.notes.map((note) => `${name}: ${note}`),
-    // A new process in a new directory, so that a server can keep nothing from one run to the next.
+    // A new process in a new directory, so that a server cannot keep anything from one run to the next.
     reset: async () => {
       await stop()
       await start()
@@ -92,7 +92,7 @@ const messageWordsOf = (message: string): readonly string[] => {
   return [...new Map(words.map((word) => [word.toLowerCase(), word])).values()]
 }
 
-/** Beliefs by the number of words that find them, most first; of equal ones the one found first. */
+/** Beliefs by the number of words that find them, most first; ties keep the order in which they were found. */
 async function mostFound(
   words: readonly string[],
   ask: (word: string) => Promise<readonly AnswerHit[]>,
@@ -117,12 +117,12 @@ function hitsIn(
     throw unusable(`${name}: the result of ${tool} has ${found.length} ids and ${scores.length} scores.`)
   return found.map((text, at) => {
     const score = scores?.[at]
-    // A value that names none of our beliefs is an answer too, and a wrong one.
+    // A value without any of our ids still counts as an answer, and as a wrong one.
     return { id: idsIn(text, ids)[0] ?? text, score: typeof score === 'number' ? score : null }
   })
 }
 
-/** Structured content if the server returns it, else its text, parsed as JSON. */
+/** The server's structured content, else its text, parsed as JSON. */
 function structureOf(result: CallToolResult, what: string): unknown {
   if (result.structuredContent !== undefined) return result.structuredContent
   const text = textIn(result)
@@ -140,7 +140,7 @@ function stringsAt(value: unknown, path: JsonPath, what: string): readonly strin
   })
 }
 
-/** Ids that occur in a text as whole words, in order of their first position. */
+/** The ids that occur in a text as whole words, in order of their first position. */
 function idsIn(text: string, ids: ReadonlySet<string>): readonly string[] {
   if (ids.has(text)) return [text]
   return [...ids]
@@ -150,7 +150,7 @@ function idsIn(text: string, ids: ReadonlySet<string>): readonly string[] {
     .map(({ id }) => id)
 }
 
-/** The position of an id that is not part of a longer one; -1 if there is none. */
+/** The position of an id that is not part of a longer id; -1 if there is none. */
 function textPlaceOf(id: string, text: string): number {
   const isPartOfId = (character: string | undefined): boolean => character !== undefined && /[\w-]/u.test(character)
   for (let at = text.indexOf(id); at >= 0; at = text.indexOf(id, at + 1)) {

@@ -18,7 +18,7 @@ import type { MirrorDocument } from '../write/document.ts'
 import type { Edit, MergePlan } from './plan.ts'
 
 /**
- * The authority of an edit of the file. Any program can write to a file, so it is a document's, unless the person
+ * The authority of edits in the file. Any program can write to a file, so they have a document's authority, unless the person
  * declares that no other program writes to it.
  */
 export type MirrorAuthority = 'document' | 'person'
@@ -29,8 +29,8 @@ export const fileAuthors: Readonly<Record<MirrorAuthority, Author>> = {
 }
 
 /**
- * Whether an edit waits for a person: a document alone may not change another author's statement, nor a pinned belief,
- * nor add an alias that would match everywhere.
+ * Whether an edit waits for a person. A document alone may not change another author's statement or a pinned belief, nor add an
+ * alias that would match everywhere.
  */
 const mustWait = async (
   ports: Ports,
@@ -51,7 +51,7 @@ export type EditCounts = {
   added: number
   retired: number
   conflicts: number
-  /** Edits that began to wait for a person. */
+  /** Edits that now wait for a person. */
   proposed: number
 }
 
@@ -64,13 +64,13 @@ type Target = {
   readonly isAccepted: boolean
 }
 
-/** Carries out a plan: each edit in the store, and its result in the document. */
+/** Carries out a plan: commits each edit to the store and shows the result in the document. */
 export async function applyPlan(
   { ports, user, author, document, isAccepted }: Target,
   { edits, removed, kept }: MergePlan,
 ) {
   const counts: EditCounts = { corrected: 0, added: 0, retired: 0, conflicts: kept.length, proposed: 0 }
-  /** Refused lines, which stay as they are, with the belief that each would change. */
+  /** Refused lines, which do not change, with the belief that each would change. */
   const refused: { readonly block: ItemBlock; readonly stored: Belief | null; readonly reason: string }[] = []
   /** Whether the store changed after the plan was made, so that a new plan is needed. */
   let isStale = false
@@ -113,7 +113,7 @@ type EditCommit = {
   readonly edit: Exclude<Edit, { kind: 'duplicate' | 'known' }>
 }
 
-/** The one place where an edit of the file becomes a change of the store. */
+/** Every edit of the file becomes a change of the store here. */
 async function commitEdit(ports: Ports, { user, author, edit }: EditCommit): Promise<Committed> {
   return change(ports, { user, author, operation: `mirror ${edit.kind}` }, async (at): Promise<Decision<Committed>> => {
     const status = author.actor === 'person' ? 'active' : 'inferred'
@@ -124,7 +124,7 @@ async function commitEdit(ports: Ports, { user, author, edit }: EditCommit): Pro
       const write = await proposal(ports, target, belief, at)
       return { ...write, result: () => ({ outcome: 'waiting', belief: write.changes[0]?.after ?? belief }) }
     }
-    /** Commits the belief, or has it wait for a person. */
+    /** Commits the belief, or stores it for a person to decide. */
     const decide = async (
       outcome: 'added' | 'corrected',
       belief: Belief,
@@ -174,8 +174,8 @@ type NewLine =
   | { readonly outcome: 'added' | 'corrected'; readonly statement: StatedFields; readonly holders: readonly Belief[] }
 
 /**
- * Reads a new line as a statement. An explicit name refers to the belief of that name in the same scope. A
- * name derived from the words of the line gets a number if another belief has it. Changes nothing.
+ * Reads a new line as a statement. An explicit name refers to the belief of that name in the same scope. A name derived from the
+ * words of the line gets a number if another belief has it. Read-only.
  */
 async function readNewLine(
   ports: Pick<Ports, 'store'>,
@@ -204,8 +204,8 @@ async function readNewLine(
 }
 
 /**
- * Retires beliefs whose lines were removed: their history is kept, and undo brings them back. What another author stated
- * is proposed to be retired, as far as more may wait, and its line comes back. Returns how many were retired and proposed.
+ * Retires beliefs whose lines were removed: their history is kept, and undo brings them back. For another author's belief,
+ * proposes to retire it, if more proposals may wait, and restores its line. Returns the numbers of retired and proposed beliefs.
  */
 async function retire(
   ports: Ports,

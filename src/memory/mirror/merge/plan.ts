@@ -13,15 +13,15 @@ export type Edit =
   | {
       readonly kind: 'add'
       readonly fields: ItemFields
-      /** Whether the line itself gives a name, and its section a type. */
+      /** `isNamed`: the line gives a name. `isTyped`: its section gives a type. */
       readonly isNamed: boolean
       readonly isTyped: boolean
     }
-  /** File and store changed the same field. */
+  /** The file and the store changed the same field. */
   | { readonly kind: 'conflict'; readonly current: Belief; readonly fields: ItemFields }
-  /** A second copy of a line, which asks for nothing. */
+  /** A second copy of a line, which changes nothing. */
   | { readonly kind: 'duplicate' }
-  /** A line without its comment whose statement the store contains. */
+  /** A line without an id comment, whose statement the store already contains. */
   | { readonly kind: 'known'; readonly belief: Belief }
 
 export type MergePlan = Awaited<ReturnType<typeof planMerge>>
@@ -32,20 +32,18 @@ type Source = { readonly store: Store; readonly user: string }
 export const isMassRemoval = (gone: number, known: number): boolean =>
   gone >= 2 && (gone * 2 >= known || (gone > 10 && gone * 5 > known))
 
-/**
- * Compares each item of a changed file in three places: the base, the file, and the store. Changes nothing.
- */
+/** Compares three versions of each item of a changed file: those of the base, the file, and the store. Read-only. */
 export async function planMerge({ store, user }: Source, { document, base, isChanged }: OpenFile) {
   const edits: { readonly block: ItemBlock; readonly edit: Edit }[] = []
   /** Items deleted from the file: retired if the store did not change them, kept if it did. */
   const removed: Belief[] = []
   const kept: Belief[] = []
   const items = isChanged ? document.items() : []
-  // A refused edit keeps the id of a superseded belief, and the base has the successor in its place.
+  // After a refused edit, the file contains the id of a superseded belief, and the base contains the successor.
   const currents = new Map<string, Belief | null>()
   for (const id of isChanged ? document.ids() : []) currents.set(id, await currentVersion(store, user, id))
   const present = new Set([...currents].flatMap(([id, current]) => [id, current?.id ?? id]))
-  // The first line of a belief is its own; a copy of it may follow.
+  // The first line with an id is the belief; later ones are copies.
   const baseBlocks = new Map((base?.items() ?? []).toReversed().map((block) => [block.item.id ?? '', block]))
   const known = (await store.getMany(user, [...baseBlocks.keys()])).filter(isMirrored)
   const missing = known.filter(({ id }) => !present.has(id))
@@ -68,7 +66,7 @@ export async function planMerge({ store, user }: Source, { document, base, isCha
   }
   const gone = removed.length + kept.length
   const massRemoval = isMassRemoval(gone, known.length) ? `${gone} of ${known.length} items are gone from it` : null
-  /** `massRemoval` is the reason to stop when so many items are gone that it looks like an accident. */
+  /** `massRemoval`: the reason to stop, if the number of missing items looks like an accident. */
   return { edits, removed, kept, massRemoval }
 }
 
@@ -76,7 +74,7 @@ type PlannedItem = {
   readonly block: ItemBlock
   readonly id: string | null
   readonly isCopy: boolean
-  /** The current belief of the id: itself, or its successor. */
+  /** The current belief for the id: the belief itself, or its successor. */
   readonly current: Belief | null
   readonly base: ItemBlock | null
 }
@@ -100,7 +98,7 @@ async function planItem(
   const versions = revisions.flatMap(({ belief }) => belief ?? [])
   const said = fieldsOfItem(item, section, current ?? versions.at(-1) ?? null)
   const isOld = versions.some((version) => isSameItem(said, fieldsOfBelief(version)))
-  // A changed copy of a line is how people begin a new one.
+  // People begin a new line by changing a copy of another.
   if (isCopy) return isOld ? { kind: 'duplicate' } : add(said)
   const before = base === null ? null : fieldsOfItem(base.item, base.section, current)
   if (before !== null && isSameItem(said, before)) return null
@@ -116,14 +114,14 @@ async function planItem(
   return { kind: isOwn ? 'correct' : 'conflict', current, fields: said }
 }
 
-/** The belief itself, or the one that superseded it, if that one is shown in the files. */
+/** The belief itself or its last successor; null if MEMORY.md may not show it. */
 export async function currentVersion(store: Store, user: string, id: string): Promise<Belief | null> {
   const belief = await store.get(user, id)
   const last = belief === null ? null : await lastSuccessor(store, belief)
   return last !== null && isMirrored(last) ? last : null
 }
 
-/** Programs that rewrite a file may drop the comments: then the same name or statement in the same scope is the same item. */
+/** Programs that rewrite a file may drop the comments. Items are then matched by name or statement in the same scope. */
 function matchByName(items: readonly ItemBlock[], missing: readonly Belief[]): ReadonlyMap<ItemBlock, Belief> {
   const matches = new Map<ItemBlock, Belief>()
   const left = new Set(missing)

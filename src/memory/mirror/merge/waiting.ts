@@ -2,7 +2,7 @@ import type { Belief } from '../../../beliefs/belief.ts'
 import type { Proposal } from '../../change/proposals.ts'
 import type { Store } from '../../ports.ts'
 
-/** An edit of the file that a person has to decide on. The file shows it only once it is accepted. */
+/** An edit of the file that waits for a person's decision. The file does not show it until it is accepted. */
 export type UndecidedEdit = Pick<Proposal, 'proposal' | 'target'>
 
 const everyOne = { limit: 1_000, offset: 0 }

@@ -5,8 +5,8 @@ import { withoutComments } from '../../markdown/without-comments.ts'
 import { type Item, idCommentPattern, parseItem, type Section } from './item.ts'
 
 /**
- * A file is a list of blocks; their `raw` texts joined are the file, byte for byte. Credence writes items, headings of
- * scopes and types, the note about hidden beliefs and the version mark. Everything else is `text`, which belongs to the person.
+ * A file is a list of blocks; joining their `raw` texts gives the file, byte for byte. Credence writes items, headings of scopes
+ * and types, the note about hidden beliefs and the version mark. Everything else is `text`, which belongs to the person.
  */
 export type Block =
   | { readonly kind: 'text'; readonly raw: string }
@@ -14,14 +14,14 @@ export type Block =
   | { readonly kind: 'mark'; readonly raw: string; readonly version: number }
   | { readonly kind: 'scope'; readonly raw: string; readonly scope: string }
   | { readonly kind: 'type'; readonly raw: string; readonly scope: string; readonly type: BeliefType }
-  /** The heading of the inbox: new lines below it belong to no section yet. */
+  /** The heading of the inbox. New lines below it belong to no section yet. */
   | { readonly kind: 'new'; readonly raw: string }
-  /** The heading of the note about beliefs that are not shown, and the note. Up to 0.2, links to files of single scopes. */
+  /** The heading of the note about hidden beliefs, and the note. Until version 0.2: links to files of single scopes. */
   | { readonly kind: 'more'; readonly raw: string }
   | { readonly kind: 'note'; readonly raw: string }
   | ItemBlock
 
-/** Section is null in the inbox and outside of the managed sections. */
+/** `section` is null in the inbox and outside the managed sections. */
 export type ItemBlock = {
   readonly kind: 'item'
   readonly raw: string
@@ -59,7 +59,7 @@ function linesOf(text: string): readonly Line[] {
   return [...text.matchAll(/([^\r\n]*)(\r\n|\n|\r|$)/gu)]
     .filter(([raw]) => raw !== '')
     .flatMap(([raw]) => {
-      // An item appended to a file without a final line end follows the last comment on the same line.
+      // An item that a program appended to a file without a final line end is behind the last comment of that line.
       const comment = raw.indexOf('<!--')
       const glue = comment < 0 ? -1 : raw.slice(comment).search(/-->(?=[-*+] \S)/u)
       const end = comment + glue + '-->'.length
@@ -73,11 +73,11 @@ export function parseBlocks(file: string): readonly Block[] {
   const blocks: Block[] = []
   let ownText = ''
   let currentSection: Section | null = null
-  /** Whether list items are new beliefs here: in a section of ours or the inbox, not below a person's own heading. */
+  /** Whether list items at this point are new beliefs: yes in our sections and the inbox, no below a person's own heading. */
   let takesItems = false
   let isManaged = !lines.some(({ text }) => mark.test(text))
   let place = 0
-  /** Where the search for the end of a fence or comment gave up, so that it is not repeated for every line. */
+  /** The lines up to which no end of a fence or comment was found, so that the search is not repeated for every line. */
   const unclosed = new Map<string, { readonly length: number; readonly until: number }>()
 
   function parseLine({ text, raw }: Line): void {
@@ -116,7 +116,7 @@ export function parseBlocks(file: string): readonly Block[] {
       push({ kind: 'more', raw })
     } else {
       enter(null, false)
-      // A separate block, so that the end of the section before it is the end of a block.
+      // A separate block, so that the section before it ends with a block.
       flush()
       takeText(place + 1)
     }
@@ -144,8 +144,8 @@ export function parseBlocks(file: string): readonly Block[] {
   }
 
   /**
-   * The end of a fenced block or of a comment over several lines that begins here; 0 if it has no end. If it
-   * would swallow one of our lines, it was left open by mistake: no belief may vanish in it.
+   * The end of the fenced block or multi-line comment that begins here; 0 if it has none. If it would include one of our lines,
+   * it was left open by mistake, and no belief may disappear in it.
    */
   function endOfVerbatim({ text }: Line): number {
     const [, fence] = /^ ?(`{3,}(?=[^`]*$)|~{3,})/u.exec(text) ?? []
@@ -195,7 +195,7 @@ export function parseBlocks(file: string): readonly Block[] {
   return blocks
 }
 
-/** The title of a heading without closing marks; empty for one that is too long to be ours. */
+/** The title of a heading without closing marks; empty if it is too long to be ours. */
 const titleOf = (text: string): string =>
   text.length > maxTitleLength ? '' : text.trim().replace(/(?<![ \t])[ \t]+#+$/u, '')
 

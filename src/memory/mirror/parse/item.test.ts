@@ -6,7 +6,7 @@ import { parseDraft } from '../../change/draft.ts'
 import { parseBlocks } from './blocks.ts'
 import { fieldsOfBelief, isSameItem, renderItem } from './item.ts'
 
-/** Pieces that mean something to Markdown, to the file's format, or to the entities it escapes with. */
+/** Pieces with a meaning in Markdown, in the file's format, or in its entities. */
 const piece = fc.oneof(
   fc.constantFrom(
     '\n',

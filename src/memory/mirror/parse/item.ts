@@ -3,9 +3,9 @@ import { universalScope } from '../../../beliefs/scope.ts'
 
 /** One list item of the file: a belief as text. */
 export type Item = {
-  /** Null for a line that was written by hand. */
+  /** Null for a line written by hand. */
   readonly id: string | null
-  /** Null when the line does not begin with a bold name. */
+  /** Null if the line does not begin with a bold name. */
   readonly name: string | null
   readonly content: string
   readonly why: string
@@ -14,7 +14,7 @@ export type Item = {
   readonly scopes: readonly string[] | null
 }
 
-/** The section of an item. Type is null between the heading of a scope and the first heading of a type. */
+/** The section of an item. `type` is null between the heading of a scope and the first heading of a type. */
 export type Section = { readonly scope: string; readonly type: BeliefType | null }
 
 const fieldNames = ['name', 'content', 'why', 'aliases', 'scopes', 'type'] as const
@@ -54,7 +54,7 @@ export const idCommentPattern =
   /[ \t]?<!--[ \t]*credence:(?!(?:mirror|new|topics?)[ \t])([^\s<>]+)((?:[ \t]+[a-z]+)*)[ \t]*-->/u
 
 const detail = /^[-*+] (why|aliases|scopes):(?: |$)/iu
-/** A line of a statement that looks like a detail gets a backslash in front, and one more if it has some. */
+/** A line of a statement that looks like a detail is escaped with a backslash; existing backslashes there get one more. */
 const detailLookalike = /^\\*[-*+] (?:why|aliases|scopes):(?= |$)/iu
 const escapedLookalike = /^\\(\\*[-*+] (?:why|aliases|scopes):(?: |$))/iu
 const boldName = /^\*\*((?:\\[\\*]|\\(?![\\*])|\*(?!\*)|[^*\\])+?)(:?)\*\*(:?)[ \t]?(.*)$/su
@@ -63,7 +63,7 @@ const taskBox = /^\[[ xX]\][ \t]+(?=\S)/u
 /** Reads an item: the text after the bullet, and the indented lines below it. */
 export function parseItem(head: string, below: readonly string[]): Item {
   const comment = idCommentPattern.exec(head)
-  // Only lines written by hand can be tasks; a belief may begin with a box.
+  // Only lines written by hand can be tasks. The text of a belief may begin with a box.
   const said =
     comment === null
       ? head.replace(taskBox, '')
@@ -110,7 +110,7 @@ function splitName(said: string): { readonly name: string | null; readonly first
 export const fieldsOfBelief = (belief: Belief): ItemFields =>
   Object.fromEntries(fieldNames.map((field) => [field, belief[field]])) as ItemFields
 
-/** The fields of an item. A field that neither the item nor its section gives is taken from the item's belief. */
+/** The fields of an item. A field that neither the item nor its section gives keeps the belief's value. */
 export function fieldsOfItem(item: Item, section: Section | null, belief: Belief | null): ItemFields {
   const home = belief === null ? null : homeScope(belief)
   const placed = section?.scope ?? home ?? universalScope
@@ -131,7 +131,7 @@ export const isSameField = (field: keyof ItemFields, one: ItemFields, other: Ite
 export const isSameItem = (a: ItemFields, b: ItemFields): boolean =>
   fieldNames.every((field) => isSameField(field, a, b))
 
-/** Editors strip trailing spaces, and some editors and file systems normalise letters: neither is a change. */
+/** Ignores that editors strip trailing spaces, and that some editors and file systems normalise letters. */
 const comparable = (value: string | readonly string[]): string =>
   JSON.stringify(typeof value === 'string' ? normaliseText(value) : value.map(normaliseText).sort())
 
@@ -143,7 +143,7 @@ const normaliseText = (text: string): string =>
     .join('\n')
     .trim()
 
-/** Merges two versions field by field; null when both changed the same field to different values. */
+/** Merges two versions field by field; null if both changed the same field to different values. */
 export function mergeFields(base: ItemFields, stored: ItemFields, said: ItemFields): ItemFields | null {
   const isChanged = (field: keyof ItemFields, fields: ItemFields): boolean => !isSameField(field, fields, base)
   const clash = fieldNames.some(
@@ -155,9 +155,9 @@ export function mergeFields(base: ItemFields, stored: ItemFields, said: ItemFiel
 }
 
 /**
- * Texts may not contain the beginning of a comment, since ids are in comments, nor a bare carriage return, which some
- * programs take for a line end, nor, in names and lists, a line end. Each is written as the entity that Markdown shows
- * as that character. A text that contains such an entity itself gets one more `amp;`, so that reading reverses writing.
+ * Writes three character sequences as the entities that Markdown shows as those characters: the beginning of a comment, because
+ * ids are in comments; a bare carriage return, which some programs take for a line end; and line ends in names and lists. An
+ * entity that the text itself contains gets one more `amp;`, so that reading reverses writing.
  */
 const entities: Readonly<Record<string, string>> = { 'lt;!--': '<!--', '#13;': '\r', '#10;': '\n' }
 const writtenEntity = /&((?:amp;)*)(lt;!--|#13;|#10;)/gu
@@ -180,7 +180,7 @@ const splitList = (line: string): readonly string[] =>
     .map(([part]) => unescapeText(part.trim().replace(/\\([\\,])/gu, '$1')))
     .filter((text) => text.trim() !== '')
 
-/** Ids have no spaces but may be anything else; in a comment they must not end it, nor look like another of ours. */
+/** An id may contain anything except spaces. In a comment, it must not end it or look like another comment of ours. */
 export const escapeId = (id: string): string =>
   encodeURIComponent(id)
     .replaceAll('--', '-%2D')
@@ -190,7 +190,7 @@ function unescapeId(text: string): string | null {
   try {
     return decodeURIComponent(text)
   } catch {
-    // A stray percent sign: the comment is not ours.
+    // Invalid percent encoding: the comment is not ours.
     return null
   }
 }

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { type BigIntStats, closeSync, constants, fstatSync, lstatSync, openSync, readFileSync } from 'node:fs'
 import { codeOf } from '../../../files/leftovers.ts'
 
-/** A file of the mirror as it is on disk. A file that cannot be read is not an empty file: nothing follows from it. */
+/** A file of the mirror as it is on disk. An unreadable file is not treated as an empty one. */
 export type FileRead =
   | { readonly kind: 'missing' }
   | ({ readonly kind: 'read' } & LiveFile)
@@ -15,14 +15,14 @@ export type LiveFile = {
   readonly mode: number
 }
 
-/** No memory file is nearly as long. */
+/** Max bytes of a file. Memory files are much shorter. */
 const maxFileLength = 4 * 1024 * 1024
 
 export const contentHashOf = (content: string | Uint8Array): string => hash('sha256', content, 'base64url')
 
 const signatureOf = ({ size, mtimeNs, ctimeNs, ino }: BigIntStats): string => [size, mtimeNs, ctimeNs, ino].join(':')
 
-/** Changes whenever the file does, without reading it; null if there is no plain file. */
+/** Changes whenever the file does, without reading it; null if there is no regular file. */
 export function signatureAt(path: string): string | null {
   const stats = lstatSync(path, { bigint: true, throwIfNoEntry: false })
   return stats?.isFile() ? signatureOf(stats) : null
@@ -68,7 +68,7 @@ function readPlain(path: string, seen: BigIntStats): FileRead {
   }
 }
 
-/** The text with its byte order mark, if it has one; null when it is not UTF-8. */
+/** The text with its byte order mark, if it has one; null if it is not UTF-8. */
 export function decode(bytes: Uint8Array): string | null {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)

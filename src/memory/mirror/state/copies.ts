@@ -7,7 +7,7 @@ import { escapeId } from '../parse/item.ts'
 import { MirrorDocument } from '../write/document.ts'
 import { type MirrorPaths, mirrorFile, namesIn, readIfPresent, writeRecord } from './state.ts'
 
-/** Older versions are kept to distinguish an editor that saves an old copy from one that deletes lines. */
+/** Older versions distinguish an editor that saves an old copy from one that deletes lines. */
 const maxBases = 20
 const maxBytes = 1_000_000
 
@@ -22,17 +22,17 @@ const versionsIn = (directory: string): readonly number[] =>
 
 const versionsOf = ({ bases }: MirrorPaths): readonly number[] => versionsIn(join(bases, mirrorFile))
 
-/** The text of one version, or of the newest; null when it is not stored. */
+/** The text of one version, by default the newest; null if it is not stored. */
 export function loadBase(paths: MirrorPaths, version = versionsOf(paths)[0]): MirrorDocument | null {
   const text = version === undefined ? null : readIfPresent(baseFile(paths, version))
   return text === null ? null : new MirrorDocument(text)
 }
 
-/** The text that a changed file was made from: the version it names, or the newest when it names none. */
+/** The base of a changed file: the version it names, or the newest if it names none. */
 export const baseOf = (paths: MirrorPaths, text: string): MirrorDocument | null =>
   loadBase(paths, new MirrorDocument(text).version() || undefined)
 
-/** Keeps the text that store and file agree on. Own lines that are gone from it leave the older versions too. */
+/** Stores the text that store and file agree on. Removes the person's lines that it lacks from older versions too. */
 export function saveBase(paths: MirrorPaths, document: MirrorDocument, text: string): void {
   const own = new Set(document.ownLines({ withNewItems: true }))
   const before = loadBase(paths)?.ownLines({ withNewItems: true }) ?? []
@@ -49,14 +49,14 @@ export function saveBase(paths: MirrorPaths, document: MirrorDocument, text: str
   }
 }
 
-/** Secrets in lines that are no beliefs stay in the person's file and are not copied. Lines stay lines. */
+/** Masks secrets in the person's own lines: they stay in the file but are not copied. Line ends do not change. */
 const withoutSecrets = (text: string, own: ReadonlySet<string>): string => {
   const hidden = maskSecrets(text)
   if (hidden === text) return text
   return text.replace(/[^\r\n]+/gu, (line, at: number) => (own.has(line) ? hidden.slice(at, at + line.length) : line))
 }
 
-/** Keeps a save of another program that cannot be merged, in a separate file next to MEMORY.md. */
+/** Stores a save of another program that cannot be merged, in a separate file next to MEMORY.md. */
 export function writeConflictFile({ dir }: MirrorPaths, at: Date, content: Buffer): void {
   const stamp = at.toISOString().replace(/[-:.]/gu, '')
   for (let attempt = 1; ; attempt += 1) {
@@ -74,7 +74,7 @@ export function writeConflictFile({ dir }: MirrorPaths, at: Date, content: Buffe
 export const conflictFiles = ({ dir }: MirrorPaths): readonly string[] =>
   readdirSync(dir).filter((name) => /^MEMORY\.conflict-.*\.md$/u.test(name))
 
-/** Removes forgotten beliefs from every stored version, and the conflict files that have one. */
+/** Removes forgotten beliefs from every stored version, and deletes the conflict files that contain one. */
 export function forgetInCopies(paths: MirrorPaths, ids: readonly string[]): void {
   for (const path of versionsOf(paths).map((version) => baseFile(paths, version))) {
     const document = new MirrorDocument(readIfPresent(path) ?? '')
@@ -89,8 +89,8 @@ export function forgetInCopies(paths: MirrorPaths, ids: readonly string[]): void
 }
 
 /**
- * Removes the records that version 0.2 kept of other files than MEMORY.md, and these files if they were not edited: the
- * store has their beliefs. An edited one is the person's own file from now on.
+ * Removes the records that version 0.2 kept for files other than MEMORY.md. Also removes those files if they were not edited,
+ * because the store has their beliefs; an edited one is the person's own file from now on.
  */
 export function removeOldRecords({ dir, state, bases }: MirrorPaths): void {
   for (const name of namesIn(bases).filter((one) => one !== mirrorFile)) {

@@ -9,7 +9,7 @@ import { MirrorDocument } from '../write/document.ts'
 
 export const mirrorFile = 'MEMORY.md'
 
-/** Where a mirror keeps its records. */
+/** The paths of a mirror's records. */
 export type MirrorPaths = ReturnType<typeof mirrorPaths>
 
 export function mirrorPaths(dir: string) {
@@ -19,9 +19,9 @@ export function mirrorPaths(dir: string) {
     file: join(dir, mirrorFile),
     state,
     lock: join(state, 'lock'),
-    /** The texts last written: the bases of the merge. */
+    /** The texts that were last written: the bases of the merge. */
     bases: join(state, 'bases'),
-    /** The previous MEMORY.md, for the moment in which the new one takes its place. */
+    /** The previous MEMORY.md, while the new one is put in place. */
     replaced: join(state, 'replaced.md'),
   } as const
 }
@@ -29,7 +29,7 @@ export function mirrorPaths(dir: string) {
 const mirrorState = z.object({
   format: z.literal(2),
   user: z.string(),
-  /** The version that was written last. The file has the number of its version. */
+  /** The number of the version that was last written. MEMORY.md contains the number of its version too. */
   version: z.number(),
   /** Number of the last journal event that the file shows. */
   watermark: z.number(),
@@ -43,7 +43,7 @@ const mirrorState = z.object({
       file: z.string(),
       reason: z.string(),
       since: z.string(),
-      /** The signature of MEMORY.md when it was held. */
+      /** The signature of MEMORY.md when the sync stopped because of it. */
       signature: z.string(),
     })
     .nullable(),
@@ -51,12 +51,12 @@ const mirrorState = z.object({
   refused: z.array(z.object({ file: z.string(), line: z.number(), reason: z.string() })),
 })
 export type MirrorState = z.infer<typeof mirrorState>
-/** Why the mirror stops until a person repairs the file. */
+/** The reason why the mirror stops until a person repairs the file. */
 export type HeldMirror = NonNullable<MirrorState['held']>
 
 const stateFile = ({ state }: MirrorPaths): string => join(state, 'mirror.json')
 
-/** Null when there is no mirror; `damaged` when its records cannot be read. */
+/** Null if there is no mirror; `damaged` if its records cannot be read. */
 export function loadState(paths: MirrorPaths): MirrorState | 'damaged' | null {
   const text = readIfPresent(stateFile(paths))
   if (text === null) return null
@@ -64,18 +64,18 @@ export function loadState(paths: MirrorPaths): MirrorState | 'damaged' | null {
   return parsed.success ? parsed.data : 'damaged'
 }
 
-/** Need not survive a power cut: without it the state is rebuilt from the file, and nothing counts as removed. */
+/** May be lost in a power cut: the state is then rebuilt from the file, and nothing counts as removed. */
 export const saveState = (paths: MirrorPaths, state: MirrorState): void =>
   writeRecord(paths, stateFile(paths), JSON.stringify(state))
 
-/** Makes the next sync compare the file with the whole store, as after the store was replaced. */
+/** Makes the next sync compare the file with the whole store, for use after the store was replaced. */
 export function showAllAgain(dir: string): void {
   const paths = mirrorPaths(dir)
   const state = loadState(paths)
   if (state !== null && state !== 'damaged') saveState(paths, { ...state, watermark: 0 })
 }
 
-/** The state of a new mirror, or of one whose records are lost: then the file shows whether it is ours. */
+/** The state of a new mirror, or of one whose records are lost. The file shows whether it is ours. */
 export function rebuildState({ file }: MirrorPaths, user: string): MirrorState {
   const live = readLiveFile(file)
   const document = live.kind === 'read' ? new MirrorDocument(live.text) : null
@@ -88,14 +88,14 @@ export function rebuildState({ file }: MirrorPaths, user: string): MirrorState {
   return { format: 2, user, version: version ?? 0, watermark: 0, syncedAt: null, files, ...nothing }
 }
 
-/** Writes a record whole or not at all; it need not survive a power cut. */
+/** Writes a record completely or not at all. It may be lost in a power cut. */
 export function writeRecord({ dir }: Pick<MirrorPaths, 'dir'>, path: string, content: string, mode = 0o600): void {
   const temporary = join(dirname(ownPath(dir, path)), leftoverName('tmp', basename(path)))
   try {
     writeFileSync(temporary, content, { flag: 'wx', mode })
     renameSync(temporary, path)
   } catch (error) {
-    // On a full disk a part of it may be there, with text that is being forgotten.
+    // A full disk may leave a part of it, with text that is being forgotten.
     rmSync(temporary, { force: true })
     throw error
   }
@@ -103,5 +103,5 @@ export function writeRecord({ dir }: Pick<MirrorPaths, 'dir'>, path: string, con
 
 export const readIfPresent = (path: string): string | null => ifPresent(() => readFileSync(path, 'utf8'))
 
-/** Empty when there is no such directory. */
+/** The names in a directory; empty if there is no such directory. */
 export const namesIn = (directory: string): readonly string[] => ifPresent(() => readdirSync(directory)) ?? []

@@ -30,7 +30,7 @@ export class MirrorDocument {
     return this.#blocks
   }
 
-  /** In the order of the file. */
+  /** The items in the order of the file. */
   items(): readonly ItemBlock[] {
     return this.#blocks.filter((block) => block.kind === 'item')
   }
@@ -39,12 +39,12 @@ export class MirrorDocument {
     return this.items().flatMap(({ item }) => item.id ?? [])
   }
 
-  /** The version this text was made from; null when the mark is missing. */
+  /** The version this text was made from; null if the mark is missing. */
   version(): number | null {
     return this.#blocks.find((block) => block.kind === 'mark')?.version ?? null
   }
 
-  /** The lines of the person's own text, without empty ones; `withNewItems`: and of items that are no beliefs yet. */
+  /** The non-empty lines of the person's own text. `withNewItems`: also those of items that are not beliefs yet. */
   ownLines({ withNewItems = false } = {}): readonly string[] {
     return this.#blocks
       .filter((block) => block.kind === 'text' || (withNewItems && block.kind === 'item' && block.item.id === null))
@@ -52,7 +52,7 @@ export class MirrorDocument {
       .filter((line) => line.trim() !== '')
   }
 
-  /** How many list items, at any depth, are in the person's own text. Items in fenced code do not count. */
+  /** The number of list items, at any depth, in the person's own text, without those in fenced code. */
   countOwnItems(): number {
     let fence: string | null = null
     let count = 0
@@ -65,7 +65,7 @@ export class MirrorDocument {
     return count
   }
 
-  /** The text of the file; `instead` gives other beliefs in the place of some items. */
+  /** The text of the file. `instead`: beliefs to show in place of some items. */
   render(instead: ReadonlyMap<ItemBlock, Belief> = new Map()): string {
     const rawOf = (block: Block): string => {
       const belief = block.kind === 'item' ? instead.get(block) : undefined
@@ -79,7 +79,7 @@ export class MirrorDocument {
     return splitLines(before.map(({ raw }) => raw).join('')).length
   }
 
-  /** Writes a belief in the place of an item, or in its own section when that is another one; never a second time. */
+  /** Replaces an item with a belief, in the belief's section. If the document already shows the belief, removes the item. */
   replace(block: ItemBlock, belief: Belief): void {
     const { section, inInbox, item } = block
     if (item.id !== belief.id && this.ids().includes(belief.id)) {
@@ -98,7 +98,7 @@ export class MirrorDocument {
     this.#blocks[this.#placeOf(block)] = { ...this.#itemBlock(belief, end), section }
   }
 
-  /** Removes an item, and the headings above it when nothing is left below them. */
+  /** Removes an item, and the headings above it if nothing is left below them. */
   remove(block: ItemBlock): void {
     const at = this.#placeOf(block)
     this.#blocks.splice(at, 1)
@@ -111,7 +111,7 @@ export class MirrorDocument {
     return at
   }
 
-  /** Adds items at the end of their sections, which are created if missing. */
+  /** Adds items at the end of their sections, and creates missing sections. */
   insert(beliefs: readonly Belief[]): void {
     const groups = Map.groupBy(beliefs, (belief) => `${belief.type} ${homeScope(belief)}`)
     for (const [first, ...others] of groups.values())
@@ -148,7 +148,7 @@ export class MirrorDocument {
   setVersion(version: number): void {
     const at = this.#blocks.findIndex(({ kind }) => kind === 'mark')
     if (at >= 0) {
-      // Only the number changes, so that spaces and line end stay.
+      // Changes only the number, so that spaces and line end stay.
       this.#blocks[at] = { kind: 'mark', raw: this.#raw(at).replace(/\d+/u, String(version)), version }
       return
     }
@@ -157,7 +157,7 @@ export class MirrorDocument {
     this.#insertApart(first < 0 ? this.#blocks.length : first, [{ kind: 'mark', raw, version }])
   }
 
-  /** Sets the line, in its own section, that points to the beliefs that the file does not show; null removes it. */
+  /** Writes the section with the note about beliefs that the file does not show; null removes it. */
   setNote(text: string | null): void {
     const note: Block[] =
       text === null ? [] : [{ kind: 'note', raw: `- ${text} <!-- credence:topic more -->${this.#eol}` }]
@@ -175,7 +175,7 @@ export class MirrorDocument {
     if (text === null) this.#dropEmptyHeading('more', heading + 1)
   }
 
-  /** Makes sure that the file ends with the inbox. */
+  /** Adds the inbox at the end of the file if it is missing. */
   ensureInbox(): void {
     if (this.#blocks.some(({ kind }) => kind === 'new')) return
     this.#insertApart(this.#blocks.length, parseBlocks(newSection.replaceAll('\n', this.#eol)))
@@ -192,7 +192,7 @@ export class MirrorDocument {
     return this.#blocks[at]?.raw ?? ''
   }
 
-  /** Types have an order within the section of a scope. */
+  /** The position for the heading of a type; types have an order within the section of a scope. */
   #placeOfType(section: number, type: BeliefType): number {
     const end = this.#endOfSection(section)
     const rank = (one: BeliefType): number => beliefTypes.indexOf(one)
@@ -214,7 +214,7 @@ export class MirrorDocument {
     return closing >= 0 ? closing : this.#blocks.length
   }
 
-  /** A section ends at the next heading of ours, or at a person's own heading of the same or a higher level. */
+  /** A section ends at our next heading, or at a person's own heading of the same or a higher level. */
   #endOfSection(section: number): number {
     const end = this.#blocks.findIndex(
       ({ kind, raw }, at) =>
@@ -224,7 +224,7 @@ export class MirrorDocument {
     return end >= 0 ? end : this.#blocks.length
   }
 
-  /** Removes the last heading of a kind before a position if only blank lines are below it. Returns the new position. */
+  /** Removes the last heading of a kind before a position if only blank lines follow it. Returns the new position. */
   #dropEmptyHeading(kind: 'type' | 'scope' | 'more', before: number): number {
     const at = this.#blocks.findLastIndex((block, index) => index < before && block.kind === kind)
     if (at < 0) return before
@@ -256,7 +256,7 @@ export class MirrorDocument {
     this.#blocks.splice(at, 0, ...end, ...blocks)
   }
 
-  /** The end of the text before a block: enough to see whether an empty line is there. */
+  /** The end of the text before a block, long enough to show whether there is an empty line. */
   #before(at: number): string {
     return this.#blocks
       .slice(Math.max(0, at - 3), at)

@@ -26,8 +26,8 @@ const note =
 export const isMirrored = (belief: Belief): boolean => isCurrent(belief) && belief.agent === null
 
 /**
- * Shows the beliefs of the store in the document, as many as fit. `left` are refused lines, which stay as they are, each in
- * the place of the belief that it would change.
+ * Shows the beliefs of the store in the document, as many as fit. `left`: the refused lines, which do not change; each is shown
+ * in place of the belief that it would change.
  */
 export async function showBeliefs(
   store: Store,
@@ -54,8 +54,8 @@ export async function showBeliefs(
 }
 
 /**
- * The beliefs that fit: first the pinned ones, then those that are part of every context, then the latest. The choice
- * does not depend on the beliefs that the document shows now, so that a second sync changes nothing.
+ * The beliefs that fit: first the pinned ones, then those that are part of every context, then the latest. The choice does not
+ * depend on the beliefs that the document already shows, so that a second sync changes nothing.
  */
 async function chooseShown(store: Store, user: string, document: MirrorDocument, left: readonly ItemBlock[]) {
   const { beliefs, isAll } = await candidates(store, user)

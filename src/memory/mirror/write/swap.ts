@@ -25,37 +25,37 @@ import { baseOf } from '../state/copies.ts'
 import { type MirrorPaths, mirrorFile } from '../state/state.ts'
 import { MirrorDocument } from './document.ts'
 
-/** A program that opened a file before it was replaced has this long to write to it. */
+/** How long a program that opened a file before it was replaced may take to write to it. */
 export const settleMs = 60
 
 /**
- * A file that a new version replaced. Another program may have saved it between our reading and our writing, or may have
- * it open and still write to it. It has no name any more and is kept open, so that it can be read again.
+ * A file that was replaced by a new version. Another program may have saved it between our reading and our writing, or may still
+ * have it open and write to it. The file has no name any more, but is kept open so that it can be read again.
  */
 type ReplacedFile = { readonly descriptor: number; readonly at: number; seen: string }
 
-/** By directory. */
+/** The replaced files of each directory. */
 const replacedFiles = new Map<string, readonly ReplacedFile[]>()
 
 export const hasReplaced = ({ dir }: MirrorPaths): boolean => replacedFiles.has(dir)
 
-/** The replaced files, each with its late save if it has one. One whose process died has no descriptor. */
+/** The replaced files, each with its late save, if any. A file left by a killed process has no descriptor. */
 export function readReplaced(paths: MirrorPaths) {
   const open = (replacedFiles.get(paths.dir) ?? []).map((file) => ({ file, late: lateSave(file) }))
   const left = ifPresent(() => readFileSync(ownPath(paths.dir, paths.replaced)))
   if (left === null) return open
-  // The process died while it replaced the file: before the new one was in place, or after.
+  // The process was killed while it replaced the file: before the new one was in place, or after.
   if (linkIn(paths.replaced, ownPath(paths.dir, paths.file))) {
     rmSync(paths.replaced)
     return open
   }
   const text = decode(left) ?? ''
-  // A file without a version was created by another program while there was none.
+  // Another program created a file without a version while ours was not in place.
   const seen = new MirrorDocument(text).version() === null ? '' : (baseOf(paths, text)?.render() ?? null)
   return [...open, { file: null, late: text === seen ? null : { seen, bytes: left } }]
 }
 
-/** An emptied file is about to be written. */
+/** An empty file is no save: a program is about to write it. */
 function lateSave({ descriptor, seen }: ReplacedFile): LateSave | null {
   const buffer = Buffer.alloc(fstatSync(descriptor).size)
   const bytes = buffer.subarray(0, readSync(descriptor, buffer, 0, buffer.length, 0))
@@ -99,7 +99,7 @@ export async function replaceFile(paths: MirrorPaths, live: LiveFile | null, con
       try {
         isInPlace = linkIn(draft, path)
       } catch (error) {
-        // Without the old file there would be none until the next sync.
+        // Otherwise there would be no file until the next sync.
         if (isAside && succeeds('EEXIST', () => linkSync(aside, path))) rmSync(aside)
         throw error
       }
@@ -109,7 +109,7 @@ export async function replaceFile(paths: MirrorPaths, live: LiveFile | null, con
         rmSync(draft, { force: true })
         syncDirectoryNow(paths.dir)
         const signature = signatureAt(path) ?? ''
-        // Another program may have written to it already; an empty signature has it read again.
+        // Another program may have written to it already. An empty signature makes the next sync read it again.
         return signature.startsWith(`${Buffer.byteLength(content)}:`) ? signature : ''
       }
     }
@@ -131,14 +131,14 @@ async function writeToDisk(path: string, content: string, mode: number): Promise
   try {
     writeFileSync(descriptor, content)
     if (mode !== 0o600) fchmodSync(descriptor, mode)
-    // Asynchronous, so that a program that makes many changes in a row still handles its events.
+    // Asynchronous, so that a program that makes many changes in a row can still handle its events.
     await promisify(fsync)(descriptor)
   } finally {
     closeSync(descriptor)
   }
 }
 
-/** False when there is a file already. */
+/** False if the file already exists. */
 function linkIn(draft: string, path: string): boolean {
   try {
     return succeeds('EEXIST', () => linkSync(draft, path))

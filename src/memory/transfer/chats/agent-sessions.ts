@@ -15,12 +15,12 @@ import {
   turnsOf,
 } from './chat.ts'
 
-/** Reads the objects of one file in their order. Throws a MemoryError `invalid` for one that is not of the format. */
+/** Reads the objects of one file in order. Throws a MemoryError `invalid` for an object in another format. */
 export type ChatReader = (value: JsonObject) => readonly ChatTurn[]
 
 const ownText = (texts: readonly string[]): string => texts.filter(isSaidByPerson).join('\n\n')
 
-/** Transcripts of Claude Code, `~/.claude/projects/<directory>/<session>.jsonl`. What subagents do is left out. */
+/** Transcripts of Claude Code, `~/.claude/projects/<directory>/<session>.jsonl`. Messages of subagents are left out. */
 export const claudeCode = (): ChatReader => (line) => {
   const { type, message, uuid, sessionId, cwd, timestamp } = line
   if ((type !== 'user' && type !== 'assistant') || !isObject(message)) return []
@@ -61,7 +61,7 @@ export function codex(): ChatReader {
       case 'message': {
         const texts = textsIn(item.content, ['input_text', 'output_text', 'text'])
         if (item.role === 'assistant') return turnsOf(place, [{ role: 'assistant', text: texts.join('\n\n'), id }])
-        // The file AGENTS.md comes as a message of the user, too.
+        // Codex stores the file AGENTS.md as a message of the user, too.
         const own = texts.filter((text) => !/^# AGENTS\.md instructions\b/u.test(text))
         return item.role === 'user' ? turnsOf(place, [{ role: 'user', text: ownText(own), id }]) : []
       }
@@ -117,8 +117,8 @@ export function openclaw(): ChatReader {
 }
 
 /**
- * Sessions of Gemini CLI, `~/.gemini/tmp/<project>/chats/session-….jsonl`, and the `.json` of earlier versions. A message
- * is written again when its tools have ended.
+ * Sessions of Gemini CLI, `~/.gemini/tmp/<project>/chats/session-….jsonl`, and the `.json` of earlier versions. Gemini CLI writes
+ * a message again when its tools have finished.
  */
 export function gemini(file: string): ChatReader {
   const project = dirname(dirname(file))
@@ -155,7 +155,7 @@ export const opencode = (): ChatReader => (message) => {
   const { role, parts, id: given, session, directory, at } = message
   if (role !== 'user' && role !== 'assistant') return []
   const place = { host: 'opencode', session: stringIn(session), at: timeIn(at), directory: stringIn(directory) }
-  // Synthetic parts are the context of plugins.
+  // Synthetic parts are context that plugins add.
   const texts = textsIn(
     objectsIn(parts).filter(({ synthetic }) => synthetic !== true),
     ['text'],
@@ -191,7 +191,7 @@ export function cursor(file: string): ChatReader {
   }
 }
 
-/** Cursor puts a prompt between tags, and the time and other context before it. */
+/** Cursor writes a prompt between tags, and writes the time and other context before it. */
 function withoutCursorTags(text: string): string {
   const start = text.indexOf('<user_query>')
   const end = text.indexOf('</user_query>', start)
@@ -200,7 +200,7 @@ function withoutCursorTags(text: string): string {
 
 const slugOf = (name: string): string => name.replace(/[^a-z0-9]+/gi, '-').replace(/^-+|-+$/g, '')
 
-/** The directory whose path Cursor writes as `home-ana-my-project`; null if there is none. */
+/** The directory whose path Cursor writes as `home-ana-my-project`; null if it does not exist. */
 function directoryOfSlug(slug: string, parent = '/'): string | null {
   for (const name of directoriesIn(parent)) {
     const own = slugOf(name)

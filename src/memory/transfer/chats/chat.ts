@@ -17,11 +17,11 @@ export const chatFormats = [
 ] as const
 export type ChatFormat = (typeof chatFormats)[number]
 
-/** A turn of a file, and the working directory of the conversation, if the file records it. */
+/** A turn in a file, and the working directory of the conversation, if the file records it. */
 export type ChatTurn = {
   readonly turn: HeardTurn
   readonly directory: string | null
-  /** For one half of a tool step, whose id is the message id. */
+  /** Set for one half of a tool step. The message id is the id of the step. */
   readonly step?: 'call' | 'result' | undefined
 }
 
@@ -29,7 +29,7 @@ export const objectsIn = (value: unknown): readonly JsonObject[] => (Array.isArr
 
 export const stringIn = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null)
 
-/** A time as ISO 8601, with the UTC offset of a text: of a text, of seconds or of milliseconds; null if it is none. */
+/** A time as ISO 8601, from a text (whose UTC offset is kept), from seconds or from milliseconds; null if it is invalid. */
 export function timeIn(value: unknown): string | null {
   const time = typeof value === 'number' ? new Date(value < 1e11 ? value * 1_000 : value) : new Date(String(value))
   return value === null || value === undefined || Number.isNaN(time.getTime())
@@ -37,7 +37,7 @@ export function timeIn(value: unknown): string | null {
     : withOffset(time.toISOString(), offsetIn(String(value)))
 }
 
-/** The texts of a content that is one text, or a list of parts with texts. */
+/** The texts of a message content, which is one text or a list of parts. */
 export function textsIn(content: unknown, types: readonly string[]): readonly string[] {
   if (typeof content === 'string') return [content]
   return objectsIn(content).flatMap(({ type, text }) =>
@@ -58,7 +58,7 @@ type Place = {
   readonly directory?: string | null
 }
 
-/** Turns of one record, those without a text left out. */
+/** The turns of one record that have a text. */
 export const turnsOf = (
   { host, session, at, directory = null }: Place,
   said: readonly ChatPart[],
@@ -92,16 +92,16 @@ export const stepHalf = (step: 'call' | 'result', id: unknown, text: string): Ch
 export const toolCall = (name: unknown, input: unknown): string =>
   `${typeof name === 'string' ? name : 'tool'} ${typeof input === 'string' ? input : (JSON.stringify(input) ?? '')}`
 
-/** The answer of a tool: a text, or a list of parts with texts. */
+/** The result of a tool: a text, or a list of parts with texts. */
 export const toolResult = (content: unknown): string =>
   textsIn(content, ['text', 'input_text', 'output_text']).join('\n\n')
 
-/** A longer step loses its middle: it is a file or a log, which is stored elsewhere. */
+/** Max characters of a step. Longer ones are cut in the middle: they are files or logs, which are stored elsewhere. */
 const maxStepLength = 4_000
 
 /**
- * Joins the call of a tool and its result to one turn, so that a step is the same turn whether a hook or an import stores
- * it. Calls of Credence are left out with their results: an answer of the memory is not stored again.
+ * Joins a tool call and its result into one turn, so that hooks and imports store the same turn for a step. Calls of Credence are
+ * left out with their results, so that an answer of the memory is not stored again.
  */
 export class StepJoiner {
   /** Calls without a result so far, by id; null for a call of Credence. */

@@ -2,8 +2,8 @@ import { isObject, type JsonObject } from '../../../json.ts'
 import { type ChatTurn, objectsIn, stringIn, textsIn, timeIn, toolCall, toolResult, turnsOf } from './chat.ts'
 
 /**
- * A conversation of the export of ChatGPT: a tree of messages, of which the branch that was shown last is read, from
- * `current_node` up to the root.
+ * A conversation of a ChatGPT export, which is a tree of messages. Reads the branch that was shown last, from `current_node` up
+ * to the root.
  */
 export function chatgptConversation(conversation: JsonObject): readonly ChatTurn[] {
   const mapping = isObject(conversation.mapping) ? conversation.mapping : {}
@@ -24,7 +24,7 @@ export function chatgptConversation(conversation: JsonObject): readonly ChatTurn
     const role = isObject(author) ? author.role : null
     if (role !== 'user' && role !== 'assistant' && role !== 'tool') return []
     const at = timeIn(message.create_time) ?? began
-    // What the assistant sends to a tool is a step of the tool.
+    // A message from the assistant to a tool is a step of the tool.
     const isStep = role === 'assistant' && stringIn(message.recipient) !== null && message.recipient !== 'all'
     return turnsOf({ host: 'chatgpt', session, at }, [
       { role: isStep ? 'tool' : role, text: chatgptText(content), id: stringIn(id) },
@@ -32,7 +32,7 @@ export function chatgptConversation(conversation: JsonObject): readonly ChatTurn
   })
 }
 
-/** Old exports have no `current_node`, and it may be missing: then the last child of the last child, from the root. */
+/** The last message of the branch that was shown last: `current_node`, or else the last child of each, from the root. */
 function leafOf({ current_node: current }: JsonObject, mapping: JsonObject): string | null {
   const named = stringIn(current)
   if (named !== null && Object.hasOwn(mapping, named)) return named

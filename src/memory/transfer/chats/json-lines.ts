@@ -24,7 +24,7 @@ const fields: Readonly<Record<string, { isValid: (given: unknown) => boolean; al
   scope: { isValid: (given) => typeof given === 'string', allowed: 'a scope such as project:ledger' },
 }
 
-/** Fields that are not read. */
+/** Fields that are ignored. */
 export const unknownFields = (value: JsonObject): readonly string[] =>
   Object.keys(value).filter((field) => field !== 'text' && field !== 'origin' && !Object.hasOwn(fields, field))
 
@@ -39,7 +39,7 @@ export function turnOfLine(value: JsonObject): HeardTurn {
     if (!isValid(given)) throw wrongField(field, given, allowed)
     turn[field] = field === 'scope' ? parseScope(String(given)) : given
   }
-  // A line cannot claim that a document or a tool speaks for the person.
+  // A line must not present the words of a document or a tool as the person's.
   if ((origin ?? 'person') !== 'person') turn.origin = 'document'
   // Each field has been checked above.
   return turn as HeardTurn

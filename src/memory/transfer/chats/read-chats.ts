@@ -10,21 +10,21 @@ import { type ChatFormat, type ChatTurn, StepJoiner } from './chat.ts'
 import { chatgptConversation, claudeConversation } from './exports.ts'
 import { turnOfLine, unknownFields } from './json-lines.ts'
 
-/** An item of a file, in its order. `bytes` is how much of the file has been read. */
+/** An item of a file, in the order of the file. `bytes`: how much of the file has been read. */
 export type ChatItem =
   | (ChatTurn & { readonly kind: 'turn'; readonly line: number; readonly bytes: number })
   | { readonly kind: 'problem'; readonly line: number; readonly bytes: number; readonly reason: string }
-  /** A field that is not read. */
+  /** A field that is ignored. */
   | { readonly kind: 'unknown field'; readonly line: number; readonly bytes: number; readonly field: string }
 
-/** A conversation with more bytes is not read. */
+/** Max bytes of a conversation; longer ones are not read. */
 const maxConversationLength = 256 * 1024 * 1024
-/** How much of a file is looked at to recognise it. */
+/** Max bytes of a file that are read to recognise it. */
 const openingBytes = 1 << 20
 
 /**
- * Recognises the program that wrote a file by the file's contents; null when it is none of the known programs, `damaged` when no line
- * at its beginning is JSON. Of an archive the conversations in it decide, which is seen when it is read.
+ * Recognises the program that wrote a file by its contents; null if it is none of the known programs, `damaged` if no line at the
+ * beginning is JSON. The conversations in an archive are recognised when they are read.
  */
 export function recogniseChats(file: string): ChatFormat | 'zip' | 'export' | 'damaged' | null {
   // Opening a database with `fs` would drop the locks that SQLite has on it in this process.
@@ -67,13 +67,13 @@ function formatOf(lines: readonly JsonObject[]): ChatFormat | null {
   return has((line) => typeof line.text === 'string' && unknownFields(line).length === 0) ? 'jsonl' : null
 }
 
-/** A JSON object of a file, or the reason why there is none at this place. */
+/** A JSON object of a file, or the reason why there is none at this position. */
 type FileObject = { readonly line: number; readonly bytes: number } & (
   | { readonly value: JsonObject }
   | { readonly reason: string }
 )
 
-/** By the format of a file, given its path. */
+/** The reader for each format, given the path of the file. */
 const readers: Readonly<Record<ChatFormat | 'export', (file: string) => ChatReader>> = {
   'claude-code': claudeCode,
   codex,
@@ -172,7 +172,7 @@ async function* objectsInList(chunks: AsyncIterable<Buffer>): AsyncGenerator<Fil
   yield* endOf(objects, bytes)
 }
 
-/** The conversations in the archive of an export. */
+/** The conversations in an export archive. */
 async function* objectsInArchive(file: string): AsyncGenerator<FileObject> {
   const isWanted = (name: string): boolean => /(?:^|\/)conversations(?:-\d+)?\.json$/u.test(name)
   const lists = new Map<string, JsonObjects>()
@@ -208,7 +208,7 @@ function* endOf({ unfinished }: JsonObjects, bytes: number): Generator<FileObjec
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
-/** The object of a line; null for an empty line, and a text for a line that has none. */
+/** The object of a line; null for an empty line, and the problem as a text for an invalid one. */
 function objectOfLine(bytes: Uint8Array, isFirst: boolean): JsonObject | string | null {
   let text: string
   try {

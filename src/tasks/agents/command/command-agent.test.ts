@@ -32,7 +32,7 @@ const messagesOf = async (
   return entries.flatMap((entry) => (entry.type === 'message' ? [entry.message] : []))
 }
 
-/** Prints its arguments, its standard input, its folder and its environment. */
+/** Prints its arguments, its standard input, its working directory and its environment. */
 const mirror = `
 const input = require('node:fs').readFileSync(0, 'utf8')
 console.log(JSON.stringify({ words: process.argv.slice(2), input, cwd: process.cwd(), env: Object.keys(process.env).sort() }))`
@@ -160,7 +160,7 @@ describe.skipIf(process.platform === 'win32')('an agent that is any program', ()
   })
 })
 
-/** Stores conversations by id like the real one: --session-id only begins one, --resume only continues one. */
+/** Stores conversations by id like the real program: --session-id only starts one, --resume only continues one. */
 const fakeClaude = `
 const fs = require('node:fs')
 const words = process.argv.slice(2)
@@ -254,7 +254,7 @@ describe.skipIf(process.platform === 'win32')('claude-code', () => {
   })
 })
 
-/** Stores agents and their sessions in its state folder, and continues an agent's only session whatever id it gets. */
+/** Stores agents and their sessions in its state folder, and continues an agent's only session whatever the given id. */
 const fakeOpenclaw = `
 const fs = require('node:fs')
 const words = process.argv.slice(2)

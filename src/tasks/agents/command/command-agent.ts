@@ -8,14 +8,14 @@ import type { Output, OutputReading } from './read-output.ts'
 
 type Call = {
   readonly prompt: string
-  /** The id of the conversation; a program that gets one stores its history under it. */
+  /** The id of the conversation; programs that accept an id store their history under it. */
   readonly session: string
   readonly isFirst: boolean
   readonly workspace: string
   readonly file: string
 }
 
-/** How an agent that is a program is used. One process answers one prompt. */
+/** How to run an agent that is a program. One process answers one prompt. */
 export type CommandProfile = {
   readonly name: string
   readonly program: string
@@ -23,18 +23,18 @@ export type CommandProfile = {
   readonly args: (call: Call) => readonly string[]
   readonly takesStdin: boolean
   readonly read: (output: Output, call: Call) => OutputReading | Promise<OutputReading>
-  /** Variables of the environment that it needs besides those that every program gets. */
+  /** Environment variables to pass to the program, in addition to `always`. */
   readonly passThrough: readonly string[]
   readonly set?: Readonly<Record<string, string>>
   readonly versionArgs?: readonly string[]
-  /** Commands of the same program that make a conversation possible and take it away again. */
+  /** Arguments for the same program that create a conversation, and that delete it afterwards. */
   readonly before?: (call: Pick<Call, 'session' | 'workspace'>) => readonly string[]
   readonly after?: (call: Pick<Call, 'session' | 'workspace'>) => readonly string[]
 }
 
 export type AgentEnvironment = Readonly<Record<string, string | undefined>>
 
-/** The environment variables that every program gets. Keys and settings of the user are not passed on. */
+/** The environment variables that every program gets. The user's keys and settings are not passed on. */
 const always = 'PATH HOME LANG TMPDIR SystemRoot USERPROFILE APPDATA LOCALAPPDATA PATHEXT TEMP'.split(' ')
 
 const maxErrorTextLength = 400
@@ -106,7 +106,7 @@ export function commandAgent(profile: CommandProfile, environment: AgentEnvironm
             })
             const output = { stdout: ending.stdout.toString('utf8'), stderr: ending.stderr }
             const { messages, usage, answer, conversationId, model, problem } = await profile.read(output, call)
-            // The messages of a program that failed are kept too.
+            // The messages of a failed program are stored too.
             const failed = (fault: AgentFailure['fault'], message: string): AgentFailure =>
               new AgentFailure(fault, message, { messages, usage })
             if (limit.aborted) throw failed('agent', `${profile.name} was ended before it was done.`)

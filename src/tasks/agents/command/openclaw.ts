@@ -15,10 +15,7 @@ import {
   textAt,
 } from './read-output.ts'
 
-/**
- * OpenClaw without its gateway. It may continue an older session despite a new id, so every conversation gets
- * its own agent.
- */
+/** OpenClaw without its gateway. Every conversation gets a separate OpenClaw agent, because a new id may continue an older session. */
 export function openclaw(model: string | null, environment: AgentEnvironment): CommandProfile {
   const agentOf = (session: string): string => `credence-${session.slice(0, 8)}`
   const state = environment.OPENCLAW_STATE_DIR ?? join(environment.HOME ?? environment.USERPROFILE ?? '', '.openclaw')
@@ -53,7 +50,7 @@ export function openclaw(model: string | null, environment: AgentEnvironment): C
   }
 }
 
-/** The document is on standard output or, in some versions, on standard error, after log lines. */
+/** Whether a document is OpenClaw's reply. Depending on the version it is on standard output or standard error, after log lines. */
 const isAnswer = ({ payloads, status }: JsonObject): boolean => Array.isArray(payloads) || typeof status === 'string'
 
 async function readDocument(
@@ -83,9 +80,9 @@ async function readDocument(
   }
 }
 
-/** The messages after the last occurrence of the prompt in OpenClaw's own transcript, which alone has the tool calls. */
+/** The messages after the last occurrence of the prompt in OpenClaw's transcript, the only source of the tool calls. */
 async function keptMessages(file: string, prompt: string): Promise<readonly TranscriptMessage[]> {
-  // Without a transcript there is still the answer.
+  // Without a transcript, the answer is still available.
   const lines = jsonLines(await readFile(file, 'utf8').catch(() => ''))
   const asked = lines.findLastIndex(
     // OpenClaw writes a date before the prompt.

@@ -4,9 +4,9 @@ import type { CommandProfile } from './command-agent.ts'
 import { readAnything, readEventStream } from './read-output.ts'
 
 /**
- * Any program. In its arguments `{prompt}`, `{session}`, `{workspace}` and `{file}` are replaced by the prompt, the id of the
- * conversation, the workspace and a file with the prompt; without `{prompt}` and `{file}` the prompt comes in on standard
- * input. A program without `{session}` starts a new conversation with every prompt.
+ * Any program. `{prompt}`, `{session}`, `{workspace}` and `{file}` in its arguments are replaced by the prompt, the id of the
+ * conversation, the workspace and a file with the prompt. Without `{prompt}` and `{file}` the prompt is written to standard
+ * input. Without `{session}` every prompt starts a new conversation.
  */
 export function anyCommand(line: string, { workingDirectory }: { readonly workingDirectory: string }): CommandProfile {
   const [first, ...words] = splitWords(line)
@@ -20,7 +20,7 @@ export function anyCommand(line: string, { workingDirectory }: { readonly workin
       throw invalid(`The command has ${written}; known are ${placeholders.join(', ')}.`)
     }
   }
-  // A path is relative to the directory of the caller, not to the workspace.
+  // A relative path is resolved from the caller's directory, not from the workspace.
   const program = /[/\\]/u.test(first) && !isAbsolute(first) ? resolve(workingDirectory, first) : first
   const has = (placeholder: string): boolean => words.some((word) => word.includes(placeholder))
   return {
@@ -41,8 +41,8 @@ export function anyCommand(line: string, { workingDirectory }: { readonly workin
 const placeholders = ['{prompt}', '{session}', '{workspace}', '{file}']
 
 /**
- * Claude Code, unattended. It may read and write files of the workspace and nothing else. Its notes about a
- * project in the user's home are switched off, because they would survive the removal of the workspace's memory.
+ * Claude Code, unattended. It may only read and write files of the workspace. Its notes about a project in the user's home are switched
+ * off, because they would survive the removal of the workspace's memory.
  */
 export const claudeCode = (model: string | null): CommandProfile => ({
   name: 'claude-code',
@@ -64,7 +64,7 @@ export const claudeCode = (model: string | null): CommandProfile => ({
   versionArgs: ['--version'],
 })
 
-/** Splits a command line into words as a shell does with quotes and backslashes, but expands and runs nothing. */
+/** Splits a command line into words, with a shell's rules for quotes and backslashes, but without expanding or running anything. */
 export function splitWords(line: string): readonly string[] {
   const words: string[] = []
   let word: string | null = null

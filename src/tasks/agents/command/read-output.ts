@@ -4,15 +4,14 @@ import type { TextBlock, TranscriptMessage } from '../../transcript.ts'
 
 export type Output = { readonly stdout: string; readonly stderr: string }
 
-/** The work that the output of a program describes. */
 export type OutputReading = {
   readonly messages: readonly TranscriptMessage[]
   readonly answer: string
   readonly usage: Usage
-  /** The program's own id of the conversation, if it differs from the given one. */
+  /** The program's own conversation id, if it differs from the given one. */
   readonly conversationId: string | null
   readonly model: string | null
-  /** The failure in the program's own words; null when there was none. */
+  /** The failure as the program reported it; null if there was none. */
   readonly problem: { readonly fault: 'agent' | 'infrastructure'; readonly message: string } | null
 }
 
@@ -25,7 +24,7 @@ export const plainReading = (answer: string): OutputReading => ({
   problem: null,
 })
 
-/** Parses lines of events if the program writes them; otherwise the whole output is the answer. */
+/** Parses the output as JSON events, one per line, if it has that form; otherwise the whole output is the answer. */
 export function readAnything(output: Output): OutputReading {
   const events = jsonLines(output.stdout)
   const isStream =
@@ -36,7 +35,7 @@ export function readAnything(output: Output): OutputReading {
   return isStream ? readEventStream(output) : plainReading(output.stdout.trim())
 }
 
-/** Reads the events that `claude -p --output-format stream-json` and programs like it write, one JSON line each. */
+/** Parses the output of `claude -p --output-format stream-json` and compatible programs, one JSON event per line. */
 export function readEventStream({ stdout }: Output): OutputReading {
   const events = jsonLines(stdout)
   const messages = messagesIn(events)
@@ -101,7 +100,7 @@ function saidBlock(block: JsonObject, toolNames: Map<string, string>): readonly 
   if (block.type !== 'tool_use' && block.type !== 'toolCall') return []
   const id = textAt(block, 'id') ?? ''
   const written = textAt(block, 'name') ?? 'unknown'
-  // Graders know `read` with a `path`, where Claude Code has `Read` with a `file_path`.
+  // Graders expect `read` with a `path`; Claude Code writes `Read` with a `file_path`.
   const name = /^[A-Z]/u.test(written) ? written.toLowerCase() : written
   const given = [block.input, block.arguments, block.params].find(isObject) ?? {}
   const path = given.path ?? given.file_path ?? given.filePath
@@ -124,7 +123,7 @@ const lastText = (messages: readonly TranscriptMessage[]): string => {
     .join('\n')
 }
 
-/** Words that mean that the model was never reached. */
+/** Words in a failure that mean that the model was never reached. */
 const unreachable =
   /api key|log ?in|logged out|authenticat|unauthori[sz]ed|credit balance|quota|rate.?limit|overloaded|ECONNREFUSED|ENOTFOUND/iu
 

@@ -28,11 +28,11 @@ import {
 import { Chain, Connections, HistoryTimeline, Part } from './history.tsx'
 import { Candidate, Proposal } from './proposal.tsx'
 
-/** One belief with its history. Text that is being edited stays while the rest is updated. */
+/** One belief with its history. Text that is being edited is kept while the rest is updated. */
 export function BeliefDetail({ id }: { readonly id: string }) {
   const freshness = journalHead.value
   const found = useResource(id, (signal) => ask('getBelief', { params: { id }, signal }), { freshness })
-  // Shown together, so that nothing moves.
+  // One resource for both, so that nothing moves when they arrive.
   const history = useResource(
     id,
     async (signal) => {
@@ -50,7 +50,7 @@ export function BeliefDetail({ id }: { readonly id: string }) {
   useSubject(found.value?.belief.name ?? null)
   const { value, error } = found
   if (value === null && error?.status === 404)
-    return <MissingState title="This belief is not here" elsewhere={{ href: '/beliefs', name: 'Back to the list' }} />
+    return <MissingState title="There is no such belief" elsewhere={{ href: '/beliefs', name: 'Back to the list' }} />
   if (value === null && error !== null) return <FailedState error={error} retry={found.reload} />
   if (value === null) return <SkeletonRows rows={7} label="Loading the belief" />
   const { belief, proposals } = value
@@ -151,10 +151,10 @@ function Marks({ belief }: { readonly belief: ApiBelief }) {
       {belief.subtype === null ? null : <Badge>{subtypeWords[belief.subtype]}</Badge>}
       <Badge tone={tone}>{word}</Badge>
       {belief.pinned ? <Badge tone="accent">pinned</Badge> : null}
-      {/* Other beliefs have their scopes below, where they can be changed. */}
+      {/* The scopes of other beliefs are in the editor below. */}
       {belief.proposedFor === null ? null : belief.scopes.map((scope) => <Badge key={scope}>{scope}</Badge>)}
       {belief.supersededBy === null ? null : (
-        <Link href={address('beliefs', belief.supersededBy)}>See what replaced it</Link>
+        <Link href={address('beliefs', belief.supersededBy)}>See the new version</Link>
       )}
     </p>
   )
@@ -181,7 +181,7 @@ function BeliefActions({ belief, chainLength }: { readonly belief: ApiBelief; re
   const canConfirm = isOpen && isUnconfirmed(belief)
   const params = { id: belief.id }
   const pin = () =>
-    applyChangeOrToast(belief.pinned ? 'Unpinned.' : 'Pinned. Every message in its scopes gets it.', () =>
+    applyChangeOrToast(belief.pinned ? 'Unpinned.' : 'Pinned. It is part of every context in its scopes.', () =>
       ask('editBelief', { params, body: { pinned: !belief.pinned } }),
     )
   const confirm = () => applyChangeOrToast('Confirmed as your own.', () => ask('confirmBelief', { params }))
@@ -232,7 +232,7 @@ function BeliefActions({ belief, chainLength }: { readonly belief: ApiBelief; re
 const edit = async (belief: ApiBelief, done: string, body: Body<'editBelief'>): Promise<Refusal | null> =>
   (await applyChange(done, () => ask('editBelief', { params: { id: belief.id }, body }))).error
 
-/** Other names that it is found by. */
+/** Editor of the other names by which a belief is found. */
 const AliasEditor = ({ belief }: { readonly belief: ApiBelief }) => (
   <ChipEditor
     items={belief.aliases}
@@ -244,7 +244,7 @@ const AliasEditor = ({ belief }: { readonly belief: ApiBelief }) => (
   />
 )
 
-/** All scopes are written at once, so the version that was shown is sent too. */
+/** Editor of the scopes. A change replaces the whole list, so the request contains the version that was shown. */
 function ScopeEditor({ belief }: { readonly belief: ApiBelief }) {
   const write = (next: readonly string[], done: string) =>
     edit(belief, done, { scopes: [...next], expectedVersion: belief.version })
@@ -295,7 +295,7 @@ function Provenance({ belief }: { readonly belief: ApiBelief }) {
         ['Confidence', percent(belief.confidence)],
         [
           'Authority',
-          belief.editedByPerson ? 'a person has said or edited it, so agents can only propose changes' : null,
+          belief.editedByPerson ? 'a person stated or edited it, so agents can only propose changes' : null,
         ],
         ['Only for', belief.agent === null ? null : `the agent ${belief.agent}`],
         ['Expertise', expertise === null ? null : `${expertise.domain}, ${expertise.depth}`],
@@ -310,7 +310,7 @@ function Provenance({ belief }: { readonly belief: ApiBelief }) {
   )
 }
 
-/** The why of a belief, which is edited in place. */
+/** The why of a belief, edited in place. */
 function WhyEditor({ belief }: { readonly belief: ApiBelief }) {
   const key = `why of ${belief.id}`
   const draft = draftOf(key)
@@ -320,7 +320,7 @@ function WhyEditor({ belief }: { readonly belief: ApiBelief }) {
   const edit = useRef<HTMLButtonElement>(null)
   const wasEditing = useRef(false)
   useLayoutEffect(() => {
-    // The form had the focus and is gone.
+    // The form had the focus and has been removed.
     if (wasEditing.current && draft === null && document.activeElement === document.body) edit.current?.focus()
     wasEditing.current = draft !== null
   }, [draft === null])
@@ -328,7 +328,7 @@ function WhyEditor({ belief }: { readonly belief: ApiBelief }) {
   return (
     <Part title="Why it matters">
       {belief.why === '' ? (
-        <p class="soft">Not written yet. Say what an agent should do because of this.</p>
+        <p class="soft">Not written yet. Describe what an agent should do because of this.</p>
       ) : (
         <Prose text={belief.why} />
       )}
@@ -390,7 +390,7 @@ function WhyForm({ belief, draftKey }: { readonly belief: ApiBelief; readonly dr
         />
         {belief.version > draft.baseVersion ? (
           <p class="note" role="status">
-            This belief was changed elsewhere while you are writing. Saving will show both.
+            This belief was changed elsewhere while you were writing. When you save, you will see both versions.
           </p>
         ) : null}
         <Refused error={error} />

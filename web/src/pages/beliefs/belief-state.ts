@@ -3,7 +3,7 @@ import type { ApiBelief } from '../../../../src/http/api/contract.ts'
 import { pluralize } from '../../format/numbers.ts'
 import type { Tone } from '../../ui/elements.tsx'
 
-/** How a belief differs from an ordinary current one; null if it does not. */
+/** The label of a belief's state; null for an ordinary current belief. */
 export function stateOf(belief: ApiBelief): { readonly word: string; readonly tone: Tone } | null {
   if (belief.proposedFor !== null && belief.resolvedAt !== null) return { word: 'proposed removal', tone: 'odd' }
   if (belief.proposedFor !== null) return { word: 'proposed', tone: 'odd' }
@@ -18,7 +18,7 @@ export function stateOf(belief: ApiBelief): { readonly word: string; readonly to
 /** Whether no person has confirmed it yet. */
 export const isUnconfirmed = ({ status, editedByPerson }: ApiBelief): boolean => status !== 'active' || !editedByPerson
 
-/** Whether it can still be changed: not replaced, not settled, not merely proposed, no candidate. */
+/** Whether a belief can be changed: it is not replaced, settled, proposed or a candidate. */
 export const isOpenToChange = (belief: ApiBelief): boolean =>
   belief.supersededBy === null &&
   belief.status !== 'superseded' &&
@@ -26,7 +26,7 @@ export const isOpenToChange = (belief: ApiBelief): boolean =>
   belief.proposedFor === null &&
   !belief.candidate
 
-/** The change of one field by one revision, in words. */
+/** A field that a revision changed, with both values as text. */
 export type FieldChange = { readonly field: string; readonly before: string; readonly after: string }
 
 type Known = readonly Belief[]
@@ -46,14 +46,14 @@ const fields: readonly (readonly [string, (belief: Belief, known: Known) => stri
   ['repeated', ({ reinforcement }) => pluralize(reinforcement.count, 'time')],
 ]
 
-/** The name of another belief, or its text if both have the same name. An unknown belief has only its id. */
+/** The name of another belief, or its text if both have the same name; the id of an unknown belief. */
 function textOf(id: string | null, { name }: Belief, known: Known): string {
   if (id === null) return ''
   const other = known.find((one) => one.id === id)
   return other === undefined ? id : other.name === name ? other.content : other.name
 }
 
-/** The fields that differ; none for a new belief. `known` are beliefs that a field may refer to. */
+/** The fields that differ; none for a new belief. `known`: beliefs that a field may refer to. */
 export function changesBetween(before: Belief | null, after: Belief | null, known: Known = []): readonly FieldChange[] {
   if (before === null || after === null) return []
   return fields.flatMap(([field, read]) => {

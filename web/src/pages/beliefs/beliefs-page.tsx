@@ -16,7 +16,7 @@ import { CreateDialog } from './dialogs.tsx'
 import { type Filters, filtersOf, type Group, isFiltered, type Listed, questionFor, useBeliefList } from './list.ts'
 import { BulkBar, FilterBar } from './list-tools.tsx'
 
-/** The list on the left, the selected belief on the right; a narrow window shows one of them. */
+/** The list on the left and the selected belief on the right; narrow windows show one of them. */
 export function BeliefsPage({ chosen }: { readonly chosen: string | null }) {
   const filters = filtersOf(query.value)
   const list = useBeliefList(questionFor(filters), journalHead.value)
@@ -114,7 +114,7 @@ function Rows({ list, chosen, filters, marked, onMark, onCreate }: RowsProps) {
       )}
       {filters.group === 'none' || items.length === total ? null : (
         <p class="note">
-          The groups have the first {items.length} beliefs of {total}; scroll down to load the others.
+          The groups contain the first {items.length} of {total} beliefs. Scroll down to load the others.
         </p>
       )}
       <ul class="belief-rows" aria-busy={isLoading}>
@@ -139,7 +139,7 @@ function Rows({ list, chosen, filters, marked, onMark, onCreate }: RowsProps) {
   )
 }
 
-/** The rows by group, in the order of the first row of each group. The first row of a group has its title. */
+/** Groups the rows. Groups are sorted by their first row, which contains the title of the group. */
 function groupBeliefs(items: readonly Listed[], group: Group) {
   if (group === 'none') return items.map((item) => ({ item, title: null }))
   const titleOf = ({ belief }: Listed): string => (group === 'type' ? typeWords[belief.type] : belief.scopes.join(', '))
@@ -160,7 +160,7 @@ function NoRows({ filters, onCreate }: { readonly filters: Filters; readonly onC
   if (isFiltered(filters))
     return (
       <EmptyState icon="filter" title="Nothing matches">
-        <p>No belief has these words and these properties.</p>
+        <p>No belief matches the search and the filters.</p>
         <Button onClick={() => navigate('/beliefs', { replace: true })}>Clear search and filters</Button>
       </EmptyState>
     )
@@ -175,7 +175,7 @@ function NoRows({ filters, onCreate }: { readonly filters: Filters; readonly onC
 }
 
 function NothingChosen({ isEmpty }: { readonly isEmpty: boolean }) {
-  // The empty list explains what to do.
+  // The empty list already explains the next step.
   if (isEmpty) return null
   return (
     <EmptyState icon="beliefs" title="Choose a belief">
@@ -190,7 +190,7 @@ function NothingChosen({ isEmpty }: { readonly isEmpty: boolean }) {
 type BeliefRowProps = {
   readonly item: Listed
   readonly isChosen: boolean
-  /** Whether it is selected for a bulk change; null while nothing can be selected. */
+  /** Whether it is selected for a bulk change; null if selection is off. */
   readonly isMarked: boolean | null
   readonly onMark: () => void
 }

@@ -17,8 +17,8 @@ import { isOpenToChange } from './belief-state.ts'
 
 const outcomes = {
   remembered: 'Remembered.',
-  reinforced: 'Already known; it is counted again.',
-  corrected: 'Remembered. It replaces the belief of this name.',
+  reinforced: 'Already known. The repetition was counted.',
+  corrected: 'Remembered. It replaces the belief with this name.',
   proposed: 'Proposed.',
 } as const
 
@@ -28,7 +28,7 @@ const listOf = (text: string): string[] =>
     .map((one) => one.trim())
     .filter((one) => one !== '')
 
-/** The belief that already has this name in this scope. It would be replaced. */
+/** The belief that has this name in this scope, and that a new one would replace. */
 async function holderOf(name: string, scope: string): Promise<ApiBelief | null> {
   const query = { query: name.trim().slice(0, 2_000), scope: [scope], current: true, limit: 20 }
   const found = await ask('listBeliefs', { query }).catch(() => null)
@@ -38,11 +38,11 @@ async function holderOf(name: string, scope: string): Promise<ApiBelief | null> 
 
 const Existing = ({ belief }: { readonly belief: ApiBelief }) => (
   <p class="note" role="alert">
-    <b>{belief.name}</b> already says: “{belief.content}” Your text would replace it. Choose another name to keep both.
+    <b>{belief.name}</b> already exists: “{belief.content}” Your text would replace it. Choose another name to keep
+    both.
   </p>
 )
 
-/** Creates a belief. */
 export function CreateDialog({ onClose, scope }: { readonly onClose: () => void; readonly scope: string | null }) {
   const [type, setType] = useState<BeliefType>('entity')
   const [texts, setTexts] = useState({
@@ -102,7 +102,7 @@ export function CreateDialog({ onClose, scope }: { readonly onClose: () => void;
         {...field('name')}
         maxLength={200}
         placeholder="staging database"
-        help="What people call it. It is recalled when a message says this."
+        help="What people call it. It is recalled when a message contains this name."
         isRequired
       />
       <TextArea label="What is true" {...field('content')} maxLength={10_000} isRequired />
@@ -149,9 +149,9 @@ export function CreateDialog({ onClose, scope }: { readonly onClose: () => void;
   )
 }
 
-/** Replaces a belief by a newer one. The typed text is kept if the belief changes in the meantime. */
+/** Replaces a belief with a newer version. If the belief changes in the meantime, the typed text is kept. */
 export function CorrectDialog({ belief, onClose }: { readonly belief: ApiBelief; readonly onClose: () => void }) {
-  // The person corrects the text that they saw, not a later one.
+  // The version that the person saw: only that one may be corrected.
   const [seen, setSeen] = useState(belief)
   const [content, setContent] = useState(belief.content)
   const [name, setName] = useState(belief.name)
@@ -205,7 +205,7 @@ export function CorrectDialog({ belief, onClose }: { readonly belief: ApiBelief;
         value={name}
         onInput={setName}
         maxLength={200}
-        help="Another name keeps the old one as an alias."
+        help="If you change the name, the old one is kept as an alias."
         isRequired
       />
     </FormDialog>
@@ -215,7 +215,7 @@ export function CorrectDialog({ belief, onClose }: { readonly belief: ApiBelief;
 const hasMoved = (current: ApiBelief, expectedVersion: number): boolean =>
   current.version !== expectedVersion || current.supersededBy !== null
 
-/** Closes an open question, with the decision that settles it if there is one. */
+/** Closes an open question, optionally with the decision that settles it. */
 export function ResolveDialog({ question, onClose }: { readonly question: ApiBelief; readonly onClose: () => void }) {
   const [name, setName] = useState('')
   const [content, setContent] = useState('')
@@ -244,12 +244,12 @@ export function ResolveDialog({ question, onClose }: { readonly question: ApiBel
   )
 }
 
-/** Max messages shown before the count of the others. */
+/** Max messages shown; the others are only counted. */
 const maxShown = 3
 
 type ForgetDialogProps = { readonly belief: ApiBelief; readonly chainLength: number; readonly onClose: () => void }
 
-/** Erasing cannot be undone, so the person confirms it and sees its extent. */
+/** Erasing cannot be undone, so this dialog shows its extent and asks for confirmation. */
 export function ForgetDialog({ belief, chainLength, onClose }: ForgetDialogProps) {
   const [isWhole, setWhole] = useState(false)
   const [keepsTurns, setKeepsTurns] = useState(false)
@@ -265,8 +265,8 @@ export function ForgetDialog({ belief, chainLength, onClose }: ForgetDialogProps
   return (
     <FormDialog title="Forget this belief?" submit="Forget" isDangerous onClose={onClose} onSubmit={forget}>
       <p class="break">
-        Every text of <b>{belief.name}</b> is erased from the store, its history and its search index. The journal keeps
-        only that something was forgotten, when and by whom. It cannot be undone.
+        Every text of <b>{belief.name}</b> is erased from the store, its history and its search index. The journal
+        records only that something was forgotten, when and by whom. This cannot be undone.
       </p>
       {chainLength > 1 ? (
         <Check
@@ -293,10 +293,10 @@ export function ForgetDialog({ belief, chainLength, onClose }: ForgetDialogProps
   )
 }
 
-/** Erasing cannot be undone, so it is delayed by this long. */
+/** Delay before erasing, because it cannot be undone. */
 const graceMs = 7_000
 
-/** Whether other versions of the belief, and the messages that state it, are erased too. */
+/** Whether other versions of the belief are erased too, and whether the messages with its statement are kept. */
 type Extent = { readonly wholeChain: boolean; readonly keepTurns: boolean }
 
 type Forgetting = Extent & {
@@ -353,7 +353,7 @@ const erase = ({ belief, wholeChain, keepTurns }: Forgetting, keepalive = false)
     keepalive,
   })
 
-// A person who closed the page after “Forget” meant it.
+// Closing the page does not cancel a pending “Forget”.
 window.addEventListener('pagehide', () => {
   for (const known of pending.peek().values()) {
     clearTimeout(known.timer)
@@ -373,7 +373,7 @@ type ConflictDialogProps = {
   readonly onKeepEditing: () => void
 }
 
-/** Another program or person changed the belief in the meantime. Both texts are shown, and neither is lost. */
+/** Shown if another program or person changed the belief in the meantime. Shows both texts, so that neither is lost. */
 export function ConflictDialog({ current, fields, onTakeTheirs, onSaveMine, onKeepEditing }: ConflictDialogProps) {
   const mine = fields.map((field) => field.mine).join('\n\n')
   const canSave = current !== null && isOpenToChange(current)
@@ -396,7 +396,7 @@ export function ConflictDialog({ current, fields, onTakeTheirs, onSaveMine, onKe
         <CopyButton text={mine} label="Copy yours" />
         <Button onClick={onKeepEditing}>Keep editing</Button>
         {current?.supersededBy == null ? null : (
-          <Link class="button" href={address('beliefs', current.supersededBy)} text="Go to the new one" />
+          <Link class="button" href={address('beliefs', current.supersededBy)} text="Go to the new version" />
         )}
         <Button onClick={onTakeTheirs}>Take theirs</Button>
         {canSave ? <Button tone="main" onClick={onSaveMine} label="Save mine" /> : null}
@@ -410,5 +410,5 @@ function explanation(current: ApiBelief | null): string {
   if (current.supersededBy !== null)
     return 'The belief was replaced by a newer one while you were writing. Your text is still here to copy.'
   if (!isOpenToChange(current)) return 'The belief can no longer be changed. Your text is still here to copy.'
-  return 'The belief was changed in another place while you were writing. Nothing is saved yet: choose a text.'
+  return 'The belief was changed elsewhere while you were writing. Nothing is saved yet: choose a text.'
 }

@@ -10,7 +10,7 @@ import { changesBetween } from './belief-state.ts'
 
 type Links = RouteAnswer<'beliefLinks'>
 
-/** A titled part of the page of a belief. */
+/** A section with a title on the page of a belief. */
 export const Part = ({ title, children }: { readonly title: string; readonly children: ComponentChildren }) => (
   <section class="stack tight">
     <h3 class="part-title">{title}</h3>
@@ -18,7 +18,7 @@ export const Part = ({ title, children }: { readonly title: string; readonly chi
   </section>
 )
 
-/** The connections of a belief in both directions, and how often it is recalled. */
+/** How often a belief was recalled, and its connections in both directions. */
 export function Connections({ links }: { readonly links: Links }) {
   const groups = groupsOf(links)
   const { recalled, feedback, turn } = links
@@ -159,7 +159,7 @@ function Step({ revision, before, known }: StepProps) {
   )
 }
 
-/** For events whose word needs an object. */
+/** Words for events whose verb in `eventWords` needs an object. */
 const wordsAlone: Readonly<Partial<Record<Revision['event']['kind'], string>>> = {
   alias: 'aliases changed',
   learn: 'learned from a message',

@@ -15,10 +15,10 @@ import { Check, Field, FormDialog, QuerySelect, SearchBox, Select } from '../../
 import { type Filters, groupWords, orderWords, type Show, showWords } from './list.ts'
 
 const pairs = <Key extends string>(words: Readonly<Record<Key, string>>): readonly [Key, string][] =>
-  // Object.entries forgets the type of the keys.
+  // The cast restores the type of the keys, which Object.entries drops.
   Object.entries(words) as [Key, string][]
 
-/** Search and filters of the list. They are part of the address. */
+/** Search and filters of the list, which are part of the address. */
 export function FilterBar({ filters, onEnterList }: { readonly filters: Filters; readonly onEnterList: () => void }) {
   const search = useRef<HTMLInputElement>(null)
   const focusSearch = () => {
@@ -127,7 +127,7 @@ function SavedViews() {
         <Button
           class="small"
           onClick={() => saveViews(views.value.filter((view) => view !== current))}
-          label="Drop view"
+          label="Delete view"
         />
       )}
     </>
@@ -144,7 +144,7 @@ type BulkBarProps = {
 type BulkAction = {
   readonly button: string
   readonly title: (amount: string) => string
-  /** The label of the field for a word; without it the action takes none and cannot be undone. */
+  /** The label of the text field. An action without a field cannot be undone. */
   readonly field?: string
   readonly placeholder?: string
   readonly done: (amount: string, word: string) => string
@@ -164,19 +164,19 @@ const bulkActions: readonly BulkAction[] = [
   {
     button: 'Alias',
     title: (amount) => `Give ${amount} another name`,
-    field: 'Another name for all of them',
+    field: 'Alias for all of them',
     done: (amount, word) => `Gave ${amount} the alias “${word}”. Undo each in the journal.`,
     apply: ({ id }, word) => ask('editBelief', { params: { id }, body: { addAliases: [word] } }),
   },
   {
     button: 'Forget',
     title: (amount) => `Forget ${amount}?`,
-    done: (amount) => `Forgot ${amount}. Nothing of them is left.`,
+    done: (amount) => `Forgot ${amount}. Their texts are erased.`,
     apply: ({ id, version }) => ask('forgetBelief', { params: { id }, query: { expectedVersion: version } }),
   },
 ]
 
-/** Changes several beliefs, each with its own event, so that each can be undone. */
+/** Changes several beliefs, with one event per belief, so that each change can be undone. */
 export function BulkBar({ beliefs, marked, onMark, onDone }: BulkBarProps) {
   const [open, setOpen] = useState<BulkAction | null>(null)
   const [word, setWord] = useState('')
@@ -222,7 +222,7 @@ export function BulkBar({ beliefs, marked, onMark, onDone }: BulkBarProps) {
           onSubmit={() => run(open)}
         >
           {open.field === undefined ? (
-            <p>Their texts are erased from the store, its history and its index. It cannot be undone.</p>
+            <p>Their texts are erased from the store, its history and its index. This cannot be undone.</p>
           ) : (
             <Field
               label={open.field}

@@ -6,7 +6,7 @@ import { ask } from '../../api/client.ts'
 import { useResource } from '../../state/resource.ts'
 import { mergeRows } from './merge-rows.ts'
 
-/** Which beliefs the list shows. Each is a word in the address, so that a view can be bookmarked. */
+/** The status filters of the list. The key is part of the address, so that a view can be bookmarked. */
 export const showWords = {
   current: 'Current',
   active: 'Active',
@@ -28,9 +28,9 @@ export const orderWords: Readonly<Record<BeliefOrder, string>> = {
   recalled: 'Most recalled',
 }
 
-/** A word of the address if it is one of the known ones. */
+/** The given query parameter if it is one of the keys of `words`. */
 const knownWord = <Word extends string>(words: Readonly<Record<Word, string>>, given: string | null): Word | null =>
-  // The keys of `words` are all of its type.
+  // The cast is safe: every key of `words` has the type Word.
   given !== null && Object.hasOwn(words, given) ? (given as Word) : null
 
 export type Filters = {
@@ -39,13 +39,12 @@ export type Filters = {
   readonly type: BeliefType | null
   readonly show: Show
   readonly isPinned: boolean
-  /** Only beliefs that were never recalled. */
   readonly isNeverRecalled: boolean
   readonly order: BeliefOrder
   readonly group: Group
 }
 
-/** Unknown words in an address are ignored. */
+/** The filters in the query of an address. Ignores unknown values. */
 export function filtersOf(query: URLSearchParams): Filters {
   return {
     text: query.get('q') ?? '',
@@ -88,12 +87,12 @@ const statusQuestions: Readonly<Record<Show, Query<'listBeliefs'>>> = {
 
 export type Listed = RouteAnswer<'listBeliefs'>['items'][number]
 
-/** Min rows that are loaded; the list doubles whenever its end comes near the viewport. */
+/** The number of rows loaded at first. It doubles whenever the end of the list comes near the viewport. */
 const pageSize = 50
-/** Max rows of one answer. */
+/** Max rows per request. */
 const maxAtOnce = 200
 
-/** The matching beliefs, as far as they were scrolled to. A change elsewhere updates rows without moving them. */
+/** The matching beliefs that are loaded so far. Later changes update rows without moving them. */
 export function useBeliefList(question: Query<'listBeliefs'>, head: number) {
   const key = JSON.stringify(question)
   const [depth, setDepth] = useState({ key, rows: pageSize })
@@ -109,7 +108,7 @@ export function useBeliefList(question: Query<'listBeliefs'>, head: number) {
     },
     { freshness: `${head} ${rows}`, keep: true },
   )
-  // After a failure the rows of another query would look like the answer to this one.
+  // After a failure, rows of the previous query would look like the answer to this one.
   const isOther = found.error !== null && found.value?.key !== key
   const { items = null, total = 0, isCut = false } = (isOther ? null : found.value) ?? {}
   return { ...found, items, total, isCut, loadMore: () => setDepth({ key, rows: 2 * (items?.length ?? pageSize) }) }
@@ -122,7 +121,7 @@ async function loadRows(question: Query<'listBeliefs'>, rows: number, signal: Ab
       ask('listBeliefs', { query: { ...question, limit: Math.min(maxAtOnce, rows - offset), offset }, signal }),
     ),
   )
-  // A change between two answers may move a row from one to the other.
+  // Distinct by id, because a change between two requests may move a row to another page.
   const byId = new Map<string, Listed>(pages.flatMap((page) => page.items.map((one) => [one.belief.id, one] as const)))
   const items: readonly Listed[] = [...byId.values()]
   const { total = 0, isCut = false } = pages.at(-1) ?? {}

@@ -1,7 +1,7 @@
-/** A row of the list, as far as its place is concerned. */
+/** The part of a row that identifies it. */
 export type ListRow = { readonly belief: { readonly id: string } }
 
-/** Existing rows keep their place. New ones come first, or last if no known row follows them. */
+/** Merges a new answer into the list. Existing rows keep their order; new rows are added at the top, or below the last known row. */
 export function mergeRows<Row extends ListRow>(before: readonly Row[], fresh: readonly Row[]): readonly Row[] {
   const byId = new Map(fresh.map((item) => [item.belief.id, item]))
   const kept = before.flatMap(({ belief }) => byId.get(belief.id) ?? [])

@@ -9,7 +9,7 @@ import { applyChangeOrToast } from '../../state/changes.ts'
 import { Button, WordDiff } from '../../ui/elements.tsx'
 import { changesBetween } from './belief-state.ts'
 
-/** Who proposed a change, and what happened to its target since. */
+/** The author and date of a proposal, whether its target has changed since, and the differences. */
 export function ProposalText({ value }: { readonly value: ProposalValue }) {
   const { proposal, target } = value
   const isRemoval = proposal.resolvedAt !== null
@@ -20,9 +20,9 @@ export function ProposalText({ value }: { readonly value: ProposalValue }) {
         {throughWords(proposal.provenance)}
         {proposal.provenance.model === null ? '' : ` with ${proposal.provenance.model}`}{' '}
         {isRemoval ? 'proposed to remove this' : 'proposed this'} on {dayOf(proposal.createdAt)}.{' '}
-        {target === null ? 'The belief it was made for is no longer current.' : null}
+        {target === null ? 'The belief that it would change is no longer current.' : null}
         {target !== null && target.id !== proposal.proposedFor ? (
-          <b>The belief was corrected since then. This compares with the current text.</b>
+          <b>The belief was corrected since then. The comparison is with the current text.</b>
         ) : null}
       </p>
       {isRemoval ? (
@@ -45,7 +45,7 @@ export const Change = ({ field, before, after }: ChangeProps) => (
   </div>
 )
 
-/** The changes that accepting would make to the current belief; without one, the whole proposal. */
+/** The changes that accepting would make to the current belief; the whole proposal if there is no current belief. */
 function differences({ proposal, target, accepted }: ProposalValue) {
   if (target === null)
     return [
@@ -64,7 +64,6 @@ type DecisionProps = {
   readonly children?: ComponentChildren
 }
 
-/** The two buttons of a decision. */
 export function Decision({ accept, value, onDecided, children }: DecisionProps) {
   const onClick = async (isAccepted: boolean) => {
     if (await decide(value, isAccepted)) onDecided?.(isAccepted)
@@ -80,7 +79,7 @@ export function Decision({ accept, value, onDecided, children }: DecisionProps) 
 
 type ProposalProps = {
   readonly value: ProposalValue
-  /** The id of the belief whose page shows it. */
+  /** The id of the belief on whose page the proposal is shown. */
   readonly shownOn: string
   readonly onDecided: (id: string) => void
 }
@@ -114,7 +113,7 @@ export const askDecision = ({ proposal, target }: Undecided, isAccepted: boolean
   return isAccepted ? ask('acceptProposal', { params, query }) : ask('rejectProposal', { params })
 }
 
-/** Decides, and confirms it with an undo button. False if the server refused. */
+/** Accepts or rejects, and shows a toast with an undo button. False if the server refused. */
 export async function decide(value: Undecided, isAccepted: boolean): Promise<boolean> {
   const { name, candidate, resolvedAt } = value.proposal
   const accepted = candidate
@@ -133,7 +132,7 @@ const sourceWords = ({ provenance }: ApiBelief): string =>
     ? 'Written in MEMORY.md'
     : provenance.actor === 'person' || provenance.model !== null
       ? 'Found in a conversation'
-      : `${whoWords(provenance)} wants it remembered`
+      : `${whoWords(provenance)} wants this to be remembered`
 
 /** A statement of an agent, a conversation or MEMORY.md that waits for a person to confirm it. */
 export const Candidate = ({ belief, onRejected }: { readonly belief: ApiBelief; readonly onRejected: () => void }) => (

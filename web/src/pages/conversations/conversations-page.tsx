@@ -17,7 +17,7 @@ import { EmptyState, Loaded, SkeletonRows } from '../../ui/notice.tsx'
 import { StrengthChip } from '../recall/reasons.tsx'
 import { ForgetTurns, SessionView, speakers } from './session-view.tsx'
 
-/** The stored conversations by day, one of them as a chat, and the search through all of them. */
+/** The stored conversations by day, the selected one as a chat, and a search in all of them. */
 export function ConversationsPage({ chosen }: { readonly chosen: string | null }) {
   const text = query.value.get('q') ?? ''
   const [isForgetting, setForgetting] = useState(false)
@@ -49,7 +49,7 @@ export function ConversationsPage({ chosen }: { readonly chosen: string | null }
   )
 }
 
-/** The filters of the address. A day means its end. */
+/** The filters in the address. `until` includes the whole day. */
 export function turnFilters() {
   const scope = query.value.get('scope')
   const until = query.value.get('until')
@@ -99,7 +99,7 @@ function Sessions({ chosen }: { readonly chosen: string | null }) {
     async (signal) => (await ask('listConversations', { query: { ...filters, limit: 1 }, signal })).total,
     { freshness: journalHead.value },
   )
-  // One row more, to know whether the first row of a page begins a new day.
+  // Also loads the row before the page, to see whether the first row starts a new day.
   const load = async (offset: number, limit: number, signal: AbortSignal) => {
     const before = offset === 0 ? 0 : 1
     const window = { limit: limit + before, offset: offset - before }
@@ -160,7 +160,7 @@ const SessionRow = ({ one, isChosen }: { readonly one: Session; readonly isChose
 
 type Hit = RouteAnswer<'search'>['quotes'][number]
 
-/** The sentences that match the words best, with their strength and the messages around them. */
+/** The sentences that match the search best, with the strength of the match and the messages around them. */
 function FoundTurns({ text }: { readonly text: string }) {
   const { scope, until } = turnFilters()
   const filters = { ...(scope === undefined ? {} : { scope }), ...(until === undefined ? {} : { asOf: until }) }
@@ -173,7 +173,7 @@ function FoundTurns({ text }: { readonly text: string }) {
     <Loaded resource={found} waiting={<SkeletonRows rows={6} label="Searching" />}>
       {({ quotes }) =>
         quotes.length === 0 ? (
-          <EmptyState icon="filter" title="Nothing was said with these words" />
+          <EmptyState icon="filter" title="No message matches" />
         ) : (
           <ul aria-busy={found.isLoading}>
             {quotes.map((hit) => (
@@ -229,15 +229,15 @@ function Found({ hit }: { readonly hit: Hit }) {
   )
 }
 
-/** Why a sentence without any of the words was found. */
+/** The reason why a sentence without any of the words was found. */
 const nearWords = (explanation: Hit['explanation']): string =>
   isBeside(explanation)
-    ? 'A message next to it has these words.'
-    : 'It has none of the words; it is among the nearest by meaning.'
+    ? 'A message next to it contains these words.'
+    : 'It contains none of the words, but its meaning is close.'
 
 const isBeside = ({ label, parts }: Hit['explanation']): boolean => label.startsWith('around') || parts.some(isBeside)
 
-/** The words of a text that begin with one of these, which may be stems, ignoring case. */
+/** The ranges of words in a text that start with one of `words`, which may be stems. Ignores case. */
 function rangesOf(text: string, words: readonly string[]): readonly TextRange[] {
   const lower = text.toLowerCase()
   return words.flatMap((word) => {

@@ -16,7 +16,7 @@ import { Loaded, Refused, SkeletonRows } from '../../ui/notice.tsx'
 type Page = RouteAnswer<'getConversation'>
 export type Turn = Page['items'][number]
 
-/** One conversation as a chat. The turn in the address is marked and scrolled into view. */
+/** One conversation as a chat. Marks the turn in the address and scrolls to it. */
 export function SessionView({ session }: { readonly session: string }) {
   const wanted = query.value.get('turn')
   const [forgetting, setForgetting] = useState<Selection | null>(null)
@@ -92,7 +92,7 @@ export function SessionView({ session }: { readonly session: string }) {
   )
 }
 
-/** The length of the conversation, its first turn, and the index of the wanted turn. */
+/** Loads the length of the conversation, its first turn, and the index of the wanted turn. */
 async function load(session: string, wanted: string | null, signal: AbortSignal) {
   const [turn, first] = await Promise.all([
     wanted === null ? null : ask('getTurn', { params: { id: wanted }, signal }).catch(() => null),
@@ -106,7 +106,7 @@ async function load(session: string, wanted: string | null, signal: AbortSignal)
 
 export const speakers = { user: 'You', assistant: 'Assistant', tool: 'Tool' } as const
 
-/** The text of a turn, with fenced code as code. */
+/** The text of a turn, with fenced code blocks formatted as code. */
 const Said = ({ text }: { readonly text: string }) =>
   text.split(/^[ \t]*```[^\n]*$/m).map((part, index) => {
     const words = part.replace(/^(?:[ \t]*\n)+|\s+$/g, '')
@@ -121,7 +121,7 @@ const Said = ({ text }: { readonly text: string }) =>
 
 type BubbleProps = {
   readonly turn: Turn
-  /** The day of the conversation, which is shown above it. */
+  /** The day of the conversation. A turn on this day shows only its time. */
   readonly day: string
   readonly isHere: boolean
   readonly learned: Page['learned'][string]
@@ -136,7 +136,7 @@ function Bubble({ turn, day, isHere, learned, onForget }: BubbleProps) {
     if (!isHere || here === null) return
     const centre = () => here.scrollIntoView({ block: 'center' })
     centre()
-    // Pages around it that load later change their height. Stops when the person scrolls.
+    // Repeats this when pages around the turn load and change their height, until the person scrolls.
     const observer = new ResizeObserver(centre)
     for (const around of [here.parentElement, here.closest('.chat')]) if (around !== null) observer.observe(around)
     const stop = () => observer.disconnect()
@@ -179,16 +179,16 @@ function Bubble({ turn, day, isHere, learned, onForget }: BubbleProps) {
   )
 }
 
-/** A turn, a conversation, or all turns and beliefs that contain some words. */
+/** A turn, a conversation, or all turns and beliefs that contain a text. */
 type Selection = { readonly turn: string } | { readonly session: string } | { readonly containing: string }
 
 type ForgetTurnsProps = {
-  /** Null: the person types the words. */
+  /** Null if the person types the text. */
   readonly selection: Selection | null
   readonly onClose: () => void
 }
 
-/** Erasing cannot be undone, so the texts are shown first. */
+/** Erasing cannot be undone, so this dialog shows the texts first. */
 export function ForgetTurns({ selection, onClose }: ForgetTurnsProps) {
   const [words, setWords] = useState('')
   const [previewed, setPreviewed] = useState(selection)
@@ -200,7 +200,7 @@ export function ForgetTurns({ selection, onClose }: ForgetTurnsProps) {
     if (previewed === null) return null
     const done = await ask('forgetTurns', { query: previewed })
     acknowledgeEvent(done.event)
-    showToast(`Forgotten: ${amount(done)}. Nothing of it is left.`)
+    showToast(`Forgotten: ${amount(done)}. The texts are erased.`)
     if ('session' in previewed) navigate(withQuery({ turn: null }, '/conversations'), { replace: true })
     onClose()
     return null
@@ -262,7 +262,7 @@ export function ForgetTurns({ selection, onClose }: ForgetTurnsProps) {
   )
 }
 
-/** The turns and beliefs that are not among the examples. */
+/** The number of turns and beliefs that are not shown as examples. */
 const hiddenText = ({ turns, beliefs, examples = [], beliefExamples = [] }: RouteAnswer<'forgetTurns'>): string =>
   [
     ...(turns > examples.length ? [pluralize(turns - examples.length, 'more turn')] : []),

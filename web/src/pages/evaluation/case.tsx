@@ -47,7 +47,7 @@ export function CaseView({ runId, caseId }: { readonly runId: string; readonly c
                 <p class="row small">
                   {texts === null ? null : texts.scopes.map((scope) => <Badge key={scope}>{scope}</Badge>)}
                   <Button class="small" icon="recall" onClick={() => openInRecall(prompt)} label="Open in Recall" />
-                  <span class="soft">This asks your own memory, not the memory of the pack.</span>
+                  <span class="soft">This searches your own memory, not the memory of the pack.</span>
                 </p>
               </div>
             </Panel>
@@ -90,7 +90,7 @@ function Repeat({ record, texts, work, isOnly }: RepeatProps) {
   const { verdict, failures, error, repeat, seed, returned, explanation, scores, timings } = record
   const problems = [
     ...(error === undefined ? [] : [`${error.class}: ${error.message}`]),
-    // The checks of a task are next to the answers.
+    // The failures of a task are shown next to the answers.
     ...(work === null ? failures : []),
   ]
   return (
@@ -144,7 +144,7 @@ const namesOf = (texts: RouteAnswer<'case'>['texts']): Readonly<globalThis.Recor
 
 type PlainProps = { readonly given: unknown; readonly names: Readonly<globalThis.Record<string, string>> }
 
-/** A system's explanation as names and values, with the names of beliefs in place of their ids. */
+/** A system's explanation as names and values, with names of beliefs instead of ids. */
 function Plain({ given, names }: PlainProps): ComponentChild {
   if (given === undefined || isEmpty(given)) return null
   if (typeof given !== 'object' || given === null)
@@ -168,7 +168,7 @@ function Plain({ given, names }: PlainProps): ComponentChild {
 const isEmpty = (value: unknown): boolean =>
   value === null || value === '' || (typeof value === 'object' && Object.keys(value).length === 0)
 
-/** Checks of a task that judge no single answer: its files, and the sessions as a whole. */
+/** The checks of a task that do not belong to one answer: those of its files and of all sessions. */
 function OtherChecks({ checks }: { readonly checks: Record['returned'] }) {
   if (checks.length === 0) return null
   const passed = checks.filter(({ score }) => score === 1).length
@@ -224,14 +224,14 @@ function ExpectedGot({ texts, returned }: { readonly texts: Texts; readonly retu
   const demandOf = (id: string) => texts.expected.find((one) => one.id === id)?.must
   return (
     <div class="compared columns">
-      <Column title="Expected" empty="Nothing in particular.">
+      <Column title="Expected" empty="Nothing specific.">
         {texts.expected
           .filter(({ must }) => must === 'include')
           .map(({ id, tier }) => (
             <Item key={`${tier}-${id}`} id={id} texts={texts} tone={got.has(id) ? 'good' : 'bad'} note="missing" />
           ))}
       </Column>
-      <Column title="Got" empty="Nothing came back.">
+      <Column title="Got" empty="Nothing was returned.">
         {returned.map(({ id, tier }) => {
           const tone = { include: 'good', exclude: 'bad', none: 'plain' } as const
           const key = `${tier ?? ''}-${id}`
@@ -258,7 +258,7 @@ type ItemProps = {
   readonly id: string
   readonly texts: Texts
   readonly tone: Tone
-  /** Shown if the tone is bad. */
+  /** Shown if `tone` is bad. */
   readonly note: string
 }
 
@@ -320,10 +320,10 @@ const TaskChat = ({ work }: { readonly work: Work }) => (
   </div>
 )
 
-/** A quoted value of a check, as in `"May 21" or "21 May", not "May 7"`, and whether it must not be there. */
+/** Matches the quoted values of a check such as `"May 21" or "21 May", not "May 7"`, with the "not" before a value. */
 const quoted = /(not )?"([^"]*)"/g
 
-/** The first place in a text of each value that its checks want. */
+/** The first range in a text of each value that the checks expect. */
 function rangesIn(text: string, checks: readonly Check[]): readonly TextRange[] {
   const lower = text.toLowerCase()
   return checks.flatMap(({ expected }) =>

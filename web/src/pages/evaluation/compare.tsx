@@ -33,12 +33,12 @@ type Group = {
   readonly isAlwaysShown?: boolean
 }
 
-/** Cases with the same change between the two runs, worst first. */
+/** Groups of cases with the same kind of change, worst first. */
 const groups: readonly Group[] = [
-  { kind: 'broken', title: 'Broken', note: 'passed before, do not now', tone: 'bad', isAlwaysShown: true },
-  { kind: 'fixed', title: 'Fixed', note: 'did not pass before, do now', tone: 'good', isAlwaysShown: true },
-  { kind: 'stillFailing', title: 'Still failing', note: 'in both', tone: 'odd' },
-  { kind: 'changed', title: 'Changed', note: 'pass in both, with another answer', tone: 'plain' },
+  { kind: 'broken', title: 'Broken', note: 'passed before, fail now', tone: 'bad', isAlwaysShown: true },
+  { kind: 'fixed', title: 'Fixed', note: 'failed before, pass now', tone: 'good', isAlwaysShown: true },
+  { kind: 'stillFailing', title: 'Still failing', note: 'in both runs', tone: 'odd' },
+  { kind: 'changed', title: 'Changed', note: 'pass in both runs, with different answers', tone: 'plain' },
 ]
 
 const namedOnly = [
@@ -47,7 +47,6 @@ const namedOnly = [
   { kind: 'flaky', title: 'Flaky' },
 ] as const
 
-/** Two runs of a pack next to each other. */
 export function CompareView({ before, after }: { readonly before: string; readonly after: string }) {
   const found = useResource(`${before}\n${after}`, (signal) => ask('compareRuns', { query: { before, after }, signal }))
   useSubject('Two runs')
@@ -121,11 +120,11 @@ const figureTones: Readonly<Record<ApiFigureComparison['verdict'], Tone>> = {
   new: 'accent',
 }
 
-/** The pass rate is a percentage, as on the other pages. */
+/** The value of a figure as text. The pass rate is a percentage. */
 const valueWords = (name: string, value: number | null): string =>
   value === null ? '–' : name === 'passRate' ? percent(value) : figure(value)
 
-/** The difference of two percentages is in points. */
+/** A difference as text. Differences of the pass rate are in percentage points. */
 const deltaWords = (name: string, delta: number): string =>
   name === 'passRate' ? `${signedFigure(Math.round(delta * 1000) / 10)} points` : signedFigure(delta)
 
@@ -171,7 +170,7 @@ function ComparedFigures({ figures }: { readonly figures: readonly ApiFigureComp
   )
 }
 
-/** `turn 2` before `turn 10`. */
+/** Sorts `turn 2` before `turn 10`. */
 const { compare: compareNaturally } = new Intl.Collator('en', { numeric: true })
 
 function ComparedCases({ group, compared }: { readonly group: Group; readonly compared: Compared }) {
@@ -235,10 +234,10 @@ const ComparedCase = ({ diff, after, names }: ComparedCaseProps) => (
   </li>
 )
 
-/** The first difference between the two runs, on the way from the message to the answer. */
+/** The first stage at which the two runs differ, from the message to the answer. */
 const stageWords: Readonly<Record<NonNullable<CaseDiff['firstStage']>, string>> = {
   answered: 'Only one of the two runs answered.',
-  query: 'The message was read differently.',
+  query: 'The message was analysed differently.',
   match: 'Different names or words matched.',
   score: 'The scores differ.',
   rank: 'The order differs.',

@@ -7,7 +7,7 @@ import { PackView } from './pack.tsx'
 import { PacksView } from './packs.tsx'
 import { RunView } from './run.tsx'
 
-/** Three views: the packs, a run, and two runs compared. */
+/** The views of the evaluation: all packs, a pack, a run, a case, and a comparison of two runs. */
 export function EvaluationPage() {
   const given = path.value
   if (given === '/evaluation') return <PacksView />

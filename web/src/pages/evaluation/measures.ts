@@ -19,7 +19,7 @@ type Measure = {
   readonly note?: string
 }
 
-/** Every figure of some runs of a pack, oldest first. */
+/** The figures of a pack over several runs, oldest first. */
 export function measuresOf(history: readonly ListedRun[], accepted: Accepted | null): readonly Measure[] {
   const names = [...new Set(history.flatMap(({ run }) => Object.keys(run.metrics ?? {})))].sort()
   const { p95Ms } = history.at(-1)?.run.latency ?? {}
@@ -51,7 +51,7 @@ export function measuresOf(history: readonly ListedRun[], accepted: Accepted | n
   ]
 }
 
-/** A measure of a single run as a number. */
+/** A measure of a single run, shown as a number; empty if the run does not have it. */
 export function figureOf({ title, points: [point], format, base, note }: Measure) {
   if (point === undefined) return []
   const { value, low, high } = point
@@ -73,13 +73,13 @@ function metricPoint(listed: ListedRun, name: string, limits: Range | null): rea
   const value = listed.run.metrics?.[name]
   if (value === undefined) return []
   const interval = listed.run.intervals?.[name]
-  // Equal scores of all cases do not make the next one certain: no interval is better than a false one.
+  // If all cases have the same score, the interval is empty, which would look like certainty; so none is shown.
   if (interval === undefined || interval.high - interval.low < 1e-9) return [{ ...pointOf(listed), value }]
   const [min, max] = limits ?? [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]
   return [{ ...pointOf(listed), value, low: Math.max(min, interval.low), high: Math.min(max, interval.high) }]
 }
 
-/** The declared range; a figure that never left 0 to 1 counts as a share. */
+/** The declared range of a metric. Without one: 0 to 1 if all its values are in that range, else null. */
 function limitsOf(name: string, history: readonly ListedRun[]): Range | null {
   const [min, max] = history.at(-1)?.run.metricDeclarations?.find((one) => one.name === name)?.range ?? []
   if (min !== undefined && max !== undefined) return [min, max]

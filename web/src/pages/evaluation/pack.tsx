@@ -97,7 +97,7 @@ export function PackView({ id }: { readonly id: string }) {
 
 const systemName = ({ run }: ListedRun): string => run.system?.name ?? 'unknown system'
 
-/** One system at a time: the figures of another one are not on the same line. */
+/** Chooses the system whose figures are shown, because a plot has the runs of one system only. */
 const SystemChoice = ({ systems, chosen }: { readonly systems: readonly string[]; readonly chosen: string }) =>
   systems.length < 2 ? null : (
     <Choice
@@ -110,10 +110,10 @@ const SystemChoice = ({ systems, chosen }: { readonly systems: readonly string[]
 
 const signs = { pass: '✓', fail: '✕', error: '!', skipped: '–', unjudged: '?' } as const
 const pageSize = 40
-/** Cases that always passed need no more than a few rows. */
+/** Min rows shown, for packs whose cases nearly always passed. */
 const minRows = 8
 
-/** Cases by runs: which broke and when, which are unsteady, which never passed. */
+/** A grid of cases and runs. Shows which cases broke and when, which are flaky, and which never passed. */
 function CaseGrid({ grid }: { readonly grid: Grid }) {
   const [more, setMore] = useState(0)
   if (grid.runs.length === 0) return null
@@ -190,7 +190,7 @@ function CaseGridRow({ row, runs }: { readonly row: Grid['cases'][number]; reado
 
 type RunPlotsProps = { readonly history: readonly ListedRun[]; readonly accepted: Accepted | null }
 
-/** The figures of a pack over its completed runs, oldest first; as numbers if there is a single run. */
+/** Plots of a pack's figures over its completed runs, oldest first. A single run is shown as numbers. */
 function RunPlots({ history, accepted }: RunPlotsProps) {
   const measures = measuresOf(history, accepted)
   if (history.length === 1) return <Figures items={measures.flatMap(figureOf)} />

@@ -14,9 +14,9 @@ import { EmptyState, Loaded, SkeletonRows } from '../../ui/notice.tsx'
 import { isCompared, PackVerdict, PassBar, RunsTable, Saturated, type Standing, StandingLine } from './parts.tsx'
 import { metricName, packAddress, runAddress, whenOf } from './words.ts'
 
-/** Every pack with the verdict of its latest run, then the baselines and all runs. */
+/** All packs with the verdicts of their latest runs, followed by the baselines and all runs. */
 export function PacksView() {
-  // One resource, so that nothing moves when the answers come.
+  // One resource, so that nothing moves when the answers arrive.
   const found = useResource(
     'packs',
     (signal) => Promise.all([ask('packs', { signal }), ask('standings', { signal }), ask('baselines', { signal })]),
@@ -25,8 +25,8 @@ export function PacksView() {
   return (
     <div class="stack">
       <PageHead title="Evaluation">
-        How well memory works, measured. A pack is a set of test messages with the beliefs they must bring; every figure
-        links to its cases.
+        How well the memory works. A pack is a set of test messages, each with the beliefs that must be recalled for it.
+        Every figure links to its cases.
       </PageHead>
       <Loaded resource={found} waiting={<SkeletonRows rows={6} label="Loading packs" />}>
         {([{ items }, { items: standings }, baselines]) => (
@@ -35,7 +35,7 @@ export function PacksView() {
             <Panel label="Packs">
               {items.length === 0 ? (
                 <EmptyState icon="evaluation" title="There are no packs yet">
-                  <p>A pack is a set of messages and the answers that recall must give. Import one with:</p>
+                  <p>A pack is a set of test messages with the expected beliefs. Import one with:</p>
                   <code class="command box">{commandLine('benchmark import DIRECTORY')}</code>
                 </EmptyState>
               ) : null}
@@ -53,7 +53,7 @@ export function PacksView() {
 
 type PackStandings = RouteAnswer<'standings'>['items']
 
-/** The packs that got worse; one sentence if none did. */
+/** The packs that got worse, or one sentence if there are none. */
 function Headlines({ standings }: { readonly standings: PackStandings }) {
   const worse = standings.filter(({ broken }) => broken.length > 0)
   if (standings.length === 0) return null
@@ -75,7 +75,7 @@ function Headlines({ standings }: { readonly standings: PackStandings }) {
   )
 }
 
-/** For packs without a broken case. Packs with a single run, or with none since the baseline, were not compared. */
+/** The headline if no pack has a broken case. Packs with a single run, or without runs since the baseline, are not compared. */
 function nothingWorseWords(standings: readonly Pick<Standing, 'against' | 'latest'>[]): string {
   const compared = standings.filter(isCompared).length
   const others = standings.length - compared
@@ -102,10 +102,10 @@ const PackRows = ({ packs, standings = [] }: PackRowsProps) =>
     </ul>
   )
 
-/** A longer group is collapsed. */
+/** Groups with more packs are collapsed. */
 const maxOpen = 3
 
-/** First the person's own packs, then the shipped ones by subject: most people never run most of them. */
+/** The packs without a run: the person's own, then the shipped ones by subject, collapsed because few people run them. */
 function NotRun({ packs }: { readonly packs: readonly ListedPack[] }) {
   if (packs.length === 0) return null
   const shipped = packs.filter(({ source }) => source === 'shipped')
@@ -135,7 +135,7 @@ function NotRun({ packs }: { readonly packs: readonly ListedPack[] }) {
   )
 }
 
-/** `others`: the other systems that got worse. */
+/** `others`: the standings of other systems whose results got worse. */
 function PackRow({ pack, others }: { readonly pack: ListedPack; readonly others: PackStandings }) {
   const { id, title, description, cases, system, verdict, latest, problem, source } = pack
   const about = problem ?? description
@@ -182,7 +182,7 @@ function PackRow({ pack, others }: { readonly pack: ListedPack; readonly others:
   )
 }
 
-/** Runs a pack in the background; the page updates when the run has ended. */
+/** Runs a pack in the background. The page is updated when the run ends. */
 export function RunButton({ pack }: { readonly pack: string }) {
   const start = async () => {
     try {
@@ -199,7 +199,6 @@ export function RunButton({ pack }: { readonly pack: string }) {
 const runsPerStep = 50
 const maxRuns = 200
 
-/** The runs of all packs. */
 function Runs() {
   const [limit, setLimit] = useState(runsPerStep)
   const found = useResource('runs', (signal) => ask('runs', { query: { limit }, signal }), {
@@ -217,7 +216,7 @@ function Runs() {
   )
 }
 
-/** The accepted runs, which later runs are compared with. */
+/** The accepted runs, with which later runs are compared. */
 function Baselines({ items }: { readonly items: readonly ListedBaseline[] }) {
   if (items.length > 0)
     return (

@@ -31,14 +31,17 @@ export const PackVerdict = ({ verdict }: { readonly verdict: ListedPack['verdict
 )
 
 export const Saturated = () => (
-  <Badge tone="odd" title="Every whole run passed every case. It can show that something broke, not how good it is.">
+  <Badge
+    tone="odd"
+    title="Every complete run passed every case. The pack can show that something broke, but not that something improved."
+  >
     saturated
   </Badge>
 )
 
 const unfinishedTones = { running: 'accent', failed: 'bad', partial: 'odd' } as const
 
-/** How a run ended. A completed run is marked by its result. */
+/** The status of a run; for a completed run its result. */
 export function RunStatus({ run }: { readonly run: ListedRun['run'] }) {
   const { status, passedCases, totalCases, filter } = run
   const missed = totalCases - passedCases
@@ -56,7 +59,7 @@ export function RunStatus({ run }: { readonly run: ListedRun['run'] }) {
   )
 }
 
-/** The outcomes of the cases of a run as shares of one bar. Cases that were not measured do not count as failed. */
+/** A bar with the shares of passed, failed, error and other cases of a run. */
 export function PassBar({ listed: { run } }: { readonly listed: ListedRun }) {
   const parts = [
     { name: 'passed', tone: 'good', cases: run.passedCases },
@@ -79,7 +82,7 @@ export function PassBar({ listed: { run } }: { readonly listed: ListedRun }) {
 
 type Names = Readonly<Record<string, string>>
 
-/** The first failures of a case, with the names of beliefs. */
+/** The first failures of a case, with names of beliefs instead of ids. */
 export const Failures = ({ failures, names }: { readonly failures: readonly string[]; readonly names: Names }) => (
   <>
     {failures.slice(0, 3).map((failure) => (
@@ -115,13 +118,13 @@ function standingWords(standing: Standing): string {
     : `As good as ${reference}: ${count(failing)} of ${cases} ${failing === 1 ? 'does' : 'do'} not pass, as before.`
 }
 
-/** Whether the latest run can be compared: it is not the only run, and not the baseline itself. */
+/** Whether the latest run can be compared. False if it is the only run or the baseline. */
 export const isCompared = ({ against, latest }: Pick<Standing, 'against' | 'latest'>): boolean =>
   against !== null && against.runId !== latest.run.runId
 
 type StandingLineProps = {
   readonly standing: Standing
-  /** On pages about several packs. */
+  /** Set on pages with several packs. */
   readonly pack?: { readonly id: string; readonly title: string }
 }
 
@@ -174,7 +177,7 @@ export function RunsTable({ runs, showsPack }: { readonly runs: readonly ListedR
           label="Compare"
         />
         <span class="soft small">
-          {isPair && !isSamePack ? 'These runs are of different packs.' : 'Choose two runs of the same pack.'}
+          {isPair && !isSamePack ? 'These runs are from different packs.' : 'Choose two runs of the same pack.'}
         </span>
       </div>
       <Table

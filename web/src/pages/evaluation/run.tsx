@@ -53,7 +53,7 @@ export function RunView({ id }: { readonly id: string }) {
   )
 }
 
-/** The baseline first: cases that broke earlier do not differ from the run before. */
+/** Links to comparisons. The baseline is first, because a comparison with the previous run hides cases that broke earlier. */
 function CompareWith({ run }: { readonly run: Run }) {
   const { runId } = run.run
   const others = run.history.filter((other) => other.run.runId !== runId).toReversed()
@@ -113,7 +113,7 @@ function Environment({ run }: { readonly run: Run }) {
 
 const verdicts = ['pass', 'fail', 'error', 'skipped', 'unjudged'] as const
 
-/** The cases of a run; those that did not pass come first. The filters are part of the address. */
+/** The cases of a run, with those that did not pass first. The filters are part of the address. */
 function CasesList({ runId, counts }: { readonly runId: string; readonly counts: Readonly<Record<string, number>> }) {
   const verdict = verdicts.find((known) => known === query.value.get('verdict'))
   const text = query.value.get('text') ?? ''

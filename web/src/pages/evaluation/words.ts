@@ -2,12 +2,12 @@ import type { ListedRun } from '../../../../src/http/api/contract.ts'
 import { address } from '../../navigation/match.ts'
 
 export const runAddress = (id: string): string => address('evaluation', 'runs', id)
-/** The page of a pack; with a system, of its runs by that one. */
+/** The page of a pack, optionally with the runs of one system. */
 export const packAddress = (id: string, system: string | null = null): string =>
   `${address('evaluation', 'packs', id)}${system === null ? '' : `?system=${encodeURIComponent(system)}`}`
 export const caseAddress = (run: string, id: string): string => address('evaluation', 'runs', run, 'cases', id)
 
-/** The link on pages of missing items. */
+/** The link shown if an item does not exist. */
 export const allPacks = { href: '/evaluation', name: 'See all packs' } as const
 
 export const compareAddress = (before: string, after: string): string =>
@@ -18,7 +18,7 @@ export const whenOf = ({ run }: ListedRun): string => run.completedAt ?? run.sta
 export const systemOf = ({ run }: ListedRun): string =>
   run.system === undefined ? 'unknown system' : `${run.system.name} ${run.system.version}`
 
-/** Figures that the field writes in another way than as words. */
+/** The usual spelling of metrics that are not ordinary words. */
 const knownAs: Readonly<Record<string, string>> = { mrr: 'MRR', ndcg: 'NDCG', r: 'recall' }
 
 /** `retrievalPrecision` as `Retrieval precision`, `session-r@10` as `Session recall@10`. */
@@ -31,7 +31,7 @@ export function metricName(name: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
-/** A failure as a sentence, with the names of beliefs in place of their ids. */
+/** A failure as a sentence, with names of beliefs instead of ids. */
 export function failureWords(failure: string, names: Readonly<Record<string, string>>): string {
   const words = failure.replace(/[\w.-]+/g, (word) => (Object.hasOwn(names, word) ? `“${names[word]}”` : word))
   return words.charAt(0).toUpperCase() + words.slice(1)

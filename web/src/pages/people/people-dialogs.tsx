@@ -7,16 +7,14 @@ import { Choice, Dialog, Field, FormDialog } from '../../ui/form.tsx'
 const maxNameLength = 64
 const nameHelp = 'a-z, 0-9, dot, hyphen, underscore and @'
 
-/** Adds a person, and shows their first token, which the server does not keep. */
+/** Adds a person and shows their first token, which the server does not store. */
 export function AddPerson({ onClose, onAdded }: { readonly onClose: () => void; readonly onAdded: () => void }) {
   const [name, setName] = useState('')
   const [added, setAdded] = useState<RouteAnswer<'createToken'> | null>(null)
   if (added !== null)
     return (
       <Dialog title={`Token of ${name}`} onClose={onClose}>
-        <p>
-          Send it to {name} and to nobody else: it opens the memory of {name}. It is shown only now.
-        </p>
+        <p>Send this token only to {name}: it opens their memory. It is not shown again.</p>
         <p class="row">
           <code class="command box break">{added.secret}</code>
           <CopyButton text={added.secret} />
@@ -78,7 +76,7 @@ export function Remove({ name, onClose, onRemove }: RemoveProps) {
   const [memory, setMemory] = useState<Fate>('keep')
   return (
     <FormDialog title={`Remove ${name}`} submit="Remove" onClose={onClose} onSubmit={() => onRemove(memory)}>
-      <p>Tokens and memberships end at once.</p>
+      <p>Tokens and memberships become invalid at once.</p>
       <Choice
         label="The memory"
         value={memory}

@@ -10,7 +10,7 @@ import { AddPerson, CreateTeam, Remove } from './people-dialogs.tsx'
 
 type Token = RouteAnswer<'listTokens'>['items'][number]
 type Team = RouteAnswer<'listTeams'>['items'][number]
-/** `people` is null for users who are not administrators: they see their own tokens and teams. */
+/** `people` is null for users who are not administrators; they see only their own tokens and teams. */
 type Access = {
   readonly people: RouteAnswer<'listPeople'>['items'] | null
   readonly tokens: readonly Token[]
@@ -29,14 +29,14 @@ async function load(signal: AbortSignal): Promise<Access> {
   return { people: people?.items ?? null, tokens: tokens.items, teams: teams.items }
 }
 
-/** Who may use this server: people, their tokens and agents, and teams. Nobody's memory is shown here. */
+/** The people, tokens and teams that may use this server. Does not show their memories. */
 export function PeoplePage() {
   const found = useResource('people', load)
   const [open, setOpen] = useState<Open | null>(null)
   const close = () => setOpen(null)
   const revoke = (id: string) =>
     ask('revokeToken', { params: { id } }).then(() => {
-      showToast(`Revoked ${id}. Every server refuses it from now on.`)
+      showToast(`Revoked ${id}. Every server rejects it from now on.`)
       found.reload()
     }, toastRefusal)
   /** Closes the dialog on success; after a refusal it stays open. */
@@ -68,16 +68,16 @@ export function PeoplePage() {
           )
         }
       >
-        Who may use this server. Each person has a memory of their own, which nobody else can read here; teams share
-        one.
+        The people who may use this server. Each person has a private memory, which nobody else can read here; a team
+        shares one.
       </PageHead>
-      <Loaded resource={found} waiting={<SkeletonRows rows={6} label="Looking for people" />}>
+      <Loaded resource={found} waiting={<SkeletonRows rows={6} label="Loading people" />}>
         {({ people, tokens, teams }) =>
           people?.length === 0 && tokens.length === 0 && teams.length === 0 ? (
             <EmptyState
               icon="people"
               title="Nobody else uses this memory"
-              text="Add a person to let others use this server, each with a memory of their own. Teams share one."
+              text="Add people to let them use this server. Each person has a private memory; a team shares one."
             />
           ) : (
             <div class="stack">

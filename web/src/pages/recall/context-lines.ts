@@ -2,33 +2,33 @@ import type { ApiBelief, ApiExplanation, ApiQuote, RouteAnswer } from '../../../
 import { dayOf } from '../../format/time.ts'
 import { matchWords, meaningWords, quoteWords, type Strength, strengthOf } from './reasons.tsx'
 
-/** The parts of a context in the order in which the agent reads them. */
+/** The parts of a context in order. */
 export const tiers = {
   always: { title: 'Preferences and standing instructions', note: 'In every context' },
   pinned: { title: 'Pinned', note: 'In every context of these scopes' },
   relevant: { title: 'Relevant to this message', note: 'Named by the message, best first' },
   questions: { title: 'Still open', note: 'Pinned questions' },
   said: { title: 'Said earlier', note: 'Quotes, word for word' },
-  perhaps: { title: 'Perhaps relevant', note: 'Lines that the agent may ignore' },
+  perhaps: { title: 'Perhaps relevant', note: 'Less certain: the agent may ignore these' },
 } as const
 export type TierName = keyof typeof tiers
 
-/** What an agent gets, and why: a belief, a quote, or a line of the preferences. */
+/** A line of a context with its reasons: a belief, a quote, or a preference. */
 export type ContextLine = {
-  /** The id of the belief or of the quoted turn; of a preference whose belief is unknown, its text. */
+  /** The id of the belief or of the quoted turn; for a preference whose belief is unknown, its text. */
   readonly id: string
   readonly tier: TierName
   readonly text: string
   /** Null for preferences. */
   readonly of: { readonly belief: ApiBelief } | { readonly quote: ApiQuote } | null
   readonly reasons: readonly string[]
-  /** Whether the message brings it; the other lines are in every context. */
+  /** Whether the line is there because of the message. The other lines are in every context. */
   readonly isNamed: boolean
   readonly strength?: Strength
   readonly explanation?: ApiExplanation
 }
 
-/** Each line of a context once, in its order. */
+/** The distinct lines of a context, in order. */
 export function contextLines({ context, namedAnyway, quoteDecision }: RouteAnswer<'recall'>): readonly ContextLine[] {
   const { prelude, pinned, relevant, questions, quotes, perhaps } = context
   const told = prelude?.beliefIds ?? []
@@ -41,7 +41,7 @@ export function contextLines({ context, namedAnyway, quoteDecision }: RouteAnswe
   const standing = (tier: TierName, beliefs: readonly ApiBelief[]) =>
     beliefs.map((belief) => {
       const matches = namedAnyway.find(({ beliefId }) => beliefId === belief.id)?.matches ?? []
-      const reasons = [...matches.map(matchWords), 'It is pinned, so every message gets it.']
+      const reasons = [...matches.map(matchWords), 'It is pinned, so it is in every context of its scopes.']
       return { ...lineOf(belief), tier, reasons, isNamed: matches.length > 0 }
     })
   const nameOf = (id: string): string => relevant.find(({ belief }) => belief.id === id)?.belief.name ?? 'a relation'
@@ -65,7 +65,7 @@ export function contextLines({ context, namedAnyway, quoteDecision }: RouteAnswe
         : {
             ...lineOf(belief),
             tier: 'relevant' as const,
-            reasons: [`The message does not name it, but “${nameOf(through)}”, which it is part of.`],
+            reasons: [`The message names “${nameOf(through)}”, which it is part of.`],
             strength: 'possible' as const,
           },
     ),

@@ -34,11 +34,11 @@ type ContextViewProps = {
   readonly onWish: OnWish
 }
 
-/** The context in its order, each line once and with its reason; then the beliefs that were left out. */
+/** The lines of the context with their reasons, followed by the beliefs that were left out. */
 export function ContextView({ answer, isAsked, onWish }: ContextViewProps) {
   useKeys({ u: feedbackKey('useful'), n: feedbackKey('not-useful') })
   const lines = contextLines(answer)
-  // The keys of `tiers` are all of its type.
+  // The cast is safe: `tiers` has only these keys.
   const names = Object.keys(tiers) as TierName[]
   return (
     <>
@@ -66,13 +66,13 @@ export function ContextView({ answer, isAsked, onWish }: ContextViewProps) {
 }
 
 function emptyWords(isAsked: boolean, lines: readonly ContextLine[]): string {
-  if (!isAsked) return 'Write a message to see which beliefs it brings, and why.'
+  if (!isAsked) return 'Write a message to see which beliefs are recalled, and why.'
   const named = lines.filter(({ isNamed }) => isNamed)
   if (named.some(({ tier }) => tier === 'pinned' || tier === 'questions'))
-    return 'The message names only beliefs of every context.'
+    return 'The message names only beliefs that are in every context.'
   return named.length > 0
     ? 'The message names no belief. The lines below match it.'
-    : 'The message names nothing that is remembered here.'
+    : 'The message names no belief in these scopes.'
 }
 
 type LineProps = { readonly line: ContextLine; readonly onWish: OnWish }
@@ -117,7 +117,7 @@ function Line({ line: { id, tier, text, of, reasons, isNamed, strength, explanat
 async function giveFeedback(id: string, verdict: FeedbackVerdict): Promise<void> {
   try {
     const { useful, notUseful } = await ask('giveFeedback', { body: { id, verdict } })
-    showToast(`Thank you. In all ${useful} useful, ${notUseful} not useful.`)
+    showToast(`Thank you. In total: ${useful} useful, ${notUseful} not useful.`)
   } catch (error) {
     toastRefusal(error)
   }
@@ -210,11 +210,11 @@ function Head({ belief, onWish, wish, children }: HeadProps) {
   )
 }
 
-/** Old versions and proposals are never recalled, so no change could help. */
+/** Whether a belief is an old version or a proposal. These are never recalled, so no remedy is offered. */
 const isPast = ({ reason: { kind } }: ApiNearMiss): boolean =>
   kind === 'superseded' || kind === 'resolved' || kind === 'proposed' || kind === 'candidate'
 
-/** Beliefs that the message mentions but the agent does not get, and why. Old versions are collapsed. */
+/** Beliefs that the message mentions but that are not in the context, with reasons. Old versions are collapsed. */
 function LeftOutView({ misses, onWish }: { readonly misses: readonly ApiNearMiss[]; readonly onWish: OnWish }) {
   if (misses.length === 0) return null
   const past = misses.filter(isPast)

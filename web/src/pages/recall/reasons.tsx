@@ -10,11 +10,11 @@ import { count, figure, pluralize } from '../../format/numbers.ts'
 import { Badge } from '../../ui/elements.tsx'
 
 const limits = {
-  maxBeliefs: 'the context has no room for more beliefs',
-  maxPinned: 'too many beliefs are pinned',
-  maxFromAgents: 'agents wrote as many of its beliefs as allowed',
-  maxQuestions: 'too many questions are open',
-  maxCharacters: 'the context has no room for so many words',
+  maxBeliefs: 'the maximum number of beliefs is reached',
+  maxPinned: 'the maximum number of pinned beliefs is reached',
+  maxFromAgents: 'the maximum number of beliefs from agents is reached',
+  maxQuestions: 'the maximum number of questions is reached',
+  maxCharacters: 'the maximum number of characters is reached',
 } as const
 
 /** Why a belief that the message mentions was left out. */
@@ -63,7 +63,7 @@ export function matchWords({ field, form, words, holders, population }: ApiMatch
 
 export type Strength = 'strong' | 'possible'
 
-/** A name that is in the message without a typo, and that few other beliefs have, is a strong match. */
+/** A match is strong if the message contains the name without a typo and few other beliefs have it. */
 export const strengthOf = ({ matches }: Pick<ApiRelevantBelief, 'matches'>): Strength =>
   matches.some(({ words, holders }) => holders <= 3 && words.some(({ typo }) => typo === null)) ? 'strong' : 'possible'
 
@@ -80,23 +80,21 @@ const shareWords = (held: number, of: number): string =>
 export function quoteWords({ shared, nearby }: ApiQuote, asked: readonly string[]): string {
   const held =
     asked.length === 0
-      ? `It has the words ${listWords(shared)}.`
-      : `It has ${shareWords(shared.length, asked.length)} you asked with${shared.length === 0 ? '' : `: ${listWords(shared)}`}.`
-  return nearby.length === 0 ? held : `${held} The messages next to it have ${listWords(nearby)}.`
+      ? `It contains the words ${listWords(shared)}.`
+      : `It contains ${shareWords(shared.length, asked.length)} that you asked about${shared.length === 0 ? '' : `: ${listWords(shared)}`}.`
+  return nearby.length === 0 ? held : `${held} The messages next to it contain ${listWords(nearby)}.`
 }
 
-/** Why a belief that the message does not name is perhaps relevant. */
+/** The reason why a belief that the message does not name may be relevant. */
 export const meaningWords = ({ cosine, minCosine }: Omit<ApiPerhapsBelief, 'belief'>): string =>
-  `Its content is near to the message in meaning: ${cosine.toFixed(2)}, at least ${minCosine.toFixed(2)} is needed.`
+  `Its meaning is close to the message: similarity ${cosine.toFixed(2)}, at least ${minCosine.toFixed(2)} is needed.`
 
-/** How certain a match is. */
 export const StrengthChip = ({ strength }: { readonly strength: Strength | 'exact' }) => (
   <Badge tone={strength === 'possible' ? 'plain' : 'good'}>{strength}</Badge>
 )
 
 const signs: Readonly<Record<ApiExplanation['op'], string>> = { leaf: '', sum: 'sum of', product: 'product of' }
 
-/** All terms of a score. */
 export const ExplanationTree = ({ explanation }: { readonly explanation: ApiExplanation }) => (
   <ul class="tree">
     <Node explanation={explanation} />

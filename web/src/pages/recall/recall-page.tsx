@@ -20,7 +20,7 @@ import {
 } from './recall-state.ts'
 import { MissingDialog, RemedyDialog } from './remedies.tsx'
 
-/** The context that an agent would get for a message, and why; updated at every pause in typing. */
+/** The context that an agent would get for a message, with reasons. Updated at every pause in typing. */
 export function RecallPage() {
   useLayoutEffect(adoptScopes, [])
   const scopes = activeScopes.value
@@ -28,18 +28,18 @@ export function RecallPage() {
   const [isSearching, setSearching] = useState(false)
   const recalled = useRecall(scopes)
   const answer = recalled.value?.answer ?? null
-  // Marks of an earlier text would be under the wrong words.
+  // The highlights of an earlier text would mark the wrong words.
   const highlights = answer !== null && recalled.value?.asked === message.value ? answer.highlights : []
   return (
     <>
       <PageHead title="Recall">
-        What an agent would be given for a message, why each belief is there, and why others are not.
+        The context that an agent would get for a message: why each belief is in it, and why others are not.
       </PageHead>
       <div class="split turned">
         <div class="stack">
           <div class="panel pad stack">
             <MessageBox highlights={highlights} />
-            {/* Only when the scopes are known, so that nothing moves when they come. */}
+            {/* Shown together once the scopes are known, so that nothing moves. */}
             {allScopes.value === null ? null : (
               <>
                 <ScopeChooser />
@@ -176,10 +176,10 @@ function MessageBox({ highlights }: { readonly highlights: Highlights }) {
   )
 }
 
-/** Max scopes that are shown; others are found by typing. */
+/** Max scopes shown as buttons; others are entered in the field. */
 const maxShown = 12
 
-/** The scopes in view. Their ancestors are in view too. */
+/** Chooses the scopes in view. Their ancestors are in view too. */
 function ScopeChooser() {
   const known = allScopes.value?.items ?? []
   const active = activeScopes.value

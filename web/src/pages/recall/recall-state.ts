@@ -5,16 +5,16 @@ import { scopes } from '../../state/facts.ts'
 import { useDebounced, useResource } from '../../state/resource.ts'
 import { stored } from '../../state/stored.ts'
 
-/** The server's limit. */
+/** The max characters of a message that the server accepts. */
 export const maxMessageLength = 100_000
 
 /**
- * The message of Home and Recall. It survives a visit to another page and a reload, in this tab only, and is never part of an
- * address: messages are private.
+ * The message on the pages Home and Recall. Kept in this tab, even after a reload, and never part of an address, because
+ * messages are private.
  */
 export const message = stored('sessionStorage', 'credence-message')
 
-/** What an agent would get for the message, updated at every pause in typing; null if nothing can be asked. */
+/** Recalls the context for the message at every pause in typing. `answer` is null without scopes or for a message that is too long. */
 export function useRecall(inView: readonly string[]) {
   const asked = useDebounced(message.value)
   const isAskable = inView.length > 0 && asked.length <= maxMessageLength
@@ -28,19 +28,19 @@ export function useRecall(inView: readonly string[]) {
   )
 }
 
-/** Null before a choice: then the server's default scopes. */
+/** The scopes that the person chose; null for the server's default scopes. */
 export const chosenScopes = signal<readonly string[] | null>(null)
 
 export const activeScopes = computed(() => chosenScopes.value ?? scopes.value?.active ?? [])
 
-/** Changes the active scopes, here and in the address. An empty choice is written as an empty parameter. */
+/** Changes the active scopes, also in the address. An empty choice becomes an empty parameter. */
 export function chooseScopes(next: readonly string[] | null): void {
   chosenScopes.value = next
   if (path.peek() !== '/recall') return
   navigate(withQuery({ scope: next !== null && next.length === 0 ? [''] : next }), { replace: true })
 }
 
-/** Scopes in the address override an earlier choice; otherwise the choice is written into the address. */
+/** Uses the scopes in the address; if there are none, adds the chosen scopes to it. */
 export function adoptScopes(): void {
   const given = query.peek().getAll('scope')
   if (given.length > 0) chosenScopes.value = given.filter((scope) => scope !== '')

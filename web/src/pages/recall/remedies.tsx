@@ -14,7 +14,7 @@ import { chooseScopes } from './recall-state.ts'
 
 type MissingDialogProps = { readonly onClose: () => void; readonly onChoose: (belief: ApiBelief) => void }
 
-/** Finds the belief that is missing from the context. */
+/** Searches for the belief that is missing from the context. */
 export function MissingDialog({ onClose, onChoose }: MissingDialogProps) {
   const [asked, setAsked] = useState('')
   const found = useResource(
@@ -44,7 +44,7 @@ export function MissingDialog({ onClose, onChoose }: MissingDialogProps) {
         <Loaded resource={found} waiting={<SkeletonRows rows={4} label="Searching" />}>
           {({ items }) =>
             items.length === 0 ? (
-              <p class="soft">No belief has these words. Remember it first, on the page Beliefs.</p>
+              <p class="soft">No belief matches. Create it first, on the page Beliefs.</p>
             ) : (
               <ul aria-busy={found.isLoading}>
                 {items.map(({ belief }) => (
@@ -85,7 +85,7 @@ type RemedyDialogProps = {
   readonly onClose: () => void
 }
 
-/** The changes that would make recall correct. Each was tried before it is offered. */
+/** Offers changes that would make recall correct. The server has tried out each of them. */
 export function RemedyDialog({ belief, wish, message, scopes, onClose }: RemedyDialogProps) {
   const [aliases, setAliases] = useState<readonly string[]>([])
   const [typed, setTyped] = useState('')
@@ -117,13 +117,13 @@ export function RemedyDialog({ belief, wish, message, scopes, onClose }: RemedyD
       <p class="break">
         <b>{belief.name}</b> <span class="soft">{belief.content}</span>
       </p>
-      <Loaded resource={found} waiting={<SkeletonRows rows={3} label="Trying out what would help" />}>
+      <Loaded resource={found} waiting={<SkeletonRows rows={3} label="Trying out changes" />}>
         {({ remedies, isFulfilled, withheld }) => (
           <>
             <ul class="stack tight" aria-busy={found.isLoading}>
               {isFulfilled ? <li class="note">Recall does this already.</li> : null}
               {remedies.length === 0 && !isFulfilled ? (
-                <li class="soft">No change of this belief would help.</li>
+                <li class="soft">No change to this belief would help.</li>
               ) : null}
               {remedies.map((remedy, index) => (
                 <RemedyCard
@@ -137,10 +137,7 @@ export function RemedyDialog({ belief, wish, message, scopes, onClose }: RemedyD
             </ul>
             {withheld.length === 0 ? null : (
               <details class="small soft">
-                <summary>
-                  {pluralize(withheld.length, 'way')} {withheld.length === 1 ? 'does harm and is' : 'do harm and are'}{' '}
-                  not offered
-                </summary>
+                <summary>{pluralize(withheld.length, 'change')} not offered because of side effects</summary>
                 <ul class="bullets">
                   {withheld.map(({ summary, reason }) => (
                     <li key={summary}>
@@ -201,7 +198,7 @@ type RemedyCardProps = {
   readonly onClose: () => void
 }
 
-/** Its effects on the saved cases and on the last prompts. */
+/** The effects of a remedy on the saved cases and the latest prompts. */
 function EffectsNote({ effects }: { readonly effects: NonNullable<ApiRemedy['effects']> }) {
   const { cases, prompts, appearsIn, leaves } = effects
   const triedOn = [
@@ -238,7 +235,7 @@ function EffectsNote({ effects }: { readonly effects: NonNullable<ApiRemedy['eff
 
 const seeWords: Readonly<Partial<Record<ApiRemedy['kind'], string>>> = { correct: 'Correct it', accept: 'Decide on it' }
 
-/** Only a remedy without side effects is the main button. */
+/** Whether a remedy works and has no side effects. Only then its button is the main one. */
 const isHarmless = ({ achieves, caution, appearing, disappearing, effects }: ApiRemedy): boolean =>
   achieves &&
   caution === null &&
@@ -248,8 +245,10 @@ const isHarmless = ({ achieves, caution, appearing, disappearing, effects }: Api
 export function RemedyCard({ remedy, isFirst, onApply, onClose }: RemedyCardProps) {
   const { kind, summary, achieves, caution, appearing, disappearing, change, ask, see, effects } = remedy
   const sideEffects = [
-    ...(appearing.length === 0 ? [] : [`${pluralize(appearing.length, 'other belief')} would come too`]),
-    ...(disappearing.length === 0 ? [] : [`${pluralize(disappearing.length, 'other belief')} would no longer come`]),
+    ...(appearing.length === 0 ? [] : [`${pluralize(appearing.length, 'other belief')} would be recalled too`]),
+    ...(disappearing.length === 0
+      ? []
+      : [`${pluralize(disappearing.length, 'other belief')} would no longer be recalled`]),
   ]
   return (
     <li class="remedy box row">
@@ -284,7 +283,7 @@ export function RemedyCard({ remedy, isFirst, onApply, onClose }: RemedyCardProp
             chooseScopes([...(ask.scopes ?? [])])
             onClose()
           }}
-          label="Ask there"
+          label="Use these scopes"
         />
       )}
       {see === null ? null : (
