@@ -203,9 +203,9 @@ describe('capturing a quote', () => {
     const memory = await aMemory()
     const small = 'We talked about the plans for the weekend and what to eat. '
     await memory.hear([
-      { text: 'Good morning.', session: 'monday', at: '2026-02-02T09:00:00Z' },
+      { text: 'Good morning.', role: 'assistant', session: 'monday', at: '2026-02-02T09:00:00Z' },
       { text: old, session: 'monday', at: '2026-02-02T09:01:00Z' },
-      { text: 'Thanks.', session: 'monday', at: '2026-02-02T09:02:00Z' },
+      { text: 'Thanks.', role: 'assistant', session: 'monday', at: '2026-02-02T09:02:00Z' },
       { text: 'My sister sings in a choir.', session: 'tuesday', at: '2026-02-03T09:00:00Z' },
       { text: 'The gym is closed.', role: 'tool', session: 'tools', at: '2026-02-03T09:00:00Z' },
       ...Array.from({ length: 30 }, (_, number) => ({

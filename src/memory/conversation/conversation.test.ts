@@ -361,11 +361,11 @@ describe('recall', () => {
 
     const quoted = async (message: string) =>
       (await memory.recall(message)).quotes.map(({ text, earlier }) => [text, earlier])
-    expect(await quoted('What is the tyre pressure of the trailer?')).toEqual([
+    expect(await quoted('What is the tyre pressure of the trailer, in bar?')).toEqual([
       ['Wait no, 2.5 bar, it says so on the sticker.', false],
       ['The tyre pressure of the trailer is 2.3 bar.', true],
     ])
-    expect(await quoted('How hot is the oven of the bakery?')).toEqual([
+    expect(await quoted('How many degrees has the oven of the bakery?')).toEqual([
       ['The oven of the bakery is at 240 degrees.', false],
     ])
   })
