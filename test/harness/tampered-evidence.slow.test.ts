@@ -159,7 +159,7 @@ describe('evidence that was tampered with', () => {
     const root = join(place.work, 'evals')
     const env = { CREDENCE_EVAL_STORE_DIR: root }
     const pack = 'red-team-unseen-bridging'
-    cpSync(join('packs', pack), join(root, 'benchmarks', pack), { recursive: true })
+    cpSync('packs/red-team/unseen/bridging', join(root, 'benchmarks', pack), { recursive: true })
     const { stdout } = await place.runWith({ env }, 'benchmark', 'run', pack, '--system', 'defenceless', '--json')
     const { runId } = JSON.parse(stdout).runs[0]
     const isFound = async (): Promise<boolean> => {
