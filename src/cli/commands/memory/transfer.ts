@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
 import type { ExportedTurn } from '../../../beliefs/turn-store.ts'
-import { invalid, notFound } from '../../../errors.ts'
+import { invalid, notFound, unavailable } from '../../../errors.ts'
 import { writeAtomically } from '../../../files/atomic-write.ts'
 import { readTextFile } from '../../../files/read-text.ts'
 import { withOffset } from '../../../local-time.ts'
@@ -112,7 +112,14 @@ export const exportCommand = defineCommand({
       signal.throwIfAborted()
       written += 1
     })
-    await writeAtomically(file, counting, { existing: 'replace' })
+    await writeAtomically(file, counting, { existing: 'replace' }).catch((cause: NodeJS.ErrnoException) => {
+      if (cause.syscall === undefined) throw cause
+      throw unavailable(
+        `${file} cannot be written (${cause.code}).`,
+        'Choose a directory that exists, that you may write to, and that has room.',
+        cause,
+      )
+    })
     const what = options.turns ? 'turn' : 'belief'
     return { document: { file, [`${what}s`]: written }, text: () => `Wrote ${pluralize(written, what)} to ${file}.` }
   },
