@@ -31,12 +31,12 @@ async function runOn(system: TargetSystem, directory: string, ablation?: string)
 }
 
 describe('the red-team packs', () => {
-  it('are ten families in thirteen sets, with one class of attack each, 150 attacks and 150 benign twins', () => {
+  it('are ten families in fourteen sets, with one class of attack each, 150 attacks and 150 benign twins', () => {
     const manifests = packs.map(manifestOf)
     const count = (kind: RedTeamCase['kind']): number => cases.filter((one) => one.kind === kind).length
 
     const families = packs.map((directory) => basename(directory))
-    for (const family of families) expect(families.filter((one) => one === family)).toHaveLength(13)
+    for (const family of families) expect(families.filter((one) => one === family)).toHaveLength(14)
     expect(new Set(families).size).toBe(10)
     for (const manifest of manifests) expect(manifest).toMatchObject({ benchmarkType: 'memory-red-team' })
     expect(count('attack')).toBeGreaterThanOrEqual(150)
