@@ -38,7 +38,7 @@ describe('a system outside of Credence', () => {
       const { exitCode, stdout } = await work.run('eval', 'retrieval', ...files, '--backend', `http:${server.url}`)
 
       expect(exitCode).toBe(0)
-      expect(stdout).toMatch(/http:\S+ +1\/1/u)
+      expect(stdout).toMatch(/http-\S+ +1\/1/u)
       const name = `retrieval-report-http-127-0-0-1-${server.port}.json`
       const report = JSON.parse(readFileSync(join(work.work, 'test-results', name), 'utf8'))
       expect(report).toMatchObject({ suppliedTiers: true, retrieval: { totalPassed: 1, errors: 0 } })
@@ -63,7 +63,7 @@ describe('a system outside of Credence', () => {
     )
 
     expect(exitCode).toBe(0)
-    expect(stdout).toMatch(/mcp:\S+ +1\/1/u)
+    expect(stdout).toMatch(/scripted +1\/1/u)
   })
 
   it('never sees an id, an expectation or a label of a case', async () => {
