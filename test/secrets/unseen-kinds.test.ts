@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
+import { maskSecrets } from '../../src/memory/learn/secrets.ts'
+import { fifthKinds, harmlessSentences, type SpokenKind } from './fifth-kinds.ts'
 import { fourthKinds, gitleaksKinds, kinds } from './kinds.ts'
 import { type Kind, missedKinds, type Shape, type Written } from './random-credentials.ts'
 
@@ -11,7 +13,9 @@ const secondHalf = kinds.filter((kind) => !isFirstHalf(kind))
 /** The wording changes with each sample. A credential with a format of its own is not named. */
 const pick = (texts: readonly string[], sample: number): string => texts[sample % texts.length] as string
 
-const sentence = ({ label, isNamed }: Kind, credential: string, sample: number): string => {
+const sentence = (kind: Kind | SpokenKind, credential: string, sample: number): string => {
+  if ('sentences' in kind) return pick(kind.sentences, sample).replace('{}', () => credential)
+  const { label, isNamed } = kind
   const named = [
     `The ${label} is ${credential} and it expires in May.`,
     `Here's the ${label} you asked for: ${credential}`,
@@ -87,6 +91,7 @@ describe.each([
   { half: 'the second half', some: secondHalf },
   { half: 'gitleaks', some: gitleaksKinds },
   { half: 'the fourth set', some: fourthKinds },
+  { half: 'the fifth set', some: fifthKinds },
 ])('of the kinds of $half', ({ half, some }) => {
   it.each(Object.keys(shapes))('at least 19 of 20 are masked in each sample: %s', (name) => {
     const left = missedKinds(some, shapes[name] as Shape)
@@ -96,4 +101,10 @@ describe.each([
     )
     expect(left.length / some.length).toBeLessThanOrEqual(0.05)
   })
+})
+
+it('leaves harmless sentences as they are', () => {
+  const changed = harmlessSentences.filter((text) => maskSecrets(text) !== text)
+
+  expect(changed).toEqual([])
 })
