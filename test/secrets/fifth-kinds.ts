@@ -205,7 +205,10 @@ export const fifthKinds: readonly SpokenKind[] = [
     label: 'UniFi API key',
     env: 'UNIFI_API_KEY',
     make: (r) => r(32, urlSafe),
-    sentences: ['curl -k -H "X-API-KEY: {}" https://192.168.1.1/proxy/network/integration/v1/sites', 'I let UniFi create {} for the dashboard.'],
+    sentences: [
+      'curl -k -H "X-API-KEY: {}" https://192.168.1.1/proxy/network/integration/v1/sites',
+      'I let UniFi create {} for the dashboard.',
+    ],
   },
   {
     label: 'OctoPrint API key',
@@ -238,7 +241,10 @@ export const fifthKinds: readonly SpokenKind[] = [
     label: 'Rocket.Chat token',
     env: 'ROCKETCHAT_AUTH',
     make: (r) => r(43, urlSafe),
-    sentences: ['send X-Auth-Token: {} and X-User-Id: aobEdbYhXfu5hkeqG', 'Rocket.Chat: personal access token {} (never expires)'],
+    sentences: [
+      'send X-Auth-Token: {} and X-User-Id: aobEdbYhXfu5hkeqG',
+      'Rocket.Chat: personal access token {} (never expires)',
+    ],
   },
   {
     label: 'database password on a command line',
@@ -274,7 +280,10 @@ export const fifthKinds: readonly SpokenKind[] = [
     label: 'guest wifi password',
     env: 'GUEST_WIFI_PSK',
     make: (r) => `${word(r)}-${word(r)}-${r(3, digits)}`,
-    sentences: ['Guests: network CasaVerde, password {}.', 'the wlan in the holiday flat is Seeblick and you log in with {}'],
+    sentences: [
+      'Guests: network CasaVerde, password {}.',
+      'the wlan in the holiday flat is Seeblick and you log in with {}',
+    ],
   },
   {
     label: 'SNMP community',
@@ -316,7 +325,10 @@ export const fifthKinds: readonly SpokenKind[] = [
     label: 'house-made signature key',
     env: 'LEDGER_HMAC',
     make: (r) => `${r(43, base64)}=`,
-    sentences: ['We sign exports with the HMAC key {} since March.', 'exports are signed (HMAC-SHA256, {}), check them on import'],
+    sentences: [
+      'We sign exports with the HMAC key {} since March.',
+      'exports are signed (HMAC-SHA256, {}), check them on import',
+    ],
   },
 ]
 

@@ -1,12 +1,11 @@
-import { secretlintRules } from './secretlint-rules.ts'
-
 /**
- * Public formats of credentials that neither the rules of secretlint nor the test for random characters finds. Every repetition
+ * Public formats of credentials that the test for random characters does not find. Every repetition
  * has an upper limit or ends its pattern, so that a search takes time in proportion to the text.
  */
 // biome-ignore-start format: one provider to a line
 const publicFormats = (): readonly RegExp[] => [
   // Clouds and hosting
+  /(?:A3T[A-Z0-9]|AKIA|AGPA|AIDA|AROA|AIPA|ANPA|ANVA|ASIA)[A-Z0-9]{16}(?![A-Z0-9])/u,
   /(?:DefaultEndpointsProtocol=https?;)?(?:AccountName=[a-z0-9]{3,24};)?(?:AccountKey|SharedAccessKey)=[A-Za-z0-9+/]{40,}={0,2}/u,
   // Messages
   /(?:https:\/\/)?hooks?\.[\w.-]{1,60}\/(?=[\w/-]{0,60}\d)[\w/-]{16,}/u,
@@ -20,6 +19,7 @@ const publicFormats = (): readonly RegExp[] => [
   /\$?[a-z\d][\w-]{0,30}(?:\$[\w./+=,-]{1,200}){1,4}\$[\w./+=-]{20,}/u,
   // Other formats that do not look random, or have a part that does not
   /(?<!-)eyJ[\w-]{8,600}\.eyJ[\w-]{8,}(?:\.[\w-]{8,})?/u,
+  /(?=[A-Za-z]{0,5}[G-Zg-z])[A-Za-z]{2,6}[0-9a-f]{32,64}(?![\dA-Za-z])/u,
   /[0-9a-f]{32}-us\d{1,2}/u,
   /cio[A-Za-z0-9]{32}/u,
   /NR(?:AK|II|JS|RA)-[A-Za-z0-9_-]{20,}/u,
@@ -36,7 +36,9 @@ let pattern: RegExp | undefined
  */
 export function credentialFormat(): RegExp {
   pattern ??= new RegExp(
-    `(?<![A-Za-z\\d_])(?:${[...publicFormats(), ...secretlintRules()].map(({ source }) => source).join('|')})`,
+    `(?<![A-Za-z\\d_])(?:${publicFormats()
+      .map(({ source }) => source)
+      .join('|')})`,
     'gu',
   )
   return pattern

@@ -1,4 +1,4 @@
-import { isLiteral, isRandom } from './random-words.ts'
+import { isLiteral, isRandom } from './randomness.ts'
 import { numberName, spokenDigits } from './secret-patterns.ts'
 
 /** A message with more words is more than an answer. */

@@ -1,6 +1,7 @@
 import { accountNumberLength, isCardNumber } from './check-digits.ts'
 import { decodeWord } from './hidden-texts.ts'
-import { equalGroups, isLiteral, isMixed, isRandom, longSecrets, passwordOrKey, type Secret } from './random-words.ts'
+import { commonAfterIs, isPassword, namedSecrets } from './named-secrets.ts'
+import { equalGroups, isLiteral, isMixed, isRandom, passwordOrKey, randomSecrets, type Secret } from './randomness.ts'
 
 type SecretPattern = {
   readonly pattern: RegExp
@@ -12,15 +13,6 @@ type SecretPattern = {
 }
 
 const cardNumber = 'a card number'
-
-const isPlainWord = (value: string): boolean => /^(?:[A-Z]?[a-z]+|[A-Z]+)(?:-[a-z]+)*$/u.test(value)
-
-/** A number and its unit: `24h`, `5pm`. */
-const measure = /^\d+\p{L}{1,8}[.!?)]?$/u
-
-/** Letters on both sides of digits, which no version, date, user name with a year, or name of a hash function has. */
-const isPassword = (value: string): boolean =>
-  isLiteral(value) && /\p{L}{2}\d{2,}\p{L}/u.test(value) && !/^(?:sha|md)\d/iu.test(value)
 
 /** What has a code. */
 const opener = '(?:doors?|gate|garage|alarm|keypad|lock|padlock|key ?box|lock ?box|safe|vault|access|entry|unlock)'
@@ -56,11 +48,6 @@ const patterns: readonly SecretPattern[] = [
     hint: /:\/\//u,
   },
   {
-    pattern: /\bbearer\s{1,8}[A-Za-z0-9._~+/-]{16,}=*/giu,
-    what: 'an access token',
-    isSecret: (value) => /\d/u.test(value),
-  },
-  {
     pattern: /\bbasic\s{1,8}(?<value>[A-Za-z0-9+/]{8,}={0,2})/dgiu,
     what: 'a name and a password to log in with',
     isSecret: (value) => (decodeWord(value)?.indexOf(':') ?? 0) > 0,
@@ -71,19 +58,6 @@ const patterns: readonly SecretPattern[] = [
       /(?<![\w.-])(?:[2-6]\d{12,18}|[2-6]\d{3}(?:[ -]\d{4}){3}(?:[ -]?\d{3})?|3\d{3}[ -]\d{6}[ -]\d{4,5})(?!\w|[.-]\d)/gu,
     what: cardNumber,
     isSecret: isCardNumber,
-  },
-  // A setting of a program: AWS_SECRET_ACCESS_KEY=…
-  {
-    pattern:
-      /(?<![A-Z0-9_])(?=[A-Z0-9_]{0,60}(?:KEY|SECRET|TOKEN|PASSWORD|PASSWD|PASS|PWD|PW(?![A-Z])|CREDENTIAL))(?<name>[A-Z0-9_]{3,80})\s?(?<sign>[=:])\s?["']?(?<value>[^\s"']{4,})/dgu,
-    what: passwordOrKey,
-    hint: /KEY|SECRET|TOKEN|PASS|PW|CREDENTIAL/u,
-    isSecret: (value, { groups }) => {
-      if (!isLiteral(value)) return false
-      if (/PASS(?:WOR)?D?$|PWD?$/u.test(groups?.name ?? '')) return groups?.sign === '=' || !isPlainWord(value)
-      const [first = ''] = value.split(/[,;]/u)
-      return isRandom(value) || (/\d/u.test(first) && /[A-Za-z]/u.test(first))
-    },
   },
   // A name and a password as an option: curl -u name:password
   {
@@ -101,10 +75,10 @@ const patterns: readonly SecretPattern[] = [
   },
   // The option for a password, which its value follows without a space or behind a capital: mysql -pSECRET, ipmitool -P SECRET
   {
-    pattern: /(?<=\s-(?:p|P ))(?<value>[^\s"'-][^\s"':]{5,200})/dgu,
+    pattern: /(?<=\s-(?:p|P |w ))(?<value>[^\s"'-][^\s"':]{5,200})/dgu,
     what: passwordOrKey,
     hint: /-p/iu,
-    isSecret: isPassword,
+    isSecret: (value) => isLiteral(value) && isPassword(value),
   },
   // A field of a form, and a line of .netrc.
   {
@@ -120,13 +94,6 @@ const patterns: readonly SecretPattern[] = [
     what: passwordOrKey,
     hint: /login/u,
   },
-  // A word of letters and digits in the same sentence as its name: "Is the password of the router still …?"
-  {
-    pattern: /\b(?:pass(?:word|code|phrase)|pwd)\b[^\n.!?;]{0,60}?\s["'“‘`(]?(?<value>[^\s"'”’`,;:/@()]{8,100})/dgiu,
-    what: passwordOrKey,
-    hint: /pass|pwd/iu,
-    isSecret: isPassword,
-  },
   // A name, a slash and a password before a host, as Oracle writes it.
   {
     pattern: /(?<![^\s"':=])[\w.:-]{1,100}\/(?<value>[^\s/@"']{4,100})@\/\/(?=\w)/dgu,
@@ -140,35 +107,6 @@ const patterns: readonly SecretPattern[] = [
     what: 'a name and a password to log in with',
     hint: /[/|]/u,
   },
-  {
-    pattern: /\b(?:pass(?:word|code)|pwd?)\s{1,8}(?<value>[^\s"']{5,200})/dgiu,
-    what: passwordOrKey,
-    isSecret: (value) => isLiteral(value) && /\d/u.test(value) && /\p{L}/u.test(value),
-  },
-  // "… is the password of …", "use … as the password".
-  {
-    pattern:
-      /(?<![^\s"'“‘`(])(?<value>[^\s"'”’`]{5,200})["'”’`]? (?:is|was|as) (?:the|my|our|your|their|his|her) (?:[\p{L}'’-]{2,20} ){0,4}?pass(?:word|code)\b/dgiu,
-    what: passwordOrKey,
-    hint: /pass(?:word|code)/iu,
-    isSecret: (value) => isLiteral(value) && /\d/u.test(value) && /\p{L}/u.test(value),
-  },
-  // "I changed the password today, the new one is …", "… today. It is now …", "the password you asked for: …".
-  {
-    pattern:
-      /\bpass(?:word|code)\b[^\n.!?:=]{0,60}?(?:(?:[.!]\s{1,2}it)?(?:\s(?:is|to)|['’]s)(?:\snow)?|:)\s{1,4}["'“‘`]?(?<value>[^\s"'”’`,;]{5,200})/dgiu,
-    what: passwordOrKey,
-    hint: /pass(?:word|code)/iu,
-    isSecret: (value) => isLiteral(value) && /\p{L}/u.test(value) && /\d/u.test(value) && !measure.test(value),
-  },
-  // A variable of a container: its name and its value in two fields.
-  {
-    pattern:
-      /\bname["']?\s{0,4}:\s{0,4}["']?\w{0,60}(?:PASS(?:WOR)?D?|PASSPHRASE|PWD|SECRET|TOKEN|KEY|CODE)["']?,?\s{1,20}["']?value["']?\s{0,4}:\s{0,4}["']?(?<value>[^\s"',}]{5,400})/dgu,
-    what: passwordOrKey,
-    hint: /value/u,
-    isSecret: (value) => isLiteral(value) && /\d/u.test(value) && /\p{L}/u.test(value),
-  },
   // Codes and keys that restore an account or a disk, in groups of digits or letters.
   {
     pattern:
@@ -176,12 +114,6 @@ const patterns: readonly SecretPattern[] = [
     what: 'a recovery code',
     hint: /recovery|backup|rescue|licen[cs]e|product/iu,
     isSecret: (value) => /\d/u.test(value) || equalGroups.test(value),
-  },
-  {
-    pattern:
-      /(?<![^\s"'“‘`(])(?<value>(?=[A-Za-z -]{0,12}\d)[A-Za-z\d]{4,12}(?:[ -][A-Za-z\d]{4,12}){0,12})["'”’`]? (?:is|was|as) (?:the|my|our|your) (?:[\p{L}'’-]{2,20} ){0,4}?(?:recovery|backup|rescue|licen[cs]e|product) (?:code|key|pass(?:code|phrase))\b/dgiu,
-    what: 'a recovery code',
-    hint: /recovery|backup|rescue|licen[cs]e|product/iu,
   },
   // Several words, one of which is a number that does not count a plural noun.
   {
@@ -191,13 +123,6 @@ const patterns: readonly SecretPattern[] = [
     hint: /pass/iu,
     isSecret: (value) =>
       /(?<![^ ])\d+(?![^ ]| \p{L}+s(?: |$))/iu.test(value) && !commonAfterIs.test(value.split(' ', 1)[0] as string),
-  },
-  // "The secret is …" mostly introduces no credential, so the value has to look like one.
-  {
-    pattern: /\bsecret["'”’`]?\s{0,4}(?:is|was|:|=)\s{0,4}["'“‘`]?(?<value>[^\s"'”’`,;]{6,200})/dgiu,
-    what: passwordOrKey,
-    hint: /secret/iu,
-    isSecret: (value) => isLiteral(value) && /\d/u.test(value) && /\p{L}/u.test(value) && !measure.test(value),
   },
   // The text in a Wi-Fi QR code.
   { pattern: /\bWIFI:[^\n]{0,200}?;P:(?<value>(?:\\.|[^;\n\\]){3,100})/dgu, what: passwordOrKey, hint: /WIFI:/u },
@@ -216,7 +141,7 @@ const patterns: readonly SecretPattern[] = [
   },
   {
     pattern:
-      /\/[\w-]{0,20}(?:log-?in|sign-?in|auth|token|magic|key|hooks?)[\w-]{0,20}\/(?<value>[\w-]{12,200})(?![\w-])/dgiu,
+      /\/[\w-]{0,20}(?:log-?in|sign-?in|auth|token|magic|key|hooks?|private-(?=[\da-f]))(?:(?<=-)|[\w-]{0,20}\/)(?<value>[\w-]{12,200})(?![\w-])/dgiu,
     what: 'an access token',
     hint: /:\/\//u,
     isSecret: isRandom,
@@ -235,58 +160,12 @@ const patterns: readonly SecretPattern[] = [
     hint: markWithin,
     isSecret: (value) => isMixed(value) && markWithin.test(value),
   },
-  // "Das Passwort für den Router ist …": the word in other languages, followed by a token that is not a plain word, or directly
-  // by a word of letters and digits.
-  {
-    pattern:
-      /(?:(?<!\p{L})(?:passwort|kennwort|wlan-?schlüssel|contraseña|mot de passe|mdp|senha|palavra-passe|parola d['’]ordine|wachtwoord|lösenord|adgangskode|passord|salasana|hasł[oa]|hesl[oa]|jelsz[óa]|parolă|şifre|парол[ья])|密码|密碼|パスワード|비밀번호)(?:[^\n:=：]{0,60}?(?:\s(?:ist|lautet|war|es|(?:c['’])?est|é|è|is|är|er|on|to|je|este)\s|[:=：]|は|是)\s{0,4}["'“„«]?|\p{L}{0,4}\s{1,8}(?=[^\s"']{0,40}\d)(?=[^\s"']{0,40}\p{L}))(?<value>[^\s"'”“»]{4,200})/dgiu,
-    what: passwordOrKey,
-    isSecret: (written) => {
-      const value = written.replace(/[.,;:!?)]{1,20}$/u, '')
-      return isLiteral(value) && /[\p{N}\p{S}\p{P}]/u.test(value)
-    },
-  },
-  {
-    pattern: /\b(?:pin(?: code| number)?|puk|cvv2?|cvc)\s{1,8}(?<value>\d{3,8})\b/dgiu,
-    what: 'a number that proves who somebody is',
-  },
-  // "Signal wants my PIN again, that was …"
-  {
-    pattern:
-      /\b(?:PIN|PUK|(?:[Mm]y|[Yy]our|[Oo]ur) pin)\b[^\n.!?:=]{0,40}? (?:is|was) (?<value>\d{4,8})\b(?! \p{L}+s\b)/dgu,
-    what: 'a number that proves who somebody is',
-    hint: /PIN|PUK|pin/u,
-  },
   {
     pattern: new RegExp(String.raw`${namedNumber}[^\n.!?]{0,60}?(?<value>${fourDigitWords})`, 'dgiu'),
     what: 'a number that proves who somebody is',
     hint: numberName,
   },
-  // A setting or field for a number that opens something: GARAGE_KEYPAD_CODE=…, "lockbox_code": "…", "lockPin": "…"
-  {
-    pattern: new RegExp(
-      String.raw`(?:(?:${opener.replaceAll(' ', '')}|arm|user|backup|recovery|revocation|security)(?:_?panel)?[_-]?code|lock[_-]?(?:combination|pin))["']?\s{0,4}[=:]\s{0,4}["']?(?<value>[#*]?[A-Z]?\d[\d -]{1,20}\d[#*]?)(?![\p{L}\d])`,
-      'dgiu',
-    ),
-    what: 'a number that opens something',
-    hint: /code|lock/iu,
-  },
-  {
-    pattern: /\b(?:opens?|unlocks?) with (?<value>[#*]?\d{4,8}\b[#*]?)(?! \p{L}+s\b)/dgu,
-    what: 'a number that opens something',
-    hint: / with /u,
-  },
-  {
-    pattern:
-      /\b(?:(?:safe|vault|padlock|lock|suitcase)(?:['’]s)? (?:combination|combo|code)|(?:combination|combo) (?:of|for|to) (?:the|my|our) [^\n:=]{2,30}?|alarm code)\s{0,4}(?:['’]s|is|:|=)\s{0,4}(?<value>\d[\d -]{0,40}\d)/dgiu,
-    what: 'a number that opens something',
-    hint: /comb|code/iu,
-  },
 ]
-
-/** A word that names a credential, followed by one: in a sentence, a setting, a field of JSON or an element of XML. */
-const credential =
-  /(?:\b|_|(?<=\w)(?=pass(?:word|code|wd)|[a-z]{3,10}key|[a-z]{3,6}token|clientsecret))(?:pass(?:word|code|wd)?|pwd?|psk|pin(?: code| number)?|puk|(?:api|access|secret|private|licen[cs]e|product|activation|recovery|master|admin|signing|encryption)[ _-]?key|auth(?:entication)?[ _-]?token|access[ _-]?token|api[ _-]?token|token|client[ _-]?secret|cvv2?|cvc|security code|ssn|social security number|credentials?)(?:\b["'”’`]?(?:\s{1,4}(?:for|of|to|on|at|in)\s{1,4}[^:=\n]{1,60}?)?\s{0,4}(?:is|are|was|['’]s|=|:|->|to)\s{0,4}(?:[|>][+-]?[ \t]{0,4}\n\s{1,40})?["'“‘`]?|>)(?<value>[^\s"'”’`<]{1,400})(?<more>\s{1,8}\S)?/dgiu
 
 /** A passphrase consists of plain words. */
 const phrase =
@@ -299,7 +178,7 @@ const accountNumber = /\b[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]){11,30}/giu
 
 /** The secrets of a text that is not encoded. They may overlap. */
 export function secretsAsWritten(text: string): readonly Secret[] {
-  const found = longSecrets(text)
+  const found = [...randomSecrets(text), ...namedSecrets(text)]
   for (const { pattern, what, hint, isSecret } of patterns) {
     if (hint !== undefined && !hint.test(text)) continue
     for (const match of text.matchAll(pattern))
@@ -316,10 +195,6 @@ export function secretsAsWritten(text: string): readonly Secret[] {
     const what = /^pass/iu.test(match.groups?.kind ?? '') ? 'a passphrase' : 'a recovery phrase'
     const isPlace = /^\S+ (?:on|in|at|by|under|behind) (?:the|a|my|our|your)\b/iu.test(match.groups?.value ?? '')
     if (!isPlace && !commonAfterIs.test(first) && isLiteral(first)) found.push(secretOf(match, what))
-  }
-  for (const match of text.matchAll(credential)) {
-    const what = credentialOf(match)
-    if (what !== null) found.push(secretOf(match, what))
   }
   found.push(...passwordsInTables(text))
   return [...found, ...passwordsBeside(text, found)]
@@ -352,7 +227,7 @@ function passwordColumns(line: string) {
   const mark = ['|', '\t', ';', ','].find((one) => line.includes(one))
   const cells = mark === undefined ? [] : line.split(mark).map((cell) => cell.trim())
   const places = [...cells.keys()].filter((place) =>
-    /^["'`*]*(?:pass(?:word|code)?|pwd)["'`*]*$/iu.test(cells[place] ?? ''),
+    /^["'`*]*(?:pass(?:word|code)|pwd)["'`*]*$/iu.test(cells[place] ?? ''),
   )
   return mark === undefined || places.length === 0 ? null : { mark, count: cells.length, places }
 }
@@ -384,18 +259,3 @@ function secretOf(match: RegExpExecArray, what: string): Secret {
   const [start, end] = match.indices?.groups?.value ?? [match.index, match.index + match[0].length]
   return { start, end, what }
 }
-
-function credentialOf(match: RegExpExecArray): string | null {
-  const value = (match.groups?.value ?? '').replace(/[.,;:!?)]{1,20}$/u, '')
-  const isNumbered = /\b(?:pin|puk|cvv2?|cvc|ssn|security code|social security)/iu.test(match[0])
-  if (isNumbered) return /^\d[\d-]{2,}$/u.test(value) ? 'a number that proves who somebody is' : null
-  if (value.length < 4 || !isLiteral(value)) return null
-  // "The password is stored in the vault" and "the token is refreshed hourly" do not give the credential away.
-  const isSaidOn = match.groups?.more !== undefined
-  const isComment = isPlainWord(value) && (value === value.toLowerCase() || isSaidOn)
-  const isGivenAway = !isPlainWord(value) || (/^_?(?:pass|pwd)/iu.test(match[0]) && !isSaidOn)
-  return isGivenAway && !(isComment && commonAfterIs.test(value)) ? passwordOrKey : null
-}
-
-const commonAfterIs =
-  /^(?:stored|kept|saved|in|on|the|a|an|not|now|too|very|rotated|refreshed|managed|shared|required|needed|optional|expired|wrong|weak|strong|secret|hashed|encrypted|changed|reset|set|missing|empty|valid|invalid|there|safe|somewhere|with|behind|never|always|still|only|being|used|generated|issued|sent|my|our|your|his|her|their)$/iu

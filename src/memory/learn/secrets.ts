@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { decodeWord, disguise, encodedWord, type Place, withoutDisguise } from './hidden-texts.ts'
-import { longWords, type Secret } from './random-words.ts'
+import { longWords, type Secret } from './randomness.ts'
 import { secretsAsWritten } from './secret-patterns.ts'
 
 /** Every secret in a text, in order and without overlaps. */
