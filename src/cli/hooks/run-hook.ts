@@ -220,7 +220,7 @@ function notKeptHere(here: Session, { dir }: MemoryLocation, options: Standpoint
 async function notRemembered(prompt: string, notKept: 'paused' | 'excluded' | null): Promise<string> {
   if (!isSaidByPerson(prompt)) return ''
   const { findStatements } = await import('../../memory/learn/rules.ts')
-  const { isDeliberate } = await import('../../memory/learn/own-words.ts')
+  const { isDeliberate } = await import('../../memory/learn/deliberate.ts')
   const { findings } = findStatements(prompt)
   if (notKept !== null && findings.length > 0) {
     const remedy = {

@@ -1,7 +1,5 @@
-import type { TextRange } from '../../beliefs/turn.ts'
 import { sentencesOf, withLineFeeds } from '../../search/sentences.ts'
-import { isShortParagraph, maxTypedLength, mentionsText, pastedFrom } from '../../search/turns/pasted.ts'
-import type { Finding } from './extraction.ts'
+import { maxTypedLength, pastedFrom } from '../../search/turns/pasted.ts'
 
 /** A sentence of a message. `paragraph` is the number of its paragraph. */
 export type MessageSentence = {
@@ -58,36 +56,3 @@ const withoutQuotations = (paragraph: string): string =>
 
 /** The mark of an item of a list. */
 export const listMark = /^(?:[-*+•–]|\(?\d{1,3}[.)]|[a-z]\))\s{1,4}/u
-
-/** A message with more sentences is more than one request. */
-const maxRequestSentences = 2
-
-/**
- * Whether a message is nothing but requests: one short paragraph of one sentence, or of two that each ask to remember
- * something. Pasted text cannot be told from typed text, so nothing in any other message becomes a belief unconfirmed.
- */
-export function isDeliberate(message: string, findings: readonly Finding[]): boolean {
-  const sentences = sentencesIn(message)
-  if (!isShortParagraph(message) || sentences.length > maxRequestSentences) return false
-  if (findings.some(({ isDoubtful }) => isDoubtful === true)) return false
-  const [first] = sentences
-  // The first sentence may be about the second: "The flyer ends with the next line."
-  if (sentences.length > 1 && mentionsText(first?.text ?? '')) return false
-  return sentences.every(
-    ({ start, end, text }) =>
-      !listMark.test(text) &&
-      findings.some(
-        ({ isAsked, span }) => span.start >= start && span.end <= end && (isAsked === true || sentences.length === 1),
-      ),
-  )
-}
-
-/** The parts of a message with statements that wait for the person, who may have pasted them. */
-export const doubtfulIn = (message: string, findings: readonly Finding[]): readonly TextRange[] =>
-  findings.length === 0 || isDeliberate(message, findings) ? [] : rangesOf(message, findings)
-
-export const rangesOf = (message: string, findings: readonly Finding[]): readonly TextRange[] =>
-  findings.map(({ content, span }) => {
-    const start = message.indexOf(content, span.start)
-    return [start, start + content.length]
-  })

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { maxTypedLength } from '../../search/turns/pasted.ts'
+import { isDeliberate } from './deliberate.ts'
 import { offTheRecord } from './off-the-record.ts'
-import { isDeliberate } from './own-words.ts'
 import { findStatements, speaksForPerson } from './rules.ts'
 
 const found = (message: string) =>

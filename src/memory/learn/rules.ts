@@ -72,7 +72,7 @@ function plainStatement(sentence: MessageSentence): Finding | null {
   const text = sentence.plain.slice(start)
   const words = analyse(text.slice(0, 400)).map(({ word }) => word)
   // "Rent is 900 euros" is not an order.
-  const isOrdered = isOrder(text) && !finite.has(words[1] ?? '')
+  const isOrdered = isOrder(text) && !finiteVerbs.has(words[1] ?? '')
   // After a colon, and between quotation marks, another person may be speaking.
   if (
     sentence.foreign !== null ||
@@ -207,13 +207,11 @@ function statementsIn(sentence: MessageSentence): readonly Finding[] | 'announce
   }
   const first = identity(sentence, start) ?? instruction(sentence, start) ?? preference(sentence, start)
   const found = laterStatements(sentence, start, first !== null)
-  if (first !== null) found.unshift({ finding: first, from: start, at: start, joint: start, isReason: false })
+  if (first !== null) found.unshift({ finding: first, from: start, at: start, joint: start })
   else if (found.length === 0) return [correction(sentence, start) ?? []].flat()
   return found.map(({ finding, from, at }, index) => ({
     ...(finding.slot === undefined ? finding : (identity(sentence, at, found[index + 1]?.joint) ?? finding)),
     ...placeContent(sentence, from, found[index + 1]?.joint),
-    // The clause before the statement may be a remark on it: "Got a call, my name is Bo".
-    ...(first === null && !found[0]?.isReason ? { isDoubtful: true } : {}),
   }))
 }
 
@@ -229,8 +227,7 @@ const announcesRules =
 /** Identities, preferences and rules in the clauses after the first. */
 function laterStatements(sentence: MessageSentence, start: number, isFound: boolean) {
   const { plain } = sentence
-  /** `isReason`: the clause before is an act of the person that gives the reason ("I moved, so my time zone is …"). */
-  const found: { finding: Finding; from: number; at: number; joint: number; isReason: boolean }[] = []
+  const found: { finding: Finding; from: number; at: number; joint: number }[] = []
   let from = start
   let isList = false
   for (const { 0: words, index: joint, groups } of plain.matchAll(joints)) {
@@ -250,9 +247,7 @@ function laterStatements(sentence: MessageSentence, start: number, isFound: bool
     // "In the story, my name is Max" is not about the person.
     const who = /^in\s/iu.test(plain.slice(start)) ? null : identity(sentence, at)
     const finding = who ?? preference(sentence, at) ?? (isRule ? instruction(sentence, at) : null)
-    // In "The clinic mixed up two files, so my name is …", the statement is an error.
-    const isReason = isSo && /^(?:i|we)\b/iu.test(plain.slice(from))
-    if (finding !== null) found.push({ finding, from: isFound || found.length > 0 ? at : from, at, joint, isReason })
+    if (finding !== null) found.push({ finding, from: isFound || found.length > 0 ? at : from, at, joint })
   }
   return found
 }
@@ -308,7 +303,7 @@ function requestLength(text: string): number | null {
   return null
 }
 
-const standing =
+export const standing =
   /\b(?:from (?:now|today|tomorrow|here|this (?:point|day|moment)) (?:on(?:wards?)?(?: out)?|forward)|henceforth|going forward|in (?:the )?future|as a (?:general |strict )?rule(?! of\b)|in (?:all|any)(?: of)? (?:my|our|your) [^,:.!?]{1,60}?(?:,|(?= (?:always|never|please|do not|don['’]?t|use|keep|make|be)\b))|for all (?:future|your) (?:answers|replies|responses|messages|conversations))(?!\p{L})/iu
 const whenIAsk = /\b(?:whenever|when|every time|each time|any ?time) i (?:ask|request|want you)\b/iu
 /** "Whenever you have time" asks for something once. */
@@ -328,54 +323,8 @@ function instruction(sentence: MessageSentence, start: number): Finding | null {
   if (supposes.test(text) || !isInstruction(text)) return null
   const { content, span } = placeContent(sentence, start)
   const about = isAboutAnswers(content) ? 'person' : 'work'
-  const found = { kind: 'instruction', type: 'preference', subtype: 'instruction', about, content, span } as const
-  const bare = text.replace(addressed, '')
-  const cue = standing.exec(bare)
-  // The words before a cue in the middle of a sentence may introduce another speaker.
-  const isCued = cue !== null && cue.index > 0 && /\p{L}/u.test(bare.slice(cue.index + cue[0].length))
-  const isDoubtful = isCued || hasRemark(bare) || hasRemarkBehindComma(bare)
-  return isDoubtful ? { ...found, isDoubtful } : found
+  return { kind: 'instruction', type: 'preference', subtype: 'instruction', about, content, span }
 }
-
-/**
- * Whether a statement has a remark: words in brackets or after a dash, except for an abbreviation or format; a reason or a source
- * ("as the letter says"); or a separate verb that no conjunction subordinates ("never hang up is what the caller said").
- */
-const hasRemark = (text: string): boolean => {
-  if (/[([](?![\p{Lu}\p{N}:.+/-]{1,20}[)\]])|\s[-–—]{1,2}\s|\p{L}—\p{L}/u.test(text)) return true
-  const words = analyse(text.slice(0, 400)).map(({ word }) => word)
-  if (words.some((word, at) => sources.has(word) || (word === 'as' && isFunctionWord(words[at + 1] ?? '')))) return true
-  const verb = words.findIndex((word) => finite.has(word))
-  // In "You may deploy on Fridays", the verb after the pronoun belongs to the instruction.
-  return (
-    verb > 0 && !isFunctionWord(words[verb - 1] ?? '') && !words.slice(0, verb).some((word) => conjunctions.has(word))
-  )
-}
-
-const sources = new Set('per because since so though although according says said claims claimed wrote told'.split(' '))
-
-/** Max words of a list item; a longer one may be a remark. */
-const maxItemWords = 3
-
-/**
- * Whether the text after a comma in a command is something other than another command, an alternative ("tabs, not spaces, in …")
- * or the rest of a list. It may be a source: "…, according to the flyer".
- */
-function hasRemarkBehindComma(text: string): boolean {
-  const bare = text.replaceAll(/<[^<>]{0,200}>|,\s(?:not|never|no|nor|please)\b[^,]{0,60},?/giu, '')
-  const clauses = bare.split(/,\s/u)
-  const command = clauses.findIndex((clause) => isCommand(clause.replace(standing, '').trim()))
-  const parts = clauses.slice(Math.max(command, 0) + 1)
-  const items = parts.flatMap((part) => ` ${part}`.split(/\s(?:and|or)\s/iu))
-  const isList = items.length > parts.length && items.every((item) => analyse(item).length <= maxItemWords)
-  return !isList && parts.some((part) => !isCommand(part.replace(/^(?:and|or|but)\s/iu, '')))
-}
-
-const conjunctions = new Set(
-  'that which who whose what where when whenever why how if unless whether as and but or than until while before after every each'.split(
-    ' ',
-  ),
-)
 
 /** Whether a sentence of a text applies until further notice. */
 export const isStandingInstruction = (text: string): boolean =>
@@ -418,12 +367,12 @@ function isAboutUser(text: string): boolean {
   if (subject.groups?.mark?.trim() !== '') return true
   const [next = '', after = ''] = analyse(text.slice(subject[0].length, subject[0].length + 80)).map(({ word }) => word)
   // "User accounts are …" is about accounts.
-  if (finite.has(after)) return false
+  if (finiteVerbs.has(after)) return false
   const stem = next.replace(/(?:es|s)$/u, '')
   // "Like" counts as a verb here, although it mostly is not one.
   const isVerb = (form: string): boolean =>
     isOrdinaryWord(form) && (isBaseVerb(form) || (form.length > 3 && isFunctionWord(form) && after !== 'of'))
-  return finite.has(next) || (next.endsWith('s') && [stem, `${stem}e`].some(isVerb))
+  return finiteVerbs.has(next) || (next.endsWith('s') && [stem, `${stem}e`].some(isVerb))
 }
 
 /** The beginning of a supposition, a question or a letter. */
@@ -458,21 +407,21 @@ const hasCommand = (text: string): boolean =>
 const clausesAfterFirst = (text: string): readonly string[] => text.split(', ', 5).slice(1)
 
 /** How a command may begin. "Don't ever" means "never". */
-const addressed =
+export const addressed =
   /^(?:please[\s,]{1,3}|(?:only|just|also)\s|you (?:should|must|need to|have to)\s|i(?:['’]d| would)? (?:want|need|like) you to\s|(?:make|be) sure (?:you |to )(?=always|never)|(?:do not|don['’]?t)\s(?=ever\b)|in (?:this|our|the) \p{L}{2,20},?\s(?=(?:please )?(?:always|never)\b)){1,2}/iu
 
 /** Whether a text begins with a command: a base form, optionally after "always", "never" or "do not". */
-function isCommand(text: string): boolean {
+export function isCommand(text: string): boolean {
   const said = text.replace(addressed, '').replace(/^(never) ever\b/iu, '$1')
   const words = analyse(said.slice(0, 120)).map(({ word }) => word)
   const [first = '', second = '', third] = words
   // "Never have I ever" is a statement.
   if (['always', 'never', 'ever'].includes(first)) return third !== undefined && third !== 'i' && isBaseVerb(second)
   if (first === 'do' || first === "don't" || first === 'dont') return !['i', 'you', 'we', 'they'].includes(second)
-  return second !== '' && !finite.has(second) && isBaseVerb(first) && isOrdinaryWord(first)
+  return second !== '' && !finiteVerbs.has(second) && isBaseVerb(first) && isOrdinaryWord(first)
 }
 
-const finite = new Set('is are was were has had will would can could should must may might'.split(' '))
+export const finiteVerbs = new Set('is are was were has had will would can could should must may might'.split(' '))
 /** Base forms that are mostly not commands at the beginning of a sentence. */
 const noCommand = new Set('people saw felt found met best better ready welcome true right wrong mind'.split(' '))
 
@@ -511,26 +460,24 @@ const identities: readonly (readonly [slot: Slot, pattern: RegExp, isValue: (val
   ],
 ]
 
-/** Only the rest of the value may follow: any other text may name another speaker ("…, says the label"). */
-const isBareEnd =
-  /^(?:\s(?:[Tt]ime(?: ?zone)?|pronouns|for me|speaker|now|please))?(?:\s\([^\s()]{1,20}\))?[\s.!,;*_)"'”’]{0,8}$/u
+/** The slot whose value a text gives at its beginning, and the text behind the value. */
+export function namedSlot(text: string): { readonly slot: Slot; readonly rest: string } | null {
+  for (const [slot, pattern, isValue] of identities) {
+    const match = pattern.exec(text)
+    const value = match?.groups?.value
+    if (match !== null && value !== undefined && isValue(value)) return { slot, rest: text.slice(match[0].length) }
+  }
+  return null
+}
 
 /** `end`: the position at which the next statement of the sentence begins. */
 function identity(sentence: MessageSentence, start: number, end = sentence.plain.length): Finding | null {
   const text = sentence.plain.slice(start, end)
-  for (const [slot, pattern, isValue] of identities) {
-    const match = pattern.exec(text)
-    const value = match?.groups?.value
-    if (match === null || value === undefined || !isValue(value)) continue
-    const subtype = /\b(?:call|address|refer to) me\b/iu.test(text) ? 'instruction' : null
-    const found = { kind: 'identity', type: 'preference', subtype, about: 'person', slot } as const
-    return {
-      ...found,
-      ...placeContent(sentence, start),
-      ...(isBareEnd.test(text.slice(match[0].length)) ? {} : { isDoubtful: true }),
-    }
-  }
-  return null
+  const named = namedSlot(text)
+  if (named === null) return null
+  const subtype = /\b(?:call|address|refer to) me\b/iu.test(text) ? 'instruction' : null
+  const found = { kind: 'identity', type: 'preference', subtype, about: 'person', slot: named.slot } as const
+  return { ...found, ...placeContent(sentence, start) }
 }
 
 const prefers =
@@ -579,17 +526,13 @@ function correction(sentence: MessageSentence, start: number): Finding | null {
     text: sentence.text.slice(start + cue, start + Math.max(cue, match?.index ?? 0)),
     hasValue: told === null,
   }
-  const isDoubtful = told !== null && !isValue(text.slice(told.index + told[0].length))
-  return { ...found, ...placeContent(sentence, start + cue), lead, ...(isDoubtful ? { isDoubtful } : {}) }
+  return { ...found, ...placeContent(sentence, start + cue), lead }
 }
 
-const maxValueWords = 5
-
-/** Whether a text is a value and nothing else: a few words, none of which begins another phrase. */
-const isValue = (text: string): boolean => {
-  const words = analyse(text).map(({ word }) => word)
-  const isPlain = (word: string): boolean => !isFunctionWord(word) || /^(?:the|a|an|my|our)$/u.test(word)
-  return words.length <= maxValueWords && words.every(isPlain) && !/[,;:]\s|[([]|\s[-–—]{1,2}\s|—/u.test(text)
+/** The new value of a correction that tells a change ("moved from May to June"); null for any other. */
+export function changedValue(text: string): string | null {
+  const told = notOld.test(text) ? null : oldToNew.exec(text)
+  return told === null ? null : text.slice(told.index + told[0].length)
 }
 
 /** Part of a sentence, without markup around the whole of it and without a question mark at the end. */

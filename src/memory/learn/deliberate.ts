@@ -1,0 +1,114 @@
+import type { TextRange } from '../../beliefs/turn.ts'
+import { analyse } from '../../search/analyse.ts'
+import { isShortParagraph, mentionsText } from '../../search/turns/pasted.ts'
+import type { Finding } from './extraction.ts'
+import { isFunctionWord } from './name-of.ts'
+import { listMark, type MessageSentence, sentencesIn } from './own-words.ts'
+import { addressed, changedValue, finiteVerbs, isCommand, namedSlot, standing } from './rules.ts'
+
+/**
+ * The strict part of learning. What rules.ts finds may be wrong, because it waits until the person accepts it; only what passes
+ * here becomes a belief at once. Pasted text cannot be told from typed text, so that is a message that is nothing but requests:
+ * one short paragraph of one sentence, or of two that each ask to remember something, and no statement with more in it than
+ * itself.
+ */
+export function isDeliberate(message: string, findings: readonly Finding[]): boolean {
+  const sentences = sentencesIn(message)
+  const [first] = sentences
+  if (!isShortParagraph(message) || sentences.length > maxRequestSentences) return false
+  // The first sentence may be about the second: "The flyer ends with the next line."
+  if (sentences.length > 1 && mentionsText(first?.text ?? '')) return false
+  return sentences.every((sentence) => {
+    const said = findings.filter(({ span }) => span.start >= sentence.start && span.end <= sentence.end)
+    const isRequest = said.some(({ isAsked }) => isAsked === true || sentences.length === 1)
+    return isRequest && !listMark.test(sentence.text) && !said.some((one) => hasMore(one, sentence))
+  })
+}
+
+/** A message with more sentences is more than one request. */
+const maxRequestSentences = 2
+
+/** Whether a statement has more in it than itself, which somebody else may have said. */
+function hasMore({ kind, span, isDoubtful }: Finding, { plain, start }: MessageSentence): boolean {
+  if (isDoubtful === true) return true
+  const written = plain.slice(span.start - start, span.end - start)
+  // The person acts in the reason: "I moved, so my time zone is now …".
+  const text = written.replace(
+    /^(?:i|we)\b.*?\sso\s(?:also |please )?(?=(?:always|never|my|i|please|call|you)\b)/iu,
+    '',
+  )
+  switch (kind) {
+    case 'identity': {
+      const slot = namedSlot(text)
+      return slot === null || !isBareEnd.test(slot.rest)
+    }
+    case 'instruction':
+      return hasRemark(text.replace(addressed, ''))
+    case 'correction': {
+      const value = changedValue(text)
+      return value !== null && !isValue(value)
+    }
+    default:
+      return false
+  }
+}
+
+/** Behind a name, only the rest of the value: any other text may name another speaker ("…, says the label"). */
+const isBareEnd =
+  /^(?:\s(?:[Tt]ime(?: ?zone)?|pronouns|for me|speaker|now|please))?(?:\s\([^\s()]{1,20}\))?[\s.!,;*_)"'”’]{0,8}$/u
+
+/** Behind a change, a value and nothing else: a few words, none of which begins another phrase. */
+const isValue = (text: string): boolean => {
+  const words = analyse(text).map(({ word }) => word)
+  const isPlain = (word: string): boolean => !isFunctionWord(word) || /^(?:the|a|an|my|our)$/u.test(word)
+  return words.length <= maxValueWords && words.every(isPlain) && !/[,;:]\s|[([]|\s[-–—]{1,2}\s|—/u.test(text)
+}
+
+const maxValueWords = 5
+
+/**
+ * Whether a command has a remark: words before "from now on"; words in brackets or after a dash, except for an abbreviation or
+ * format; a reason or a source ("as the letter says"); a separate verb that no conjunction subordinates ("never hang up is what
+ * the caller said"); or a part behind a comma that is neither another command, nor an alternative ("tabs, not spaces, in …"),
+ * nor the rest of a list.
+ */
+function hasRemark(text: string): boolean {
+  const cue = standing.exec(text)
+  if (cue !== null && cue.index > 0 && /\p{L}/u.test(text.slice(cue.index + cue[0].length))) return true
+  if (/[([](?![\p{Lu}\p{N}:.+/-]{1,20}[)\]])|\s[-–—]{1,2}\s|\p{L}—\p{L}/u.test(text)) return true
+  const words = analyse(text.slice(0, 400)).map(({ word }) => word)
+  if (words.some((word, at) => sources.has(word) || (word === 'as' && isFunctionWord(words[at + 1] ?? '')))) return true
+  const verb = words.findIndex((word) => finiteVerbs.has(word))
+  // In "You may deploy on Fridays", the verb after the pronoun belongs to the instruction.
+  const isSeparate = verb > 0 && !isFunctionWord(words[verb - 1] ?? '')
+  return (isSeparate && !words.slice(0, verb).some((word) => conjunctions.has(word))) || hasRemarkBehindComma(text)
+}
+
+const sources = new Set('per because since so though although according says said claims claimed wrote told'.split(' '))
+const conjunctions = new Set(
+  'that which who whose what where when whenever why how if unless whether as and but or than until while before after every each'.split(
+    ' ',
+  ),
+)
+
+function hasRemarkBehindComma(text: string): boolean {
+  const clauses = text.replaceAll(/<[^<>]{0,200}>|,\s(?:not|never|no|nor|please)\b[^,]{0,60},?/giu, '').split(/,\s/u)
+  const command = clauses.findIndex((clause) => isCommand(clause.replace(standing, '').trim()))
+  const parts = clauses.slice(Math.max(command, 0) + 1)
+  const items = parts.flatMap((part) => ` ${part}`.split(/\s(?:and|or)\s/iu))
+  const isList = items.length > parts.length && items.every((item) => analyse(item).length <= maxItemWords)
+  return !isList && parts.some((part) => !isCommand(part.replace(/^(?:and|or|but)\s/iu, '')))
+}
+
+/** Max words of a list item; a longer one may be a remark. */
+const maxItemWords = 3
+
+/** The parts of a message with statements that wait for the person, who may have pasted them. */
+export const doubtfulIn = (message: string, findings: readonly Finding[]): readonly TextRange[] =>
+  findings.length === 0 || isDeliberate(message, findings) ? [] : rangesOf(message, findings)
+
+export const rangesOf = (message: string, findings: readonly Finding[]): readonly TextRange[] =>
+  findings.map(({ content, span }) => {
+    const start = message.indexOf(content, span.start)
+    return [start, start + content.length]
+  })
