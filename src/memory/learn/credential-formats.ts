@@ -3,7 +3,7 @@
  * has an upper limit or ends its pattern, so that a search takes time in proportion to the text.
  */
 // biome-ignore-start format: one provider to a line
-const publicFormats = (): readonly RegExp[] => [
+const publicFormats: readonly RegExp[] = [
   // Clouds and hosting
   /(?:A3T[A-Z0-9]|AKIA|AGPA|AIDA|AROA|AIPA|ANPA|ANVA|ASIA)[A-Z0-9]{16}(?![A-Z0-9])/u,
   /(?:DefaultEndpointsProtocol=https?;)?(?:AccountName=[a-z0-9]{3,24};)?(?:AccountKey|SharedAccessKey)=[A-Za-z0-9+/]{40,}={0,2}/u,
@@ -28,18 +28,8 @@ const publicFormats = (): readonly RegExp[] => [
 ]
 // biome-ignore-end format: one provider to a line
 
-let pattern: RegExp | undefined
-
-/**
- * A credential in the format of its provider, not starting within another word. Compiled when first needed, which is seldom,
- * because a hook has little time.
- */
-export function credentialFormat(): RegExp {
-  pattern ??= new RegExp(
-    `(?<![A-Za-z\\d_])(?:${publicFormats()
-      .map(({ source }) => source)
-      .join('|')})`,
-    'gu',
-  )
-  return pattern
-}
+/** A credential in the format of its provider, not starting within another word. */
+export const credentialFormat = new RegExp(
+  `(?<![A-Za-z\\d_])(?:${publicFormats.map(({ source }) => source).join('|')})`,
+  'gu',
+)

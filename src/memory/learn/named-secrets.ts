@@ -31,6 +31,10 @@ const opens = 'a number that opens something'
 /** What has a code. */
 const opener =
   '(?:doors?|gate|garage|alarm|keypad|(?:pad|bike ?|key ?|box ?)?lock|(?:key|lock) ?box|safe|vault|access|entry|unlock|arm|user|panel|set-?up|installer|install|pairing|activation|radio|gift[ _]?card|backup|recovery|revocation|verification|confirmation|log-?in)'
+const digitName = 'pin(?: code| number)?|puk|tan|passcode|cvv2?|cvc|ssn|social security number|security[ _-]?code'
+const codeName = `${opener}[ _-]?(?:panel[ _-]?)?(?:code|combination|pin)|combination|combo`
+/** The name of a secret that is a number. */
+export const numberName = String.raw`(?<![\p{L}\d])(?:${digitName}|${codeName})s?(?![\p{L}\d])`
 const englishPassword = 'pass(?:word|code|wd|phrase)?|pwd?|psk'
 const otherPassword = String.raw`(?:passwort|kennwort|wlan-?schlüssel|contraseña|mot de passe|mdp|senha|palavra-passe|parola d['’]ordine|wachtwoord|lösenord|adgangskode|passord|salasana|hasł[oa]|hesl[oa]|jelsz[óa]|parolă|şifre|парол[ья])\p{L}{0,4}|密码|密碼|パスワード|비밀번호`
 const keyOwner =
@@ -44,14 +48,14 @@ const namings = (
       kind: 'number',
       points: 2,
       what: provesWho,
-      words: 'pin(?: code| number)?|puk|tan|passcode|cvv2?|cvc|ssn|social security number|security[ _-]?code',
+      words: digitName,
     },
     { kind: 'number', points: 2, what: opens, words: '(?:opens?|unlocks?) with' },
     {
       kind: 'number',
       points: 0,
       what: opens,
-      words: `${opener}[ _-]?(?:panel[ _-]?)?(?:code|combination|pin)|combination|combo|keypad`,
+      words: `${codeName}|keypad`,
     },
     { kind: 'number', points: 0, what: 'the number of an account', words: 'account(?: number)?|log-?in' },
     { kind: 'number', points: -1, what: opens, words: 'code' },

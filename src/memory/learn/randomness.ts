@@ -125,7 +125,7 @@ const groups = /^(?:[A-Z\d]{2,8}-){3,8}[A-Z\d]{4,8}$/u
 export function* randomSecrets(text: string): Iterable<Secret> {
   for (const { start: at, word } of longWords(text)) {
     if (word.length >= minFormatLength)
-      for (const { index, 0: found } of word.matchAll(credentialFormat()))
+      for (const { index, 0: found } of word.matchAll(credentialFormat))
         yield { start: at + index, end: at + index + found.length, what: keyOrToken }
     if (!mayBeRandom.test(word) || isAddress(word)) continue
     for (const { index, 0: found } of word.matchAll(characterRuns)) {

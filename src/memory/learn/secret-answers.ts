@@ -1,5 +1,6 @@
+import { numberName } from './named-secrets.ts'
 import { isLiteral, isRandom } from './randomness.ts'
-import { numberName, spokenDigits } from './secret-patterns.ts'
+import { spokenDigits } from './secret-patterns.ts'
 
 /** A message with more words is more than an answer. */
 const maxAnswerWords = 6
@@ -25,7 +26,7 @@ export function maskAnswer(text: string, asked: string, mask: (secret: string) =
     .filter((sentence, place, { length }) => sentence.endsWith('?') || place === length - 1)
     .filter((sentence) => !asksOtherwise.test(sentence))
   const asksFor = (name: RegExp): boolean => asking.some((sentence) => name.test(sentence))
-  const isNumber = asksFor(numberName)
+  const isNumber = asksFor(new RegExp(numberName, 'iu'))
   const isPassword = asksFor(passwordName)
   if (!isNumber && !isPassword && !asksFor(keyName)) return text
   const isAlone = !/\s/u.test(text.trim())

@@ -1,6 +1,6 @@
 import { accountNumberLength, isCardNumber } from './check-digits.ts'
 import { decodeWord } from './hidden-texts.ts'
-import { commonAfterIs, isPassword, namedSecrets } from './named-secrets.ts'
+import { commonAfterIs, isPassword, namedSecrets, numberName } from './named-secrets.ts'
 import { equalGroups, isLiteral, isMixed, isRandom, passwordOrKey, randomSecrets, type Secret } from './randomness.ts'
 
 type SecretPattern = {
@@ -13,12 +13,6 @@ type SecretPattern = {
 }
 
 const cardNumber = 'a card number'
-
-/** What has a code. */
-const opener = '(?:doors?|gate|garage|alarm|keypad|lock|padlock|key ?box|lock ?box|safe|vault|access|entry|unlock)'
-/** The name of a secret that is a number. */
-const namedNumber = String.raw`(?<![\p{L}\d])(?:pin|puk|passcode|cvv2?|cvc|combination|combo|(?:${opener}|security|verification|confirmation|backup|recovery|log-?in)[ -]?codes?)(?![\p{L}\d])`
-export const numberName = new RegExp(namedNumber, 'iu')
 
 const digitWord = `(?:${[
   'zero|oh|one|two|three|four|five|six|seven|eight|nine|double|triple',
@@ -161,9 +155,9 @@ const patterns: readonly SecretPattern[] = [
     isSecret: (value) => isMixed(value) && markWithin.test(value),
   },
   {
-    pattern: new RegExp(String.raw`${namedNumber}[^\n.!?]{0,60}?(?<value>${fourDigitWords})`, 'dgiu'),
+    pattern: new RegExp(String.raw`${numberName}[^\n.!?]{0,60}?(?<value>${fourDigitWords})`, 'dgiu'),
     what: 'a number that proves who somebody is',
-    hint: numberName,
+    hint: new RegExp(numberName, 'iu'),
   },
 ]
 
