@@ -12,6 +12,7 @@ import { askedWords, beginningIn } from '../../search/searchable-text.ts'
 import { singular } from '../../search/singular.ts'
 import { partsOf, TimeSlices } from '../../search/slices.ts'
 import { type Strength, strengthOf, termsIn } from '../../search/turns/strength.ts'
+import { newestValueFirst } from '../change/other-value.ts'
 import { type QuoteHit, searchTurns, type TurnSearch } from '../conversation/search-turns.ts'
 import { isMentioned } from '../explain/near-misses.ts'
 import type { Ports, Store } from '../ports.ts'
@@ -107,7 +108,7 @@ async function searchFrom(ports: Ports, asked: SearchRequest): Promise<SearchRes
   const until = earlierOf(request.until, time)
   const quotes =
     place === 'beliefs' ? [] : await searchTurns(ports, { ...request, ...omitUndefined({ until }), limit, offset })
-  const page = hits.slice(offset, offset + limit)
+  const page = newestValueFirst(hits.slice(offset, offset + limit))
   const corrections = place === 'turns' ? [] : correctionsOf(quotes, page, request.query)
   const others = corrections.filter(({ belief }) => !hits.some((hit) => hit.belief.id === belief.id))
   return {
