@@ -2,10 +2,10 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileS
 import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { endOf, workplace } from '../cli/workplace.ts'
+import { createSandbox, endOf } from '../cli/sandbox.ts'
 
 function withMemory() {
-  const place = workplace()
+  const place = createSandbox()
   const file = join(place.work, 'memory', 'MEMORY.md')
   return {
     ...place,
