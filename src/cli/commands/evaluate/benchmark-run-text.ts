@@ -29,7 +29,11 @@ export async function runsText(root: string, results: readonly RunResult[]): Pro
     const { runId, system } = result.summary
     runs.push({ ...result, records: (await casesOf(root, runId)).records, system: system?.name ?? '' })
   }
-  const failures = runs.filter(isMeasured).flatMap(failuresOf)
+  const measured = runs.filter(isMeasured)
+  const hasSeveralSystems = new Set(measured.map(({ system }) => system)).size > 1
+  const failures = measured.flatMap((one) =>
+    failuresOf(one).map((failure) => (hasSeveralSystems ? `${one.system}: ${failure}` : failure)),
+  )
   const whole = runs.filter(({ ablation }) => ablation === null)
   const tables = [...suiteTables(whole), ...attackTables(whole)].flatMap((rows) => ['', plainTable(rows)])
   const notes = runs.some(({ isBaseline }) => isBaseline) ? [vectorsLeftOut] : []
