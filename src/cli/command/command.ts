@@ -94,7 +94,7 @@ type Definition<Args, Options> = {
   readonly options: Options
   /** Follows the summary in the help. */
   readonly description?: string
-  /** Command lines and their effects; at least two. */
+  /** Command lines and their effects. */
   readonly examples: Readonly<Record<string, string>>
   /** Another program reads the output, so nothing is printed besides the answer. */
   readonly isForPrograms?: true

@@ -27,7 +27,6 @@ export const benchmarkValidate = defineCommand({
   examples: {
     'credence benchmark validate ./packs/mine': 'Shows errors with file and field, or a summary of the pack.',
     'credence benchmark validate ./packs/mine --controls': 'Also checks that no memory passes by finding nothing.',
-    'credence benchmark validate manifest.json --json': 'Checks a manifest by itself.',
   },
   async run({ args: { path }, options }, session) {
     const { pack, warnings } = await validateFolder(session, path)

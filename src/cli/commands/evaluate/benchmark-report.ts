@@ -232,7 +232,6 @@ export const benchmarkDiff = defineCommand({
   exitCodes: [exitCodes.failed, exitCodes.nothingCompared],
   examples: {
     'credence benchmark diff run-1 run-2': 'Shows what changed from the first to the second.',
-    'credence benchmark diff run-1 run-2 --json': 'Prints the same as JSON.',
   },
   async run({ args, options }, session) {
     const { root } = evalStore(session, options)

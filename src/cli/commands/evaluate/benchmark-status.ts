@@ -16,7 +16,6 @@ export const benchmarkStatus = defineCommand({
   options: evalStoreOptions,
   examples: {
     'credence benchmark status': 'Shows packs, runs, shadow records, baselines and invalid files.',
-    'credence benchmark status --evals ./evals --json': 'Prints the same as JSON.',
   },
   async run({ options }, session) {
     const { root, settings } = evalStore(session, options)
@@ -84,7 +83,6 @@ export const shadowStatus = defineCommand({
   description: 'Needs the settings evalHarnessEnabled and evalShadowModeEnabled to record recalls.',
   examples: {
     'credence shadow status': 'Shows how many recalls were recorded, and their sizes and times.',
-    'credence shadow status --json': 'Prints the same as JSON.',
   },
   async run({ options }, session) {
     const { root, settings } = evalStore(session, options)

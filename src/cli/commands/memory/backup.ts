@@ -25,7 +25,6 @@ export const backup = defineCommand({
     'Copies all beliefs, turns and the journal of every user to one file that only you can read. Other processes may write meanwhile. The file gets its name only when it is complete and checked. MEMORY.md and the eval store are not included.',
   examples: {
     'credence backup ~/memory-2026-05-01.db': 'Copies the memory to a new file.',
-    'credence backup ~/memory.db --json': 'Prints the contents of the copy as one JSON document.',
   },
   async run({ args, options }, session) {
     const { dir } = await session.places.locateExisting(options)

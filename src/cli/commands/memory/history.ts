@@ -34,7 +34,6 @@ export const show = defineCommand({
   options: { ...referenceOptions, ...memoryOptions },
   examples: {
     'credence show "payment terms"': 'Shows its statement, its origin and the beliefs it replaced.',
-    'credence show b-7k2m --json': 'The same as one JSON document, by the beginning of its id.',
     'credence show t-7k2m9xq0v3bd': 'Shows a turn that `credence search` found, and the beliefs learned from it.',
   },
   async run({ args, options }, session) {

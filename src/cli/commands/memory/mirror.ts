@@ -26,7 +26,6 @@ export const mirror = defineCommand({
   examples: {
     'credence mirror sync': 'Imports your edits, and updates the file.',
     'credence mirror sync --accept': 'Accepts the removal of many lines at once.',
-    'credence mirror status --json': 'Prints whether file and store agree as one JSON document.',
     'credence mirror watch': 'Imports every save of MEMORY.md within a second.',
   },
   async run({ args: { action = 'status' }, options }, session) {
@@ -85,7 +84,9 @@ async function statusOf(session: Session, dir: string): Promise<DefaultAnswer> {
 
 const decideNote = ({ undecided }: Pick<Synced, 'undecided'>): readonly string[] => {
   const names = undecided.map(({ target, proposal }) => `"${stripControlCharacters((target ?? proposal).name)}"`)
-  return names.length === 0 ? [] : [`\`credence review\` shows and decides the waiting edits of ${listShort(names, 10)}.`]
+  return names.length === 0
+    ? []
+    : [`\`credence review\` shows and decides the waiting edits of ${listShort(names, 10)}.`]
 }
 
 function watching(session: Session, target: MirrorTarget): CommandAnswer {

@@ -15,7 +15,6 @@ export const taskList = defineCommand({
   description: 'Invalid files are listed with the command that checks them.',
   examples: {
     'credence task list': 'Lists the tasks that ship with Credence.',
-    'credence task list ./tasks --json': 'Lists the tasks of a folder.',
   },
   async run({ args: { paths } }, session) {
     const { taskPlaces: places } = await session.taskWork()
@@ -57,7 +56,6 @@ export const taskValidate = defineCommand({
   description: 'Changes and runs nothing. Lists every problem with its place in the file.',
   examples: {
     'credence task validate tasks/mine.md': 'Lists the problems, with file and field.',
-    'credence task validate ./tasks --json': 'Checks a folder.',
   },
   async run({ args: { paths } }, session) {
     const { taskPlaces: places } = await session.taskWork()
