@@ -12,7 +12,7 @@ import { defineCommand, exitCodes, type ValuesOf } from '../../command/command.t
 import { flag, memoryOptions } from '../../command/options.ts'
 import { failedNames, queuedNames, queueIn } from '../../hooks/hook-queue.ts'
 import type { MemoryLocation, OpenedPorts, Session } from '../../session.ts'
-import { listShort, pluralize, type Style, stripControlCharacters, table } from '../../text/output.ts'
+import { listShort, pluralize, type Style, table } from '../../text/output.ts'
 
 const maintenance = {
   rebuild: flag('First rebuild everything from the journal, and remove remains of forgotten texts.'),
@@ -173,10 +173,7 @@ function privacyFindings(dir: string): readonly StoreFinding[] {
   if (!existsSync(dir)) return []
   const { links, foreign, loose } = examineFiles(dir, join(dir, 'state'))
   const listed = (problem: string, paths: readonly string[], remedy: string): string =>
-    `${problem}: ${listShort(paths.map(stripControlCharacters), maxListed)}; run: ${remedy} ${paths
-      .slice(0, maxListed)
-      .map((path) => shellWord(stripControlCharacters(path)))
-      .join(' ')}`
+    `${problem}: ${listShort(paths, maxListed)}; run: ${remedy} ${paths.slice(0, maxListed).map(shellWord).join(' ')}`
   const failures = [
     ...(links.length === 0 ? [] : [{ check: 'links', detail: listed('symbolic links', links, 'rm') }]),
     ...(foreign.length === 0

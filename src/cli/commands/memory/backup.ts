@@ -16,7 +16,7 @@ import { forgetAgain } from '../../../memory/sync/exchange.ts'
 import { restoreStore, type StoreContents } from '../../../store/sqlite/care/backup.ts'
 import { type CommandAnswer, defineCommand, UsageError } from '../../command/command.ts'
 import { flag, memoryOptions, one } from '../../command/options.ts'
-import { lines, pluralize, stripControlCharacters } from '../../text/output.ts'
+import { lines, pluralize } from '../../text/output.ts'
 
 export const backup = defineCommand({
   args: { file: one('The file to write. It must not exist.') },
@@ -113,8 +113,7 @@ export const restore = defineCommand({
       ]
       return {
         document: { dir, from, restored: true, replaced, ...restored },
-        text: (style) =>
-          `${style.green('Restored')} ${dir} from ${stripControlCharacters(from)}: ${contentsText(restored)}.`,
+        text: (style) => `${style.green('Restored')} ${dir} from ${from}: ${contentsText(restored)}.`,
         notes,
       }
     })

@@ -8,7 +8,7 @@ import { type CommandAnswer, type DefaultAnswer, defineCommand, exitCodes, Usage
 import { flag, memoryOptions, optionalChoice } from '../../command/options.ts'
 import type { Session } from '../../session.ts'
 import { short } from '../../text/beliefs.ts'
-import { indentText, lines, listShort, pluralize, type Style, stripControlCharacters } from '../../text/output.ts'
+import { indentText, lines, listShort, pluralize, type Style } from '../../text/output.ts'
 
 const actions = ['status', 'sync', 'watch'] as const
 
@@ -83,7 +83,7 @@ async function statusOf(session: Session, dir: string): Promise<DefaultAnswer> {
 }
 
 const decideNote = ({ undecided }: Pick<Synced, 'undecided'>): readonly string[] => {
-  const names = undecided.map(({ target, proposal }) => `"${stripControlCharacters((target ?? proposal).name)}"`)
+  const names = undecided.map(({ target, proposal }) => `"${(target ?? proposal).name}"`)
   return names.length === 0
     ? []
     : [`\`credence review\` shows and decides the waiting edits of ${listShort(names, 10)}.`]
@@ -141,8 +141,7 @@ function headline({ held, taken, written, undecided, conflicts }: Synced, style:
   return `${paint(state)}: ${did.join('; ') || 'no edits to import'}; ${wrote}.`
 }
 
-const detailsText = (synced: Synced): readonly string[] =>
-  [...mirrorProblems(synced), ...waitingWork(synced)].map(stripControlCharacters)
+const detailsText = (synced: Synced): readonly string[] => [...mirrorProblems(synced), ...waitingWork(synced)]
 
 /** Explains that list items outside the managed sections are not part of the memory, and how to import them. */
 export const leftAloneText = (count: number, file: string): string =>

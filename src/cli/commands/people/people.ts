@@ -13,7 +13,7 @@ import {
 } from '../../command/command.ts'
 import { fieldOption, fieldOptions, flag, memoryOptions, one, oneOf, optional, text } from '../../command/options.ts'
 import type { LocationOptions, Session } from '../../session.ts'
-import { lines, stripControlCharacters } from '../../text/output.ts'
+import { lines } from '../../text/output.ts'
 
 /** Selects a store, not a user: people, tokens and teams belong to the whole store. */
 const storeOptions = { dir: memoryOptions.dir, store: memoryOptions.store }
@@ -187,7 +187,7 @@ export const tokenRevoke = defineCommand({
     await withAccess(session, options, (ports) => access.revokeToken(ports, token))
     return {
       document: { revoked: token },
-      text: (style) => `${style.green('Revoked')} ${stripControlCharacters(token)}.`,
+      text: (style) => `${style.green('Revoked')} ${token}.`,
     }
   },
 })
