@@ -30,6 +30,26 @@ describe('at a terminal', () => {
     }
   })
 
+  it('no stored or typed text controls it, and exported turns keep their characters', async () => {
+    using place = workplace()
+    await place.run('hear', 'The boathouse\u001b[2J key \u202ehangs there.', '--session', 'a\u001b[2Jb')
+    const shown = [
+      await place.run('search', 'boathouse key'),
+      await place.run('conversations'),
+      await atTerminal(place, '', 'conversations', 'a\u001b[2Jb'),
+      await place.run('show', 'x\u001b[2Jy'),
+      await place.run('forget', '--containing', 'boathouse', '--dry-run'),
+    ]
+    const exported = await place.run('export', '--turns')
+
+    for (const { stdout, stderr } of shown) {
+      expect(stdout + stderr).toContain('\ufffd')
+      for (const power of ['\u001b[2J', '\u202e']) expect(stdout + stderr).not.toContain(power)
+    }
+    expect(JSON.parse(exported.stdout).text).toBe('The boathouse\u001b[2J key \u202ehangs there.')
+    expect(exported.stdout).toContain('\u202e')
+  })
+
   it.each([
     ['y\n', 1, /Corrected/],
     ['\n', 2, /Remembered/],
