@@ -31,7 +31,7 @@ describe('at a terminal', () => {
   })
 
   it('no stored or typed text controls it, and exported turns keep their characters', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await place.run('hear', 'The boathouse\u001b[2J key \u202ehangs there.', '--session', 'a\u001b[2Jb')
     const shown = [
       await place.run('search', 'boathouse key'),
