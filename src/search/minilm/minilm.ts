@@ -161,9 +161,7 @@ async function openModel(
     for (const [place, token] of tokens.entries())
       for (let at = 0; at < width; at += 1)
         hidden[place * width + at] =
-          (words[token * width + at] as number) +
-          (positions[place * width + at] as number) +
-          (types[at] as number)
+          (words[token * width + at] as number) + (positions[place * width + at] as number) + (types[at] as number)
     normalise(hidden, embeddings)
     for (const { attention, attended, attendedNorm, inner, outer, outerNorm } of blocks) {
       hidden = addVectors(hidden, apply(attended, attend(apply(attention, hidden))))
