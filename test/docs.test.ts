@@ -5,7 +5,7 @@ import { basename, delimiter, dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { MemoryError } from '../src/errors.ts'
 import { openMemory, shadowRecall } from '../src/library.ts'
-import { bin, workplace } from './cli/workplace.ts'
+import { bin, createSandbox } from './cli/sandbox.ts'
 import { pathsIn } from './paths-in-docs.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
 
@@ -44,7 +44,7 @@ function isPrinted(printed: string, text: string): boolean {
 
 /** A shell in an empty directory and home, with the command on its PATH. */
 function shellWithCredence() {
-  const place = workplace()
+  const place = createSandbox()
   const programs = join(place.path, 'bin')
   mkdirSync(programs)
   symlinkSync(process.execPath, join(programs, 'node'))
@@ -203,7 +203,7 @@ describe('the documents', () => {
 
   it('hold requests that the server answers', { timeout: 120_000 }, async () => {
     const requests = [...read('docs/http.md').matchAll(/```sh\n(.*?)```/gsu)].map(([, block]) => block).slice(1)
-    using place = workplace()
+    using place = createSandbox()
     await place.run('remember', 'Invoices are due in 30 days.', '--name', 'invoice due', '--dir', 'memory')
     const server = place.start(['serve', '--dir', 'memory', '--port', '0', '--json'])
     const ended = once(server, 'close')

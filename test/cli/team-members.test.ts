@@ -2,13 +2,13 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { openMemory } from '../../src/index.ts'
-import { workplace } from './workplace.ts'
+import { createSandbox } from './sandbox.ts'
 
 const here = ['--dir', 'memory'] as const
 
 /** Ana owns the team platform, Ben reads it, Cleo is not a member. Each has a memory of their own. */
 async function team() {
-  const place = workplace()
+  const place = createSandbox()
   const as = async (user: string, ...argv: readonly string[]) => {
     const { exitCode, stdout, stderr } = await place.run(...argv, ...here, '--user', user)
     return { exitCode, stdout, stderr }
@@ -168,7 +168,7 @@ it('a program that goes on running notices that a member was removed', async () 
 })
 
 it('in a memory without people, team: is a scope like any other', async () => {
-  using place = workplace()
+  using place = createSandbox()
 
   await place.json('remember', 'Tabs, not spaces.', '--name', 'indentation', '--scope', 'team:home', ...here)
 

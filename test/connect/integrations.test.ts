@@ -8,7 +8,7 @@ import { commandTable } from '../../src/cli/command-table.ts'
 import { hookEventNamed } from '../../src/cli/hooks/host-protocol.ts'
 import { tools } from '../../src/mcp/memory-mcp.ts'
 import { openMemory } from '../../src/open-memory.ts'
-import { bin, workplace } from '../cli/workplace.ts'
+import { bin, createSandbox } from '../cli/sandbox.ts'
 import { temporaryDirectory } from '../temporary-directory.ts'
 import {
   claudeHooks,
@@ -135,7 +135,7 @@ describe('what connecting writes', () => {
     ['vscode', '.config/Code/User/mcp.json', vscodeServers],
     ['claude-desktop', '.config/Claude/claude_desktop_config.json', mcpServers],
   ] as const)('for %s into %s is in the form that it publishes', async (host, file, schema) => {
-    using place = workplace()
+    using place = createSandbox()
 
     await place.runWith({ platform: 'linux' }, 'connect', host, '--yes')
 
@@ -144,7 +144,7 @@ describe('what connecting writes', () => {
   })
 
   it('for Claude Code into its settings is in the form that it publishes', async () => {
-    using place = workplace()
+    using place = createSandbox()
 
     await place.runWith({ platform: 'linux' }, 'connect', 'claude-code', '--yes')
 

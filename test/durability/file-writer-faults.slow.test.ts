@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { storeFile } from '../../src/open-memory.ts'
-import { bin, endOf, workplace } from '../cli/workplace.ts'
+import { bin, createSandbox, endOf } from '../cli/sandbox.ts'
 import { count } from '../full-counts.ts'
 import { complaintsOf, openStore, temporaryDirectory } from './durable-store.ts'
 import { isTracerHere, tracing } from './tracer.ts'
@@ -94,7 +94,7 @@ const timeout = 1_800_000
 
 describe.skipIf(!isTracerHere)('a disk that refuses a file', () => {
   it('leaves an exported file old or new, and the store untouched', { timeout }, async () => {
-    using place = workplace()
+    using place = createSandbox()
     const dir = join(place.work, 'memory')
     await place.run('remember', 'The office is in Ghent.', '--name', 'office', '--dir', dir)
     await place.run('export', '--out', join(place.work, 'new.jsonl'), '--dir', dir)
@@ -121,7 +121,7 @@ describe.skipIf(!isTracerHere)('a disk that refuses a file', () => {
   })
 
   it('leaves MEMORY.md old or new, and what was remembered in the store', { timeout }, async () => {
-    using place = workplace()
+    using place = createSandbox()
     const dir = join(place.work, 'memory')
     await place.run('remember', 'The office is in Ghent.', '--name', 'office', '--dir', dir)
     await place.run('mirror', 'sync', '--dir', dir)

@@ -2,13 +2,13 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it } from 'vitest'
-import { workplace } from '../cli/workplace.ts'
+import { createSandbox } from '../cli/sandbox.ts'
 import { count } from '../full-counts.ts'
 
 const names = ['payment terms', 'release day', 'staging server']
 
 /** A memory with three beliefs, and the bytes of its store, which is closed. */
-async function memoryWithBeliefs(place: ReturnType<typeof workplace>) {
+async function memoryWithBeliefs(place: ReturnType<typeof createSandbox>) {
   const dir = join(place.path, 'memory')
   for (const name of names) {
     await place.run('remember', `What is true of the ${name}.`, '--name', name, '--dir', dir)
@@ -39,7 +39,7 @@ const bits = 800
 
 describe('a flipped bit in the header of the store', () => {
   it('never makes a command hang, crash, or answer with less than there is', { timeout: 600_000 }, async () => {
-    using place = workplace()
+    using place = createSandbox()
     const { dir, file, bytes } = await memoryWithBeliefs(place)
     const outcomes = new Map<number | null, number>()
     const wrong: string[] = []
@@ -96,7 +96,7 @@ describe('a store whose schema was damaged', () => {
   ]
 
   it.for(broken)('is refused by every command, with advice: %s', async ([, damage]) => {
-    using place = workplace()
+    using place = createSandbox()
     const { dir, file } = await memoryWithBeliefs(place)
     damage(file)
     const before = readFileSync(file)

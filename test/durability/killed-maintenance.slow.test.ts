@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { storeFile } from '../../src/open-memory.ts'
-import { bin, workplace } from '../cli/workplace.ts'
+import { bin, createSandbox } from '../cli/sandbox.ts'
 import { count } from '../full-counts.ts'
 import { complaintsOf, openStore, temporaryDirectory } from './durable-store.ts'
 import { isTracerHere } from './tracer.ts'
@@ -40,7 +40,7 @@ const secret = 'The vault opens with 48213-kestrel.'
 
 /** A memory of some beliefs, a turn and a mirror, a backup of an earlier state, and a file to import. */
 async function prepared() {
-  const place = workplace()
+  const place = createSandbox()
   const dir = join(place.work, 'memory')
   const old = join(place.work, 'old.db')
   const at = ['--dir', dir] as const

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { storeFile } from '../../src/open-memory.ts'
-import { bin, workplace } from '../cli/workplace.ts'
+import { bin, createSandbox } from '../cli/sandbox.ts'
 import { mirroredMemory } from '../mirror/mirrored-memory.ts'
 
 const hasStrace = spawnSync('strace', ['--version']).status === 0
@@ -29,7 +29,7 @@ const commands: readonly (readonly string[])[] = [
  */
 it('no command opens a file of a store besides SQLite', (context) => {
   if (!hasStrace) return context.skip('strace is missing.')
-  using place = workplace()
+  using place = createSandbox()
   const dir = join(place.path, 'memory')
   const trace = join(place.path, 'trace')
   const traced = (argv: readonly string[], program: readonly string[]): readonly string[] => {

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { openMemory, shadowRecall } from '../../src/index.ts'
-import { workplace } from '../cli/workplace.ts'
+import { createSandbox } from '../cli/sandbox.ts'
 import { count } from '../full-counts.ts'
 import { servingWith } from '../http/serving.ts'
 import { temporaryDirectory } from '../temporary-directory.ts'
@@ -51,7 +51,7 @@ const holdsText = /^(?:state\/credence\.db|[^/]*\.md$|state\/mirror|state\/hook-
 it('no log, figure, shadow record or report holds a word of a message or a belief, also after errors', {
   timeout: 600_000,
 }, async () => {
-  using place = workplace()
+  using place = createSandbox()
   const dir = join(place.work, 'memory')
   const env = { CREDENCE_EVAL_SHADOW_MODE_ENABLED: 'true', CREDENCE_EVAL_HARNESS_ENABLED: 'true', CREDENCE_DIR: dir }
   const run = (stdin: string, ...argv: readonly string[]) => place.runWith({ env, stdin }, ...argv)

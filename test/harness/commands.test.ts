@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { commandTable } from '../../src/cli/command-table.ts'
-import { endOf, workplace } from '../cli/workplace.ts'
+import { createSandbox, endOf } from '../cli/sandbox.ts'
 import { belief, staticCase } from '../eval/sample-corpus.ts'
 import { aBaseline, aManifest, aRun, plant } from './eval-store.ts'
 
@@ -10,7 +10,7 @@ const shadowMode = { CREDENCE_EVAL_HARNESS_ENABLED: 'true', CREDENCE_EVAL_SHADOW
 
 /** A working directory with an eval store, and default settings unless told otherwise. */
 function harness(env: Readonly<Record<string, string>> = {}) {
-  const place = workplace()
+  const place = createSandbox()
   const store = join(place.work, 'evals')
   const run = (...argv: readonly string[]) =>
     place.runWith({ env: { ...env, CREDENCE_EVAL_STORE_DIR: store } }, ...argv)

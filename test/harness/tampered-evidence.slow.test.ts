@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { auditRun } from '../../src/eval/gate/latest-runs.ts'
 import { readManifest, requireRun } from '../../src/eval/store/documents.ts'
 import { commitOf, next, present, said, sample } from '../../src/store/sample-beliefs.contract.ts'
-import { workplace } from '../cli/workplace.ts'
+import { createSandbox } from '../cli/sandbox.ts'
 import { columnOf } from '../column-of.ts'
 import { chance, complaintsOf, openStore, temporaryDirectory } from '../durability/durable-store.ts'
 import { count } from '../full-counts.ts'
@@ -155,7 +155,7 @@ describe('evidence that was tampered with', () => {
   })
 
   it('is found in the records of a run and in the pack that it was made with', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const root = join(place.work, 'evals')
     const env = { CREDENCE_EVAL_STORE_DIR: root }
     const pack = 'red-team-unseen-bridging'

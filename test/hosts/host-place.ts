@@ -4,7 +4,7 @@ import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { queuedNames } from '../../src/cli/hooks/hook-queue.ts'
-import { bin, endOf, workplace } from '../cli/workplace.ts'
+import { bin, createSandbox, endOf } from '../cli/sandbox.ts'
 
 /** The versions that the tests run. Each was tried; a newer one is a deliberate change. */
 export const pinned = {
@@ -63,7 +63,7 @@ function install(host: keyof typeof pinned): string | null {
 
 /** A home of its own, two repositories in it, and a host whose programs lie in `programs`. */
 export function hostPlace(programs: string, hostEnv: (home: string) => Readonly<Record<string, string>>) {
-  const place = workplace()
+  const place = createSandbox()
   const own = join(place.path, 'bin')
   mkdirSync(own)
   // The same Node for the host, its servers and its hooks, and Credence by name.

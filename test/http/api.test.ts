@@ -5,12 +5,12 @@ import { createSnapshot } from '../../src/eval/gate/baselines.ts'
 import type { RouteAnswer, RouteName } from '../../src/http/api/contract.ts'
 import { memoryFrom } from '../../src/memory/memory.ts'
 import { storeFile } from '../../src/open-memory.ts'
-import { serverAtHand } from './server-at-hand.ts'
+import { startTestServer } from './test-server.ts'
 
-let server: Awaited<ReturnType<typeof serverAtHand>>
+let server: Awaited<ReturnType<typeof startTestServer>>
 
 beforeAll(async () => {
-  server = await serverAtHand()
+  server = await startTestServer()
 })
 afterAll(() => server[Symbol.asyncDispose]())
 
@@ -568,7 +568,7 @@ it('says which file the system refused', async () => {
 })
 
 it('does not call a store sound that was deleted while it was served', async () => {
-  await using own = await serverAtHand()
+  await using own = await startTestServer()
   for (const suffix of ['', '-wal', '-shm', '-head']) rmSync(`${storeFile(own.dir)}${suffix}`, { force: true })
 
   const { body } = await own.send<RouteAnswer<'doctor'>>('GET', '/api/v1/doctor')

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { endpoints, isOfTeams } from '../../src/http/api/endpoints.ts'
 import { openApiDocument } from '../../src/http/api/openapi.ts'
-import { serverAtHand } from './server-at-hand.ts'
+import { startTestServer } from './test-server.ts'
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json }
 
@@ -40,7 +40,7 @@ describe('the description of the API', () => {
   })
 
   it('is what is served', async () => {
-    await using server = await serverAtHand()
+    await using server = await startTestServer()
     const { status, text } = await server.send('GET', '/api/openapi.json')
     const registered = server.app.routes
       .filter(({ method, path }) => method !== 'ALL' && path.startsWith('/api/v1/'))

@@ -7,14 +7,14 @@ import { endpoints as routes } from '../../src/http/api/endpoints.ts'
 import { ApiError } from '../../src/http/api/openapi.ts'
 import { addPerson, createTeam, createToken } from '../../src/memory/people/access.ts'
 import answers from '../../src/operations/answers.json' with { type: 'json' }
-import { type Answered, agentToken, serverAtHand, token } from './server-at-hand.ts'
+import { type Answered, agentToken, startTestServer, token } from './test-server.ts'
 
-let server: Awaited<ReturnType<typeof serverAtHand>>
+let server: Awaited<ReturnType<typeof startTestServer>>
 
 beforeAll(async () => {
   // A minute passes with every look at the clock, so that wrong tokens are soon forgotten.
   let minutes = 0
-  server = await serverAtHand({ server: { clock: () => ++minutes * 61_000 } })
+  server = await startTestServer({ server: { clock: () => ++minutes * 61_000 } })
   await server.evaluate('session-drift', 'first')
   await server.evaluate('session-drift', 'second')
 })
@@ -314,7 +314,9 @@ describe('an agent over HTTP', () => {
   })
 
   it('gets 403 for a project when the server was started outside of one', async () => {
-    await using outside = await serverAtHand({ view: { scopes: ['user:universal'], homeScopes: ['user:universal'] } })
+    await using outside = await startTestServer({
+      view: { scopes: ['user:universal'], homeScopes: ['user:universal'] },
+    })
     const search = (as: 'agent' | 'program', scope: string) =>
       outside.send('GET', `${apiPrefix}/search?q=harbour&scope=${scope}`, { as })
 
@@ -325,7 +327,9 @@ describe('an agent over HTTP', () => {
   })
 
   it('gets 404 for a belief out of view, in a path or a body, and 403 for a scope inside of a list', async () => {
-    await using outside = await serverAtHand({ view: { scopes: ['user:universal'], homeScopes: ['user:universal'] } })
+    await using outside = await startTestServer({
+      view: { scopes: ['user:universal'], homeScopes: ['user:universal'] },
+    })
     const send = (method: string, path: string, body?: object, as: 'agent' | 'program' = 'agent') =>
       outside.send<RouteAnswer<'listBeliefs'>>(method, `${apiPrefix}${path}`, { as, ...(body && { body }) })
     const { body } = await send('GET', '/beliefs?scope=project:ledger', undefined, 'program')

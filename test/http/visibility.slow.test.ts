@@ -4,7 +4,7 @@ import { type Endpoint, endpoints, isOfTeams } from '../../src/http/api/endpoint
 import { selfNaming, tools } from '../../src/mcp/memory-mcp.ts'
 import type { Field, Fields } from '../../src/operations/field.ts'
 import { postgresPrograms, sharedCluster, undurable } from '../../src/store/postgres/cluster.contract.ts'
-import { workplace } from '../cli/workplace.ts'
+import { createSandbox } from '../cli/sandbox.ts'
 import { servingWith } from './serving.ts'
 
 const timeout = 600_000
@@ -97,7 +97,7 @@ describe.each([
   const cluster = store === 'PostgreSQL' && isThere ? sharedCluster(undurable) : null
 
   it.skipIf(!isThere)('no route shows a text to a caller who may not see it', { timeout }, async () => {
-    using place = workplace()
+    using place = createSandbox()
     const address = cluster === null ? [] : ['--store', await (await cluster()).newDatabase()]
     const here = ['--dir', 'memory', ...address]
     const json = (...argv: readonly string[]) => place.json(...argv, ...here)

@@ -2,9 +2,9 @@ import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { Client as EarlierClient } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport as EarlierTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
-import { bin, type workplace } from '../cli/workplace.ts'
+import { bin, type createSandbox } from '../cli/sandbox.ts'
 
-type Place = ReturnType<typeof workplace>
+type Place = ReturnType<typeof createSandbox>
 
 type Env = Readonly<Record<string, string>>
 

@@ -10,8 +10,8 @@ import { resolve } from '../../src/memory/change/resolve.ts'
 import { undo } from '../../src/memory/change/undo.ts'
 import type { Author, Ports } from '../../src/memory/ports.ts'
 import { importBeliefs } from '../../src/memory/transfer/import.ts'
-import { person } from '../recall/beliefs-at-hand.ts'
-import { addAliases, agent, everything, importer, otherAgent, pin, removeAliases, setWhy, unpin } from './at-hand.ts'
+import { person } from '../recall/fixtures.ts'
+import { addAliases, agent, everything, importer, otherAgent, pin, removeAliases, setWhy, unpin } from './fixtures.ts'
 
 /** Something someone does to Ann's memory. What it is done to is chosen by number among what is there at the time. */
 export type Operation = {

@@ -2,7 +2,7 @@ import type { Belief } from '../../src/beliefs/belief.ts'
 import type { Author, Ports } from '../../src/memory/ports.ts'
 import { exportBeliefs } from '../../src/memory/transfer/export.ts'
 import { importBeliefs } from '../../src/memory/transfer/import.ts'
-import { person } from '../recall/beliefs-at-hand.ts'
+import { person } from '../recall/fixtures.ts'
 
 /** Imports records, or the text of a file of them; a person vouches for it unless `trusted` says otherwise. */
 export const take = (memory: Ports, records: string | readonly object[], author: Author = person, trusted = true) =>

@@ -10,8 +10,8 @@ import {
   undurable,
 } from '../../src/store/postgres/cluster.contract.ts'
 import { count } from '../full-counts.ts'
+import { beliefCommit, expectExactly } from './acknowledged-writes.ts'
 import { CuttingProxy } from './cutting-proxy.ts'
-import { beliefCommit, expectExactly } from './written.ts'
 
 /** Each commit and each recall is cut at so many places, evenly over its bytes. */
 const steps = count(200)

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { Cluster, openAt, password, postgresPrograms } from '../../src/store/postgres/cluster.contract.ts'
 import { count } from '../full-counts.ts'
-import { beliefCommit, expectExactly } from './written.ts'
+import { beliefCommit, expectExactly } from './acknowledged-writes.ts'
 
 const failovers = count(20)
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { openAt, postgresPrograms, sharedCluster } from '../../src/store/postgres/cluster.contract.ts'
 import { chance } from '../durability/durable-store.ts'
 import { count } from '../full-counts.ts'
-import { beliefCommit, expectExactly, startWriter } from './written.ts'
+import { beliefCommit, expectExactly, startWriter } from './acknowledged-writes.ts'
 
 const seed = 1_710
 const writerKills = count(200)

@@ -14,7 +14,7 @@ import {
   undurable,
 } from '../../src/store/postgres/cluster.contract.ts'
 import { commitOf, gone, next, present, said, sample } from '../../src/store/sample-beliefs.contract.ts'
-import { beliefCommit, expectExactly } from './written.ts'
+import { beliefCommit, expectExactly } from './acknowledged-writes.ts'
 
 const timeout = 300_000
 

@@ -10,7 +10,7 @@ import {
 } from '../../src/store/postgres/cluster.contract.ts'
 import { fixedRandom } from '../../src/store/sample-beliefs.contract.ts'
 import { describeAgreement } from '../../src/store/store-agreement.contract.ts'
-import { beliefCommit, expectExactly } from './written.ts'
+import { beliefCommit, expectExactly } from './acknowledged-writes.ts'
 
 /** The statements that docs/postgres.md shows. */
 const [, partitioning = ''] =

@@ -7,9 +7,9 @@ import { emptyStores, openAt, sharedCluster } from '../../src/store/postgres/clu
 import { fixedRandom } from '../../src/store/sample-beliefs.contract.ts'
 import { describeStore } from '../../src/store/store.contract.ts'
 import { describeAgreement } from '../../src/store/store-agreement.contract.ts'
+import { beliefCommit, expectExactly, startWriter } from './acknowledged-writes.ts'
 import { CuttingProxy } from './cutting-proxy.ts'
 import { hasPooler, Pooler } from './pooler.ts'
-import { beliefCommit, expectExactly, startWriter } from './written.ts'
 
 const timeout = 300_000
 

@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { describe, expect, it, vi } from 'vitest'
 import { password, postgresPrograms, sharedCluster, undurable } from '../../src/store/postgres/cluster.contract.ts'
-import { endOf, workplace } from '../cli/workplace.ts'
+import { createSandbox, endOf } from '../cli/sandbox.ts'
 import { serving } from '../http/serving.ts'
 import { stdioClient } from '../mcp/stdio-clients.ts'
 import { says, scriptedUpstream } from '../proxy/scripted-upstream.ts'
 
 const timeout = 300_000
-type Place = ReturnType<typeof workplace>
+type Place = ReturnType<typeof createSandbox>
 
 /** Runs the real program, whose output never holds the password. */
 async function credence(place: Place, env: Readonly<Record<string, string>>, argv: readonly string[], stdin = '') {
@@ -31,7 +31,7 @@ describe.skipIf(postgresPrograms === null)('With a PostgreSQL store', () => {
   }
 
   it('two servers answer with what the other has just learned, and MEMORY.md has it', { timeout }, async () => {
-    using place = workplace()
+    using place = createSandbox()
     const store = await newStore()
     const env = { CREDENCE_STORE: store }
     await credence(place, env, ['init', ...inMemory.slice(0, 2)])
@@ -66,7 +66,7 @@ describe.skipIf(postgresPrograms === null)('With a PostgreSQL store', () => {
   })
 
   it('a server does not start on a store that it cannot use', { timeout }, async () => {
-    using place = workplace()
+    using place = createSandbox()
     const store = await newStore()
     const serve = (address: string) => credence(place, {}, ['serve', '--port', '0', '--dir', 'm', '--store', address])
 
@@ -81,7 +81,7 @@ describe.skipIf(postgresPrograms === null)('With a PostgreSQL store', () => {
   })
 
   it('MCP remembers and searches, with --store and with CREDENCE_STORE', { timeout }, async () => {
-    using place = workplace()
+    using place = createSandbox()
     const store = await newStore()
     const text = (result: unknown): string => JSON.stringify(result)
     const writer = await stdioClient(place, { mode: 'modern', options: [...inMemory, '--store', store] })
@@ -98,7 +98,7 @@ describe.skipIf(postgresPrograms === null)('With a PostgreSQL store', () => {
   })
 
   it('hooks recall, and keep what was said', { timeout }, async () => {
-    using place = workplace()
+    using place = createSandbox()
     const env = { CREDENCE_STORE: await newStore(), CREDENCE_DIR: join(place.work, 'm') }
     await credence(place, env, [
       'remember',
@@ -131,7 +131,7 @@ describe.skipIf(postgresPrograms === null)('With a PostgreSQL store', () => {
   })
 
   it('the proxy adds what is remembered, and keeps what was said', { timeout }, async () => {
-    using place = workplace()
+    using place = createSandbox()
     const env = { CREDENCE_STORE: await newStore() }
     await using upstream = await scriptedUpstream()
     upstream.script(says('Noted.'))

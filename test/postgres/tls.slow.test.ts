@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { Cluster, openAt, postgresPrograms, undurable } from '../../src/store/postgres/cluster.contract.ts'
-import { beliefCommit } from './written.ts'
+import { beliefCommit } from './acknowledged-writes.ts'
 
 const hasOpenssl = (() => {
   try {

@@ -12,7 +12,7 @@ import {
   sharedCluster,
   undurable,
 } from '../../src/store/postgres/cluster.contract.ts'
-import { beliefCommit, expectExactly } from './written.ts'
+import { beliefCommit, expectExactly } from './acknowledged-writes.ts'
 
 async function query(address: string, sql: string): Promise<void> {
   const client = new pg.Client({ connectionString: address })

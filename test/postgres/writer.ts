@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { writeSync } from 'node:fs'
 import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts'
-import { beliefCommit } from './written.ts'
+import { beliefCommit } from './acknowledged-writes.ts'
 
 const [address = '', cacheDir = '', writer = '', count = '0', user = 'ada'] = process.argv.slice(2)
 const store = openPostgresStore({ address, cacheDir, random: randomBytes, connections: 1 })

@@ -7,7 +7,7 @@ import { foreignRequest, loopbackNames } from '../../src/http/same-origin.ts'
 import { type Memory, memoryFrom } from '../../src/memory/memory.ts'
 import type { ProxyMemory } from '../../src/proxy/add-memory.ts'
 import { memoryProxy } from '../../src/proxy/proxy.ts'
-import { ports } from '../recall/beliefs-at-hand.ts'
+import { ports } from '../recall/fixtures.ts'
 import { type ScriptedUpstream, scriptedUpstream } from './scripted-upstream.ts'
 
 export type Proxied = AsyncDisposable & {

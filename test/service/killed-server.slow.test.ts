@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { openMemory } from '../../src/open-memory.ts'
 import { openServer } from '../../src/open-server.ts'
 import { postgresPrograms, sharedCluster } from '../../src/store/postgres/cluster.contract.ts'
-import { workplace } from '../cli/workplace.ts'
+import { createSandbox } from '../cli/sandbox.ts'
 import { chance } from '../durability/durable-store.ts'
 import { count } from '../full-counts.ts'
 import { serving } from '../http/serving.ts'
@@ -173,7 +173,7 @@ describe.each([
       timeout: 60_000 + kills * 20_000,
     },
     async () => {
-      using place = workplace()
+      using place = createSandbox()
       const store = kind === 'SQLite' ? undefined : await (await cluster()).newDatabase()
       const dir = join(place.work, 'memory')
       const at = ['--dir', dir, ...(store === undefined ? [] : ['--store', store])]
@@ -254,7 +254,7 @@ describe.each([
 
 describe('a change whose answer was lost', () => {
   const lossy = async (withKeys: boolean, operations: number) => {
-    using place = workplace()
+    using place = createSandbox()
     await place.json('init', '--dir', 'memory')
     const random = chance(seed)
     await using proxy = await losingProxy(() => random() < 0.5)

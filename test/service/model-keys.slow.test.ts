@@ -5,7 +5,7 @@ import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import type { ChatRequest } from '../../src/models/chat-model.ts'
 import { modelFrom, openChatModel } from '../../src/models/open-chat-model.ts'
-import { workplace } from '../cli/workplace.ts'
+import { createSandbox } from '../cli/sandbox.ts'
 import { chance } from '../durability/durable-store.ts'
 import { count } from '../full-counts.ts'
 import { fails, type ScriptedReply, says, scriptedEndpoint } from '../models/scripted-endpoint.ts'
@@ -112,7 +112,7 @@ describe('the key of a model', () => {
   })
 
   it('is in no output and no file of the command line', { timeout: 120_000 }, async () => {
-    using place = workplace()
+    using place = createSandbox()
     const keys = canaryKeys()
     const [openai = '', anthropic = '', , , other = ''] = keys
     let turn = 0

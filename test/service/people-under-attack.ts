@@ -7,7 +7,7 @@ import { memoryFrom } from '../../src/memory/memory.ts'
 import { addPerson, createTeam, createToken, type Principal, setMember } from '../../src/memory/people/access.ts'
 import type { Caller } from '../../src/operations/operation.ts'
 import { chance } from '../durability/durable-store.ts'
-import { host, serverAtHand } from '../http/server-at-hand.ts'
+import { host, startTestServer } from '../http/test-server.ts'
 import { attempts, bodies, guesses, type Hostile } from './hostile-requests.ts'
 
 /** Doors that can be made to forget whose token they were given, to see that the attack finds out. */
@@ -16,16 +16,16 @@ export type ForgetfulDoor = 'none' | 'http' | 'mcp'
 /** A server with MCP, for the holders of tokens. */
 export async function servedPeople(
   forgetful: ForgetfulDoor = 'none',
-  options: Parameters<typeof serverAtHand>[0] = {},
+  options: Parameters<typeof startTestServer>[0] = {},
 ) {
   const someone = (principal: Principal): Principal => ({ ...principal, person: nameOf(0) })
-  const http: Parameters<typeof serverAtHand>[0] =
+  const http: Parameters<typeof startTestServer>[0] =
     forgetful === 'http'
       ? { people: { memoryOf: (who, team) => server.served.people.memoryOf(someone(who), team) } }
       : {}
   const forgotten = (caller: Caller): Caller =>
     caller.kind === 'member' && forgetful === 'mcp' ? { ...caller, principal: someone(caller.principal) } : caller
-  const server = await serverAtHand({
+  const server = await startTestServer({
     ...options,
     ...http,
     mcpHandler: (request, caller) => mcp.fetch(request, forgotten(caller)),

@@ -4,7 +4,7 @@ import { apiPrefix } from '../../src/http/api/api-app.ts'
 import { type Endpoint, endpoints, isOfTeams } from '../../src/http/api/endpoints.ts'
 import { addPerson, createTeam, createToken, revokeToken, setMember } from '../../src/memory/people/access.ts'
 import { tries } from '../full-counts.ts'
-import { agentToken, token as installationToken } from '../http/server-at-hand.ts'
+import { agentToken, token as installationToken } from '../http/test-server.ts'
 import { attempts } from './hostile-requests.ts'
 import { attackPeople, servedPeople } from './people-under-attack.ts'
 

@@ -5,7 +5,7 @@ import type { Extractor } from '../../src/memory/learn/extraction.ts'
 import { type Memory, memoryFrom } from '../../src/memory/memory.ts'
 import type { Author, Ports } from '../../src/memory/ports.ts'
 import { count } from '../full-counts.ts'
-import { person, ports } from '../recall/beliefs-at-hand.ts'
+import { person, ports } from '../recall/fixtures.ts'
 
 const seed = 19
 const schedules = count(5_000)

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { workplace } from '../cli/workplace.ts'
+import { createSandbox } from '../cli/sandbox.ts'
 import { serving } from '../http/serving.ts'
 
 const missing = ['nginx', 'openssl'].filter((name) => spawnSync(name, ['-v']).error !== undefined)
@@ -76,7 +76,7 @@ type Answer = { readonly status: number; readonly headers: NodeJS.Dict<string | 
 
 describe.skipIf(missing.length > 0)('behind nginx with TLS', () => {
   it('people, pages and agents use the server as the guide says', { timeout: 300_000 }, async () => {
-    using place = workplace()
+    using place = createSandbox()
     await place.run('init', '--dir', 'memory')
     await place.run('people', 'add', 'ana', '--dir', 'memory')
     const { secret } = await place.json('token', 'create', 'ana', '--dir', 'memory')

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { endOf } from '../cli/workplace.ts'
+import { endOf } from '../cli/sandbox.ts'
 import { chance } from '../durability/durable-store.ts'
 import { count } from '../full-counts.ts'
 import { serving, servingWith } from '../http/serving.ts'

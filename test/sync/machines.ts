@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, 
 import { createServer } from 'node:net'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
-import { bin, endOf, workplace } from '../cli/workplace.ts'
+import { bin, createSandbox, endOf } from '../cli/sandbox.ts'
 
 const sshd = '/usr/sbin/sshd'
 /** Why ssh cannot be tested on this machine, or null. */
@@ -11,7 +11,7 @@ export const noSshd = existsSync(sshd) ? null : `${sshd} is missing; install ope
 
 /** Machines of one person: memory directories in one temporary place, and the real program. */
 export function machines() {
-  const place = workplace()
+  const place = createSandbox()
   const commands = join(place.path, 'bin')
   mkdirSync(commands)
   const script = (name: string, text: string): void => {

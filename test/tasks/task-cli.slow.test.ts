@@ -4,7 +4,7 @@ import { stripVTControlCharacters } from 'node:util'
 import { unzipSync } from 'fflate'
 import { describe, expect, it, vi } from 'vitest'
 import { findPython, openSandbox } from '../../src/tasks/grade/sandbox.ts'
-import { workplace } from '../cli/workplace.ts'
+import { createSandbox } from '../cli/sandbox.ts'
 import { saysJson, scriptedEndpoint } from '../models/scripted-endpoint.ts'
 import { boatTask, notebookAgent, writeTask } from './boat-task.ts'
 import { localArena } from './local-arena.ts'
@@ -14,7 +14,7 @@ const canGrade = sandbox.state === 'ready'
 
 /** A place with the task, an eval store and the notebook agent. */
 function harbor() {
-  const place = workplace()
+  const place = createSandbox()
   const task = writeTask(place.work, 'task_boat', boatTask)
   const script = join(place.work, 'agent.mjs')
   writeFileSync(script, notebookAgent)
@@ -252,7 +252,7 @@ describe.skipIf(!canGrade)('credence task run', () => {
     [['second-brain', '--agent', 'none', '--pass-at', '2'], 'is not a number from 0 to 1'],
     [['second-brain', '--agent', 'none', '--judge', 'gpt'], '"gpt" is not the name of a model'],
   ])('refuses %j with a reason', async (argv, reason) => {
-    using place = workplace()
+    using place = createSandbox()
     const ending = await place.run('task', 'run', ...argv)
 
     expect(ending.exitCode).not.toBe(0)

@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { httpSystem } from '../../../src/eval/system/outside/http-system.ts'
-import { belief, question } from './beliefs-at-hand.ts'
+import { belief, question } from './sample-records.ts'
 
 const entry = fileURLToPath(new URL('../../../bin/credence.js', import.meta.url))
 

@@ -5,7 +5,7 @@ import { parseMcpMapping } from '../../../src/eval/system/outside/mcp-mapping.ts
 import { mcpSystem } from '../../../src/eval/system/outside/mcp-system.ts'
 import type { System } from '../../../src/eval/system/system.ts'
 import { temporaryDirectory } from '../../temporary-directory.ts'
-import { belief, question } from './beliefs-at-hand.ts'
+import { belief, question } from './sample-records.ts'
 
 const script = fileURLToPath(new URL('scripted-mcp-server.ts', import.meta.url))
 const remember = { tool: 'remember', arguments: { id: '{{id}}', text: '{{text}}' } }

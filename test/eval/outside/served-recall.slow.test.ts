@@ -5,7 +5,7 @@ import type { PackRun } from '../../../src/eval/runners/retrieval/run-pack.ts'
 import { httpSystem } from '../../../src/eval/system/outside/http-system.ts'
 import { listenOnLoopback } from '../../../src/http/listen.ts'
 import { recallApp } from '../../../src/http/recall-app.ts'
-import { backends, packOf, runWith } from './packs-at-hand.ts'
+import { backends, packOf, runWith } from './sample-packs.ts'
 
 const bugs: unknown[] = []
 const ourApp = () =>

@@ -6,7 +6,7 @@ import type { PackRun } from '../../../src/eval/runners/retrieval/run-pack.ts'
 import { noneSystem } from '../../../src/eval/system/controls.ts'
 import { type McpMapping, readMcpMapping } from '../../../src/eval/system/outside/mcp-mapping.ts'
 import { mcpSystem } from '../../../src/eval/system/outside/mcp-system.ts'
-import { packOf, runWith } from './packs-at-hand.ts'
+import { packOf, runWith } from './sample-packs.ts'
 
 const installed = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-memory/dist/index.js')
 

@@ -15,7 +15,7 @@ import { isSafeId, Timestamp } from '../../../eval/store/schemas/primitives.ts'
 import { type CommandAnswer, defineCommand, exitCodes, UsageError, type ValuesOf } from '../../command/command.ts'
 import { choice, flag, one, option, text, texts } from '../../command/options.ts'
 import type { Session } from '../../session.ts'
-import { type Style, stripControlCharacters, table } from '../../text/output.ts'
+import { type Style, table } from '../../text/output.ts'
 import { evalStore, evalStoreOptions, portablePath, requireSetting } from './benchmark-store.ts'
 
 /** An id that is also used as a file name. */
@@ -71,7 +71,7 @@ export async function takeSnapshot(
   ])
   return {
     document: { ok: true, targetPath, overwritten, snapshot, notes },
-    text: () => stripControlCharacters(table([['benchmark', 'pass rate', 'run'], ...rows])),
+    text: () => table([['benchmark', 'pass rate', 'run'], ...rows]),
     notes: [`${overwritten ? 'Replaced' : 'Stored as'} ${targetPath}`, ...notes],
   }
 }
@@ -205,10 +205,7 @@ function reportText(report: DeltaReport, style: Style): string {
   const title = ['benchmark', 'system', 'figure', 'base', 'now', 'verdict']
   const section = (heading: string, items: readonly string[]): readonly string[] =>
     items.length === 0 ? [] : ['', heading, ...items.map((item) => `  ${item}`)]
-  const against =
-    report.baselineSnapshotId === null
-      ? 'the base'
-      : `the baseline ${stripControlCharacters(report.baselineSnapshotId)}`
+  const against = report.baselineSnapshotId === null ? 'the base' : `the baseline ${report.baselineSnapshotId}`
   const own = report.baselineResolvedFrom === 'candidate' ? " (the candidate's own: the base has none)" : ''
   const reasons = report.reasons.flatMap(({ line, next }) => [line, `  ${next}`])
   return [
@@ -220,7 +217,7 @@ function reportText(report: DeltaReport, style: Style): string {
       ...section('runs', report.verdicts.map(takenText)),
       ...section('better', report.improvements),
       ...section('notes', report.notes),
-    ].map(stripControlCharacters),
+    ],
   ].join('\n')
 }
 
@@ -232,7 +229,6 @@ export const benchmarkDiff = defineCommand({
   exitCodes: [exitCodes.failed, exitCodes.nothingCompared],
   examples: {
     'credence benchmark diff run-1 run-2': 'Shows what changed from the first to the second.',
-    'credence benchmark diff run-1 run-2 --json': 'Prints the same as JSON.',
   },
   async run({ args, options }, session) {
     const { root } = evalStore(session, options)
@@ -250,9 +246,7 @@ export const benchmarkDiff = defineCommand({
 
 function diffText(diff: RunDiff, style: Style): string {
   const list = (title: string, items: readonly string[]): readonly string[] =>
-    items.length === 0
-      ? []
-      : [`${title} (${items.length})`, ...items.map((item) => `  ${stripControlCharacters(item)}`)]
+    items.length === 0 ? [] : [`${title} (${items.length})`, ...items.map((item) => `  ${item}`)]
   const fixed = diff.fixed.map(({ id }) => id)
   return [
     ...list(style.red('broken'), diff.broken.map(formatDiff)),

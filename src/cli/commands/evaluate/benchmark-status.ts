@@ -6,7 +6,7 @@ import { type StoreStatus, storeStatus } from '../../../eval/store/status.ts'
 import { type CommandAnswer, defineCommand, exitCodes, UsageError, type ValuesOf } from '../../command/command.ts'
 import { flag, text } from '../../command/options.ts'
 import type { Session } from '../../session.ts'
-import { type Style, stripControlCharacters, table } from '../../text/output.ts'
+import { type Style, table } from '../../text/output.ts'
 import { packText, validateFolder } from './benchmark-pack.ts'
 import { reportAnswer, snapshotIdOption, snapshotOptions, takeSnapshot } from './benchmark-report.ts'
 import { evalStore, evalStoreOptions, requireSetting } from './benchmark-store.ts'
@@ -16,7 +16,6 @@ export const benchmarkStatus = defineCommand({
   options: evalStoreOptions,
   examples: {
     'credence benchmark status': 'Shows packs, runs, shadow records, baselines and invalid files.',
-    'credence benchmark status --evals ./evals --json': 'Prints the same as JSON.',
   },
   async run({ options }, session) {
     const { root, settings } = evalStore(session, options)
@@ -62,7 +61,7 @@ export function statusText(status: ReportedStatus, style: Style): string {
       `${latestBaseline.snapshotId}, ${latestBaseline.createdAt}, ${latestBaseline.benchmarkCount} benchmarks`,
   }
   const rows = Object.entries(facts).map(([label, fact]) => [label, fact ?? 'none'])
-  return [stripControlCharacters(table(rows, style.width)), ...invalidText(status, style)].join('\n')
+  return [table(rows, style.width), ...invalidText(status, style)].join('\n')
 }
 
 const count = ({ total, invalid }: { readonly total: number; readonly invalid: number }): string =>
@@ -74,7 +73,7 @@ function invalidText(status: ReportedStatus, style: Style): readonly string[] {
     ...status.invalidRuns,
     ...status.invalidShadows,
     ...status.invalidBaselines,
-  ].map(({ path, error }) => stripControlCharacters(`  ${path}: ${error}`))
+  ].map(({ path, error }) => `  ${path}: ${error}`)
   return files.length === 0 ? [] : ['', style.red('invalid'), ...files]
 }
 
@@ -84,7 +83,6 @@ export const shadowStatus = defineCommand({
   description: 'Needs the settings evalHarnessEnabled and evalShadowModeEnabled to record recalls.',
   examples: {
     'credence shadow status': 'Shows how many recalls were recorded, and their sizes and times.',
-    'credence shadow status --json': 'Prints the same as JSON.',
   },
   async run({ options }, session) {
     const { root, settings } = evalStore(session, options)

@@ -40,7 +40,7 @@ export type Answered<Body = ApiErrorBody> = {
 }
 
 /** A real server on a demo memory in a real store, asked without a socket. */
-export async function serverAtHand({
+export async function startTestServer({
   store,
   busyTimeoutMs,
   server: facts,

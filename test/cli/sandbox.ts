@@ -29,7 +29,7 @@ type Circumstances = {
 export const bin = fileURLToPath(new URL('../../bin/credence.js', import.meta.url))
 
 /** A home and a working directory outside of any repository, both empty, and the command line to run there. */
-export function workplace() {
+export function createSandbox() {
   const directory = temporaryDirectory()
   const home = join(directory.path, 'home')
   const work = join(directory.path, 'work')
@@ -91,7 +91,7 @@ export function workplace() {
 
 /** Waits for a program to end and gathers what it wrote. */
 export async function endOf(
-  child: ReturnType<ReturnType<typeof workplace>['start']>,
+  child: ReturnType<ReturnType<typeof createSandbox>['start']>,
 ): Promise<Ending & { readonly signal: string | null }> {
   const gathered = { stdout: '', stderr: '' }
   for (const stream of ['stdout', 'stderr'] as const) {

@@ -11,8 +11,8 @@ import { search } from '../../src/memory/recall/search.ts'
 import { exportBeliefs } from '../../src/memory/transfer/export.ts'
 import { importBeliefs } from '../../src/memory/transfer/import.ts'
 import { formKeys } from '../../src/search/forms.ts'
-import { person, ports } from '../recall/beliefs-at-hand.ts'
-import { agent, everything, importer, lasting, otherAgent } from './at-hand.ts'
+import { person, ports } from '../recall/fixtures.ts'
+import { agent, everything, importer, lasting, otherAgent } from './fixtures.ts'
 import { operation, operations, perform, performAll, pointedAt } from './operations.ts'
 
 const byId = (a: { id: string }, b: { id: string }): number => (a.id < b.id ? -1 : 1)

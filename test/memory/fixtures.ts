@@ -5,7 +5,7 @@ import { type RememberResult, remember } from '../../src/memory/change/remember.
 import type { ChangeRequest } from '../../src/memory/change/transaction.ts'
 import type { BeliefReference } from '../../src/memory/find-belief.ts'
 import type { Author, Ports } from '../../src/memory/ports.ts'
-import { person } from '../recall/beliefs-at-hand.ts'
+import { person } from '../recall/fixtures.ts'
 
 export const agent = { actor: 'agent', origin: 'codex' } as const
 export const otherAgent = { actor: 'agent', origin: 'cursor' } as const
