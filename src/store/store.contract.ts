@@ -3,9 +3,9 @@ import type { Belief } from '../beliefs/belief.ts'
 import type { Viewpoint } from '../beliefs/belief-store.ts'
 import { type Commit, maxListedBeliefs } from '../beliefs/journal.ts'
 import type { ModelOptions } from './model-beliefs.contract.ts'
-import { committed, storesFrom } from './opened-stores.contract.ts'
 import { type AnyStore, commitOf, gone, next, present, sample } from './sample-beliefs.contract.ts'
 import { describeIndexes } from './store-index.contract.ts'
+import { committed, storesFrom } from './test-stores.contract.ts'
 import { describeTurns } from './turn-store.contract.ts'
 
 const ids = (beliefs: readonly Belief[]): readonly string[] => beliefs.map(({ id }) => id)

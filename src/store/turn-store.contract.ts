@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import type { NewTurn, Turn } from '../beliefs/turn.ts'
 import { parseQuestion } from '../search/turns/question.ts'
 import { rankTurns } from '../search/turns/rank.ts'
-import { committed, storesFrom } from './opened-stores.contract.ts'
 import { type AnyStore, commitOf, gone, next, present, said, sample } from './sample-beliefs.contract.ts'
+import { committed, storesFrom } from './test-stores.contract.ts'
 
 export const hear = (store: AnyStore, turns: readonly NewTurn[], user = 'ada') =>
   committed(store, commitOf([], { kind: 'hear', user, turns }))

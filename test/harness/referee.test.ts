@@ -1,11 +1,11 @@
 import { appendFileSync, cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { workplace } from '../cli/workplace.ts'
+import { createSandbox } from '../cli/sandbox.ts'
 
 /** A working directory with an eval store. */
 function referee() {
-  const place = workplace()
+  const place = createSandbox()
   const store = join(place.work, 'evals')
   const run = (...argv: readonly string[]) => place.runWith({ env: { CREDENCE_EVAL_STORE_DIR: store } }, ...argv)
   const json = async (...argv: readonly string[]) => {

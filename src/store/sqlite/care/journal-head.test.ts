@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { committed } from '../../opened-stores.contract.ts'
 import { commitOf, present, sample } from '../../sample-beliefs.contract.ts'
+import { committed } from '../../test-stores.contract.ts'
 import { setAsideCorruptStore } from '../store-file.ts'
 import { newFile, openAt, tamper } from '../temporary-store.contract.ts'
 

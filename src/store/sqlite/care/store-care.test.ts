@@ -6,9 +6,9 @@ import { describe, expect, it } from 'vitest'
 import { columnOf } from '../../../../test/column-of.ts'
 import type { Belief } from '../../../beliefs/belief.ts'
 import type { StoreFinding } from '../../../beliefs/store-care.ts'
-import { committed } from '../../opened-stores.contract.ts'
 import { commitOf, gone, next, present, said, sample } from '../../sample-beliefs.contract.ts'
 import { commitFor, everyAnswer, outcomeOf, requests } from '../../store-agreement.contract.ts'
+import { committed } from '../../test-stores.contract.ts'
 import { newFile, openAt, tamper } from '../temporary-store.contract.ts'
 
 const failed = (findings: readonly StoreFinding[]): readonly string[] =>

@@ -1,10 +1,10 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { workplace } from '../cli/workplace.ts'
+import { createSandbox } from '../cli/sandbox.ts'
 
 async function mirrored(before: string | null = null) {
-  const place = workplace()
+  const place = createSandbox()
   const file = join(place.work, 'memory', 'MEMORY.md')
   mkdirSync(join(place.work, 'memory'))
   writeFileSync(join(place.work, 'memory', 'config.json'), '{"mirrorAuthority": "person"}')
