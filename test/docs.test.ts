@@ -12,7 +12,7 @@ import { temporaryDirectory } from './temporary-directory.ts'
 const pages = [...globSync('*.md'), ...globSync('docs/**/*.md'), ...globSync('packs/*/README.md')].sort()
 const read = (file: string): string => readFileSync(file, 'utf8')
 
-/** Pages that nobody follows step by step, and guides whose example needs another program to talk to. */
+/** Pages without steps to follow, and guides whose example needs another running program. */
 const withoutExamples = [
   ...['GLOSSARY', 'api', 'comparison', 'dependencies', 'frameworks', 'index', 'style', 'third-party'],
   ...['performance', 'red-team', 'reliability', 'scale'],
@@ -34,7 +34,7 @@ const examplesIn = (page: string): readonly { readonly command: string; readonly
 
 const escaped = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|]/gu, '\\$&')
 
-/** Whether a text was printed. "…" stands for anything in a line, and a line of its own for any number of lines. */
+/** Whether a text was printed. "…" matches any text within a line; alone on a line, it matches any number of lines. */
 function isPrinted(printed: string, text: string): boolean {
   const pattern = text
     .split('\n')
@@ -113,7 +113,7 @@ describe('the documents', () => {
     const optionsOf = async (name: string): Promise<readonly string[]> => {
       const found: string[] = []
       for (const args of [before(name), ['a'], ['a', 'b'], ['a', {}], ['a', []], ['a', undefined], [{}]]) {
-        // Nothing has an option of this name, so the error says which ones there are.
+        // The option is unknown, so the error lists the known ones.
         const hint = await Promise.resolve()
           .then(() =>
             functions[name]?.(

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { openMemory, storeFile } from '../../src/open-memory.ts'
 import { createSandbox } from './sandbox.ts'
 
-/** A sandbox with a memory of one belief and a backup of it; afterwards the memory holds one more belief. */
+/** A sandbox with a memory of one belief, a backup of it, and a second belief added after the backup. */
 async function backedUp() {
   const place = createSandbox()
   const dir = join(place.work, 'memory')

@@ -13,7 +13,7 @@ describe('init', () => {
     const first = await place.run('init')
     const second = await place.json('init')
 
-    // Where what is said is kept, and how to stop that.
+    // Where messages are stored, and how to stop that.
     expect(first.exitCode).toBe(0)
     expect(first.stderr).toContain(`stored word for word on this machine, in ${dir}, with secrets masked.`)
     expect(first.stderr).toContain('`credence pause` stops that')
@@ -418,7 +418,7 @@ describe('recall that names nothing', () => {
     const recalled = await place.json('recall', 'When is the payment of an invoice settled?')
 
     expect(exitCode).toBe(0)
-    // No words of this message are telling enough to be an alias.
+    // No word of this message is distinctive enough to be an alias.
     expect(everyday.stderr).toContain('"payment terms" (')
     expect(everyday.stderr).not.toContain('credence alias')
     expect(stderr).toContain('"payment terms" (')

@@ -45,7 +45,7 @@ describe('the documentation of the command line', () => {
 
     const examples = Object.keys(command.examples)
     for (const example of examples) {
-      // The command itself, out of a pipeline.
+      // The command itself, without the rest of the pipeline.
       const [, words = ''] = /(?:^|\| )credence ((?:"[^"]*"|[^|<>"])*)(?:$|[|<>])/.exec(example) ?? []
       const argv = [...words.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, bare]) => quoted ?? bare ?? '')
       const request = readRequest(argv, commandTable)

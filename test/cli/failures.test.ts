@@ -476,7 +476,7 @@ describe('a bug', () => {
   })
 })
 
-/** Every file below a directory but SQLite's own log, with its bytes. No store in it may be open. */
+/** The bytes of every file below a directory, except SQLite's log. No store in it may be open. */
 function contentsOf(directory: string): ReadonlyMap<string, string> {
   const files = readdirSync(directory, { recursive: true, withFileTypes: true }).filter(
     (entry) => entry.isFile() && !/-(?:wal|shm)$/u.test(entry.name),

@@ -31,7 +31,7 @@ function git(cwd: string, ...args: readonly string[]): string {
   return stdout
 }
 
-/** A repository with a memory in it, which has a standing instruction of a stranger. */
+/** A repository that contains a memory with a stranger's standing instruction. */
 const stranger = createSandbox()
 
 beforeAll(async () => {
@@ -49,7 +49,7 @@ function cloneInto(place: Place): { readonly clone: string; readonly memory: str
   return { clone, memory: join(clone, 'memory') }
 }
 
-/** A file and a directory of the person, outside of every memory. */
+/** A file and a directory of the person, outside every memory. */
 function victimsOf(place: Place) {
   const file = join(place.home, 'letter.txt')
   const folder = join(place.home, 'letters')
@@ -59,7 +59,7 @@ function victimsOf(place: Place) {
   return { file, folder, states }
 }
 
-/** Puts a link in the place of a file or directory of a memory. */
+/** Replaces a file or directory of a memory with a link. */
 function putLink(memory: string, name: string, target: string): void {
   const path = join(memory, name)
   rmSync(path, { recursive: true, force: true })
@@ -78,7 +78,7 @@ const prompt = async (place: Place, cwd: string, text: string, ...argv: readonly
   return ending
 }
 
-/** Calls a tool of the MCP server, and returns all that it wrote until it ended. */
+/** Calls a tool of the MCP server and returns its whole output. */
 async function callTool(place: Place, cwd: string, name: string, given: object) {
   const child = place.start(['mcp'], { cwd })
   const initialize = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'agent', version: '1' } }
@@ -206,7 +206,7 @@ describe('a memory in a cloned repository', () => {
     const doctor = await place.runWith({ cwd: clone }, 'doctor', '--dir', memory)
 
     expect(victims.states()).toEqual(before)
-    // A link that is replaced or removed by its name leaves its target alone; every other link stays and is reported.
+    // Replacing or removing a link by name does not change its target; every other link stays and is reported.
     const isLeft = lstatSync(join(memory, name), { throwIfNoEntry: false })?.isSymbolicLink() ?? false
     expect(doctor.exitCode).toBe(5)
     expect(doctor.stdout.includes(`; run: rm ${join(memory, name)}`)).toBe(isLeft)

@@ -30,7 +30,7 @@ async function copiedEverywhere() {
   return { ...place, dir, at, runs, queries }
 }
 
-/** Files below a directory that hold the text, in any case. */
+/** Files below a directory that contain the text, ignoring case. */
 function holding(dir: string, text: string): readonly string[] {
   return readdirSync(dir, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -65,7 +65,7 @@ it('keeps what is left usable: the backup, the other case, the run as one that w
 
   const forgotten = await place.run('forget', 'vault code', '--yes', '--verify', ...at)
 
-  // The turn is not forgotten: what it says is said rightly.
+  // The turn is not forgotten, because its text is correct.
   expect(forgotten).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Verified') })
   const elsewhere = ['--dir', join(place.work, 'elsewhere')] as const
   await place.json('restore', join(dir, 'before.db'), ...elsewhere)

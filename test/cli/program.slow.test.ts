@@ -64,7 +64,7 @@ describe('the program', () => {
 
   onPosix('ends quietly when its reader has seen enough', async () => {
     using place = createSandbox()
-    // Far more than a pipe holds, so that the program is still writing when the reader goes.
+    // Far more than a pipe buffers, so that the program is still writing when the reader closes it.
     const lines = Array.from({ length: 3_000 }, (_, n) =>
       JSON.stringify({ name: `belief ${n}`, content: 'A long statement. '.repeat(20), scopes: ['project:a'] }),
     )
@@ -84,7 +84,7 @@ describe('the program', () => {
     const child = place.start(['import', '-'])
     child.stdin.write('{"name": "half", "content": "a be')
 
-    // It is up when it has made its compile cache; the wait for more input comes right after.
+    // The compile cache shows that the program has started; it waits for input right after.
     const ready = setInterval(() => {
       if (existsSync(join(place.path, 'cache', 'credence'))) child.kill('SIGINT')
     }, 50)

@@ -6,7 +6,7 @@ import { createSandbox } from './sandbox.ts'
 
 const here = ['--dir', 'memory'] as const
 
-/** Ana owns the team platform, Ben reads it, Cleo is not a member. Each has a memory of their own. */
+/** Ana owns the team platform, Ben reads it, Cleo is not a member. Each has their own memory. */
 async function team() {
   const place = createSandbox()
   const as = async (user: string, ...argv: readonly string[]) => {
@@ -77,7 +77,7 @@ it('a reader changes nothing, a writer and an owner what their role allows, and 
   await at.place.json('team', 'add-member', 'platform', 'ben', '--role', 'writer', ...here)
   const writer = await at.as('ben', 'correct', 'deploys', 'Deploys happen on Mondays.')
   const forgetting = await at.as('ben', 'forget', 'deploys', '--yes')
-  // Ana's own memory has something of this name, too.
+  // Ana's own memory has a belief with this name, too.
   const owner = await at.as('ana', 'forget', 'deploys', '--yes', ...scope)
 
   expect(reader).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('reader of the team "platform"') })
@@ -127,7 +127,7 @@ it('a message that shares only words with a belief of the team gets it as a sugg
 
 it('a hook gives a member the lines of the team, and keeps what they say in their own memory', async () => {
   using at = await team()
-  // New beliefs of this project are the team's.
+  // New beliefs in this project belong to the team.
   writeFileSync(join(at.place.work, '.credence.json'), '{"scope": "team:platform", "dir": "memory"}')
   const stdin = JSON.stringify({
     session_id: 's-1',

@@ -19,7 +19,7 @@ async function placeWith(at: string) {
   return place
 }
 
-/** Every day that the commands show for the turn. */
+/** All dates that the commands show for the turn. */
 async function shownDays(place: ReturnType<typeof createSandbox>): Promise<readonly (string | undefined)[]> {
   const [turn] = (await place.json('conversations', 'show', 'evening')).turns
   const commands = [

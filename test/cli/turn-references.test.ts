@@ -3,7 +3,7 @@ import { createSandbox } from './sandbox.ts'
 
 type Place = ReturnType<typeof createSandbox>
 
-/** Hears the texts in one conversation, a minute apart, and returns the ids of the turns. */
+/** Stores the texts as one conversation, a minute apart, and returns the ids of the turns. */
 async function heard(
   place: Place,
   session: string,

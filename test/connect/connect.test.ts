@@ -32,7 +32,7 @@ const textOf = (file: string): string | null => (existsSync(file) ? readFileSync
 const parseJson = (text: string): any => parse(text.replace(/^\ufeff/, ''))
 const jsonAt = (file: string) => parseJson(readFileSync(file, 'utf8'))
 
-/** Files as people have them: comments, tabs, no last newline, other servers and hooks. */
+/** Realistic files: comments, tabs, no final newline, other servers and hooks. */
 const written: Readonly<Record<string, string>> = {
   '.claude.json': '{"numStartups": 7, "mcpServers": {"other": {"command": "x"}}}',
   '.claude/settings.json':
@@ -99,7 +99,7 @@ describe.each(connectHosts)('connecting %s', (host) => {
     await run(place, host, '--yes')
     for (const file of files) {
       const text = readFileSync(file, 'utf8')
-      // Programs that read strict JSON write it too.
+      // Programs that read strict JSON also write it.
       const isStrict = /\.claude|\.codex|Claude/.test(file)
       const later = isStrict ? text.replace('{', '{"later": 1,') : `// later\n${text}`
       writeFileSync(file, file.endsWith('.toml') ? `# later\n${text}` : later)
@@ -266,7 +266,7 @@ describe('connecting', () => {
   it('writes all files of a program or none', async () => {
     using place = createSandbox()
     const servers = join(place.home, '.claude.json')
-    // Its settings cannot be written.
+    // Makes the settings file unwritable.
     put(join(place.home, '.claude'), '')
 
     const fresh = await run(place, 'claude-code', '--yes')

@@ -32,7 +32,7 @@ const read = (path: string): string => readFileSync(join(root, path), 'utf8')
 const json = (path: string) => JSON.parse(read(path))
 const { version, mcpName, files } = json('package.json')
 
-/** Every command in a document, wherever it stands. */
+/** Every command in a document, in blocks and in sentences. */
 function commandsIn(value: unknown): readonly string[] {
   if (value === null || typeof value !== 'object') return []
   return Object.entries(value).flatMap(([key, inner]) => [
@@ -52,7 +52,7 @@ describe('the folders for other programs', () => {
 
     expect(files).toContain('integrations')
     expect(manifests.map((path) => [path, json(path).version])).toEqual(manifests.map((path) => [path, version]))
-    // OpenClaw loads a copy of the package alone, so it may need nothing that lies outside of it.
+    // OpenClaw loads a copy of the package, so the package must not import anything outside itself.
     expect(json('integrations/openclaw/package.json').dependencies).toBeUndefined()
     const imported = [...read('integrations/openclaw/index.js').matchAll(/(?:from|import\()\s*'([^']+)'/g)]
     expect(imported.map(([, name]) => name).filter((name) => !name?.startsWith('node:'))).toEqual([])
@@ -156,7 +156,7 @@ describe('what connecting writes', () => {
 type Execute = (id: string, given: unknown) => Promise<{ content: readonly unknown[]; details: unknown }>
 type PromptHook = (event: { prompt?: unknown }) => Promise<{ prependContext: string } | undefined>
 
-/** Loads the plugin as OpenClaw does, and keeps what it registers. */
+/** Loads the plugin as OpenClaw does, and records the tools and hooks that it registers. */
 async function registered(pluginConfig: object) {
   const { default: plugin } = await import(join(root, 'integrations/openclaw/index.js'))
   const found = new Map<string, { parameters: { properties: object }; execute: Execute }>()

@@ -13,7 +13,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createSandbox, endOf } from '../cli/sandbox.ts'
 
-/** Adds to a file until the disk takes nothing more. */
+/** Appends to a file until the disk is full. */
 function fill(file: string): void {
   for (let size = 1 << 20; size >= 1; size >>= 1)
     try {

@@ -41,7 +41,7 @@ it('a reader that never ends makes the log grow, which doctor reports; when it e
   const doctor = await place.run('doctor', '--dir', dir)
   const setAside = await place.run('doctor', '--set-aside', '--dir', dir)
   reader.close()
-  // The first moves the log into the file, the second begins it anew.
+  // The first moves the log into the file, the second restarts the log.
   await write()
   await write()
 
@@ -55,7 +55,7 @@ it('a reader that never ends makes the log grow, which doctor reports; when it e
   await store.close()
 })
 
-/** A small change writes this many bytes at most, whatever the size of the store: so much a reader that stays costs. */
+/** Max bytes that a small change adds to the log, whatever the size of the store, while a reader keeps it from shrinking. */
 const maxPerChange = 128 * 1024
 
 it.each([0, count(10_000)])(

@@ -8,7 +8,7 @@ const only = (...ids: string[]) => ({ relevantBeliefs: { shouldOnlyInclude: ids 
 const beliefs = [belief('b-anchor'), belief('b-sail')]
 const good = [staticCase('named', 'the anchor', only('b-anchor')), staticCase('silent', 'no such thing', only())]
 
-/** A place with a corpus and a case file in it. */
+/** A sandbox with a corpus and a case file. */
 function placeWith(cases: unknown, corpus: unknown = beliefs) {
   const place = createSandbox()
   const write = (name: string, value: unknown) =>
@@ -235,7 +235,7 @@ describe('credence eval all', () => {
 })
 
 describe('without the packages of the model', () => {
-  // What Node does when a package is not installed.
+  // The error of Node for a package that is not installed.
   const missing = `data:text/javascript,${encodeURIComponent(`
     import { registerHooks } from 'node:module'
     registerHooks({

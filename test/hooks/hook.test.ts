@@ -31,8 +31,8 @@ const logOf = (place: Place) =>
     .map((line) => JSON.parse(line))
 
 /**
- * Runs a hook in this process, as if the host had sent this and there were a minute left. What it leaves to a process of
- * its own runs afterwards, in this one too.
+ * Runs a hook in this process with this input of the host and a minute to answer. Its background work runs afterwards, also in this
+ * process.
  */
 const hook = async (place: Place, payload: unknown, ...argv: readonly string[]) => {
   const stdin = typeof payload === 'string' ? payload : JSON.stringify(payload)
@@ -51,7 +51,7 @@ const prompted = (place: Place, prompt: string) => ({
   prompt,
 })
 
-/** What holds everywhere, and what holds in the project of the working directory. */
+/** Beliefs that apply everywhere, and beliefs of the project of the working directory. */
 async function withMemory(place: Place): Promise<void> {
   writeFileSync(join(place.work, '.credence.json'), '{"scope": "project:ledger"}')
   await place.json('remember', 'Sessions live in Redis 7.', '--name', 'redis cache', '--alias', 'Redis')
@@ -60,7 +60,7 @@ async function withMemory(place: Place): Promise<void> {
   await place.json('remember', 'Answer briefly.', '--name', 'answer style', ...everywhere)
 }
 
-/** The session of `prompted` has been given the lines for its start. */
+/** The session of `prompted` has already received its start lines. */
 const startSession = (place: Place) => hook(place, { session_id: 's-1', cwd: place.work }, 'session-start')
 
 const queueOf = (place: Place): string => join(ownDir(place), 'state', 'hook-queue')
@@ -72,7 +72,7 @@ const waitingIn = (place: Place) =>
         .map((name) => readFileSync(join(queueOf(place), name), 'utf8'))
     : []
 
-/** Runs a hook and leaves what it has put into the queue there. */
+/** Runs a hook and leaves its queued messages in the queue. */
 const hookOnly = (place: Place, payload: unknown, ...argv: readonly string[]) =>
   place.runWith({ stdin: JSON.stringify(payload), startedAt: performance.now() + 60_000 }, 'hook', ...argv)
 
@@ -107,7 +107,7 @@ describe('a hook at prompt submit', () => {
     const said = schema.parse(JSON.parse(stdout))
     expect(said.hookSpecificOutput?.hookEventName).toBe(host === 'gemini' ? 'BeforeAgent' : 'UserPromptSubmit')
     expect(said.hookSpecificOutput?.additionalContext).toContain('Sessions live in Redis 7.')
-    // What always holds was said when the session began.
+    // Pinned beliefs were already shown at the start of the session.
     expect(stdout).not.toContain('Tuesday')
     expect(stdout).not.toContain('briefly')
   })
@@ -660,7 +660,7 @@ describe('the queue of hooks', () => {
     release()
     await hearAll(place)
     await hookOnly(place, prompted(place, 'Hello again.'), 'prompt-submit')
-    // What an earlier version left: the process id is in use, by another program.
+    // A lock of an earlier version; its process id now belongs to another program.
     writeFileSync(lock, `${process.pid}\n`)
     await hearAll(place)
 
@@ -717,7 +717,7 @@ describe('a hook that is late', () => {
   it('answers all the same when the input is there', async () => {
     using place = createSandbox()
     await withMemory(place)
-    // So late that reading the input just succeeds.
+    // So late that there is only just time to read the input.
     const stdin = JSON.stringify(prompted(place, 'Why does Redis evict?'))
 
     const ending = await place.runWith({ stdin, startedAt: performance.now() - 100_000 }, 'hook', 'prompt-submit')
@@ -931,7 +931,7 @@ describe('whatever goes wrong, a hook', () => {
   it('answers all the same where it cannot keep what was said', async () => {
     using place = createSandbox()
     await withMemory(place)
-    // A file in the place of the directory.
+    // A file instead of the directory.
     writeFileSync(queueOf(place), '')
 
     const { stdout, started } = await hook(place, prompted(place, 'We decided to use Redis 8.'), 'prompt-submit')
@@ -1038,13 +1038,13 @@ describe('the log of hooks', () => {
   })
 })
 
-// At once, because one of them waits for seconds.
+// Concurrently, because one of them waits for seconds.
 describe.concurrent('the program itself', () => {
   it('leaves keeping and learning to a process that goes on when it has ended', { timeout: 60_000 }, async () => {
     using place = createSandbox()
     await withMemory(place)
 
-    // On a busy machine a hook may be too late to answer, but what it was told is kept.
+    // On a busy machine a hook may be too late to answer, but the message is stored.
     const child = place.start(['hook', 'prompt-submit'])
     const ended = endOf(child)
     child.stdin.end(JSON.stringify(prompted(place, 'Remember that the API port is 8080.')))
@@ -1076,7 +1076,7 @@ describe.concurrent('the program itself', () => {
     child.stdin.end(JSON.stringify(prompted(place, 'Why does Redis evict?')))
 
     expect((await ended).exitCode).toBe(0)
-    // The process that it started still writes there.
+    // Its background process still writes there.
     const hearing = expect.objectContaining({ event: 'hear', outcome: 'done' })
     await vi.waitFor(() => expect(logOf(place)).toContainEqual(hearing), { timeout: 50_000 })
     expect(logOf(place)).toContainEqual(expect.objectContaining({ event: 'prompt-submit', outcome: 'done' }))

@@ -29,7 +29,7 @@ describe('logging in', () => {
 
     expect(status).toBe(200)
     expect(headers.get('set-cookie')).toMatch(/=; Path=\/; Max-Age=0; HttpOnly; SameSite=Strict$/u)
-    // A copy of the cookie is worth nothing any more.
+    // A copy of the cookie no longer works.
     expect((await server.send('GET', `${apiPrefix}/health`, { as: 'page' })).status).toBe(401)
   })
 

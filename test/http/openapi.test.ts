@@ -5,7 +5,7 @@ import { startTestServer } from './test-server.ts'
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json }
 
-// As it is sent.
+// As sent over HTTP.
 const document = JSON.parse(JSON.stringify(openApiDocument('1.2.3')))
 const table = Object.values(endpoints).flatMap((endpoint) => {
   const { method, path } = endpoint
@@ -78,7 +78,7 @@ describe('the description of the API', () => {
   })
 })
 
-// Words of properties that happen to be called `type` hold a schema, not a text.
+// A property named `type` has a schema here, not a text.
 const types = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null']
 
 function resolved(reference: string): unknown {

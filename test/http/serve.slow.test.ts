@@ -8,7 +8,7 @@ import type { RouteAnswer } from '../../src/http/api/contract.ts'
 import { createSandbox, endOf } from '../cli/sandbox.ts'
 import { serving } from './serving.ts'
 
-/** Server-sent events, one after the other. */
+/** Server-sent events in order. */
 async function* eventsIn(response: Response): AsyncGenerator<{ event: string; data: RouteAnswer<'events'> }> {
   const decoder = new TextDecoder()
   let text = ''
@@ -24,7 +24,7 @@ async function* eventsIn(response: Response): AsyncGenerator<{ event: string; da
   }
 }
 
-/** Everything a server says on a bare socket until it hangs up. */
+/** Everything that a server sends on a bare socket until it closes the connection. */
 async function conversation(port: number, text: string): Promise<string> {
   const socket: Socket = connect(port, '127.0.0.1')
   socket.on('error', () => {})
@@ -249,7 +249,7 @@ describe('a bare socket', () => {
     expect(await status(`GET /../../../etc/passwd HTTP/1.1\r\n${head}\r\n`)).toMatch(/404|400|200|503/u)
     expect(await conversation(port, `GET /../../../etc/passwd HTTP/1.1\r\n${head}\r\n`)).not.toContain('root:')
     expect(await conversation(port, `GET /..%2f..%2f..%2fetc%2fpasswd HTTP/1.1\r\n${head}\r\n`)).not.toContain('root:')
-    // It may hang up before the answer is read.
+    // The server may close the connection before the answer is read.
     expect(await status(`GET / HTTP/1.1\r\n${head}X: ${'a'.repeat(100_000)}\r\n\r\n`)).toMatch(/431|^$/u)
     const long = `POST /api/v1/recall HTTP/1.1\r\n${head}Content-Type: application/json\r\nContent-Length: 2000000\r\n\r\n{`
     expect(await status(long)).toContain('413')

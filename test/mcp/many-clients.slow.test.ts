@@ -23,7 +23,7 @@ describe('one store', () => {
         stdioClient(place, { mode: index % 2 === 0 ? 'legacy' : 'modern', name: `agent-${index}`, options }),
       ),
     )
-    // Made before, so that the server has something of its own to serve.
+    // Stored beforehand, so that the server has a memory to serve.
     await place.json('init', '--dir', dir)
     const server = await servedOverHttp(place, options)
     const acknowledged = new Map<string, string>()

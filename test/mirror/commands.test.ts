@@ -13,7 +13,7 @@ function withMemory() {
     text: () => readFileSync(file, 'utf8'),
     edit: (change: (text: string) => string) => writeFileSync(file, change(readFileSync(file, 'utf8'))),
     init: () => place.run('init', '--dir', 'memory'),
-    /** Makes every edit of the file the person's word. */
+    /** Gives every edit of the file the authority of the person. */
     trustFile: () => writeFileSync(join(place.work, 'memory', 'config.json'), '{"mirrorAuthority": "person"}'),
     [Symbol.dispose]: () => place[Symbol.dispose](),
   }

@@ -12,7 +12,7 @@ import { says, scriptedUpstream } from '../proxy/scripted-upstream.ts'
 const timeout = 300_000
 type Place = ReturnType<typeof createSandbox>
 
-/** Runs the real program, whose output never holds the password. */
+/** Runs the real program, whose output must never contain the password. */
 async function credence(place: Place, env: Readonly<Record<string, string>>, argv: readonly string[], stdin = '') {
   const child = place.start(argv, { env })
   child.stdin.end(stdin)
@@ -52,7 +52,7 @@ describe.skipIf(postgresPrograms === null)('With a PostgreSQL store', () => {
         expect(await credence(place, env, ['correct', 'ferry crossing', content, ...inMemory])).toMatchObject({
           exitCode: 0,
         })
-      // Often enough for each to have its index in memory.
+      // Often enough that each server has its index in memory.
       for (let time = 0; time < 4; time += 1) {
         expect(await recalled(reader)).toBe(`Ferry at ${hour}`)
         expect(await recalled(writer)).toBe(`Ferry at ${hour}`)
@@ -108,7 +108,7 @@ describe.skipIf(postgresPrograms === null)('With a PostgreSQL store', () => {
       '--scope',
       'user:universal',
     ])
-    // In this process, as if there were a minute left, since a busy machine may need longer for connecting than a host waits.
+    // In this process with a minute to answer, because connecting may take longer than a host waits on a busy machine.
     const started: (readonly string[])[] = []
     const hook = (prompt: string) => {
       const event = { session_id: 's-1', transcript_path: null, cwd: place.work, hook_event_name: 'UserPromptSubmit' }
@@ -146,7 +146,7 @@ describe.skipIf(postgresPrograms === null)('With a PostgreSQL store', () => {
     }
     const { url } = JSON.parse(printed) as { url: string }
 
-    // A busy machine may need longer for the memory than a request waits for it.
+    // On a busy machine the memory may take longer than a request waits for it.
     await vi.waitFor(
       async () => {
         const content = 'Which colour has the kayak?'

@@ -17,7 +17,7 @@ export type Proxied = AsyncDisposable & {
   readonly log: readonly string[]
   readonly openai: OpenAI
   readonly anthropic: Anthropic
-  /** Everything that was kept so far, in the order of keeping. */
+  /** All turns stored so far, in order. */
   turns(user?: string): Promise<readonly Turn[]>
   as(user: string, scopes: readonly string[]): Memory
   readonly settled: () => Promise<void>

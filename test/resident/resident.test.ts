@@ -24,7 +24,7 @@ const { greeting, maxLine } = createRequire(bin)('./socket.js')
 const runDirectory = (home: string): string => join(home, '.local', 'state', 'credence', 'run')
 const socketsOf = (home: string): readonly string[] => readdirSync(runDirectory(home)).sort()
 
-/** Answers commands in this process; `asked` lists those that came. */
+/** Answers commands in this process; `asked` lists the received ones. */
 async function running(home: string) {
   const machine = { platform: process.platform, home, env: {}, node: process.execPath, program: bin, version: () => '' }
   const { commands, close } = await answerCommands(machine)

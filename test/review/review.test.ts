@@ -19,7 +19,7 @@ async function imported(place: CliSandbox): Promise<void> {
 /** The walk with these keys typed, at a terminal. */
 const walk = (place: CliSandbox, typed: string) =>
   place.runWith({ columns: 80, stdin: typed, env: { NO_COLOR: '1' } }, 'review')
-/** The same, each text typed when the one before it is shown. */
+/** The same, with each text typed once its prompt is shown. */
 const answer = (place: CliSandbox, ...typed: readonly (readonly [string, string])[]) =>
   place.runWith({ columns: 80, typed, env: { NO_COLOR: '1' } }, 'review')
 const backspace = '\u007f'

@@ -7,11 +7,11 @@ import { openPorts } from '../../src/open-memory.ts'
 import { createSandbox } from '../cli/sandbox.ts'
 import { temporaryDirectory } from '../temporary-directory.ts'
 
-/** Not written as one word, so that those who search this repository for secrets find none. */
+/** Split into parts, so that secret scanners do not report this repository. */
 const secret = ['ghp', 'Zk3v8QmT1xYb7LrNw2PdHc5Fj9Gs4Ea6Ku0W'].join('_')
 const agent: Author = { actor: 'agent', origin: 'codex' }
 
-/** A memory in files, and whether any of them has these bytes. */
+/** A memory in files, with a search of the files for bytes. */
 function memoryInFiles() {
   const directory = temporaryDirectory()
   const dir = join(directory.path, 'memory')

@@ -12,7 +12,7 @@ const seed = 39
 const beliefs = count(20_000)
 const scope = 'domain:load'
 
-/** Requests that arrive each second, whether or not earlier ones were answered, and for how many seconds. */
+/** Requests per second, sent even if earlier ones are unanswered, and the number of seconds. */
 const phases = [
   { name: 'ramp', perSecond: 10, seconds: count(30) },
   { name: 'sustain', perSecond: 20, seconds: count(60) },

@@ -28,7 +28,7 @@ async function freePort(): Promise<number> {
   return port
 }
 
-/** nginx with the server block of docs/teams.md, in which only ports and files are others. */
+/** nginx with the server block of docs/teams.md, with only ports and files changed. */
 async function proxied(serverPort: number, port: number) {
   const directory = mkdtempSync(join(tmpdir(), 'credence-nginx-'))
   const certificate = join(directory, 'tls.pem')
@@ -98,7 +98,7 @@ describe.skipIf(missing.length > 0)('behind nginx with TLS', () => {
         asked.on('error', reject)
         asked.end(body === undefined ? undefined : JSON.stringify(body))
       })
-    // It listens a moment after it was started.
+    // It starts listening a moment later.
     for (let tries = 0; tries < 600 && nginx.isRunning(); tries += 1) {
       const isThere = await ask('/').then(
         () => true,

@@ -18,7 +18,7 @@ export function machines() {
     writeFileSync(join(commands, name), `#!/bin/sh\n${text}\n`)
     chmodSync(join(commands, name), 0o755)
   }
-  // What another machine has in its PATH.
+  // The PATH of another machine.
   script('credence', `HOME='${place.home}' CREDENCE_SEMANTIC=off exec '${process.execPath}' '${bin}' "$@"`)
   const passphrase = join(place.path, 'passphrase')
   writeFileSync(passphrase, 'four blue herons\n')
@@ -49,7 +49,7 @@ export function machines() {
 }
 export type Machines = ReturnType<typeof machines>
 
-/** A real sshd on loopback that admits one new key, and an `ssh` in the PATH that uses it. Returns the start of an address. */
+/** A real sshd on loopback that admits one new key, and an `ssh` in the PATH that uses it. Returns the beginning of an address. */
 export async function startSshd({ path, script, processes }: Machines): Promise<string> {
   const at = (name: string): string => join(path, name)
   for (const key of ['host', 'own']) spawnSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', at(key)])
@@ -93,7 +93,7 @@ export const freePort = (): Promise<number> =>
     })
   })
 
-/** What must be the same on all machines. */
+/** The state that must be equal on all machines. */
 export async function sharedState({ run }: Machines, dir: string) {
   const { items } = await run('beliefs', '--all', '--limit', '500', '--dir', dir)
   const beliefs = items.map(({ version: _version, ...belief }: Record<string, unknown>) => JSON.stringify(belief))

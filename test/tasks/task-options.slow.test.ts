@@ -8,7 +8,7 @@ import { program } from './program.ts'
 const path = process.env.PATH ?? ''
 
 describe.skipIf(process.platform === 'win32')('--pass-env', () => {
-  /** A task, and an agent that says which of two variables it has. */
+  /** A task, and an agent that reports which of two variables are set. */
   function harbor() {
     const place = createSandbox()
     writeTask(place.work, 'task_boat', boatTask)

@@ -5,7 +5,7 @@ import { loadTasks } from '../../src/tasks/parse/load-tasks.ts'
 import { promptOf } from '../../src/tasks/task-runner.ts'
 import { createSandbox } from '../cli/sandbox.ts'
 
-/** A folder with one of the tasks that ship, as a pack. */
+/** A folder with one of the shipped tasks, as a pack. */
 function onePack(directory: string): void {
   mkdirSync(directory)
   copyFileSync('packs/second-brain/second-brain.md', join(directory, 'second-brain.md'))

@@ -19,7 +19,7 @@ type Place = ReturnType<typeof createSandbox>
 const prompt = 'Where is the kayak?'
 const answer = 'It is in the boathouse.'
 
-/** Where each host keeps the conversation, and the id that its hooks give it. */
+/** The location of the conversation in each host, and the id that its hooks pass. */
 const histories = {
   'claude-code': {
     session: 'cc-1',
@@ -58,7 +58,7 @@ const exported = async (place: Place) =>
     .filter(Boolean)
     .map((line) => JSON.parse(line))
 
-/** Runs a hook and what it leaves to another process. */
+/** Runs a hook and its background work. */
 async function hook(place: Place, host: string, event: string, payload: object): Promise<void> {
   const started: (readonly string[])[] = []
   const startDetached = async (words: readonly string[]) => void started.push(words)

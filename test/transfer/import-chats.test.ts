@@ -22,7 +22,7 @@ type CliSandbox = ReturnType<typeof createSandbox>
 const prompt = 'Always paint the kayak blue. Where is it?'
 const answer = 'It is in the boathouse.'
 
-/** What was kept, oldest first. */
+/** The stored turns, oldest first. */
 async function kept(place: CliSandbox): Promise<readonly Readonly<Record<string, unknown>>[]> {
   const { stdout } = await place.run('export', '--turns')
   return stdout
@@ -32,7 +32,7 @@ async function kept(place: CliSandbox): Promise<readonly Readonly<Record<string,
 }
 const said = async (place: CliSandbox) => (await kept(place)).map(({ role, text }) => [role, text])
 
-/** Call and result of a tool are one turn; an archive of ChatGPT does not say which belong together. */
+/** The call and the result of a tool are one turn; an archive of ChatGPT does not link them. */
 const stepsOf = (format: string) => {
   if (format === 'chatgpt')
     return [
@@ -77,7 +77,7 @@ describe.each(Object.keys(files))('conversations of %s', (format) => {
     const turns = await kept(place)
     expect(new Set(turns.map(({ session, host }) => `${session} ${host}`)).size).toBe(1)
     expect(turns[0]).toMatchObject({ host: format })
-    // Cursor writes no times.
+    // Cursor stores no times.
     if (format !== 'cursor') expect(turns[0]?.at).toContain('2026-05-03T10:')
     // A standing instruction in it waits for the person.
     expect((await place.json('review')).items).toMatchObject([{ belief: { content: 'Always paint the kayak blue.' } }])

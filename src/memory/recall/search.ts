@@ -10,7 +10,7 @@ import { cutMessage, endsOf, isTooLong } from '../../search/message.ts'
 import { type Score, scoreLinks } from '../../search/score.ts'
 import { askedWords, beginningIn } from '../../search/searchable-text.ts'
 import { singular } from '../../search/singular.ts'
-import { partsOf, TimeSlices } from '../../search/slices.ts'
+import { eachInSlices, partsOf } from '../../search/slices.ts'
 import { type Strength, strengthOf, termsIn } from '../../search/turns/strength.ts'
 import { newestValueFirst } from '../change/other-value.ts'
 import { type QuoteHit, searchTurns, type TurnSearch } from '../conversation/search-turns.ts'
@@ -190,14 +190,12 @@ async function rankedHits(store: Store, asked: Omit<BeliefSearch, 'limit' | 'off
   const scopes = request.scopes === undefined ? null : visibleScopes(parseScopes(request.scopes))
   const everyScope = scopes ?? (await store.scopes(user)).map(({ scope }) => scope)
   const linked = await linkMessage(query, { user, agent, scopes: everyScope }, store)
-  const slices = new TimeSlices()
   const scores = await scoreLinks(linked.links, linked.population)
   const exactScores = new Map(linked.links.map(({ posting }, at) => [posting.beliefId, (scores[at] as Score).value]))
   const named: Belief[] = []
-  for (const ids of partsOf([...exactScores.keys()])) {
+  await eachInSlices(partsOf([...exactScores.keys()]), async (ids) => {
     named.push(...(await store.getMany(user, ids)))
-    if (slices.isOver) await slices.pause()
-  }
+  })
   const exact = named
     .filter((belief) => passes(belief, request))
     .map((belief) => ({ strength: 'exact' as const, belief, score: exactScores.get(belief.id) ?? 0, cosine: null }))

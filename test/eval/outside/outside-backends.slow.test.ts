@@ -12,7 +12,7 @@ import { answer, scriptedServer } from './scripted-http-server.ts'
 
 const files = ['--beliefs', 'beliefs.json', '--cases', 'cases.json']
 
-/** A place with a small corpus and a case about it. */
+/** A sandbox with a small corpus and a case about it. */
 function place() {
   const work = createSandbox()
   const expected = { relevantBeliefs: { shouldOnlyInclude: ['b-anchor'] } }
