@@ -398,7 +398,6 @@ describe('benchmark recall', () => {
       ['--base', 'evals'],
       ['--candidate', 'evals'],
       ['--create-snapshot'],
-      ['--notes', 'x'],
       ['--snapshot-id', 'a', '--force'],
       ['--validate', 'x', '--snapshot-id', 'a'],
     ]) {

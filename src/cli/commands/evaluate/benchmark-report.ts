@@ -11,7 +11,7 @@ import {
   takenText,
   verdictWords,
 } from '../../../eval/report/delta-report.ts'
-import { isSafeId, Timestamp } from '../../../eval/store/schemas/primitives.ts'
+import { isSafeId } from '../../../eval/store/schemas/primitives.ts'
 import { type CommandAnswer, defineCommand, exitCodes, UsageError, type ValuesOf } from '../../command/command.ts'
 import { choice, flag, one, option, text, texts } from '../../command/options.ts'
 import type { Session } from '../../session.ts'
@@ -24,14 +24,10 @@ export const snapshotIdOption = option('<id>', 'The name of the baseline.', (giv
   throw new UsageError(`"${given}" is not a safe id.`, 'Use letters, digits, dots, dashes and underscores.')
 })
 
-export const snapshotOptions = {
+const snapshotOptions = {
   system: text('<name>', 'The system whose runs are used, if there are several.'),
   notes: text('<text>', 'Why these figures are accepted.'),
   gitRef: text('<ref>', 'The commit or branch they belong to.'),
-  createdAt: option('<time>', 'Its creation time, in ISO 8601.', (given) => {
-    if (Timestamp.safeParse(given).success) return given
-    throw new UsageError(`"${given}" is not a time.`, 'Write for example 2026-03-06T10:00:00Z.')
-  }),
   force: flag('Replace a baseline of the same name.'),
   acceptLower: text('<reason>', 'Why a figure may get worse; stored in the baseline.'),
 }
@@ -54,14 +50,15 @@ export const benchmarkSnapshot = defineCommand({
 
 /** `options` are the options of the command, plus a name for the baseline. */
 export async function takeSnapshot(
-  options: ValuesOf<typeof snapshotOptions & typeof evalStoreOptions> & { readonly snapshotId: string },
+  options: Partial<ValuesOf<typeof snapshotOptions>> &
+    ValuesOf<typeof evalStoreOptions> & { readonly snapshotId: string },
   session: Session,
 ) {
   const { root, settings } = evalStore(session, options)
   requireSetting(settings, 'benchmarkBaselineSnapshotsEnabled', 'No baseline was stored,')
   const { targetPath, snapshot, overwritten, notes } = await createSnapshot(root, {
     ...options,
-    createdAt: options.createdAt ?? new Date().toISOString(),
+    createdAt: new Date().toISOString(),
     sourceRootDir: portablePath(session, root),
   })
   const rows = snapshot.benchmarks.map(({ benchmarkId, passRate, runId }) => [

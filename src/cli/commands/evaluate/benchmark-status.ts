@@ -8,7 +8,7 @@ import { flag, text } from '../../command/options.ts'
 import type { Session } from '../../session.ts'
 import { type Style, table } from '../../text/output.ts'
 import { packText, validateFolder } from './benchmark-pack.ts'
-import { reportAnswer, snapshotIdOption, snapshotOptions, takeSnapshot } from './benchmark-report.ts'
+import { reportAnswer, snapshotIdOption, takeSnapshot } from './benchmark-report.ts'
 import { evalStore, evalStoreOptions, requireSetting } from './benchmark-store.ts'
 
 export const benchmarkStatus = defineCommand({
@@ -124,7 +124,6 @@ const options = {
   createSnapshot: flag('With --snapshot-id: store the latest runs as that baseline.'),
   base: text('<directory>', 'With --candidate: compare two eval stores.'),
   candidate: text('<directory>', 'With --base: the eval store of the change.'),
-  ...snapshotOptions,
   ...evalStoreOptions,
 }
 
@@ -160,24 +159,13 @@ export const benchmarkRecall = defineCommand({
 })
 
 /** Rejects incomplete or conflicting combinations of options instead of ignoring them. */
-function refuseMixtures({ validate, snapshotId, createSnapshot, base, candidate, ...given }: RecallOptions): void {
+function refuseMixtures({ validate, snapshotId, createSnapshot, base, candidate }: RecallOptions): void {
   if (base === undefined && candidate !== undefined) throw new UsageError('--candidate needs --base.')
   if (base !== undefined && candidate === undefined) throw new UsageError('--base needs --candidate.')
   if (createSnapshot && snapshotId === undefined) throw new UsageError('--create-snapshot needs --snapshot-id.')
   const modes = { '--validate': validate, '--snapshot-id': snapshotId, '--base': base }
   const asked = Object.entries(modes).flatMap(([option, value]) => (value === undefined ? [] : [option]))
   if (asked.length > 1) throw new UsageError(`${asked.join(' and ')} cannot be combined.`, 'Give only one of them.')
-  if (createSnapshot) return
-  const ofSnapshots = {
-    '--system': given.system,
-    '--notes': given.notes,
-    '--git-ref': given.gitRef,
-    '--created-at': given.createdAt,
-    '--accept-lower': given.acceptLower,
-    '--force': given.force || undefined,
-  }
-  const stray = Object.entries(ofSnapshots).find(([, value]) => value !== undefined)
-  if (stray !== undefined) throw new UsageError(`${stray[0]} needs --create-snapshot.`)
 }
 
 type ModeAnswer = { readonly mode: string; readonly name: string; readonly answer: CommandAnswer | null }

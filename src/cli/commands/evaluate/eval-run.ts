@@ -130,7 +130,7 @@ const evalFilesCommand = (kind: Pack['kind']) => {
   return defineCommand({
     args: {},
     options: optionsFor(kind),
-    description: 'Writes the report when all cases are done; docs/evaluation.md describes files and report.',
+    description: 'Writes the report when all cases are done; docs/retrieval.md describes files and report.',
     exitCodes: [exitCodes.failed],
     examples: {
       [command]: 'Runs every case with Credence and the controls.',
