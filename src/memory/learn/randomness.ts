@@ -130,7 +130,7 @@ export function* randomSecrets(text: string): Iterable<Secret> {
     if (!mayBeRandom.test(word) || isAddress(word)) continue
     for (const { index, 0: found } of word.matchAll(characterRuns)) {
       const run = withoutWords(found)
-      const start = at + index + found.lastIndexOf(run)
+      const start = at + index + found.length - run.length
       if (isRandomRun(run) && !calledOtherwise.test(text.slice(Math.max(0, start - 30), start)))
         yield { start, end: start + run.length, what: keyOrToken }
     }
@@ -141,9 +141,13 @@ const minFormatLength = 16
 
 /** A run without the words and numbers that a mark joins to its random part: `reporter:hT5wPq9sVd2x`. */
 function withoutWords(run: string): string {
-  const mark = run.search(/[:!%]/u)
-  const isWord = mark > 0 && (/^\d*$/u.test(run.slice(0, mark)) || !isRandom(run.slice(0, mark)))
-  return isWord ? withoutWords(run.slice(mark + 1)) : run
+  let start = 0
+  for (const { index } of run.matchAll(/[:!%]/gu)) {
+    const part = run.slice(start, index)
+    if (part === '' || (/\D/u.test(part) && isRandom(part))) break
+    start = index + 1
+  }
+  return run.slice(start)
 }
 
 const mayBeRandom = /\d|[a-z][A-Z]|(?:[A-Za-z]{4,8}-){4}/u

@@ -452,3 +452,7 @@ describe('a secret that the rules did not know in this form', () => {
     expect(secretsIn(text)).toEqual([])
   })
 })
+
+it('reads a long word of many marks', () => {
+  expect(secretsIn('a1!'.repeat(20_000))).toEqual([])
+})
