@@ -1,8 +1,10 @@
 import { spawn } from 'node:child_process'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { loadavg } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { embedTexts } from '../../src/memory/conversation/meaning.ts'
+import { defaultUser, openPorts } from '../../src/open-memory.ts'
 import { hostPlace, installedHost } from '../../test/hosts/host-place.ts'
 import { scriptedModel } from '../../test/hosts/scripted-model.ts'
 import { benchScope, generateMessages } from '../corpus.ts'
@@ -33,7 +35,7 @@ export const hostsLane: Lane = {
   name: 'hosts',
   summary: 'from a prompt to the request to the model in Claude Code and Codex; hooks of four kinds take turns',
   async run({ quick, log, stores }) {
-    const request = { variants, prompts: quick ? 3 : 20, log, stores }
+    const request = { variants, prompts: quick ? 3 : 20, log, stores, memory: await indexedMemory(stores) }
     const rows = await inEachHost((host, programs) => measure(host, programs, request))
     return { load: loadavg()[0], rows }
   },
@@ -51,7 +53,8 @@ export const busyHostsLane: Lane = {
     log(`  load ${load.toFixed(1)}, and ${burners} processes that use the processors`)
     const burning = Array.from({ length: burners }, () => spawn(process.execPath, ['-e', 'for (;;);']))
     try {
-      const request = { variants: ['command', 'mcp_tool'] as const, prompts: quick ? 10 : 200, log, stores }
+      const sizes = { prompts: quick ? 10 : 200, log, stores }
+      const request = { variants: ['command', 'mcp_tool'] as const, ...sizes, memory: await indexedMemory(stores) }
       const rows = await inEachHost((host, programs) => measure(host, programs, request))
       return { burners, load: loadavg()[0], rows }
     } finally {
@@ -86,10 +89,22 @@ type MeasureRequest = {
   readonly prompts: number
   readonly log: Log
   readonly stores: FilledStores
+  /** The directory of a filled memory, which is copied for each variant. */
+  readonly memory: string
 }
 
 /** The number of beliefs, and of turns. */
 const memorySize = 1_000
+
+/** Fills a memory and computes its vectors, because a prompt waits for the text that is being indexed. Returns its directory. */
+async function indexedMemory(stores: FilledStores): Promise<string> {
+  const { dir } = await stores.copyWithTurns(memorySize, memorySize)
+  const ports = openPorts(dir, { semantic: 'on', isOneShot: true })
+  await embedTexts(ports, { user: defaultUser })
+  await ports.store.close()
+  return dir
+}
+
 const warmUp = 2
 
 async function measure(host: HostName, programs: string, request: MeasureRequest): Promise<readonly Row[]> {
@@ -104,7 +119,7 @@ async function measure(host: HostName, programs: string, request: MeasureRequest
   const { sample } = await request.stores.of(memorySize)
   const messages = generateMessages(sample, { count: request.prompts + warmUp, words: 8, mentions: 1, seed: 5 })
   for (const variant of request.variants) {
-    const place = opened.use(await connectedPlace(host, variant, { programs, url: model.url, stores: request.stores }))
+    const place = opened.use(await connectedPlace(host, variant, { ...request, programs, url: model.url }))
     const session = opened.use(await measuredHosts[host].start(place, place.repository('ledger')))
     measured.push({ variant, session, requests: [], turns: [], blocks: 0, withoutContext: 0 })
   }
@@ -152,7 +167,15 @@ type Measured = {
 async function connectedPlace(
   host: HostName,
   variant: Variant,
-  { programs, url, stores }: { readonly programs: string; readonly url: string; readonly stores: FilledStores },
+  {
+    programs,
+    url,
+    stores,
+    memory,
+  }: Pick<MeasureRequest, 'stores' | 'memory'> & {
+    readonly programs: string
+    readonly url: string
+  },
 ): Promise<Place> {
   const { env, files, hooksFile }: MeasuredHost = measuredHosts[host]
   const place = hostPlace(programs, () => env(url))
@@ -166,7 +189,8 @@ async function connectedPlace(
     write(hooksFile, JSON.stringify({ hooks: { UserPromptSubmit: [{ hooks: [hook] }] } }))
   }
   if (variant === 'command' || variant === 'mcp_tool') {
-    const { dir } = await stores.copyWithTurns(memorySize, memorySize)
+    const dir = stores.place(variant)
+    cpSync(memory, dir, { recursive: true })
     const argv = ['connect', host, '--yes', '--dir', dir, '--scope', benchScope]
     // Without its PATH, `connect` cannot detect the host's version, and writes commands.
     const { exitCode, stderr } = await (variant === 'command' ? place.runWith({}, ...argv) : place.credence(...argv))
