@@ -3,6 +3,7 @@ import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { loadavg } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
 import { embedTexts } from '../../src/memory/conversation/meaning.ts'
 import { defaultUser, openPorts } from '../../src/open-memory.ts'
 import { hostPlace, installedHost } from '../../test/hosts/host-place.ts'
@@ -22,18 +23,24 @@ type MeasuredHost = {
   readonly env: (url: string) => Readonly<Record<string, string>>
   readonly files: (url: string) => Readonly<Record<string, string>>
   readonly hooksFile: string
+  readonly serverFile: string
+  /** The entry of an MCP server called "credence" in `serverFile`. */
+  readonly server: (command: string, argument: string) => string
   readonly start: (place: Place, cwd: string) => Promise<HostSession>
 }
 
 type Log = (line: string) => void
 
-/** The hook variants. `command`: hooks that call the host's MCP server through its socket. */
-const variants = ['none', 'node -e 0', 'command', 'mcp_tool'] as const
+/**
+ * The hook variants. `command`: hooks that call the host's MCP server through its socket. `bare tool`: a tool of another server
+ * that answers at once.
+ */
+const variants = ['none', 'node -e 0', 'bare tool', 'command', 'mcp_tool'] as const
 type Variant = (typeof variants)[number]
 
 export const hostsLane: Lane = {
   name: 'hosts',
-  summary: 'from a prompt to the request to the model in Claude Code and Codex; hooks of four kinds take turns',
+  summary: 'from a prompt to the request to the model in Claude Code and Codex; hooks of five kinds take turns',
   async run({ quick, log, stores }) {
     const request = { variants, prompts: quick ? 3 : 20, log, stores, memory: await indexedMemory(stores) }
     const rows = await inEachHost((host, programs) => measure(host, programs, request))
@@ -177,7 +184,7 @@ async function connectedPlace(
     readonly url: string
   },
 ): Promise<Place> {
-  const { env, files, hooksFile }: MeasuredHost = measuredHosts[host]
+  const { env, files, hooksFile, serverFile, server }: MeasuredHost = measuredHosts[host]
   const place = hostPlace(programs, () => env(url))
   const write = (path: string, text: string): void => {
     mkdirSync(dirname(join(place.home, path)), { recursive: true })
@@ -187,6 +194,18 @@ async function connectedPlace(
   if (variant === 'node -e 0') {
     const hook = { type: 'command', command: `${process.execPath} -e 0`, timeout: 5 }
     write(hooksFile, JSON.stringify({ hooks: { UserPromptSubmit: [{ hooks: [hook] }] } }))
+  }
+  if (variant === 'bare tool') {
+    const hook = {
+      type: 'mcp_tool',
+      server: 'credence',
+      tool: 'hook',
+      input: { event: 'UserPromptSubmit' },
+      timeout: 15,
+    }
+    write(hooksFile, JSON.stringify({ hooks: { UserPromptSubmit: [{ hooks: [hook] }] } }))
+    const program = fileURLToPath(new URL('../programs/bare-hook.ts', import.meta.url))
+    write(serverFile, (files(url)[serverFile] ?? '') + server(process.execPath, program))
   }
   if (variant === 'command' || variant === 'mcp_tool') {
     const dir = stores.place(variant)
@@ -209,6 +228,9 @@ const measuredHosts = {
     }),
     files: () => ({}),
     hooksFile: '.claude/settings.json',
+    serverFile: '.claude.json',
+    server: (command, argument) =>
+      JSON.stringify({ mcpServers: { credence: { type: 'stdio', command, args: [argument] } } }),
     async start(place, cwd) {
       const format = ['--input-format', 'stream-json', '--output-format', 'stream-json', '--verbose']
       const host = startHost(place, cwd, ['claude', '-p', ...format])
@@ -235,6 +257,8 @@ const measuredHosts = {
       ].join('\n'),
     }),
     hooksFile: '.codex/hooks.json',
+    serverFile: '.codex/config.toml',
+    server: (command, argument) => `[mcp_servers.credence]\ncommand = "${command}"\nargs = ["${argument}"]\n`,
     async start(place, cwd) {
       const host = startHost(place, cwd, ['codex', 'app-server'])
       let last = 0
