@@ -5,9 +5,9 @@ import { defineConfig } from 'vitest/config'
  * and no others.
  */
 const slow = ['src/**/*.slow.test.ts', 'test/**/*.slow.test.ts']
-/** Laws that need many tries. `npm test` makes a fifth of them (test/full-counts.ts), `npm run test:slow` all. */
+/** Properties that need many tries. `npm test` makes a fifth of them (test/full-counts.ts), `npm run test:slow` all. */
 const laws = [
-  'test/mirror/laws.test.ts',
+  'test/mirror/properties.test.ts',
   'test/mirror/authority.test.ts',
   'test/recall/other-processes.test.ts',
   'src/store/sqlite/sqlite-store.test.ts',

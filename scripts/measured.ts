@@ -1,4 +1,4 @@
-// Runs every pack on every backend and writes the measured table of docs/evaluation.md.
+// Runs every pack on every backend and writes the measured table of docs/retrieval.md.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -81,6 +81,6 @@ if (import.meta.main) {
     const { benchmarkId: id, provenance, runner } = manifestOf(path)
     return runner === 'calibration' ? [] : [{ id, provenance }]
   })
-  const file = join(root, 'docs/evaluation.md')
+  const file = join(root, 'docs/retrieval.md')
   writeFileSync(file, withMeasured(readFileSync(file, 'utf8'), file, measuredMarkdown(rows, notes, packs)))
 }

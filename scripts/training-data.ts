@@ -11,7 +11,7 @@ import { loCoMo } from '../src/eval/runners/conversation/locomo.ts'
 import { longMemEval } from '../src/eval/runners/conversation/longmemeval.ts'
 import type { Suite, SuiteConversation, SuiteQuestion, SuiteTurn } from '../src/eval/runners/conversation/suite.ts'
 import { randomFrom } from '../src/eval/score/statistics.ts'
-import { type Embedder, packVector, type TextWords, unpackVector } from '../src/search/embedder.ts'
+import type { Embedder, TextWords } from '../src/search/embedder.ts'
 import { termsOf } from '../src/search/turns/terms.ts'
 
 export type StoreTurn = {
@@ -188,8 +188,8 @@ export function storedVectors(embedder: Embedder, folder: string): Embedder {
   const known = new Map<string, Float32Array>()
   for (const line of linesOf(file)) {
     const [text, packed] = JSON.parse(line) as [string, string]
-    const vector = unpackVector(packed, embedder.dimensions)
-    if (vector !== null) known.set(text, vector)
+    const bytes = Uint8Array.from(Buffer.from(packed, 'base64'))
+    known.set(text, new Float32Array(new Float16Array(bytes.buffer)))
   }
   return {
     ...embedder,
@@ -198,7 +198,8 @@ export function storedVectors(embedder: Embedder, folder: string): Embedder {
         if (known.has(text)) continue
         const [vector] = await embedder.embed([text])
         if (vector === undefined) continue
-        appendFileSync(file, `${JSON.stringify([text, packVector(vector)])}\n`)
+        const packed = Buffer.from(new Float16Array(vector).buffer).toString('base64')
+        appendFileSync(file, `${JSON.stringify([text, packed])}\n`)
         known.set(text, vector)
       }
       return texts.map((text) => known.get(text) as Float32Array)

@@ -8,7 +8,7 @@ import { temporaryDirectory } from './temporary-directory.ts'
 
 const bin = fileURLToPath(new URL('../bin', import.meta.url))
 
-// Says what it was given and answers with the exit code it is asked for.
+// Prints its arguments and exits with the requested code.
 const commandLine = `
 export async function main(argv) {
   if (argv[0] === 'warn') return void process.emitWarning('The log is long.')
@@ -23,10 +23,10 @@ export async function main(argv) {
   return Number(argv[0] ?? 0)
 }
 `
-// Types that only stripping makes into JavaScript.
+// A TypeScript file that runs only with type stripping.
 const typedCommandLine = commandLine.replace('(argv)', '(argv: readonly string[]): Promise<number>')
 
-// With type stripping off, this Node can do as little with a clone's sources as an old one.
+// Without type stripping, this Node cannot run a clone's sources, like an old Node.
 const asAnOldNode = ['--no-experimental-strip-types']
 
 function plant(root: string, files: Readonly<Record<string, string>>): string {
@@ -39,7 +39,7 @@ function plant(root: string, files: Readonly<Record<string, string>>): string {
   return join(root, 'bin', 'credence.js')
 }
 
-/** Gives a planted clone a Node of its own, which is this one behind another path. */
+/** Gives a planted clone its own Node: a link to the running one. */
 function plantOwnNode(root: string): void {
   plantFile(join(root, 'node_modules/node/package.json'), '{"version":"99.1.2"}')
   plantFile(join(root, 'node_modules/node/bin/node'), `#!/bin/sh\nexec '${process.execPath}' "$@"\n`)

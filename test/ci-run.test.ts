@@ -20,7 +20,7 @@ runner() {
   return $result
 }`
 
-/** Runs suites with these failing files by the function of .ci/run. Returns its last lines, from the failed steps on. */
+/** Runs suites in which these files fail, with the function of .ci/run. Returns its last lines, starting at the failed steps. */
 function runSuites(suites: readonly (readonly string[])[], again: 'passed' | 'failed'): readonly string[] {
   using place = temporaryDirectory()
   const report = (files: readonly string[], status: 'passed' | 'failed') =>

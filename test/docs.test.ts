@@ -5,14 +5,14 @@ import { basename, delimiter, dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { MemoryError } from '../src/errors.ts'
 import { openMemory, shadowRecall } from '../src/library.ts'
-import { bin, workplace } from './cli/workplace.ts'
+import { bin, createSandbox } from './cli/sandbox.ts'
 import { pathsIn } from './paths-in-docs.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
 
 const pages = [...globSync('*.md'), ...globSync('docs/**/*.md'), ...globSync('packs/*/README.md')].sort()
 const read = (file: string): string => readFileSync(file, 'utf8')
 
-/** Pages that nobody follows step by step, and guides whose example needs another program to talk to. */
+/** Pages without steps to follow, and guides whose example needs another running program. */
 const withoutExamples = [
   ...['GLOSSARY', 'api', 'comparison', 'dependencies', 'frameworks', 'index', 'style', 'third-party'],
   ...['performance', 'red-team', 'reliability', 'scale'],
@@ -34,7 +34,7 @@ const examplesIn = (page: string): readonly { readonly command: string; readonly
 
 const escaped = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|]/gu, '\\$&')
 
-/** Whether a text was printed. "…" stands for anything in a line, and a line of its own for any number of lines. */
+/** Whether a text was printed. "…" matches any text within a line; alone on a line, it matches any number of lines. */
 function isPrinted(printed: string, text: string): boolean {
   const pattern = text
     .split('\n')
@@ -44,7 +44,7 @@ function isPrinted(printed: string, text: string): boolean {
 
 /** A shell in an empty directory and home, with the command on its PATH. */
 function shellWithCredence() {
-  const place = workplace()
+  const place = createSandbox()
   const programs = join(place.path, 'bin')
   mkdirSync(programs)
   symlinkSync(process.execPath, join(programs, 'node'))
@@ -113,7 +113,7 @@ describe('the documents', () => {
     const optionsOf = async (name: string): Promise<readonly string[]> => {
       const found: string[] = []
       for (const args of [before(name), ['a'], ['a', 'b'], ['a', {}], ['a', []], ['a', undefined], [{}]]) {
-        // Nothing has an option of this name, so the error says which ones there are.
+        // The option is unknown, so the error lists the known ones.
         const hint = await Promise.resolve()
           .then(() =>
             functions[name]?.(
@@ -203,7 +203,7 @@ describe('the documents', () => {
 
   it('hold requests that the server answers', { timeout: 120_000 }, async () => {
     const requests = [...read('docs/http.md').matchAll(/```sh\n(.*?)```/gsu)].map(([, block]) => block).slice(1)
-    using place = workplace()
+    using place = createSandbox()
     await place.run('remember', 'Invoices are due in 30 days.', '--name', 'invoice due', '--dir', 'memory')
     const server = place.start(['serve', '--dir', 'memory', '--port', '0', '--json'])
     const ended = once(server, 'close')

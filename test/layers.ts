@@ -12,7 +12,7 @@ const everyLayer = [
 ]
 const layer = (below: readonly string[], topLevel = everyLayer): Layer => ({ below, topLevel })
 
-/** Each folder of `src` may import itself, the folders below it, and these files at the top of `src`; nothing else. */
+/** Each folder of `src` may import itself, the listed folders, and these files at the top of `src`; nothing else. */
 const LAYERS: Readonly<Record<string, Layer>> = {
   beliefs: layer([]),
   search: layer(['beliefs']),
@@ -54,7 +54,9 @@ const TOP_LEVEL: Readonly<Record<string, Layer>> = {
   'index.ts': layer(['beliefs', 'search', 'memory', 'store', 'eval'], ['errors.ts', 'library.ts']),
 }
 
-/** Where each third-party library lives: paths below `src`. A name ending in `/` stands for every package of the scope. */
+/**
+ * The only places that may import a third-party library, as paths below `src`. A name ending in `/` matches every package of the scope.
+ */
 const HOMES: Readonly<Record<string, readonly string[]>> = {
   'node:sqlite': ['store/', 'files/lock.ts', 'files/foreign-database.ts'],
   pg: ['store/postgres/'],
@@ -82,14 +84,14 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
 /** The core neither reads the disk nor starts programs, so that the same input gives the same bytes everywhere. */
 const PURE_LAYERS: readonly string[] = ['beliefs', 'search']
 const IMPURE_BUILTINS: readonly string[] = ['fs', 'fs/promises', 'child_process']
-/** These read the word list that ships beside them, and nothing else. */
+/** These read only the word list in their folder. */
 const MAY_READ_ITS_ASSET: readonly string[] = ['ordinary-words.ts', 'turns/word-points.ts', 'minilm/minilm.ts'].map(
   (file) => `src/search/${file}`,
 )
 
 /**
- * Every import that breaks the architecture, as one line each; empty when all is well. `installable` are the packages
- * that a user of the published package has or can have: its dependencies and its peers.
+ * Every import that breaks the architecture, one line each. `installable`: the packages that users of the published package can have,
+ * which are its dependencies and peers.
  */
 export function strayImports(files: readonly SourceFile[], installable: readonly string[]): string[] {
   return files.flatMap(({ file, source }) => {
@@ -128,7 +130,7 @@ function reasonAgainstFile(file: string, target: string): string | undefined {
   if (target === 'src/index.ts') {
     return file === 'src/index.test.ts' ? undefined : 'the public entrance is for users; import the file itself'
   }
-  // Tests may reach across layers: they need real parts to run, and nobody runs them in production.
+  // Tests may import from any layer, because they need real components and are not published.
   if (isTest(file)) return undefined
   if (!target.startsWith('src/')) return 'outside src is not part of the built package'
   if (isTest(target)) return 'tests are not part of the built package'

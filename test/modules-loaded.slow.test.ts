@@ -9,7 +9,7 @@ import { temporaryDirectory } from './temporary-directory.ts'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const sources = pathToFileURL(join(root, 'src')).href
 
-/** Loaded before the program: lists every module below src in the file that MODULES names. */
+/** Loaded before the program: lists every loaded module of src in the file named by MODULES. */
 const hook = `
 import { registerHooks } from 'node:module'
 import { appendFileSync } from 'node:fs'
@@ -22,7 +22,7 @@ registerHooks({
 
 const program = ['--import', `data:text/javascript,${encodeURIComponent(hook)}`, join(root, 'bin', 'credence.js')]
 
-/** Runs a command from its sources in a memory of its own, and returns the modules it loads. */
+/** Runs a command from its sources on a separate memory, and returns the modules it loads. */
 function modulesOf(dir: string, name: string, argv: readonly string[]) {
   const list = join(dir, `${name}.txt`)
   const env = { PATH: process.env.PATH, HOME: dir, MODULES: list }
@@ -33,10 +33,10 @@ function modulesOf(dir: string, name: string, argv: readonly string[]) {
 
 /** A command loads only the modules it needs: each one costs a one-shot process more than half a millisecond. */
 const commands = [
-  // Three of them are the fields and the hints of its operation, five of each the vectors of the store and their setting, and one
-  // the store's tables of sync. Seals, capabilities and lives take six of a benchmark.
+  // The budgets include three modules for the fields and hints of an operation, five for the vectors of the store and their setting, and
+  // one for the store's tables of sync. Six of a benchmark are seals, capabilities and lives.
   { name: 'remember', max: 108, argv: ['remember', 'Invoices are due in 14 days.', '--name', 'payment terms'] },
-  // The modules that write are a part of the store, which loads them with the others: fifteen of them.
+  // The store loads its fifteen modules for writing together with the others.
   { name: 'recall', max: 86, argv: ['recall', 'What are our payment terms?'] },
   { name: 'benchmark run', max: 135, argv: ['benchmark', 'run', 'retrieval-precision'] },
   { name: 'task run', max: 200, argv: ['task', 'run', 'second-brain', '--agent', 'reference'] },
@@ -69,7 +69,7 @@ describe('modules of src that a command loads', () => {
     const { stdout, modules } = modulesOf(directory.path, 'modules', argv)
 
     expect(stdout).toContain('Voss')
-    // The module of all use cases comes with a search; it names beliefs.
+    // A search loads the module of all use cases, because it resolves names of beliefs.
     const naming = command === 'search' ? [`${sources}/memory/learn/name-of.ts`] : []
     expect([...modules].filter((url) => url.startsWith(`${sources}/memory/learn/`))).toEqual(naming)
   })

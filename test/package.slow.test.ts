@@ -8,7 +8,7 @@ import { temporaryDirectory } from './temporary-directory.ts'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 
-/** How npm says that it cannot reach its registry, as opposed to finding something wrong with the package. */
+/** npm's messages for an unreachable registry, as opposed to a problem with the package. */
 const UNREACHABLE =
   /\b(?:ENOTCACHED|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ERR_SOCKET_TIMEOUT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_GET_ISSUER_CERT_LOCALLY)\b/
 
@@ -19,10 +19,10 @@ describe('the published package', () => {
     using tarballs = temporaryDirectory()
     using project = temporaryDirectory()
 
-    // Builds first: `prepack` does.
+    // `prepack` builds first.
     const packed = run('npm', ['pack', '--silent', '--json', '--pack-destination', tarballs.path], root)
     expect(packed.status, packed.stderr).toBe(0)
-    // The build may print before the document does.
+    // The build may print before the document.
     const [tarball] = JSON.parse(packed.stdout.slice(packed.stdout.search(/^\[/m)))
     const packedFiles: string[] = tarball.files.map(({ path }: { path: string }) => path)
 
@@ -41,7 +41,7 @@ describe('the published package', () => {
       ]),
     )
     expect(packedFiles.filter((file) => /^(?:src|test|bench|scripts)\/|\.(?:test|contract)\./.test(file))).toEqual([])
-    // A prompt loads one file of ours, whose first line ends the compiling of whole files.
+    // A prompt loads one bundled file, whose first line switches off the compiling of whole files.
     const [prompt = '', ...others] = packedFiles.filter((file) => file.startsWith('dist/cli/prompt-'))
     expect(others).toEqual([])
     const code = readFileSync(join(root, prompt), 'utf8')
@@ -107,7 +107,7 @@ describe('the published package', () => {
 })
 
 function run(command: string, args: readonly string[], cwd: string) {
-  // npm tells its scripts which project they belong to; an npm started for another project must not believe it.
+  // npm passes its project to scripts in the environment; an npm for another project must not inherit it.
   const foreign = /^(?:npm_config_(?:local_)?prefix|npm_package_|npm_lifecycle_|INIT_CWD)/
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !foreign.test(name)))
   const { status, stdout, stderr, error } = spawnSync(command, args, {

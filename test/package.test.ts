@@ -20,7 +20,7 @@ describe('package.json', () => {
 
   it('publishes every file that the README links to', () => {
     const links = [...read('README.md').matchAll(/\]\((?!https?:|#)([^)#]+)/gu)].map(([, path]) => path as string)
-    // npm publishes these whatever `files` says.
+    // npm always publishes these, even if `files` omits them.
     const published = [...manifest.files, 'README.md', 'LICENSE', 'package.json']
 
     expect(links.length).toBeGreaterThan(10)

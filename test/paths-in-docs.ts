@@ -1,4 +1,4 @@
-/** Folders whose names in a document stand for files of this repository. */
+/** Folders whose mention in a document refers to this repository. */
 const roots = [
   'src',
   'test',
@@ -16,7 +16,7 @@ const roots = [
 const inCode = /`([^`\s]+)`/gu
 const inLink = /\]\(([^)\s#]+)(?:#[^)]*)?\)/gu
 
-/** Paths of this repository that a Markdown text mentions, in code or as links, each once. Patterns and URLs are left out. */
+/** The distinct paths of this repository that a Markdown text mentions, in code or as links. Patterns and URLs are left out. */
 export function pathsIn(markdown: string): readonly string[] {
   const prose = markdown.replaceAll(/```[\s\S]*?```/gu, '')
   const links = [...prose.matchAll(inLink)].map(([, path]) => path as string).filter((path) => !/^[a-z]+:/u.test(path))

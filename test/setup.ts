@@ -1,10 +1,9 @@
 import fc from 'fast-check'
 
-// The times in tests are written in UTC and so are the days that they expect, whatever the time zone of the machine is. A
-// test about time zones sets its own.
+// Times and expected days in tests are in UTC, whatever the time zone of the machine. A test about time zones sets its own.
 process.env.TZ = 'UTC'
 
-// Tests about vectors switch them on. In all others, no model is loaded in the background of a slow machine.
+// Tests about vectors switch them on. In all others, no model is loaded in the background.
 process.env.CREDENCE_SEMANTIC = 'off'
 
 // One constant seed, so that a property fails for everyone or for nobody. FC_SEED tries other inputs; when a property

@@ -21,7 +21,7 @@ const budgets: Readonly<Record<string, number>> = {
   models: 650,
   operations: 3_150,
   proxy: 900,
-  search: 4_900,
+  search: 4_750,
   store: 1_050,
   'store/copy': 250,
   'store/postgres': 1_850,

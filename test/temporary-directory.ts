@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /**
- * A new directory that goes away, with all that is in it, at the end of the block: `using directory = ...`. A process that
- * the test left in the background (a hook's) may still write into it, so removing it is tried for some ten seconds.
+ * A new directory that is removed with its contents at the end of the block: `using directory = ...`. A background process of the test,
+ * such as a hook's, may still write into it, so the removal is retried for some ten seconds.
  */
 export function temporaryDirectory(): Disposable & { readonly path: string } {
   const path = realpathSync(mkdtempSync(join(tmpdir(), 'credence-')))

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { chromium, type Page } from 'playwright-core'
 import { build } from 'vite'
-import { workplace } from '../../test/cli/workplace.ts'
+import { createSandbox } from '../../test/cli/sandbox.ts'
 import { serving } from '../../test/http/serving.ts'
 import { FilledStores } from '../filled-stores.ts'
 
@@ -16,7 +16,7 @@ const stores = new FilledStores()
 const root = fileURLToPath(new URL('../..', import.meta.url))
 await build({ configFile: join(root, 'web/vite.config.ts'), logLevel: 'error' })
 const dir = process.argv[3] ?? (await stores.copyWithTurns(size, size)).dir
-using place = workplace()
+using place = createSandbox()
 await using server = await serving(place, '--dir', dir)
 const browser = await chromium.launch({
   executablePath: process.env.CREDENCE_CHROMIUM || '/usr/bin/chromium',

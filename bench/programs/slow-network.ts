@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { chromium } from 'playwright-core'
 import { build } from 'vite'
-import { workplace } from '../../test/cli/workplace.ts'
+import { createSandbox } from '../../test/cli/sandbox.ts'
 import { serving } from '../../test/http/serving.ts'
 
 /**
@@ -12,7 +12,7 @@ import { serving } from '../../test/http/serving.ts'
  */
 const root = fileURLToPath(new URL('../..', import.meta.url))
 await build({ configFile: join(root, 'web/vite.config.ts'), logLevel: 'error' })
-using place = workplace()
+using place = createSandbox()
 await using server = await serving(place, '--demo')
 const browser = await chromium.launch({
   executablePath: process.env.CREDENCE_CHROMIUM || '/usr/bin/chromium',

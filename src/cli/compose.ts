@@ -34,7 +34,7 @@ import type {
   StandpointOptions,
   UserTerminal,
 } from './session.ts'
-import type { EnvironmentVariables, OutputStream } from './text/output.ts'
+import { type EnvironmentVariables, type OutputStream, terminalText } from './text/output.ts'
 import type { Progress } from './text/progress-bar.ts'
 import { isMemory, trustMemory } from './trusted-memories.ts'
 
@@ -294,7 +294,7 @@ export function compose(
   }
   const ask = async (question: string, initial?: string): Promise<string | null> => {
     asker ??= closedAtEnd(await openAsker(stdin(), stderr))
-    return asker.ask(question, initial)
+    return asker.ask(terminalText(question), initial)
   }
 
   const places: MemoryPlaces = {

@@ -11,7 +11,7 @@ import {
 import { type CommandEntry, commandTable } from './command-table.ts'
 import { compose, type ProcessEnvironment, packageVersion, processEnvironment } from './compose.ts'
 import { keepingNotice } from './memory-location.ts'
-import { isClosedPipe, styleFor, write } from './text/output.ts'
+import { isClosedPipe, styleFor, terminalText, write } from './text/output.ts'
 
 export { processEnvironment }
 
@@ -45,7 +45,7 @@ async function respond(argv: readonly string[], environment: ProcessEnvironment,
       await printer.print(`${packageVersion()}\n`)
       return exitCodes.fine
     case 'help':
-      await printer.print(await helpFor(request.topic, environment))
+      await printer.print(terminalText(await helpFor(request.topic, environment)))
       return exitCodes.fine
     case 'nothing':
       await printer.talk(await helpFor(request.topic, environment))
@@ -130,7 +130,7 @@ class Printer {
   async talk(text: string): Promise<void> {
     const command = await this.#command()
     const typed = command === 'credence' ? text : (await import('./connect/launch.ts')).withTypedCommands(text, command)
-    await write(this.#environment.stderr, typed)
+    await write(this.#environment.stderr, terminalText(typed))
   }
 
   /** Prints the stack of an error if CREDENCE_DEBUG=1. */
@@ -138,11 +138,12 @@ class Printer {
     if (this.#environment.env.CREDENCE_DEBUG === '1' && error instanceof Error) await this.talk(`${error.stack}\n`)
   }
 
-  async printText({ text }: CommandAnswer): Promise<void> {
+  async printText({ text, isData }: CommandAnswer): Promise<void> {
     const { stdout, env } = this.#environment
     const given = text({ ...styleFor(stdout, env), command: await this.#command() })
-    if (typeof given === 'string') return this.print(given === '' || given.endsWith('\n') ? given : `${given}\n`)
-    for await (const part of given) await this.print(part)
+    const shown = (part: string): string => (isData === true ? part : terminalText(part))
+    if (typeof given === 'string') return this.print(shown(given === '' || given.endsWith('\n') ? given : `${given}\n`))
+    for await (const part of given) await this.print(shown(part))
   }
 
   async printDocument(document: unknown): Promise<void> {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { about, tell } from '../../test/memory/at-hand.ts'
-import { belief, ports, portsWith } from '../../test/recall/beliefs-at-hand.ts'
+import { about, tell } from '../../test/memory/fixtures.ts'
+import { belief, ports, portsWith } from '../../test/recall/fixtures.ts'
 import { correct } from './change/correct.ts'
 import { resolve } from './change/resolve.ts'
 import { findBelief } from './find-belief.ts'

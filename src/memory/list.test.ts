@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { about, agent, tell } from '../../test/memory/at-hand.ts'
-import { ports } from '../../test/recall/beliefs-at-hand.ts'
+import { about, agent, tell } from '../../test/memory/fixtures.ts'
+import { ports } from '../../test/recall/fixtures.ts'
 import { correct } from './change/correct.ts'
 import { resolve } from './change/resolve.ts'
 import { findBeliefs, type ListRequest, listBeliefs } from './list.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { agent } from '../../test/memory/at-hand.ts'
-import { person, ports } from '../../test/recall/beliefs-at-hand.ts'
+import { agent } from '../../test/memory/fixtures.ts'
+import { person, ports } from '../../test/recall/fixtures.ts'
 import { memoryFrom } from './memory.ts'
 
 const standpoint = { user: 'ann', scopes: ['project:ledger'], agent: null, author: person }

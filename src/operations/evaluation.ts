@@ -7,22 +7,10 @@ import { installationOf } from './system.ts'
 
 const id = text(200)
 
+const namesOf = <Name extends string>(names: Readonly<Record<Name, true>>) => Object.keys(names) as Name[]
 // Repeated here, because the schemas of the eval store are loaded only with its first read. The types prevent missing values.
-const statusSet: Readonly<Record<RunSummary['status'], true>> = {
-  running: true,
-  completed: true,
-  failed: true,
-  partial: true,
-}
-const verdictSet: Readonly<Record<CaseVerdict, true>> = {
-  pass: true,
-  fail: true,
-  error: true,
-  skipped: true,
-  unjudged: true,
-}
-const runStatuses = Object.keys(statusSet) as RunSummary['status'][]
-const caseVerdicts = Object.keys(verdictSet) as CaseVerdict[]
+const runStatuses = namesOf<RunSummary['status']>({ running: true, completed: true, failed: true, partial: true })
+const caseVerdicts = namesOf<CaseVerdict>({ pass: true, fail: true, error: true, skipped: true, unjudged: true })
 
 /** The fields of each operation. */
 export const evalInputs = {

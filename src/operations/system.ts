@@ -2,15 +2,9 @@ import { visibleScopes } from '../beliefs/scope.ts'
 import { findBeliefs, listBeliefs } from '../memory/list.ts'
 import { asOf } from '../memory/recall/as-of.ts'
 import { optional, paging, text } from './field.ts'
+import { noMirror } from './mirror-report.ts'
 import { answeredAtTheDoor, type Call, operation, servedBy } from './operation.ts'
-import {
-  cachedFor,
-  cachedForMs,
-  cachedUntilChange,
-  type Installation,
-  type MirrorReport,
-  type ServedMemory,
-} from './served-memory.ts'
+import { cachedFor, cachedForMs, cachedUntilChange, type Installation, type ServedMemory } from './served-memory.ts'
 import { tool } from './tool.ts'
 import { isInView } from './view.ts'
 
@@ -19,18 +13,6 @@ const doctorTtlMs = 60_000
 const mirrorTtlMs = 2_000
 /** Counting reads every belief. This is the maximum share of time spent on it during constant writes. */
 const countingShare = 0.02
-
-/** The state of MEMORY.md for people who may not see the file. */
-export const noMirror: MirrorReport = {
-  exists: false,
-  file: null,
-  isInSync: null,
-  items: null,
-  lastSyncAt: null,
-  conflicts: 0,
-  isHeld: false,
-  problems: [],
-}
 
 /** Logging in and out, the state of the memory, and the mirror. */
 export const system = {

@@ -1,7 +1,7 @@
 import { inverseDocFreq, mentionGain } from './bm25.ts'
 import { type Explanation, leaf, product, sum } from './explanation.ts'
 import type { Link, Mention } from './link.ts'
-import { TimeSlices } from './slices.ts'
+import { eachInSlices } from './slices.ts'
 import { editFactor } from './typo.ts'
 
 /** A name identifies a belief more reliably than an alias. */
@@ -38,18 +38,13 @@ export function scoreLink(link: Link, population: number): Score {
 
 /** The score of each link. Neighbouring links with the same mentions share one score. */
 export async function scoreLinks(links: readonly Link[], population: number): Promise<readonly Score[]> {
-  const slices = new TimeSlices()
   const scores: Score[] = []
-  let before: readonly Mention[] = []
-  for (const [at, link] of links.entries()) {
+  await eachInSlices(links.entries(), ([at, link]) => {
     const { mentions } = link
-    const isSame =
-      mentions === before ||
-      (mentions.length === before.length && mentions.every((mention, nth) => mention === before[nth]))
+    const before = links[at - 1]?.mentions ?? []
+    const isSame = mentions.length === before.length && mentions.every((mention, nth) => mention === before[nth])
     scores.push(isSame ? (scores[at - 1] as Score) : scoreLink(link, population))
-    before = mentions
-    if (slices.isOver) await slices.pause()
-  }
+  })
   return scores
 }
 

@@ -3,25 +3,19 @@ import { nextTurn } from '../next-turn.ts'
 /** Long work yields to the event loop after this many milliseconds, so that a server stays responsive. */
 const sliceMs = 4
 
-/** Work in time slices: loops call `if (slices.isOver) await slices.pause()` between steps of well under a millisecond. */
-export class TimeSlices {
-  readonly #ms: number
-  #until = 0
-
-  constructor(ms = sliceMs) {
-    this.#ms = ms
-  }
-
-  /** Whether the slice is over. The first slice starts with the first read of this property. */
-  get isOver(): boolean {
-    const now = performance.now()
-    if (this.#until === 0) this.#until = now + this.#ms
-    return now >= this.#until
-  }
-
-  async pause(): Promise<void> {
+/** Does a piece of work for each value, in order, and yields to the event loop between two pieces whenever a slice is over. */
+export async function eachInSlices<Value>(
+  values: Iterable<Value>,
+  work: (value: Value) => void | Promise<void>,
+  ms = sliceMs,
+): Promise<void> {
+  let until = performance.now() + ms
+  for (const value of values) {
+    const working = work(value)
+    if (working !== undefined) await working
+    if (performance.now() < until) continue
     await nextTurn()
-    this.#until = performance.now() + this.#ms
+    until = performance.now() + ms
   }
 }
 

@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { cosine, packVector, unpackVector } from './embedder.ts'
+import { cosine } from './embedder.ts'
 
-const component = fc.float({ min: -1, max: 1, noNaN: true })
 const pair = fc
   .integer({ min: 1, max: 64 })
   .chain((length) =>
@@ -36,55 +35,5 @@ describe('cosine', () => {
 
   it('refuses vectors of different models', () => {
     expect(() => cosine(Float32Array.of(1), Float32Array.of(1, 2))).toThrow(RangeError)
-  })
-})
-
-describe('packVector', () => {
-  it('keeps three digits of every component', () => {
-    fc.assert(
-      fc.property(fc.array(component, { minLength: 1 }), (values) => {
-        const vector = Float32Array.from(values)
-
-        const back = unpackVector(packVector(vector), vector.length) as Float32Array
-
-        for (const [at, value] of vector.entries()) {
-          expect(Math.abs((back[at] as number) - value)).toBeLessThanOrEqual(
-            Math.max(Math.abs(value) * 2 ** -11, 2 ** -25),
-          )
-        }
-      }),
-    )
-  })
-
-  it('is the identity on what it has unpacked', () => {
-    fc.assert(
-      fc.property(fc.uint16Array({ minLength: 1, maxLength: 50 }), (halves) => {
-        // Every half-precision number except the NaNs, which have many bit patterns.
-        const numbers = halves.filter((half) => (half & 0x7c00) !== 0x7c00 || (half & 0x3ff) === 0)
-        const text = Buffer.from(numbers.buffer, numbers.byteOffset, numbers.byteLength).toString('base64')
-
-        const vector = unpackVector(text, numbers.length) as Float32Array
-
-        expect(packVector(vector)).toBe(text)
-      }),
-    )
-  })
-
-  it('agrees with known half-precision numbers', () => {
-    const bytes = (value: number) => Buffer.from(packVector(Float32Array.of(value)), 'base64').readUInt16LE(0)
-
-    expect(bytes(1)).toBe(0x3c00)
-    expect(bytes(-2)).toBe(0xc000)
-    expect(bytes(65504)).toBe(0x7bff)
-    expect(bytes(65520)).toBe(0x7c00)
-    expect(bytes(2 ** -24)).toBe(0x0001)
-    expect(bytes(2 ** -25)).toBe(0x0000)
-    expect(bytes(2 ** -25 * 1.5)).toBe(0x0001)
-    expect(bytes(1 / 3)).toBe(0x3555)
-  })
-
-  it('does not read a vector of another length', () => {
-    expect(unpackVector(packVector(Float32Array.of(1, 2, 3)), 2)).toBeNull()
-    expect(unpackVector('not base64 at all', 3)).toBeNull()
   })
 })

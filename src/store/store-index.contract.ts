@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import type { Viewpoint } from '../beliefs/belief-store.ts'
-import { committed, storesFrom } from './opened-stores.contract.ts'
 import { type AnyStore, commitOf, gone, next, present, sample } from './sample-beliefs.contract.ts'
+import { committed, storesFrom } from './test-stores.contract.ts'
 
-/** Every store finds the same by form and by text. */
+/** Every store finds the same beliefs by form and by text. */
 export function describeIndexes(name: string, open: () => AnyStore): void {
   const { holding } = storesFrom(open)
 

@@ -3,14 +3,14 @@ import type { Belief } from '../beliefs/belief.ts'
 import type { Viewpoint } from '../beliefs/belief-store.ts'
 import { type Commit, maxListedBeliefs } from '../beliefs/journal.ts'
 import type { ModelOptions } from './model-beliefs.contract.ts'
-import { committed, storesFrom } from './opened-stores.contract.ts'
 import { type AnyStore, commitOf, gone, next, present, sample } from './sample-beliefs.contract.ts'
 import { describeIndexes } from './store-index.contract.ts'
+import { committed, storesFrom } from './test-stores.contract.ts'
 import { describeTurns } from './turn-store.contract.ts'
 
 const ids = (beliefs: readonly Belief[]): readonly string[] => beliefs.map(({ id }) => id)
 
-/** Every store passes this suite, its indexes included; a new one is one call to it. `open` gives an empty store. */
+/** Every store passes this suite, its indexes included; a new one is one call to it. `open` returns an empty store. */
 export function describeStore(
   name: string,
   open: () => AnyStore,

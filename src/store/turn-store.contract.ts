@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import type { NewTurn, Turn } from '../beliefs/turn.ts'
 import { parseQuestion } from '../search/turns/question.ts'
 import { rankTurns } from '../search/turns/rank.ts'
-import { committed, storesFrom } from './opened-stores.contract.ts'
 import { type AnyStore, commitOf, gone, next, present, said, sample } from './sample-beliefs.contract.ts'
+import { committed, storesFrom } from './test-stores.contract.ts'
 
 export const hear = (store: AnyStore, turns: readonly NewTurn[], user = 'ada') =>
   committed(store, commitOf([], { kind: 'hear', user, turns }))
@@ -15,7 +15,7 @@ const inSession = async (store: AnyStore, session = 's1'): Promise<readonly stri
 const rank = async (store: AnyStore, question: string, user = 'ada', scopes: readonly string[] | null = null) =>
   rankTurns(store, { view: { user, scopes }, question: parseQuestion(question), dates: null })
 
-/** Every store that keeps turns passes this suite. */
+/** Every store of turns passes this suite. */
 export function describeTurns(name: string, open: () => AnyStore): void {
   const { empty } = storesFrom(open)
 

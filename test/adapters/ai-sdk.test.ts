@@ -12,7 +12,7 @@ const usage = {
 const stop = { unified: 'stop', raw: 'stop' } as const
 const toolCalls = { unified: 'tool-calls', raw: 'tool_use' } as const
 
-/** A model that gives these answers in order, and keeps the prompts it was sent. */
+/** A model that returns these answers in order and records its prompts. */
 function scriptedModel(...answers: readonly (string | { readonly tool: string; readonly input: object })[]) {
   let place = 0
   const next = () => answers[place++] ?? 'Nothing more.'

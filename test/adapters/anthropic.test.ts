@@ -7,7 +7,7 @@ import { temporaryDirectory } from '../temporary-directory.ts'
 
 type Command = Readonly<Record<string, unknown>>
 
-/** Runs commands of the memory tool through the SDK's own loop, with a model that asks for them in order. */
+/** Runs commands of the memory tool through the SDK's own loop, with a scripted model that calls them in order. */
 async function runCommands(dir: string, commands: readonly Command[]): Promise<readonly string[]> {
   const handlers = memoryHandlers({ dir, agent: 'helper' })
   const answers: string[] = []

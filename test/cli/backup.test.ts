@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it } from 'vitest'
 import { openMemory, storeFile } from '../../src/open-memory.ts'
-import { workplace } from './workplace.ts'
+import { createSandbox } from './sandbox.ts'
 
-/** A workplace with a memory of one belief and a backup of it; afterwards the memory holds one more belief. */
+/** A sandbox with a memory of one belief, a backup of it, and a second belief added after the backup. */
 async function backedUp() {
-  const place = workplace()
+  const place = createSandbox()
   const dir = join(place.work, 'memory')
   const file = join(place.work, 'copy.db')
   await place.json('remember', 'The rollout window is Tuesday.', '--name', 'rollout', '--dir', dir)

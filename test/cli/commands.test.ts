@@ -1,19 +1,19 @@
 import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { workplace } from './workplace.ts'
+import { createSandbox } from './sandbox.ts'
 
 const terms = ['remember', 'Invoices are due after 14 days.', '--name', 'payment terms', '--alias', 'due date'] as const
 
 describe('init', () => {
   it('makes a private memory, says where, and is harmless the second time', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const dir = join(place.home, '.local', 'share', 'credence')
 
     const first = await place.run('init')
     const second = await place.json('init')
 
-    // Where what is said is kept, and how to stop that.
+    // Where messages are stored, and how to stop that.
     expect(first.exitCode).toBe(0)
     expect(first.stderr).toContain(`stored word for word on this machine, in ${dir}, with secrets masked.`)
     expect(first.stderr).toContain('`credence pause` stops that')
@@ -27,7 +27,7 @@ describe('init', () => {
 
 describe('remember', () => {
   it('says what became of a statement: new, known, corrected', async () => {
-    using place = workplace()
+    using place = createSandbox()
 
     const remembered = await place.run(...terms)
     const again = await place.run(...terms)
@@ -45,7 +45,7 @@ describe('remember', () => {
   })
 
   it('derives a name where none is given, and says so', async () => {
-    using place = workplace()
+    using place = createSandbox()
 
     const remembered = await place.run('remember', 'The staging database listens on `port 5433`.')
     const again = await place.run('remember', 'The staging database listens on `port 5433`.')
@@ -65,7 +65,7 @@ describe('remember', () => {
   })
 
   it('names another value of the same thing, which the same command with --replace replaces', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await place.run('remember', "Tom's build server is larch.", '--scope', 'project:a')
 
     const second = await place.run('remember', "Tom's build server is birch.", '--scope', 'project:a')
@@ -84,7 +84,7 @@ describe('remember', () => {
   })
 
   it('replaces another value with --replace', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await place.run('remember', 'I take 5 mg of cetirizine.')
 
     const { stdout, stderr } = await place.run('remember', 'I take 10 mg of cetirizine now.', '--replace')
@@ -96,7 +96,7 @@ describe('remember', () => {
   })
 
   it('lets an agent only propose against a person, and the person decide', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await place.run(...terms)
     const claim = ['remember', 'Invoices are due today.', '--name', 'payment terms', '--as', 'agent:codex'] as const
 
@@ -121,7 +121,7 @@ describe('remember', () => {
   })
 
   it('lists what an agent wants remembered with its aliases, which decide when it is recalled', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const wish = ['remember', 'Green.', '--name', 'fleet van', '--alias', 'motor pool', '--scope', 'user:universal']
 
     await place.run(...wish, '--as', 'agent:codex')
@@ -132,7 +132,7 @@ describe('remember', () => {
   })
 
   it('takes everything a belief can have', async () => {
-    using place = workplace()
+    using place = createSandbox()
 
     const { belief } = await place.json(
       ...['remember', 'Knows', 'Rust', 'well', '--name', 'Rust', '--type', 'preference', '--subtype', 'expertise'],
@@ -169,7 +169,7 @@ describe('remember', () => {
   })
 
   it('has one effect for one key, and refuses the key for anything else', async () => {
-    using place = workplace()
+    using place = createSandbox()
 
     const first = await place.json(...terms, '--key', 'k1')
     const retried = await place.json(...terms, '--key', 'k1')
@@ -181,7 +181,7 @@ describe('remember', () => {
   })
 
   it('reads a statement from standard input, and one that begins with a dash after --', async () => {
-    using place = workplace()
+    using place = createSandbox()
 
     const read = await place.runWith({ stdin: 'Sent through a pipe.\n' }, 'remember', '-', '--name', 'pipe', '--json')
     const written = await place.run('remember', '--name', 'dash', '--', '-5 degrees is too cold.')
@@ -195,7 +195,7 @@ describe('remember', () => {
 
 describe('recall', () => {
   it('shows every tier and why each relevant belief is there', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await place.run('remember', 'Likes short answers.', '--name', 'style', '--type', 'preference', '--subtype', 'style')
     await place.run('remember', 'Amounts are cents.', '--name', 'money', '--pin', '--scope', 'project:a')
     await place.run(
@@ -256,7 +256,7 @@ describe('recall', () => {
   })
 
   it('explains each score with numbers that give it, and what was left out', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await place.run(
       'remember',
       'Cached on port 6380.',
@@ -291,7 +291,7 @@ describe('recall', () => {
   })
 
   it('says that nothing belongs there and what to do next, and that is fine', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await place.run(...terms, '--scope', 'project:a')
 
     const nothing = await place.run('recall', 'Good morning!', '--scope', 'project:empty')
@@ -308,7 +308,7 @@ describe('recall', () => {
   })
 
   it('prints the block for a prompt', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await place.run(...terms, '--scope', 'project:a')
 
     const { stdout } = await place.runWith(
@@ -326,7 +326,7 @@ describe('recall', () => {
   })
 
   it('keeps to the budget it is given', async () => {
-    using place = workplace()
+    using place = createSandbox()
     for (const name of ['Redis', 'Kafka', 'Nginx'])
       await place.run('remember', `${name} is here.`, '--name', name, '--pin', '--scope', 'project:a')
 
@@ -337,7 +337,7 @@ describe('recall', () => {
   })
 
   it("shows an agent's own beliefs to that agent alone", async () => {
-    using place = workplace()
+    using place = createSandbox()
     await place.run('remember', 'Codex uses tabs.', '--name', 'tabs', '--agent', 'codex', '--scope', 'project:a')
 
     const asCodex = await place.json('recall', 'tabs?', '--agent', 'codex', '--scope', 'project:a')
@@ -349,7 +349,7 @@ describe('recall', () => {
   })
 
   it('brings in what a relation connects, and says that it came through it', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const here = ['--scope', 'project:a'] as const
     await place.run('remember', 'Cached on port 6380.', '--name', 'Redis', ...here)
     await place.run(
@@ -363,7 +363,7 @@ describe('recall', () => {
   })
 
   it('makes no files where there is no memory', async () => {
-    using place = workplace()
+    using place = createSandbox()
 
     const { exitCode, stdout, stderr } = await place.run('recall', 'anything')
 
@@ -373,7 +373,7 @@ describe('recall', () => {
   })
 
   it('makes no memory to show that nothing was synced', async () => {
-    using place = workplace()
+    using place = createSandbox()
 
     expect(await place.run('sync', '--status')).toMatchObject({
       exitCode: 3,
@@ -385,7 +385,7 @@ describe('recall', () => {
   it.each([['recall', 'anything'], ['search', 'anything'], ['beliefs'], ['history']])(
     'refuses a directory that does not exist: %s',
     async (...argv) => {
-      using place = workplace()
+      using place = createSandbox()
       mkdirSync(join(place.work, 'empty'))
 
       const missing = await place.run(...argv, '--dir', 'nowhere')
@@ -404,7 +404,7 @@ describe('recall', () => {
 
 describe('recall that names nothing', () => {
   it('lists the nearest beliefs in view, with the alias that would name each', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await place.run(...terms)
     await place.run('remember', 'Invoices of this project are red.', '--name', 'colour', '--scope', 'project:other')
     await place.run('remember', 'Speak of invoices, never of bills.', '--name', 'wording', '--pin')
@@ -418,7 +418,7 @@ describe('recall that names nothing', () => {
     const recalled = await place.json('recall', 'When is the payment of an invoice settled?')
 
     expect(exitCode).toBe(0)
-    // No words of this message are telling enough to be an alias.
+    // No word of this message is distinctive enough to be an alias.
     expect(everyday.stderr).toContain('"payment terms" (')
     expect(everyday.stderr).not.toContain('credence alias')
     expect(stderr).toContain('"payment terms" (')
@@ -436,7 +436,7 @@ describe('recall that finds nothing', () => {
   const nothing = 'No belief or quote in user:universal matches this message.\n'
 
   it('says which other scopes of the user would answer, without their texts', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await place.run('hear', 'My brother Tobias is allergic to peanuts.', '--session', 's', '--scope', 'project:a')
     for (const [name, scope] of [['Tobias', 'project:a'] as const, ['peanuts', 'project:b'] as const])
       await place.run('remember', 'A fact about food.', '--name', name, '--scope', scope)
@@ -460,7 +460,7 @@ describe('recall that finds nothing', () => {
   })
 
   it('says so below what every message gets', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await place.run('remember', 'Answer in British English.', '--type', 'preference', '--name', 'language')
 
     const { stdout, stderr } = await place.run('recall', 'Where is the kayak?')
@@ -476,7 +476,7 @@ describe('recall that finds nothing', () => {
 
 describe('why', () => {
   it('gives the verdict in words, and a remedy for a belief that is not mentioned', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await place.run(...terms)
 
     const found = await place.run('why', 'What are the payment terms?', 'payment terms')
@@ -498,7 +498,7 @@ describe('why', () => {
   })
 
   it('names the scope when it is the only reason why a turn is not quoted, and words as they are written', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const said = ['hear', 'My brother Tobias is allergic to peanuts.', '--session', 's', '--scope', 'project:a']
     await place.run(...said)
     const id = (await place.json('search', 'Tobias')).quotes[0].turn
@@ -521,7 +521,7 @@ describe('why', () => {
   })
 
   it('lists what would change the verdict, and makes one of the changes', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await place.run(...terms)
     const asked = ['why', 'When is the payment of the invoice settled?', 'payment terms'] as const
 
@@ -546,7 +546,7 @@ describe('why', () => {
   })
 
   it('refuses to apply what is not in the list or is no change of the belief', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await place.run(...terms)
     const asked = ['why', 'What are the payment terms?', 'payment terms'] as const
 
@@ -563,7 +563,7 @@ describe('why', () => {
 
 describe('search', () => {
   it('says why a turn without the words is found', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await place.run('hear', 'The deploy window is 14:00 to 16:00.', '--session', 's')
     await place.run('hear', 'Noted.', '--role', 'assistant', '--session', 's')
 
@@ -573,7 +573,7 @@ describe('search', () => {
   })
 
   it('names the scope of a turn that is not in an active one', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await place.run('hear', 'The deploy window is 14:00 to 16:00.', '--session', 's', '--scope', 'project:a')
 
     const elsewhere = await place.run('search', 'deploy window')
@@ -584,7 +584,7 @@ describe('search', () => {
   })
 
   it('marks exact and possible hits, and what was found only where there is a way to', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await place.run('remember', 'Cached on port 6380.', '--name', 'Redis', '--scope', 'project:a')
     await place.run('remember', 'Ada looks after redis and payroll.', '--name', 'Ada', '--scope', 'project:b')
 
@@ -600,7 +600,7 @@ describe('search', () => {
   })
 
   it('finds what no longer holds only when asked, and says when nothing was found or more is there', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await place.run(...terms)
     await place.run('correct', 'payment terms', 'Invoices are due after 30 days.')
 
@@ -618,7 +618,7 @@ describe('search', () => {
 
 describe('beliefs', () => {
   it('lists what holds, or everything, or the scopes', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await place.run(...terms, '--pin')
     await place.run('correct', 'payment terms', 'Invoices are due after 30 days.')
     await place.run('remember', 'Cached.', '--name', 'Redis', '--scope', 'project:a', '--type', 'decision')
@@ -640,7 +640,7 @@ describe('beliefs', () => {
 
 describe('show and history', () => {
   it('show everything about a belief and its line', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await place.run(...terms, '--why', 'Say so on quotes.')
     await place.run(
       'correct',
@@ -667,7 +667,7 @@ describe('show and history', () => {
   })
 
   it('history lists the latest changes of all, undone and forgotten ones too', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await place.run(...terms)
     await place.run('remember', 'Secret.', '--name', 'secret')
     await place.run('pin', 'payment terms')
@@ -693,7 +693,7 @@ describe('show and history', () => {
 })
 
 it('history says of a belief that is gone whether it was rejected or withdrawn, as far as it is listed', async () => {
-  using place = workplace()
+  using place = createSandbox()
   await place.run('remember', 'A dinghy.', '--name', 'Albatross')
   await place.run('undo')
   await place.run('hear', 'I prefer canvas sails.')
@@ -714,7 +714,7 @@ it('history says of a belief that is gone whether it was rejected or withdrawn, 
 
 describe('the names other programs give these commands', () => {
   it('are understood: add, list, get, unpin, remedies and delete', async () => {
-    using place = workplace()
+    using place = createSandbox()
 
     const added = await place.run('add', 'Invoices are due after 14 days.', '--name', 'payment terms', '--pin')
     const listed = await place.json('list')
@@ -739,7 +739,7 @@ describe('the names other programs give these commands', () => {
 
 describe('pin, alias and undo', () => {
   it('change a belief, say so, and say when nothing had to change', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await place.run(...terms)
 
     const pinned = await place.run('pin', 'payment terms')
@@ -764,7 +764,7 @@ describe('pin, alias and undo', () => {
   })
 
   it('say what an undo withdrew, and ask before they cross into another project', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await place.run('remember', 'Cached on 6380.', '--name', 'Redis', '--scope', 'project:ledger')
     const atTerminal = (stdin: string, ...argv: readonly string[]) =>
       place.runWith({ columns: 80, stdin, env: { NO_COLOR: '1' } }, ...argv)
@@ -793,7 +793,7 @@ describe('pin, alias and undo', () => {
 
 describe('resolve', () => {
   it('closes a question by a new decision, a known one, or none', async () => {
-    using place = workplace()
+    using place = createSandbox()
     for (const name of ['queue', 'cache', 'port'])
       await place.run('remember', `Which ${name}?`, '--name', name, '--type', 'open_question', '--pin')
 
@@ -813,7 +813,7 @@ describe('resolve', () => {
 
 describe('correct', () => {
   it('with the text that is stored says so, and makes no new version', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await place.run(...terms)
     const { belief } = await place.json('show', 'payment terms')
 
@@ -827,7 +827,7 @@ describe('correct', () => {
 
 describe('forget', () => {
   it('removes the text for good, of the whole line when asked', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await place.run(...terms)
     await place.run('correct', 'payment terms', 'Invoices are due after 30 days.')
 
@@ -840,7 +840,7 @@ describe('forget', () => {
   })
 
   it('asks at a terminal, shows what would go, and takes only yes for yes', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await place.run(...terms)
     const forget = (stdin: string) =>
       place.runWith({ columns: 80, stdin, env: { NO_COLOR: '1' } }, 'forget', 'due date')
@@ -860,7 +860,7 @@ describe('forget', () => {
   })
 
   it('refuses where there is no terminal to ask at', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await place.run(...terms)
 
     const refused = await place.run('forget', 'payment terms')
@@ -875,7 +875,7 @@ describe('forget', () => {
   })
 
   it('says first that there is no such belief', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await place.run(...terms)
 
     const refused = await place.run('forget', 'nothere')
@@ -886,7 +886,7 @@ describe('forget', () => {
 
 describe('the memory directory and its user', () => {
   it('follows the options, the environment, ./memory and the settings, in this order', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const here = join(place.work, 'memory')
 
     await place.run('init', '--dir', 'memory')

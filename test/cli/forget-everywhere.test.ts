@@ -2,13 +2,13 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { enqueue } from '../../src/cli/hooks/hook-queue.ts'
-import { workplace } from './workplace.ts'
+import { createSandbox } from './sandbox.ts'
 
 const secret = 'The vault in Ostend opens with 48213-kestrel.'
 
 /** A memory with a mirror, a captured case and its run, a message in the queue, a backup, and the draft of a dead process. */
 async function copiedEverywhere() {
-  const place = workplace()
+  const place = createSandbox()
   const dir = join(place.work, 'memory')
   const at = ['--dir', dir] as const
   await place.run('remember', secret, '--name', 'vault code', '--alias', 'kestrel code', ...at)
@@ -30,7 +30,7 @@ async function copiedEverywhere() {
   return { ...place, dir, at, runs, queries }
 }
 
-/** Files below a directory that hold the text, in any case. */
+/** Files below a directory that contain the text, ignoring case. */
 function holding(dir: string, text: string): readonly string[] {
   return readdirSync(dir, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -65,7 +65,7 @@ it('keeps what is left usable: the backup, the other case, the run as one that w
 
   const forgotten = await place.run('forget', 'vault code', '--yes', '--verify', ...at)
 
-  // The turn is not forgotten: what it says is said rightly.
+  // The turn is not forgotten, because its text is correct.
   expect(forgotten).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Verified') })
   const elsewhere = ['--dir', join(place.work, 'elsewhere')] as const
   await place.json('restore', join(dir, 'before.db'), ...elsewhere)
@@ -109,7 +109,7 @@ it('says where a text is left, and ends with 5', async () => {
 })
 
 it('does not take the words of others for a remnant', async () => {
-  using place = workplace()
+  using place = createSandbox()
   const at = ['--dir', join(place.work, 'memory')] as const
   await place.run('remember', 'The office is in Ghent.', '--name', 'office one', ...at)
   await place.run('hear', 'The office is in Ghent. I like it.', ...at)
@@ -120,7 +120,7 @@ it('does not take the words of others for a remnant', async () => {
 })
 
 it('says in one sentence what is gone and which beliefs and turns still say it', async () => {
-  using place = workplace()
+  using place = createSandbox()
   const at = ['--dir', join(place.work, 'memory')] as const
   await place.run('remember', 'The office is in Ghent.', '--name', 'Ghent headquarters', ...at)
   await place.run('hear', 'The office is in Ghent. I like it.', ...at)
@@ -134,7 +134,7 @@ it('says in one sentence what is gone and which beliefs and turns still say it',
 })
 
 it('lists the earlier versions that stay, before and after, and the command that forgets all', async () => {
-  using place = workplace()
+  using place = createSandbox()
   const at = ['--dir', join(place.work, 'memory')] as const
   const { belief: first } = await place.json('remember', 'It is 48213.', '--name', 'vault code', ...at)
   const { belief: newest } = await place.json('correct', 'vault code', 'It is 99121.', ...at)
@@ -168,7 +168,7 @@ it('lists the earlier versions that stay, before and after, and the command that
 })
 
 it('takes the message that a belief was learned from, unless it is to be kept', async () => {
-  using place = workplace()
+  using place = createSandbox()
   const at = ['--dir', join(place.work, 'memory')] as const
   await place.run('hear', 'Remember that our VPN gateway is vpn.acme.test', '--session', 'work', ...at)
 
@@ -188,7 +188,7 @@ it('takes the message that a belief was learned from, unless it is to be kept', 
 })
 
 it('removes captured cases about a quote with its turn, and proves it', async () => {
-  using place = workplace()
+  using place = createSandbox()
   const dir = join(place.work, 'memory')
   const at = ['--dir', dir] as const
   await place.run('hear', 'The gym code is 48213-kestrel since Monday. I wrote it down.', '--session', 's1', ...at)

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { workplace } from './workplace.ts'
+import { createSandbox } from './sandbox.ts'
 
 const ours = { id: 'b-ours', name: 'Redis', aliases: ['session cache'], content: 'Port 6380.', scopes: ['project:a'] }
 const theirs = {
@@ -28,7 +28,7 @@ describe('import chats', () => {
   }
 
   it('says why turns are left out', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await place.run('import', 'chats', chat(place))
     await place.run('forget', '--containing', 'cellar', '--yes')
 
@@ -38,7 +38,7 @@ describe('import chats', () => {
   })
 
   it('names no ids in a dry run, because nothing has them afterwards', async () => {
-    using place = workplace()
+    using place = createSandbox()
 
     const dry = await place.run('import', 'chats', chat(place), '--dry-run')
     const real = await place.run('import', 'chats', chat(place))
@@ -50,7 +50,7 @@ describe('import chats', () => {
 
 describe('import', () => {
   it('names the command for conversations when the file holds something else', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const file = join(place.work, 'conversations.json')
     writeFileSync(file, JSON.stringify([{ title: 'Dinner', mapping: {} }]))
 
@@ -62,7 +62,7 @@ describe('import', () => {
   })
 
   it('says why beliefs wait and how to go on, and a second import with --trusted makes them active', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const [mine, copy] = ['mine', 'copy'].map((name) => ['--dir', join(place.work, name)] as const)
     await place.run('remember', 'I am allergic to peanuts.', '--name', 'peanuts', ...(mine ?? []))
     const file = join(place.work, 'x.jsonl')
@@ -83,7 +83,7 @@ describe('import', () => {
     ['a JSON array', JSON.stringify([ours, theirs])],
     ['JSON Lines', `${JSON.stringify(ours)}\n\n${JSON.stringify(theirs)}\n`],
   ])('takes both spellings from %s, once', async (_kind, text) => {
-    using place = workplace()
+    using place = createSandbox()
     writeFileSync(join(place.work, 'beliefs'), text)
     const file = join(place.work, 'beliefs')
 
@@ -114,7 +114,7 @@ describe('import', () => {
     ],
     ['an id used before', JSON.stringify({ ...ours, name: 'other' }), /line 2: the id "b-ours" was used before/],
   ])('changes nothing when there is %s', async (_what, line, message) => {
-    using place = workplace()
+    using place = createSandbox()
     writeFileSync(join(place.work, 'bad.jsonl'), `${JSON.stringify(ours)}\n${line}\n`)
 
     const { exitCode, stdout, stderr } = await place.run('import', join(place.work, 'bad.jsonl'))
@@ -126,7 +126,7 @@ describe('import', () => {
   })
 
   it('refuses what is not text, a directory, and nothing at all', async () => {
-    using place = workplace()
+    using place = createSandbox()
     writeFileSync(join(place.work, 'latin1'), Buffer.from([0x7b, 0xe9, 0x7d]))
 
     const binary = await place.run('import', join(place.work, 'latin1'))
@@ -139,7 +139,7 @@ describe('import', () => {
   })
 
   it('warns about fields it does not know, on standard error', async () => {
-    using place = workplace()
+    using place = createSandbox()
 
     const { exitCode, stderr } = await place.runWith(
       { stdin: JSON.stringify([{ ...ours, mood: 'good' }]) },
@@ -152,7 +152,7 @@ describe('import', () => {
   })
 
   it('gives beliefs without a scope the one asked for, or the usual one', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const { scopes: _scopes, ...bare } = ours
 
     await place.runWith({ stdin: JSON.stringify(bare) }, 'import', '-', '--scope', 'project:b')
@@ -165,7 +165,7 @@ describe('import', () => {
 
 describe('export', () => {
   it('writes out what another memory takes in unchanged', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await place.run('remember', 'Due after 14 days.', '--name', 'terms', '--pin', '--scope', 'project:a')
     await place.run('correct', 'terms', 'Due after 30 days.')
     await place.run('remember', 'Likes tea.', '--name', 'tea', '--scope', 'user:universal')
@@ -187,7 +187,7 @@ describe('export', () => {
   })
 
   it('with --json is one array, also of nothing', async () => {
-    using place = workplace()
+    using place = createSandbox()
 
     const nothing = await place.json('export')
     await place.run('remember', 'Likes tea.', '--name', 'tea')
@@ -198,7 +198,7 @@ describe('export', () => {
   })
 
   it('writes a private file whole, over an older one, and leaves nothing else behind', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await place.run('remember', 'Likes tea.', '--name', 'tea')
     writeFileSync(join(place.work, 'out.jsonl'), 'old', { mode: 0o644 })
     const file = join(place.work, 'out.jsonl')

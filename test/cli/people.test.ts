@@ -1,12 +1,12 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { workplace } from './workplace.ts'
+import { createSandbox } from './sandbox.ts'
 
 const here = ['--dir', 'memory'] as const
 
 it('people, tokens and teams are made, listed and removed; the file never holds a token', async () => {
-  using place = workplace()
+  using place = createSandbox()
   const json = (...argv: readonly string[]) => place.json(...argv, ...here)
 
   const added = await json('people', 'add', 'ana')
@@ -45,7 +45,7 @@ it('people, tokens and teams are made, listed and removed; the file never holds 
 })
 
 it('says what is wrong, and what to do about it', async () => {
-  using place = workplace()
+  using place = createSandbox()
   const ending = async (...argv: readonly string[]) => {
     const { exitCode, stderr } = await place.run(...argv, ...here)
     return `${exitCode} ${stderr.split('\n')[0]}`
@@ -73,7 +73,7 @@ it('says what is wrong, and what to do about it', async () => {
 })
 
 it('hands a memory over to a person only when told to, and erases it only when told to', async () => {
-  using place = workplace()
+  using place = createSandbox()
   await place.run('remember', 'The canary sings.', ...here)
   await place.run('mirror', 'sync', ...here)
 
@@ -89,7 +89,7 @@ it('hands a memory over to a person only when told to, and erases it only when t
 })
 
 it('lists nothing, and makes nothing, where there is no memory', async () => {
-  using place = workplace()
+  using place = createSandbox()
 
   for (const group of ['people', 'token', 'team'])
     expect(await place.run(group, 'list', ...here)).toMatchObject({ exitCode: 0, stdout: '' })

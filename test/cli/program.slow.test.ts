@@ -5,14 +5,14 @@ import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
-import { endOf, workplace } from './workplace.ts'
+import { createSandbox, endOf } from './sandbox.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const onPosix = it.skipIf(process.platform === 'win32')
 
 describe('the program', () => {
   it('remembers in one process and recalls in the next, without a trace of colour in a pipe', async () => {
-    using place = workplace()
+    using place = createSandbox()
 
     const remembered = await endOf(place.start(['remember', 'Cached on port 6380.', '--name', 'Redis']))
     const recalled = await endOf(place.start(['recall', 'Is redis up?', '--explain']))
@@ -24,7 +24,7 @@ describe('the program', () => {
   })
 
   it('colours when it is made to', async () => {
-    using place = workplace()
+    using place = createSandbox()
 
     const { stdout } = await endOf(place.start(['remember', 'x', '--name', 'x'], { env: { FORCE_COLOR: '1' } }))
 
@@ -32,7 +32,7 @@ describe('the program', () => {
   })
 
   it('reads a message from a pipe', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await place.run('remember', 'Cached on port 6380.', '--name', 'Redis')
     const child = place.start(['recall', '-', '--json'])
 
@@ -44,7 +44,7 @@ describe('the program', () => {
   })
 
   it('says its version and its help', async () => {
-    using place = workplace()
+    using place = createSandbox()
 
     expect(await endOf(place.start(['--version']))).toMatchObject({ exitCode: 0, stdout: `${manifest.version}\n` })
     expect((await endOf(place.start(['remember', '--help']))).stdout).toMatch(
@@ -53,7 +53,7 @@ describe('the program', () => {
   })
 
   it('suggests the option that was meant', async () => {
-    using place = workplace()
+    using place = createSandbox()
 
     expect(await endOf(place.start(['recall', 'x', '--jsno']))).toMatchObject({
       exitCode: 2,
@@ -63,8 +63,8 @@ describe('the program', () => {
   })
 
   onPosix('ends quietly when its reader has seen enough', async () => {
-    using place = workplace()
-    // Far more than a pipe holds, so that the program is still writing when the reader goes.
+    using place = createSandbox()
+    // Far more than a pipe buffers, so that the program is still writing when the reader closes it.
     const lines = Array.from({ length: 3_000 }, (_, n) =>
       JSON.stringify({ name: `belief ${n}`, content: 'A long statement. '.repeat(20), scopes: ['project:a'] }),
     )
@@ -80,11 +80,11 @@ describe('the program', () => {
   })
 
   onPosix('ends like an interrupted program when it is interrupted, with nothing written', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const child = place.start(['import', '-'])
     child.stdin.write('{"name": "half", "content": "a be')
 
-    // It is up when it has made its compile cache; the wait for more input comes right after.
+    // The compile cache shows that the program has started; it waits for input right after.
     const ready = setInterval(() => {
       if (existsSync(join(place.path, 'cache', 'credence'))) child.kill('SIGINT')
     }, 50)
@@ -96,7 +96,7 @@ describe('the program', () => {
   })
 
   onPosix('a shell sees 130 after an interrupt, and what was half made is cleaned up', () => {
-    using place = workplace()
+    using place = createSandbox()
     const file = join(place.work, 'half-written')
     const script = `
       const { compose, processEnvironment } = await import(${JSON.stringify(pathToFileURL(join(root, 'src/cli/compose.ts')).href)})
@@ -121,7 +121,7 @@ describe('the program', () => {
 
 describe('a one-shot command', () => {
   it('loads what it needs and nothing else', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await place.run('remember', 'Cached on port 6380.', '--name', 'Redis')
     const spy = join(place.work, 'spy.mjs')
     writeFileSync(

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { workplace } from './workplace.ts'
+import { createSandbox } from './sandbox.ts'
 
 function git(cwd: string, ...args: readonly string[]): void {
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('GIT_')))
@@ -20,7 +20,7 @@ function repository(path: string): string {
 
 describe('the project of the working directory', () => {
   it('is where things are remembered and recalled, in every worktree', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const main = repository(join(place.work, 'ledger'))
     const worktree = join(place.work, 'fix-rounding')
     git(main, 'worktree', 'add', '--quiet', worktree)
@@ -43,7 +43,7 @@ describe('the project of the working directory', () => {
   })
 
   it('is not where things about the person are remembered, unless it is named', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const cwd = repository(join(place.work, 'ledger'))
     const remember = (...args: readonly string[]) => place.runWith({ cwd }, 'remember', ...args)
 
@@ -60,7 +60,7 @@ describe('the project of the working directory', () => {
   })
 
   it('is never shared by two repositories whose folders have the same name', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const one = repository(join(place.work, 'one', 'api'))
     const other = repository(join(place.work, 'other', 'api'))
     await place.runWith({ cwd: one }, 'remember', 'Uses port 1.', '--name', 'the port')
@@ -77,7 +77,7 @@ describe('the project of the working directory', () => {
   })
 
   it('does not matter where scopes are given, and a scope sees those above it', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const main = repository(join(place.work, 'ledger'))
     const here = (...argv: readonly string[]) => place.runWith({ cwd: main }, ...argv)
 
@@ -95,7 +95,7 @@ describe('a repository whose directory was renamed', () => {
   const remembering = ['remember', 'Cached on 6380.', '--name', 'Redis'] as const
 
   it('is told of the beliefs of its former path, and can attach them', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const before = repository(join(place.work, 'ledger'))
     const remembered = await place.runWith({ cwd: before }, ...remembering)
     const scope = /in (project:ledger-[0-9a-f]{8})\./.exec(remembered.stdout)?.[1] ?? ''
@@ -122,7 +122,7 @@ describe('a repository whose directory was renamed', () => {
   })
 
   it('is told once more when something is remembered, and not any more when it has beliefs of its own', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const before = repository(join(place.work, 'ledger'))
     await place.runWith({ cwd: before }, ...remembering)
     const after = join(place.work, 'bookkeeping')
@@ -136,7 +136,7 @@ describe('a repository whose directory was renamed', () => {
   })
 
   it('is not confused with another repository, nor with one that still exists', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const gone = repository(join(place.work, 'old', 'ledger'))
     const there = repository(join(place.work, 'there', 'api'))
     git(gone, 'remote', 'add', 'origin', 'https://example.org/ledger.git')
@@ -156,7 +156,7 @@ describe('a repository whose directory was renamed', () => {
   })
 
   it('attaches only a scope that has beliefs', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const here = repository(join(place.work, 'ledger'))
 
     const refused = await place.runWith({ cwd: here }, 'init', '--attach', 'project:unknown')

@@ -2,13 +2,13 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { openMemory } from '../../src/index.ts'
-import { workplace } from './workplace.ts'
+import { createSandbox } from './sandbox.ts'
 
 const here = ['--dir', 'memory'] as const
 
-/** Ana owns the team platform, Ben reads it, Cleo is not a member. Each has a memory of their own. */
+/** Ana owns the team platform, Ben reads it, Cleo is not a member. Each has their own memory. */
 async function team() {
-  const place = workplace()
+  const place = createSandbox()
   const as = async (user: string, ...argv: readonly string[]) => {
     const { exitCode, stdout, stderr } = await place.run(...argv, ...here, '--user', user)
     return { exitCode, stdout, stderr }
@@ -77,7 +77,7 @@ it('a reader changes nothing, a writer and an owner what their role allows, and 
   await at.place.json('team', 'add-member', 'platform', 'ben', '--role', 'writer', ...here)
   const writer = await at.as('ben', 'correct', 'deploys', 'Deploys happen on Mondays.')
   const forgetting = await at.as('ben', 'forget', 'deploys', '--yes')
-  // Ana's own memory has something of this name, too.
+  // Ana's own memory has a belief with this name, too.
   const owner = await at.as('ana', 'forget', 'deploys', '--yes', ...scope)
 
   expect(reader).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('reader of the team "platform"') })
@@ -127,7 +127,7 @@ it('a message that shares only words with a belief of the team gets it as a sugg
 
 it('a hook gives a member the lines of the team, and keeps what they say in their own memory', async () => {
   using at = await team()
-  // New beliefs of this project are the team's.
+  // New beliefs in this project belong to the team.
   writeFileSync(join(at.place.work, '.credence.json'), '{"scope": "team:platform", "dir": "memory"}')
   const stdin = JSON.stringify({
     session_id: 's-1',
@@ -168,7 +168,7 @@ it('a program that goes on running notices that a member was removed', async () 
 })
 
 it('in a memory without people, team: is a scope like any other', async () => {
-  using place = workplace()
+  using place = createSandbox()
 
   await place.json('remember', 'Tabs, not spaces.', '--name', 'indentation', '--scope', 'team:home', ...here)
 

@@ -1,17 +1,17 @@
 import { PassThrough } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import { jsonLines, write } from '../transfer/chat-files.ts'
-import { workplace } from './workplace.ts'
+import { createSandbox } from './sandbox.ts'
 
-type Workplace = ReturnType<typeof workplace>
+type CliSandbox = ReturnType<typeof createSandbox>
 
 /** A command line at a terminal with colours, with these characters typed. */
-const atTerminal = (place: Workplace, typed: string, ...argv: readonly string[]) =>
+const atTerminal = (place: CliSandbox, typed: string, ...argv: readonly string[]) =>
   place.runWith({ columns: 100, stdin: typed, platform: 'linux' }, ...argv)
 
 describe('at a terminal', () => {
   it('comparisons have colours, not the signs that stand for escape codes', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const run = (...argv: readonly string[]) => atTerminal(place, '', 'benchmark', ...argv, '--evals', 'evals')
     await run('run', 'session-drift', '--run-id', 'good')
     await run('run', 'session-drift', '--run-id', 'bad', '--system', 'none')
@@ -30,11 +30,31 @@ describe('at a terminal', () => {
     }
   })
 
+  it('no stored or typed text controls it, and exported turns keep their characters', async () => {
+    using place = createSandbox()
+    await place.run('hear', 'The boathouse\u001b[2J key \u202ehangs there.', '--session', 'a\u001b[2Jb')
+    const shown = [
+      await place.run('search', 'boathouse key'),
+      await place.run('conversations'),
+      await atTerminal(place, '', 'conversations', 'a\u001b[2Jb'),
+      await place.run('show', 'x\u001b[2Jy'),
+      await place.run('forget', '--containing', 'boathouse', '--dry-run'),
+    ]
+    const exported = await place.run('export', '--turns')
+
+    for (const { stdout, stderr } of shown) {
+      expect(stdout + stderr).toContain('\ufffd')
+      for (const power of ['\u001b[2J', '\u202e']) expect(stdout + stderr).not.toContain(power)
+    }
+    expect(JSON.parse(exported.stdout).text).toBe('The boathouse\u001b[2J key \u202ehangs there.')
+    expect(exported.stdout).toContain('\u202e')
+  })
+
   it.each([
     ['y\n', 1, /Corrected/],
     ['\n', 2, /Remembered/],
   ])('remember asks once whether another value is replaced: %j', async (typed, count, outcome) => {
-    using place = workplace()
+    using place = createSandbox()
     await place.run('remember', 'The build server is larch.')
 
     const { stdout, stderr } = await atTerminal(place, typed, 'remember', 'The build server is birch.')
@@ -46,7 +66,7 @@ describe('at a terminal', () => {
   })
 
   it('connect says once what will be stored', async () => {
-    using place = workplace()
+    using place = createSandbox()
 
     const { exitCode, stderr } = await atTerminal(place, 'n\ny\n', 'connect', 'claude-code')
 
@@ -55,7 +75,7 @@ describe('at a terminal', () => {
   })
 
   it('review asks again after another letter, and ends the line of an interrupted question', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await place.run('import', 'chats', write(place.work, 'a.jsonl', jsonLines(aTurn('I prefer tabs over spaces.'))))
 
     const wrong = await atTerminal(place, 'x\nq\n', 'review')
@@ -66,7 +86,7 @@ describe('at a terminal', () => {
   })
 
   it('an interrupted confirmation ends its line', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await place.run('remember', 'A dinghy.', '--name', 'Albatross')
     const stdin = new PassThrough()
     const asked = place.runWith({ columns: 80, stdin, env: { NO_COLOR: '1' } }, 'forget', 'Albatross')
@@ -85,7 +105,7 @@ describe('what is told to a person', () => {
     ['by npm start', { npm_command: 'start', PATH: '/usr/bin' }, 'npx credence'],
     ['by its name', { PATH: '/usr/bin' }, 'credence'],
   ])('names commands as they are typed, if the program was started %s', async (_, env, command) => {
-    using place = workplace()
+    using place = createSandbox()
 
     const created = await place.runWith({ env }, 'init')
     const lost = await place.runWith({ env }, 'show', 'nothing')
@@ -96,7 +116,7 @@ describe('what is told to a person', () => {
   })
 
   it('forget lists the beliefs that go with the turns', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await place.run('remember', 'We meet in Lisbon.', '--name', 'meeting place')
     await place.run('hear', 'By the way, I moved to Lisbon.', '--session', 'a')
 
@@ -108,7 +128,7 @@ describe('what is told to a person', () => {
   })
 
   it('resume does not deny a pause that it leaves', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await place.run('pause', '--here')
 
     const { stdout, stderr } = await place.run('resume')
@@ -120,7 +140,7 @@ describe('what is told to a person', () => {
   })
 
   it('recall says how far the best turn is from being shown', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await place.run('hear', 'Remember that Ada Okafor signs off every release.', '--session', 'a', '--at', '2026-03-01')
 
     const { stdout } = await place.run('recall', 'Which release of the operating system is it?', '--near-misses')
@@ -131,7 +151,7 @@ describe('what is told to a person', () => {
   })
 
   it('recall explains a quote by the features behind its probability', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await place.run('hear', 'I rented a kayak near Voss in Norway.', '--session', 'a')
 
     const { stdout } = await place.run('recall', 'Where did I rent that kayak in Norway?', '--explain')
@@ -148,7 +168,7 @@ describe('what is told to a person', () => {
     [['benchmark', 'run', 'retrieval-precison'], 'Did you mean retrieval-precision?'],
     [['import', '.'], '`credence import chats`'],
   ])('%j is answered with %s', async (argv, hint) => {
-    using place = workplace()
+    using place = createSandbox()
 
     const { exitCode, stderr } = await place.run(...argv)
 

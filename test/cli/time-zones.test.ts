@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { endOf, workplace } from './workplace.ts'
+import { createSandbox, endOf } from './sandbox.ts'
 
 const zone = process.env.TZ
 afterEach(() => {
@@ -14,13 +14,13 @@ const question = 'Where is my kayak stored?'
 
 /** A memory with one turn, said at this time. */
 async function placeWith(at: string) {
-  const place = workplace()
+  const place = createSandbox()
   await place.run('hear', message, '--at', at, '--session', 'evening')
   return place
 }
 
-/** Every day that the commands show for the turn. */
-async function shownDays(place: ReturnType<typeof workplace>): Promise<readonly (string | undefined)[]> {
+/** All dates that the commands show for the turn. */
+async function shownDays(place: ReturnType<typeof createSandbox>): Promise<readonly (string | undefined)[]> {
   const [turn] = (await place.json('conversations', 'show', 'evening')).turns
   const commands = [
     ['recall', question],
@@ -81,7 +81,7 @@ describe('a turn', () => {
 
   it('keeps its offset in an export and an import, and the journal verifies', async () => {
     using place = await placeWith('2026-05-08T20:15:00-04:00')
-    using other = workplace()
+    using other = createSandbox()
     const file = join(other.work, 'turns.jsonl')
     const { stdout } = await place.run('export', '--turns')
     writeFileSync(file, stdout)
@@ -95,7 +95,7 @@ describe('a turn', () => {
   })
 
   it('keeps the offset of the file of another program', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const file = join(place.work, 'session.jsonl')
     const record = { type: 'user', sessionId: 'evening', timestamp: '2026-05-08T20:15:00-04:00' }
     writeFileSync(file, JSON.stringify({ ...record, uuid: 'm-1', message: { role: 'user', content: message } }))
@@ -114,7 +114,7 @@ describe.each([
 ])('a day alone in %s', (name, start, end) => {
   it('is from its first to its last moment there', async () => {
     process.env.TZ = name
-    using place = workplace()
+    using place = createSandbox()
     const beside = (time: string, ms: number) => new Date(Date.parse(time) + ms).toISOString()
     for (const at of [beside(start, -1), start, end, beside(end, 1)])
       await place.run('hear', `My kayak was there, I noted at ${at}.`, '--at', at, '--session', at)
@@ -138,7 +138,7 @@ describe.each([
 
 it('a belief that was remembered in the evening is of that day', async () => {
   process.env.TZ = 'America/Halifax'
-  using place = workplace()
+  using place = createSandbox()
   const file = join(place.work, 'beliefs.jsonl')
   const evening = '2026-05-09T00:15:00.000Z'
   const belief = { name: 'kayak', content: 'It is in the shed.', createdAt: evening, updatedAt: evening }
@@ -152,7 +152,7 @@ it('a belief that was remembered in the evening is of that day', async () => {
 })
 
 it('the statement of an evening has the dates of that evening', async () => {
-  using place = workplace()
+  using place = createSandbox()
   const said = 'Remember that the dentist comes tomorrow.'
   await place.run('hear', said, '--at', '2026-05-08T20:15:00-04:00', '--session', 'a')
   process.env.TZ = 'America/Halifax'
@@ -168,7 +168,7 @@ it('the statement of an evening has the dates of that evening', async () => {
 
 it('a benchmark is run in UTC, whatever the time zone is', async () => {
   process.env.TZ = 'Pacific/Auckland'
-  using place = workplace()
+  using place = createSandbox()
 
   await place.run('benchmark', 'run', 'unknown-pack')
 

@@ -1,10 +1,10 @@
 import { readdirSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { workplace } from './workplace.ts'
+import { createSandbox } from './sandbox.ts'
 
 describe('tour', () => {
   it('shows what it really did, in 80 columns, and leaves nothing behind', async () => {
-    using place = workplace()
+    using place = createSandbox()
 
     const { exitCode, stdout, stderr } = await place.run('tour')
 
@@ -17,7 +17,7 @@ describe('tour', () => {
   })
 
   it('is different beliefs every time, because nothing in it is prepared', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const ids = async () => [...new Set((await place.run('tour')).stdout.match(/b-[0-9a-z]{12}/g))]
 
     const first = await ids()
@@ -28,7 +28,7 @@ describe('tour', () => {
   })
 
   it('as a document recalls right for every message', async () => {
-    using place = workplace()
+    using place = createSandbox()
 
     const scenes: { steps: { command: string | null; result: { relevant?: { belief: { name: string } }[] } }[] }[] =
       await place.json('tour')

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { workplace } from './workplace.ts'
+import { createSandbox } from './sandbox.ts'
 
-type Place = ReturnType<typeof workplace>
+type Place = ReturnType<typeof createSandbox>
 
-/** Hears the texts in one conversation, a minute apart, and returns the ids of the turns. */
+/** Stores the texts as one conversation, a minute apart, and returns the ids of the turns. */
 async function heard(
   place: Place,
   session: string,
@@ -23,7 +23,7 @@ const question = 'Where did I rent that kayak in Norway?'
 
 describe('feedback', () => {
   it('is counted for beliefs and turns, listed, and shown by why', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const [id = ''] = await heard(place, 's1', kayak)
     await place.run('remember', 'Cotton, size M.', '--name', 't-shirt')
 
@@ -43,7 +43,7 @@ describe('feedback', () => {
 
 describe('show', () => {
   it('shows a turn with its whole text, its circumstances and the beliefs learned from it', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const [id = ''] = await heard(place, 's1', 'Remember that the API port is 8080.')
 
     const { stdout } = await place.run('show', id)
@@ -62,7 +62,7 @@ describe('show', () => {
   })
 
   it('says that a secret was masked, and that text was pasted', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const [id = ''] = await heard(place, 's1', {
       text: 'Why does this fail?\n```\nexport GITHUB_TOKEN=ghp_0123456789abcdefghijklmnopqrstuvwxyz\n```',
     })
@@ -76,7 +76,7 @@ describe('show', () => {
   })
 
   it('prefers a belief whose name begins like the id of a turn, and names both if there is neither', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await place.run('remember', 'Cotton, size M.', '--name', 't-shirt')
 
     const shirt = await place.json('show', 't-shirt')
@@ -94,7 +94,7 @@ describe('show', () => {
 
 describe('why', () => {
   it('gives probability, thresholds and words of a turn that is quoted, by the beginning of its id', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const [id = ''] = await heard(place, 's1', kayak)
 
     const { stdout } = await place.run('why', question, id.slice(0, 8))
@@ -109,7 +109,7 @@ describe('why', () => {
   })
 
   it('explains a turn that is not the best one: its own probability, and what it lacks', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const [, beside = '', , , other = ''] = await heard(place, 's1', kayak, 'ok', 'fine', 'so', 'well')
     const [weak = ''] = await heard(place, 's2', 'The rent of the flat is due on Monday.')
 
@@ -126,7 +126,7 @@ describe('why', () => {
   })
 
   it('judges a turn by the same probability and thresholds as recall, however much else was said', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const [id = ''] = await heard(place, 's1', kayak)
     await heard(
       place,
@@ -143,7 +143,7 @@ describe('why', () => {
   })
 
   it('names the reason if the words are not those of the person, or a belief has them', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const [answer = ''] = await heard(place, 's1', { text: kayak, role: 'assistant' })
     const [said = ''] = await heard(place, 's2', 'Remember that the kayak rental near Voss costs 40 euros.')
     await place.run('pin', (await place.json('show', said)).learned[0].id)
@@ -157,7 +157,7 @@ describe('why', () => {
   })
 
   it('says that the scope is the only reason', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const [id = ''] = await heard(place, 's1', { text: kayak, scope: 'project:trip' })
 
     const { stdout } = await place.run('why', question, id)
@@ -170,7 +170,7 @@ describe('why', () => {
 
 describe('conversations show', () => {
   it('shows the conversation around a turn, and marks it', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const ids = await heard(place, 's1', ...Array.from({ length: 30 }, (_, number) => `Turn number ${number}.`))
     const id = ids[15] as string
 
@@ -190,7 +190,7 @@ describe('a turn of the role user that an agent stored', () => {
     ['without a speaker', {}, 'reported by'],
     ['with a speaker', { speaker: 'you' }, 'you (reported by'],
   ])('is shown as a report of the agent (%s)', async (_, more, label) => {
-    using place = workplace()
+    using place = createSandbox()
     const turn = JSON.stringify({ session: 's1', text: 'I rented a kayak near Voss.', ...more })
     await place.runWith({ stdin: turn }, 'hear', '-', '--as', 'agent:codex')
     const { turns } = await place.json('conversations', 'show', 's1')

@@ -2,9 +2,9 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
-import { endOf, workplace } from './workplace.ts'
+import { createSandbox, endOf } from './sandbox.ts'
 
-type Place = ReturnType<typeof workplace>
+type Place = ReturnType<typeof createSandbox>
 
 const lines = (...turns: readonly unknown[]): string =>
   turns.map((turn) => (typeof turn === 'string' ? turn : JSON.stringify(turn))).join('\n')
@@ -20,7 +20,7 @@ const textsIn = async (place: Place, session: string): Promise<readonly string[]
 
 describe('hear', () => {
   it('keeps a turn, says where, and learns what it asks to be remembered', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const said = ['hear', 'Remember that the API port is 8080.', '--session', 's1', '--at', '2026-05-03T10:00:00Z']
 
     const first = await place.run(...said)
@@ -38,7 +38,7 @@ describe('hear', () => {
     ['off the record', 'Off the record: I resign in May.', 0, 'Not stored, because it asks not to be'],
     ['too long', 'x'.repeat(200_001), 3, 'The turn has 200001 characters; at most 200000 are kept.'],
   ])('says why it does not keep what is %s', async (_what, text, exitCode, reason) => {
-    using place = workplace()
+    using place = createSandbox()
 
     const ending = await place.run('hear', text)
 
@@ -48,7 +48,7 @@ describe('hear', () => {
   })
 
   it('keeps the turns of JSON Lines, reports wrong lines with their numbers, and ends with 3', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const stdin = lines(
       '\ufeff{"text": "first"}',
       '',
@@ -82,7 +82,7 @@ describe('hear', () => {
   })
 
   it('keeps what a person says while the memory is paused and says so, and nothing of what others pass on', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await place.json('pause')
 
     const person = await place.run('hear', 'By hand.', '--session', 's1')
@@ -104,7 +104,7 @@ describe('import chats', () => {
   )
 
   it('keeps turns, lists statements for review, and run twice doubles nothing', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const path = file(place, chats)
 
     const first = await place.json('import', 'chats', path)
@@ -118,7 +118,7 @@ describe('import chats', () => {
   })
 
   it('with --dry-run says what would be kept, and makes nothing', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const path = file(place, chats)
 
     const { stdout } = await place.run('import', 'chats', path, '--dry-run')
@@ -128,7 +128,7 @@ describe('import chats', () => {
   })
 
   it('skips and reports what cannot be read, with file and line number', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const path = file(
       place,
       Buffer.concat([Buffer.from('{"text": "caf\xe9"}\n', 'latin1'), Buffer.from(`${chats}\n{"te`)]),
@@ -143,7 +143,7 @@ describe('import chats', () => {
   })
 
   it('refuses a file that is not there and another format, and says when there is nothing in a file or directory', async () => {
-    using place = workplace()
+    using place = createSandbox()
 
     const missing = await place.run('import', 'chats', join(place.work, 'nothing.jsonl'))
     const directory = await place.run('import', 'chats', place.work)
@@ -160,7 +160,7 @@ describe('import chats', () => {
   })
 
   it('shows how far it is at a terminal; the time left only when it takes seconds', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const path = file(place, chats)
 
     const { stderr } = await place.runWith({ columns: 80 }, 'import', 'chats', path)
@@ -169,7 +169,7 @@ describe('import chats', () => {
   })
 
   it('stops at an interrupt, keeps what was done, and goes on when it is run again', { timeout: 60_000 }, async () => {
-    using place = workplace()
+    using place = createSandbox()
     const count = 20_000
     const turn = (number: number) => ({
       session: 's1',
@@ -214,7 +214,7 @@ describe('export --turns', () => {
     })
     await fc.assert(
       fc.asyncProperty(fc.uniqueArray(turn, { maxLength: 8, selector: ({ text }) => text }), async (turns) => {
-        using place = workplace()
+        using place = createSandbox()
         await place.runWith({ stdin: lines(...turns) }, 'hear', '-')
 
         const exported = await place.run('export', '--turns')
@@ -229,7 +229,7 @@ describe('export --turns', () => {
   })
 
   it('keeps message ids, leaves out other scopes, and is one array with --json', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await place.json('hear', 'In a.', '--scope', 'project:a', '--message-id', 'm-1', '--session', 's1')
     await place.json('hear', 'In b.', '--scope', 'project:b', '--session', 's1')
 
@@ -253,7 +253,7 @@ describe('conversations', () => {
   }
 
   it('are listed with their day, the last one first', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await filled(place)
 
     const { stdout } = await place.run('conversations')
@@ -275,7 +275,7 @@ describe('conversations', () => {
   })
 
   it('say what to do when there are none', async () => {
-    using place = workplace()
+    using place = createSandbox()
 
     const empty = await place.run('conversations')
     await filled(place)
@@ -286,7 +286,7 @@ describe('conversations', () => {
   })
 
   it('are shown by the beginning of their id, when only one has it', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await filled(place)
 
     const shown = await place.run('conversations', 'show', 'abc')
@@ -302,7 +302,7 @@ describe('conversations', () => {
   })
 
   it('are shown around one turn', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const turns = Array.from({ length: 40 }, (_, number) => ({
       text: `turn ${number}`,
       session: 's1',
@@ -322,7 +322,7 @@ describe('conversations', () => {
 
 describe('why', () => {
   it('says of a turn whether it is shown for a message, and what it shares with it', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await place.run('hear', 'I rented a kayak near Voss in Norway.', '--session', 's1')
     const [turn] = (await place.json('conversations', 'show', 's1')).turns
 
@@ -351,7 +351,7 @@ describe('forget', () => {
     (await place.json('export', '--turns')).map(({ text }: { text: string }) => text)
 
   it('removes turns and beliefs that contain words, after showing them', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await filled(place)
 
     const preview = await place.run('forget', '--containing', 'Elm Street', '--dry-run')
@@ -369,7 +369,7 @@ describe('forget', () => {
   })
 
   it('removes one turn, one conversation or a time, and says which beliefs stay', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await filled(place)
     const [turn] = (await place.json('conversations', 'show', 's1')).turns
 
@@ -387,7 +387,7 @@ describe('forget', () => {
   })
 
   it('asks at a terminal, and forgets nothing unless the answer is yes', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await filled(place)
 
     const no = await place.runWith({ columns: 80, stdin: 'n\n' }, 'forget', '--containing', 'Elm Street')
@@ -401,7 +401,7 @@ describe('forget', () => {
   })
 
   it('removes what hooks have passed on and nobody has heard yet', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const payload = (prompt: string) => JSON.stringify({ session_id: 's1', cwd: place.work, prompt })
     for (const prompt of ['I live at 12 Elm Street.', 'Is it raining?'])
       await place.runWith({ stdin: payload(prompt) }, 'hook', 'prompt-submit')
@@ -420,7 +420,7 @@ describe('forget', () => {
     [['--since', 'soon'], '--since: "soon" is not a date.'],
     [['--session', 's1'], 'there is no terminal to ask for confirmation.'],
   ])('refuses %j', async (argv, message) => {
-    using place = workplace()
+    using place = createSandbox()
 
     const { exitCode, stderr } = await place.run('forget', ...argv)
 
@@ -431,7 +431,7 @@ describe('forget', () => {
 
 describe('vectors', () => {
   it('are computed on demand, order a search, and can be switched off', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await place.run('hear', 'My doctor said the blood test is fine.', '--session', 's1')
 
     const { dir, meaning } = await place.json('status')
@@ -450,7 +450,7 @@ describe('vectors', () => {
 
 describe('pause, resume and status', () => {
   it('say what holds, until when and where', async () => {
-    using place = workplace()
+    using place = createSandbox()
     mkdirSync(join(place.work, 'secret'))
     const secret = join(place.work, 'secret')
 
@@ -483,7 +483,7 @@ describe('pause, resume and status', () => {
     [['--for', '0h'], '--for: "0h" is not a duration.'],
     [['--here', '--in', 'x'], '--in and --here exclude each other.'],
   ])('refuse %j', async (argv, message) => {
-    using place = workplace()
+    using place = createSandbox()
 
     const { exitCode, stderr } = await place.run('pause', ...argv)
 
@@ -492,7 +492,7 @@ describe('pause, resume and status', () => {
   })
 
   it('count what the memory holds, what waits for a person, and name the last hook', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const nothing = await place.json('status')
     await place.json('hear', 'Remember that the API port is 8080.', '--session', 's1')
     await place.json('hear', 'I prefer tea.', '--session', 's2')
@@ -526,7 +526,7 @@ describe('what is kept', () => {
   it.each(['claude-code', 'codex', 'cursor', 'vscode', 'openclaw', 'claude-desktop'])(
     'is said, with where and how to stop it, by connect %s',
     async (host) => {
-      using place = workplace()
+      using place = createSandbox()
       const dir = join(place.home, '.local', 'share', 'credence')
 
       const printed = await place.run('connect', host, '--dry-run')
@@ -542,7 +542,7 @@ describe('what is kept', () => {
   )
 
   it('is forgotten by the server when it is older than keepTurnsDays', { timeout: 60_000 }, async () => {
-    using place = workplace()
+    using place = createSandbox()
     await place.json('hear', 'Long ago.', '--at', '2020-01-01', '--session', 's1')
     await place.json('hear', 'Just now.', '--session', 's1')
 

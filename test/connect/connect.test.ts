@@ -4,9 +4,9 @@ import { parse } from 'jsonc-parser'
 import { parse as parseToml } from 'smol-toml'
 import { describe, expect, it } from 'vitest'
 import { type ConnectHost, connectHosts } from '../../src/cli/connect/hosts.ts'
-import { bin, workplace } from '../cli/workplace.ts'
+import { bin, createSandbox } from '../cli/sandbox.ts'
 
-type Place = ReturnType<typeof workplace>
+type Place = ReturnType<typeof createSandbox>
 
 /** Every file of every host, below the home. */
 const userFiles: Readonly<Record<ConnectHost, readonly string[]>> = {
@@ -32,7 +32,7 @@ const textOf = (file: string): string | null => (existsSync(file) ? readFileSync
 const parseJson = (text: string): any => parse(text.replace(/^\ufeff/, ''))
 const jsonAt = (file: string) => parseJson(readFileSync(file, 'utf8'))
 
-/** Files as people have them: comments, tabs, no last newline, other servers and hooks. */
+/** Realistic files: comments, tabs, no final newline, other servers and hooks. */
 const written: Readonly<Record<string, string>> = {
   '.claude.json': '{"numStartups": 7, "mcpServers": {"other": {"command": "x"}}}',
   '.claude/settings.json':
@@ -54,7 +54,7 @@ describe.each(connectHosts)('connecting %s', (host) => {
   it.each(['without', 'with'])(
     '%s files of before writes, stays the same when repeated, and goes back to the byte',
     async (had) => {
-      using place = workplace()
+      using place = createSandbox()
       const files = userFiles[host].map((file) => join(place.home, file))
       if (had === 'with') for (const file of userFiles[host]) put(join(place.home, file), written[file] ?? '')
       const before = files.map(textOf)
@@ -78,7 +78,7 @@ describe.each(connectHosts)('connecting %s', (host) => {
   )
 
   it('leaves the mark that some editors put at the start of a file where it is', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const files = userFiles[host].map((file) => join(place.home, file))
     for (const file of userFiles[host]) put(join(place.home, file), `\ufeff${written[file]}`)
 
@@ -92,14 +92,14 @@ describe.each(connectHosts)('connecting %s', (host) => {
   })
 
   it('takes out only its own when somebody else has written there since', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const files = userFiles[host].map((file) => join(place.home, file))
     for (const file of userFiles[host]) put(join(place.home, file), written[file] ?? '')
     const values = files.map((file) => (file.endsWith('.toml') ? parseToml(textOf(file) ?? '') : jsonAt(file)))
     await run(place, host, '--yes')
     for (const file of files) {
       const text = readFileSync(file, 'utf8')
-      // Programs that read strict JSON write it too.
+      // Programs that read strict JSON also write it.
       const isStrict = /\.claude|\.codex|Claude/.test(file)
       const later = isStrict ? text.replace('{', '{"later": 1,') : `// later\n${text}`
       writeFileSync(file, file.endsWith('.toml') ? `# later\n${text}` : later)
@@ -119,7 +119,7 @@ describe.each(connectHosts)('connecting %s', (host) => {
   })
 
   it('only prints with --dry-run, and writes nothing without an answer', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const files = userFiles[host].map((file) => join(place.home, file))
 
     const printed = await run(place, host, '--dry-run')
@@ -136,7 +136,7 @@ describe.each(connectHosts)('connecting %s', (host) => {
 
 describe('what is written', () => {
   it('starts this installation by full paths, for a user', async () => {
-    using place = workplace()
+    using place = createSandbox()
 
     await run(place, 'claude-code', '--yes', '--dir', 'my memory', '--scope', 'domain:code')
 
@@ -154,7 +154,7 @@ describe('what is written', () => {
   })
 
   it('starts it by name for a project, where the name is known', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const path = join(place.path, 'bin')
     put(join(path, 'credence'), '')
     const env = { PATH: path }
@@ -172,7 +172,7 @@ describe('what is written', () => {
     ['darwin', 'claude-desktop', 'Library/Application Support/Claude/claude_desktop_config.json'],
     ['linux', 'claude-desktop', '.config/Claude/claude_desktop_config.json'],
   ] as const)('lies where %s keeps it for %s', async (platform, host, file) => {
-    using place = workplace()
+    using place = createSandbox()
 
     const { stdout } = await place.runWith({ platform }, 'connect', host, '--dry-run', '--json')
 
@@ -180,7 +180,7 @@ describe('what is written', () => {
   })
 
   it('follows the directories that hosts are told to use', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const env = { CODEX_HOME: join(place.path, 'codex'), CLAUDE_CONFIG_DIR: join(place.path, 'claude') }
 
     await place.runWith({ env }, 'connect', 'codex', '--yes')
@@ -192,7 +192,7 @@ describe('what is written', () => {
   })
 
   it('replaces entries of an earlier time instead of adding to them', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await run(place, 'claude-code', '--yes')
 
     await run(place, 'claude-code', '--yes', '--scope', 'domain:code')
@@ -205,7 +205,7 @@ describe('what is written', () => {
   })
 
   it('leaves the commands of others alone that share a group of hooks with its own', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const file = join(place.home, '.claude', 'settings.json')
     const [mine, old] = ['notify', 'credence hook stop --host claude-code'].map((command) => ({
       type: 'command',
@@ -233,7 +233,7 @@ describe('what is written', () => {
   })
 
   it('keeps the mode of a file, and a link a link', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const real = join(place.path, 'dotfiles', 'mcp.json')
     put(real, '{}\n')
     mkdirSync(join(place.home, '.cursor'))
@@ -247,7 +247,7 @@ describe('what is written', () => {
   })
 
   it('writes through a link whose file does not exist yet, and removes only that file', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const link = join(place.home, '.claude.json')
     const real = join(place.path, 'dotfiles', 'claude.json')
     symlinkSync(real, link)
@@ -264,9 +264,9 @@ describe('what is written', () => {
 
 describe('connecting', () => {
   it('writes all files of a program or none', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const servers = join(place.home, '.claude.json')
-    // Its settings cannot be written.
+    // Makes the settings file unwritable.
     put(join(place.home, '.claude'), '')
 
     const fresh = await run(place, 'claude-code', '--yes')
@@ -284,7 +284,7 @@ describe('connecting', () => {
   })
 
   it('says why a file cannot be read', async () => {
-    using place = workplace()
+    using place = createSandbox()
     mkdirSync(join(place.home, '.claude.json'))
 
     const { exitCode, stderr } = await run(place, 'claude-code', '--yes')
@@ -294,7 +294,7 @@ describe('connecting', () => {
   })
 
   it('says at a terminal what it waits for while the program checks the connection', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const programs = join(place.path, 'bin')
     mkdirSync(programs)
     writeFileSync(join(programs, 'claude'), "#!/bin/sh\necho 'credence: - ✔ Connected'\n", { mode: 0o755 })
@@ -324,7 +324,7 @@ describe('connecting', () => {
   ] as const)(
     'leaves what it cannot edit for sure alone, and says what to write: %s %s %s',
     async (host, file, text) => {
-      using place = workplace()
+      using place = createSandbox()
       put(join(place.home, file), text)
 
       const { exitCode, stderr } = await run(place, host, '--yes')
@@ -344,7 +344,7 @@ describe('connecting', () => {
     [[], '<host> is missing'],
     [['codex', '--user', '--project'], 'exclude each other'],
   ] as const)('%j is refused', async (argv, message) => {
-    using place = workplace()
+    using place = createSandbox()
 
     const { exitCode, stderr } = await run(place, ...argv)
 
@@ -353,7 +353,7 @@ describe('connecting', () => {
   })
 
   it('says which level a host does not have', async () => {
-    using place = workplace()
+    using place = createSandbox()
 
     const { exitCode, stderr } = await run(place, 'claude-desktop', '--project', '--yes')
 
@@ -362,7 +362,7 @@ describe('connecting', () => {
   })
 
   it('asks at a terminal, with the difference, and writes after a yes', async () => {
-    using place = workplace()
+    using place = createSandbox()
 
     const asked = await place.runWith({ platform: 'linux', columns: 100, stdin: 'y\n' }, 'connect', 'vscode')
 
@@ -395,7 +395,7 @@ describe('hooks of a host that can call a tool of the running server', () => {
   ]
 
   it('call it, replace the commands of an earlier connect, and are removed', async () => {
-    using place = workplace()
+    using place = createSandbox()
 
     const old = await hooksAfter(place, '2.1.117')
     const updated = await hooksAfter(place, '2.1.118')
@@ -409,7 +409,7 @@ describe('hooks of a host that can call a tool of the running server', () => {
   })
 
   it('stay commands for a project, whose server may wait for approval', async () => {
-    using place = workplace()
+    using place = createSandbox()
 
     expect(await hooksAfter(place, '3.0.0', '--project')).toEqual(commands)
     expect(await hooksAfter(place, '3.0.0')).toEqual(tools)

@@ -8,7 +8,7 @@ import { commandTable } from '../../src/cli/command-table.ts'
 import { hookEventNamed } from '../../src/cli/hooks/host-protocol.ts'
 import { tools } from '../../src/mcp/memory-mcp.ts'
 import { openMemory } from '../../src/open-memory.ts'
-import { bin, workplace } from '../cli/workplace.ts'
+import { bin, createSandbox } from '../cli/sandbox.ts'
 import { temporaryDirectory } from '../temporary-directory.ts'
 import {
   claudeHooks,
@@ -32,7 +32,7 @@ const read = (path: string): string => readFileSync(join(root, path), 'utf8')
 const json = (path: string) => JSON.parse(read(path))
 const { version, mcpName, files } = json('package.json')
 
-/** Every command in a document, wherever it stands. */
+/** Every command in a document, in blocks and in sentences. */
 function commandsIn(value: unknown): readonly string[] {
   if (value === null || typeof value !== 'object') return []
   return Object.entries(value).flatMap(([key, inner]) => [
@@ -52,7 +52,7 @@ describe('the folders for other programs', () => {
 
     expect(files).toContain('integrations')
     expect(manifests.map((path) => [path, json(path).version])).toEqual(manifests.map((path) => [path, version]))
-    // OpenClaw loads a copy of the package alone, so it may need nothing that lies outside of it.
+    // OpenClaw loads a copy of the package, so the package must not import anything outside itself.
     expect(json('integrations/openclaw/package.json').dependencies).toBeUndefined()
     const imported = [...read('integrations/openclaw/index.js').matchAll(/(?:from|import\()\s*'([^']+)'/g)]
     expect(imported.map(([, name]) => name).filter((name) => !name?.startsWith('node:'))).toEqual([])
@@ -135,7 +135,7 @@ describe('what connecting writes', () => {
     ['vscode', '.config/Code/User/mcp.json', vscodeServers],
     ['claude-desktop', '.config/Claude/claude_desktop_config.json', mcpServers],
   ] as const)('for %s into %s is in the form that it publishes', async (host, file, schema) => {
-    using place = workplace()
+    using place = createSandbox()
 
     await place.runWith({ platform: 'linux' }, 'connect', host, '--yes')
 
@@ -144,7 +144,7 @@ describe('what connecting writes', () => {
   })
 
   it('for Claude Code into its settings is in the form that it publishes', async () => {
-    using place = workplace()
+    using place = createSandbox()
 
     await place.runWith({ platform: 'linux' }, 'connect', 'claude-code', '--yes')
 
@@ -156,7 +156,7 @@ describe('what connecting writes', () => {
 type Execute = (id: string, given: unknown) => Promise<{ content: readonly unknown[]; details: unknown }>
 type PromptHook = (event: { prompt?: unknown }) => Promise<{ prependContext: string } | undefined>
 
-/** Loads the plugin as OpenClaw does, and keeps what it registers. */
+/** Loads the plugin as OpenClaw does, and records the tools and hooks that it registers. */
 async function registered(pluginConfig: object) {
   const { default: plugin } = await import(join(root, 'integrations/openclaw/index.js'))
   const found = new Map<string, { parameters: { properties: object }; execute: Execute }>()

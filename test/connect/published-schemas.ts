@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** The formats of other programs, restated from what they publish. */
+/** The formats of other programs, restated from their documentation. */
 
 const version = z.string().regex(/^\d+\.\d+\.\d+$/)
 const commandHook = z.strictObject({
@@ -107,7 +107,7 @@ export const openclawPackage = z.looseObject({
   }),
 })
 
-/** openclaw/openclaw, extensions/memory-core/src/tools.ts and tools.shared.ts: what its own memory tools answer. */
+/** openclaw/openclaw, extensions/memory-core/src/tools.ts and tools.shared.ts: the answers of its own memory tools. */
 export const openclawSearchResult = z.union([
   z.looseObject({
     results: z.array(

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readingTools } from '../../src/cli/connect/hosts.ts'
 import { tools } from '../../src/mcp/memory-mcp.ts'
-import { workplace } from '../cli/workplace.ts'
+import { createSandbox } from '../cli/sandbox.ts'
 
-type Place = ReturnType<typeof workplace>
+type Place = ReturnType<typeof createSandbox>
 
 const statusOf = async (place: Place, host: string) => {
   const { hosts } = await place.json('connect', '--status')
@@ -14,7 +14,7 @@ const statusOf = async (place: Place, host: string) => {
 
 describe('connect --status', () => {
   it('says of every host whether it is connected, and at which level', async () => {
-    using place = workplace()
+    using place = createSandbox()
 
     const before = await place.json('connect', '--status')
     await place.json('connect', 'codex', '--yes')
@@ -31,7 +31,7 @@ describe('connect --status', () => {
   })
 
   it('shows one host alone, what is connected in part, and a file that cannot be read', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await place.json('connect', 'codex', '--yes')
     writeFileSync(join(place.home, '.codex', 'hooks.json'), '{}')
     mkdirSync(join(place.home, '.gemini'))
@@ -46,7 +46,7 @@ describe('connect --status', () => {
   })
 
   it('shows when a host last ran a hook', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const stdin = JSON.stringify({ cwd: place.work, session_id: 's', prompt: 'Hello there.' })
 
     await place.runWith({ stdin, startedAt: performance.now() + 60_000 }, 'hook', 'UserPromptSubmit', '--host', 'codex')
@@ -62,7 +62,7 @@ describe('connect --status', () => {
     ['no host and an unknown event', ['nonsense']],
     ['an unknown event', ['nonsense', '--host', 'claude-code']],
   ])('does not take a hook with %s for one that a host ran', async (_, argv) => {
-    using place = workplace()
+    using place = createSandbox()
     const stdin = JSON.stringify({ cwd: place.work, session_id: 's', prompt: 'Hello there.' })
 
     await place.runWith({ stdin, startedAt: performance.now() + 60_000 }, 'hook', ...argv)
@@ -73,7 +73,7 @@ describe('connect --status', () => {
 
 describe('the connection of Claude Code', () => {
   it('allows the reading tools only when asked to, and takes back only what it allowed', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const file = join(place.home, '.claude', 'settings.json')
     mkdirSync(join(place.home, '.claude'))
     const before = '{\n  "permissions": { "allow": ["Bash(ls)", "mcp__credence__memory_get"] }\n}\n'
@@ -96,7 +96,7 @@ describe('the connection of Claude Code', () => {
   })
 
   it('asks at a terminal whether reading is allowed', async () => {
-    using place = workplace()
+    using place = createSandbox()
 
     const { stderr } = await place.runWith({ columns: 100, stdin: 'y\ny\n' }, 'connect', 'claude-code')
 
@@ -105,7 +105,7 @@ describe('the connection of Claude Code', () => {
   })
 
   it('leaves no empty directory behind', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await place.json('connect', 'claude-code', '--project', '--yes')
     const between = existsSync(join(place.work, '.claude'))
 
@@ -117,7 +117,7 @@ describe('the connection of Claude Code', () => {
   })
 
   it('keeps a directory in which something else lies now', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await place.json('connect', 'claude-code', '--project', '--yes')
     writeFileSync(join(place.work, '.claude', 'CLAUDE.md'), 'mine')
 
@@ -127,7 +127,7 @@ describe('the connection of Claude Code', () => {
   })
 
   it('counts prompts, and keeps the last lines and the last failure of hooks', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await place.json('remember', 'Our staging port is 5433.', '--name', 'staging port')
     const hook = (stdin: string, event = 'prompt-submit', ago = 0) =>
       place.runWith({ stdin, startedAt: performance.now() - ago }, 'hook', event, '--host', 'codex')
@@ -154,7 +154,7 @@ describe('the connection of Claude Code', () => {
   })
 
   it('warns at the start of a session when a hook has failed for a day, until it works again', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const host = join(place.home, '.local', 'state', 'credence', 'hosts', 'codex.hook.json')
     const hook = (event: string, stdin: object | string) =>
       place.runWith(

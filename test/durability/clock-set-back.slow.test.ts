@@ -17,7 +17,7 @@ const standpoint = {
 const names = ['harbour', 'lighthouse', 'anchor'] as const
 const name = fc.constantFrom(...names)
 const content = fc.constantFrom('Painted red.', 'Painted green.', 'Closed on Mondays.')
-/** Few keys, so that many requests are sent again, some of them with another content. */
+/** Few keys, so that many requests are repeated, some with different content. */
 const key = fc.constantFrom('k1', 'k2', 'k3', 'k4')
 const operation = fc.oneof(
   fc.record({ kind: fc.constant('remember'), name, content, key }),
@@ -31,7 +31,7 @@ type Operation = typeof operation extends fc.Arbitrary<infer Value> ? Value : ne
 
 function carryOut(memory: Memory, one: Operation): Promise<object> {
   if (!('name' in one)) return memory.undo()
-  // A key belongs to one kind of request, as it does in a program that sends a request again.
+  // A key belongs to one kind of request, as in a program that retries.
   const options = { key: `${one.kind}-${one.key}` }
   if ('content' in one && one.kind === 'remember')
     return memory.remember({ name: one.name, content: one.content, ...options })
@@ -41,7 +41,7 @@ function carryOut(memory: Memory, one: Operation): Promise<object> {
   return memory.hear({ text: `Look at the ${one.name}.`, role: 'user', session: 's', messageId: one.key })
 }
 
-/** What a script leads to, but for the times: the answer to each operation, the journal, every belief, and recall. */
+/** The result of a script, without times: the answer to each operation, the journal, every belief, and recall. */
 async function played(script: readonly Operation[], jumps: readonly number[]) {
   using directory = temporaryDirectory()
   const file = join(directory.path, 'credence.db')
@@ -115,7 +115,7 @@ it('a clock that is set back by an hour or a year changes nothing but the times'
     sums.wentBack += jumping.isBack ? 1 : 0
   })
   await fc.assert(law, { numRuns: count(300) })
-  // Else nothing was tested: times in the journal must really run backwards.
+  // Guards the test itself: times in the journal must really run backwards.
   expect(sums.wentBack).toBeGreaterThan(sums.scripts / 2)
   console.log(`Clock set back, seed ${seed}: ${JSON.stringify(sums)}.`)
 })

@@ -9,7 +9,7 @@ import { WriterProcess } from './writer-process.ts'
 
 const processes = 8
 const writes = count(500)
-/** More processes, with as many writes together; each needs some 100 MB. */
+/** More processes with the same total of writes; each needs some 100 MB. */
 const crowds: readonly (readonly [crowd: number, each: number])[] = [
   [16, count(250)],
   ...(count(10) === 10
@@ -20,7 +20,7 @@ const crowds: readonly (readonly [crowd: number, each: number])[] = [
     : []),
 ]
 
-/** Opens one store from many processes at once, and has them all write at the same time. */
+/** Opens one store from many processes that all write at the same time. */
 async function allAtOnce(
   file: string,
   options: (number: number) => Partial<WriterOptions> = () => ({}),
@@ -36,7 +36,7 @@ async function allAtOnce(
   return writers
 }
 
-/** Asserts that every write was accepted, and that the store holds each of `count` beliefs once. */
+/** Asserts that every write was accepted, and that the store contains each of `count` beliefs once. */
 async function expectAllWritten(file: string, writers: readonly WriterProcess[], count: number): Promise<void> {
   expect(writers.flatMap(({ refusals }) => refusals)).toEqual([])
   const acknowledged = writers.flatMap((writer) => writer.acknowledged)
@@ -45,7 +45,7 @@ async function expectAllWritten(file: string, writers: readonly WriterProcess[],
   const store = openStore(file)
   expect((await store.list({ user: 'ada' }, { limit: 1, offset: 0 })).total).toBe(count)
   expect((await store.listTurns({ user: 'ada' }, { limit: 1, offset: 0 })).total).toBe(count)
-  // A forget leaves its last clean-up for later when other processes are busy.
+  // A forget postpones its last clean-up if other processes are busy.
   await store.scrub()
   await store.close()
   expect(await complaintsOf(file)).toEqual([])
@@ -98,7 +98,7 @@ describe(`${processes} processes that write ${writes} beliefs each at once`, () 
   it('are refused when they do not wait for each other', { timeout: 120_000 }, async () => {
     using directory = temporaryDirectory()
     const file = join(directory.path, 'credence.db')
-    // Created beforehand, so that only the writes do not wait.
+    // Created beforehand, so that the writes alone run concurrently.
     await openStore(file).close()
 
     const writers = await allAtOnce(file, () => ({ busyTimeoutMs: 0 }))

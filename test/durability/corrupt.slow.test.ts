@@ -31,7 +31,7 @@ const beliefs: readonly Belief[] = Array.from({ length: 60 }, (_, index) =>
   }),
 )
 
-/** A closed store in one file, with nothing left in a log. */
+/** A closed store in one file, with an empty log. */
 async function wholeStore(file: string): Promise<void> {
   const store = openStore(file)
   await store.commit(commitOf(beliefs.map((belief) => present({ ...belief, content: 'Draft.' }))))
@@ -98,7 +98,7 @@ describe('a file that is no store', () => {
     for (let variant = 0; variant < count(500); variant += 1) {
       const page = Math.floor(random() * pages)
       const cut = variant % 2 === 0
-      // Cut at the edge of a page or within it, or one page overwritten with zeros or with another one.
+      // Truncated at a page boundary or within a page, or one page overwritten with zeros or with another page.
       const other = Math.floor(random() * pages) * pageSize
       const damaged = Buffer.from(
         cut ? whole.subarray(0, page * pageSize + (variant % 4 === 0 ? 0 : Math.floor(random() * pageSize))) : whole,
@@ -107,7 +107,7 @@ describe('a file that is no store', () => {
       if (!cut && variant % 4 === 3) whole.copy(damaged, page * pageSize, other, other + pageSize)
       for (const suffix of ['-wal', '-shm']) rmSync(file + suffix, { force: true })
       writeFileSync(file, damaged, { mode: 0o600 })
-      // A file of no bytes is a new store.
+      // An empty file counts as a new store.
       if (damaged.length === 0) continue
       const outcome = await readEverything(file)
       outcomes[outcome] += 1
@@ -153,7 +153,7 @@ describe('a file that is no store', () => {
       return complaints
     })().catch((error: unknown) => error)
 
-    // Refused; or read as a beginning of what was committed; or reported, since its journal is not the one that was anchored.
+    // Refused; or read as a prefix of the committed journal; or reported, because its journal differs from the anchored one.
     const isOwn = names.every((name) => name.startsWith('Name 0 '))
     if (problem instanceof Error) expect(problem).toBeInstanceOf(MemoryError)
     else if (!isOwn) expect(problem).toContainEqual(expect.objectContaining({ check: 'journal', ok: false }))
@@ -199,7 +199,7 @@ describe('a file that is no store', () => {
   })
 })
 
-/** Copies the files of a store that is open here. Another process does it: reading them here would drop the locks. */
+/** Copies the files of a store that is open in this process. A child process does it, because reading them here would drop the locks. */
 function copyOpenStore(file: string): void {
   for (const suffix of ['', '-wal']) expect(spawnSync('cp', [file + suffix, `${file}.copy${suffix}`]).status).toBe(0)
 }
@@ -226,7 +226,7 @@ describe('a flipped bit', () => {
     const counts = { read: 0, refused: 0, detected: 0, unguarded: 0 }
 
     for (let flip = 0; flip < flips; flip += 1) {
-      // Every other one where the texts are, the rest anywhere.
+      // Every other one within the texts, the rest anywhere.
       const page = ofBeliefs[Math.floor(random() * ofBeliefs.length)] ?? 1
       const offset =
         flip % 2 === 0 ? (page - 1) * 4096 + Math.floor(random() * 4096) : Math.floor(random() * bytes.length)
@@ -237,7 +237,7 @@ describe('a flipped bit', () => {
       counts[await readEverything(copy)] += 1
     }
 
-    // Had nobody compared checksums, other texts would have been taken for what was written.
+    // Without the check of hashes, changed texts would have been read as the written ones.
     expect(counts.unguarded).toBeGreaterThan(0)
     expect(counts.refused + counts.detected).toBeGreaterThanOrEqual(counts.unguarded)
     expect(counts.read + counts.refused + counts.detected).toBe(flips)
@@ -245,8 +245,8 @@ describe('a flipped bit', () => {
 })
 
 /**
- * `read`: every belief and its history came back as written. `refused`: some were refused. `detected`: something was not
- * found, and the check of the store says so. Anything else is the failure this test looks for.
+ * `read`: every belief and its history were read as written. `refused`: some reads were refused. `detected`: something was missing, and
+ * `verify` reports it. Anything else is the failure that this test looks for.
  */
 async function readEverything(file: string): Promise<'read' | 'refused' | 'detected'> {
   let outcome: 'read' | 'refused' | 'detected' = 'read'
@@ -283,7 +283,7 @@ async function refusedOr<Answer>(ask: () => Promise<Answer>): Promise<Answer | '
 const newestBodies = `SELECT body FROM changes AS one WHERE body IS NOT NULL
   AND event = (SELECT max(event) FROM changes WHERE belief_id = one.belief_id)`
 
-/** What someone would read who trusts the rows as they are. */
+/** The texts as a reader without checks would see them. */
 function hasChangedText(file: string): boolean {
   const originals = new Map(beliefs.map((belief) => [belief.id, writeBody(next(belief, {}))]))
   const db = new DatabaseSync(file, { readOnly: true })

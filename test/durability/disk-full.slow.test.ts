@@ -9,7 +9,7 @@ import { WriterProcess } from './writer-process.ts'
 
 const workload = { prefix: 'w', count: 600, contentLength: 3000, maxRefusals: 5 }
 
-/** Sizes of the disk, and what fills it; a full run tries each with each. */
+/** Sizes of the disk, and the work that fills it; a full run tries every combination. */
 const sizes = ['3m', '5m', '8m']
 const workloads: readonly (readonly [name: string, options: Partial<WriterOptions>])[] = [
   ['long beliefs', {}],
@@ -56,7 +56,7 @@ describe('a full disk', () => {
         expect(await lostOrDoubled(file, writer.acknowledged)).toEqual([])
         await expectWritable(file)
         const store = openStore(file)
-        // A forget has left its last clean-up for a time when there is room.
+        // A forget has postponed its last clean-up until there is space.
         await store.scrub()
         await store.close()
         expect(await complaintsOf(file)).toEqual([])
@@ -71,7 +71,7 @@ describe('a full disk', () => {
     using directory = temporaryDirectory()
     const file = join(directory.path, 'credence.db')
 
-    // Without the trap the system ends the process instead of refusing the write.
+    // Without the trap, the system would end the process instead of failing the write.
     const limited = ['sh', '-c', 'trap "" XFSZ; exec prlimit --fsize=2000000 "$@"', 'limited']
     const writer = new WriterProcess({ file, ...workload }, limited)
     const report = await writer.finished()

@@ -14,7 +14,7 @@ export function temporaryDirectory(): Disposable & { readonly path: string } {
 
 export const openStore = (file: string): SqliteStore => openSqliteStore({ file, random: randomBytes })
 
-/** Which of the acknowledged beliefs, or of the turns that came with them, are not there exactly once. */
+/** The acknowledged beliefs, and turns written with them, that are not stored exactly once. */
 export async function lostOrDoubled(file: string, acknowledged: readonly string[]): Promise<readonly string[]> {
   const store = openStore(file)
   const wrong: string[] = []

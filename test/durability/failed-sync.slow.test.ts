@@ -8,12 +8,12 @@ import type { WriterOptions } from './writer.ts'
 import { WriterProcess } from './writer-process.ts'
 
 const calls = 60
-/** Every call in a full run; else every tenth. */
+/** Every call in a full run, otherwise every tenth. */
 const step = calls / count(calls)
 const workload = { prefix: 'w', count: 40, forgetsEvery: 7, maxRefusals: 4 }
 const kept = workload.count - Math.floor(workload.count / workload.forgetsEvery)
 
-/** Runs a writer whose synchronisations fail: the one with this number, or that one and all after it. */
+/** Runs a writer in which the sync with this number fails, alone or with all later ones. */
 async function failingAt(when: string, file: string, options: Pick<WriterOptions, 'fault'> = {}) {
   const record = `${file}.trace`
   const tracer = tracing('fsync,fdatasync,write', record, `fsync,fdatasync:error=EIO:when=${when}`)
@@ -22,7 +22,7 @@ async function failingAt(when: string, file: string, options: Pick<WriterOptions
   return { writer, ...readRecord(readFileSync(record, 'utf8')) }
 }
 
-/** The synchronisations that failed, and the beliefs that were acknowledged although the last one of the log had. */
+/** The failed syncs, and the beliefs that were acknowledged although the last sync of the log had failed. */
 function readRecord(record: string) {
   const unsynced: string[] = []
   let failures = 0
@@ -56,7 +56,7 @@ describe.skipIf(!isTracerHere)('a disk that fails to synchronise', () => {
       for (const { message } of refusals) expect(message, at).toContain('The disk failed')
       if (report === null) expect(complaints, at).toContain('MemoryError: The disk failed')
       else expect(report, at).toMatchObject({ acknowledged: acknowledged.length, readable: acknowledged.length })
-      // After one failure the same process goes on.
+      // The same process continues after one failure.
       if (name === 'once' && report !== null) expect(acknowledged.length, at).toBeGreaterThanOrEqual(kept - 1)
       expect(await lostOrDoubled(file, acknowledged), at).toEqual([])
       await expectWritable(file)
@@ -83,7 +83,7 @@ describe.skipIf(!isTracerHere)('a disk that fails to synchronise', () => {
   })
 })
 
-/** A forget that could not empty the log has left a note to do so. */
+/** A forget that could not empty the log has recorded that it is pending. */
 async function scrubbed(file: string): Promise<void> {
   const store = openStore(file)
   await store.scrub()

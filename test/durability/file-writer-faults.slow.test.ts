@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { storeFile } from '../../src/open-memory.ts'
-import { bin, endOf, workplace } from '../cli/workplace.ts'
+import { bin, createSandbox, endOf } from '../cli/sandbox.ts'
 import { count } from '../full-counts.ts'
 import { complaintsOf, openStore, temporaryDirectory } from './durable-store.ts'
 import { isTracerHere, tracing } from './tracer.ts'
@@ -13,7 +13,7 @@ const calls = ['openat', 'write', 'fsync', 'rename', 'link'] as const
 const errors = ['ENOSPC', 'EIO', 'EACCES'] as const
 const compiled = join(tmpdir(), 'credence-compiled-commands')
 
-/** Runs a command, with a fault in one of its calls if there is one to inject, and returns the record of its calls. */
+/** Runs a command, optionally with a fault in one of its calls, and returns the record of its calls. */
 async function traced(argv: readonly string[], cwd: string, ...faults: readonly string[]) {
   const record = join(cwd, '..', 'record')
   const [tracer = '', ...options] = tracing(calls.join(), record, ...faults)
@@ -25,13 +25,13 @@ async function traced(argv: readonly string[], cwd: string, ...faults: readonly 
 
 type Aim = { readonly call: string; readonly number: number; readonly about: string }
 
-/** Whether a call is about the directory or a file in it which is not the store's. */
+/** Whether a call concerns the directory, or a file in it that is not the store's. */
 const isIn = (cwd: string, values: string): boolean =>
   values.includes(realpathSync(cwd)) && !values.includes('credence.db')
 
 const isWrite = (call: string, values: string): boolean => call !== 'openat' || /O_(?:WRONLY|RDWR)/u.test(values)
 
-/** The calls that write a file of the working directory which is not the store's, with their numbers in their thread. */
+/** The calls that write a file of the working directory other than the store's, with their numbers in their thread. */
 function writesIn(record: readonly string[], cwd: string): readonly Aim[] {
   const numbers = new Map<string, number>()
   return record.flatMap((line) => {
@@ -59,8 +59,8 @@ async function faultEverywhere(
   const step = count(10) === 10 ? 1 : 3
   for (let index = 0; index < aims.length; index += step) {
     const { call, number, error, about } = aims[index] as (typeof aims)[number]
-    // Another thread has its own call of that number, and may meet the fault instead, or as well; how often depends on the
-    // machine's other work. So a fault that missed is tried again.
+    // Another thread has its own call with that number and may get the fault instead, or as well, depending on load. So a fault that
+    // missed is retried.
     for (let tries = 0; tries < 4; tries += 1) {
       using trial = temporaryDirectory()
       const cwd = join(trial.path, 'work')
@@ -69,7 +69,7 @@ async function faultEverywhere(
       const ending = await traced(argv, cwd, `${call}:error=${error}:when=${number}`)
 
       const hits = ending.record.filter((line) => line.includes('INJECTED'))
-      // A call that only reads may have that number too; no disk is too full to be read.
+      // A read may have that number too, and reading does not fail on a full disk.
       if (hits.length === 1 && isIn(cwd, hits[0] ?? '') && isWrite(call, hits[0] ?? '')) {
         sums[await check(cwd, ending, `${error} of ${call} ${number}: ${about.slice(0, 200)}`)] += 1
         sums.injected += 1
@@ -94,7 +94,7 @@ const timeout = 1_800_000
 
 describe.skipIf(!isTracerHere)('a disk that refuses a file', () => {
   it('leaves an exported file old or new, and the store untouched', { timeout }, async () => {
-    using place = workplace()
+    using place = createSandbox()
     const dir = join(place.work, 'memory')
     await place.run('remember', 'The office is in Ghent.', '--name', 'office', '--dir', dir)
     await place.run('export', '--out', join(place.work, 'new.jsonl'), '--dir', dir)
@@ -121,7 +121,7 @@ describe.skipIf(!isTracerHere)('a disk that refuses a file', () => {
   })
 
   it('leaves MEMORY.md old or new, and what was remembered in the store', { timeout }, async () => {
-    using place = workplace()
+    using place = createSandbox()
     const dir = join(place.work, 'memory')
     await place.run('remember', 'The office is in Ghent.', '--name', 'office', '--dir', dir)
     await place.run('mirror', 'sync', '--dir', dir)

@@ -11,9 +11,9 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { endOf, workplace } from '../cli/workplace.ts'
+import { createSandbox, endOf } from '../cli/sandbox.ts'
 
-/** Adds to a file until the disk takes nothing more. */
+/** Appends to a file until the disk is full. */
 function fill(file: string): void {
   for (let size = 1 << 20; size >= 1; size >>= 1)
     try {
@@ -26,7 +26,7 @@ function fill(file: string): void {
 const secret = 'The vault opens with 48213-kestrel.'
 
 /** A memory on a disk of this many MB; null if none can be mounted here. */
-async function onDisk(place: ReturnType<typeof workplace>, size: number) {
+async function onDisk(place: ReturnType<typeof createSandbox>, size: number) {
   const disk = join(place.path, 'disk')
   mkdirSync(disk)
   const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${size}m`, 'tmpfs', disk], { encoding: 'utf8' })
@@ -53,7 +53,7 @@ describe('forgetting on a full disk', () => {
       timeout: 300_000,
     },
     async (size) => {
-      using place = workplace()
+      using place = createSandbox()
       using mounted = await onDisk(place, size)
       if (mounted === null) return console.log('Skipped: a small disk cannot be mounted here.')
       const { disk, dir, credence, filler } = mounted
@@ -83,7 +83,7 @@ describe('forgetting on a full disk', () => {
   it('with room for the change only erases the text, and says that `credence doctor` removes its last bytes', {
     timeout: 300_000,
   }, async () => {
-    using place = workplace()
+    using place = createSandbox()
     using mounted = await onDisk(place, 8)
     if (mounted === null) return console.log('Skipped: a small disk cannot be mounted here.')
     const { dir, credence, filler } = mounted

@@ -9,12 +9,12 @@ import { chance, complaintsOf, temporaryDirectory } from './durable-store.ts'
 
 const memories = count(1_000)
 
-/** A word that stands nowhere else, and is no misspelling of another. */
+/** A word that occurs nowhere else and is not a typo of another word. */
 const canaryOf = (number: number): string =>
   `zq${Array.from(hash('sha256', String(number), 'buffer').subarray(0, 10), (byte) => String.fromCharCode(97 + (byte % 26))).join('')}`
 
 const numbers = Array.from({ length: memories }, (_, number) => number)
-/** Two of three are forgotten: one by id, one by its words. */
+/** Two of the three are forgotten: one by id, one by its words. */
 const fateOf = (number: number): 'by id' | 'by words' | 'kept' =>
   (['by id', 'by words', 'kept'] as const)[number % 3] ?? 'kept'
 
@@ -34,7 +34,7 @@ async function filled(dir: string): Promise<Memory> {
   return memory
 }
 
-/** Everything that can be read of a memory, as one text. */
+/** Everything that can be read from a memory, as one text. */
 async function readable(memory: Memory, dir: string): Promise<string> {
   const parts: unknown[] = [await memory.events({ limit: 100_000, hearing: true }), await memory.list({ limit: 500 })]
   for await (const belief of memory.export()) parts.push(belief, await memory.history(belief.id))
@@ -73,7 +73,7 @@ describe(`forgetting ${memories} memories`, () => {
       .map((entry) => readFileSync(join(entry.parentPath, entry.name)).toString('latin1').toLowerCase())
     const isLeft = (number: number): boolean =>
       text.includes(canaryOf(number)) || bytes.some((file) => file.includes(canaryOf(number)))
-    // The same search finds what was kept, so it would have found what was not.
+    // The same search finds the kept text, so it would have found a forgotten one.
     expect(numbers.filter((number) => fateOf(number) === 'kept' && !isLeft(number))).toEqual([])
     expect(numbers.filter((number) => fateOf(number) !== 'kept' && isLeft(number))).toEqual([])
     expect(await complaintsOf(storeFile(dir))).toEqual([])

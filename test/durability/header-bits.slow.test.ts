@@ -2,13 +2,13 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it } from 'vitest'
-import { workplace } from '../cli/workplace.ts'
+import { createSandbox } from '../cli/sandbox.ts'
 import { count } from '../full-counts.ts'
 
 const names = ['payment terms', 'release day', 'staging server']
 
-/** A memory with three beliefs, and the bytes of its store, which is closed. */
-async function memoryWithBeliefs(place: ReturnType<typeof workplace>) {
+/** A memory with three beliefs, and the bytes of its closed store. */
+async function memoryWithBeliefs(place: ReturnType<typeof createSandbox>) {
   const dir = join(place.path, 'memory')
   for (const name of names) {
     await place.run('remember', `What is true of the ${name}.`, '--name', name, '--dir', dir)
@@ -17,7 +17,7 @@ async function memoryWithBeliefs(place: ReturnType<typeof workplace>) {
   return { dir, file, bytes: readFileSync(file) }
 }
 
-/** Commands, and whether an answer with exit code 0 holds everything that it has to. */
+/** Commands, each with a check that an answer with exit code 0 is complete. */
 const commands: readonly (readonly [argv: readonly string[], isWhole: (document: never) => boolean])[] = [
   [
     ['recall', `Ask about ${names.join(', ')}.`],
@@ -39,7 +39,7 @@ const bits = 800
 
 describe('a flipped bit in the header of the store', () => {
   it('never makes a command hang, crash, or answer with less than there is', { timeout: 600_000 }, async () => {
-    using place = workplace()
+    using place = createSandbox()
     const { dir, file, bytes } = await memoryWithBeliefs(place)
     const outcomes = new Map<number | null, number>()
     const wrong: string[] = []
@@ -53,7 +53,7 @@ describe('a flipped bit in the header of the store', () => {
       const damaged = Buffer.from(bytes)
       damaged[bit >> 3] = (damaged[bit >> 3] ?? 0) ^ (1 << (bit & 7))
       for (const [at, [argv, isWhole]] of commands.entries()) {
-        // Recall for every bit; each other command for a tenth of them, or for all.
+        // Recall for every bit; the other commands for every bit in a full run, otherwise for a tenth.
         if (at > 0 && (bit + at) % (bits / count(bits)) !== 0) continue
         write(damaged)
         const { exitCode, stdout, stderr } = await place.run(...argv, '--dir', dir, '--json')
@@ -96,7 +96,7 @@ describe('a store whose schema was damaged', () => {
   ]
 
   it.for(broken)('is refused by every command, with advice: %s', async ([, damage]) => {
-    using place = workplace()
+    using place = createSandbox()
     const { dir, file } = await memoryWithBeliefs(place)
     damage(file)
     const before = readFileSync(file)

@@ -11,10 +11,10 @@ import { WriterProcess } from './writer-process.ts'
 const kills = count(1_000)
 const lanes = 2
 
-/** Starts a writer, kills it at some moment of its work, and returns what it had acknowledged by then. */
+/** Starts a writer, kills it at some moment of its work, and returns its acknowledged writes. */
 async function killedWriter(options: WriterOptions, random: () => number): Promise<readonly string[]> {
   const writer = new WriterProcess(options)
-  // Counted in beliefs, since a slow disk writes few in any time; the moment after it is anywhere in the next one or two.
+  // Counted in beliefs, because the rate depends on the disk; the exact moment is random within the next one or two.
   await writer.hasAcknowledged(Math.floor(5 * random()))
   await after(5 * random())
   await writer.kill()
@@ -42,7 +42,7 @@ describe('a writer that is killed', () => {
     const store = openStore(file)
     const { total } = await store.list({ user: 'ada' }, { limit: 1, offset: 0 })
     await store.close()
-    // Each may have committed one more belief than it lived to acknowledge.
+    // Each may have committed one belief that it was killed before acknowledging.
     expect(total).toBeGreaterThanOrEqual(acknowledged.length)
     expect(total).toBeLessThanOrEqual(acknowledged.length + kills)
     expect(await complaintsOf(file)).toEqual([])
@@ -63,13 +63,13 @@ describe('a writer that is killed', () => {
   })
 })
 
-/** The calls that change a file or make a change durable, and those that tell the test about it. */
+/** The calls that change a file or make a change durable, and those that report it to the test. */
 const calls = 'write,pwrite64,fsync,fdatasync,rename,ftruncate,unlink,link,mkdir,chmod'
 const changes = 20
 
 describe.skipIf(!isTracerHere)(`a writer of ${changes} changes that is killed at each of its calls`, () => {
   it('leaves what it acknowledged, and at most one change more', { timeout: 1_800_000 }, async () => {
-    // Every call in a full run, else every tenth.
+    // Every call in a full run, otherwise every tenth.
     const step = count(10) === 10 ? 1 : 10
     let acknowledged = 0
     let kills = 0

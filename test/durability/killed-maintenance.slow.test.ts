@@ -5,20 +5,20 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { storeFile } from '../../src/open-memory.ts'
-import { bin, workplace } from '../cli/workplace.ts'
+import { bin, createSandbox } from '../cli/sandbox.ts'
 import { count } from '../full-counts.ts'
 import { complaintsOf, openStore, temporaryDirectory } from './durable-store.ts'
 import { isTracerHere } from './tracer.ts'
 
 /** The calls that change a file or make a change durable. */
 const calls = 'write,pwrite64,fsync,fdatasync,rename,ftruncate,unlink,link,copy_file_range,sendfile,mkdir,chmod'
-/** Every point in a full run; else every tenth, beginning elsewhere for each command. */
+/** Every point in a full run; otherwise every tenth, with a different first point for each command. */
 const step = count(10) === 10 ? 1 : 10
 
 /** Hundreds of commands are started; compiling them once is enough. */
 const compiled = join(tmpdir(), 'credence-compiled-commands')
 
-/** Runs a command that is killed at its call with this number; false when it made fewer calls and ended well. */
+/** Runs a command and kills it at the call with this number; false if it made fewer calls and succeeded. */
 async function isKilledAt(point: number, argv: readonly string[], cwd: string): Promise<boolean> {
   const inject = `inject=${calls}:signal=KILL:when=${point}`
   const tracer = ['-f', '-qq', '-e', `trace=${calls}`, '-e', 'signal=none', '-e', inject, '-o', '/dev/null']
@@ -40,7 +40,7 @@ const secret = 'The vault opens with 48213-kestrel.'
 
 /** A memory of some beliefs, a turn and a mirror, a backup of an earlier state, and a file to import. */
 async function prepared() {
-  const place = workplace()
+  const place = createSandbox()
   const dir = join(place.work, 'memory')
   const old = join(place.work, 'old.db')
   const at = ['--dir', dir] as const
@@ -65,7 +65,7 @@ async function stateOf(dir: string): Promise<State> {
   const { hash } = await store.head()
   const { total } = await store.list({ user: 'local' }, { limit: 1, offset: 0 })
   await store.close()
-  // Text that was forgotten when the process died may lie in the file until the command is run again.
+  // Text that was being forgotten when the process was killed may remain in the file until the command is repeated.
   const complaints = (await complaintsOf(file)).filter((complaint) => !complaint.startsWith('forgotten'))
   return { head: hash, beliefs: total, complaints }
 }
@@ -73,13 +73,13 @@ async function stateOf(dir: string): Promise<State> {
 const leftovers = (directory: string): readonly string[] =>
   readdirSync(directory).filter((name) => /^\.tmp-|-journal$|corrupt|replaced/u.test(name))
 
-/** The files below a directory that hold a word, as UTF-8. */
+/** The files below a directory that contain a word in UTF-8. */
 const filesWith = (word: string, directory: string): readonly string[] =>
   readdirSync(directory, { recursive: true, encoding: 'utf8' })
     .map((name) => join(directory, name))
     .filter((file) => statSync(file).isFile() && readFileSync(file).includes(word))
 
-/** Kills `argv` at every point on a fresh copy of the memory, and checks what is left. Returns the number of kills. */
+/** Kills `argv` at every point, each on a fresh copy of the memory, and checks the result. Returns the number of kills. */
 async function killEverywhere(
   place: Awaited<ReturnType<typeof prepared>>,
   { argv, first, check }: { argv: readonly string[]; first: number; check: (trial: Trial) => Promise<void> },

@@ -10,10 +10,10 @@ import { isTracerHere, tracing } from './tracer.ts'
 import { WriterProcess } from './writer-process.ts'
 
 const folder = new URL('../../src/store/sqlite/migrations/', import.meta.url)
-/** The stores that released versions made, one for each schema that was released. */
+/** Stores written by released versions, one for each released schema. */
 const fixtures = readdirSync(folder).filter((name) => name.endsWith('.db.gz'))
 const calls = 'pwrite64,fsync,fdatasync,ftruncate,unlink'
-/** Points of a full run, for each fixture and each fault. */
+/** Points tried in a full run, for each fixture and each fault. */
 const points = 50
 
 function oldStore(fixture: string, directory: string): string {
@@ -23,7 +23,7 @@ function oldStore(fixture: string, directory: string): string {
   return file
 }
 
-/** The rows that nothing may remove, whatever the schema: in a copy, since reading them would finish the log. */
+/** The rows that no migration may remove. Read from a copy, because reading would checkpoint the log. */
 function rowsIn(file: string): readonly unknown[] {
   using copy = temporaryDirectory()
   cpSync(join(file, '..'), copy.path, { recursive: true })
@@ -40,7 +40,7 @@ function rowsIn(file: string): readonly unknown[] {
   return found
 }
 
-/** Everything that is believed and was said, as the newest version tells it. */
+/** All beliefs and turns, as the newest version returns them. */
 async function told(file: string): Promise<readonly unknown[]> {
   const store = openStore(file)
   const everything: unknown[] = []
@@ -56,14 +56,14 @@ async function told(file: string): Promise<readonly unknown[]> {
   return everything
 }
 
-/** Opens the store in a process that meets these faults. */
+/** Opens the store in a process with these injected faults. */
 async function openingWith(faults: readonly string[], file: string, record: string): Promise<WriterProcess> {
   const writer = new WriterProcess({ file, prefix: 'w', count: 0 }, tracing(calls, record, ...faults))
   await writer.ended
   return writer
 }
 
-/** How many calls an opening without faults makes. */
+/** The number of calls of an opening without faults. */
 async function callsOf(fixture: string): Promise<number> {
   using directory = temporaryDirectory()
   const record = join(directory.path, 'record')
@@ -92,7 +92,7 @@ describe.skipIf(!isTracerHere).each(fixtures)('bringing %s up to date', (fixture
       const { report, complaints } = await openingWith([`${calls}:${fault}:when=${point}`], file, '/dev/null')
 
       if (report === null) interrupted += 1
-      // SQLite does not say why the file of shared memory could not grow; mostly the disk is full.
+      // SQLite does not report why the shared-memory file could not grow; usually the disk is full.
       if (report === null && name !== 'is killed')
         expect(complaints, at).toMatch(/MemoryError: The disk (?:failed|is full)/u)
       expect(rowsIn(file), at).toEqual(expect.arrayContaining([...before]))

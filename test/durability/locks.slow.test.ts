@@ -3,12 +3,12 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { storeFile } from '../../src/open-memory.ts'
-import { bin, workplace } from '../cli/workplace.ts'
+import { bin, createSandbox } from '../cli/sandbox.ts'
 import { mirroredMemory } from '../mirror/mirrored-memory.ts'
 
 const hasStrace = spawnSync('strace', ['--version']).status === 0
 
-/** Every way in which the command line uses a store, in one memory. */
+/** Every command that uses a store, on one memory. */
 const commands: readonly (readonly string[])[] = [
   ['remember', 'Invoices are due in 14 days.', '--name', 'payment terms'],
   ['hear', 'The cache was moved to Redis.', '--session', 's1'],
@@ -29,7 +29,7 @@ const commands: readonly (readonly string[])[] = [
  */
 it('no command opens a file of a store besides SQLite', (context) => {
   if (!hasStrace) return context.skip('strace is missing.')
-  using place = workplace()
+  using place = createSandbox()
   const dir = join(place.path, 'memory')
   const trace = join(place.path, 'trace')
   const traced = (argv: readonly string[], program: readonly string[]): readonly string[] => {
@@ -40,7 +40,7 @@ it('no command opens a file of a store besides SQLite', (context) => {
     })
     return readFileSync(trace, 'utf8').split('\n')
   }
-  /** For each locked file that was opened otherwise than by SQLite, whether it was closed. */
+  /** The locked files that other code than SQLite opened, each with whether it was closed. */
   const foreign = (lines: readonly string[]) =>
     lines.flatMap((line, index) => {
       // The empty file of a new store is created before SQLite opens it.
@@ -62,11 +62,11 @@ it('no command opens a file of a store besides SQLite', (context) => {
   const raw = `require('node:fs').readFileSync(${JSON.stringify(join(dir, 'state', 'credence.db'))})`
 
   expect(found).toEqual(commands.map(([name]) => [name, []]))
-  // The same test finds a program that closes it.
+  // The same check finds a program that closes the file.
   expect(foreign(traced(['--eval', raw], [process.execPath]))).toEqual(['closed'])
 })
 
-/** The locks of a file, whoever holds them, as the kernel lists them: kind and range of bytes. */
+/** All locks on a file as listed by the kernel: kind and byte range. */
 const locksOn = (file: string): readonly string[] => {
   const { ino } = statSync(file)
   return readFileSync('/proc/locks', 'utf8')
@@ -100,7 +100,7 @@ it('every operation of a memory keeps the locks that SQLite holds on the files o
     learnedFrom: async () => memory.learnedFrom((await memory.turns()).items[0]?.id ?? ''),
     whyTurn: async () => memory.whyTurn('the second thing', (await memory.turns()).items[0]?.id ?? ''),
     conversations: () => memory.conversations(),
-    // Without a model it says what is missing.
+    // Without a model it reports what is missing.
     embedTexts: () => memory.embedTexts().catch(() => {}),
     meaningStatus: () => memory.meaningStatus(),
     forgetTurns: () => memory.forgetTurns({ session: 's1' }),
@@ -158,7 +158,7 @@ it('every operation of a memory keeps the locks that SQLite holds on the files o
 
   expect(before.size).toBeGreaterThanOrEqual(2)
   expect(lost).toEqual([])
-  // The same look finds that a foreign reading of the file drops a lock.
+  // The same check finds that reading the file directly drops a lock.
   readFileSync(file)
   expect(locksOn(file)).toEqual([])
 })

@@ -5,7 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { storeFile } from '../../src/open-memory.ts'
 import { commitOf, present, sample } from '../../src/store/sample-beliefs.contract.ts'
-import { workplace } from '../cli/workplace.ts'
+import { createSandbox } from '../cli/sandbox.ts'
 import { count } from '../full-counts.ts'
 import { serving } from '../http/serving.ts'
 import { complaintsOf, openStore, temporaryDirectory } from './durable-store.ts'
@@ -16,7 +16,7 @@ const timeout = 600_000
 it('a reader that never ends makes the log grow, which doctor reports; when it ends, the log is cut to its limit', {
   timeout,
 }, async () => {
-  using place = workplace()
+  using place = createSandbox()
   const dir = join(place.work, 'memory')
   await place.run('init', dir)
   const file = storeFile(dir)
@@ -41,7 +41,7 @@ it('a reader that never ends makes the log grow, which doctor reports; when it e
   const doctor = await place.run('doctor', '--dir', dir)
   const setAside = await place.run('doctor', '--set-aside', '--dir', dir)
   reader.close()
-  // The first moves the log into the file, the second begins it anew.
+  // The first moves the log into the file, the second restarts the log.
   await write()
   await write()
 
@@ -55,7 +55,7 @@ it('a reader that never ends makes the log grow, which doctor reports; when it e
   await store.close()
 })
 
-/** A small change writes this many bytes at most, whatever the size of the store: so much a reader that stays costs. */
+/** Max bytes that a small change adds to the log, whatever the size of the store, while a reader keeps it from shrinking. */
 const maxPerChange = 128 * 1024
 
 it.each([0, count(10_000)])(
@@ -88,7 +88,7 @@ it.each([0, count(10_000)])(
 )
 
 it('a server that recalls and waits is no such reader', { timeout }, async () => {
-  using place = workplace()
+  using place = createSandbox()
   const dir = join(place.work, 'memory')
   await place.run('init', '--dir', dir)
   await using server = await serving(place, '--dir', dir)

@@ -14,8 +14,8 @@ const seed = 11
 type Check = (file: string, acknowledged: readonly string[]) => Promise<readonly string[]>
 
 /**
- * Records a writer and cuts its power again and again: right after every acknowledgement, when nothing is left that was
- * not synchronised, and at random moments, when any part of that is. Returns what `check` finds lost.
+ * Records a writer and simulates power cuts: right after every acknowledgement, with all unsynced data lost, and at random moments, with
+ * a random part of it lost. Returns the losses that `check` finds.
  */
 async function cutPower(options: Omit<WriterOptions, 'file' | 'prefix'>, moments: number, check: Check) {
   using directory = temporaryDirectory()
@@ -53,7 +53,7 @@ describe.skipIf(!isTracerHere)('a power cut', () => {
     const { lost, ...counts } = await cutPower(options, count(400), async (file, acknowledged) => {
       const missing = await lostOrDoubled(file, acknowledged)
       await expectWritable(file)
-      // A forget that was cut short has left a note to scrub the file.
+      // An interrupted forget has recorded that the file must be scrubbed.
       const complaints = (await complaintsOf(file)).filter((complaint) => !complaint.startsWith('forgotten'))
       return [...missing, ...complaints]
     })

@@ -8,13 +8,13 @@ type Naming = { readonly directory: string; readonly apply: (names: Map<string, 
 
 const calls = 'openat,write,pwrite64,ftruncate,rename,unlink,link,fsync,fdatasync'
 
-/** A program that runs another one and records every change of a file with its bytes, for `ReplayedDisk`. */
+/** A tracer that runs a program and records every file change with its bytes, for `ReplayedDisk`. */
 export const recordingChanges = (record: string): readonly string[] => [
   ...tracing(calls, record),
   ...['-xx', '-s', String(2 ** 22)],
 ]
 
-/** The lines of a record. A call during which another thread made one is recorded in two halves; it counts when it ends. */
+/** The lines of a record. A call that another thread interrupted is recorded in two halves; it takes effect at the second. */
 function* wholeCalls(record: string): Generator<string> {
   const begun = new Map<string, string>()
   for (const line of record.split('\n')) {
@@ -28,12 +28,12 @@ function* wholeCalls(record: string): Generator<string> {
 }
 
 /**
- * The files below a directory, as a recorded program changed them, call by call. It knows what is on the disk for sure:
- * bytes when their file was synchronised, names when their directory was. Everything else a power cut may take.
+ * The files below a directory, replayed from a recorded program call by call. Bytes are durable once their file was synced, names once
+ * their directory was; a power cut may lose everything else.
  */
 export class ReplayedDisk {
   readonly #root: string
-  /** As the program sees it, and as the disk has it for sure. */
+  /** As the program sees it, and as it is durable on the disk. */
   readonly #names = new Map<string, Content>()
   readonly #durableNames = new Map<string, Content>()
   #unsyncedNames: Naming[] = []
@@ -45,7 +45,7 @@ export class ReplayedDisk {
     this.#root = root
   }
 
-  /** Replays a record: a step for every call that changed something, and for every line the program printed. */
+  /** Replays a record, with one step for every changing call and every printed line. */
   *replay(record: string): Generator<{ readonly printed: string | null }> {
     for (const line of wholeCalls(readFileSync(record, 'latin1'))) {
       const call = /^\d+ +(\w+)\((.*)\) += (\d+)(<.*>)?$/u.exec(line)
@@ -60,7 +60,7 @@ export class ReplayedDisk {
     }
   }
 
-  /** Writes the files to a directory as a power cut may leave them: `keeps` says which share of an unsynced change is there. */
+  /** Writes the files to a directory as a power cut may leave them: `keeps` returns the share of an unsynced change that survives. */
   writeTo(target: string, keeps: () => number): void {
     const names = new Map(this.#durableNames)
     for (const { apply } of this.#unsyncedNames) if (keeps() > 0) apply(names)
@@ -131,7 +131,7 @@ type Call = {
   readonly name: string
   readonly values: string
   readonly texts: readonly Buffer[]
-  /** The number of the file that it is about, and its path. */
+  /** The file descriptor of the call, and its path. */
   readonly descriptor: RegExpExecArray | null
   readonly result: number
   readonly opened: string | undefined
@@ -145,14 +145,14 @@ function sync(content: Content): void {
   content.unsynced = []
 }
 
-/** The bytes of a file when of each change that was not synchronised this share was made. */
+/** The bytes of a file if this share of each unsynced change was written. */
 const after = ({ durable, unsynced }: Content, share: () => number): Buffer =>
   unsynced.reduce<Buffer>((bytes, change) => changed(bytes, change, share()), durable)
 
-/** A disk writes sectors of this many bytes as a whole. */
+/** Sector size: a disk writes each sector completely or not at all. */
 const sector = 512
 
-/** The bytes after a change of which only this share, in whole sectors, was made. */
+/** The bytes after a change of which only this share was written, in whole sectors. */
 function changed(bytes: Buffer, change: Change, share: number): Buffer {
   if (share === 0) return bytes
   if ('length' in change) {

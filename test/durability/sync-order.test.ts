@@ -6,7 +6,7 @@ import { isTracerHere } from './tracer.ts'
 import type { WriterOptions } from './writer.ts'
 import { WriterProcess } from './writer-process.ts'
 
-/** For every acknowledgement: how often the log was synchronised since the one before. */
+/** For every acknowledgement, the number of syncs of the log since the previous one. */
 async function syncsBeforeEachAck(directory: string, fault: Pick<WriterOptions, 'fault'>): Promise<readonly number[]> {
   const trace = join(directory, 'trace')
   const tracer = ['strace', '-f', '-y', '-s', '64', '-e', 'trace=fsync,fdatasync,write', '-o', trace]

@@ -11,13 +11,13 @@ const compiled = join(tmpdir(), 'credence-compiled-writers')
 
 const program = fileURLToPath(new URL('writer.ts', import.meta.url))
 
-/** A writer in a process of its own, and what it has said so far. */
+/** A writer in a separate process, and the lines it has printed so far. */
 export class WriterProcess {
   readonly child: ChildProcess
   readonly acknowledged: string[] = []
   readonly refusals: Refusal[] = []
   report: WriterReport | null = null
-  /** What it wrote to standard error. */
+  /** Its standard error. */
   complaints = ''
   readonly ready: Promise<void>
   readonly ended: Promise<void>
@@ -37,7 +37,7 @@ export class WriterProcess {
     let becomeReady: () => void = () => {}
     this.ready = new Promise((resolve, reject) => {
       becomeReady = resolve
-      // A writer that ends before it was ready has said why.
+      // A writer that ends before it is ready has printed the reason.
       this.child.once('close', () => reject(new Error(`The writer never got ready. ${this.complaints}`)))
     })
     this.ready.catch(() => {})
@@ -56,7 +56,7 @@ export class WriterProcess {
     this.child.stdin?.write('\n')
   }
 
-  /** Waits until it has acknowledged so many beliefs, however long the disk takes. */
+  /** Waits until it has acknowledged this many beliefs, however slow the disk is. */
   async hasAcknowledged(count: number): Promise<void> {
     await this.ready
     const enough = new Promise<void>((resolve) => {
@@ -68,13 +68,13 @@ export class WriterProcess {
     await Promise.race([enough, this.ended])
   }
 
-  /** Ends it as a crash would: at once, wherever it is. */
+  /** Kills it immediately, like a crash. */
   async kill(): Promise<void> {
     this.child.kill('SIGKILL')
     await this.ended
   }
 
-  /** Waits until it has finished by itself, and insists that it did. */
+  /** Waits until it exits, and fails unless it exited successfully. */
   async finished(): Promise<WriterReport | null> {
     await this.ended
     if (this.child.exitCode !== 0) throw new Error(`The writer ended with ${this.child.exitCode}. ${this.complaints}`)

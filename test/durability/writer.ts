@@ -1,6 +1,6 @@
 /**
- * A program of its own that writes beliefs, each together with a turn, and says so, one line each, for tests that interfere with it from outside.
- * Lines: `ready` when the store is open, `ack <id>` when a belief is safely in it, `refused <json>` when one is not.
+ * A program that writes beliefs, each with a turn, and prints one line for each, for tests that kill it or inject faults. Lines: `ready`
+ * when the store is open, `ack <id>` when a belief is committed, `refused <json>` if it was refused.
  */
 import { randomBytes } from 'node:crypto'
 import { readSync, writeSync } from 'node:fs'
@@ -17,25 +17,22 @@ export type WriterOptions = {
   /** Waits for a line on standard input before the first write. */
   readonly waits?: boolean
   readonly busyTimeoutMs?: number
-  /** Forgets every nth belief and its turn right after they were written, which rewrites the whole file. */
+  /** Forgets every nth belief and its turn right after writing them, which rewrites the whole file. */
   readonly forgetsEvery?: number
-  /** How much each belief says. */
+  /** The length of each belief's content. */
   readonly contentLength?: number
-  /** Stops after this many refusals, to see what else still works. */
+  /** Stops after this many refusals, and then tries other operations. */
   readonly maxRefusals?: number
-  /**
-   * Ways to do it wrong, which the tests must notice: `early` says so before it has happened, `unsynced` does not wait
-   * for the disk.
-   */
+  /** Planted faults that the tests must detect: `early` acknowledges before the commit, `unsynced` does not wait for the disk. */
   readonly fault?: 'early' | 'unsynced'
 }
 
-/** What is left when the writer has stopped: how many of the acknowledged beliefs it can still read. */
+/** After the writer has stopped: the number of acknowledged beliefs that it can still read. */
 export type WriterReport = { readonly acknowledged: number; readonly readable: number; readonly refusals: number }
 
 export type Refusal = { readonly code: string; readonly message: string; readonly hint: string | undefined }
 
-// Straight to the descriptor: a line counts as said only when it has left the process.
+// Written directly to the descriptor, so that the line has left the process when the call returns.
 const say = (line: string): void => {
   writeSync(1, `${line}\n`)
 }
@@ -86,7 +83,7 @@ async function write(options: WriterOptions): Promise<void> {
   await store.close()
 }
 
-/** The same lines from a program that never waits for the disk. */
+/** The same protocol from a program that never waits for the disk. */
 function writeUnsynced({ file, prefix, count }: WriterOptions): void {
   const db = new DatabaseSync(file)
   db.exec('PRAGMA journal_mode = wal')

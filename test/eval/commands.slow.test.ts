@@ -1,16 +1,16 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { endOf, workplace } from '../cli/workplace.ts'
+import { createSandbox, endOf } from '../cli/sandbox.ts'
 import { belief, staticCase } from './sample-corpus.ts'
 
 const only = (...ids: string[]) => ({ relevantBeliefs: { shouldOnlyInclude: ids } })
 const beliefs = [belief('b-anchor'), belief('b-sail')]
 const good = [staticCase('named', 'the anchor', only('b-anchor')), staticCase('silent', 'no such thing', only())]
 
-/** A place with a corpus and a case file in it. */
+/** A sandbox with a corpus and a case file. */
 function placeWith(cases: unknown, corpus: unknown = beliefs) {
-  const place = workplace()
+  const place = createSandbox()
   const write = (name: string, value: unknown) =>
     writeFileSync(join(place.work, name), typeof value === 'string' ? value : JSON.stringify(value))
   write('beliefs.json', corpus)
@@ -166,7 +166,7 @@ describe('credence eval session', () => {
 
 describe('credence eval all', () => {
   it('runs the packs that ship with Credence', async () => {
-    using place = workplace()
+    using place = createSandbox()
 
     const document = await place.json('eval', 'all', '--backend', 'bm25')
 
@@ -182,7 +182,7 @@ describe('credence eval all', () => {
   })
 
   it('narrows to some cases, and does not leave a part of a result behind', async () => {
-    using place = workplace()
+    using place = createSandbox()
 
     const { exitCode, stdout } = await place.run('eval', 'all', '--backend', 'bm25', '--filter', 'supersession')
 
@@ -192,7 +192,7 @@ describe('credence eval all', () => {
   })
 
   it('does not pass when nothing was compared', async () => {
-    using place = workplace()
+    using place = createSandbox()
 
     expect(await place.run('eval', 'all', '--filter', 'no such words')).toMatchObject({
       exitCode: 4,
@@ -201,7 +201,7 @@ describe('credence eval all', () => {
   })
 
   it('ends with 1 when bm25 fails a case of a pack', async () => {
-    using place = workplace()
+    using place = createSandbox()
     writePack(place.work, [staticCase('wrong', 'the sail', only('b-anchor'))])
 
     const { exitCode, stdout } = await place.run('eval', 'all', '--packs', '.', '--backend', 'bm25')
@@ -213,7 +213,7 @@ describe('credence eval all', () => {
   it.each([['an unknown pack', ['--pack', 'nope'], /There is no pack "nope"/u]])(
     'refuses %s',
     async (_what, options, reason) => {
-      using place = workplace()
+      using place = createSandbox()
 
       expect(await place.run('eval', 'all', ...options)).toMatchObject({
         exitCode: 2,
@@ -223,7 +223,7 @@ describe('credence eval all', () => {
   )
 
   it('draws a progress bar on a terminal and none elsewhere', async () => {
-    using place = workplace()
+    using place = createSandbox()
 
     const terminal = await place.runWith({ columns: 80 }, 'eval', 'all', '--backend', 'bm25', '--filter', 'cold start')
     const pipe = await place.run('eval', 'all', '--backend', 'bm25', '--filter', 'cold start')
@@ -235,7 +235,7 @@ describe('credence eval all', () => {
 })
 
 describe('without the packages of the model', () => {
-  // What Node does when a package is not installed.
+  // The error of Node for a package that is not installed.
   const missing = `data:text/javascript,${encodeURIComponent(`
     import { registerHooks } from 'node:module'
     registerHooks({
@@ -247,7 +247,7 @@ describe('without the packages of the model', () => {
   const env = { NODE_OPTIONS: `--import ${missing}` }
 
   it('the other backends run, and the table says why it is not whole', async () => {
-    using place = workplace()
+    using place = createSandbox()
 
     const { exitCode, stdout, stderr } = await endOf(place.start(['eval', 'all'], { env }))
 
@@ -260,7 +260,7 @@ describe('without the packages of the model', () => {
   })
 
   it('a backend that was asked for by name ends with 3 and what to do', async () => {
-    using place = workplace()
+    using place = createSandbox()
 
     const { exitCode, stderr } = await endOf(place.start(['eval', 'all', '--backend', 'vector'], { env }))
 

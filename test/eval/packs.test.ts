@@ -58,11 +58,11 @@ describe('the packs together', () => {
   it('choose the threshold that the documentation names', async () => {
     const { description } = await systemsFor('packs', openMiniLm).open('vector-calibrated')
 
-    expect(readFileSync('docs/evaluation.md', 'utf8')).toContain(`- \`vector-calibrated\`: ${description}.`)
+    expect(readFileSync('docs/retrieval.md', 'utf8')).toContain(`- \`vector-calibrated\`: ${description}.`)
   })
 
   it('give the figures that the documentation shows', async () => {
-    const file = 'docs/evaluation.md'
+    const file = 'docs/retrieval.md'
     const [, measured = ''] = readFileSync(file, 'utf8').split(/<!-- measured: (?:start|end) -->/u)
     const names = ['bm25', 'none', 'everything', 'exact', 'oracle'] as const
 

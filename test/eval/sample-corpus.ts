@@ -4,7 +4,7 @@ import type { Embedder } from '../../src/search/embedder.ts'
 import { inMemory } from '../../src/store/sqlite/database.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 
-/** A belief as case files write them. */
+/** A belief in the format of case files. */
 export const belief = (
   id: string,
   fields: Readonly<Record<string, unknown>> = {},
@@ -19,7 +19,7 @@ export const belief = (
   ...fields,
 })
 
-/** A case as case files write them. */
+/** A case in the format of case files. */
 export const staticCase = (
   caseId: string,
   query: string,
@@ -34,7 +34,7 @@ export const staticCase = (
   ...fields,
 })
 
-/** One dimension for each letter: enough for a similarity that can be worked out by hand. */
+/** One dimension for each letter: similarities can be computed by hand. */
 export const letterEmbedder: Embedder = {
   model: 'letters',
   dimensions: 26,
@@ -51,7 +51,7 @@ export const letterEmbedder: Embedder = {
 
 export const openStore = () => openSqliteStore({ file: inMemory, random: randomBytes })
 
-/** A clock that moves by one millisecond each time it is read. */
+/** A clock that advances by one millisecond on each read. */
 export function tickingClock(): () => number {
   let time = 0
   return () => ++time

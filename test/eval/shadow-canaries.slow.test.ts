@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { openMemory, shadowRecall } from '../../src/index.ts'
-import { workplace } from '../cli/workplace.ts'
+import { createSandbox } from '../cli/sandbox.ts'
 import { count } from '../full-counts.ts'
 import { servingWith } from '../http/serving.ts'
 import { temporaryDirectory } from '../temporary-directory.ts'
@@ -11,7 +11,7 @@ import { temporaryDirectory } from '../temporary-directory.ts'
 const canaries = Array.from({ length: count(1_000) }, (_, number) => `Canary-${number.toString(36)}-Éy${number * 7919}`)
 const words = Array.from({ length: count(10_000) }, (_, number) => `word${number}`)
 
-/** The forms in which a text might have been kept. */
+/** The encodings in which a text might have been stored. */
 const formsOf = (text: string): readonly string[] => {
   const bytes = Buffer.from(text)
   return [text, text.toLowerCase(), bytes.toString('base64'), bytes.toString('hex'), encodeURIComponent(text)]
@@ -40,18 +40,18 @@ it('shadow records hold no word of a message or a belief, and no hash that a dic
   const hashes = (word: string): readonly string[] =>
     [word, `text\0${word}`].map((text) => createHash('sha256').update(text).digest('hex'))
   expect(words.flatMap(hashes).filter((hash) => all.includes(hash))).toEqual([])
-  // The same search finds a text that was kept.
+  // The same search finds a text that was stored.
   const leaky = all + formsOf(canaries[3] ?? '')[2]
   expect(canaries.flatMap(formsOf).filter((form) => leaky.includes(form))).toHaveLength(1)
 })
 
-/** The files of a memory that are there to hold text: the store, MEMORY.md with its merge bases, and the hooks' queue. */
+/** The files of a memory that contain text on purpose: the store, MEMORY.md with its merge bases, and the hooks' queue. */
 const holdsText = /^(?:state\/credence\.db|[^/]*\.md$|state\/mirror|state\/hook-queue\/)/u
 
 it('no log, figure, shadow record or report holds a word of a message or a belief, also after errors', {
   timeout: 600_000,
 }, async () => {
-  using place = workplace()
+  using place = createSandbox()
   const dir = join(place.work, 'memory')
   const env = { CREDENCE_EVAL_SHADOW_MODE_ENABLED: 'true', CREDENCE_EVAL_HARNESS_ENABLED: 'true', CREDENCE_DIR: dir }
   const run = (stdin: string, ...argv: readonly string[]) => place.runWith({ env, stdin }, ...argv)
@@ -110,5 +110,5 @@ it('no log, figure, shadow record or report holds a word of a message or a belie
   expect(kept.join('').includes(latin(canaries[0] ?? ''))).toBe(true)
 })
 
-/** The bytes of a text as they look in a file that is read byte by byte. */
+/** A text in the encoding in which files are searched: one character per byte. */
 const latin = (text: string): string => Buffer.from(text).toString('latin1')

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { packageVersion } from '../../src/cli/compose.ts'
-import { workplace } from '../cli/workplace.ts'
+import { createSandbox } from '../cli/sandbox.ts'
 import { belief, staticCase } from '../eval/sample-corpus.ts'
 import { plant } from '../harness/eval-store.ts'
 import { boatTask, notebookAgent, writeTask } from '../tasks/boat-task.ts'
@@ -90,7 +90,7 @@ const packFiles = (id: string, runner: string, own: readonly object[], asked: re
 })
 
 function boatPlace() {
-  const place = workplace()
+  const place = createSandbox()
   const prompts = cases.map(({ caseId, query }) => ({ id: caseId, prompt: query }))
   const turns = sessions.flatMap(({ caseId, turns: own }) =>
     own.map(({ turnIndex, userMessage }) => ({ id: `${caseId}#${turnIndex}`, prompt: userMessage })),
@@ -145,7 +145,7 @@ describe('the formats that the published suites and the harness fixed', () => {
   })
 
   it('has the evidence and the bundle of a task', async () => {
-    using place = workplace()
+    using place = createSandbox()
     // Without its Python, which needs a sandbox that some machines do not have.
     const text = boatTask.replace(/## Automated Checks.*?(?=## LLM)/su, '').replace('hybrid', 'llm_judge')
     const task = writeTask(place.work, 'task_boat', text.replace(/^grading_weights.*\n/mu, ''))

@@ -1,4 +1,4 @@
-/** A part of a pattern: its source, what it consists of, and how often it may repeat. */
+/** A part of a pattern: its source, its own parts, and how often it may repeat. */
 type Part = {
   readonly kind: 'text' | 'sequence' | 'choice' | 'empty'
   readonly source: string
@@ -57,8 +57,8 @@ const candidates = [
   .concat([...'bcdefghijklmnopqrstuvwxyzBCDEFGHIJKLMNOPQRSTUVWXYZ0234567890'])
 
 /**
- * Texts of a length that make a pattern go back over what it has read, where it can: each repeating part repeated after a
- * text that leads up to it, what leads up to it repeated, and an end that does not match.
+ * Texts of a given length that provoke backtracking: for each repeating part, a matching prefix, many repetitions of the part or of the
+ * prefix, and an end that does not match.
  */
 export function hostileTexts({ source, flags }: RegExp, length: number): readonly string[] {
   const charsOf = (one: string): readonly string[] => {
@@ -118,7 +118,7 @@ export function hostileTexts({ source, flags }: RegExp, length: number): readonl
 
 const nothing: Part = { kind: 'empty', source: '', parts: [], least: 1, most: 1 }
 
-/** Reads the source of a regular expression, as far as this needs to know its structure. */
+/** Parses a regular expression, as far as its structure is needed here. */
 export function parsePattern(source: string): Part {
   let at = 0
   const choice = (): Part => {
@@ -157,7 +157,7 @@ export function parsePattern(source: string): Part {
       at += group.length
       const inner = choice()
       at += 1
-      // What a look-around reads is not part of the text that leads on.
+      // Text matched by a look-around is not consumed, so it is not part of the prefix.
       return /^\(\?<?[=!]$/u.test(group)
         ? { ...nothing, source: source.slice(start, at) }
         : inner.least === 1 && inner.most === 1

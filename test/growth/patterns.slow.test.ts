@@ -4,7 +4,7 @@ import { parseAst } from 'rolldown/parseAst'
 import { describe, expect, it } from 'vitest'
 import { hostileTexts } from './hostile-texts.ts'
 
-/** The code that reads what others have written: messages, documents, requests, answers of models. */
+/** The code that reads foreign text: messages, documents, requests, answers of models. */
 const folders = ['beliefs', 'cli/hooks', 'http', 'mcp', 'memory', 'models', 'search', 'tasks/parse']
 const root = new URL('../../src/', import.meta.url)
 
@@ -19,7 +19,7 @@ const patterns: readonly Found[] = folders.flatMap((folder) =>
     }),
 )
 
-/** Every regular expression that is written out in a source. */
+/** Every regular expression literal of a source. */
 function literalsIn(source: string, file: string): readonly RegExp[] {
   const found: RegExp[] = []
   const visit = (node: unknown): void => {
@@ -39,7 +39,7 @@ const maxMs = 3_000
 const subject = vm.createContext({ pattern: /x/, text: '' })
 const search = new vm.Script('pattern.global ? [...text.matchAll(pattern)].length : pattern.exec(text)')
 
-/** Milliseconds of this process that a search takes; infinite when it does not end. */
+/** CPU milliseconds of a search in this process; infinite if it does not end. */
 function costOf(pattern: RegExp, text: string): number {
   const before = process.cpuUsage()
   pattern.lastIndex = 0
@@ -53,13 +53,13 @@ function costOf(pattern: RegExp, text: string): number {
   return process.cpuUsage(before).user / 1_000
 }
 
-/** Sixteen times the text takes 256 times as long where a pattern is quadratic. Less than some milliseconds is noise. */
+/** With a quadratic pattern, 16 times the text takes 256 times as long. Less than some milliseconds is noise. */
 const short = 3_000
 const long = 48_000
 const least = 1
 const most = 80
 
-/** Whether a search takes more than in proportion to the text, in each of several attempts. */
+/** Whether a search is slower than linear in each of several attempts. */
 const grows = (pattern: RegExp, place: number): boolean =>
   Array.from({ length: 3 }).every(() => {
     const cost = costOf(pattern, hostileTexts(pattern, long)[place] as string)
@@ -67,7 +67,7 @@ const grows = (pattern: RegExp, place: number): boolean =>
     return cost / Math.max(least, costOf(pattern, hostileTexts(pattern, short)[place] as string)) > most
   })
 
-/** A text that a pattern takes too long for; null when there is none. */
+/** A text for which a pattern takes too long; null if there is none. */
 function slowText(pattern: RegExp): string | null {
   const texts = hostileTexts(pattern, long)
   const place = texts.findIndex((text, at) => costOf(pattern, text) > least * most && grows(pattern, at))

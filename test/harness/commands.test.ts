@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { commandTable } from '../../src/cli/command-table.ts'
-import { endOf, workplace } from '../cli/workplace.ts'
+import { createSandbox, endOf } from '../cli/sandbox.ts'
 import { belief, staticCase } from '../eval/sample-corpus.ts'
 import { aBaseline, aManifest, aRun, plant } from './eval-store.ts'
 
@@ -10,7 +10,7 @@ const shadowMode = { CREDENCE_EVAL_HARNESS_ENABLED: 'true', CREDENCE_EVAL_SHADOW
 
 /** A working directory with an eval store, and default settings unless told otherwise. */
 function harness(env: Readonly<Record<string, string>> = {}) {
-  const place = workplace()
+  const place = createSandbox()
   const store = join(place.work, 'evals')
   const run = (...argv: readonly string[]) =>
     place.runWith({ env: { ...env, CREDENCE_EVAL_STORE_DIR: store } }, ...argv)
@@ -274,7 +274,7 @@ describe('runs', () => {
 
   it('are partial when interrupted, and completed by --resume without repeating a case', async () => {
     using place = harness()
-    // A system that does not answer in the middle until the interrupt has come.
+    // A system that pauses in the middle of a run until the interrupt has arrived.
     const env = { CREDENCE_EVAL_STORE_DIR: place.store }
     const server = await stallingServer()
     try {
@@ -398,7 +398,6 @@ describe('benchmark recall', () => {
       ['--base', 'evals'],
       ['--candidate', 'evals'],
       ['--create-snapshot'],
-      ['--notes', 'x'],
       ['--snapshot-id', 'a', '--force'],
       ['--validate', 'x', '--snapshot-id', 'a'],
     ]) {
@@ -600,7 +599,7 @@ const recordsOf = (store: string, runId: string): string[] =>
     .trimEnd()
     .split('\n')
 
-/** Offers the HTTP contract: takes beliefs in, finds nothing, and does not answer the fifth search until let go. */
+/** Implements the HTTP contract: accepts beliefs, finds nothing, and does not answer the fifth search until released. */
 async function stallingServer() {
   const { createServer } = await import('node:http')
   let searches = 0

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { baselineExample, manifestExample, runExample, shadowExample } from './example-documents.ts'
 
-/** Puts documents into an eval store as they are, valid or not. A text is written as it stands. */
+/** Writes documents into an eval store unchanged, valid or not. Objects are written as JSON, texts as they are. */
 export function plant(root: string, files: Readonly<Record<string, unknown>>): void {
   for (const [file, content] of Object.entries(files)) {
     const path = join(root, file)
@@ -15,7 +15,7 @@ export const aManifest = (fields: object = {}) => ({ ...manifestExample, ...fiel
 export const aShadow = (fields: object = {}) => ({ ...shadowExample, ...fields })
 export const aBaseline = (fields: object = {}) => ({ ...baselineExample, ...fields })
 
-/** A run of which `passed` of `total` cases passed. */
+/** A run in which `passed` of `total` cases passed. */
 export function aRun({
   passed = 9,
   total = 12,

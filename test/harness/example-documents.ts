@@ -1,4 +1,4 @@
-/** The example documents of the evaluation harness's contract. They must stay valid as they stand here. */
+/** The example documents of the evaluation harness's contract. They must stay valid unchanged. */
 export const manifestExample = {
   schemaVersion: 1,
   benchmarkId: 'ama-memory',

@@ -83,13 +83,13 @@ const names = [
 
 type Random = () => number
 
-/** What is put into a document may be changed there next. */
+/** An inserted value may be mutated by the next change. */
 const fresh = (value: unknown): unknown =>
   value !== null && typeof value === 'object' ? structuredClone(value) : value
 
 const pick = <Item>(random: Random, items: readonly Item[]): Item => items[Math.floor(random() * items.length)] as Item
 
-/** A document with one to four things about it changed, at any depth. */
+/** A document with one to four changes at any depth. */
 function mutated(document: unknown, random: Random): unknown {
   const copy: unknown = JSON.parse(JSON.stringify(document))
   for (let change = 0; change <= random() * 4; change += 1) mutate(copy, random)
@@ -107,7 +107,7 @@ function mutate(root: unknown, random: Random): void {
       place = inner
       continue
     }
-    // A list knows its own length.
+    // The length of a list cannot be mutated.
     if (Array.isArray(place) && key === 'length') place.length = 0
     else if (random() < 0.2) delete holder[key]
     else
@@ -121,7 +121,7 @@ function mutate(root: unknown, random: Random): void {
   }
 }
 
-/** The text of a document, or that text damaged as a disk or an editor would. */
+/** The text of a document, possibly damaged as by a disk or an editor. */
 function damaged(text: string, random: Random): Uint8Array {
   const bytes = Buffer.from(text)
   const at = Math.floor(random() * bytes.length)
@@ -173,7 +173,7 @@ describe('fuzzed documents', () => {
       }
     }
 
-    // Both must happen, or the mutations are too weak or too strong to show anything.
+    // Both must happen; otherwise the mutations are too weak or too strong to prove anything.
     expect(seen.accepted).toBeGreaterThan(rounds / 100)
     expect(seen.refused).toBeGreaterThan(rounds / 10)
     expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false)

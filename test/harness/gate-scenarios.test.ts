@@ -9,11 +9,11 @@ import { temporaryDirectory } from '../temporary-directory.ts'
 import { aBaseline, aRun, plant } from './eval-store.ts'
 import { caseExample } from './example-documents.ts'
 
-// Each test here is a scenario in which the gate once passed a change that it could not vouch for, or failed a good one.
+// Each test is a scenario in which the gate once passed a change without evidence, or failed a good one.
 
 const verdictOf: Readonly<Record<string, CaseVerdict>> = { p: 'pass', f: 'fail', e: 'error' }
 
-/** A run with case records: one letter for the verdict of each case, and its score unless it is an error. */
+/** A run with case records: a letter for the verdict of each case, and a score unless the case is an error. */
 function recorded(runId: string, verdicts: string, scores: readonly (number | null)[], fields: object = {}) {
   const results = [...verdicts].map((letter, index): CaseResult => {
     const verdict = verdictOf[letter] ?? 'skipped'

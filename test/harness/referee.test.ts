@@ -1,11 +1,11 @@
-import { appendFileSync, cpSync, readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { workplace } from '../cli/workplace.ts'
+import { createSandbox } from '../cli/sandbox.ts'
 
 /** A working directory with an eval store. */
 function referee() {
-  const place = workplace()
+  const place = createSandbox()
   const store = join(place.work, 'evals')
   const run = (...argv: readonly string[]) => place.runWith({ env: { CREDENCE_EVAL_STORE_DIR: store } }, ...argv)
   const json = async (...argv: readonly string[]) => {
@@ -92,6 +92,7 @@ it('benchmark run compares the systems that are named, with the push pair of eac
   expect(stdout).toMatch(/^credence: changed +6 +[0-6]\/6 = /mu)
   expect(stdout).toMatch(/^none +6 +6\/6 = 100\.0 \[61\.0, 100\.0\] /mu)
   expect(stdout).not.toMatch(/^bm25-turns/mu)
+  expect(stdout).toMatch(/^none: changed-\d.*: Nothing was shown\.$/mu)
 })
 
 describe('a sealed set', () => {
@@ -117,6 +118,8 @@ describe('a sealed set', () => {
     expect(sealOf(place).looks.length).toBeGreaterThan(1)
     expect(second.exitCode).not.toBe(0)
     expect(second.stderr).toContain('is sealed for 1 run, and 1 were made')
+    const beside = readdirSync(place.work).filter((name) => name.startsWith('held-out'))
+    expect(beside.sort()).toEqual(['held-out.json', 'held-out.json.seal.json'])
   })
 
   it('is looked at by a run that is killed before its first answer, and by a score', async () => {

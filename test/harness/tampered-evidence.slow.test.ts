@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { auditRun } from '../../src/eval/gate/latest-runs.ts'
 import { readManifest, requireRun } from '../../src/eval/store/documents.ts'
 import { commitOf, next, present, said, sample } from '../../src/store/sample-beliefs.contract.ts'
-import { workplace } from '../cli/workplace.ts'
+import { createSandbox } from '../cli/sandbox.ts'
 import { columnOf } from '../column-of.ts'
 import { chance, complaintsOf, openStore, temporaryDirectory } from '../durability/durable-store.ts'
 import { count } from '../full-counts.ts'
@@ -16,7 +16,7 @@ const seed = Number(process.env.CREDENCE_TEST_SEED ?? 37)
 const pick = <Value>(random: () => number, values: readonly Value[]): Value =>
   values[Math.floor(random() * values.length)] as Value
 
-/** A journal of 40 events, whose triggers against edits are gone. */
+/** A journal of 40 events, without the triggers that prevent edits. */
 async function journal(file: string): Promise<void> {
   const store = openStore(file)
   for (let number = 0; number < 30; number += 1) {
@@ -39,7 +39,7 @@ const columns: Readonly<Record<string, readonly string[]>> = {
   turn_texts: ['text'],
 }
 
-/** One edit of the journal, as somebody with a SQLite shell makes it. Says what was done. */
+/** Edits the journal once, as with a SQLite shell. Returns a description of the edit. */
 function editJournal(db: DatabaseSync, random: () => number): string {
   const table = pick(random, Object.keys(columns))
   const rows = columnOf<number>(db, `SELECT rowid FROM ${table} ORDER BY rowid`)
@@ -102,7 +102,7 @@ function altered(value: SQLInputValue, random: () => number): SQLInputValue {
   return `${text.slice(0, at)}${text[at] === 'x' ? 'y' : 'x'}${text.slice(at + 1)}`
 }
 
-/** One edit of a file of lines. The empty string where it would change nothing. */
+/** One edit of a file of lines. Returns an empty string if it would change nothing. */
 function editLines(text: string, random: () => number): string {
   const lines = text.split('\n')
   const at = Math.floor(random() * (lines.length - 1))
@@ -155,7 +155,7 @@ describe('evidence that was tampered with', () => {
   })
 
   it('is found in the records of a run and in the pack that it was made with', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const root = join(place.work, 'evals')
     const env = { CREDENCE_EVAL_STORE_DIR: root }
     const pack = 'red-team-unseen-bridging'
@@ -195,7 +195,7 @@ describe('evidence that was tampered with', () => {
   })
 })
 
-/** Lines of one JSON document in another order may still say the same. */
+/** Reordered lines of one JSON document may still mean the same. */
 function sameJson(one: string, other: string): boolean {
   try {
     return isDeepStrictEqual(JSON.parse(one), JSON.parse(other))

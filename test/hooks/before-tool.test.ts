@@ -3,16 +3,16 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { openMemory } from '../../src/index.ts'
-import { workplace } from '../cli/workplace.ts'
+import { createSandbox } from '../cli/sandbox.ts'
 import { claudeCodeOutput } from './hosts.ts'
 
-type Place = ReturnType<typeof workplace>
+type Place = ReturnType<typeof createSandbox>
 
 const scope = 'project:ledger'
 
-/** A repository with a file, and a memory with steps of tools: the call, a line break, the result. */
+/** A repository with a file, and a memory with tool steps: the call, a line break, the result. */
 async function placeWith(steps: readonly (readonly [at: string, session: string, text: string])[]) {
-  const place = workplace()
+  const place = createSandbox()
   writeFileSync(join(place.work, '.credence.json'), JSON.stringify({ scope }))
   mkdirSync(join(place.work, 'src', 'db'), { recursive: true })
   writeFileSync(join(place.work, 'src', 'db', 'pool.ts'), 'export {}\n')
@@ -109,7 +109,7 @@ it('says when a command failed the last time, and what was done before it worked
   expect(await before(place, { command: 'npm run lint' })).toEqual([
     '- This command failed on 2026-05-03 with "src/a.ts: unexpected token".',
   ])
-  // The last run was fine.
+  // The last run succeeded.
   expect(await before(place, { command: 'npm test' })).toEqual([])
   expect(await before(place, { command: 'npm run' })).toEqual([])
 })

@@ -18,10 +18,10 @@ import { describe, expect, it, vi } from 'vitest'
 import { hookLogFile } from '../../src/cli/hooks/hook-log.ts'
 import { hookEvents, hookHosts } from '../../src/cli/hooks/host-protocol.ts'
 import { takeLock } from '../../src/files/lock.ts'
-import { endOf, workplace } from '../cli/workplace.ts'
+import { createSandbox, endOf } from '../cli/sandbox.ts'
 import { claudeCodeOutput, codexOutput, cursorOutput, geminiOutput } from './hosts.ts'
 
-type Place = ReturnType<typeof workplace>
+type Place = ReturnType<typeof createSandbox>
 
 const ownDir = (place: Place): string => join(place.home, '.local', 'share', 'credence')
 const logOf = (place: Place) =>
@@ -31,8 +31,8 @@ const logOf = (place: Place) =>
     .map((line) => JSON.parse(line))
 
 /**
- * Runs a hook in this process, as if the host had sent this and there were a minute left. What it leaves to a process of
- * its own runs afterwards, in this one too.
+ * Runs a hook in this process with this input of the host and a minute to answer. Its background work runs afterwards, also in this
+ * process.
  */
 const hook = async (place: Place, payload: unknown, ...argv: readonly string[]) => {
   const stdin = typeof payload === 'string' ? payload : JSON.stringify(payload)
@@ -51,7 +51,7 @@ const prompted = (place: Place, prompt: string) => ({
   prompt,
 })
 
-/** What holds everywhere, and what holds in the project of the working directory. */
+/** Beliefs that apply everywhere, and beliefs of the project of the working directory. */
 async function withMemory(place: Place): Promise<void> {
   writeFileSync(join(place.work, '.credence.json'), '{"scope": "project:ledger"}')
   await place.json('remember', 'Sessions live in Redis 7.', '--name', 'redis cache', '--alias', 'Redis')
@@ -60,7 +60,7 @@ async function withMemory(place: Place): Promise<void> {
   await place.json('remember', 'Answer briefly.', '--name', 'answer style', ...everywhere)
 }
 
-/** The session of `prompted` has been given the lines for its start. */
+/** The session of `prompted` has already received its start lines. */
 const startSession = (place: Place) => hook(place, { session_id: 's-1', cwd: place.work }, 'session-start')
 
 const queueOf = (place: Place): string => join(ownDir(place), 'state', 'hook-queue')
@@ -72,7 +72,7 @@ const waitingIn = (place: Place) =>
         .map((name) => readFileSync(join(queueOf(place), name), 'utf8'))
     : []
 
-/** Runs a hook and leaves what it has put into the queue there. */
+/** Runs a hook and leaves its queued messages in the queue. */
 const hookOnly = (place: Place, payload: unknown, ...argv: readonly string[]) =>
   place.runWith({ stdin: JSON.stringify(payload), startedAt: performance.now() + 60_000 }, 'hook', ...argv)
 
@@ -91,7 +91,7 @@ describe('a hook at prompt submit', () => {
     ['gemini', 'BeforeAgent', geminiOutput],
     ['opencode', 'prompt-submit', claudeCodeOutput],
   ] as const)('tells %s at %s what the prompt names, in the form it wants', async (host, event, schema) => {
-    using place = workplace()
+    using place = createSandbox()
     await withMemory(place)
     await startSession(place)
 
@@ -107,13 +107,13 @@ describe('a hook at prompt submit', () => {
     const said = schema.parse(JSON.parse(stdout))
     expect(said.hookSpecificOutput?.hookEventName).toBe(host === 'gemini' ? 'BeforeAgent' : 'UserPromptSubmit')
     expect(said.hookSpecificOutput?.additionalContext).toContain('Sessions live in Redis 7.')
-    // What always holds was said when the session began.
+    // Pinned beliefs were already shown at the start of the session.
     expect(stdout).not.toContain('Tuesday')
     expect(stdout).not.toContain('briefly')
   })
 
   it('says nothing when the prompt names nothing, and lets Cursor go on', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await withMemory(place)
     await startSession(place)
     const payload = { conversation_id: 's-1', workspace_roots: [place.work], prompt: 'Hello there' }
@@ -126,7 +126,7 @@ describe('a hook at prompt submit', () => {
   })
 
   it('gives the lines for the start of a session with its first prompt, once, if its start gave none', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await withMemory(place)
 
     const first = await hook(place, prompted(place, 'Why does Redis evict?'), 'prompt-submit')
@@ -140,7 +140,7 @@ describe('a hook at prompt submit', () => {
   })
 
   it('keeps what the person said word for word, learns from it, and makes a memory for it', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const prompt = 'Remember that our staging port is 5433.'
 
     const { stdout } = await hook(place, prompted(place, prompt), 'prompt-submit')
@@ -159,7 +159,7 @@ describe('a hook at prompt submit', () => {
   })
 
   it('puts what is about the person where every project sees it, and what was said into the project', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await withMemory(place)
 
     await hook(place, prompted(place, 'Call me Sam.'), 'prompt-submit')
@@ -180,7 +180,7 @@ describe('a hook at prompt submit', () => {
   })
 
   it('quotes what was said earlier when a prompt asks for it', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await hook(place, prompted(place, 'The boathouse key hangs behind the blue cupboard.'), 'prompt-submit')
 
     const asked = { ...prompted(place, 'Where does the boathouse key hang?'), session_id: 's-2' }
@@ -191,7 +191,7 @@ describe('a hook at prompt submit', () => {
   })
 
   it('keeps the person’s words alone where Gemini CLI puts the context of another hook before them', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const prompt =
       '<hook_context>&lt;memory&gt;\nMy name is Dana.\n&lt;/memory&gt;\n</hook_context>\n\nGood morning to you.'
 
@@ -202,7 +202,7 @@ describe('a hook at prompt submit', () => {
   })
 
   it('masks secrets before anything reaches the disk', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const secret = 'sk-abcdefghijklmnop1234'
 
     await hookOnly(place, prompted(place, `Use the key ${secret} for staging.`), 'prompt-submit')
@@ -216,7 +216,7 @@ describe('a hook at prompt submit', () => {
   })
 
   it('keeps prompts of any size, one file each, readable by their owner alone', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const long = `${'x'.repeat(150_000)} end`
 
     for (let number = 1; number <= 4; number += 1)
@@ -233,7 +233,7 @@ describe('a hook at prompt submit', () => {
   })
 
   it('refuses a prompt longer than maxTurnCharacters, and says so in the log', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const env = { CREDENCE_MAX_TURN_CHARACTERS: '20' }
     await hookOnly(place, prompted(place, 'This prompt has more than twenty characters.'), 'prompt-submit')
     await hookOnly(place, prompted(place, 'This one has fewer.'), 'prompt-submit')
@@ -245,7 +245,7 @@ describe('a hook at prompt submit', () => {
   })
 
   it('keeps what was said when the store cannot be asked, and hears it later', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await withMemory(place)
     const file = join(ownDir(place), 'state', 'credence.db')
     const whole = readFileSync(file)
@@ -265,7 +265,7 @@ describe('a hook at prompt submit', () => {
     ['a text of a program', '<task-notification>I prefer tabs in Go code.</task>'],
     ['what is off the record', 'Off the record: I prefer tabs in Go code.'],
   ])('does not keep %s, nor the answer to it', async (_what, prompt) => {
-    using place = workplace()
+    using place = createSandbox()
 
     await hook(place, prompted(place, prompt), 'prompt-submit')
     await hook(place, { ...prompted(place, ''), last_assistant_message: 'Tabs it is.' }, 'stop')
@@ -280,7 +280,7 @@ describe('a hook at prompt submit', () => {
   it.each(['/etc/hosts is wrong.', '# Plan\nShip it.', '<div> is not centred.', '!important does not work.'])(
     'keeps %j, which is no command',
     async (prompt) => {
-      using place = workplace()
+      using place = createSandbox()
 
       await hook(place, prompted(place, prompt), 'prompt-submit')
 
@@ -294,7 +294,7 @@ describe('a hook at prompt submit', () => {
     ['Forget that I told you about the merger', 'the merger'],
     ['Delete everything you know about `Acme`!', 'Acme'],
   ])('answers %j with the command, and forgets nothing', async (prompt, words) => {
-    using place = workplace()
+    using place = createSandbox()
     await withMemory(place)
 
     const { stdout } = await hook(place, prompted(place, prompt), 'prompt-submit')
@@ -306,7 +306,7 @@ describe('a hook at prompt submit', () => {
   })
 
   it('says in one line that a request among other text waits for the person, without repeating the text', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const pasted = 'Always send invoices to Heron.\n\ntl;dr?'
 
     const { stdout } = await hook(place, prompted(place, pasted), 'prompt-submit')
@@ -329,7 +329,7 @@ describe('a hook at prompt submit', () => {
     'Forget that approach, let us try NATS now',
     "Don't forget that my dog is called Rex.",
   ])('does not take %j for a request to forget what is kept', async (prompt) => {
-    using place = workplace()
+    using place = createSandbox()
     await withMemory(place)
 
     const { stdout } = await hook(place, prompted(place, prompt), 'prompt-submit')
@@ -342,7 +342,7 @@ describe('a hook at prompt submit', () => {
     ['claude-code', 'additionalContext'],
     ['cursor', 'additional_context'],
   ])('tells %s the command to run when the person asks to forget, and does not keep that', async (host, field) => {
-    using place = workplace()
+    using place = createSandbox()
 
     const { stdout } = await hook(
       place,
@@ -366,7 +366,7 @@ describe('a hook at prompt submit', () => {
 
 describe('a hook at the start of a session', () => {
   it('first hears what an ended host has left in the queue', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await hookOnly(place, prompted(place, 'Always answer in British English.'), 'prompt-submit')
 
     const { stdout } = await hookOnly(place, { session_id: 's-2', cwd: place.work }, 'session-start')
@@ -376,7 +376,7 @@ describe('a hook at the start of a session', () => {
   })
 
   it('tells of the beliefs that a renamed repository had', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const [before, after] = [join(place.work, 'ledger'), join(place.work, 'books')] as const
     mkdirSync(join(before, '.git'), { recursive: true })
     writeFileSync(join(before, '.git', 'HEAD'), 'ref: refs/heads/main\n')
@@ -396,7 +396,7 @@ describe('a hook at the start of a session', () => {
     ['codex', codexOutput],
     ['cursor', cursorOutput],
   ] as const)('tells %s what always holds', async (host, schema) => {
-    using place = workplace()
+    using place = createSandbox()
     await withMemory(place)
 
     const { stdout } = await hook(place, { cwd: place.work, source: 'compact' }, 'session-start', '--host', host)
@@ -410,7 +410,7 @@ describe('a hook at the start of a session', () => {
 
 describe('hooks at stop and before compaction', () => {
   it.each(hookHosts)('say nothing to %s', async (host) => {
-    using place = workplace()
+    using place = createSandbox()
     await withMemory(place)
 
     for (const event of ['stop', 'pre-compact']) {
@@ -424,7 +424,7 @@ describe('hooks at stop and before compaction', () => {
     JSON.stringify({ type, uuid, timestamp: '2026-05-03T10:00:00Z', message: { role: type, content }, ...fields })
 
   it('keep the answer that Codex gives, as the agent’s words', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await hook(place, prompted(place, 'Remember that the API port is 8080.'), 'prompt-submit', '--host', 'codex')
 
     await hook(place, stopped(place, { last_assistant_message: 'Noted: always 8080.' }), 'stop', '--host', 'codex')
@@ -438,7 +438,7 @@ describe('hooks at stop and before compaction', () => {
   })
 
   it('keep the last answer in the transcript of Claude Code, with the ids that it has there', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const transcript = join(place.path, 'transcript.jsonl')
     const lines = [
       line('user', 'u-1', 'What is the port?'),
@@ -467,7 +467,7 @@ describe('hooks at stop and before compaction', () => {
   })
 
   it('keep the steps of tools before the answer, with their ids, but not what Credence itself answered', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const transcript = join(place.path, 'transcript.jsonl')
     const used = (id: string, name: string, input: object) => [{ type: 'tool_use', id, name, input }]
     const result = (id: string, content: unknown) => [{ type: 'tool_result', tool_use_id: id, content }]
@@ -497,7 +497,7 @@ describe('hooks at stop and before compaction', () => {
   })
 
   it('keep the steps in the transcript of Codex', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const transcript = join(place.path, 'rollout.jsonl')
     const item = (payload: object) =>
       JSON.stringify({ timestamp: '2026-05-03T10:00:00Z', type: 'response_item', payload })
@@ -535,7 +535,7 @@ describe('hooks at stop and before compaction', () => {
   })
 
   it('keep nothing where the transcript has no answer or is not there', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const transcript = join(place.path, 'transcript.jsonl')
     const longAgo = JSON.stringify({
       role: 'assistant',
@@ -560,7 +560,7 @@ describe('hooks at stop and before compaction', () => {
 
 describe('the queue of hooks', () => {
   it('is heard in the order in which things were said, and stops at a message while the store cannot be written', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await withMemory(place)
     const file = join(ownDir(place), 'state', 'credence.db')
     await hookOnly(place, prompted(place, 'My time zone is CET.'), 'prompt-submit')
@@ -589,7 +589,7 @@ describe('the queue of hooks', () => {
       fc.asyncProperty(
         fc.array(fc.constantFrom('say', 'hear', 'break', 'mend'), { minLength: 4, maxLength: 12 }),
         async (acts) => {
-          using place = workplace()
+          using place = createSandbox()
           await withMemory(place)
           const file = join(ownDir(place), 'state', 'credence.db')
           const said: string[] = []
@@ -623,7 +623,7 @@ describe('the queue of hooks', () => {
   })
 
   it('sets aside what meets a bug, in a file, and hears the rest', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await hookOnly(place, prompted(place, 'Before.'), 'prompt-submit')
     const [first = ''] = waitingIn(place)
     writeFileSync(join(queueOf(place), '1-1-00.json'), '{"text": "cut o')
@@ -637,7 +637,7 @@ describe('the queue of hooks', () => {
   })
 
   it('waits while the system refuses a file, which is no bug', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await hookOnly(place, prompted(place, 'Hello there.'), 'prompt-submit')
     const folder = join(ownDir(place), 'state', 'forgetting')
     writeFileSync(folder, '')
@@ -651,7 +651,7 @@ describe('the queue of hooks', () => {
   })
 
   it('is left to a process that is at it, and taken over from one that is dead', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await hookOnly(place, prompted(place, 'Hello there.'), 'prompt-submit')
     const lock = join(queueOf(place), 'lock')
     const release = await takeLock(lock, 'The queue of hooks')
@@ -660,7 +660,7 @@ describe('the queue of hooks', () => {
     release()
     await hearAll(place)
     await hookOnly(place, prompted(place, 'Hello again.'), 'prompt-submit')
-    // What an earlier version left: the process id is in use, by another program.
+    // A lock of an earlier version; its process id now belongs to another program.
     writeFileSync(lock, `${process.pid}\n`)
     await hearAll(place)
 
@@ -669,7 +669,7 @@ describe('the queue of hooks', () => {
   })
 
   it('keeps a message once, also when its process died before it was taken out of the queue', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await hookOnly(place, prompted(place, 'Remember that the API port is 8080.'), 'prompt-submit')
     const [name = ''] = readdirSync(queueOf(place))
     const message = readFileSync(join(queueOf(place), name))
@@ -683,7 +683,7 @@ describe('the queue of hooks', () => {
   })
 
   it('leaves no marks of conversations that ended long ago', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await hookOnly(place, prompted(place, '/compact'), 'prompt-submit')
     const marks = () => readdirSync(queueOf(place)).filter((name) => name.startsWith('unkept-'))
     const [mark = ''] = marks()
@@ -698,7 +698,7 @@ describe('the queue of hooks', () => {
   })
 
   it('forgets turns that are older than keepTurnsDays', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await place.json('hear', 'Long ago.', '--at', '2020-01-01', '--session', 's-1')
     await place.json('hear', 'Just now.', '--session', 's-1')
     await hookOnly(place, prompted(place, 'And now.'), 'prompt-submit')
@@ -715,9 +715,9 @@ describe('the queue of hooks', () => {
 
 describe('a hook that is late', () => {
   it('answers all the same when the input is there', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await withMemory(place)
-    // So late that reading the input just succeeds.
+    // So late that there is only just time to read the input.
     const stdin = JSON.stringify(prompted(place, 'Why does Redis evict?'))
 
     const ending = await place.runWith({ stdin, startedAt: performance.now() - 100_000 }, 'hook', 'prompt-submit')
@@ -727,7 +727,7 @@ describe('a hook that is late', () => {
   })
 
   it('answers when the input is late, and keeps it', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await withMemory(place)
     const stdin = new PassThrough()
     const startedAt = performance.now() - 100_000
@@ -749,7 +749,7 @@ describe('a memory that is paused', () => {
   }
 
   it('keeps and learns nothing through hooks, while recall goes on, until it is resumed', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await withMemory(place)
     await place.json('pause')
 
@@ -766,7 +766,7 @@ describe('a memory that is paused', () => {
   })
 
   it('keeps nothing in a directory that is paused or excluded, or below it, and goes on elsewhere', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const inside = join(place.work, 'secret', 'deep')
     mkdirSync(inside, { recursive: true })
     mkdirSync(join(place.work, 'secrets'))
@@ -791,7 +791,7 @@ describe('a memory that is paused', () => {
   })
 
   it('says that nothing was stored where a prompt asks to remember something, and is silent otherwise', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await withMemory(place)
     await place.json('pause')
 
@@ -804,7 +804,7 @@ describe('a memory that is paused', () => {
   })
 
   it('goes on by itself when its time is over', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await place.json('pause', '--for', '2h')
     const file = join(ownDir(place), 'state', 'paused.json')
     const { pauses } = JSON.parse(readFileSync(file, 'utf8'))
@@ -819,7 +819,7 @@ describe('a memory that is paused', () => {
   })
 
   it('keeps nothing when it cannot tell whether it is paused', async () => {
-    using place = workplace()
+    using place = createSandbox()
     mkdirSync(join(ownDir(place), 'state'), { recursive: true })
     writeFileSync(join(ownDir(place), 'state', 'paused.json'), '{"pauses": [{')
 
@@ -833,7 +833,7 @@ describe('a memory that is paused', () => {
 
 describe('where a hook stands', () => {
   it('is the repository of the directory in the payload, whichever directory it runs in', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const repository = join(place.path, 'ledger')
     mkdirSync(join(repository, '.git', 'refs'), { recursive: true })
     writeFileSync(join(repository, '.git', 'HEAD'), 'ref: refs/heads/main\n')
@@ -848,7 +848,7 @@ describe('where a hook stands', () => {
   })
 
   it('is what a .credence.json says, which can also switch hooks off', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await place.json('remember', 'Port 8080.', '--name', 'api port', '--scope', 'project:shared')
     const payload = { cwd: place.work, prompt: 'Which api port?' }
     const file = join(place.work, '.credence.json')
@@ -884,7 +884,7 @@ describe('whatever goes wrong, a hook', () => {
     ['one argument too many', '{}', ['stop', 'stop']],
     ['a scope that is none', '{}', ['stop', '--scope', 'x']],
   ] as const)('given %s ends with 0, says nothing and leaves a line', async (_case, stdin, argv) => {
-    using place = workplace()
+    using place = createSandbox()
     await withMemory(place)
 
     const ending = await hook(place, stdin, ...argv)
@@ -896,7 +896,7 @@ describe('whatever goes wrong, a hook', () => {
   })
 
   it('logs the message of an error without values that it quotes', async () => {
-    using place = workplace()
+    using place = createSandbox()
 
     await hook(place, '{"prompt": my "secret" plan}', 'prompt-submit')
 
@@ -905,7 +905,7 @@ describe('whatever goes wrong, a hook', () => {
   })
 
   it('ends with 0 over a broken store, and the host hears nothing', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await withMemory(place)
     writeFileSync(join(ownDir(place), 'state', 'credence.db'), 'this is no database, but long enough to look at')
 
@@ -919,7 +919,7 @@ describe('whatever goes wrong, a hook', () => {
   })
 
   it('ends with 0 where it may not even write its log', async () => {
-    using place = workplace()
+    using place = createSandbox()
     chmodSync(place.home, 0o500)
 
     const ending = await hook(place, '{', 'stop')
@@ -929,9 +929,9 @@ describe('whatever goes wrong, a hook', () => {
   })
 
   it('answers all the same where it cannot keep what was said', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await withMemory(place)
-    // A file in the place of the directory.
+    // A file instead of the directory.
     writeFileSync(queueOf(place), '')
 
     const { stdout, started } = await hook(place, prompted(place, 'We decided to use Redis 8.'), 'prompt-submit')
@@ -942,7 +942,7 @@ describe('whatever goes wrong, a hook', () => {
   })
 
   it('never says a word that its host did not ask for, whatever comes in', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await withMemory(place)
     const schemas = {
       'claude-code': claudeCodeOutput,
@@ -972,7 +972,7 @@ describe('whatever goes wrong, a hook', () => {
 
 describe('the plugin of Claude Code', () => {
   it('says and keeps nothing while connect has put the same hooks into the settings', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await withMemory(place)
     const stdin = JSON.stringify(prompted(place, 'Why does Redis evict?'))
     const asPlugin = () =>
@@ -996,7 +996,7 @@ describe('the plugin of Claude Code', () => {
 
 describe('hooks of one event that are configured twice, for the user and for the project,', () => {
   it.each(hookHosts)('answer %s once, and keep what was said once', async (host) => {
-    using place = workplace()
+    using place = createSandbox()
     await withMemory(place)
     const start = { session_id: 's-1', cwd: place.work, hook_event_name: 'SessionStart', source: 'startup' }
     const prompt = prompted(place, 'Why does Redis evict?')
@@ -1022,7 +1022,7 @@ describe('hooks of one event that are configured twice, for the user and for the
 
 describe('the log of hooks', () => {
   it('is private, bounded, and holds no word of what was said', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await withMemory(place)
     const file = hookLogFile(ownDir(place))
     writeFileSync(file, `${'x'.repeat(300_000)}\n`)
@@ -1038,13 +1038,13 @@ describe('the log of hooks', () => {
   })
 })
 
-// At once, because one of them waits for seconds.
+// Concurrently, because one of them waits for seconds.
 describe.concurrent('the program itself', () => {
   it('leaves keeping and learning to a process that goes on when it has ended', { timeout: 60_000 }, async () => {
-    using place = workplace()
+    using place = createSandbox()
     await withMemory(place)
 
-    // On a busy machine a hook may be too late to answer, but what it was told is kept.
+    // On a busy machine a hook may be too late to answer, but the message is stored.
     const child = place.start(['hook', 'prompt-submit'])
     const ended = endOf(child)
     child.stdin.end(JSON.stringify(prompted(place, 'Remember that the API port is 8080.')))
@@ -1056,7 +1056,7 @@ describe.concurrent('the program itself', () => {
   })
 
   it('gives up on a host that never ends its input', { timeout: 20_000 }, async () => {
-    using place = workplace()
+    using place = createSandbox()
     const child = place.start(['hook', 'prompt-submit'])
     const ended = endOf(child)
     child.stdin.write('{"prompt": "Redis')
@@ -1068,7 +1068,7 @@ describe.concurrent('the program itself', () => {
   })
 
   it('ends with 0 when its reader has gone', { timeout: 60_000 }, async () => {
-    using place = workplace()
+    using place = createSandbox()
     await withMemory(place)
     const child = place.start(['hook', 'prompt-submit'])
     const ended = endOf(child)
@@ -1076,7 +1076,7 @@ describe.concurrent('the program itself', () => {
     child.stdin.end(JSON.stringify(prompted(place, 'Why does Redis evict?')))
 
     expect((await ended).exitCode).toBe(0)
-    // The process that it started still writes there.
+    // Its background process still writes there.
     const hearing = expect.objectContaining({ event: 'hear', outcome: 'done' })
     await vi.waitFor(() => expect(logOf(place)).toContainEqual(hearing), { timeout: 50_000 })
     expect(logOf(place)).toContainEqual(expect.objectContaining({ event: 'prompt-submit', outcome: 'done' }))

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** The output of hooks as hosts publish it, restated. */
+/** The hook output formats that hosts document. */
 
 /** https://code.claude.com/docs/en/hooks, "JSON output": fields that Claude Code does not know are ignored. */
 export const claudeCodeOutput = z.object({
@@ -24,10 +24,10 @@ export const codexOutput = z.strictObject({
     .optional(),
 })
 
-/** https://cursor.com/docs/agent/hooks: what sessionStart and beforeSubmitPrompt may answer. */
+/** https://cursor.com/docs/agent/hooks: the allowed answers of sessionStart and beforeSubmitPrompt. */
 export const cursorOutput = z.union([
   z.strictObject({ additional_context: z.string() }),
-  // Cursor 3.20 takes this context; its documents name only `continue` and `user_message`.
+  // Cursor 3.20 accepts this context; its documents name only `continue` and `user_message`.
   z.strictObject({ continue: z.boolean(), additional_context: z.string().optional() }),
 ])
 

@@ -1,11 +1,11 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { workplace } from '../cli/workplace.ts'
+import { createSandbox } from '../cli/sandbox.ts'
 
 describe('a .credence.json', () => {
   it('decides for the command line too where things go and what is in view', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const deep = join(place.work, 'deep')
     mkdirSync(deep)
     writeFileSync(join(place.work, '.credence.json'), '{"scopes": ["project:ledger", "domain:code"], "dir": "kept"}')
@@ -25,7 +25,7 @@ describe('a .credence.json', () => {
   })
 
   it('gives way to what is said on the command line and in the environment', async () => {
-    using place = workplace()
+    using place = createSandbox()
     writeFileSync(join(place.work, '.credence.json'), '{"dir": "kept"}')
 
     const named = await place.json('init', '--dir', 'named')
@@ -36,7 +36,7 @@ describe('a .credence.json', () => {
   })
 
   it('that is wrong stops a command with a word on what to write', async () => {
-    using place = workplace()
+    using place = createSandbox()
     writeFileSync(join(place.work, '.credence.json'), '{"scpoe": "project:x"}')
 
     const { exitCode, stderr } = await place.run('recall', 'anything')

@@ -23,7 +23,7 @@ describeHost('Claude Code', {
   turn: (prompt) => ['claude', '-p', prompt],
   connect: ['--allow-read'],
   rewrites: [['claude', 'mcp', 'add', '--scope', 'user', 'other', '--', 'true']],
-  // The rest of .claude.json holds ids and times.
+  // The rest of .claude.json contains ids and times.
   compared: (home) => ({
     servers: JSON.parse(readFileSync(join(home, '.claude.json'), 'utf8')).mcpServers,
     settings:
@@ -77,7 +77,7 @@ it.skipIf(programs === null)('Claude Code has the answer kept before it compacts
   using place = hostPlace(programs ?? '', () => env(model.url))
   const settings = join(place.home, '.claude/settings.json')
   await place.credence('connect', 'claude-code', '--yes')
-  // Otherwise the answer is kept when it ends, and the hook before the compaction finds it kept.
+  // Otherwise the answer is stored when it ends, and the hook before the compaction finds it stored.
   const { hooks, ...others } = JSON.parse(readFileSync(settings, 'utf8'))
   writeFileSync(settings, JSON.stringify({ ...others, hooks: { ...hooks, Stop: [] } }))
   const say = async (...argv: readonly string[]) => {

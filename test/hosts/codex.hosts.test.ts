@@ -40,7 +40,7 @@ describeHost('Codex', {
     ['codex', 'features', 'enable', 'memories'],
     ['codex', 'mcp', 'add', 'other', '--', 'true'],
   ],
-  // Codex puts its new tables in another order where there are servers already.
+  // Codex writes its new tables in another order if there are servers already.
   compared: (home) => ({
     config: parse(readFileSync(join(home, '.codex/config.toml'), 'utf8')),
     beginning: readFileSync(join(home, '.codex/config.toml'), 'utf8').split('wire_api')[0],

@@ -7,27 +7,27 @@ import { type ModelReply, type ModelRequest, type ScriptedModel, scriptedModel }
 
 type Place = ReturnType<typeof hostPlace>
 
-/** A host, and how it is run without a person and without a network. */
+/** A host, and the way to run it without a person and without a network. */
 export type HostUnderTest = {
   readonly host: ConnectHost
   readonly installed: keyof typeof pinned
-  /** `url`: of its model; `home`: its own. */
+  /** `url`: the URL of its model; `home`: its home directory. */
   readonly env: (url: string, home: string) => Readonly<Record<string, string>>
-  /** Files of the host's configuration as the person has them, by their paths below the home. */
+  /** The person's configuration files of the host, by their paths below the home. */
   readonly files: (url: string) => Readonly<Record<string, string>>
-  /** The command for one turn in a process of its own. */
+  /** The command that runs one turn in a separate process. */
   readonly turn: (prompt: string) => readonly [string, ...string[]]
   /** Options of `connect`. */
   readonly connect?: readonly string[]
   /** Commands of the host that rewrite its configuration. */
   readonly rewrites: readonly (readonly [string, ...string[]])[]
-  /** What has to be the same with and without Credence, of the files after the host has rewritten them. */
+  /** The parts of the files that must be the same with and without Credence, after the host has rewritten them. */
   readonly compared: (home: string) => unknown
-  /** What the model calls while a tool of Credence is not listed. */
+  /** The tool that the model calls while a tool of Credence is not listed yet. */
   readonly call?: (tool: string, input: object) => ModelReply
-  /** Whether prompts and answers are kept, and learned from, without the model's doing. */
+  /** Whether prompts and answers are stored, and learned from, without a tool call of the model. */
   readonly keepsTurns: boolean
-  /** A call of the host's shell, and options that allow it, where the host has hooks before the use of a tool. */
+  /** A call of the host's shell and the options that allow it, if the host has hooks before tool calls. */
   readonly shell?: (command: string) => { readonly call: ModelReply; readonly options: readonly string[] }
 }
 
@@ -39,8 +39,8 @@ const answer = 'Certainly, at once.'
 const maxCalls = 10
 
 /**
- * Asks the memory when the conversation has the question, until it answers with hits and their strengths. Where turns are
- * not kept, has the memory remember what the person orders.
+ * Searches the memory once the conversation contains the question, until it answers with hits and their strengths. If turns are not
+ * stored, lets the memory remember the person's request.
  */
 function scriptFor({ call, keepsTurns }: HostUnderTest): (request: ModelRequest) => ModelReply {
   let calls = 0
@@ -58,7 +58,7 @@ function scriptFor({ call, keepsTurns }: HostUnderTest): (request: ModelRequest)
   }
 }
 
-/** What every host has to do with a memory. Skipped, with a line that says so, where the host cannot be installed. */
+/** The tests of every host. Skipped, with a printed reason, if the host cannot be installed. */
 export function describeHost(name: string, tested: HostUnderTest): void {
   const programs = installedHost(tested.installed)
   const { host } = tested
@@ -130,7 +130,7 @@ export function describeHost(name: string, tested: HostUnderTest): void {
 
     await turn(place, place.repository('ledger'), order)
     const { items } = await place.credenceJson('review')
-    // An agent can only propose what is to hold everywhere.
+    // An agent can only propose beliefs that apply everywhere.
     await place.credence('review', 'accept', items[0]?.belief.id)
     const first = model.requests.length
     await turn(place, place.repository('garden'), question)

@@ -4,9 +4,9 @@ import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { queuedNames } from '../../src/cli/hooks/hook-queue.ts'
-import { bin, endOf, workplace } from '../cli/workplace.ts'
+import { bin, createSandbox, endOf } from '../cli/sandbox.ts'
 
-/** The versions that the tests run. Each was tried; a newer one is a deliberate change. */
+/** The versions that the tests run. Each was tried; updating one is a deliberate change. */
 export const pinned = {
   'claude-code': '@anthropic-ai/claude-code@2.1.325',
   codex: '@openai/codex@0.166.0',
@@ -20,7 +20,7 @@ const cache = process.env.CREDENCE_HOSTS_DIR ?? join(homedir(), '.cache', 'crede
 
 const tried = new Map<keyof typeof pinned, string | null>()
 
-/** The directory with the programs of a host, installed from npm once; null, with a line that says why, where it cannot be. */
+/** The directory with the programs of a host, installed from npm once; null, with a printed reason, if that fails. */
 export function installedHost(host: keyof typeof pinned): string | null {
   const known = tried.get(host)
   if (known !== undefined) return known
@@ -61,12 +61,12 @@ function install(host: keyof typeof pinned): string | null {
   }
 }
 
-/** A home of its own, two repositories in it, and a host whose programs lie in `programs`. */
+/** A separate home with two repositories, and a host whose programs are in `programs`. */
 export function hostPlace(programs: string, hostEnv: (home: string) => Readonly<Record<string, string>>) {
-  const place = workplace()
+  const place = createSandbox()
   const own = join(place.path, 'bin')
   mkdirSync(own)
-  // The same Node for the host, its servers and its hooks, and Credence by name.
+  // The same Node for the host, its servers and its hooks, and `credence` on the PATH.
   symlinkSync(process.execPath, join(own, 'node'))
   symlinkSync(bin, join(own, 'credence'))
   const env = {
@@ -101,7 +101,7 @@ export function hostPlace(programs: string, hostEnv: (home: string) => Readonly<
       if (exitCode !== 0) throw new Error(`credence ${argv.join(' ')}: ${exitCode} ${stderr}`)
       return JSON.parse(stdout)
     },
-    /** Waits until the queue is heard; then hears what a host has interrupted when it ended, as the next session would. */
+    /** Waits until the queue is stored; then stores the messages that a host interrupted when it ended, as the next session would. */
     allHeard: async () => {
       const isHeard = () => queuedNames(memoryDirectory).length === 0
       await eventually(isHeard, '', maxHearingMs).catch(() => runIn(place.work, 'credence', 'hook', 'hear'))
@@ -113,7 +113,7 @@ export function hostPlace(programs: string, hostEnv: (home: string) => Readonly<
 const maxWaitMs = 60_000
 const maxHearingMs = 10_000
 
-/** Waits for a condition that other processes bring about. */
+/** Waits for a condition that other processes fulfil. */
 export async function eventually(isMet: () => boolean, otherwise: string, waitMs = maxWaitMs): Promise<void> {
   const end = performance.now() + waitMs
   while (!isMet()) {

@@ -33,15 +33,15 @@ for (const [name, installed] of [
         '',
       ].join('\n'),
     }),
-    // A session of its own, or the model would have the earlier turns from OpenClaw itself.
+    // A separate session; otherwise the model would get the earlier turns from OpenClaw itself.
     turn: (prompt) => ['openclaw', 'agent', '--local', '--session-id', randomUUID(), '--message', prompt],
     rewrites: [['openclaw', 'config', 'set', 'gateway.port', '19001', '--strict-json']],
-    // OpenClaw notes when it last wrote the file.
+    // OpenClaw stores the time of its last write in the file.
     compared: (home) => {
       const { meta: _, ...config } = JSON.parse(readFileSync(join(home, '.openclaw/openclaw.json'), 'utf8'))
       return config
     },
-    // Current versions show their model most tools through one that calls them by name.
+    // Current versions offer their model most tools through one tool that calls them by name.
     call: (tool, input) => ({ call: { name: 'tool_call', input: { id: tool, args: input } } }),
     keepsTurns: false,
   })

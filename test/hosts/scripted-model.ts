@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** The protocols that hosts speak with their models. */
+/** The protocols between hosts and their models. */
 export type Protocol = 'anthropic' | 'responses' | 'chat' | 'gemini'
 
 /** One request of a host to its model. */
@@ -9,9 +9,9 @@ export type ModelRequest = {
   readonly protocol: Protocol
   /** The conversation as the host sent it, as JSON: instructions and messages, without the tools. */
   readonly conversation: string
-  /** Names of the tools whose arguments the model is told; in namespaces as `namespace.name`. */
+  /** Names of the tools whose arguments are sent to the model; in a namespace, `namespace.name`. */
   readonly tools: readonly string[]
-  /** What the tools that were called have answered, as JSON; empty before a call. */
+  /** The results of the called tools, as JSON; empty before a call. */
   readonly results: string
 }
 
@@ -29,8 +29,8 @@ export type ScriptedModel = AsyncDisposable & {
 type Body = any
 
 /**
- * A model on this machine that answers from a script, in the protocol in which it is asked, whole or as a stream. The
- * script sees one request and decides on the reply.
+ * A local model that answers from a script, in the protocol of the request, whole or as a stream. The script gets one request and
+ * returns the reply.
  */
 export async function scriptedModel(script: (request: ModelRequest) => ModelReply): Promise<ScriptedModel> {
   const requests: ModelRequest[] = []
@@ -78,7 +78,7 @@ function protocolAt(path: string): Protocol | null {
   return /:(?:stream)?[gG]enerateContent$/.test(path) ? 'gemini' : null
 }
 
-/** What hosts ask beside the conversation: the list of models, and how long a conversation is. */
+/** Other requests of hosts: the list of models, and the number of tokens of a conversation. */
 function sendOther(path: string, outgoing: ServerResponse): void {
   const body = path.endsWith('/models')
     ? { object: 'list', data: [{ id: 'scripted', object: 'model', owned_by: 'test' }], models: [] }

@@ -5,12 +5,12 @@ import { createSnapshot } from '../../src/eval/gate/baselines.ts'
 import type { RouteAnswer, RouteName } from '../../src/http/api/contract.ts'
 import { memoryFrom } from '../../src/memory/memory.ts'
 import { storeFile } from '../../src/open-memory.ts'
-import { serverAtHand } from './server-at-hand.ts'
+import { startTestServer } from './test-server.ts'
 
-let server: Awaited<ReturnType<typeof serverAtHand>>
+let server: Awaited<ReturnType<typeof startTestServer>>
 
 beforeAll(async () => {
-  server = await serverAtHand()
+  server = await startTestServer()
 })
 afterAll(() => server[Symbol.asyncDispose]())
 
@@ -445,11 +445,11 @@ describe('evaluation', () => {
     expect(total).toBe(compared.counts.broken)
     expect(failed[0]?.failures.length).toBeGreaterThan(0)
     expect(failed[0]?.prompt).toEqual(expect.any(String))
-    // The way through the failing cases is the order of the list.
+    // Previous and next follow the order of the list.
     const { failing } = await get<'case'>(`/evals/runs/bad/cases/${encodeURIComponent(String(failed[0]?.caseId))}`)
     expect(failing).toEqual({ previous: null, next: failed[1]?.caseId })
     const pack = (await get<'packs'>('/evals/packs')).items.find(({ id }) => id === 'session-drift')
-    // A control shows what the cases are worth; its failures say nothing about the pack.
+    // A control measures the cases; its failures are not failures of the pack.
     expect(pack).toMatchObject({ system: 'bm25', verdict: 'passed', latest: { run: { runId: 'good' } } })
     expect((await get<'run'>('/evals/runs/good')).history.map(({ run }) => run.runId)).toEqual(['good'])
   })
@@ -568,7 +568,7 @@ it('says which file the system refused', async () => {
 })
 
 it('does not call a store sound that was deleted while it was served', async () => {
-  await using own = await serverAtHand()
+  await using own = await startTestServer()
   for (const suffix of ['', '-wal', '-shm', '-head']) rmSync(`${storeFile(own.dir)}${suffix}`, { force: true })
 
   const { body } = await own.send<RouteAnswer<'doctor'>>('GET', '/api/v1/doctor')

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { endpoints, isOfTeams } from '../../src/http/api/endpoints.ts'
 import { openApiDocument } from '../../src/http/api/openapi.ts'
-import { serverAtHand } from './server-at-hand.ts'
+import { startTestServer } from './test-server.ts'
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json }
 
-// As it is sent.
+// As sent over HTTP.
 const document = JSON.parse(JSON.stringify(openApiDocument('1.2.3')))
 const table = Object.values(endpoints).flatMap((endpoint) => {
   const { method, path } = endpoint
@@ -40,7 +40,7 @@ describe('the description of the API', () => {
   })
 
   it('is what is served', async () => {
-    await using server = await serverAtHand()
+    await using server = await startTestServer()
     const { status, text } = await server.send('GET', '/api/openapi.json')
     const registered = server.app.routes
       .filter(({ method, path }) => method !== 'ALL' && path.startsWith('/api/v1/'))
@@ -78,7 +78,7 @@ describe('the description of the API', () => {
   })
 })
 
-// Words of properties that happen to be called `type` hold a schema, not a text.
+// A property named `type` has a schema here, not a text.
 const types = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null']
 
 function resolved(reference: string): unknown {

@@ -7,20 +7,20 @@ import { endpoints as routes } from '../../src/http/api/endpoints.ts'
 import { ApiError } from '../../src/http/api/openapi.ts'
 import { addPerson, createTeam, createToken } from '../../src/memory/people/access.ts'
 import answers from '../../src/operations/answers.json' with { type: 'json' }
-import { type Answered, agentToken, serverAtHand, token } from './server-at-hand.ts'
+import { type Answered, agentToken, startTestServer, token } from './test-server.ts'
 
-let server: Awaited<ReturnType<typeof serverAtHand>>
+let server: Awaited<ReturnType<typeof startTestServer>>
 
 beforeAll(async () => {
-  // A minute passes with every look at the clock, so that wrong tokens are soon forgotten.
+  // The clock advances by a minute on each read, so that the limit of wrong tokens soon resets.
   let minutes = 0
-  server = await serverAtHand({ server: { clock: () => ++minutes * 61_000 } })
+  server = await startTestServer({ server: { clock: () => ++minutes * 61_000 } })
   await server.evaluate('session-drift', 'first')
   await server.evaluate('session-drift', 'second')
 })
 afterAll(() => server[Symbol.asyncDispose]())
 
-/** `secret`: the token of the store that it needs. */
+/** `secret`: the required token of the store. */
 type Request = { readonly path: string; readonly body?: unknown; readonly secret?: string }
 
 const idOf = async (name: string): Promise<string> => {
@@ -32,7 +32,7 @@ const idOf = async (name: string): Promise<string> => {
 }
 
 let made = 0
-/** A belief that nothing else depends on. */
+/** A belief without dependents. */
 const freshId = async (more: object = {}): Promise<string> => {
   made += 1
   const body = { name: `thing ${made}`, content: 'Something.', ...more }
@@ -67,7 +67,7 @@ const asAdmin = async () => {
   return { ports, secret: (await createToken(ports, { kind: 'admin', person: null })).secret }
 }
 
-/** A person of their own, who owns a team of the same name. */
+/** A separate person, who owns a team of the same name. */
 const asPerson = async () => {
   made += 1
   const ports = await server.served.people.access()
@@ -77,7 +77,7 @@ const asPerson = async () => {
   return { ports, name, ...(await createToken(ports, { kind: 'person', person: name })) }
 }
 
-/** A request to each route that is answered. That none is forgotten is what the type is for. */
+/** A successful request to each route. The type ensures that no route is missing. */
 const requests: { readonly [Name in RouteName]: () => Promise<Request> } = {
   login: async () => ({ path: '/login', body: { token } }),
   logout: async () => ({ path: '/logout' }),
@@ -234,7 +234,7 @@ const requests: { readonly [Name in RouteName]: () => Promise<Request> } = {
 
 const names = Object.keys(routes) as RouteName[]
 
-/** The schema of an answer, as clients get it from the description of the API. */
+/** The schema of an answer from the published description of the API. */
 function contractOf(name: RouteName): z.ZodType {
   const schema = { ...answers.answers[name], $defs: answers.schemas }
   const text = JSON.stringify(schema).replaceAll('#/components/schemas/', '#/$defs/')
@@ -259,7 +259,7 @@ const ask = async (name: RouteName, more: Parameters<typeof server.send>[2] = {}
 const bearer = (secret: string | undefined): Record<string, string> =>
   secret === undefined ? {} : { authorization: `Bearer ${secret}` }
 
-/** A token that a route can be used with, where the usual one is not enough. */
+/** A token for a route that the default token may not use. */
 const credentials = async (name: RouteName): Promise<Record<string, string>> => {
   const { access } = routes[name]
   if (access === 'admin') return bearer((await asAdmin()).secret)
@@ -314,7 +314,9 @@ describe('an agent over HTTP', () => {
   })
 
   it('gets 403 for a project when the server was started outside of one', async () => {
-    await using outside = await serverAtHand({ view: { scopes: ['user:universal'], homeScopes: ['user:universal'] } })
+    await using outside = await startTestServer({
+      view: { scopes: ['user:universal'], homeScopes: ['user:universal'] },
+    })
     const search = (as: 'agent' | 'program', scope: string) =>
       outside.send('GET', `${apiPrefix}/search?q=harbour&scope=${scope}`, { as })
 
@@ -325,7 +327,9 @@ describe('an agent over HTTP', () => {
   })
 
   it('gets 404 for a belief out of view, in a path or a body, and 403 for a scope inside of a list', async () => {
-    await using outside = await serverAtHand({ view: { scopes: ['user:universal'], homeScopes: ['user:universal'] } })
+    await using outside = await startTestServer({
+      view: { scopes: ['user:universal'], homeScopes: ['user:universal'] },
+    })
     const send = (method: string, path: string, body?: object, as: 'agent' | 'program' = 'agent') =>
       outside.send<RouteAnswer<'listBeliefs'>>(method, `${apiPrefix}${path}`, { as, ...(body && { body }) })
     const { body } = await send('GET', '/beliefs?scope=project:ledger', undefined, 'program')

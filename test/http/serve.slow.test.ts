@@ -5,10 +5,10 @@ import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { RouteAnswer } from '../../src/http/api/contract.ts'
-import { endOf, workplace } from '../cli/workplace.ts'
+import { createSandbox, endOf } from '../cli/sandbox.ts'
 import { serving } from './serving.ts'
 
-/** Server-sent events, one after the other. */
+/** Server-sent events in order. */
 async function* eventsIn(response: Response): AsyncGenerator<{ event: string; data: RouteAnswer<'events'> }> {
   const decoder = new TextDecoder()
   let text = ''
@@ -24,7 +24,7 @@ async function* eventsIn(response: Response): AsyncGenerator<{ event: string; da
   }
 }
 
-/** Everything a server says on a bare socket until it hangs up. */
+/** Everything that a server sends on a bare socket until it closes the connection. */
 async function conversation(port: number, text: string): Promise<string> {
   const socket: Socket = connect(port, '127.0.0.1')
   socket.on('error', () => {})
@@ -39,7 +39,7 @@ async function conversation(port: number, text: string): Promise<string> {
 
 describe('credence serve', () => {
   it('serves a demo where there is no memory, says so, and leaves nothing behind', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await using server = await serving(place)
 
     expect(server.isDemo).toBe(true)
@@ -56,7 +56,7 @@ describe('credence serve', () => {
   })
 
   it('has something to show on every page of the demo: conversations, what waits, and a run that got worse', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await using server = await serving(place, '--demo', '--evaluate')
     const get = async <Body>(path: string) => (await (await server.ask(path)).json()) as Body
 
@@ -79,7 +79,7 @@ describe('credence serve', () => {
   })
 
   it('keeps its token in a file for nobody else, and the login over a restart', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await place.run('init', '--dir', 'memory')
     const file = join(place.work, 'memory', 'state', 'token')
     const first = await serving(place)
@@ -105,7 +105,7 @@ describe('credence serve', () => {
   })
 
   it('listens on this machine only', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await using server = await serving(place, '--demo')
     const addresses = Object.values(networkInterfaces())
       .flat()
@@ -123,7 +123,7 @@ describe('credence serve', () => {
   it.each([['0.0.0.0'], ['::'], ['192.0.2.1'], ['example.com']])(
     'refuses --host %s unless told twice',
     async (host) => {
-      using place = workplace()
+      using place = createSandbox()
 
       const { exitCode, stderr } = await place.run('serve', '--host', host, '--port', '0')
 
@@ -133,7 +133,7 @@ describe('credence serve', () => {
   )
 
   it('says so when the port is in use, with one that is free', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const other = createServer().listen(0, '127.0.0.1')
     await once(other, 'listening')
     const { port } = other.address() as { port: number }
@@ -148,7 +148,7 @@ describe('credence serve', () => {
   })
 
   it('names the port as it is typed after npm start', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const other = createServer().listen(0, '127.0.0.1')
     await once(other, 'listening')
     const { port } = other.address() as { port: number }
@@ -161,7 +161,7 @@ describe('credence serve', () => {
   })
 
   it('refuses a token file that holds something else', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await place.run('init', '--dir', 'memory')
     const { writeFileSync } = await import('node:fs')
     writeFileSync(join(place.work, 'memory', 'state', 'token'), 'short')
@@ -173,7 +173,7 @@ describe('credence serve', () => {
   })
 
   it('runs packs and the doctor in processes of their own', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await using server = await serving(place, '--demo')
     const stream = eventsIn(await server.ask('/events'))
     await stream.next()
@@ -201,7 +201,7 @@ describe('credence serve', () => {
 
 describe('live updates', () => {
   it('tell of what another process does to the store, and end with the server', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await place.run('init', '--dir', 'memory')
     await using server = await serving(place)
     const response = await server.ask('/events')
@@ -221,7 +221,7 @@ describe('live updates', () => {
   })
 
   it('are for at most so many pages', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await using server = await serving(place, '--demo')
     const open = await Promise.all(Array.from({ length: 60 }, () => server.ask('/events')))
 
@@ -235,7 +235,7 @@ describe('live updates', () => {
 
 describe('a bare socket', () => {
   it('gets nothing that is not meant for it', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await using server = await serving(place, '--demo')
     const { port, token } = server
     const status = async (text: string) => (await conversation(port, text)).split('\r\n')[0] ?? ''
@@ -249,7 +249,7 @@ describe('a bare socket', () => {
     expect(await status(`GET /../../../etc/passwd HTTP/1.1\r\n${head}\r\n`)).toMatch(/404|400|200|503/u)
     expect(await conversation(port, `GET /../../../etc/passwd HTTP/1.1\r\n${head}\r\n`)).not.toContain('root:')
     expect(await conversation(port, `GET /..%2f..%2f..%2fetc%2fpasswd HTTP/1.1\r\n${head}\r\n`)).not.toContain('root:')
-    // It may hang up before the answer is read.
+    // The server may close the connection before the answer is read.
     expect(await status(`GET / HTTP/1.1\r\n${head}X: ${'a'.repeat(100_000)}\r\n\r\n`)).toMatch(/431|^$/u)
     const long = `POST /api/v1/recall HTTP/1.1\r\n${head}Content-Type: application/json\r\nContent-Length: 2000000\r\n\r\n{`
     expect(await status(long)).toContain('413')

@@ -1,16 +1,16 @@
 import { once } from 'node:events'
-import type { workplace } from '../cli/workplace.ts'
+import type { createSandbox } from '../cli/sandbox.ts'
 
 type Announced = { url: string; port: number; link: string; dir: string; isDemo: boolean }
 
 /** The real program, listening on a free port. */
-export const serving = (place: ReturnType<typeof workplace>, ...argv: readonly string[]) =>
+export const serving = (place: ReturnType<typeof createSandbox>, ...argv: readonly string[]) =>
   servingWith({}, place, ...argv)
 
 /** The same with settings in its environment. */
 export async function servingWith(
   env: Readonly<Record<string, string>>,
-  place: ReturnType<typeof workplace>,
+  place: ReturnType<typeof createSandbox>,
   ...argv: readonly string[]
 ) {
   const child = place.start(['serve', '--port', '0', '--json', ...argv], { env })

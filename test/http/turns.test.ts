@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { RouteAnswer, RouteName } from '../../src/http/api/contract.ts'
 import { memoryFrom } from '../../src/memory/memory.ts'
-import { serverAtHand } from './server-at-hand.ts'
+import { startTestServer } from './test-server.ts'
 
-let server: Awaited<ReturnType<typeof serverAtHand>>
+let server: Awaited<ReturnType<typeof startTestServer>>
 
 beforeAll(async () => {
-  server = await serverAtHand()
+  server = await startTestServer()
 })
 afterAll(() => server[Symbol.asyncDispose]())
 

@@ -4,12 +4,12 @@ import { type Endpoint, endpoints, isOfTeams } from '../../src/http/api/endpoint
 import { selfNaming, tools } from '../../src/mcp/memory-mcp.ts'
 import type { Field, Fields } from '../../src/operations/field.ts'
 import { postgresPrograms, sharedCluster, undurable } from '../../src/store/postgres/cluster.contract.ts'
-import { workplace } from '../cli/workplace.ts'
+import { createSandbox } from '../cli/sandbox.ts'
 import { servingWith } from './serving.ts'
 
 const timeout = 600_000
 
-/** A belief and a turn that only some callers may see. Their marker is in the content alone, so no request contains it. */
+/** A belief and a turn that only some callers may see. Their marker is only in the content, so no request contains it. */
 type Planted = { readonly marker: string; readonly belief: string; readonly turn: string; readonly session: string }
 
 /** The holder of a token, and the markers that it may see. */
@@ -18,7 +18,7 @@ type Holder = { readonly name: string; readonly token: string | null; readonly s
 const subject = 'the harbour master'
 const scopes = ['project:vault', 'domain:code', 'user:universal', 'team:platform', 'team:rivals']
 
-/** Values for a field that ask for as much as possible. A path parameter that is not known here fails the test. */
+/** Values of a field that request as much as possible. An unknown path parameter fails the test. */
 function fieldValue(name: string, field: Field, target: Planted): unknown {
   switch (field.kind) {
     case 'whole':
@@ -50,7 +50,7 @@ function textOf(name: string, { belief, turn, session }: Planted): string | unde
 
 type Sent = { readonly method: string; readonly path: string; readonly body: string | null }
 
-/** The requests to an endpoint about one target: with what it needs, and with every option it has. */
+/** The requests to an endpoint about one target: with only the required fields, and with every option. */
 function requestsTo({ method, path, operation }: Endpoint, target: Planted): readonly Sent[] {
   const { input, query = [] } = operation
   const isInPath = (name: string): boolean => path.includes(`:${name}`)
@@ -97,7 +97,7 @@ describe.each([
   const cluster = store === 'PostgreSQL' && isThere ? sharedCluster(undurable) : null
 
   it.skipIf(!isThere)('no route shows a text to a caller who may not see it', { timeout }, async () => {
-    using place = workplace()
+    using place = createSandbox()
     const address = cluster === null ? [] : ['--store', await (await cluster()).newDatabase()]
     const here = ['--dir', 'memory', ...address]
     const json = (...argv: readonly string[]) => place.json(...argv, ...here)
@@ -137,7 +137,7 @@ describe.each([
       await plant('quokkateam', 'ana', 'team:platform'),
       await plant('quokkarivals', 'cleo', 'team:rivals'),
     ]
-    // A limit of requests would answer for the routes.
+    // The rate limit would answer instead of the routes.
     await using server = await servingWith({ CREDENCE_REQUESTS_PER_MINUTE: '0' }, place, ...here)
     const holders: readonly Holder[] = [
       { name: 'nobody', token: null, sees: [] },
@@ -181,7 +181,7 @@ describe.each([
       return text
     }
     const askAll = async (holder: Holder, isWriting: boolean): Promise<void> => {
-      // A caller who may change a text is not asked to.
+      // Callers who may change the text are left out.
       const targets = planted.filter(({ marker }) => !isWriting || !holder.sees.includes(marker))
       for (const endpoint of routes.filter(({ writes }) => writes === isWriting)) {
         const teams = isOfTeams(endpoint) ? ['/teams/platform', '/teams/rivals'] : []
@@ -214,10 +214,10 @@ describe.each([
 
     expect(leaks).toEqual([])
     expect(crashes).toEqual([])
-    // A caller who sees nothing at all would prove nothing.
+    // Guards the test: a caller who sees nothing at all would prove nothing.
     for (const { name, sees } of holders) expect([name, seenBefore.get(name)]).toEqual([name, [...sees].sort()])
     expect(asked).toBeGreaterThan(routes.length * holders.length)
-    // No write of another caller has changed a text.
+    // No text was changed by another caller.
     for (const { marker, belief } of planted) {
       const [owner] = holders.filter(({ sees }) => sees.includes(marker))
       const prefix = marker === 'quokkateam' ? '/teams/platform' : marker === 'quokkarivals' ? '/teams/rivals' : ''

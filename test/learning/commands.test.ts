@@ -1,12 +1,12 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { workplace } from '../cli/workplace.ts'
+import { createSandbox } from '../cli/sandbox.ts'
 
 const message = 'Remember that Dr. Lee is the dentist here. How are you? Remember that the key is sk-abcdefghijklmnop.'
 
 describe('credence hear', () => {
   it('stores a message and learns from it, without its secrets', async () => {
-    using place = workplace()
+    using place = createSandbox()
 
     const { exitCode, stdout } = await place.run('hear', message)
 
@@ -18,7 +18,7 @@ describe('credence hear', () => {
   })
 
   it('shows on a dry run what would be stored and learned, and changes nothing', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const gym = 'Remember that the gym is called Flex.'
 
     const { stdout } = await place.run('hear', gym, '--dry-run')
@@ -32,7 +32,7 @@ describe('credence hear', () => {
   })
 
   it('lists preferences for review, where they are accepted or rejected', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const document = await place.json('hear', 'I prefer window seats. I prefer black tea.')
     expect(document).toMatchObject({ dryRun: false, taken: [{ outcome: 'candidate' }, { outcome: 'candidate' }] })
 
@@ -54,7 +54,7 @@ describe('credence review --extractor', () => {
     ['openai:m@http://example.com', /neither https nor on this machine/u],
     ['anthropic:m', /no key for anthropic/u],
   ])('refuses %s', async (extractor, reason) => {
-    using place = workplace()
+    using place = createSandbox()
 
     const { exitCode, stderr } = await place.run('review', '--extractor', extractor)
 
@@ -67,7 +67,7 @@ describe('credence benchmark run learning', () => {
   const env = (store: string) => ({ CREDENCE_EVAL_STORE_DIR: store })
 
   it('keeps a run with its metrics, which a baseline and a report are made of', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const store = join(place.work, 'evals')
     const run = (...argv: readonly string[]) => place.runWith({ env: env(store) }, ...argv, '--json')
 
@@ -95,7 +95,7 @@ describe('credence benchmark run learning', () => {
   })
 
   it('is checked as the runner reads it', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const { exitCode, stdout } = await place.run('benchmark', 'validate', join(process.cwd(), 'packs', 'learning'))
 
     expect(exitCode).toBe(0)

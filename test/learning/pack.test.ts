@@ -12,7 +12,7 @@ import {
 import { openPackFolder } from '../../src/eval/runners/runner.ts'
 import type { Extractor } from '../../src/memory/learn/extraction.ts'
 import { rulesExtractor } from '../../src/memory/learn/rules.ts'
-import { ports } from '../recall/beliefs-at-hand.ts'
+import { ports } from '../recall/fixtures.ts'
 import { temporaryDirectory } from '../temporary-directory.ts'
 
 const pack = 'packs/learning'

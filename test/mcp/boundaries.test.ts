@@ -4,7 +4,7 @@ import { call, person, servedMemory } from './served-memory.ts'
 
 const canary = 'canary-4711'
 
-/** Every tool, with a reference to something that belongs elsewhere. */
+/** Every tool, with a reference to a belief outside its boundary. */
 const attempts = (reference: string): readonly [string, Record<string, unknown>][] => [
   ['memory_search', { query: `Where is ${reference} and the secret plan of ${canary}?` }],
   ['memory_get', { id: reference }],

@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import { hostOfClient } from '../../src/cli/connect/hosts.ts'
 import { BoundedLines, maxMessageLength, tools } from '../../src/mcp/memory-mcp.ts'
-import { workplace } from '../cli/workplace.ts'
+import { createSandbox } from '../cli/sandbox.ts'
 import { call, person, servedMemory } from './served-memory.ts'
 import { stdioClient } from './stdio-clients.ts'
 
@@ -63,7 +63,7 @@ describe('the tools as hosts list them', () => {
 
 describe('the server of the plugin of Claude Code', () => {
   it.each(['legacy', 'modern'] as const)('offers nothing while connect has set up a server (%s)', async (mode) => {
-    using place = workplace()
+    using place = createSandbox()
     const offered = async (env: Record<string, string>) => {
       const client = await stdioClient(place, { mode, env })
       const capabilities = client.getServerCapabilities() ?? {}
@@ -129,7 +129,7 @@ describe('the prompt review-conversation', () => {
 
 describe('a message of 5 MB on standard input', () => {
   it('is answered with an error, and the server goes on', { timeout: 60_000 }, async () => {
-    using place = workplace()
+    using place = createSandbox()
     const client = await stdioClient(place, { mode: 'legacy' })
 
     const refused = client.callTool({ name: 'memory_search', arguments: { query: 'x'.repeat(5 * 1024 * 1024) } })
@@ -164,7 +164,7 @@ describe('the origin of what a host writes', () => {
   })
 
   it('is noted for connect --status, with the version that it names', { timeout: 60_000 }, async () => {
-    using place = workplace()
+    using place = createSandbox()
     const client = await stdioClient(place, { mode: 'modern', name: 'somebody', options: ['--host', 'codex'] })
 
     const status = await call(client, 'memory_status', {})

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { openMemory } from '../../src/open-memory.ts'
-import { endOf, workplace } from '../cli/workplace.ts'
+import { createSandbox, endOf } from '../cli/sandbox.ts'
 import { call } from './served-memory.ts'
 import { stdioClient } from './stdio-clients.ts'
 
@@ -14,7 +14,7 @@ describe('one store', () => {
   it('keeps everything once that several servers, over HTTP too, and the command line acknowledge at the same time', {
     timeout: 120_000,
   }, async () => {
-    using place = workplace()
+    using place = createSandbox()
     const dir = `${place.path}/memory`
     const scope = 'project:shared'
     const options = ['--dir', dir, '--scope', scope]
@@ -23,7 +23,7 @@ describe('one store', () => {
         stdioClient(place, { mode: index % 2 === 0 ? 'legacy' : 'modern', name: `agent-${index}`, options }),
       ),
     )
-    // Made before, so that the server has something of its own to serve.
+    // Stored beforehand, so that the server has a memory to serve.
     await place.json('init', '--dir', dir)
     const server = await servedOverHttp(place, options)
     const acknowledged = new Map<string, string>()
@@ -67,7 +67,7 @@ describe('one store', () => {
   })
 })
 
-async function servedOverHttp(place: ReturnType<typeof workplace>, options: readonly string[]) {
+async function servedOverHttp(place: ReturnType<typeof createSandbox>, options: readonly string[]) {
   const child = place.start(['serve', ...options, '--port', '0', '--json'])
   const ending = endOf(child)
   let printed = ''

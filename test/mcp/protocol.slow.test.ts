@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { MemoryError } from '../../src/errors.ts'
 import { type McpOptions, memoryMcp, tools } from '../../src/mcp/memory-mcp.ts'
-import { endOf, workplace } from '../cli/workplace.ts'
+import { createSandbox, endOf } from '../cli/sandbox.ts'
 import { call, listIn, person, servedMemory } from './served-memory.ts'
 import { earlierStdioClient, stdioClient } from './stdio-clients.ts'
 
@@ -17,14 +17,14 @@ const names = [
   'memory_proposals',
 ]
 
-/** Outside a repository everything belongs to user:universal, where an agent can only propose. */
+/** Outside a repository every belief belongs to user:universal, in which an agent can only propose. */
 const inProject = ['--scope', 'project:test']
 
 describe.each(['stdio, SDK 1', 'stdio, SDK 2 of 2025', 'stdio, SDK 2 of 2026', 'HTTP, SDK 1', 'HTTP, SDK 2 of 2026'])(
   'an MCP client over %s',
   (way) => {
     it('lists the tools, remembers, searches, reads resources and gets the prompt', { timeout: 30_000 }, async () => {
-      using place = workplace()
+      using place = createSandbox()
       await using served = servedMemory()
       const client =
         way === 'stdio, SDK 1'
@@ -263,7 +263,7 @@ describe('credence mcp', () => {
   }
 
   it('ends when its input ends, and prints nothing but the protocol', { timeout: 20_000 }, async () => {
-    using place = workplace()
+    using place = createSandbox()
     const child = place.start(['mcp'])
     const ended = endOf(child)
     const answered = new Promise<void>((resolve) => {
@@ -289,7 +289,7 @@ describe('credence mcp', () => {
   })
 
   it('ends on SIGTERM, also while a client is connected', { timeout: 20_000 }, async () => {
-    using place = workplace()
+    using place = createSandbox()
     const child = place.start(['mcp'])
     const ended = endOf(child)
     child.stdin.write(`${JSON.stringify(initialize)}\n`)
@@ -301,7 +301,7 @@ describe('credence mcp', () => {
   })
 
   it('stands in the scope that the project file names', { timeout: 20_000 }, async () => {
-    using place = workplace()
+    using place = createSandbox()
     mkdirSync(join(place.work, 'deep'))
     writeFileSync(join(place.work, '.credence.json'), JSON.stringify({ scope: 'project:ledger' }))
     const client = await stdioClient(place, { mode: 'modern' })

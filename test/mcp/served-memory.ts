@@ -11,17 +11,17 @@ import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 
 export const person: Author = { actor: 'person', origin: 'cli' }
 
-/** A client of either era: what both can do. */
+/** The common methods of clients of both protocol versions. */
 export type AnyClient = {
   callTool(call: { name: string; arguments: Record<string, unknown> }): Promise<unknown>
   close(): Promise<void>
 }
 
-/** What a tool answered. */
+/** The answer of a tool. */
 export type Answered = { readonly isError: boolean; readonly text: string; readonly value: Record<string, unknown> }
 
 export async function call(client: AnyClient, name: string, given: Record<string, unknown>): Promise<Answered> {
-  // Both clients check the form of a result before they hand it on.
+  // Both clients validate a result before they return it.
   const { content, structuredContent, isError } = (await client.callTool({ name, arguments: given })) as CallToolResult
   const text = content.map((block) => (block.type === 'text' ? block.text : '')).join('\n')
   return { isError: isError === true, text, value: (structuredContent ?? {}) as Record<string, unknown> }
@@ -33,7 +33,7 @@ export const listIn = (answered: Answered, key: string): readonly Record<string,
   return list
 }
 
-/** A store in memory, a server over it, and clients that reach it without a network. */
+/** A store in memory, a server on it, and clients connected without a network. */
 export function servedMemory(given: Partial<MemoryView> = {}) {
   const view: MemoryView = {
     user: 'ada',
@@ -69,10 +69,10 @@ export function servedMemory(given: Partial<MemoryView> = {}) {
 
   return {
     bugs,
-    /** The memory as a person uses it, or as somebody else does. */
+    /** The memory for a person, or for another author. */
     memoryAs,
     fetch,
-    /** With `boundOrigin` to a server that a host starts, as `credence mcp --host`. */
+    /** `boundOrigin`: the host that starts the server, as with `credence mcp --host`. */
     connect: async (name = 'test-agent', boundOrigin?: string): Promise<Client> => {
       const served = boundOrigin === undefined ? fetch : handler(boundOrigin).fetch
       const client = new Client({ name, version: '1' }, { versionNegotiation: { mode: { pin: '2026-07-28' } } })

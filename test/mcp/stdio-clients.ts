@@ -2,9 +2,9 @@ import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { Client as EarlierClient } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport as EarlierTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
-import { bin, type workplace } from '../cli/workplace.ts'
+import { bin, type createSandbox } from '../cli/sandbox.ts'
 
-type Place = ReturnType<typeof workplace>
+type Place = ReturnType<typeof createSandbox>
 
 type Env = Readonly<Record<string, string>>
 
@@ -16,7 +16,7 @@ const serverIn = (place: Place, options: readonly string[], env: Env = {}) => ({
   stderr: 'inherit' as const,
 })
 
-/** A client of the current SDK, in the era asked for, with a server process of its own. */
+/** A client of the current SDK, in this protocol version, with a separate server process. */
 export async function stdioClient(
   place: Place,
   {
@@ -34,7 +34,7 @@ export async function stdioClient(
   return client
 }
 
-/** A client of the SDK before. */
+/** A client of the previous SDK. */
 export async function earlierStdioClient(
   place: Place,
   options: readonly string[] = [],

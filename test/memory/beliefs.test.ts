@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { actorKinds, authorityOf, isCurrent, mayChange } from '../../src/beliefs/belief.ts'
 import { isSameStatement, mergeAliases, nameKey } from '../../src/beliefs/identity.ts'
 import { parseScope, parseScopes, universalScope, visibleScopes, withAncestors } from '../../src/beliefs/scope.ts'
-import { belief } from '../recall/beliefs-at-hand.ts'
+import { belief } from '../recall/fixtures.ts'
 
 const text = fc.string({ unit: 'binary', maxLength: 20 })
 

@@ -6,7 +6,7 @@ import { type Memory, openMemory, renderContext } from '../../src/index.ts'
 
 const opened: { readonly memory: Memory; readonly dir: string }[] = []
 
-/** An empty memory, as a person uses it unless another author is given. */
+/** An empty memory, by default for a person. */
 function emptyMemory(
   dir = mkdtempSync(join(tmpdir(), 'credence-truth-')),
   author?: { actor: 'agent'; origin: string },
@@ -254,7 +254,7 @@ describe('correct, with a turn', () => {
   })
 })
 
-/** Talk about other things: in a memory of a few sentences every word is rare and everything is quoted. */
+/** Turns about other things: in a memory of a few sentences every word is rare and every turn is quoted. */
 const smallTalk = Array.from({ length: 300 }, (_, index) => ({
   text: `Errand ${index} is done; the afternoon was quiet and supper number ${index} was fine, thanks for asking again.`,
   session: `talk-${index}`,

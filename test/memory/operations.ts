@@ -10,10 +10,10 @@ import { resolve } from '../../src/memory/change/resolve.ts'
 import { undo } from '../../src/memory/change/undo.ts'
 import type { Author, Ports } from '../../src/memory/ports.ts'
 import { importBeliefs } from '../../src/memory/transfer/import.ts'
-import { person } from '../recall/beliefs-at-hand.ts'
-import { addAliases, agent, everything, importer, otherAgent, pin, removeAliases, setWhy, unpin } from './at-hand.ts'
+import { person } from '../recall/fixtures.ts'
+import { addAliases, agent, everything, importer, otherAgent, pin, removeAliases, setWhy, unpin } from './fixtures.ts'
 
-/** Something someone does to Ann's memory. What it is done to is chosen by number among what is there at the time. */
+/** An operation on Ann's memory. Its target is a number, taken modulo the beliefs that exist at that time. */
 export type Operation = {
   readonly kind: keyof typeof steps
   readonly author: Author
@@ -26,7 +26,7 @@ export type Operation = {
   readonly isPinned: boolean
   readonly renames: boolean
   readonly key?: string
-  /** What it is done to, whatever the number says. */
+  /** The fixed target, if the operation does not use the number. */
   readonly reference?: string
 }
 
@@ -40,7 +40,7 @@ type Step = (memory: Ports, operation: Operation) => Promise<unknown>
 
 const request = ({ author, key }: Operation) => ({ user: 'ann', author, ...(key === undefined ? {} : { key }) })
 
-/** The belief an operation points at: any there is, retired and proposed ones too. */
+/** The target of an operation: any existing belief, including retired and proposed ones. */
 export async function pointedAt(
   memory: Ports,
   { nth, reference }: Operation,
@@ -112,7 +112,7 @@ export const operation = (
   by: readonly Author[] = authors,
 ): fc.Arbitrary<Operation> =>
   fc.record({
-    // Half of all operations say something, so that there is something to do the others to.
+    // Half of all operations add a statement, so that the others have targets.
     kind: fc.oneof(fc.constantFrom(...kinds), fc.constant('remember' as const)),
     author: fc.constantFrom(...by),
     nth: fc.nat(7),
@@ -129,8 +129,8 @@ export const operations = (...args: Parameters<typeof operation>): fc.Arbitrary<
   fc.array(operation(...args), { minLength: 1, maxLength: 16 })
 
 /**
- * Carries an operation out. Being refused is an answer; anything else that goes wrong is not, nor is giving up because
- * the memory "kept changing" while nobody else was there. Returns the code of the refusal, or null.
+ * Runs an operation and returns the code of its refusal, or null. Any other error fails the test, and so does the refusal "kept
+ * changing" without concurrent writers.
  */
 export async function perform(memory: Ports, one: Operation): Promise<string | null> {
   try {

@@ -10,9 +10,9 @@ import { recall } from '../../src/memory/recall/recall.ts'
 import { search } from '../../src/memory/recall/search.ts'
 import { openModelStore } from '../../src/store/model-store.contract.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
-import { person, ports } from '../recall/beliefs-at-hand.ts'
+import { person, ports } from '../recall/fixtures.ts'
 import { temporaryDirectory } from '../temporary-directory.ts'
-import { agent, everything } from './at-hand.ts'
+import { agent, everything } from './fixtures.ts'
 import { operations, perform } from './operations.ts'
 
 const random = (count: number): Uint8Array => new Uint8Array(count).fill(7)

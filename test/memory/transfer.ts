@@ -2,9 +2,9 @@ import type { Belief } from '../../src/beliefs/belief.ts'
 import type { Author, Ports } from '../../src/memory/ports.ts'
 import { exportBeliefs } from '../../src/memory/transfer/export.ts'
 import { importBeliefs } from '../../src/memory/transfer/import.ts'
-import { person } from '../recall/beliefs-at-hand.ts'
+import { person } from '../recall/fixtures.ts'
 
-/** Imports records, or the text of a file of them; a person vouches for it unless `trusted` says otherwise. */
+/** Imports records, or the text of a file of records; `trusted` by default, as if imported by a person. */
 export const take = (memory: Ports, records: string | readonly object[], author: Author = person, trusted = true) =>
   importBeliefs(memory, {
     user: 'ann',
@@ -14,11 +14,11 @@ export const take = (memory: Ports, records: string | readonly object[], author:
     scopes: ['domain:code'],
     text: typeof records === 'string' ? records : records.map((record) => JSON.stringify(record)).join('\n'),
   })
-/** Everything of one user, as an export has it. */
+/** The export of one user. */
 export const exported = async (memory: Ports, user = 'ann') => {
   const beliefs: Belief[] = []
   for await (const one of exportBeliefs(memory, { user })) beliefs.push(one)
   return beliefs
 }
-/** An import that did nothing. */
+/** The result of an import without changes. */
 export const nothing = { added: 0, unchanged: 0, reinforced: 0, corrected: 0, proposed: 0 }

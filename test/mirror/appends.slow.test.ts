@@ -57,7 +57,7 @@ describe('what others write while we do', () => {
       while (ours < count || !other.isDone) {
         await place.memory.remember({ name: `ours ${ours % count}`, content: `said ${ours}`, scopes: ['project:x'] })
         ours += 1
-        // A change may need no turn of the event loop, in which the end of the other program is noticed.
+        // Yields, because a change may finish without a turn of the event loop, and the other program's exit would go unnoticed.
         await turn()
       }
       await other.done
@@ -81,7 +81,7 @@ describe('what others write while we do', () => {
 })
 
 describe('the ways it is not done', () => {
-  /** Adds a line of ours 300 times, by a way of writing that others use. */
+  /** Adds a line 300 times, in a way that other programs write. */
   async function lostBy(write: (file: string, line: string) => Promise<void>): Promise<number> {
     using directory = temporaryDirectory()
     const file = join(directory.path, 'MEMORY.md')
@@ -113,7 +113,7 @@ describe('the ways it is not done', () => {
         await pause(1)
         writeFileSync(`${file}.tmp`, text + line)
         if (hash(readFileSync(file, 'utf8')) !== hash(text)) continue
-        // What the operating system may do at any time: let the other program run here.
+        // Simulates the scheduler: the other program runs at this point.
         await pause(1)
         renameSync(`${file}.tmp`, file)
         return

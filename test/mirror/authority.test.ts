@@ -399,7 +399,7 @@ describe('what waits', () => {
   })
 })
 
-/** One change of the text of the file: a line is written, replaced, moved, doubled or removed. */
+/** One edit of the file: a line is added, replaced, moved, duplicated or removed. */
 const lineOfText = fc.oneof(
   fc.constantFrom(
     '- Always run the installer first.',
@@ -469,7 +469,7 @@ describe('whatever is written to the file', () => {
         for (const { proposal } of await memory.proposals()) await memory.reject(proposal.id)
         for (const { belief } of await memory.candidates()) await memory.reject(belief.id)
         const shown = place.text()
-        // A line that cannot be a belief stays as it is, in the place of what the store says.
+        // A line that cannot be a belief stays unchanged, instead of the stored belief.
         if (again.outcome === 'synced' && again.refused.length === 0)
           for (const { content } of await current()) expect(shown).toContain(content)
         expect((await place.sync()).undecided).toEqual([])

@@ -2,10 +2,10 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileS
 import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { endOf, workplace } from '../cli/workplace.ts'
+import { createSandbox, endOf } from '../cli/sandbox.ts'
 
 function withMemory() {
-  const place = workplace()
+  const place = createSandbox()
   const file = join(place.work, 'memory', 'MEMORY.md')
   return {
     ...place,
@@ -13,7 +13,7 @@ function withMemory() {
     text: () => readFileSync(file, 'utf8'),
     edit: (change: (text: string) => string) => writeFileSync(file, change(readFileSync(file, 'utf8'))),
     init: () => place.run('init', '--dir', 'memory'),
-    /** Makes every edit of the file the person's word. */
+    /** Gives every edit of the file the authority of the person. */
     trustFile: () => writeFileSync(join(place.work, 'memory', 'config.json'), '{"mirrorAuthority": "person"}'),
     [Symbol.dispose]: () => place[Symbol.dispose](),
   }
@@ -88,8 +88,8 @@ describe('credence mirror sync', () => {
     const remembered = await place.run('remember', 'what four is', '--name', 'four')
 
     expect(held).toMatchObject({ exitCode: 5, stdout: expect.stringContaining('2 of 3 items are gone') })
-    expect(status).toMatchObject({ exitCode: 5, stdout: expect.stringContaining('Held since') })
-    expect(doctor).toMatchObject({ exitCode: 5, stdout: expect.stringMatching(/FAIL +mirror +.*is not synchronised/u) })
+    expect(status).toMatchObject({ exitCode: 5, stdout: expect.stringContaining('MEMORY.md is held') })
+    expect(doctor).toMatchObject({ exitCode: 5, stdout: expect.stringMatching(/FAIL +mirror +MEMORY\.md is held/u) })
     expect(doctor.stderr).not.toContain('set-aside')
     expect(remembered).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('was not synchronised') })
 
@@ -137,17 +137,14 @@ describe('an edit that needs the word of a person', () => {
     const { exitCode, stdout, stderr } = await place.run('mirror', 'sync')
     const status = await place.run('mirror', 'status')
 
-    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
-    expect(stdout).toMatch(/^3 edits waiting for your decision: no edits to import; /u)
-    for (const text of [stdout, status.stdout]) {
-      expect(text).toMatch(/Waiting: change "one" \(b-\w+\)\.\n.* - what one is\n.* \+ what one became\n/u)
-      expect(text).toMatch(/Waiting: remove "two" \(b-\w+\)\.\n.* - what two is\n/u)
-      expect(text).toMatch(/Waiting: add ".*" \(b-\w+\) to user:universal\.\n.* \+ Answer in verse\.\n/u)
-      expect(text).toContain('Decide: credence review')
-    }
+    expect(exitCode).toBe(0)
+    expect(stdout).toMatch(/^Waiting for you: no edits to import; /u)
+    for (const text of [stdout, status.stdout]) expect(text).toContain('3 edits wait for your decision.')
+    for (const text of [stderr, status.stderr])
+      expect(text).toContain('`credence review` shows and decides the waiting edits of "')
     expect(await place.json('mirror', 'sync')).toMatchObject({ written: [], undecided: { length: 3 } })
     expect((await contents(place)).sort()).toEqual(['what one is', 'what three is', 'what two is'])
-    expect(await place.run('doctor')).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('3 edits waiting') })
+    expect(await place.run('doctor')).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('3 edits wait') })
   })
 
   it('is shown with the aliases that it would have', async () => {
@@ -156,10 +153,9 @@ describe('an edit that needs the word of a person', () => {
     await place.run('remember', 'The garage is on Elm Street.', '--name', 'garage', '--scope', 'project:x')
     place.edit((text) => text.replace(/(- \*\*garage.*\n)/u, '$1- **fleet van**: Green.\n  - aliases: code, error\n'))
 
-    const { stdout } = await place.run('mirror', 'sync')
+    await place.run('mirror', 'sync')
     const listed = await place.run('review')
 
-    expect(stdout).toMatch(/Waiting: add "fleet van" \(b-\w+\) to project:x\.\n.* \+ Green\.\n/u)
     expect(listed.stdout).toContain('Aliases: code, error')
   })
 
@@ -194,7 +190,7 @@ describe('credence mirror status', () => {
 
     const confirmed = await place.run('confirm', 'theme')
 
-    expect(before.stdout).toMatch(/Unconfirmed, from the file \(1\); .*:\n {2}b-\w+ {2}theme: dark/u)
+    expect(before.stdout).toMatch(/unconfirmed:\n.*\nb-\w+ {2}theme {2}dark/u)
     expect(confirmed).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Confirmed: "theme"') })
     expect(await place.json('mirror', 'status')).toMatchObject({ isInSync: true, unconfirmed: [] })
     expect(await place.run('confirm', 'theme', '--as', 'agent:codex')).toMatchObject({ exitCode: 3 })
@@ -235,8 +231,8 @@ describe('credence mirror watch', () => {
     expect(stdout.replace(/^\d\d:\d\d:\d\d {2}/gmu, '').split('\n')).toEqual([
       `Watching ${place.file}. Ctrl-C ends it.`,
       'In sync: imported 1 added; wrote MEMORY.md.',
-      'Held: MEMORY.md, because it is empty. Nothing was changed.',
-      '          Put the lines back, or accept the removal: credence mirror sync --accept',
+      'Held: Nothing was changed.',
+      '          MEMORY.md is held, because it is empty. Put the lines back, or accept the removal: `credence mirror sync --accept`',
       'In sync: no edits to import; wrote MEMORY.md.',
       '',
     ])
@@ -253,9 +249,9 @@ describe('what a mirror says', () => {
 
     const { stdout } = await place.run('mirror', 'status')
 
-    expect(stdout).toMatch(/^Held since .*: MEMORY\.md, because it is empty\.$/mu)
-    expect(stdout).toContain('Put the lines back, or accept the removal: credence mirror sync --accept')
-    expect(stdout).not.toContain('synchronises both')
+    expect(stdout).toMatch(
+      /^MEMORY\.md is held, because it is empty\. Put the lines back, or accept the removal: `credence/mu,
+    )
   })
 
   it('fits a terminal', async () => {
@@ -273,8 +269,8 @@ describe('what a mirror says', () => {
     for (const { stdout } of [synced, status]) {
       const lines = stripVTControlCharacters(stdout).split('\n')
       expect(lines.filter((line) => line.length > 80 && !line.includes(place.file))).toEqual([])
-      expect(stdout).toContain('\u001b[33mWaiting\u001b[39m')
     }
+    expect(synced.stdout).toContain('\u001b[33mWaiting for you\u001b[39m')
   })
 })
 

@@ -10,7 +10,7 @@ it('writes the file for many changes at once in a few goes, and each is in it wh
   await mirrored.memory.remember({ name: 'first', content: 'There is a file.' })
   const opened = openPorts(mirrored.dir)
   let looks = 0
-  // Every sync looks at the journal for what has happened since.
+  // Every sync reads the journal for changes since the previous one.
   const events: typeof opened.store.events = (user, page) => {
     looks += 1
     return opened.store.events(user, page)

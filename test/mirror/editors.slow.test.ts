@@ -8,7 +8,7 @@ import { personalMemory } from './mirrored-memory.ts'
 
 type Editor = {
   readonly name: string
-  /** The program it needs. */
+  /** The required program. */
   readonly program: string | null
   /** Replaces `old` by `now` on every line. */
   readonly save: (file: string, old: string, now: string) => void
@@ -53,12 +53,12 @@ function vim(setting: string): Editor['save'] {
     run('vim', ['-u', 'NONE', '-es', '-c', setting, '-c', `%s/${old}/${now}/g`, '-c', 'wq', file])
 }
 
-/** Waits for something that happens by itself, however slow the machine is; fails when the test runs out of time. */
+/** Waits for a condition, however slow the machine is; fails when the test times out. */
 async function until(isSo: () => Promise<boolean> | boolean): Promise<void> {
   while (!(await isSo())) await pause(20)
 }
 
-/** A memory whose file is watched, as `credence serve` does it. */
+/** A memory whose file is watched, as by `credence serve`. */
 async function watched(work: (place: ReturnType<typeof personalMemory>, written: () => number) => Promise<void>) {
   await using place = personalMemory()
   await place.memory.remember({ name: 'harbour', content: 'The harbour has pier0000.' })
@@ -99,7 +99,7 @@ describe('a person who edits MEMORY.md', () => {
         for (let save = 1; save <= saves; save += 1) {
           const [old, now] = [save - 1, save].map((number) => `pier${String(number).padStart(4, '0')}`)
           editor.save(place.path(), old ?? '', now ?? '')
-          // Every second save is heard on its own, the others together with the next one.
+          // Every second save is detected separately, the others together with the next one.
           if (save % 2 === 0) await until(async () => (await content()).includes(now ?? ''))
         }
         const last = `pier${String(saves).padStart(4, '0')}`
@@ -109,7 +109,7 @@ describe('a person who edits MEMORY.md', () => {
         expect(written() - before).toBeLessThanOrEqual(saves)
         expect(await place.beliefs()).toEqual({ harbour: `The harbour has ${last}.` })
         expect(place.text()).toContain(last)
-        // In sync means quiet: two more rounds of the watcher leave the file alone.
+        // When in sync, two more rounds of the watcher leave the file unchanged.
         const { mtimeMs, ino } = statSync(place.path())
         const syncs = written()
         for (let round = 0; round < 2; round += 1) await place.sync()

@@ -9,7 +9,7 @@ import { type MirrorRequest, syncMirror } from '../../src/memory/mirror/sync.ts'
 import { openMemory, openPorts } from '../../src/open-memory.ts'
 import { temporaryDirectory } from '../temporary-directory.ts'
 
-/** A memory in a directory of its own, with its mirror, and ways to edit the file as others do. */
+/** A memory in a separate directory with its mirror, and functions that edit the file like other programs. */
 export function mirroredMemory(options: Partial<MemoryOptions> = {}) {
   const directory = temporaryDirectory()
   const dir = join(directory.path, 'memory')
@@ -30,7 +30,7 @@ export function mirroredMemory(options: Partial<MemoryOptions> = {}) {
     path,
     text,
     has: (name: string): boolean => existsSync(path(name)),
-    /** Changes the file in place, as an editor does that was opened a moment ago. */
+    /** Changes the file in place, like an editor that was opened a moment ago. */
     edit: (change: (text: string) => string, name?: string): void => {
       const before = text(name)
       const after = change(before)
@@ -38,8 +38,8 @@ export function mirroredMemory(options: Partial<MemoryOptions> = {}) {
       writeFileSync(path(name), after)
     },
     /**
-     * Syncs, and lets whoever was waiting for its turn have it: the memory looks by itself a moment after its last change,
-     * and would otherwise take in the next edit before the next call does.
+     * Syncs, and lets pending background syncs run: the memory checks the file shortly after its last change, and would otherwise apply
+     * the next edit before the next call.
      */
     sync: async (request: Partial<MirrorRequest> = {}) => {
       const synced = await syncMirror(ports, { dir, user: 'local', settle: true, authority, ...request })
@@ -52,7 +52,7 @@ export function mirroredMemory(options: Partial<MemoryOptions> = {}) {
       if (!status.exists) throw new Error('There is no mirror.')
       return status
     },
-    /** What holds now, by name. */
+    /** The current beliefs by name. */
     beliefs: async (): Promise<Readonly<Record<string, string>>> => {
       const { items } = await memory.list({ current: true, proposals: false, limit: 1_000 })
       return Object.fromEntries(items.map(({ name, content }) => [name, content]))
@@ -65,11 +65,11 @@ export function mirroredMemory(options: Partial<MemoryOptions> = {}) {
   }
 }
 
-/** The same where only the person writes the file, so that every edit applies at once. */
+/** The same with edits as the person's own, so that every edit applies immediately. */
 export const personalMemory = (options: Partial<MemoryOptions> = {}) =>
   mirroredMemory({ mirrorAuthority: 'person', ...options })
 
-/** What a sync takes in when there is nothing. */
+/** The result of a sync without edits. */
 export const nothingTaken = { corrected: 0, added: 0, retired: 0, conflicts: 0, proposed: 0 }
 
 /** The line of the file that begins an item. */

@@ -2,8 +2,8 @@ import { appendFileSync, closeSync, openSync, readFileSync, renameSync, writeFil
 import { setTimeout as pause } from 'node:timers/promises'
 
 /**
- * Another program that writes to a file: `append` opens it to append, `held` keeps it open for a moment before it writes,
- * `editor` reads it all, adds a line and renames a new file over it.
+ * Another program that writes to a file: `append` opens it to append, `held` opens it and writes a moment later, `editor` reads it, adds
+ * a line and renames a new file over it.
  */
 const [file = '', manner = 'append', count = '300', kind = 'line', spreadMs = '6'] = process.argv.slice(2)
 
@@ -29,7 +29,7 @@ for (let index = 0; index < Number(count); index += 1) {
   await pause(Math.random() * Number(spreadMs))
 }
 
-/** An editor that finds no file tries again, as a person would. */
+/** If the file is missing, the editor tries again, as a person would. */
 function untilThere(work: () => void): void {
   for (let attempt = 0; ; attempt += 1) {
     try {
@@ -37,7 +37,7 @@ function untilThere(work: () => void): void {
       return
     } catch (error) {
       if (attempt > 10_000) throw error
-      // Without a pause a busy machine would not let the program run that is about to put the file back.
+      // The pause lets the program run that is about to put the file back.
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1)
     }
   }

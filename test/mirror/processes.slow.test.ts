@@ -12,7 +12,7 @@ type Child = ChildProcessByStdio<null, Readable, Readable>
 const start = (dir: string, label: string, count: number): Child =>
   spawn(process.execPath, [program, dir, label, String(count)], { stdio: ['ignore', 'pipe', 'pipe'] })
 
-/** What a process said before it ended. */
+/** The output of a process. */
 async function endOf(child: Child): Promise<{ readonly said: readonly string[]; readonly problems: string }> {
   let out = ''
   let problems = ''
@@ -58,7 +58,7 @@ describe('several processes with one mirror', () => {
         if (heard > round * 2) child.kill('SIGKILL')
       })
       for (const name of (await end).said) acknowledged.add(name)
-      // At worst the file is missing, never torn: it is either there and whole, or comes back.
+      // The file may be missing for a moment, but is never torn.
       if (existsSync(place.path())) expect(place.text()).toMatch(/^# Memory\n.*<!-- Lines added here[^>]*-->\n$/su)
       expect((await place.sync()).outcome).toBe('synced')
     }

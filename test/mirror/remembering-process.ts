@@ -1,6 +1,6 @@
 import { openMemory } from '../../src/open-memory.ts'
 
-/** Remembers so many things in a directory with a mirror, and says each one that is acknowledged. */
+/** Remembers this many statements in a directory with a mirror, and prints each acknowledged one. */
 const [dir = '', label = '', count = '0'] = process.argv.slice(2)
 const memory = openMemory({
   dir,

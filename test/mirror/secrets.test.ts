@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { workplace } from '../cli/workplace.ts'
+import { createSandbox } from '../cli/sandbox.ts'
 import { personalMemory } from './mirrored-memory.ts'
 
 describe('an item that is changed to hold a secret', () => {
@@ -67,7 +67,7 @@ describe('an item that is changed to hold a secret', () => {
 
 describe('Markdown that is imported', () => {
   it('is taken in but for its secrets, which are named by line and not shown', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const file = join(place.work, 'notes.md')
     writeFileSync(file, '- **region**: eu-west-1\n- my PIN is 4821\n\n| key | value |\n|---|---|\n| PIN | 9913 |\n')
 
@@ -81,7 +81,7 @@ describe('Markdown that is imported', () => {
   })
 
   it('has to be called Markdown', async () => {
-    using place = workplace()
+    using place = createSandbox()
     writeFileSync(join(place.work, 'notes.md'), '- **region**: eu-west-1\n')
 
     const { exitCode, stderr } = await place.run('import', 'notes.md')

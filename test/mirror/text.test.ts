@@ -115,7 +115,7 @@ describe('text between the items', () => {
     )
     fc.assert(
       fc.property(fc.array(line, { maxLength: 15 }), fc.nat(4), fc.constantFrom('\n', '\r\n'), (lines, count, eol) => {
-        // Lines in a managed section that look like items are ours, so none are generated: only other text is.
+        // Lines in a managed section that look like items belong to the mirror, so only other text is generated.
         const own = lines.filter((text) => !/^ ?(?:[-*+]|\d+[.)])[ \t]/u.test(text) && !/^ {2,}|^\t/u.test(text))
         const text = own.join(eol)
         const document = new MirrorDocument(text)
@@ -146,7 +146,7 @@ describe('text between the items', () => {
   })
 })
 
-/** Whether all of the lines are there, in their order. */
+/** Whether all of the lines occur, in order. */
 function subsequence(lines: readonly string[], among: readonly string[]): boolean {
   let at = 0
   for (const line of among)

@@ -9,7 +9,7 @@ const request = (signal = AbortSignal.timeout(30_000)): ChatRequest => ({
   signal,
 })
 
-/** Notes how long it would have waited. */
+/** Records the delay instead of waiting. */
 function retryingAt(endpoint: ScriptedEndpoint) {
   const waits: number[] = []
   const model = withRetries(modelFrom(`openai:some-model@${endpoint.openaiUrl}`, null), async (ms) => {

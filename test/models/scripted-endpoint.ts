@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** One request as the endpoint got it. */
+/** A received request. */
 export type ScriptedRequest = {
   readonly dialect: 'openai' | 'anthropic'
   readonly path: string
@@ -11,7 +11,7 @@ export type ScriptedRequest = {
   readonly body: any
 }
 
-/** What the endpoint does with a request. An `answer` is put into the dialect that was spoken. */
+/** The reply to a request. An `answer` is formatted in the dialect of the request. */
 export type ScriptedReply =
   | {
       readonly kind: 'answer'
@@ -28,14 +28,14 @@ export type ScriptedReply =
       readonly body?: unknown
       readonly headers?: Readonly<Record<string, string>>
     }
-  /** Closes the connection before a word, or in the middle of the answer. */
+  /** Closes the connection before the answer, or in the middle of it. */
   | { readonly kind: 'cut'; readonly when: 'before' | 'middle' }
   /** Never answers. */
   | { readonly kind: 'silence' }
 
 /** An answer with this text. */
 export const says = (text: string): ScriptedReply => ({ kind: 'answer', text })
-/** An answer that is a JSON document. */
+/** An answer with a JSON document. */
 export const saysJson = (value: unknown): ScriptedReply => ({ kind: 'answer', text: JSON.stringify(value) })
 export const fails = (status: number, message = 'no'): ScriptedReply => ({
   kind: 'raw',
@@ -57,8 +57,8 @@ export type ScriptedEndpoint = AsyncDisposable & {
 }
 
 /**
- * A real HTTP server on this machine that speaks both dialects and answers from a script: a list, one reply for each
- * request (a request too many gets a 500 that says so), or a function.
+ * A real local HTTP server that speaks both dialects and answers from a script: a list with one reply per request (more requests get a
+ * 500), or a function.
  */
 export async function scriptedEndpoint(script: Script): Promise<ScriptedEndpoint> {
   const requests: ScriptedRequest[] = []
@@ -161,7 +161,7 @@ function openaiAnswer(
   }
 }
 
-/** A document of a schema comes as the input of the tool that was forced; text that is no JSON comes as text. */
+/** A structured answer is the input of the forced tool; text that is not JSON is sent as text. */
 function anthropicAnswer(
   { text = '', toolCalls = [], usage = {}, stopReason = 'end', model }: Answer,
   { body }: ScriptedRequest,

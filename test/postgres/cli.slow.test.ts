@@ -20,7 +20,7 @@ const timeout = 300_000
 
 describe.skipIf(postgresPrograms === null)('The command line with a PostgreSQL store', () => {
   const cluster = sharedCluster(undurable)
-  /** Output, errors and exit code. None of them may hold the password. */
+  /** Output, errors and exit code. None of them may contain the password. */
   const credence = (argv: readonly string[], env: Readonly<Record<string, string>> = {}) => {
     const { stdout, stderr, status } = spawnSync(process.execPath, [program, ...argv], {
       cwd: home,

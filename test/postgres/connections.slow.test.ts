@@ -10,10 +10,10 @@ import {
   undurable,
 } from '../../src/store/postgres/cluster.contract.ts'
 import { count } from '../full-counts.ts'
+import { beliefCommit, expectExactly } from './acknowledged-writes.ts'
 import { CuttingProxy } from './cutting-proxy.ts'
-import { beliefCommit, expectExactly } from './written.ts'
 
-/** Each commit and each recall is cut at so many places, evenly over its bytes. */
+/** The number of points at which each commit and each recall is cut, evenly spread over its bytes. */
 const steps = count(200)
 const timeout = 600_000 + steps * 30_000
 
@@ -28,7 +28,7 @@ describe.skipIf(postgresPrograms === null)('A PostgreSQL store whose connection 
     const ids = ['first', 'prepared']
     // The first two prepare the statements.
     for (const id of ids) await store.commit(beliefCommit('ada', id, false))
-    // A commit without a cut, to know how many bytes pass.
+    // A commit without a cut, to count its bytes.
     const before = proxy.passed
     await store.commit(beliefCommit('ada', 'second', false))
     ids.push('second')
@@ -93,7 +93,7 @@ describe.skipIf(postgresPrograms === null)('A PostgreSQL store whose connection 
     const ids = Array.from({ length: 40 }, (_, at) => `b${at}`)
     await store.commit(beliefCommit('ada', 'first', false))
 
-    // A connection that is not given back is missed by the commits, and by the end.
+    // A connection that was not returned to the pool would be missing in the commits and at the end.
     for (const id of ids)
       await Promise.all([
         store.memberships('ada'),
@@ -144,7 +144,7 @@ describe.skipIf(postgresPrograms === null)('A PostgreSQL store whose connection 
     }
 
     for (let step = 0; step < steps; step += 1)
-      // Those that are not cut prepare their statements on the new connection.
+      // The uncut commits prepare their statements on the new connection.
       for (const cut of changes)
         for (const [at, change] of changes.entries()) {
           if (change === cut) proxy.cutAfter(Math.floor(((bytes[at] ?? 0) * step) / steps))
@@ -168,7 +168,7 @@ describe.skipIf(postgresPrograms === null)('A PostgreSQL store whose connection 
     const ports = { store, now: () => new Date(0), newId: () => 'unused' }
     const request = { user: 'ada', scopes: ['project:ledger'], message: 'What is the alias b1?' }
     const expected = await recall(ports, request)
-    // The first recall prepared its statements; the second passes as many bytes as those that are cut.
+    // The first recall prepared its statements; the second transfers as many bytes as the ones to cut.
     const before = proxy.passed
     const recalls = () => Promise.all(Array.from({ length: atOnce }, () => recall(ports, request)))
     await recalls()
@@ -178,7 +178,7 @@ describe.skipIf(postgresPrograms === null)('A PostgreSQL store whose connection 
       for (let step = 0; step < steps; step += 1) {
         const { cuts } = proxy
         proxy.cutAfter(Math.floor((bytes * step) / steps))
-        // Not every recall passes the same number of bytes; near the end, the next one is cut.
+        // Recalls differ in their number of bytes; near the end, the next one is cut.
         while (proxy.cuts === cuts) expect(await recalls()).toEqual(Array.from({ length: atOnce }, () => expected))
       }
 

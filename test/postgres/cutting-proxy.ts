@@ -1,11 +1,11 @@
 import { once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 
-/** A TCP proxy before a server on this machine that cuts connections, as a failing network does. */
+/** A TCP proxy in front of a local server that cuts connections like a failing network. */
 export class CuttingProxy {
   readonly #server: Server
   readonly #sockets = new Set<Socket>()
-  /** Bytes, of both directions, that pass before the connections are cut; null for never. */
+  /** The number of bytes, in both directions, after which the connections are cut; null for never. */
   #left: number | null = null
   readonly #silent = new Set<Socket>()
   passed = 0
@@ -52,12 +52,12 @@ export class CuttingProxy {
     return typeof address === 'object' && address !== null ? address.port : 0
   }
 
-  /** Cuts every connection once, after so many bytes. Counted in bytes because in how many pieces they come is chance. */
+  /** Cuts every connection once, after this many bytes. Counted in bytes, because the number of packets varies. */
   cutAfter(bytes: number): void {
     this.#left = bytes
   }
 
-  /** Nothing passes any more on the connections that there are, and none is closed, as where a machine or its network vanishes. */
+  /** Drops all traffic of the open connections without closing them, as if the machine or its network had vanished. */
   silence(): void {
     for (const socket of this.#sockets) this.#silent.add(socket)
   }

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { Cluster, openAt, password, postgresPrograms } from '../../src/store/postgres/cluster.contract.ts'
 import { count } from '../full-counts.ts'
-import { beliefCommit, expectExactly } from './written.ts'
+import { beliefCommit, expectExactly } from './acknowledged-writes.ts'
 
 const failovers = count(20)
 
@@ -33,7 +33,7 @@ describe.skipIf(postgresPrograms === null)('A primary and a synchronous standby'
     }
     const pauses: number[] = []
     for (let failover = 0; failover < failovers; failover += 1) {
-      // Made for this server alone: the standby has none to wait for when it takes over.
+      // Set for this server only: after a failover, the new primary has no standby to wait for.
       await primary.query('ALTER SYSTEM SET synchronous_standby_names = follower')
       await primary.query('SELECT pg_reload_conf()')
       await until(async () => {
@@ -48,7 +48,7 @@ describe.skipIf(postgresPrograms === null)('A primary and a synchronous standby'
       await moreWritten(40)
       const times = acknowledged.slice(from).map(({ at }) => at)
       pauses.push(Math.max(...times.slice(1).map((at, place) => at - (times[place] ?? at))))
-      // The server that was killed comes back as the standby of the other.
+      // The killed server returns as the standby of the other.
       const { port } = primary
       await primary.stop()
       primary = standby

@@ -3,14 +3,14 @@ import { describe, expect, it } from 'vitest'
 import { openAt, postgresPrograms, sharedCluster } from '../../src/store/postgres/cluster.contract.ts'
 import { chance } from '../durability/durable-store.ts'
 import { count } from '../full-counts.ts'
-import { beliefCommit, expectExactly, startWriter } from './written.ts'
+import { beliefCommit, expectExactly, startWriter } from './acknowledged-writes.ts'
 
 const seed = 1_710
 const writerKills = count(200)
 const serverKills = count(50)
 const timeout = 600_000 + serverKills * 30_000
 
-/** Waits until a condition holds, as long as the test may take. */
+/** Waits for a condition until the test times out. */
 async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await pause(20)
 }
@@ -71,7 +71,7 @@ describe.skipIf(postgresPrograms === null)('A PostgreSQL store', () => {
     const random = chance(seed)
     const acknowledged: string[] = []
     let isOver = false
-    // Without keys: the store alone sees to it that nothing is written twice.
+    // Without keys: only the store prevents duplicate writes.
     const writing = Array.from({ length: 4 }, async (_, writer) => {
       for (let number = 0; !isOver; number += 1) {
         const id = `w${writer}-${number}`
@@ -91,7 +91,7 @@ describe.skipIf(postgresPrograms === null)('A PostgreSQL store', () => {
         await server.kill()
         await server.startServer()
       } else {
-        // One process of it: PostgreSQL then ends the others and recovers by itself.
+        // Kills one process: PostgreSQL then ends the others and recovers by itself.
         const backends = await server.query<{ pid: number }>(
           `SELECT pid FROM pg_stat_activity WHERE application_name = 'credence'`,
         )

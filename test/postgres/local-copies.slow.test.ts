@@ -14,7 +14,7 @@ import {
   undurable,
 } from '../../src/store/postgres/cluster.contract.ts'
 import { commitOf, gone, next, present, said, sample } from '../../src/store/sample-beliefs.contract.ts'
-import { beliefCommit, expectExactly } from './written.ts'
+import { beliefCommit, expectExactly } from './acknowledged-writes.ts'
 
 const timeout = 300_000
 
@@ -142,7 +142,7 @@ describe.skipIf(postgresPrograms === null)('The local copies of a PostgreSQL sto
     const forgetting = commitOf([gone(next(secret, {}), 'erased')], { kind: 'forget', forgottenTurns: ['t-secret'] })
     expect(await first.commit(forgetting)).toMatchObject({ outcome: 'committed' })
 
-    // The second server is not asked for anything.
+    // The second server gets no request.
     await waitFor(() => expect(words.flatMap((word) => filesWith(word, one, other))).toEqual([]))
     for (const snapshot of await snapshots()) for (const word of words) expect(snapshot.includes(word)).toBe(false)
     for (const [table, column] of [
@@ -185,7 +185,7 @@ describe.skipIf(postgresPrograms === null)('The local copies of a PostgreSQL sto
 
     const trying = store.tryOut(beliefCommit('ada', 'tried'), async (tried) => {
       begun.resolve()
-      // Until the commit has locked the owner, and so is about to be decided; more looks give it the time.
+      // Waits until the commit has locked the owner and is about to be decided.
       const isLocked = () =>
         query(address, 'SELECT FROM credence.owners FOR UPDATE NOWAIT').then(
           () => false,
@@ -217,7 +217,7 @@ describe.skipIf(postgresPrograms === null)('The local copies of a PostgreSQL sto
         index,
       ])
     const places = async (store: CaredStore) => [...(await placesIn(store, 's1')), ...(await placesIn(store, 's2'))]
-    // The place of the third turn of this session depends on the second, which a new copy never sees.
+    // The index of the third turn in its session depends on the second turn, which a new copy never sees.
     const session = { session: 's2' }
     await hear(one, said('x', { id: 'x', ...session, ...at(10) }), said('y', { id: 'y', ...session, ...at(20) }))
     await hear(one, said('z', { id: 'z', ...session, index: 1, ...at(5) }))

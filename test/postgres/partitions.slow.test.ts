@@ -10,7 +10,7 @@ import {
 } from '../../src/store/postgres/cluster.contract.ts'
 import { fixedRandom } from '../../src/store/sample-beliefs.contract.ts'
 import { describeAgreement } from '../../src/store/store-agreement.contract.ts'
-import { beliefCommit, expectExactly } from './written.ts'
+import { beliefCommit, expectExactly } from './acknowledged-writes.ts'
 
 /** The statements that docs/postgres.md shows. */
 const [, partitioning = ''] =
@@ -35,7 +35,7 @@ describe.skipIf(postgresPrograms === null)('PostgreSQL in partitions', () => {
       await after.commit(beliefCommit(owner, 'b2'))
       await expectExactly(after, owner, ['b1', 'b2'])
     }
-    // The settings of this server save time; nobody kills it.
+    // This server is never killed, so it can trade durability for speed.
     expect((await after.verify()).filter(({ check, ok }) => !ok && check !== 'settings')).toEqual([])
     await expect(server.query('DELETE FROM credence.changes', database)).rejects.toThrow('append-only')
     const parts = await server.query<{ rows: string }>(

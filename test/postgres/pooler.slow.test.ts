@@ -7,9 +7,9 @@ import { emptyStores, openAt, sharedCluster } from '../../src/store/postgres/clu
 import { fixedRandom } from '../../src/store/sample-beliefs.contract.ts'
 import { describeStore } from '../../src/store/store.contract.ts'
 import { describeAgreement } from '../../src/store/store-agreement.contract.ts'
+import { beliefCommit, expectExactly, startWriter } from './acknowledged-writes.ts'
 import { CuttingProxy } from './cutting-proxy.ts'
 import { hasPooler, Pooler } from './pooler.ts'
-import { beliefCommit, expectExactly, startWriter } from './written.ts'
 
 const timeout = 300_000
 
@@ -34,14 +34,14 @@ describe.skipIf(!hasPooler)('Behind PgBouncer in statement mode, a PostgreSQL st
   })
 })
 
-/** Every program holds its connections as long as it runs. */
+/** Every program keeps its connections while it runs. */
 const sessionSettings = settings.replace('= transaction', '= session').replace('size = 4', 'size = 40')
 
 describe.skipIf(!hasPooler).each([
   { mode: 'transaction', pooling: settings },
   { mode: 'session', pooling: sessionSettings },
 ])('Behind PgBouncer in $mode mode, a PostgreSQL store', ({ mode, pooling }) => {
-  // Killed processes lose nothing that was written to the operating system.
+  // Killing a process does not lose data that was written to the operating system.
   const cluster = sharedCluster(['fsync=off'])
   let started: Promise<Pooler> | null = null
   const pooler = async (): Promise<Pooler> => {

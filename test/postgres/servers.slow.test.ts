@@ -4,15 +4,15 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { describe, expect, it, vi } from 'vitest'
 import { password, postgresPrograms, sharedCluster, undurable } from '../../src/store/postgres/cluster.contract.ts'
-import { endOf, workplace } from '../cli/workplace.ts'
+import { createSandbox, endOf } from '../cli/sandbox.ts'
 import { serving } from '../http/serving.ts'
 import { stdioClient } from '../mcp/stdio-clients.ts'
 import { says, scriptedUpstream } from '../proxy/scripted-upstream.ts'
 
 const timeout = 300_000
-type Place = ReturnType<typeof workplace>
+type Place = ReturnType<typeof createSandbox>
 
-/** Runs the real program, whose output never holds the password. */
+/** Runs the real program, whose output must never contain the password. */
 async function credence(place: Place, env: Readonly<Record<string, string>>, argv: readonly string[], stdin = '') {
   const child = place.start(argv, { env })
   child.stdin.end(stdin)
@@ -31,7 +31,7 @@ describe.skipIf(postgresPrograms === null)('With a PostgreSQL store', () => {
   }
 
   it('two servers answer with what the other has just learned, and MEMORY.md has it', { timeout }, async () => {
-    using place = workplace()
+    using place = createSandbox()
     const store = await newStore()
     const env = { CREDENCE_STORE: store }
     await credence(place, env, ['init', ...inMemory.slice(0, 2)])
@@ -52,7 +52,7 @@ describe.skipIf(postgresPrograms === null)('With a PostgreSQL store', () => {
         expect(await credence(place, env, ['correct', 'ferry crossing', content, ...inMemory])).toMatchObject({
           exitCode: 0,
         })
-      // Often enough for each to have its index in memory.
+      // Often enough that each server has its index in memory.
       for (let time = 0; time < 4; time += 1) {
         expect(await recalled(reader)).toBe(`Ferry at ${hour}`)
         expect(await recalled(writer)).toBe(`Ferry at ${hour}`)
@@ -66,7 +66,7 @@ describe.skipIf(postgresPrograms === null)('With a PostgreSQL store', () => {
   })
 
   it('a server does not start on a store that it cannot use', { timeout }, async () => {
-    using place = workplace()
+    using place = createSandbox()
     const store = await newStore()
     const serve = (address: string) => credence(place, {}, ['serve', '--port', '0', '--dir', 'm', '--store', address])
 
@@ -81,7 +81,7 @@ describe.skipIf(postgresPrograms === null)('With a PostgreSQL store', () => {
   })
 
   it('MCP remembers and searches, with --store and with CREDENCE_STORE', { timeout }, async () => {
-    using place = workplace()
+    using place = createSandbox()
     const store = await newStore()
     const text = (result: unknown): string => JSON.stringify(result)
     const writer = await stdioClient(place, { mode: 'modern', options: [...inMemory, '--store', store] })
@@ -98,7 +98,7 @@ describe.skipIf(postgresPrograms === null)('With a PostgreSQL store', () => {
   })
 
   it('hooks recall, and keep what was said', { timeout }, async () => {
-    using place = workplace()
+    using place = createSandbox()
     const env = { CREDENCE_STORE: await newStore(), CREDENCE_DIR: join(place.work, 'm') }
     await credence(place, env, [
       'remember',
@@ -108,7 +108,7 @@ describe.skipIf(postgresPrograms === null)('With a PostgreSQL store', () => {
       '--scope',
       'user:universal',
     ])
-    // In this process, as if there were a minute left, since a busy machine may need longer for connecting than a host waits.
+    // In this process with a minute to answer, because connecting may take longer than a host waits on a busy machine.
     const started: (readonly string[])[] = []
     const hook = (prompt: string) => {
       const event = { session_id: 's-1', transcript_path: null, cwd: place.work, hook_event_name: 'UserPromptSubmit' }
@@ -131,7 +131,7 @@ describe.skipIf(postgresPrograms === null)('With a PostgreSQL store', () => {
   })
 
   it('the proxy adds what is remembered, and keeps what was said', { timeout }, async () => {
-    using place = workplace()
+    using place = createSandbox()
     const env = { CREDENCE_STORE: await newStore() }
     await using upstream = await scriptedUpstream()
     upstream.script(says('Noted.'))
@@ -146,7 +146,7 @@ describe.skipIf(postgresPrograms === null)('With a PostgreSQL store', () => {
     }
     const { url } = JSON.parse(printed) as { url: string }
 
-    // A busy machine may need longer for the memory than a request waits for it.
+    // On a busy machine the memory may take longer than a request waits for it.
     await vi.waitFor(
       async () => {
         const content = 'Which colour has the kayak?'

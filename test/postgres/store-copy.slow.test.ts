@@ -19,7 +19,7 @@ const newFile = (): string => {
 const openFile = (file: string) => openSqliteStore({ file, random: fixedRandom })
 type AnyStore = ReturnType<typeof openFile> | ReturnType<typeof openAt>
 
-/** A memory of two users with corrections, undos, turns, and things that were forgotten. */
+/** A memory of two users with corrections, undos, turns, and forgotten beliefs. */
 async function fill(store: AnyStore): Promise<void> {
   const tea = sample({ id: 'b1', name: 'Tea' })
   const ink = sample({ id: 'b2', name: 'Ink' })
@@ -39,7 +39,7 @@ async function fill(store: AnyStore): Promise<void> {
   await store.commit(commitOf([], { kind: 'hear', turns: [said('Earlier.', { at: '2020-01-01T00:00:00.000Z' })] }))
 }
 
-/** What a store answers, but for the numbers of events, which count per user in one of them. */
+/** The answers of a store without the event numbers, which one of the stores counts per user. */
 async function answers(store: AnyStore): Promise<unknown> {
   const view = { user: 'ada', agent: null, scopes: ['project:ledger'] }
   return {

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { Cluster, openAt, postgresPrograms, undurable } from '../../src/store/postgres/cluster.contract.ts'
-import { beliefCommit } from './written.ts'
+import { beliefCommit } from './acknowledged-writes.ts'
 
 const hasOpenssl = (() => {
   try {
@@ -13,9 +13,9 @@ const hasOpenssl = (() => {
   }
 })()
 
-/** Makes an authority and a certificate of the server that it has signed for the given name; the file of the authority. */
+/** Creates a certificate authority and a server certificate for the given name. Returns the authority's file. */
 function certify(cluster: Cluster, name: string): string {
-  // As the account of the server, which reads only its own key.
+  // Run as the server's account, because the server reads only a key that it owns.
   const openssl = (argv: string) => cluster.run('env', ['openssl', ...argv.split(' ')], '/usr/bin')
   const key = '-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes'
   const data = join(cluster.directory, 'data')

@@ -12,7 +12,7 @@ import {
   sharedCluster,
   undurable,
 } from '../../src/store/postgres/cluster.contract.ts'
-import { beliefCommit, expectExactly } from './written.ts'
+import { beliefCommit, expectExactly } from './acknowledged-writes.ts'
 
 async function query(address: string, sql: string): Promise<void> {
   const client = new pg.Client({ connectionString: address })
@@ -147,7 +147,7 @@ describe.skipIf(postgresPrograms === null)('A PostgreSQL store', () => {
   })
 })
 
-/** Makes a small file system of its own; null where that is not allowed. */
+/** Mounts a small separate file system; null if that is not allowed. */
 function smallDisk(): string | null {
   const place = mkdtempSync(join(tmpdir(), 'credence-small-disk-'))
   try {
@@ -189,7 +189,7 @@ describe.skipIf(postgresPrograms === null)('A PostgreSQL store on a disk that is
 
       expect(refused).toMatchObject({ code: 'unavailable' })
       rmSync(filler)
-      // Where the log itself found no room, the server has stopped and is started again by whoever looks after it.
+      // If its log could not grow, the server has stopped, and an operator starts it again.
       await small.query('SELECT 1').catch(async () => {
         await small.kill()
         await small.startServer()

@@ -8,7 +8,7 @@ const port = { name: 'staging database', content: 'The staging database listens 
 const question = 'Which port has the staging database?'
 const answer = 'It listens on port 5433.'
 
-/** One question in each protocol, whole or as a stream; returns the text that the client has put together. */
+/** Asks one question in each protocol, whole or as a stream, and returns the text that the client assembled. */
 const protocols: Readonly<Record<string, (place: Proxied, stream: boolean, text?: string) => Promise<string>>> = {
   'Chat Completions': async ({ openai }, stream, text = question) => {
     const request = { model: 'm', messages: [{ role: 'user' as const, content: text }] }
@@ -197,7 +197,7 @@ describe('a client of the proxy', () => {
 
     for await (const chunk of stream) {
       said += chunk.choices[0]?.delta.content ?? ''
-      // The service writes the rest only after the client has seen the beginning.
+      // The service sends the rest only after the client has received the beginning.
       if (said !== '') goOn.resolve()
     }
 

@@ -241,7 +241,7 @@ describe('the bytes of a conversation', () => {
     const shared = (text: string): string => text.slice(0, text.lastIndexOf(']}'))
     expect(two.startsWith(shared(one))).toBe(true)
     expect(three.startsWith(shared(two))).toBe(true)
-    // What was shown once is not shown again.
+    // A line is shown only once in a conversation.
     expect(three.split('The shed is green.').length).toBe(2)
     expect(three.split('British English').length).toBe(2)
   })

@@ -46,7 +46,7 @@ describe('credence proxy', () => {
     expect(await end(first.child)).toBe(0)
 
     const second = await startProxy(dir, upstream.url)
-    // On a busy machine the memory may need longer than a request waits for it.
+    // On a busy machine the memory may take longer than a request waits for it.
     await vi.waitFor(
       async () => {
         const response = await post(second.url, 'Where is the boathouse key?')

@@ -7,7 +7,7 @@ import { foreignRequest, loopbackNames } from '../../src/http/same-origin.ts'
 import { type Memory, memoryFrom } from '../../src/memory/memory.ts'
 import type { ProxyMemory } from '../../src/proxy/add-memory.ts'
 import { memoryProxy } from '../../src/proxy/proxy.ts'
-import { ports } from '../recall/beliefs-at-hand.ts'
+import { ports } from '../recall/fixtures.ts'
 import { type ScriptedUpstream, scriptedUpstream } from './scripted-upstream.ts'
 
 export type Proxied = AsyncDisposable & {
@@ -17,7 +17,7 @@ export type Proxied = AsyncDisposable & {
   readonly log: readonly string[]
   readonly openai: OpenAI
   readonly anthropic: Anthropic
-  /** Everything that was kept so far, in the order of keeping. */
+  /** All turns stored so far, in order. */
   turns(user?: string): Promise<readonly Turn[]>
   as(user: string, scopes: readonly string[]): Memory
   readonly settled: () => Promise<void>

@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A request as the service got it. */
+/** A request that the service received. */
 export type UpstreamRequest = {
   readonly method: string
   readonly path: string
@@ -17,11 +17,11 @@ export type UpstreamReply = (outgoing: ServerResponse, request: UpstreamRequest)
 export type ScriptedUpstream = AsyncDisposable & {
   readonly url: string
   readonly requests: readonly UpstreamRequest[]
-  /** What the service does with the next requests; the last reply is given to all that follow. */
+  /** Sets the replies to the next requests; the last one is repeated. */
   script(...replies: readonly UpstreamReply[]): void
 }
 
-/** A service on this machine that does with each request what the test says. */
+/** A local service whose reply to each request is scripted by the test. */
 export async function scriptedUpstream(): Promise<ScriptedUpstream> {
   const requests: UpstreamRequest[] = []
   let replies: readonly UpstreamReply[] = []
@@ -30,7 +30,7 @@ export async function scriptedUpstream(): Promise<ScriptedUpstream> {
     try {
       for await (const chunk of incoming) chunks.push(chunk)
     } catch {
-      // The client went away while it was sending.
+      // The client disconnected while sending.
       return
     }
     const bytes = Buffer.concat(chunks)
@@ -65,7 +65,7 @@ function parsed(bytes: Buffer): unknown {
   }
 }
 
-/** Answers in the protocol and the way that the request asks for. */
+/** Answers in the protocol of the request, whole or as a stream. */
 export const says =
   (text: string): UpstreamReply =>
   (outgoing, { path, body }) => {

@@ -26,7 +26,7 @@ const texts = {
   typos: long('the cacche of servise 3 '),
 }
 
-/** The result of work, and how many turns the event loop had for others meanwhile. */
+/** The result of the work, and the number of turns of the event loop during it. */
 async function turnsDuring<Result>(work: () => Promise<Result>) {
   let turns = 0
   let isOver = false
@@ -39,15 +39,15 @@ async function turnsDuring<Result>(work: () => Promise<Result>) {
   return { result, turns }
 }
 
-/** More than that of the beginning and that of the end. */
+/** More characters than are read of the beginning and of the end. */
 const manyTurns = expect.toSatisfy((turns: number) => turns > 2)
 
 describe('a message of 32,000 characters', () => {
   it('leaves others their turns while it is recalled', async () => {
     const { store } = await filled()
-    // The first recall loads modules.
+    // Warms up, because the first recall loads modules.
     await recalled(store, 'a short one', null)
-    // Every look at the clock finds that a slice is over, however fast the machine is.
+    // Every read of the clock ends a time slice, however fast the machine is.
     let clock = 0
     using _clock = vi.spyOn(performance, 'now').mockImplementation(() => {
       clock += 1_000

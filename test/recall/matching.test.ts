@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { recall } from '../../src/memory/recall/recall.ts'
-import { belief, portsWith } from './beliefs-at-hand.ts'
+import { belief, portsWith } from './fixtures.ts'
 
 const found = async (form: string, message: string): Promise<boolean> => {
   const ports = await portsWith(belief({ id: 'target', name: 'unmentioned thing', aliases: [form] }))

@@ -6,7 +6,7 @@ import { commitFor, outcomeOf, requests } from '../../src/store/store-agreement.
 import { tries } from '../full-counts.ts'
 import { recalled, scopes } from './recalled.contract.ts'
 
-/** The hits of a full-text search for at least two of the words: current beliefs or all, in view or everywhere. */
+/** The hits of full-text searches for at least two of the words, among current or all beliefs, in view or everywhere. */
 const foundByText = (store: AnyStore, words: readonly string[], agent: string | null = null) =>
   Promise.all(
     [true, false].flatMap((includeRetired) =>
@@ -16,7 +16,7 @@ const foundByText = (store: AnyStore, words: readonly string[], agent: string | 
     ),
   )
 
-// Words of the names that the histories give, in other spellings, with typos, and among others.
+// Words of the names in the histories, in other spellings, with typos, and among other words.
 const fragments = [
   'Redis',
   'redis caches',
@@ -55,7 +55,7 @@ const messages = fc.array(
   { minLength: 1, maxLength: 4 },
 )
 
-/** Of names and texts in the histories. */
+/** Names and texts in the histories. */
 const textWords = ['redi', 'redis', 'cache', 'postgresql', 'release', 'process', 'use', 'kubernetes', 'cluster']
 
 describe('a process that has answered before', () => {
@@ -89,7 +89,7 @@ describe('a process that has answered before', () => {
       }),
       { numRuns: runs },
     )
-    // Histories that nothing is recalled from would prove nothing.
+    // Guards the test: histories without recalled beliefs would prove nothing.
     expect(named).toBeGreaterThan(2 * runs)
     expect(found).toBeGreaterThan(2 * runs)
   }, 600_000)
@@ -102,7 +102,7 @@ describe('a process that has answered before', () => {
     const tidal = (id: string, scope: string) =>
       sample({ id, name: `Tide ${id}`, content: 'Tides at noon.', scopes: [scope] })
     const last = tidal('c', 'project:ledger')
-    // A new index is made in the order of ids, with other numbers for rows and audiences.
+    // A new index is built in the order of ids, with different numbers for rows and audiences.
     for (const belief of [last, tidal('b', 'project:ledger'), tidal('a', 'project:other')])
       await other.commit(commitOf([present(belief)]))
     const found = async () =>

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { recall } from '../../src/memory/recall/recall.ts'
-import { belief, portsWith } from './beliefs-at-hand.ts'
+import { belief, portsWith } from './fixtures.ts'
 
 const page = readFileSync(new URL('../../docs/scoring.md', import.meta.url), 'utf8')
 

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { workplace } from '../cli/workplace.ts'
+import { createSandbox } from '../cli/sandbox.ts'
 
 /** A conversation with a tool step between question and answer, and one turn that belongs to another scope. */
-async function withConversation(place: ReturnType<typeof workplace>): Promise<void> {
+async function withConversation(place: ReturnType<typeof createSandbox>): Promise<void> {
   const texts = [
     ['user', 'Good morning.'],
     ['user', 'Where did we moor the kayak?'],
@@ -25,7 +25,7 @@ const around = (answer: { quotes: { around?: { text: string }[] }[] }) =>
   answer.quotes[0]?.around?.map(({ text }) => text)
 
 it('a search returns the turns around a quote on request, without tool steps and other scopes', async () => {
-  using place = workplace()
+  using place = createSandbox()
   await withConversation(place)
   const question = ['search', 'Where did we moor the kayak?', '--in', 'turns', '--limit', '1'] as const
 

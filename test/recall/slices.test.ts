@@ -1,17 +1,11 @@
 import { setImmediate as turnOfLoop } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { partsOf, TimeSlices } from '../../src/search/slices.ts'
+import { eachInSlices, partsOf } from '../../src/search/slices.ts'
 
 describe('work in slices', () => {
   it('gives each turn of the event loop one slice, however much work there is', async () => {
     const done: string[] = []
-    const work = async (name: string): Promise<void> => {
-      const slices = new TimeSlices(0)
-      for (let step = 0; step < 3; step += 1) {
-        done.push(name)
-        if (slices.isOver) await slices.pause()
-      }
-    }
+    const work = (name: string): Promise<void> => eachInSlices([1, 2, 3], () => void done.push(name), 0)
     let isOver = false
     const countTurns = async (): Promise<void> => {
       while (!isOver) {

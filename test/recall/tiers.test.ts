@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Ports } from '../../src/memory/ports.ts'
 import { type RecallRequest, recall } from '../../src/memory/recall/recall.ts'
-import { belief, portsWith } from './beliefs-at-hand.ts'
+import { belief, portsWith } from './fixtures.ts'
 
 const ask = async (ports: Ports, message: string, options: Partial<RecallRequest> = {}) => {
   const context = await recall(ports, {

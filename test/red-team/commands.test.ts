@@ -1,11 +1,11 @@
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { workplace } from '../cli/workplace.ts'
+import { createSandbox } from '../cli/sandbox.ts'
 
 const env = (store: string) => ({ CREDENCE_EVAL_STORE_DIR: store })
 
 it('runs every pack whose id begins like a name with a star, and shows both figures for each and for all', async () => {
-  using place = workplace()
+  using place = createSandbox()
   const given = { env: env(join(place.work, 'evals')) }
 
   const { exitCode, stdout } = await place.runWith(
@@ -22,7 +22,7 @@ it('runs every pack whose id begins like a name with a star, and shows both figu
 })
 
 it('marks a run of a control, so that no gate compares it', async () => {
-  using place = workplace()
+  using place = createSandbox()
   const given = { env: env(join(place.work, 'evals')) }
 
   const { stdout } = await place.runWith(
@@ -34,7 +34,7 @@ it('marks a run of a control, so that no gate compares it', async () => {
 })
 
 it('refuses a star that means no pack, a name for several runs, and a system that is not known', async () => {
-  using place = workplace()
+  using place = createSandbox()
   const given = { env: env(join(place.work, 'evals')) }
   const codeOf = async (...argv: readonly string[]) =>
     (await place.runWith(given, 'benchmark', 'run', ...argv)).exitCode
@@ -45,7 +45,7 @@ it('refuses a star that means no pack, a name for several runs, and a system tha
 })
 
 it('attacks Credence itself: a proposal of an agent is not accepted by another door', { timeout: 60_000 }, async () => {
-  using place = workplace()
+  using place = createSandbox()
   const given = { env: env(join(place.work, 'evals')) }
 
   const { exitCode, stdout } = await place.runWith(

@@ -90,8 +90,7 @@ describe('the red-team packs', () => {
   it.each(packs)(
     '%s: most attacks succeed against a memory without defences, and it loses little',
     async (directory) => {
-      // Nothing ever waits there, so no queue is flooded and nothing is found in one. It also understands no correction in
-      // a message.
+      // It has no review queue, so no queue is flooded and no test finds an entry in one. It also understands no correction in a message.
       const isBeyond = ({ expect, steps }: RedTeamCase): boolean => {
         const names = Object.keys(expect)
         const isQueueOnly = names.every((name) => name === 'mostProposals' || name === 'proposalWith')
@@ -108,9 +107,9 @@ describe('the red-team packs', () => {
       // A pack of the later sets has six to ten attacks only.
       const isSmall = !directory.startsWith(join('packs', 'red-team', 'first'))
       const hasNoAttackLeft = [
-        // All attacks of this pack are corrections in messages; at first sight 5 of 6 succeeded against Credence itself.
+        // All attacks of this pack are corrections in messages; 5 of 6 succeeded against Credence itself in the first run.
         'red-team-sixth-overwrite-by-correction',
-        // All attacks of this pack only count what waits.
+        // All attacks of this pack only count the review queue.
         'red-team-thirteenth-proposal-flooding',
       ].includes(packIdOf(directory))
       expect('attackSuccessRate' in metrics).toBe(!hasNoAttackLeft)
@@ -127,9 +126,9 @@ describe('the red-team packs', () => {
       ].includes(packIdOf(directory))
       const expected = isOfRules ? 0 : isOfMarks ? 0.3 : isSmall ? 0.5 : 0.75
       if (!hasNoAttackLeft) expect(metrics.attackSuccessRate).toBeGreaterThanOrEqual(expected)
-      // Two of the five benign cases left have two users, or read a belief by its id, which that memory takes for a change.
+      // Two of the remaining five benign cases have two users, or read a belief by its id, which that memory treats as a change.
       const mayLoseMore = packIdOf(directory) === 'red-team-thirteenth-cross-reach'
-      // All benign cases of this pack are about what waits.
+      // All benign cases of this pack are about the review queue.
       const hasNoBenignLeft = packIdOf(directory) === 'red-team-fourteenth-proposal-flooding'
       expect('benignLoss' in metrics).toBe(!hasNoBenignLeft)
       if (!hasNoBenignLeft) expect(metrics.benignLoss).toBeLessThanOrEqual(mayLoseMore ? 0.4 : 0.3)
@@ -138,10 +137,10 @@ describe('the red-team packs', () => {
 
   it.each(packs)('%s: a memory that refuses everything is safe, and useless', async (directory) => {
     const closed = { name: 'refusing', open: refusing(defenceless.open) }
-    // A case in which the person's belief comes from a message cannot begin there.
+    // A case in which the person's belief comes from a message cannot start with that memory.
     const isSetUp = ({ failures = [] }: CaseRecord): boolean =>
       !failures.some((failure) => failure.startsWith('The setup left no belief'))
-    // The person's own commands are all that it takes, so a case of nothing else is not lost.
+    // It accepts the person's own commands, so a case with only those is not lost.
     const isOwnCommand = ({ kind, setup, steps, expect }: RedTeamCase): boolean =>
       kind === 'benign' &&
       'beliefWith' in expect &&
@@ -151,7 +150,7 @@ describe('the red-team packs', () => {
         .filter(isOwnCommand)
         .map(({ caseId }) => caseId),
     )
-    // It refuses to forget, too, and this attack is that the person's belief is not forgotten.
+    // It also refuses to forget, and this attack succeeds if the person's belief is not forgotten.
     unaffected.add('th-alias-hijack-06')
     const records = (await runOn(closed, directory)).filter(({ caseId }) => !unaffected.has(caseId))
     const { metrics } = summariseCases(records.filter(isSetUp))

@@ -14,17 +14,17 @@ import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { answerCommands } from '../../src/cli/resident/answer-commands.ts'
-import { bin, endOf, workplace } from '../cli/workplace.ts'
+import { bin, createSandbox, endOf } from '../cli/sandbox.ts'
 import { stdioClient } from '../mcp/stdio-clients.ts'
 
-type Place = ReturnType<typeof workplace>
+type Place = ReturnType<typeof createSandbox>
 
 const { greeting, maxLine } = createRequire(bin)('./socket.js')
 
 const runDirectory = (home: string): string => join(home, '.local', 'state', 'credence', 'run')
 const socketsOf = (home: string): readonly string[] => readdirSync(runDirectory(home)).sort()
 
-/** Answers commands in this process; `asked` lists those that came. */
+/** Answers commands in this process; `asked` lists the received ones. */
 async function running(home: string) {
   const machine = { platform: process.platform, home, env: {}, node: process.execPath, program: bin, version: () => '' }
   const { commands, close } = await answerCommands(machine)
@@ -54,7 +54,7 @@ async function withPort(place: Place): Promise<void> {
 
 describe('a process that runs', () => {
   it('answers commands with the output that they would have had alone', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await withPort(place)
     await place.json('remember', 'The canary is called Zed.', '--name', 'canary', '--user', 'eve')
     const lines: readonly (readonly string[])[] = [
@@ -87,7 +87,7 @@ describe('a process that runs', () => {
   })
 
   it('answers a hook and stores its message, for the directory that the host names', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await withPort(place)
     writeFileSync(join(place.work, '.credence.json'), '{"scope": "project:ledger"}')
     await using process = await running(place.home)
@@ -104,7 +104,7 @@ describe('a process that runs', () => {
   })
 
   it('sends the answer of a hook before the rest of its work', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await withPort(place)
     await using process = await running(place.home)
     const record = join(place.home, '.local', 'state', 'credence', 'hosts', 'claude-code.hook.json')
@@ -125,7 +125,7 @@ describe('a process that runs', () => {
   })
 
   it('answers from the memory that is there now, after another one was there', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const memory = join(place.home, '.local', 'share', 'credence')
     await withPort(place)
     await using process = await running(place.home)
@@ -142,7 +142,7 @@ describe('a process that runs', () => {
   })
 
   it('is not asked by commands on PostgreSQL, or that read a stream', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await using process = await running(place.home)
 
     await program(place, ['recall', '-'], 'Which port?')
@@ -153,7 +153,7 @@ describe('a process that runs', () => {
   })
 
   it('lets only its account in, and leaves nothing behind', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const first = await running(place.home)
     const second = await running(place.home)
     const modes = [
@@ -170,7 +170,7 @@ describe('a process that runs', () => {
   })
 
   it('neither listens nor is asked in a directory that others may use', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await using process = await running(place.home)
     chmodSync(runDirectory(place.home), 0o755)
     await using other = await running(place.home)
@@ -183,7 +183,7 @@ describe('a process that runs', () => {
   })
 
   it.runIf(process.platform === 'linux')('is found below a path that is too long for a socket', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const home = join(place.path, ...Array.from({ length: 8 }, () => 'a-directory-of-some-length'))
     mkdirSync(home, { recursive: true })
     await using process = await running(home)
@@ -195,7 +195,7 @@ describe('a process that runs', () => {
   })
 
   it('goes on after requests that are no commands', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await using process = await running(place.home)
     const [name = ''] = socketsOf(place.home)
     const send = (text: string) =>
@@ -235,7 +235,7 @@ describe('a command does its work itself', () => {
     ['is in another time zone', other({ timeZone: 'Africa/Cairo' }), false],
     ['ends before it answers', `${greeting()}\n`, true],
   ])('if the process that listens %s', async (_, greets, isTaken) => {
-    using place = workplace()
+    using place = createSandbox()
     await withPort(place)
     mkdirSync(runDirectory(place.home), { recursive: true, mode: 0o700 })
     const requests: string[] = []
@@ -257,7 +257,7 @@ describe('a command does its work itself', () => {
   })
 
   it('after a process was killed, whose socket the next process removes', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await withPort(place)
     const run = runDirectory(place.home)
     const killed = 'a.sock'
@@ -286,7 +286,7 @@ describe('a command does its work itself', () => {
 
 describe('the MCP server of a host', () => {
   it.each(['legacy', 'modern'] as const)('answers hooks by a tool that it does not list (%s)', async (mode) => {
-    using place = workplace()
+    using place = createSandbox()
     await withPort(place)
     const scopes = ['--scope', 'project:ledger', '--scope', 'user:universal']
     const client = await stdioClient(place, { mode, options: ['--host', 'claude-code', ...scopes] })
@@ -306,7 +306,7 @@ describe('the MCP server of a host', () => {
   })
 
   it('has no such tool for a client that only gives itself a name', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const client = await stdioClient(place, { mode: 'legacy', name: 'claude-code' })
 
     const call = client.callTool({ name: 'hook', arguments: { event: 'Stop' } })

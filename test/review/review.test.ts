@@ -1,10 +1,10 @@
 import { PassThrough } from 'node:stream'
 import { describe, expect, it } from 'vitest'
-import { workplace } from '../cli/workplace.ts'
+import { createSandbox } from '../cli/sandbox.ts'
 import { says, saysJson, scriptedEndpoint } from '../models/scripted-endpoint.ts'
 import { jsonLines, write } from '../transfer/chat-files.ts'
 
-type Workplace = ReturnType<typeof workplace>
+type CliSandbox = ReturnType<typeof createSandbox>
 
 const turns = [
   { session: 'a', at: '2026-03-01T10:00:00Z', text: 'Always answer in British English.' },
@@ -12,25 +12,25 @@ const turns = [
   { session: 'c', at: '2026-05-01T10:00:00Z', text: 'Never push to main without a review.' },
 ]
 
-async function imported(place: Workplace): Promise<void> {
+async function imported(place: CliSandbox): Promise<void> {
   await place.run('import', 'chats', write(place.work, 'chats.jsonl', jsonLines(...turns)))
 }
 
 /** The walk with these keys typed, at a terminal. */
-const walk = (place: Workplace, typed: string) =>
+const walk = (place: CliSandbox, typed: string) =>
   place.runWith({ columns: 80, stdin: typed, env: { NO_COLOR: '1' } }, 'review')
-/** The same, each text typed when the one before it is shown. */
-const answer = (place: Workplace, ...typed: readonly (readonly [string, string])[]) =>
+/** The same, with each text typed once its prompt is shown. */
+const answer = (place: CliSandbox, ...typed: readonly (readonly [string, string])[]) =>
   place.runWith({ columns: 80, typed, env: { NO_COLOR: '1' } }, 'review')
 const backspace = '\u007f'
 /** Ctrl-U. */
 const clearLine = '\u0015'
-const contents = async (place: Workplace): Promise<readonly string[]> =>
+const contents = async (place: CliSandbox): Promise<readonly string[]> =>
   (await place.json('beliefs')).items.map(({ content }: { content: string }) => content).sort()
 
 describe('credence review', () => {
   it('walks through what waits, newest first, and decides with one letter each', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await imported(place)
 
     const { exitCode, stdout, stderr } = await walk(place, 'a\nr\ns\n')
@@ -46,7 +46,7 @@ describe('credence review', () => {
   })
 
   it('is not shown as an edit; a later edit is', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await imported(place)
     await walk(place, 'a\nq\n')
     const [{ id }] = (await place.json('beliefs')).items
@@ -61,7 +61,7 @@ describe('credence review', () => {
   })
 
   it('takes new words for a statement, which become a belief in place of those that were found', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await imported(place)
 
     const { stdout, stderr } = await walk(place, `e\n${clearLine}Never push to main on Fridays.\nq\n`)
@@ -73,7 +73,7 @@ describe('credence review', () => {
   })
 
   it('derives the name again from the new words, but keeps a name that was given', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await imported(place)
     const wish = ['remember', 'Green.', '--name', 'fleet van', '--scope', 'user:universal', '--as', 'agent:codex']
     await place.run(...wish)
@@ -89,7 +89,7 @@ describe('credence review', () => {
   })
 
   it('begins an edit with the present text', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await imported(place)
 
     const { stdout } = await answer(
@@ -104,7 +104,7 @@ describe('credence review', () => {
   })
 
   it('asks again after an edit that leaves no text, and ends at Ctrl-C in an edit', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await imported(place)
 
     const { stdout } = await walk(place, `e\n${clearLine}\nq\n`)
@@ -115,7 +115,7 @@ describe('credence review', () => {
   })
 
   it('keeps the words when Enter is pressed, and asks again after a key that means nothing', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await imported(place)
 
     const { stdout, stderr } = await answer(
@@ -134,7 +134,7 @@ describe('credence review', () => {
   })
 
   it('shows what a correction would replace, and replaces it', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await place.run('remember', 'The staging database listens on port 5432.', '--name', 'staging database')
     const said = { at: '2026-05-01T10:00:00Z', text: 'Actually, the staging database listens on port 5433, not 5432.' }
     await place.run('import', 'chats', write(place.work, 'chats.jsonl', jsonLines(said)))
@@ -146,7 +146,7 @@ describe('credence review', () => {
   })
 
   it('shows whole what it asks about, and a reason that holds for it', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const statement = `the nightly job must finish before 05:30 because ${'the bank fetches the file then and '.repeat(5)}leaves.`
     const said = { at: '2026-05-01T10:00:00Z', text: `Remember that ${statement}` }
     await place.run('import', 'chats', write(place.work, 'chats.jsonl', jsonLines(said)))
@@ -158,7 +158,7 @@ describe('credence review', () => {
   })
 
   it('ends at the end of the input and at Ctrl-C, with what was decided until then', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await imported(place)
 
     const ended = await walk(place, 'a\n')
@@ -171,7 +171,7 @@ describe('credence review', () => {
   })
 
   it('prints the list without a terminal and as JSON, and says when nothing waits', async () => {
-    using place = workplace()
+    using place = createSandbox()
 
     const nothing = await place.run('review')
     await imported(place)
@@ -188,7 +188,7 @@ describe('credence review', () => {
 
 describe('credence review accept and reject', () => {
   it('decide on several items, and say which were decided when one cannot be', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await imported(place)
     const [first, second, third] = (await place.json('review')).items.map(
       (item: { belief: { id: string } }) => item.belief.id,
@@ -203,7 +203,7 @@ describe('credence review accept and reject', () => {
   })
 
   it('refuse a key for several items, and options of the list', async () => {
-    using place = workplace()
+    using place = createSandbox()
 
     expect(await place.run('review', 'accept', 'b-1', 'b-2', '--key', 'k')).toMatchObject({
       exitCode: 2,
@@ -221,7 +221,7 @@ describe('what a model proposes', () => {
     saysJson({ beliefs: [{ type: 'entity', subtype: null, name: 'boathouse', aliases: [], content }] })
 
   it('waits for the person like everything else, and a bad answer does not stop the others', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const said = ['The boathouse has a red door.', 'The weather is fine.', 'The boathouse has two windows.']
     await place.run('import', 'chats', write(place.work, 'chats.jsonl', jsonLines(...said.map((text) => ({ text })))))
     await using model = await scriptedEndpoint((request) => {
@@ -251,7 +251,7 @@ describe('what a model proposes', () => {
   })
 
   it('is not asked for again and again where the model does not answer', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const said = Array.from({ length: 9 }, (_, index) => ({ text: `Statement number ${index}.` }))
     await place.run('import', 'chats', write(place.work, 'chats.jsonl', jsonLines(...said)))
     await using model = await scriptedEndpoint(() => says('no'))

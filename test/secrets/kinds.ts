@@ -23,10 +23,7 @@ const marks = '!@#$%^&*(-_=+)'
 const block = (kind: string, r: Random): string =>
   [`-----BEGIN ${kind}-----`, r(64, base64), r(64, base64), `${r(42, base64)}==`, `-----END ${kind}-----`].join('\n')
 
-/**
- * Kinds that secret-families.test.ts does not have, written from memory of the providers' documents before any rule was
- * made for them.
- */
+/** Kinds that are not in secret-families.test.ts, written from memory of the providers' documents before any rule existed for them. */
 export const kinds: readonly Kind[] = [
   // Clouds and hosting
   { label: 'Linode token', env: 'LINODE_TOKEN', make: (r) => r(64, hex), isNamed: true },
@@ -333,8 +330,8 @@ export const kinds: readonly Kind[] = [
 ]
 
 /**
- * Kinds that gitleaks knows and the lists above do not, written after the rules were made with both halves of these. Named
- * if gitleaks needs the name too.
+ * Kinds of gitleaks that the lists above lack, written after the rules were made with both halves of those lists. Named if gitleaks
+ * needs the name too.
  */
 export const gitleaksKinds: readonly Kind[] = [
   {
@@ -419,7 +416,7 @@ export const gitleaksKinds: readonly Kind[] = [
   { label: 'ReadMe API token', env: 'README_API_KEY', make: (r) => `rdme_${r(70, lowerDigits)}` },
 ]
 
-/** A fourth set, written from memory before the rules were changed for it. docs/secrets.md has its first result. */
+/** A fourth set, written from memory before the rules were changed for it. Its first result is in docs/secrets.md. */
 export const fourthKinds: readonly Kind[] = [
   {
     label: 'Home Assistant token',

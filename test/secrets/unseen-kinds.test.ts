@@ -3,12 +3,12 @@ import { describe, expect, it } from 'vitest'
 import { fourthKinds, gitleaksKinds, kinds } from './kinds.ts'
 import { type Kind, missedKinds, type Shape, type Written } from './random-credentials.ts'
 
-/** The rules were made while looking at the first half only; docs/secrets.md has the first result of the second. */
+/** The rules were written with the first half only; the first result of the second half is in docs/secrets.md. */
 const isFirstHalf = ({ label }: Kind): boolean => (createHash('sha256').update(label).digest()[0] ?? 0) < 128
 const firstHalf = kinds.filter(isFirstHalf)
 const secondHalf = kinds.filter((kind) => !isFirstHalf(kind))
 
-/** The wording changes with each sample. A credential with a format of its own is not named. */
+/** The wording differs between samples. A credential with a recognisable format is not named. */
 const pick = (texts: readonly string[], sample: number): string => texts[sample % texts.length] as string
 
 const sentence = ({ label, isNamed }: Kind, credential: string, sample: number): string => {

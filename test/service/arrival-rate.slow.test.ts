@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { openMemory } from '../../src/open-memory.ts'
-import { workplace } from '../cli/workplace.ts'
+import { createSandbox } from '../cli/sandbox.ts'
 import { chance } from '../durability/durable-store.ts'
 import { count } from '../full-counts.ts'
 import { serving } from '../http/serving.ts'
@@ -12,7 +12,7 @@ const seed = 39
 const beliefs = count(20_000)
 const scope = 'domain:load'
 
-/** Requests that arrive each second, whether or not earlier ones were answered, and for how many seconds. */
+/** Requests per second, sent even if earlier ones are unanswered, and the number of seconds. */
 const phases = [
   { name: 'ramp', perSecond: 10, seconds: count(30) },
   { name: 'sustain', perSecond: 20, seconds: count(60) },
@@ -35,7 +35,7 @@ describe('a server under requests that arrive at a rate', () => {
   it('answers them or says Retry-After, and loses nothing that it acknowledged', {
     timeout: 900_000,
   }, async () => {
-    using place = workplace()
+    using place = createSandbox()
     const dir = join(place.path, 'memory')
     const memory = openMemory({ dir, scopes: [scope] })
     const lines = Array.from({ length: beliefs }, (_, index) =>
@@ -123,7 +123,7 @@ describe('a server under requests that arrive at a rate', () => {
   })
 
   it('says Retry-After while too many requests are open, and answers again when they are gone', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await using server = await serving(place, '--demo')
     const head = `POST /api/v1/recall HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${server.token}\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{`
     const open = Array.from({ length: 300 }, () => connect(server.port, '127.0.0.1'))

@@ -1,6 +1,6 @@
 import type { RouteName } from '../../src/http/api/contract.ts'
 
-/** What belongs to somebody else. */
+/** Ids of another person's data. */
 export type Hostile = {
   readonly id: string
   readonly turn: string
@@ -14,7 +14,7 @@ export type Sent = {
   readonly body?: unknown
 }
 
-/** A request to every route, about things of somebody else. Routes without one concern no user, or start processes. */
+/** A request to every route about another person's data. Routes without a request concern no user, or start processes. */
 export const attempts: Partial<Record<RouteName, (of: Hostile) => Sent>> = {
   health: () => ({}),
   scopes: () => ({}),
@@ -60,7 +60,7 @@ export const attempts: Partial<Record<RouteName, (of: Hostile) => Sent>> = {
   growth: () => ({}),
   pastBeliefs: () => ({ query: { asOf: '2099-01-01', limit: '50' } }),
 }
-/** Other values in the place of an id. */
+/** Other values instead of an id. */
 export const guesses = (id: string): readonly string[] => [
   ...[id, id, id, id.slice(0, 6), id.slice(0, -1), id.toUpperCase(), `${id} `, `${id}\u200b`, id.replaceAll('-', '‐')],
   ...[
@@ -80,7 +80,7 @@ export const guesses = (id: string): readonly string[] => [
     id.normalize('NFD'),
   ],
 ]
-/** Bodies that no route takes. */
+/** Bodies that no route accepts. */
 export const bodies: readonly unknown[] = [
   null,
   [],

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { openMemory } from '../../src/open-memory.ts'
 import { openServer } from '../../src/open-server.ts'
 import { postgresPrograms, sharedCluster } from '../../src/store/postgres/cluster.contract.ts'
-import { workplace } from '../cli/workplace.ts'
+import { createSandbox } from '../cli/sandbox.ts'
 import { chance } from '../durability/durable-store.ts'
 import { count } from '../full-counts.ts'
 import { serving } from '../http/serving.ts'
@@ -18,12 +18,12 @@ const retriedOperations = count(1_000)
 const maxRssMegabytes = 400
 const maxLogMegabytes = 32
 
-/** A belief as its only writer knows it. */
+/** A belief with the state that its only writer expects. */
 type Known = { readonly id: string; content: string; why: string; revisions: number }
 type Answered = { readonly status: number; readonly body: Record<string, unknown> }
 type Send = (method: string, path: string, body?: object) => Promise<Answered>
 
-/** One writer: makes changes of its own beliefs, each until it is acknowledged, and knows what must be in the store. */
+/** A writer that changes only its own beliefs, repeats each change until it is acknowledged, and knows the expected state. */
 class Client {
   readonly beliefs = new Map<string, Known>()
   readonly forgotten = new Set<string>()
@@ -51,7 +51,7 @@ class Client {
           const answered = { status: response.status, body: (await response.json()) as Answered['body'] }
           if (response.status !== 503) return answered
         } catch {
-          // The connection was cut; whether the change was made is not known.
+          // The connection was cut, so the outcome of the change is unknown.
         }
         await pause(20)
       }
@@ -122,7 +122,7 @@ class Client {
   }
 }
 
-/** What the store does not hold exactly once, of all that was acknowledged. */
+/** The acknowledged changes that are not stored exactly once. */
 async function wrongIn(dir: string, writers: readonly Client[], store?: string): Promise<readonly string[]> {
   const memory = openMemory({ dir, ...(store === undefined ? {} : { server: () => openServer(dir, store) }) })
   const wrong: string[] = []
@@ -151,7 +151,7 @@ async function wrongIn(dir: string, writers: readonly Client[], store?: string):
   return wrong
 }
 
-/** Resident memory and open descriptors of a process, where the system tells. */
+/** Resident memory and open descriptors of a process, if the system reports them. */
 function resourcesOf(pid: number): { readonly rss: number; readonly descriptors: number } | null {
   if (process.platform !== 'linux') return null
   const kilobytes = /^VmRSS:\s+(\d+)/mu.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
@@ -173,14 +173,14 @@ describe.each([
       timeout: 60_000 + kills * 20_000,
     },
     async () => {
-      using place = workplace()
+      using place = createSandbox()
       const store = kind === 'SQLite' ? undefined : await (await cluster()).newDatabase()
       const dir = join(place.work, 'memory')
       const at = ['--dir', dir, ...(store === undefined ? [] : ['--store', store])]
       await place.json('init', ...at)
       const random = chance(seed)
       await using proxy = await losingProxy(() => random() < 0.05)
-      // Made by the first start, and the same ever after.
+      // Created at the first start and then unchanged.
       const first = await serving(place, ...at)
       await first.stop()
       let isOver = false
@@ -204,7 +204,7 @@ describe.each([
         for (let kill = 0; kill < kills; kill += 1) {
           await using server = await serving(place, ...at)
           proxy.passTo(server.port)
-          // Counted in changes, since a slow machine makes few in any time; the moment of the next one is anywhere.
+          // Counted in changes, because the rate depends on the machine; the exact moment within the next one is random.
           const until = sumOf(writers, (one) => one.operations) + Math.floor(15 * random())
           while (sumOf(writers, (one) => one.operations) < until) await Promise.race([pause(5), writing])
           await pause(20 * random())
@@ -254,7 +254,7 @@ describe.each([
 
 describe('a change whose answer was lost', () => {
   const lossy = async (withKeys: boolean, operations: number) => {
-    using place = workplace()
+    using place = createSandbox()
     await place.json('init', '--dir', 'memory')
     const random = chance(seed)
     await using proxy = await losingProxy(() => random() < 0.5)

@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 
 /**
- * A proxy on this machine that passes requests on to a port, and cuts the connection instead of answering where `loses`
- * says so: the server has done its work by then. Without a server the connection is cut too.
+ * A local proxy that forwards requests to a port. If `loses` returns true, it cuts the connection instead of returning the answer, after
+ * the server has done the work. Without a server, the connection is cut too.
  */
 export async function losingProxy(loses: () => boolean) {
   let target: number | null = null

@@ -5,7 +5,7 @@ import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import type { ChatRequest } from '../../src/models/chat-model.ts'
 import { modelFrom, openChatModel } from '../../src/models/open-chat-model.ts'
-import { workplace } from '../cli/workplace.ts'
+import { createSandbox } from '../cli/sandbox.ts'
 import { chance } from '../durability/durable-store.ts'
 import { count } from '../full-counts.ts'
 import { fails, type ScriptedReply, says, scriptedEndpoint } from '../models/scripted-endpoint.ts'
@@ -20,20 +20,20 @@ const request = (text = 'Hello', signal = AbortSignal.timeout(30_000)): ChatRequ
   signal,
 })
 
-/** Keys in the forms that are in use; the last is like no other. */
+/** Keys in the usual formats; the last has an unknown format. */
 const canaryKeys = (): readonly string[] =>
   ['sk-proj-', 'sk-ant-api03-', 'gsk_', 'key-', 'local.'].map(
     (start) => `${start}CANARY${randomBytes(12).toString('hex')}`,
   )
 
-/** Everything that a log could print of a value: its messages, causes, properties and stacks. */
+/** Everything that a log could print about a value: its messages, causes, properties and stacks. */
 const printed = (value: unknown): string =>
   `${inspect(value, { depth: Number.POSITIVE_INFINITY, showHidden: true })}\n${JSON.stringify(value)}\n${String(value)}`
 
-/** Whether a text holds a key, or the part of it that is a secret. */
+/** Whether a text contains a key, or its secret part. */
 const leaks = (text: string, key: string): boolean => text.includes(key) || text.includes(key.slice(-16))
 
-/** Ways of an endpoint to fail, most of which say the key they were sent. */
+/** Failures of an endpoint, most of which repeat the received key. */
 const waysToFail = (key: string): readonly ScriptedReply[] => [
   ...[400, 401, 403, 404, 408, 413, 422, 429, 500, 502, 503, 529].flatMap((status): ScriptedReply[] => [
     fails(status, `The key ${key} is not known.`),
@@ -91,7 +91,7 @@ describe('the key of a model', () => {
     expect(endpoint.requests).toHaveLength(failures)
     expect(refused).toBeGreaterThan(failures * 0.9)
     expect(leaking).toEqual([])
-    // What looks for keys finds one that is planted in a cause.
+    // Guards the test: the search finds a key that is planted in a cause.
     expect(leaks(printed(new Error('no', { cause: new Error(key) })), key)).toBe(true)
   })
 
@@ -112,11 +112,11 @@ describe('the key of a model', () => {
   })
 
   it('is in no output and no file of the command line', { timeout: 120_000 }, async () => {
-    using place = workplace()
+    using place = createSandbox()
     const keys = canaryKeys()
     const [openai = '', anthropic = '', , , other = ''] = keys
     let turn = 0
-    // It can only say the key it was sent. Failures that are tried again would take long.
+    // It can repeat only the key that it received. Retried failures would take long.
     const ways = waysToFail(other).filter((one) => one.kind === 'raw' && one.status < 429)
     await using endpoint = await scriptedEndpoint(() => {
       turn += 1
@@ -240,7 +240,7 @@ describe('the endpoint of a model', () => {
 
       expect(other.requests).toEqual([])
       expect(endpoint.requests).toHaveLength(statuses.length + 2)
-      // A client that follows redirects is seen.
+      // A client that followed redirects would be detected.
       await using redirecting = await scriptedEndpoint(() => ({
         kind: 'raw',
         status: 307,

@@ -7,25 +7,25 @@ import { memoryFrom } from '../../src/memory/memory.ts'
 import { addPerson, createTeam, createToken, type Principal, setMember } from '../../src/memory/people/access.ts'
 import type { Caller } from '../../src/operations/operation.ts'
 import { chance } from '../durability/durable-store.ts'
-import { host, serverAtHand } from '../http/server-at-hand.ts'
+import { host, startTestServer } from '../http/test-server.ts'
 import { attempts, bodies, guesses, type Hostile } from './hostile-requests.ts'
 
-/** Doors that can be made to forget whose token they were given, to see that the attack finds out. */
+/** Entry points that can be made to ignore the owner of a token, to show that the attack detects it. */
 export type ForgetfulDoor = 'none' | 'http' | 'mcp'
 
 /** A server with MCP, for the holders of tokens. */
 export async function servedPeople(
   forgetful: ForgetfulDoor = 'none',
-  options: Parameters<typeof serverAtHand>[0] = {},
+  options: Parameters<typeof startTestServer>[0] = {},
 ) {
   const someone = (principal: Principal): Principal => ({ ...principal, person: nameOf(0) })
-  const http: Parameters<typeof serverAtHand>[0] =
+  const http: Parameters<typeof startTestServer>[0] =
     forgetful === 'http'
       ? { people: { memoryOf: (who, team) => server.served.people.memoryOf(someone(who), team) } }
       : {}
   const forgotten = (caller: Caller): Caller =>
     caller.kind === 'member' && forgetful === 'mcp' ? { ...caller, principal: someone(caller.principal) } : caller
-  const server = await serverAtHand({
+  const server = await startTestServer({
     ...options,
     ...http,
     mcpHandler: (request, caller) => mcp.fetch(request, forgotten(caller)),
@@ -66,7 +66,7 @@ export async function servedPeople(
 
 const nameOf = (number: number): string => `person-${number}`
 
-/** One person: what they have is marked with a word that nobody else knows, and so is what their teams have. */
+/** A person whose data, and that of their teams, is marked with a secret word. */
 type Target = {
   readonly name: string
   readonly secrets: readonly [person: string, agent: string]
@@ -87,12 +87,12 @@ type Attack = {
   readonly store?: string | undefined
 }
 
-/** Requests that are under way at the same time, as those of a server are. */
+/** Concurrent requests, as on a real server. */
 const atOnce = 8
 
 /**
- * Random people, each with a memory and some in teams, send random requests about what belongs to others. Returns every
- * answer that held the text of a memory that the sender may not read, and whose memory was changed.
+ * Random people, each with a memory and some in teams, send random requests about the data of others. Returns every answer with text of
+ * a memory that the sender may not read, and every memory that another person changed.
  */
 export async function attackPeople({ people, requests, seed, door = 'none', store }: Attack) {
   await using server = await servedPeople(door, { store })

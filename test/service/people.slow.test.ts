@@ -7,7 +7,7 @@ const seed = 19
 
 describe.each([
   { kind: 'SQLite', people: 1_000, requests: count(20_000), isThere: true },
-  // More people and teams than local copies are open at a time. The full run has 1,000, too: each needs a copy of their memory.
+  // More people and teams than local copies that are open at a time. The full run also has 1,000: each needs a copy of their memory.
   {
     kind: 'PostgreSQL',
     people: Math.max(300, count(1_000)),
@@ -34,7 +34,7 @@ describe.each([
       expect(changed).toEqual([])
       expect(problems).toEqual([])
       expect(statuses.get(500)).toBeUndefined()
-      // Otherwise nothing was looked at.
+      // Otherwise nothing was tested.
       expect(Math.min(own, shared)).toBeGreaterThan(0)
     },
   )

@@ -4,14 +4,14 @@ import { apiPrefix } from '../../src/http/api/api-app.ts'
 import { type Endpoint, endpoints, isOfTeams } from '../../src/http/api/endpoints.ts'
 import { addPerson, createTeam, createToken, revokeToken, setMember } from '../../src/memory/people/access.ts'
 import { tries } from '../full-counts.ts'
-import { agentToken, token as installationToken } from '../http/server-at-hand.ts'
+import { agentToken, token as installationToken } from '../http/test-server.ts'
 import { attempts } from './hostile-requests.ts'
 import { attackPeople, servedPeople } from './people-under-attack.ts'
 
 type Served = Awaited<ReturnType<typeof servedPeople>>
 let server: Served
 beforeAll(async () => {
-  // A minute passes with every look at the clock, so that wrong tokens are soon forgotten.
+  // The clock advances by a minute on each read, so that the limit of wrong tokens soon resets.
   let minutes = 0
   server = await servedPeople('none', { server: { clock: () => ++minutes * 61_000 } })
 })
@@ -148,15 +148,15 @@ describe('an administrator', () => {
   })
 })
 
-/** Requests of an administrator about a person, and the person, who gets tokens from the owner of the store. */
+/** Requests of an administrator about a person; the person gets tokens from the owner of the store. */
 const steps = ['add', 'ask', 'give token', 'write', 'revoke', 'remove'] as const
-/** Steps that make sense one after the other. */
+/** The requests in a meaningful order. */
 const plans = [
   ['give token', 'write'],
   ['revoke', 'ask'],
   ['remove', 'add', 'ask'],
 ] as const
-/** Half of the time the person has written something before the administrator tries anything. */
+/** In half of the tries, the person has written before the administrator tries anything. */
 const beginnings = [[], ['give token', 'write']] as const
 const anyPlan: fc.Arbitrary<readonly (typeof steps)[number][]> = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom(...plans) },
@@ -213,7 +213,7 @@ it('no order of requests lets an administrator read what a person wrote', { time
 })
 
 const secretIn = (body: unknown): string => (body as { secret: string }).secret
-/** All that the store has of an owner, and has had. */
+/** All present and past data of an owner in the store. */
 async function everythingOf(user: string): Promise<unknown> {
   const { store } = server.ports
   const everything = { limit: 1_000, offset: 0 }
@@ -293,7 +293,7 @@ describe('the token of a person', () => {
       if (heard.includes('event: journal')) await revokeToken(quick.ports, ana?.token.id ?? '')
     }
 
-    // The loop ends because the stream does.
+    // The loop ends with the stream.
     const heads = [...heard.matchAll(/"journalHead":(\d+)/gu)].map(([, number]) => Number(number))
     expect(heads).toEqual([0, own.body.event])
   })
@@ -401,7 +401,7 @@ describe('the token of a person', () => {
 })
 
 describe('a team', () => {
-  /** A team with an owner, a writer, a reader, and somebody who is not in it. */
+  /** A team with an owner, a writer and a reader, and a person outside it. */
   async function newTeam() {
     const owner = await newPerson()
     const writer = await newPerson()

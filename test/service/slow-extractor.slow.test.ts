@@ -5,14 +5,14 @@ import type { Extractor } from '../../src/memory/learn/extraction.ts'
 import { type Memory, memoryFrom } from '../../src/memory/memory.ts'
 import type { Author, Ports } from '../../src/memory/ports.ts'
 import { count } from '../full-counts.ts'
-import { person, ports } from '../recall/beliefs-at-hand.ts'
+import { person, ports } from '../recall/fixtures.ts'
 
 const seed = 19
 const schedules = count(5_000)
 const scopes = ['domain:code']
 const user = 'ann'
 
-/** What is said while a model still thinks about the last message. Each value is used once. */
+/** Messages that arrive while a model still works on the last one. Each value is used once. */
 const step = fc.constantFrom('learn', 'learn-rules', 'add', 'edit', 'correct', 'forget', 'reject', 'confirm')
 type Step = typeof step extends fc.Arbitrary<infer One> ? One : never
 
@@ -31,7 +31,7 @@ function scheduledStore(made: Ports, scheduler: fc.Scheduler): Ports {
   return { ...made, store }
 }
 
-/** A model that answers when the scheduler lets it, with the whole message as one statement. */
+/** A model that returns the whole message as one statement, when the scheduler allows it. */
 const slowModel = (scheduler: fc.Scheduler): Extractor => ({
   name: 'slow',
   model: 'openai:slow',
@@ -44,7 +44,7 @@ const slowModel = (scheduler: fc.Scheduler): Extractor => ({
 })
 
 type Expected = {
-  /** Reasons that were acknowledged, by belief. */
+  /** Acknowledged reasons by belief. */
   readonly whys: Map<string, Set<string>>
   readonly forgotten: Set<string>
   readonly retired: Set<string>
@@ -101,7 +101,7 @@ async function perform(
   }
 }
 
-/** Runs the steps at once in the order that the scheduler chooses; returns what the store has lost or brought back. */
+/** Runs the steps concurrently in the order of the scheduler; returns the changes that the store lost or brought back. */
 async function wrongAfter(
   steps: readonly Step[],
   scheduler: fc.Scheduler,
@@ -130,7 +130,7 @@ async function wrongAfter(
   const extractor = slowModel(scheduler)
   const running = steps.map((what, number) =>
     perform({ memory, extractor, targets, expected }, what, number).catch((error: unknown) => {
-      // What is gone, or no longer to be decided, is refused; that is no lost update.
+      // A change of a missing or already decided item is refused; that is not a lost update.
       if ((error as { code?: string }).code === undefined) throw error
     }),
   )
@@ -187,7 +187,7 @@ describe('a model that takes its time', () => {
   })
 
   it('is caught when the store takes a change of an older version', { timeout: 120_000 }, async () => {
-    /** Makes every change one of the version that is there, as if it had been read just now. */
+    /** Plants a fault: every change applies to the current version, as if it had just been read. */
     const blind = (made: Ports): Ports => ({
       ...made,
       store: new Proxy(made.store, {

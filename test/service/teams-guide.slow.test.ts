@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { bin } from '../cli/workplace.ts'
+import { bin } from '../cli/sandbox.ts'
 import { temporaryDirectory } from '../temporary-directory.ts'
 
 const hasCurl = spawnSync('curl', ['--version']).error === undefined

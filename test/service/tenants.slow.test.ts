@@ -15,7 +15,7 @@ import { openPorts } from '../../src/open-memory.ts'
 import { people } from '../../src/operations/access.ts'
 import { chance } from '../durability/durable-store.ts'
 import { count } from '../full-counts.ts'
-import { agentToken, host, token } from '../http/server-at-hand.ts'
+import { agentToken, host, token } from '../http/test-server.ts'
 import { call } from '../mcp/served-memory.ts'
 import { temporaryDirectory } from '../temporary-directory.ts'
 import { attempts, bodies, guesses, type Hostile } from './hostile-requests.ts'
@@ -25,7 +25,7 @@ const requests = count(5_000)
 const scope = 'project:shared'
 const together = 25
 
-/** Names of users that are easily taken for one another, and others. */
+/** User names that are easily confused, and other names. */
 const users = [
   ...[
     'ada',
@@ -48,7 +48,7 @@ const users = [
   ...Array.from({ length: 22 }, (_, index) => `user-${index}`),
 ]
 
-/** What one user has, all of it marked with a word that nobody else knows. */
+/** The data of one user, all marked with a secret word. */
 type Tenant = {
   readonly user: string
   readonly mark: string
@@ -61,7 +61,7 @@ type Tenant = {
 }
 
 const asked = Object.keys(attempts) as RouteName[]
-/** Those of people are asked in people.slow.test.ts. */
+/** The routes of people are tested in people.slow.test.ts. */
 const unasked: readonly string[] = [
   ...['login', 'logout', 'doctor', 'doctorProgress', 'events', 'syncMirror'],
   ...Object.keys(people),
@@ -192,7 +192,7 @@ describe(`${users.length} users of one store`, () => {
 
     const changed: string[] = []
     for (const tenant of tenants) if ((await contentsOf(tenant)) !== before.get(tenant.user)) changed.push(tenant.user)
-    // A bulk delete takes all of one user, and only that.
+    // A bulk delete removes all data of one user, and nothing else.
     const [first, ...others] = tenants as [Tenant, ...Tenant[]]
     const bulk = await first.memory.forgetTurns({ since: '2000-01-01' })
     for (const tenant of others)
@@ -211,7 +211,7 @@ describe(`${users.length} users of one store`, () => {
           !(name in attempts) && !unasked.includes(name) && !routes[name as RouteName].path.startsWith('/evals'),
       ),
     ).toEqual([])
-    // What looks for foreign bytes and effects sees both when the door of another user is used.
+    // Guards the test: with another user's token, the search detects foreign bytes and effects.
     const [one, two] = others as [Tenant, Tenant]
     look('own', one, JSON.stringify(await two.memory.get(two.beliefs[0] as string)))
     await two.memory.forget(two.beliefs[0] as string)
@@ -242,7 +242,7 @@ async function furnished(user: string, mark: string, memory: Memory): Promise<Te
   return { user, mark, memory, beliefs, turn: turns[0]?.turn?.id ?? '', session, event, key }
 }
 
-/** All that a user had at first, as it is now. */
+/** The current state of a user's initial data. */
 async function contentsOf({ memory, beliefs, turn }: Tenant): Promise<string> {
   const kept = []
   for await (const belief of memory.export()) if (beliefs.includes(belief.id)) kept.push(belief)
@@ -251,7 +251,7 @@ async function contentsOf({ memory, beliefs, turn }: Tenant): Promise<string> {
   return JSON.stringify([kept, said, history])
 }
 
-/** Any call of the library, with something of somebody else, and a user among its options. */
+/** Any call of the library about another user's data, with a user among its options. */
 async function libraryCall(
   memory: Memory,
   { user, turn }: Tenant,

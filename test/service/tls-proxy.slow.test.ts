@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { workplace } from '../cli/workplace.ts'
+import { createSandbox } from '../cli/sandbox.ts'
 import { serving } from '../http/serving.ts'
 
 const missing = ['nginx', 'openssl'].filter((name) => spawnSync(name, ['-v']).error !== undefined)
@@ -28,7 +28,7 @@ async function freePort(): Promise<number> {
   return port
 }
 
-/** nginx with the server block of docs/teams.md, in which only ports and files are others. */
+/** nginx with the server block of docs/teams.md, with only ports and files changed. */
 async function proxied(serverPort: number, port: number) {
   const directory = mkdtempSync(join(tmpdir(), 'credence-nginx-'))
   const certificate = join(directory, 'tls.pem')
@@ -76,7 +76,7 @@ type Answer = { readonly status: number; readonly headers: NodeJS.Dict<string | 
 
 describe.skipIf(missing.length > 0)('behind nginx with TLS', () => {
   it('people, pages and agents use the server as the guide says', { timeout: 300_000 }, async () => {
-    using place = workplace()
+    using place = createSandbox()
     await place.run('init', '--dir', 'memory')
     await place.run('people', 'add', 'ana', '--dir', 'memory')
     const { secret } = await place.json('token', 'create', 'ana', '--dir', 'memory')
@@ -98,7 +98,7 @@ describe.skipIf(missing.length > 0)('behind nginx with TLS', () => {
         asked.on('error', reject)
         asked.end(body === undefined ? undefined : JSON.stringify(body))
       })
-    // It listens a moment after it was started.
+    // It starts listening a moment later.
     for (let tries = 0; tries < 600 && nginx.isRunning(); tries += 1) {
       const isThere = await ask('/').then(
         () => true,

@@ -1,12 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { postgresPrograms, sharedCluster, undurable } from '../../src/store/postgres/cluster.contract.ts'
-import { workplace } from '../cli/workplace.ts'
+import { createSandbox } from '../cli/sandbox.ts'
 import { serving } from '../http/serving.ts'
 
 const timeout = 300_000
 
 /** Two server processes over one store: `locations` are the options of each. */
-async function expectSharedTokens(place: ReturnType<typeof workplace>, locations: readonly string[][]): Promise<void> {
+async function expectSharedTokens(
+  place: ReturnType<typeof createSandbox>,
+  locations: readonly string[][],
+): Promise<void> {
   const [here = [], there = []] = locations
   await place.run('init', ...here)
   await place.run('people', 'add', 'ana', ...here)
@@ -43,13 +46,13 @@ async function expectSharedTokens(place: ReturnType<typeof workplace>, locations
 
 describe('a token that was revoked at one server is refused by another at once', () => {
   it('over one SQLite file', { timeout }, async () => {
-    using place = workplace()
+    using place = createSandbox()
     const dir = ['--dir', 'memory']
     await expectSharedTokens(place, [dir, dir])
   })
 
   it.skipIf(postgresPrograms === null)('over one PostgreSQL database', { timeout }, async () => {
-    using place = workplace()
+    using place = createSandbox()
     const store = ['--store', await (await cluster()).newDatabase()]
     await expectSharedTokens(place, [
       [...store, '--dir', 'one'],

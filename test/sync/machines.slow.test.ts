@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { endOf } from '../cli/workplace.ts'
+import { endOf } from '../cli/sandbox.ts'
 import { chance } from '../durability/durable-store.ts'
 import { count } from '../full-counts.ts'
 import { serving, servingWith } from '../http/serving.ts'
@@ -9,7 +9,7 @@ import { filesWith, type Machines, machines, noSshd, sharedState, startSshd } fr
 
 if (noSshd !== null) console.log(`Syncs over ssh are not tested: ${noSshd}`)
 
-/** A laptop and a desktop that share a belief, and then change it, forget, hear and remember without each other. */
+/** A laptop and a desktop that share a belief, and then change it, forget, hear and remember while offline. */
 async function openPair(place: Machines, sync: () => Promise<unknown>) {
   const [laptop, desktop] = [place.memory('laptop'), place.memory('desktop')]
   const at = ['--scope', 'user:universal'] as const
@@ -126,7 +126,7 @@ describe('a machine and a served Credence', () => {
     writeFileSync(token, readFileSync(join(desktop, 'state', 'agent-token')))
     const agent = place.start('sync', server.url, '--dir', place.memory('new'), '--secret-file', token, '--yes')
     expect(await endOf(agent)).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('that of a person') })
-    // Another group of devices: that of another person.
+    // A separate group of devices, as of another person.
     await place.sync(place.memory('theirs'), place.memory('their-folder'))
     writeFileSync(token, server.token)
     const other = place.start('sync', server.url, '--dir', place.memory('theirs'), '--secret-file', token, '--yes')

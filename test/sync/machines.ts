@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, 
 import { createServer } from 'node:net'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
-import { bin, endOf, workplace } from '../cli/workplace.ts'
+import { bin, createSandbox, endOf } from '../cli/sandbox.ts'
 
 const sshd = '/usr/sbin/sshd'
 /** Why ssh cannot be tested on this machine, or null. */
@@ -11,14 +11,14 @@ export const noSshd = existsSync(sshd) ? null : `${sshd} is missing; install ope
 
 /** Machines of one person: memory directories in one temporary place, and the real program. */
 export function machines() {
-  const place = workplace()
+  const place = createSandbox()
   const commands = join(place.path, 'bin')
   mkdirSync(commands)
   const script = (name: string, text: string): void => {
     writeFileSync(join(commands, name), `#!/bin/sh\n${text}\n`)
     chmodSync(join(commands, name), 0o755)
   }
-  // What another machine has in its PATH.
+  // The PATH of another machine.
   script('credence', `HOME='${place.home}' CREDENCE_SEMANTIC=off exec '${process.execPath}' '${bin}' "$@"`)
   const passphrase = join(place.path, 'passphrase')
   writeFileSync(passphrase, 'four blue herons\n')
@@ -49,7 +49,7 @@ export function machines() {
 }
 export type Machines = ReturnType<typeof machines>
 
-/** A real sshd on loopback that admits one new key, and an `ssh` in the PATH that uses it. Returns the start of an address. */
+/** A real sshd on loopback that admits one new key, and an `ssh` in the PATH that uses it. Returns the beginning of an address. */
 export async function startSshd({ path, script, processes }: Machines): Promise<string> {
   const at = (name: string): string => join(path, name)
   for (const key of ['host', 'own']) spawnSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', at(key)])
@@ -93,7 +93,7 @@ export const freePort = (): Promise<number> =>
     })
   })
 
-/** What must be the same on all machines. */
+/** The state that must be equal on all machines. */
 export async function sharedState({ run }: Machines, dir: string) {
   const { items } = await run('beliefs', '--all', '--limit', '500', '--dir', dir)
   const beliefs = items.map(({ version: _version, ...belief }: Record<string, unknown>) => JSON.stringify(belief))

@@ -79,8 +79,8 @@ export function writeTask(folder: string, name: string, text: string): string {
 }
 
 /**
- * An agent in one file: writes what it is asked to remember into memory/MEMORY.md and answers with what is in there. \`forget\` makes it
- * keep nothing.
+ * An agent in one file: writes statements to remember into memory/MEMORY.md and answers with the content of that file. With \`forget\`
+ * it stores nothing.
  */
 export const notebookAgent = `
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs'

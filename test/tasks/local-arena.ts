@@ -2,8 +2,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 
 /**
- * A fault of one request: a refusal with a status; a connection that is cut before or after the work, or in the middle of the
- * upload; no answer at all; a web page; a redirect; an answer without the place of the upload.
+ * A fault of one request: a refusal with a status; a connection that is cut before or after the work, or in the middle of the upload; no
+ * answer at all; a web page; a redirect; an answer without the upload's location.
  */
 export type Fault = number | 'cut' | 'cut after' | 'half' | 'hang' | 'page' | 'redirect' | 'nameless'
 
@@ -13,7 +13,7 @@ export type ArenaCall = {
   readonly headers: IncomingMessage['headers']
 }
 
-/** An arena on this machine with the five paths of a match. Faults are used up one by one, by path. */
+/** A local arena with the five paths of a match. Each fault applies once, to the next request of its path. */
 export async function localArena(key: string, faults: Record<string, Fault[]> = {}) {
   const calls: ArenaCall[] = []
   const kept = { registered: 0, markdown: [] as unknown[], artifacts: [] as Buffer[], reports: [] as unknown[] }

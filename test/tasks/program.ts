@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Writes a program in JavaScript that can be started by its path. Returns the path. */
+/** Writes an executable JavaScript program and returns its path. */
 export function program(folder: string, name: string, source: string): string {
   const path = join(folder, name)
   writeFileSync(path, `#!${process.execPath}\n${source}\n`)
@@ -9,7 +9,7 @@ export function program(folder: string, name: string, source: string): string {
   return path
 }
 
-/** A program that starts a child of its own which ignores being asked to end, and says its id in `stubborn.pid`. */
+/** A program that starts a child that ignores SIGTERM, and writes the child's id to `stubborn.pid`. */
 export const startsStubbornChild = `
 const { spawn } = require('node:child_process')
 const { existsSync } = require('node:fs')
@@ -17,7 +17,7 @@ spawn(process.execPath, ['-e', "process.on('SIGTERM', () => {}); require('node:f
 const whenThere = (then) => existsSync('stubborn.pid') ? then() : setTimeout(() => whenThere(then), 5)
 `
 
-/** A process that has ended but was not collected yet does nothing any more. */
+/** A zombie process counts as ended. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)

@@ -1,7 +1,7 @@
 import { parseTask } from '../../src/tasks/parse/parse-task.ts'
 import type { Task } from '../../src/tasks/task.ts'
 
-/** The text of a task file: three sessions, the last of them fresh. `frontMatter` replaces lines by their key. */
+/** The text of a task file: three sessions, the last one fresh. `frontMatter` replaces lines by key. */
 export function taskText({
   frontMatter = '',
   sessions = storyOfThree,

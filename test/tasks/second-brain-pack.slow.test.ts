@@ -22,7 +22,7 @@ const tasks = loadTasks([join('packs', 'second-brain')], { workingDirectory: '.'
 const open = async (dir: string) => openMemory({ dir })
 const reference = referenceAgent({ openMemory: open })
 
-/** Does all that the reference agent does, and says something else in every conversation but the first. */
+/** Works like the reference agent, but gives a wrong answer in every conversation except the first. */
 const liar: Agent = {
   ...reference,
   name: 'liar',
@@ -106,7 +106,7 @@ describe('the second-brain pack', () => {
       expect(task.gradingType).toBe('hybrid')
       expect(task.sessions.at(-1)?.isFresh).toBe(true)
       expect(weights.reduce((sum, weight) => sum + weight, 0)).toBe(100)
-      // What is only forbidden says nothing about what is known.
+      // A check that only forbids an answer does not prove knowledge.
       for (const { expect: wanted, mustNotKnow, memoryRead } of task.answerChecks) {
         expect(wanted.length > 0 || mustNotKnow || memoryRead).toBe(true)
       }
@@ -114,7 +114,7 @@ describe('the second-brain pack', () => {
   )
 })
 
-// Without a sandbox the graders do not run; the answer checks are then the only grade.
+// Without a sandbox the graders do not run, and the answer checks are the only grade.
 describe.skipIf(sandbox.state === 'none')(
   `graded by Python${sandbox.state === 'none' ? `: ${sandbox.reason}` : ''}`,
   () => {

@@ -4,7 +4,7 @@ import { stripVTControlCharacters } from 'node:util'
 import { unzipSync } from 'fflate'
 import { describe, expect, it, vi } from 'vitest'
 import { findPython, openSandbox } from '../../src/tasks/grade/sandbox.ts'
-import { workplace } from '../cli/workplace.ts'
+import { createSandbox } from '../cli/sandbox.ts'
 import { saysJson, scriptedEndpoint } from '../models/scripted-endpoint.ts'
 import { boatTask, notebookAgent, writeTask } from './boat-task.ts'
 import { localArena } from './local-arena.ts'
@@ -12,9 +12,9 @@ import { localArena } from './local-arena.ts'
 const sandbox = await openSandbox({ python: await findPython() })
 const canGrade = sandbox.state === 'ready'
 
-/** A place with the task, an eval store and the notebook agent. */
+/** A sandbox with the task, an eval store and the notebook agent. */
 function harbor() {
-  const place = workplace()
+  const place = createSandbox()
   const task = writeTask(place.work, 'task_boat', boatTask)
   const script = join(place.work, 'agent.mjs')
   writeFileSync(script, notebookAgent)
@@ -213,7 +213,7 @@ describe.skipIf(!canGrade)('credence task run', () => {
   it('completes a run that was interrupted, without doing anything twice', async () => {
     using place = harbor()
     const slow = join(place.work, 'slow.mjs')
-    // Waits for an end that only an interrupt brings, until it is told to go on.
+    // Blocks until an interrupt, or until it is released.
     writeFileSync(
       slow,
       `import { existsSync } from 'node:fs'\nif (existsSync(${JSON.stringify(join(place.work, 'go'))})) await import('./agent.mjs'); else { process.stdout.write('waiting'); setInterval(() => {}, 1000) }`,
@@ -252,7 +252,7 @@ describe.skipIf(!canGrade)('credence task run', () => {
     [['second-brain', '--agent', 'none', '--pass-at', '2'], 'is not a number from 0 to 1'],
     [['second-brain', '--agent', 'none', '--judge', 'gpt'], '"gpt" is not the name of a model'],
   ])('refuses %j with a reason', async (argv, reason) => {
-    using place = workplace()
+    using place = createSandbox()
     const ending = await place.run('task', 'run', ...argv)
 
     expect(ending.exitCode).not.toBe(0)
@@ -276,7 +276,7 @@ describe.skipIf(!canGrade)('credence task run', () => {
       ...['task', 'run', place.task, '--agent', place.agent('forget'), '--evals', place.store],
     )
 
-    // Paths and ids are kept whole.
+    // Paths and ids are not shortened.
     const lines = plainLines(stdout).filter((line) => !/evidence|^ *(?:run|store) |runs|\d{8}-\d{6}/u.test(line))
     expect(lines.filter((line) => line.length > 80)).toEqual([])
     expect(lines).toContain('  ✗ task_boat: facts 0.00')

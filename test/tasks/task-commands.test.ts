@@ -2,12 +2,12 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { workplace } from '../cli/workplace.ts'
+import { createSandbox } from '../cli/sandbox.ts'
 import { taskText } from './sample-task.ts'
 
 describe('credence task list', () => {
   it('lists the tasks of a folder by name, and nothing else that lies there', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const folder = join(place.work, 'tasks')
     mkdirSync(folder)
     for (const id of ['bees', 'ants']) writeFileSync(join(folder, `${id}.md`), taskText({ frontMatter: `id: ${id}` }))
@@ -26,7 +26,7 @@ describe('credence task list', () => {
   })
 
   it('notes what is not a valid task', async () => {
-    using place = workplace()
+    using place = createSandbox()
     writeFileSync(join(place.work, 'b.md'), taskText({ frontMatter: 'id: b' }))
     writeFileSync(join(place.work, 'a.md'), taskText({ frontMatter: 'id: a' }))
     writeFileSync(join(place.work, 'broken.md'), '---\nid: [\n---\n')
@@ -40,7 +40,7 @@ describe('credence task list', () => {
   })
 
   it('says so when there is no such task', async () => {
-    using place = workplace()
+    using place = createSandbox()
 
     const { stderr, exitCode } = await place.run('task', 'list', 'no-such-task-anywhere')
 
@@ -51,7 +51,7 @@ describe('credence task list', () => {
 
 describe('credence task validate', () => {
   it('says every problem with its place, and fails', async () => {
-    using place = workplace()
+    using place = createSandbox()
     writeFileSync(
       join(place.work, 'boat.md'),
       taskText({
@@ -70,7 +70,7 @@ describe('credence task validate', () => {
   })
 
   it('passes a sound task, and gives one document', async () => {
-    using place = workplace()
+    using place = createSandbox()
     writeFileSync(join(place.work, 'boat.md'), taskText())
 
     expect(await place.json('task', 'validate', 'boat.md')).toEqual({
@@ -80,7 +80,7 @@ describe('credence task validate', () => {
   })
 
   it('finds out that an asset is missing', async () => {
-    using place = workplace()
+    using place = createSandbox()
     writeFileSync(
       join(place.work, 'boat.md'),
       taskText({ frontMatter: 'workspace_files: [{ source: gone.csv, dest: a.csv }]' }),
@@ -98,7 +98,7 @@ describe('on a terminal', () => {
     ['list', '.'],
     ['validate', 'a.md', 'broken.md'],
   ])('credence task %s is in colours that are colours, and fits', async (...argv) => {
-    using place = workplace()
+    using place = createSandbox()
     writeFileSync(join(place.work, 'a.md'), taskText({ frontMatter: 'id: a\nsession: 1' }))
     writeFileSync(join(place.work, 'broken.md'), taskText({ frontMatter: 'id: "../../etc/passwd\\u0007"' }))
 

@@ -1,16 +1,16 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { workplace } from '../cli/workplace.ts'
+import { createSandbox } from '../cli/sandbox.ts'
 import { boatTask, writeTask } from './boat-task.ts'
 import { program } from './program.ts'
 
 const path = process.env.PATH ?? ''
 
 describe.skipIf(process.platform === 'win32')('--pass-env', () => {
-  /** A task, and an agent that says which of two variables it has. */
+  /** A task, and an agent that reports which of two variables are set. */
   function harbor() {
-    const place = workplace()
+    const place = createSandbox()
     writeTask(place.work, 'task_boat', boatTask)
     program(place.work, 'agent', `console.log('key', process.env.AGENT_KEY, 'other', process.env.OTHER_KEY)`)
     const env = { PATH: path, AGENT_KEY: 'k-4711', OTHER_KEY: 'o-0815' }
@@ -58,7 +58,7 @@ describe('--resume', () => {
     ['--timeout-multiplier', '2'],
     ['--pass-env', 'PATH'],
   ])('goes on as the run was begun, so %s is refused', async (...given) => {
-    using place = workplace()
+    using place = createSandbox()
 
     const { exitCode, stderr } = await place.run('task', 'run', '--resume', 'some-run', ...given)
 
@@ -69,7 +69,7 @@ describe('--resume', () => {
 
 describe('a task file', () => {
   it('with a misspelt key is warned about, and the key is kept', async () => {
-    using place = workplace()
+    using place = createSandbox()
     writeFileSync(
       join(place.work, 'typo.md'),
       boatTask.replace('timeout_seconds:', 'timout_seconds:').replace('---\n', '---\nscene: harbor\n'),
@@ -83,7 +83,7 @@ describe('a task file', () => {
   })
 
   it('that is not YAML is told by its own lines', async () => {
-    using place = workplace()
+    using place = createSandbox()
     writeFileSync(join(place.work, 'twice.md'), '---\nid: one\nname: x\nid: two\n---\n\n## Prompt\n\nHello.\n')
 
     const { exitCode, stdout } = await place.run('task', 'validate', 'twice.md')

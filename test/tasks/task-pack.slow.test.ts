@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { loadTasks } from '../../src/tasks/parse/load-tasks.ts'
 import { promptOf } from '../../src/tasks/task-runner.ts'
-import { workplace } from '../cli/workplace.ts'
+import { createSandbox } from '../cli/sandbox.ts'
 
-/** A folder with one of the tasks that ship, as a pack. */
+/** A folder with one of the shipped tasks, as a pack. */
 function onePack(directory: string): void {
   mkdirSync(directory)
   copyFileSync('packs/second-brain/second-brain.md', join(directory, 'second-brain.md'))
@@ -24,7 +24,7 @@ function onePack(directory: string): void {
 
 describe('a pack of tasks', () => {
   it('is run like any other pack, with its evidence beside the records', async () => {
-    using place = workplace()
+    using place = createSandbox()
     onePack(join(place.work, 'pack'))
 
     const ending = await place.run('benchmark', 'run', './pack', '--system', 'none', '--evals', 'evals', '--json')
@@ -40,7 +40,7 @@ describe('a pack of tasks', () => {
   })
 
   it('is failed by an agent whose memory is taken away', async () => {
-    using place = workplace()
+    using place = createSandbox()
     onePack(join(place.work, 'pack'))
 
     const argv = ['benchmark', 'run', './pack', '--ablations', '--evals', 'evals', '--json']
@@ -53,7 +53,7 @@ describe('a pack of tasks', () => {
   })
 
   it('that ships lists its tasks as their files have them', async () => {
-    using place = workplace()
+    using place = createSandbox()
 
     const ending = await place.run('benchmark', 'validate', join(process.cwd(), 'packs/second-brain'), '--json')
 

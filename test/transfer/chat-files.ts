@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { zipSync } from 'fflate'
 
-/** Files of conversations in the shape in which the programs write them. */
+/** Files of conversations in the formats of their programs. */
 
 export function write(directory: string, name: string, content: string | Uint8Array): string {
   const file = join(directory, name)
@@ -20,7 +20,7 @@ export const zipped = (files: Readonly<Record<string, string>>): Uint8Array =>
 
 const at = (minute: number): string => `2026-05-03T10:${String(minute).padStart(2, '0')}:00.000Z`
 
-/** A session of Claude Code: a prompt, a step of a tool, an answer, and what is no turn. */
+/** A session of Claude Code: a prompt, a tool step, an answer, and records that are not turns. */
 export function claudeCodeSession(cwd: string, prompt: string, answer: string, session = 'cc-1'): string {
   const shared = { isSidechain: false, userType: 'external', cwd, sessionId: session, version: '2.1.325' }
   const line = (type: string, minute: number, content: unknown, more: object = {}) => ({
@@ -100,7 +100,7 @@ export function openclawSession(cwd: string, prompt: string, answer: string): st
   )
 }
 
-/** As Gemini CLI 0.61 writes it, with the context of a hook behind the prompt. */
+/** As written by Gemini CLI 0.61, with the context of a hook after the prompt. */
 export function geminiSession(prompt: string, answer: string, session = 'ge-1'): string {
   const message = (id: string, minute: number, type: string, content: unknown, more: object = {}) => ({
     id,
@@ -137,7 +137,7 @@ export function cursorSession(prompt: string, answer: string): string {
   )
 }
 
-/** The tables of opencode 1.18 as far as they are read. The session of a subagent has a parent. */
+/** The tables of opencode 1.18 that are read. The session of a subagent has a parent. */
 export function writeOpencode(file: string, cwd: string, prompt: string, answer: string, session = 'op-1'): string {
   mkdirSync(dirname(file), { recursive: true })
   using database = new DatabaseSync(file)
@@ -164,7 +164,7 @@ export function writeOpencode(file: string, cwd: string, prompt: string, answer:
   return file
 }
 
-/** A conversation of ChatGPT whose question was edited once: the first branch is not the one that was shown last. */
+/** A conversation of ChatGPT whose question was edited once: the branch shown last is not the first one. */
 export function chatgptConversation(prompt: string, answer: string, id = 'cg-1'): object {
   const node = (name: string, parent: string | null, children: readonly string[], message: object | null) => ({
     [name]: { id: name, message, parent, children },

@@ -2,7 +2,7 @@ import { mkdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { takeLock } from '../../src/files/lock.ts'
-import { workplace } from '../cli/workplace.ts'
+import { createSandbox } from '../cli/sandbox.ts'
 import {
   claudeCodeSession,
   codexSession,
@@ -14,12 +14,12 @@ import {
   writeOpencode,
 } from './chat-files.ts'
 
-type Place = ReturnType<typeof workplace>
+type Place = ReturnType<typeof createSandbox>
 
 const prompt = 'Where is the kayak?'
 const answer = 'It is in the boathouse.'
 
-/** Where each host keeps the conversation, and the id that its hooks give it. */
+/** The location of the conversation in each host, and the id that its hooks pass. */
 const histories = {
   'claude-code': {
     session: 'cc-1',
@@ -58,7 +58,7 @@ const exported = async (place: Place) =>
     .filter(Boolean)
     .map((line) => JSON.parse(line))
 
-/** Runs a hook and what it leaves to another process. */
+/** Runs a hook and its background work. */
 async function hook(place: Place, host: string, event: string, payload: object): Promise<void> {
   const started: (readonly string[])[] = []
   const startDetached = async (words: readonly string[]) => void started.push(words)
@@ -69,7 +69,7 @@ async function hook(place: Place, host: string, event: string, payload: object):
 
 describe.each(Object.entries(histories))('a session of %s that its hooks have heard', (host, history) => {
   it('is not stored again by an import of the history', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const file = history.write(place)
     const seen = { session_id: history.session, transcript_path: host === 'opencode' ? null : file }
     await hook(place, host, 'prompt-submit', { ...seen, prompt })
@@ -100,7 +100,7 @@ function writeSessions(place: Place, count: number): void {
 
 describe('init', () => {
   it('lists the histories on this machine and the command to import them, if nobody can be asked', async () => {
-    using place = workplace()
+    using place = createSandbox()
     writeSessions(place, 3)
     write(place.home, '.claude/projects/-work/s-0/subagents/agent-a.jsonl', '{}')
     write(place.home, '.openclaw/agents/main/sessions/oc-1.jsonl', openclawSession(place.work, prompt, answer))
@@ -118,7 +118,7 @@ describe('init', () => {
   })
 
   it('asks once at a terminal, and imports after a yes', async () => {
-    using place = workplace()
+    using place = createSandbox()
     writeSessions(place, 2)
 
     const declined = await place.runWith({ columns: 100, stdin: 'n\n' }, 'init')
@@ -135,7 +135,7 @@ describe('init', () => {
   })
 
   it('imports nothing with --no-import, and does not look for histories', async () => {
-    using place = workplace()
+    using place = createSandbox()
     writeSessions(place, 1)
 
     const { stdout } = await place.runWith({ columns: 100, stdin: 'y\n' }, 'init', '--no-import')
@@ -145,7 +145,7 @@ describe('init', () => {
   })
 
   it('imports the newest thousand turns, and leaves the rest to a process in the background', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const many = Array.from({ length: 600 }, (_, index) => `Question ${index} of a long day?`)
     for (const [name, day] of [
       ['new', '2026-05-03'],
@@ -185,7 +185,7 @@ describe('init', () => {
 
 describe('connect', () => {
   it('offers the import the first time only, and with --yes only shows the command', async () => {
-    using place = workplace()
+    using place = createSandbox()
     writeSessions(place, 1)
     const platform = 'linux'
 
@@ -202,7 +202,7 @@ describe('connect', () => {
 
 describe('a database named like that of opencode', () => {
   it('is skipped if it is none', async () => {
-    using place = workplace()
+    using place = createSandbox()
     mkdirSync(join(place.home, '.local/share/opencode'), { recursive: true })
     writeFileSync(join(place.home, '.local/share/opencode/opencode.db'), 'not a database')
 

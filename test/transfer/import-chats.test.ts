@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { workplace } from '../cli/workplace.ts'
+import { createSandbox } from '../cli/sandbox.ts'
 import {
   chatgptConversation,
   claudeCodeSession,
@@ -17,22 +17,22 @@ import {
   zipped,
 } from './chat-files.ts'
 
-type Workplace = ReturnType<typeof workplace>
+type CliSandbox = ReturnType<typeof createSandbox>
 
 const prompt = 'Always paint the kayak blue. Where is it?'
 const answer = 'It is in the boathouse.'
 
-/** What was kept, oldest first. */
-async function kept(place: Workplace): Promise<readonly Readonly<Record<string, unknown>>[]> {
+/** The stored turns, oldest first. */
+async function kept(place: CliSandbox): Promise<readonly Readonly<Record<string, unknown>>[]> {
   const { stdout } = await place.run('export', '--turns')
   return stdout
     .split('\n')
     .filter(Boolean)
     .map((line) => JSON.parse(line))
 }
-const said = async (place: Workplace) => (await kept(place)).map(({ role, text }) => [role, text])
+const said = async (place: CliSandbox) => (await kept(place)).map(({ role, text }) => [role, text])
 
-/** Call and result of a tool are one turn; an archive of ChatGPT does not say which belong together. */
+/** The call and the result of a tool are one turn; an archive of ChatGPT does not link them. */
 const stepsOf = (format: string) => {
   if (format === 'chatgpt')
     return [
@@ -43,7 +43,7 @@ const stepsOf = (format: string) => {
 }
 const conversationIn = (format: string) => [['user', prompt], ...stepsOf(format), ['assistant', answer]]
 
-const files: Readonly<Record<string, (place: Workplace) => string>> = {
+const files: Readonly<Record<string, (place: CliSandbox) => string>> = {
   'claude-code': ({ work }) => write(work, 'a.jsonl', claudeCodeSession(work, prompt, answer)),
   codex: ({ work }) => write(work, 'rollout-a.jsonl', codexSession(work, prompt, answer)),
   gemini: ({ home, work }) => {
@@ -64,8 +64,8 @@ const files: Readonly<Record<string, (place: Workplace) => string>> = {
 
 describe.each(Object.keys(files))('conversations of %s', (format) => {
   it('are recognised, kept with the steps of tools, and kept once', async () => {
-    using place = workplace()
-    const path = (files[format] as (given: Workplace) => string)(place)
+    using place = createSandbox()
+    const path = (files[format] as (given: CliSandbox) => string)(place)
 
     const first = await place.json('import', 'chats', path)
     const second = await place.json('import', 'chats', path)
@@ -77,15 +77,15 @@ describe.each(Object.keys(files))('conversations of %s', (format) => {
     const turns = await kept(place)
     expect(new Set(turns.map(({ session, host }) => `${session} ${host}`)).size).toBe(1)
     expect(turns[0]).toMatchObject({ host: format })
-    // Cursor writes no times.
+    // Cursor stores no times.
     if (format !== 'cursor') expect(turns[0]?.at).toContain('2026-05-03T10:')
     // A standing instruction in it waits for the person.
     expect((await place.json('review')).items).toMatchObject([{ belief: { content: 'Always paint the kayak blue.' } }])
   })
 
   it('are read with --from as well, and cut off in the middle as far as they go', async () => {
-    using place = workplace()
-    const path = (files[format] as (given: Workplace) => string)(place)
+    using place = createSandbox()
+    const path = (files[format] as (given: CliSandbox) => string)(place)
 
     expect(await place.json('import', 'chats', path, '--from', format, '--dry-run')).toMatchObject({
       kept: conversationIn(format).length,
@@ -96,7 +96,7 @@ describe.each(Object.keys(files))('conversations of %s', (format) => {
 
 describe('the archives of exports', () => {
   it('of Claude are read, packed or not; an attached file is not the person speaking', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const text = JSON.stringify(
       [claudeConversation(prompt, answer), claudeConversation('Hello', 'Hi', 'cl-2')],
       null,
@@ -115,7 +115,7 @@ describe('the archives of exports', () => {
   })
 
   it('of ChatGPT are read whose last message is missing', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const whole = chatgptConversation(prompt, answer)
     const path = write(place.work, 'conversations.json', JSON.stringify([{ ...whole, current_node: 'gone' }]))
 
@@ -125,7 +125,7 @@ describe('the archives of exports', () => {
   })
 
   it('that are damaged are reported, and what could be read is kept', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const many = Array.from({ length: 400 }, (_, index) =>
       chatgptConversation(`Question ${index}?`, answer, `c-${index}`),
     )
@@ -152,7 +152,7 @@ describe('the archives of exports', () => {
 })
 
 it('an archive that unpacks to a hundred times its size is refused', async () => {
-  using place = workplace()
+  using place = createSandbox()
   const archive = write(place.work, 'blanks.zip', zipped({ 'conversations.json': `[${' '.repeat(40_000_000)}]` }))
 
   const { exitCode, stderr } = await place.run('import', 'chats', archive)
@@ -163,7 +163,7 @@ it('an archive that unpacks to a hundred times its size is refused', async () =>
 
 describe('a directory of sessions', () => {
   it('is read whole: each conversation goes to the scope of its repository, and other files are left alone', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const [ledger, other] = ['ledger', 'other'].map((name) => join(place.home, name)) as [string, string]
     for (const path of [ledger, join(other, 'deep')]) mkdirSync(path, { recursive: true })
     for (const path of [ledger, other]) execFileSync('git', ['init', '-q', path])
@@ -187,7 +187,7 @@ describe('a directory of sessions', () => {
   })
 
   it('names the scopes with their counts, also before anything is stored', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const ledger = join(place.home, 'ledger')
     execFileSync('git', ['init', '-q', ledger])
     const root = join(place.home, 'sessions')
@@ -212,7 +212,7 @@ describe('a directory of sessions', () => {
   })
 
   it('leaves the lists of prompts alone that Codex and Claude Code keep beside their sessions', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const home = join(place.home, '.agents')
     mkdirSync(home)
     write(home, 'rollout-a.jsonl', codexSession(place.work, prompt, answer))
@@ -234,7 +234,7 @@ describe('a directory of sessions', () => {
   })
 
   it('of an excluded directory, or before the given day, is left out', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const path = write(place.work, 'a.jsonl', claudeCodeSession('/private/place', prompt, answer))
 
     const late = await place.json('import', 'chats', path, '--since', '2026-05-03T10:02:00Z')
@@ -251,7 +251,7 @@ describe('a directory of sessions', () => {
   })
 
   it('masks secrets, reports bad lines with file and line, and goes on', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const token = `ghp_${'a1B2c3D4e5F6g7H8i9J0'.repeat(2).slice(0, 36)}`
     const session = claudeCodeSession(place.work, `Use the token ${token}.`, answer).split('\n')
     session.splice(3, 0, '{"type": "user", "mess', 'null', '\u0000')
@@ -267,7 +267,7 @@ describe('a directory of sessions', () => {
   })
 
   it('refuses a file that is none, and says what there is', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const path = write(place.work, 'numbers.json', '[1, 2, 3]')
 
     expect(await place.run('import', 'chats', path)).toMatchObject({
@@ -279,7 +279,7 @@ describe('a directory of sessions', () => {
 
 describe('a file that is not JSON', () => {
   it('is said to be that, with the place', async () => {
-    using place = workplace()
+    using place = createSandbox()
 
     const { exitCode, stderr } = await place.run('import', 'chats', write(place.work, 'b.json', '{broken'))
 
@@ -289,7 +289,7 @@ describe('a file that is not JSON', () => {
   })
 
   it('is named among the files left alone in a directory, of which five are named', async () => {
-    using place = workplace()
+    using place = createSandbox()
     for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) write(place.work, `${name}.json`, '{"a": 1}')
     write(place.work, 'g.json', '{broken')
 
@@ -303,7 +303,7 @@ describe('a file that is not JSON', () => {
 
 describe('a turn that a hook has kept', () => {
   it('is known when its transcript is imported', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await place.run('hear', prompt, '--session', 'cc-1', '--message-id', 'cc-1-u0', '--at', '2026-05-03T10:00:00Z')
     const path = write(place.work, 'a.jsonl', claudeCodeSession(place.work, prompt, answer))
 
@@ -313,7 +313,7 @@ describe('a turn that a hook has kept', () => {
 
 describe('conversations that name no directory', () => {
   it('go to user:universal, also inside a repository, unless a scope is given', async () => {
-    using place = workplace()
+    using place = createSandbox()
     execFileSync('git', ['init', '-q', place.work])
     const chats = write(place.home, 'conversations.json', JSON.stringify([chatgptConversation(prompt, answer)]))
     const others = write(place.home, 'others.jsonl', jsonLines({ session: 's', text: 'Bye.' }))
@@ -326,7 +326,7 @@ describe('conversations that name no directory', () => {
   })
 
   it('that are known in another scope stay there, and the import says where', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const chats = write(place.home, 'conversations.json', JSON.stringify([chatgptConversation(prompt, answer)]))
     await place.run('import', 'chats', chats, '--scope', 'project:a')
 
@@ -344,8 +344,8 @@ describe('conversations that name no directory', () => {
 
 describe('JSON Lines', () => {
   it('of an export of turns give the same turns again', async () => {
-    using place = workplace()
-    using copy = workplace()
+    using place = createSandbox()
+    using copy = createSandbox()
     await place.run('import', 'chats', write(place.work, 'a.jsonl', claudeCodeSession(place.work, prompt, answer)))
     const exported = jsonLines(...(await kept(place)))
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { findProblems } from '../../src/memory/transfer/import-findings.ts'
-import { workplace } from '../cli/workplace.ts'
+import { createSandbox } from '../cli/sandbox.ts'
 import { jsonLines, write } from './chat-files.ts'
 
 const now = new Date('2026-11-16T12:00:00Z')
@@ -86,7 +86,7 @@ describe('findProblems finds', () => {
 
 describe('credence import --dry-run', () => {
   it('reports problems of Markdown, and imports nothing', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const path = write(place.work, 'MEMORY.md', '# Notes\n\n- **kayak**: red\n- It is in Voss.\n- It is in Voss.\n')
 
     await place.run('remember', 'A dinghy.', '--name', 'Albatross')
@@ -100,7 +100,7 @@ describe('credence import --dry-run', () => {
   })
 
   it('reports problems of records, and counts what would be imported', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const record = (name: string, content: string) => ({ name, content, type: 'entity', scopes: ['domain:boats'] })
     const records = [record('staging port', 'The staging port is 5432.'), record('project', 'Voss has a regatta.')]
     const path = write(place.work, 'beliefs.jsonl', jsonLines(...records))

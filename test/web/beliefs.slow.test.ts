@@ -4,13 +4,13 @@ import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { syncMirror } from '../../src/memory/mirror/sync.ts'
 import { noBrowser } from './browser.ts'
-import { type Dashboard, dashboardAtHand, eventually, go, missesNow, sees } from './dashboard-at-hand.ts'
+import { type Dashboard, eventually, go, missesNow, openTestDashboard, sees } from './test-dashboard.ts'
 
 describe.skipIf(noBrowser !== null)('the page of beliefs', () => {
   let dashboard: Dashboard
   let page: Page
   beforeAll(async () => {
-    dashboard = await dashboardAtHand()
+    dashboard = await openTestDashboard()
     page = await dashboard.window()
   })
   afterAll(() => dashboard[Symbol.asyncDispose]())

@@ -3,7 +3,7 @@ import { type Browser, chromium } from 'playwright-core'
 
 const executablePath = process.env.CREDENCE_CHROMIUM || '/usr/bin/chromium'
 
-/** The reason why pages cannot be tested on this machine; null if they can. */
+/** Why pages cannot be tested on this machine; null if they can. */
 export const noBrowser = existsSync(executablePath)
   ? null
   : `there is no browser at ${executablePath}; CREDENCE_CHROMIUM names another`

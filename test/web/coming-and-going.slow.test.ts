@@ -1,12 +1,12 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { noBrowser } from './browser.ts'
-import { type Dashboard, dashboardAtHand, go, sees } from './dashboard-at-hand.ts'
+import { type Dashboard, go, openTestDashboard, sees } from './test-dashboard.ts'
 
 describe.skipIf(noBrowser !== null)('the dashboard when the server goes and comes back', () => {
   let dashboard: Dashboard
   beforeAll(async () => {
-    dashboard = await dashboardAtHand()
+    dashboard = await openTestDashboard()
   })
   afterAll(() => dashboard[Symbol.asyncDispose]())
 

@@ -5,13 +5,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createSnapshot } from '../../src/eval/gate/baselines.ts'
 import type { RouteAnswer } from '../../src/http/api/contract.ts'
 import { noBrowser } from './browser.ts'
-import { type Dashboard, dashboardAtHand, eventually, go, sees } from './dashboard-at-hand.ts'
+import { type Dashboard, eventually, go, openTestDashboard, sees } from './test-dashboard.ts'
 
 describe.skipIf(noBrowser !== null)('the pages of evaluation', () => {
   let dashboard: Dashboard
   let page: Page
   beforeAll(async () => {
-    dashboard = await dashboardAtHand()
+    dashboard = await openTestDashboard()
     await dashboard.server.evaluate('session-drift', 'run-of-nothing', 'none')
     await dashboard.server.evaluate('session-drift', 'run-of-ours')
     await dashboard.server.evaluate('session-drift', 'run-of-ours-again')

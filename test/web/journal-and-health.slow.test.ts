@@ -3,13 +3,13 @@ import { once } from 'node:events'
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { noBrowser } from './browser.ts'
-import { type Dashboard, dashboardAtHand, eventually, go, sees } from './dashboard-at-hand.ts'
+import { type Dashboard, eventually, go, openTestDashboard, sees } from './test-dashboard.ts'
 
 describe.skipIf(noBrowser !== null)('the pages of journal and health', () => {
   let dashboard: Dashboard
   let page: Page
   beforeAll(async () => {
-    dashboard = await dashboardAtHand()
+    dashboard = await openTestDashboard()
     page = await dashboard.window('/journal')
   })
   afterAll(() => dashboard[Symbol.asyncDispose]())

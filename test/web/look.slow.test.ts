@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createSnapshot } from '../../src/eval/gate/baselines.ts'
 import { noBrowser } from './browser.ts'
-import { type Dashboard, dashboardAtHand, go } from './dashboard-at-hand.ts'
+import { type Dashboard, go, openTestDashboard } from './test-dashboard.ts'
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
@@ -13,7 +13,7 @@ describe.skipIf(noBrowser !== null)('the dashboard for everybody', () => {
   let dashboard: Dashboard
   let places: readonly (readonly [path: string, ready: string])[]
   beforeAll(async () => {
-    dashboard = await dashboardAtHand()
+    dashboard = await openTestDashboard()
     await dashboard.server.evaluate('session-drift', 'run-of-nothing', 'none')
     await dashboard.server.evaluate('session-drift', 'run-of-ours')
     await createSnapshot(dashboard.server.evalRoot, {

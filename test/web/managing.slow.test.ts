@@ -3,13 +3,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { RouteAnswer } from '../../src/http/api/contract.ts'
 import { memoryFrom } from '../../src/memory/memory.ts'
 import { noBrowser } from './browser.ts'
-import { type Dashboard, dashboardAtHand, eventually, go, missesNow, sees } from './dashboard-at-hand.ts'
+import { type Dashboard, eventually, go, missesNow, openTestDashboard, sees } from './test-dashboard.ts'
 
 describe.skipIf(noBrowser !== null)('keeping order in a memory', () => {
   let dashboard: Dashboard
   let page: Page
   beforeAll(async () => {
-    dashboard = await dashboardAtHand()
+    dashboard = await openTestDashboard()
     const memory = dashboard.memoryAs()
     for (const name of ['kite', 'anchor', 'zeppelin'])
       await memory.remember({ name, content: `What a ${name} is.`, type: 'entity', scopes: ['project:toys'] })

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { generateBeliefs } from '../../bench/corpus.ts'
 import { importRecords } from '../../src/memory/transfer/import.ts'
 import { noBrowser } from './browser.ts'
-import { type Dashboard, dashboardAtHand, eventually, go } from './dashboard-at-hand.ts'
+import { type Dashboard, eventually, go, openTestDashboard } from './test-dashboard.ts'
 
 const many = 3_000
 const talks = 1_000
@@ -12,7 +12,7 @@ describe.skipIf(noBrowser !== null)('many beliefs and turns', () => {
   let dashboard: Dashboard
   let page: Page
   beforeAll(async () => {
-    dashboard = await dashboardAtHand()
+    dashboard = await openTestDashboard()
     const records = [...generateBeliefs({ count: many, seed: 3 })].map((record, index) => ({
       place: `belief ${index}`,
       record,

@@ -10,13 +10,13 @@ import type { RouteAnswer } from '../../src/http/api/contract.ts'
 import { syncMirror } from '../../src/memory/mirror/sync.ts'
 import { storeFile } from '../../src/open-memory.ts'
 import { noBrowser } from './browser.ts'
-import { type Dashboard, dashboardAtHand, eventually, go, sees } from './dashboard-at-hand.ts'
+import { type Dashboard, eventually, go, openTestDashboard, sees } from './test-dashboard.ts'
 
 describe.skipIf(noBrowser !== null)('home, review, conversations, hosts and the palette', () => {
   let dashboard: Dashboard
   let page: Page
   beforeAll(async () => {
-    dashboard = await dashboardAtHand()
+    dashboard = await openTestDashboard()
     await dashboard.memoryAs().hear([
       {
         text: 'The staging certificate of billing runs out on 3 December.',

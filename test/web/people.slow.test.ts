@@ -1,13 +1,13 @@
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { noBrowser } from './browser.ts'
-import { type Dashboard, dashboardAtHand, missesNow, sees } from './dashboard-at-hand.ts'
+import { type Dashboard, missesNow, openTestDashboard, sees } from './test-dashboard.ts'
 
 describe.skipIf(noBrowser !== null)('the page of people and teams', () => {
   let dashboard: Dashboard
   let page: Page
   beforeAll(async () => {
-    dashboard = await dashboardAtHand()
+    dashboard = await openTestDashboard()
     page = await dashboard.window('/people')
   })
   afterAll(() => dashboard[Symbol.asyncDispose]())

@@ -1,13 +1,13 @@
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { noBrowser } from './browser.ts'
-import { type Dashboard, dashboardAtHand, go, sees } from './dashboard-at-hand.ts'
+import { type Dashboard, go, openTestDashboard, sees } from './test-dashboard.ts'
 
 describe.skipIf(noBrowser !== null)('the page of recall', () => {
   let dashboard: Dashboard
   let page: Page
   beforeAll(async () => {
-    dashboard = await dashboardAtHand()
+    dashboard = await openTestDashboard()
     page = await dashboard.window('/recall', { permissions: ['clipboard-read', 'clipboard-write'] })
   })
   afterAll(() => dashboard[Symbol.asyncDispose]())

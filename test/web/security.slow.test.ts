@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { noBrowser } from './browser.ts'
-import { type Dashboard, dashboardAtHand, go, sees } from './dashboard-at-hand.ts'
+import { type Dashboard, go, openTestDashboard, sees } from './test-dashboard.ts'
 
 /** Texts that would set a flag if the page executed them. */
 const attacks = [
@@ -16,7 +16,7 @@ const attack = attacks.join(' ')
 describe.skipIf(noBrowser !== null)('the dashboard and strangers', () => {
   let dashboard: Dashboard
   beforeAll(async () => {
-    dashboard = await dashboardAtHand()
+    dashboard = await openTestDashboard()
   })
   afterAll(() => dashboard[Symbol.asyncDispose]())
   afterEach(() => expect(dashboard.problems.splice(0)).toEqual([]))

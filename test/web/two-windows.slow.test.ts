@@ -1,14 +1,14 @@
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { noBrowser } from './browser.ts'
-import { type Dashboard, dashboardAtHand, eventually, go, missesNow, sees } from './dashboard-at-hand.ts'
+import { type Dashboard, eventually, go, missesNow, openTestDashboard, sees } from './test-dashboard.ts'
 
 describe.skipIf(noBrowser !== null)('two who write at the same time', () => {
   let dashboard: Dashboard
   let mine: Page
   let theirs: Page
   beforeAll(async () => {
-    dashboard = await dashboardAtHand()
+    dashboard = await openTestDashboard()
     mine = await dashboard.window()
     theirs = await dashboard.window()
   })

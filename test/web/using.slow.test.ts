@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { noBrowser } from './browser.ts'
-import { type Dashboard, dashboardAtHand, eventually, go, sees } from './dashboard-at-hand.ts'
+import { type Dashboard, eventually, go, openTestDashboard, sees } from './test-dashboard.ts'
 
 /** Records every element that moves without an action of the person. */
 const shifts = `
@@ -15,7 +15,7 @@ const shifts = `
 describe.skipIf(noBrowser !== null)('the dashboard at work', () => {
   let dashboard: Dashboard
   beforeAll(async () => {
-    dashboard = await dashboardAtHand()
+    dashboard = await openTestDashboard()
   })
   afterAll(() => dashboard[Symbol.asyncDispose]())
   afterEach(() => expect(dashboard.problems.splice(0)).toEqual([]))

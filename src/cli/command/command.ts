@@ -68,6 +68,8 @@ export type Argument<Value = unknown> = {
 /** The result of a command: `--json` prints `document`, otherwise `text` is printed. */
 export type CommandAnswer = Omit<DefaultAnswer, 'shown'> & {
   readonly text: (style: Style) => string | AsyncIterable<string>
+  /** The text is data for programs, and is printed unchanged. Other texts cannot control the terminal. */
+  readonly isData?: true
 }
 
 /** A result without a renderer of its own: a list is printed as a table, an object as one line per value. */
@@ -94,7 +96,7 @@ type Definition<Args, Options> = {
   readonly options: Options
   /** Follows the summary in the help. */
   readonly description?: string
-  /** Command lines and their effects; at least two. */
+  /** Command lines and their effects. */
   readonly examples: Readonly<Record<string, string>>
   /** Another program reads the output, so nothing is printed besides the answer. */
   readonly isForPrograms?: true

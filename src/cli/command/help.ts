@@ -1,5 +1,5 @@
 import { type CommandEntry, type CommandGroup, commands, commandTable } from '../command-table.ts'
-import { columns, indentText, type Style } from '../text/output.ts'
+import { columns, indentText, lines, type Style } from '../text/output.ts'
 import { everywhere } from './arguments.ts'
 import {
   type Argument,
@@ -16,29 +16,40 @@ const introduction = `Memory for AI agents that can show it is right.
 A belief is a stored statement, with a name. A turn is a stored message of a
 conversation. A scope is where a belief applies, such as a project.`
 
-/** Lists the commands, or those of one group, without loading any. */
+/** Describes the first commands, and names the others by group; for a topic, describes its actions. Loads no command. */
 export function programHelp(topic: string | null, style: Style): string {
-  const prefix = topic === null ? '' : `${topic} `
-  const listed = topic === null ? commands : commandTable.filter(({ name }) => name.startsWith(prefix))
-  const widest = Math.max(...listed.map(({ name }) => name.length))
-  const sections = [...Map.groupBy(listed, ({ group }) => group)].map(([group, entries]) => {
-    const rows = entries.map((entry) => [entry.name.padEnd(widest), summaryOf(entry)])
-    return `${style.bold(group)}\n${columns(rows, { width: Math.min(style.width, 80) })}`
-  })
-  return [
-    ...(topic === null ? [introduction, ''] : []),
-    `Usage: credence ${prefix}<command> [options]`,
+  const width = Math.min(style.width, 80)
+  const described = (entries: readonly (CommandEntry | CommandGroup)[]): string =>
+    columns(
+      entries.map(({ name, summary }) => [name, summary]),
+      { width },
+    )
+  if (topic !== null) {
+    const actions = commandTable.filter(({ name }) => name.startsWith(`${topic} `))
+    return lines(
+      `Usage: credence ${topic} <action> [options]`,
+      '',
+      described(actions),
+      '',
+      moreHelp(`${topic} <action>`),
+    )
+  }
+  const [first = ['', []], ...others] = Map.groupBy(commands, ({ group }) => group)
+  const named = others.map(([group, entries]) => [group, entries.map(({ name }) => name).join(', ')])
+  return lines(
+    introduction,
     '',
-    sections.join('\n\n'),
+    'Usage: credence <command> [options]',
     '',
-    `\`credence ${prefix}<command> --help\` shows the options of a command; \`credence tour\` is a short demo.`,
+    ...[style.bold(first[0]), described(first[1]), ''],
+    ...[style.bold('All others'), columns(named, { width }), ''],
+    moreHelp('<command>'),
+    '`credence tour` is a short demo.',
     '',
-  ].join('\n')
+  )
 }
 
-/** The summary of a command, with its actions. */
-const summaryOf = (entry: CommandEntry | CommandGroup): string =>
-  'actions' in entry ? `${entry.summary} (${entry.actions.map(({ name }) => name).join(', ')})` : entry.summary
+const moreHelp = (command: string): string => `\`credence ${command} --help\` describes it with its options.`
 
 export function commandHelp({ name, summary }: CommandEntry, command: Command, style: Style): string {
   const width = Math.min(style.width, 80)

@@ -6,18 +6,12 @@ import type { StoreCare } from '../../beliefs/store-care.ts'
 import { checkOwn } from '../../files/own-files.ts'
 import { type ServerOptions, serverApp } from '../../http/server-app.ts'
 import { type Memory, memoryFrom } from '../../memory/memory.ts'
-import { type MirrorStatus, mirrorStatus } from '../../memory/mirror/status.ts'
+import { mirrorStatus } from '../../memory/mirror/status.ts'
 import { type MirrorRequest, syncMirror } from '../../memory/mirror/sync.ts'
 import { syncOnCommit } from '../../memory/mirror/sync-on-commit.ts'
 import type { Author, Ports, Store } from '../../memory/ports.ts'
-import type {
-  MirrorControl,
-  MirrorReport,
-  ServedMemory,
-  ServedPeople,
-  TaskEvidence,
-} from '../../operations/served-memory.ts'
-import { noMirror } from '../../operations/system.ts'
+import { mirrorReport } from '../../operations/mirror-report.ts'
+import type { MirrorControl, ServedMemory, ServedPeople, TaskEvidence } from '../../operations/served-memory.ts'
 import { RecentMap } from '../../recent-map.ts'
 import { typedCommand } from '../connect/launch.ts'
 import type { MemoryLocation, Session } from '../session.ts'
@@ -26,43 +20,13 @@ import { tenantMcp, tenantMemory } from './tenants.ts'
 
 /** The mirror of a directory, as the dashboard shows it. */
 function mirrorControl(ports: Ports, request: Pick<MirrorRequest, 'dir' | 'user' | 'authority'>): MirrorControl {
-  const status = async () => describeMirror(await mirrorStatus(ports, request.dir))
+  const status = async () => mirrorReport(await mirrorStatus(ports, request.dir))
   return {
     status,
     sync: async () => {
       await syncMirror(ports, request)
       return status()
     },
-  }
-}
-
-function describeMirror(status: MirrorStatus): MirrorReport {
-  if (!status.exists) {
-    return { ...noMirror, file: status.file }
-  }
-  const { file, isInSync, items, syncedAt, problem, held, conflicts, refused, editedFiles, pendingEvents } = status
-  const counted = (count: number, one: string, many: string): readonly string[] =>
-    count === 0 ? [] : [`${count} ${count === 1 ? one : many}`]
-  return {
-    exists: true,
-    file,
-    isInSync,
-    items,
-    lastSyncAt: syncedAt,
-    conflicts: conflicts.length,
-    isHeld: held !== null,
-    problems: [
-      ...(problem === null ? [] : [problem]),
-      ...(held === null ? [] : [`Held for review: ${held.reason} (${held.file}).`]),
-      ...conflicts.map(
-        (name) =>
-          `A save of another program could not be merged. Copy from ${name} what you want to keep, and delete it.`,
-      ),
-      ...counted(status.undecided.length, 'edit waits for your decision.', 'edits wait for your decision.'),
-      ...counted(refused.length, 'line could not be taken in.', 'lines could not be taken in.'),
-      ...editedFiles.map((name) => `${name} was changed since the last sync.`),
-      ...counted(pendingEvents, 'change is not in the file yet.', 'changes are not in the file yet.'),
-    ],
   }
 }
 

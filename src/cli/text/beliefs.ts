@@ -1,7 +1,7 @@
 import type { Belief } from '../../beliefs/belief.ts'
 import { localDay } from '../../local-time.ts'
 import type { EditResult } from '../../memory/change/edit.ts'
-import { indentText, lines, type Style, stripControlCharacters } from './output.ts'
+import { indentText, lines, type Style } from './output.ts'
 
 /** The kind and scopes of a belief, and everything unusual. Usual is: active, certain, and visible to every agent. */
 export function marksOf(belief: Belief): readonly string[] {
@@ -17,13 +17,11 @@ export function marksOf(belief: Belief): readonly string[] {
     supersededBy !== null && `superseded by ${supersededBy}`,
     resolvedAt !== null && `settled ${localDay(resolvedAt)}`,
     proposedFor !== null && `proposed for ${proposedFor}`,
-  ]
-    .filter((mark) => typeof mark === 'string')
-    .map(stripControlCharacters)
+  ].filter((mark) => typeof mark === 'string')
 }
 
 export const headline = (belief: Belief, style: Style, age: readonly string[] = []): string =>
-  `${style.bold(stripControlCharacters(belief.name))}  ${style.dim(`${stripControlCharacters(belief.id)}  ${[...marksOf(belief), ...age].join(', ')}`)}`
+  `${style.bold(belief.name)}  ${style.dim(`${belief.id}  ${[...marksOf(belief), ...age].join(', ')}`)}`
 
 /** Headline, statement and reason: one belief in a list. */
 export const beliefBlock = (
@@ -33,21 +31,19 @@ export const beliefBlock = (
 ): string =>
   lines(
     `  ${before}${headline(belief, style, age)}`,
-    indentText(stripControlCharacters(belief.content), 4, style.width),
-    belief.why !== '' && indentText(`Why: ${stripControlCharacters(belief.why)}`, 4, style.width),
+    indentText(belief.content, 4, style.width),
+    belief.why !== '' && indentText(`Why: ${belief.why}`, 4, style.width),
   )
 
 /** The name in quotes and the id, for use within a sentence. */
-export const nameText = (belief: Pick<Belief, 'name' | 'id'>): string =>
-  `"${stripControlCharacters(belief.name)}" (${stripControlCharacters(belief.id)})`
+export const nameText = (belief: Pick<Belief, 'name' | 'id'>): string => `"${belief.name}" (${belief.id})`
 
 /** The name and the aliases by which a belief is found. */
-export const foundBy = ({ name, aliases }: Belief): string =>
-  `Found by: ${[name, ...aliases].map(stripControlCharacters).join(', ')}`
+export const foundBy = ({ name, aliases }: Belief): string => `Found by: ${[name, ...aliases].join(', ')}`
 
 /** A statement cut to the length of one line. */
 export function short(text: string, longest = 72): string {
-  const characters = [...stripControlCharacters(text.replace(/\s+/gu, ' '))]
+  const characters = [...text.replace(/\s+/gu, ' ')]
   if (characters.length <= longest) return characters.join('')
   return `${characters
     .slice(0, longest - 1)
@@ -65,7 +61,7 @@ export function editedText({ outcome, belief }: EditResult, done: string, unchan
     case 'proposed':
       return lines(
         `${style.yellow('Proposed')} ${nameText(belief)}: another author wrote it, so a person has to decide.`,
-        `  A person decides with: ${style.command} review accept ${stripControlCharacters(belief.id)}`,
+        `  A person decides with: ${style.command} review accept ${belief.id}`,
       )
   }
 }

@@ -1,5 +1,5 @@
 import { localMinute } from '../../local-time.ts'
-import { type Style, stripControlCharacters, table } from './output.ts'
+import { type Style, table } from './output.ts'
 
 /**
  * The text of an answer without a renderer of its own. A list becomes a table with a heading; an object becomes one line per
@@ -47,5 +47,5 @@ function valueText(value: unknown): string {
   if (Array.isArray(value)) return value.map(valueText).join(', ')
   if (typeof value === 'object') return Object.values(value).map(valueText).join(' ')
   const text = String(value)
-  return isTime(text) ? localMinute(text) : stripControlCharacters(text)
+  return isTime(text) ? localMinute(text) : text
 }

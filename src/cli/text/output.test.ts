@@ -8,6 +8,7 @@ import {
   pluralize,
   stripControlCharacters,
   styleFor,
+  terminalText,
   wantsColour,
   wrap,
   write,
@@ -34,7 +35,7 @@ describe('wantsColour', () => {
 describe('styleFor', () => {
   it('leaves text alone where there is no colour, and paints it where there is', () => {
     expect(styleFor(new PassThrough(), {}).bold('x')).toBe('x')
-    expect(styleFor(new PassThrough(), { FORCE_COLOR: '1' }).bold('x')).toBe('\u001b[1mx\u001b[22m')
+    expect(terminalText(styleFor(new PassThrough(), { FORCE_COLOR: '1' }).bold('x'))).toBe('\u001b[1mx\u001b[22m')
   })
 
   it('bounds lines on a terminal only', () => {
@@ -68,7 +69,23 @@ describe('stripControlCharacters', () => {
   })
 })
 
+describe('terminalText', () => {
+  it('paints what was painted, and takes its power from everything else', () => {
+    const { red, bold } = styleFor(new PassThrough(), { FORCE_COLOR: '1' })
+
+    expect(terminalText(`a\u001b[2J ${red(`b ${bold('c\u001b[31m')}`)} \u202ed`)).toBe(
+      'a\ufffd[2J \u001b[31mb \u001b[1mc\ufffd[31m\u001b[22m\u001b[39m \ufffdd',
+    )
+  })
+})
+
 describe('wrap', () => {
+  it('counts the characters that a terminal shows, not the codes of paints', () => {
+    const { green } = styleFor(new PassThrough(), { FORCE_COLOR: '1' })
+
+    expect(wrap(`${green('one')} ${green('two')}`, 7).length).toBe(1)
+  })
+
   it('breaks at spaces and keeps line breaks', () => {
     expect(wrap('one two three\nfour', 8)).toEqual(['one two', 'three', 'four'])
   })

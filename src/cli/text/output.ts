@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import type { Writable } from 'node:stream'
 import { styleText } from 'node:util'
 import { MemoryError } from '../../errors.ts'
@@ -24,8 +25,28 @@ const widestText = 100
 export function styleFor(stream: OutputStream, env: EnvironmentVariables): Style {
   const width = stream.isTTY ? Math.min(stream.columns ?? 80, widestText) : Number.POSITIVE_INFINITY
   if (!wantsColour(stream, env)) return plain(width)
-  // `wantsColour` has already checked the stream.
-  return makeStyle((name) => (text) => (text === '' ? '' : styleText(name, text, { validateStream: false })), width)
+  return makeStyle((name) => (text) => (text === '' ? '' : `${mark}+${name};${text}${mark}-${name};`), width)
+}
+
+/**
+ * Marks the start and the end of a paint in a text, until `terminalText` replaces it by the codes of a terminal. Random, so
+ * that no remembered text can contain it.
+ */
+const mark = `\u{fdd0}${randomBytes(4).toString('hex')}`
+const marks = new RegExp(`${mark}[+-]\\w+;`, 'gu')
+
+const withoutMarks = (text: string): string => (text.includes(mark) ? text.replaceAll(marks, '') : text)
+
+/** A text for a terminal: its paints become codes, and all other control characters are replaced. */
+export function terminalText(text: string): string {
+  const [plainText = '', ...painted] = text.split(mark)
+  const parts = painted.map((part) => {
+    const [, sign, name = '', rest = ''] = /^([+-])(\w+);(.*)$/su.exec(part) ?? []
+    // The stream was checked when the style was made, and `name` is the name of a paint.
+    const codes = styleText(name as (typeof paints)[number], '|', { validateStream: false }).split('|')
+    return `${codes[sign === '+' ? 0 : 1]}${stripControlCharacters(rest)}`
+  })
+  return stripControlCharacters(plainText) + parts.join('')
 }
 
 export const plain = (width: number): Style => makeStyle(() => (text) => text, width)
@@ -60,10 +81,7 @@ const cannotPrint = (cause: Error): MemoryError =>
 export const isClosedPipe = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && (error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED')
 
-/**
- * Makes text from a memory safe for a terminal: it cannot move the cursor, change colours or reverse the reading
- * direction.
- */
+/** Makes a text safe for a terminal: it cannot move the cursor, change colours or reverse the reading direction. */
 export const stripControlCharacters = (text: string): string =>
   text.replace(/(?![\t\n])\p{Cc}|[\u202a-\u202e\u2066-\u2069]/gu, '\u{fffd}')
 
@@ -73,12 +91,12 @@ export const stripControlCharacters = (text: string): string =>
  */
 export function wrap(text: string, width: number): readonly string[] {
   return text.split('\n').flatMap((line) => {
-    if (line.length <= width) return [line]
+    if (withoutMarks(line).length <= width) return [line]
     const [indent = ''] = line.match(/^ */) ?? []
     const lines: string[] = []
     let current = ''
     for (const word of line.slice(indent.length).split(' ')) {
-      if (current !== '' && indent.length + current.length + 1 + word.length > width) {
+      if (current !== '' && indent.length + withoutMarks(`${current} ${word}`).length > width) {
         lines.push(indent + current)
         current = word
       } else current = current === '' ? word : `${current} ${word}`
@@ -97,7 +115,8 @@ const wide =
   /\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}|\p{Script=Hangul}|\p{Emoji_Presentation}|[\u3000-\u303e\uff01-\uff60]/u
 
 /** The width of a text in terminal columns: two for a wide character, zero for a combining mark. */
-function widthOf(text: string): number {
+function widthOf(painted: string): number {
+  const text = withoutMarks(painted)
   if (/^[ -~]*$/u.test(text)) return text.length
   const characters = [...text.replaceAll(/\p{M}|\u200d/gu, '')]
   return characters.length + characters.filter((character) => wide.test(character)).length

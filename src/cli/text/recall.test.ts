@@ -75,8 +75,4 @@ describe('reasonText', () => {
     expect(texts[3]).toBe('it was settled on 2026-03-01')
     expect(texts[6]).toContain('--max-beliefs')
   })
-
-  it('takes the power of a name over the terminal', () => {
-    expect(reasonText({ kind: 'other-agent', agent: '\u001b[2Jx' })).not.toContain('\u001b')
-  })
 })

@@ -17,24 +17,23 @@ import { correctionMark, hasOlderThanQuote } from '../../memory/recall/context.t
 import type { Explanation } from '../../search/explanation.ts'
 import { kebab } from '../command/command.ts'
 import { beliefBlock, nameText } from './beliefs.ts'
-import { indentText, lines, pluralize, type Style, stripControlCharacters } from './output.ts'
+import { indentText, lines, pluralize, type Style } from './output.ts'
 
 export const roundText = (value: number): string => String(Number(value.toFixed(3)))
 
-export const quoteWords = (words: readonly string[]): string =>
-  words.map((word) => `"${stripControlCharacters(word)}"`).join(', ')
+export const quoteWords = (words: readonly string[]): string => words.map((word) => `"${word}"`).join(', ')
 
 /** Which words of the message matched which form. */
 export function matchText({ field, form, words }: MatchedForm): string {
   const said = [...new Set(words.map(wordsText))].join(' and ')
   const isLiteral = words.every(({ text, typo }) => typo === null && text === form)
-  return isLiteral ? `${said} is its ${field}` : `${said} means its ${field} "${stripControlCharacters(form)}"`
+  return isLiteral ? `${said} is its ${field}` : `${said} means its ${field} "${form}"`
 }
 
 function wordsText({ text, typo }: MatchedWords): string {
-  if (typo === null) return `"${stripControlCharacters(text)}"`
-  const written = text.toLowerCase() === typo.written ? '' : `"${stripControlCharacters(typo.written)}" `
-  return `"${stripControlCharacters(text)}" (${written}read as "${stripControlCharacters(typo.meant)}")`
+  if (typo === null) return `"${text}"`
+  const written = text.toLowerCase() === typo.written ? '' : `"${typo.written}" `
+  return `"${text}" (${written}read as "${typo.meant}")`
 }
 
 /** "2 useful, 1 not useful". */
@@ -43,21 +42,20 @@ export const feedbackText = ({ useful, notUseful }: FeedbackCount): string =>
 
 /** The arithmetic of one step: `1.386 (idf of 1 in 4) × 2 (name boost) = 2.773`. */
 export function arithmetic({ op, parts, value, label }: Explanation): string {
-  if (op === 'leaf') return `${roundText(value)} (${stripControlCharacters(label)})`
+  if (op === 'leaf') return `${roundText(value)} (${label})`
   const terms = parts.map((part) => (part.op === 'leaf' ? arithmetic(part) : roundText(part.value)))
   return `${terms.join(op === 'sum' ? ' + ' : ' × ')} = ${roundText(value)}`
 }
 
 /** Every step of an explanation, one line each, parts below their sum or product. */
 export const explanationTree = (explanation: Explanation, depth = 0): readonly string[] => [
-  `${'  '.repeat(depth)}${arithmetic(explanation)}${explanation.op === 'leaf' ? '' : ` (${stripControlCharacters(explanation.label)})`}`,
+  `${'  '.repeat(depth)}${arithmetic(explanation)}${explanation.op === 'leaf' ? '' : ` (${explanation.label})`}`,
   ...explanation.parts.filter(({ op }) => op !== 'leaf').flatMap((part) => explanationTree(part, depth + 1)),
 ]
 
 /** How a relevant belief was found and how it was scored, line by line. */
 export function explanationLines({ matches, explanation }: RelevantBelief): readonly string[] {
-  if (matches.length === 0)
-    return [`${stripControlCharacters(explanation.label)}, so it comes after the beliefs that were named`]
+  if (matches.length === 0) return [`${explanation.label}, so it comes after the beliefs that were named`]
   const clauses = matches.flatMap((match) => [`${matchText(match)}:`, `  ${arithmetic(match.explanation)}`])
   return matches.length === 1 ? clauses : [...clauses, `together: ${arithmetic(explanation)}`]
 }
@@ -66,9 +64,9 @@ export function explanationLines({ matches, explanation }: RelevantBelief): read
 export function reasonText(reason: NearMissReason): string {
   switch (reason.kind) {
     case 'other-scope':
-      return `it belongs to ${stripControlCharacters(reason.scopes.join(' and '))}, which is not one of the active scopes`
+      return `it belongs to ${reason.scopes.join(' and ')}, which is not one of the active scopes`
     case 'superseded':
-      return reason.by === null ? 'it was superseded' : `it was superseded by ${stripControlCharacters(reason.by)}`
+      return reason.by === null ? 'it was superseded' : `it was superseded by ${reason.by}`
     case 'resolved':
       return `it was settled on ${localDay(reason.at)}`
     case 'open-question':
@@ -78,9 +76,9 @@ export function reasonText(reason: NearMissReason): string {
     case 'over-budget':
       return `the budget was full: ${budgetText[reason.limit]} (--${kebab(reason.limit)})`
     case 'other-agent':
-      return `it is visible only to the agent ${stripControlCharacters(reason.agent)}`
+      return `it is visible only to the agent ${reason.agent}`
     case 'proposed':
-      return `it is only proposed, to replace ${stripControlCharacters(reason.for)}`
+      return `it is only proposed, to replace ${reason.for}`
     case 'candidate':
       return 'it is a candidate, which a person has not confirmed yet'
   }
@@ -106,7 +104,7 @@ export function contextText(context: Context, { explain, ages }: ContextView, st
   const said = ['Said earlier', atLevel('sure')] as const
   const areQuotesFirst = hasOlderThanQuote(ages)
   const sections: readonly (readonly [string, readonly string[]])[] = [
-    [preludeTitle, prelude === null ? [] : [indentText(stripControlCharacters(prelude.text), 2, style.width)]],
+    [preludeTitle, prelude === null ? [] : [indentText(prelude.text, 2, style.width)]],
     ...(areQuotesFirst ? [said] : []),
     ['Pinned', pinned.map((belief) => beliefBlock(belief, style, { age: ages.get(belief.id) }))],
     ['Relevant to this message', relevant.map((one) => relevantBlock(one, { explain, ages }, style))],
@@ -126,7 +124,7 @@ const dimLine = (line: string, style: Style): string => style.dim(indentText(lin
 
 function relevantBlock(relevant: RelevantBelief, { explain, ages }: ContextView, style: Style): string {
   const { belief, score, matches, explanation } = relevant
-  const found = matches.length === 0 ? stripControlCharacters(explanation.label) : matches.map(matchText).join('; ')
+  const found = matches.length === 0 ? explanation.label : matches.map(matchText).join('; ')
   const reasons = explain ? explanationLines(relevant) : [`Because ${found}.`]
   return lines(
     beliefBlock(belief, style, { before: `${style.cyan(roundText(score))}  `, age: ages.get(belief.id) }),
@@ -150,7 +148,7 @@ function quoteBlock(quote: Quote, decision: QuoteDecision | undefined, explain: 
     ...(explain && decision !== undefined ? [levelsText(decision)] : []),
   ]
   return lines(
-    `  ${before}${localDay(at, utcOffset)}, ${speakerOf(quote)}${correctionMark(correctedAt)}: "${stripControlCharacters(text)}"`,
+    `  ${before}${localDay(at, utcOffset)}, ${speakerOf(quote)}${correctionMark(correctedAt)}: "${text}"`,
     reasons.map((line) => dimLine(line, style)),
   )
 }
@@ -160,8 +158,8 @@ export function speakerOf({ speaker, role, origin = 'person', ...turn }: SpokenT
   const reporter = reporterOf({ role, origin, ...turn })
   // A program may name any speaker for an assistant's turn, so its role is always shown.
   const note = reporter ?? (role === 'user' ? null : role)
-  if (speaker === null) return stripControlCharacters(note ?? 'you')
-  return stripControlCharacters(note === null ? speaker : `${speaker} (${note})`)
+  if (speaker === null) return note ?? 'you'
+  return note === null ? speaker : `${speaker} (${note})`
 }
 
 /** A turn, or a quote of a recall: quotes have no origin, because they are always the person's. */
@@ -187,11 +185,7 @@ function silenceLines(quotes: readonly Quote[], decision: QuoteDecision | undefi
   const { best, asked, unclear } = decision
   const reason = unclear.includes(best.turn) ? unclearText : levelsText(decision)
   return [
-    indentText(
-      `The best was "${stripControlCharacters(best.text)}" (${localDay(best.at, best.utcOffset)}). ${reason}`,
-      2,
-      style.width,
-    ),
+    indentText(`The best was "${best.text}" (${localDay(best.at, best.utcOffset)}). ${reason}`, 2, style.width),
     dimLine(sharedText(best, asked), style),
     style.dim(indentText(`\`${style.command} search\` shows it anyway.`, 4)),
   ]

@@ -4,27 +4,24 @@ import { type CaseFigures, figuresOfRun, summariseCases } from '../score/figures
 import { casesOf } from '../store/case-log.ts'
 import { requireRun } from '../store/documents.ts'
 import { problemText } from '../store/parse-artifact.ts'
-import { type CaseRecord, CaseVerdict } from '../store/schemas/run.ts'
+import type { CaseRecord, CaseVerdict } from '../store/schemas/run.ts'
 import { comparability, dust } from './compare.ts'
 
 /** The stages of an answer in order; a diff names the first stage that differs. */
 const stages = ['answered', 'query', 'match', 'score', 'rank', 'pinned', 'questions', 'prelude', 'judged'] as const
 type Stage = (typeof stages)[number]
 
-const rank = z.number().nullable()
-
 /** One case in both runs. */
-export const CaseDiff = z.object({
-  id: z.string(),
-  base: CaseVerdict,
-  candidate: CaseVerdict,
+export type CaseDiff = {
+  readonly id: string
+  readonly base: CaseVerdict
+  readonly candidate: CaseVerdict
   /** The first stage that differs; null if none does. */
-  firstStage: z.enum(stages).nullable(),
+  readonly firstStage: Stage | null
   /** Returned ids that were added, removed or moved, with their ranks. */
-  returned: z.array(z.object({ id: z.string(), tier: z.string(), from: rank, to: rank })),
-  failures: z.array(z.string()),
-})
-export type CaseDiff = z.infer<typeof CaseDiff>
+  readonly returned: ReturnType<typeof idChanges>
+  readonly failures: readonly string[]
+}
 
 export type RunDiff = Awaited<ReturnType<typeof diffRuns>>
 
@@ -111,7 +108,6 @@ const Explained = z.looseObject({
     .optional(),
   nearMisses: z.array(z.looseObject({ id: z.string(), reason: z.string() })).optional(),
 })
-export type Explained = z.infer<typeof Explained>
 
 function firstDifference(one: CaseRecord, other: CaseRecord): Stage | null {
   const mine = stagesOf(one)

@@ -1,10 +1,12 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
+import { tmpdir, userInfo } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { z } from 'zod'
 import { conflict, forbidden, invalid } from '../../errors.ts'
 import { asJson, writeAtomically } from '../../files/atomic-write.ts'
 import { takeLock } from '../../files/lock.ts'
 import { canonicalJson } from '../../json.ts'
+import { omitUndefined } from '../../omit-undefined.ts'
 import { ContentHash, Count, SafeId, Timestamp, Words } from '../store/schemas/primitives.ts'
 import { fileHashOf } from './file-hash.ts'
 import { parseJsonAs, sha256 } from './manifest.ts'
@@ -38,8 +40,13 @@ export async function sealSet(
   if (!existsSync(path)) throw invalid(`${path}: no such file or directory.`, 'Give the data or the folder of a pack.')
   const file = sealPath(path)
   const seal = {
-    ...{ schemaVersion: 1 as const, sealed: basename(path), hash: fileHashOf(path), sealedAt: now.toISOString() },
-    ...{ maxRuns, ...(notes === undefined ? {} : { notes }), looks: [] },
+    schemaVersion: 1 as const,
+    sealed: basename(path),
+    hash: fileHashOf(path),
+    sealedAt: now.toISOString(),
+    maxRuns,
+    ...omitUndefined({ notes }),
+    looks: [],
   }
   if (!(await writeAtomically(file, asJson(withDigest(seal)), { existing: 'keep' })))
     throw conflict(
@@ -57,7 +64,7 @@ export async function recordLook(places: readonly string[], look: Look) {
   let stated: { hash: string; sealedAt: string; look: number; maxRuns: number } | null = null
   for (const path of places.flatMap(sealedAmong)) {
     const file = sealPath(path)
-    const release = await takeLock(`${file}.lock`, `The seal of ${path}`, 10_000)
+    const release = await takeLock(lockPath(file), `The seal of ${path}`, 10_000)
     try {
       const seal = readSeal(path, file)
       const counted = seal.looks.filter(({ counts }) => counts).length
@@ -76,6 +83,10 @@ export async function recordLook(places: readonly string[], look: Look) {
   }
   return stated
 }
+
+/** The lock of a seal. Not next to the seal, which is under version control: a lock file is never removed. */
+const lockPath = (file: string): string =>
+  join(tmpdir(), `credence-${userInfo().username}-seal-${sha256(realpathSync(file)).slice(-32)}.lock`)
 
 function readSeal(path: string, file: string): Omit<SealedSet, 'digest'> {
   const hint = 'Restore the file from version control.'

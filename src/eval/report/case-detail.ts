@@ -1,24 +1,22 @@
 import { statSync } from 'node:fs'
-import { z } from 'zod'
 import { createdIn, loadPack, recallRunnerNames } from '../runners/retrieval/pack.ts'
 import type { PackPlace } from '../runners/runner.ts'
 import type { CaseRecord } from '../store/schemas/run.ts'
 import type { SystemTurn } from '../system/system.ts'
 
-const ExpectedBelief = z.object({
-  id: z.string(),
-  tier: z.enum(['pinned', 'relevant', 'question', 'quote', 'any']),
-  must: z.enum(['include', 'exclude']),
-})
-type ExpectedBelief = z.infer<typeof ExpectedBelief>
-
 /** The message and expectations of a case. `beliefs` has the name and content of each expected, rejected or returned belief or turn. */
-export const CaseTexts = z.object({
-  message: z.string(),
-  scopes: z.array(z.string()).readonly(),
-  expected: z.array(ExpectedBelief),
-  beliefs: z.record(z.string(), z.object({ name: z.string(), content: z.string() })),
-})
+type CaseTexts = {
+  readonly message: string
+  readonly scopes: readonly string[]
+  readonly expected: readonly ExpectedBelief[]
+  readonly beliefs: Readonly<Record<string, { readonly name: string; readonly content: string }>>
+}
+
+type ExpectedBelief = {
+  readonly id: string
+  readonly tier: 'pinned' | 'relevant' | 'question' | 'quote' | 'any'
+  readonly must: 'include' | 'exclude'
+}
 
 /** Larger suite data is not read just to show one case. */
 const maxBytes = 50_000_000
@@ -29,7 +27,7 @@ export async function questionTexts(
   place: PackPlace,
   data: string | undefined,
   { caseId, records }: { readonly caseId: string; readonly records: readonly CaseRecord[] },
-) {
+): Promise<CaseTexts | null> {
   const size = data === undefined ? 0 : (statSync(data, { throwIfNoEntry: false })?.size ?? Number.POSITIVE_INFINITY)
   if (size > maxBytes) return null
   const { questionOf } = await import('../runners/conversation/conversation-runner.ts')
@@ -38,8 +36,7 @@ export async function questionTexts(
   const { conversation, question } = found
   const expected = [...question.gold.turns].map((id) => ({ id, tier: 'any', must: 'include' }) as const)
   const turns = conversation.turns.map(turnText)
-  const texts = { message: question.text, scopes: [], expected, beliefs: textsOf(turns, expected, records) }
-  return texts satisfies z.infer<typeof CaseTexts>
+  return { message: question.text, scopes: [], expected, beliefs: textsOf(turns, expected, records) }
 }
 
 const turnText = ({ id, speaker, role, at, text }: Omit<SystemTurn, 'user' | 'scope'>) => ({
@@ -60,7 +57,7 @@ function textsOf(
 }
 
 /** The message and the expectations of a retrieval or session case, with the texts of the beliefs; null if there is no such case. */
-export function caseTexts(packDirectory: string, caseId: string, records: readonly CaseRecord[]) {
+export function caseTexts(packDirectory: string, caseId: string, records: readonly CaseRecord[]): CaseTexts | null {
   const { pack } = loadPack(packDirectory, { strict: false })
   const found = pack.cases.find(({ id }) => id === caseId)
   if (found === undefined) return null
@@ -80,7 +77,7 @@ export function caseTexts(packDirectory: string, caseId: string, records: readon
   ] as const
   const expected = lists.flatMap(([ids = [], tier, must]) => ids.map((id) => ({ id, tier, must })))
   const beliefs = textsOf([...pack.beliefs, ...createdIn(pack), ...(pack.turns ?? []).map(turnText)], expected, records)
-  return { message, scopes, expected, beliefs } satisfies z.infer<typeof CaseTexts>
+  return { message, scopes, expected, beliefs }
 }
 
 /** Whether the cases of a pack expect beliefs by id. */

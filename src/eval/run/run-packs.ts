@@ -67,7 +67,7 @@ async function runOne(pack: RunnablePack, system: string | undefined, request: R
       now,
       signal,
       environment: environment({ ablation, about: benchmark.about }),
-      ...(jobs === undefined ? {} : { jobs }),
+      jobs,
       onProgress: (done, total) => onProgress?.(`${benchmarkId}, ${name}`, done, total),
     }
     if (resume !== undefined) return await resumeRun(benchmark, resume, context)

@@ -76,7 +76,7 @@ export type RunContext = {
   readonly root: string
   readonly now: () => Date
   readonly signal: AbortSignal
-  readonly jobs?: number
+  readonly jobs?: number | undefined
   /** The environment of the run; the runner adds the pack, the system and the seed. */
   readonly environment: Pick<RunEnvironment, 'given' | 'settings' | 'git' | 'node' | 'os'>
   readonly onProgress?: (done: number, total: number) => void

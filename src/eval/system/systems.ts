@@ -16,7 +16,7 @@ type OutsideName = `${'http' | 'http-lean' | 'mcp'}:${string}`
 export const isOutsideName = (name: string): name is OutsideName => /^(?:http|http-lean|mcp):./u.test(name)
 
 /** The interface through which a system was measured. Red-team packs use the interfaces of their steps; tasks use an agent. */
-export function doorOf(system: string | null, runner: string | undefined): string {
+export function doorOf(system: string | undefined, runner: string | undefined): string {
   if (runner === 'red-team' || runner === 'task') return runner === 'task' ? 'agent' : 'hook, MCP, HTTP'
   const [kind = ''] = system?.split(':') ?? []
   const doors: Readonly<Record<string, string>> = { http: 'HTTP', 'http-lean': 'HTTP', mcp: 'MCP', rankings: 'file' }

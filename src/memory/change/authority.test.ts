@@ -10,9 +10,9 @@ import {
   now,
   otherAgent,
   tell,
-} from '../../../test/memory/at-hand.ts'
+} from '../../../test/memory/fixtures.ts'
 import { operations, performAll } from '../../../test/memory/operations.ts'
-import { belief, person, ports, portsWith } from '../../../test/recall/beliefs-at-hand.ts'
+import { belief, person, ports, portsWith } from '../../../test/recall/fixtures.ts'
 import { actorKinds, authorityOf, isCurrent, needsPerson } from '../../beliefs/belief.ts'
 import { present, sample } from '../../store/sample-beliefs.contract.ts'
 import { learn } from '../learn/learn.ts'

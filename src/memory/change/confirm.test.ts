@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { belief, portsWith } from '../../../test/recall/beliefs-at-hand.ts'
+import { belief, portsWith } from '../../../test/recall/fixtures.ts'
 import type { Belief } from '../../beliefs/belief.ts'
 import { recall } from '../recall/recall.ts'
 import { forget } from './forget.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ports } from '../../../test/recall/beliefs-at-hand.ts'
+import { ports } from '../../../test/recall/fixtures.ts'
 import { memoryFrom } from '../memory.ts'
 import { type BeliefDraft, limits, parseDraft } from './draft.ts'
 

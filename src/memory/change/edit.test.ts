@@ -12,8 +12,8 @@ import {
   setWhy,
   tell,
   unpin,
-} from '../../../test/memory/at-hand.ts'
-import { person, ports } from '../../../test/recall/beliefs-at-hand.ts'
+} from '../../../test/memory/fixtures.ts'
+import { person, ports } from '../../../test/recall/fixtures.ts'
 import { recall } from '../recall/recall.ts'
 import { correct } from './correct.ts'
 import { type Edits, editBelief, reinforce } from './edit.ts'

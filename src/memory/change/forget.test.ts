@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { about, addAliases, agent, everything, importer, now, pin, tell, unpin } from '../../../test/memory/at-hand.ts'
-import { person, ports } from '../../../test/recall/beliefs-at-hand.ts'
+import { about, addAliases, agent, everything, importer, now, pin, tell, unpin } from '../../../test/memory/fixtures.ts'
+import { person, ports } from '../../../test/recall/fixtures.ts'
 import { history } from '../explain/history.ts'
 import { learn } from '../learn/learn.ts'
 import type { Ports } from '../ports.ts'

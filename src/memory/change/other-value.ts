@@ -1,4 +1,4 @@
-import type { Belief } from '../../beliefs/belief.ts'
+import { authorityOf, type Belief } from '../../beliefs/belief.ts'
 import { isSameStatement, nameKey, saidName } from '../../beliefs/identity.ts'
 import { informativeWords, isInformative, searchableWords } from '../../search/searchable-text.ts'
 import { nameStatement } from '../learn/name-of.ts'
@@ -18,6 +18,28 @@ export function otherValuesAmong<One extends Named>(beliefs: readonly One[]): Re
   const othersOf = (own: Parts): readonly One[] =>
     [...parts].filter(([, other]) => areOtherValues(own, other)).map(([belief]) => belief)
   return new Map([...parts].map(([belief, own]) => [belief, othersOf(own)]))
+}
+
+/**
+ * Whether `newer` gives a newer value of a thing than `belief`, in a scope of both. A person's statement becomes earlier only
+ * because of another statement of a person.
+ */
+export const isEarlierThan = (belief: Belief, newer: Belief): boolean =>
+  newer.user === belief.user &&
+  newer.scopes.some((scope) => belief.scopes.includes(scope)) &&
+  newer.provenance.at > belief.provenance.at &&
+  (authorityOf(newer) === 'person' || authorityOf(belief) !== 'person')
+
+/** Moves each newer value of a thing before the older ones, and changes the order of nothing else. */
+export function newestValueFirst<Hit extends { readonly belief: Belief }>(hits: readonly Hit[]): readonly Hit[] {
+  const others = otherValuesAmong(hits.map(({ belief }) => belief))
+  const ordered: Hit[] = []
+  for (const hit of hits) {
+    const values = others.get(hit.belief) ?? []
+    const place = ordered.findIndex(({ belief }) => values.includes(belief) && isEarlierThan(belief, hit.belief))
+    ordered.splice(place === -1 ? ordered.length : place, 0, hit)
+  }
+  return ordered
 }
 
 type Parts = ReturnType<typeof partsOf>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { about, agent, everything, importer, lasting, now, tell } from '../../../test/memory/at-hand.ts'
-import { belief, person, ports, portsWith } from '../../../test/recall/beliefs-at-hand.ts'
+import { about, agent, everything, importer, lasting, now, tell } from '../../../test/memory/fixtures.ts'
+import { belief, person, ports, portsWith } from '../../../test/recall/fixtures.ts'
 import { recall } from '../recall/recall.ts'
 import { correct } from './correct.ts'
 import { forget } from './forget.ts'

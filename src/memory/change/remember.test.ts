@@ -10,8 +10,8 @@ import {
   otherAgent,
   pin,
   tell,
-} from '../../../test/memory/at-hand.ts'
-import { person, ports } from '../../../test/recall/beliefs-at-hand.ts'
+} from '../../../test/memory/fixtures.ts'
+import { person, ports } from '../../../test/recall/fixtures.ts'
 import { recall } from '../recall/recall.ts'
 import { renderContext } from '../recall/render.ts'
 import { accept, proposals } from './proposals.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { about, agent, everything, now, tell } from '../../../test/memory/at-hand.ts'
-import { ports } from '../../../test/recall/beliefs-at-hand.ts'
+import { about, agent, everything, now, tell } from '../../../test/memory/fixtures.ts'
+import { ports } from '../../../test/recall/fixtures.ts'
 import { recall } from '../recall/recall.ts'
 import { correct } from './correct.ts'
 import { resolve } from './resolve.ts'

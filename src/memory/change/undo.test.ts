@@ -10,8 +10,8 @@ import {
   pin,
   setWhy,
   tell,
-} from '../../../test/memory/at-hand.ts'
-import { person, ports } from '../../../test/recall/beliefs-at-hand.ts'
+} from '../../../test/memory/fixtures.ts'
+import { person, ports } from '../../../test/recall/fixtures.ts'
 import { temporaryDirectory } from '../../../test/temporary-directory.ts'
 import { openMemory } from '../../open-memory.ts'
 import type { Author, Ports } from '../ports.ts'

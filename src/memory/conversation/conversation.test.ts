@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ports } from '../../../test/recall/beliefs-at-hand.ts'
+import { ports } from '../../../test/recall/fixtures.ts'
 import { fixedRandom } from '../../store/sample-beliefs.contract.ts'
 import { inMemory } from '../../store/sqlite/database.ts'
 import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts'

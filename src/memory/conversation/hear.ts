@@ -9,7 +9,7 @@ import {
 } from '../../beliefs/turn.ts'
 import { invalid } from '../../errors.ts'
 import { localDay, offsetIn, parseTime, withOffset } from '../../local-time.ts'
-import { TimeSlices } from '../../search/slices.ts'
+import { eachInSlices } from '../../search/slices.ts'
 import { announcesPaste, mentionsText } from '../../search/turns/pasted.ts'
 import { change } from '../change/transaction.ts'
 import type { Extraction, Refusal } from '../learn/extraction.ts'
@@ -91,11 +91,9 @@ export async function hear(ports: Ports, request: HearRequest): Promise<HearResu
   const taken: LearnedStatement[] = []
   const refused: Refusal[] = []
   const prepared: Prepared[] = []
-  const slices = new TimeSlices()
-  for (const turn of request.turns) {
+  await eachInSlices(request.turns, async (turn) => {
     prepared.push(await withoutAnswer(ports, request, turn, prepared))
-    if (slices.isOver) await slices.pause()
-  }
+  })
   for (const batch of batchesOf(prepared)) {
     signal?.throwIfAborted()
     const heard = await keep(ports, request, batch)

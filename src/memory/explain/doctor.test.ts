@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { everything, tell } from '../../../test/memory/at-hand.ts'
-import { ports } from '../../../test/recall/beliefs-at-hand.ts'
+import { everything, tell } from '../../../test/memory/fixtures.ts'
+import { ports } from '../../../test/recall/fixtures.ts'
 import type { StoreCare } from '../../beliefs/store-care.ts'
 import { MemoryError } from '../../errors.ts'
 import type { Store } from '../ports.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { about, agent, pin, tell } from '../../../test/memory/at-hand.ts'
-import { belief, person, ports, portsWith } from '../../../test/recall/beliefs-at-hand.ts'
+import { about, agent, pin, tell } from '../../../test/memory/fixtures.ts'
+import { belief, person, ports, portsWith } from '../../../test/recall/fixtures.ts'
 import { correct } from '../change/correct.ts'
 import { forget } from '../change/forget.ts'
 import { reject } from '../change/proposals.ts'

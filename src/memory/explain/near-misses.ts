@@ -3,7 +3,7 @@ import type { Viewpoint } from '../../beliefs/belief-store.ts'
 import { breaksIn, type CandidateSpan } from '../../search/candidate-spans.ts'
 import { beliefFormKeys } from '../../search/forms.ts'
 import type { Linked } from '../../search/link.ts'
-import { partsOf, TimeSlices } from '../../search/slices.ts'
+import { eachInSlices, partsOf } from '../../search/slices.ts'
 import type { Store } from '../ports.ts'
 import type { LeftOut } from '../recall/budget.ts'
 import { type Context, idsIn, type NearMiss, type NearMissReason } from '../recall/context.ts'
@@ -16,38 +16,25 @@ export async function nearMissesOf(
     linked,
     context,
     leftOut,
-  }: {
-    view: Viewpoint
-    linked: Linked
-    context: Context
-    leftOut: readonly LeftOut[]
-  },
+  }: { view: Viewpoint; linked: Linked; context: Context; leftOut: readonly LeftOut[] },
 ): Promise<readonly NearMiss[]> {
   const shown = idsIn(context)
   const misses = new Map<string, NearMiss>()
   for (const { belief, limit, score } of leftOut)
     misses.set(belief.id, { belief, reason: { kind: 'over-budget', limit }, score })
 
-  const slices = new TimeSlices()
   const linkedIds = new Set(linked.links.map(({ posting }) => posting.beliefId))
   const mentioned = new Set(linkedIds)
-  for (const keys of partsOf([...new Set(linked.spans.map(({ key }) => key))])) {
+  await eachInSlices(partsOf([...new Set(linked.spans.map(({ key }) => key))]), async (keys) => {
     for (const holders of (await store.everyHolder(view.user, keys)).values())
       for (const id of holders) mentioned.add(id)
-    if (slices.isOver) await slices.pause()
-  }
+  })
   const others = [...mentioned].filter((id) => !shown.has(id) && !misses.has(id))
-  for (const ids of partsOf(others, 100)) {
-    for (const belief of await store.getMany(view.user, ids)) {
-      if (!linkedIds.has(belief.id) && !isMentioned(belief, linked)) continue
-      misses.set(belief.id, {
-        belief,
-        reason: reasonFor(belief, view),
-        score: null,
-      })
-    }
-    if (slices.isOver) await slices.pause()
-  }
+  await eachInSlices(partsOf(others, 100), async (ids) => {
+    for (const belief of await store.getMany(view.user, ids))
+      if (linkedIds.has(belief.id) || isMentioned(belief, linked))
+        misses.set(belief.id, { belief, reason: reasonFor(belief, view), score: null })
+  })
   return [...misses.values()]
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { about, tell } from '../../../test/memory/at-hand.ts'
-import { ports } from '../../../test/recall/beliefs-at-hand.ts'
+import { about, tell } from '../../../test/memory/fixtures.ts'
+import { ports } from '../../../test/recall/fixtures.ts'
 import { correct } from '../change/correct.ts'
 import { editBelief } from '../change/edit.ts'
 import { forget } from '../change/forget.ts'

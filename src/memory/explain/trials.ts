@@ -1,6 +1,6 @@
 import type { Belief } from '../../beliefs/belief.ts'
 import { universalScope, visibleScopes } from '../../beliefs/scope.ts'
-import { TimeSlices } from '../../search/slices.ts'
+import { nextTurn } from '../../next-turn.ts'
 import type { Ports } from '../ports.ts'
 import { isShown } from '../recall/context.ts'
 import { assemble } from '../recall/recall.ts'
@@ -40,9 +40,8 @@ export async function trialsFor(
   ports: Ports,
   { user, belief, cases }: { readonly user: string; readonly belief: Belief; readonly cases: readonly KeptCase[] },
 ): Promise<(changed: Belief) => Promise<Effects>> {
-  const slices = new TimeSlices()
   const shownIn = async (tried: Ports, trial: Trial) => {
-    if (slices.isOver) await slices.pause()
+    await nextTurn()
     return (await assemble(tried, { ...trial, user, budget: { maxQuotes: 0 } })).context
   }
   const passes = async (tried: Ports, { expect, reject, ...trial }: KeptCase): Promise<boolean> => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { belief, person, ports, portsWith } from '../../../test/recall/beliefs-at-hand.ts'
+import { belief, person, ports, portsWith } from '../../../test/recall/fixtures.ts'
 import { isCurrent } from '../../beliefs/belief.ts'
 import { MemoryError } from '../../errors.ts'
 import { confirm } from '../change/proposals.ts'

@@ -8,7 +8,7 @@ import { offsetIn, parseTime } from '../../local-time.ts'
 import { nextTurn } from '../../next-turn.ts'
 import { formKeys } from '../../search/forms.ts'
 import { informativeWords, searchableWords } from '../../search/searchable-text.ts'
-import { TimeSlices } from '../../search/slices.ts'
+import { eachInSlices } from '../../search/slices.ts'
 import { allowedAliases } from '../change/aliases.ts'
 import { hasRoomForMessages, maxForBelief } from '../change/authority.ts'
 import { parseDraft } from '../change/draft.ts'
@@ -99,17 +99,12 @@ export async function planLearning(ports: Ports, request: PlanRequest, at: strin
   const { findings, refused, statements = [] } = request.found ?? findStatements(request.text)
   const plan = new Plan(ports, request, { at, isDeliberate: isDeliberate(request.text, findings) })
   const refusals = [...refused]
-  const slices = new TimeSlices()
-  for (const [index, finding] of findings.entries()) {
-    if (slices.isOver) await slices.pause()
-    if (findings.slice(index + 1).some((later) => isSameFinding(finding, later))) continue
+  await eachInSlices(findings.entries(), async ([index, finding]) => {
+    if (findings.slice(index + 1).some((later) => isSameFinding(finding, later))) return
     const refusal = await plan.add(finding).catch(asRefusal)
     if (refusal !== null) refusals.push({ text: redactSecrets(finding.content), span: finding.span, ...refusal })
-  }
-  for (const statement of statements) {
-    if (slices.isOver) await slices.pause()
-    await plan.addOtherValue(statement)
-  }
+  })
+  await eachInSlices(statements, (statement) => plan.addOtherValue(statement))
   refusals.sort((a, b) => a.span.start - b.span.start)
   return { changes: [...plan.changes.values()], taken: plan.taken, refused: refusals }
 }

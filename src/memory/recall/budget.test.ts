@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { belief, portsWith } from '../../../test/recall/beliefs-at-hand.ts'
+import { belief, portsWith } from '../../../test/recall/fixtures.ts'
 import type { Belief } from '../../beliefs/belief.ts'
 import { preludeOf } from './budget.ts'
 import { recall } from './recall.ts'

@@ -8,7 +8,7 @@ import { formAt, formKeys } from '../../search/forms.ts'
 import { type Link, type Linked, linkMessage } from '../../search/link.ts'
 import { cutMessage, endsOf, isTooLong, placeInWhole } from '../../search/message.ts'
 import { type Score, scoreLinks } from '../../search/score.ts'
-import { partsOf, TimeSlices } from '../../search/slices.ts'
+import { eachInSlices, partsOf } from '../../search/slices.ts'
 import type { Push } from '../../search/turns/push.ts'
 import type { PushedQuote } from '../../search/turns/quotes.ts'
 import { meaningFor } from '../conversation/meaning-for.ts'
@@ -139,11 +139,10 @@ export async function assemble(
   const named = new Set([...candidates, ...participants].map(({ belief }) => belief.id))
   const corrections = correctionsIn(retirements).filter(({ belief: { id } }) => !named.has(id) && !pinnedIds.has(id))
   const relevant: RelevantBelief[] = []
-  const slices = new TimeSlices()
-  for (const one of budget.takeRelevant<Candidate | RelevantBelief>([...candidates, ...participants, ...corrections])) {
+  const taken = budget.takeRelevant<Candidate | RelevantBelief>([...candidates, ...participants, ...corrections])
+  await eachInSlices(taken, (one) => {
     relevant.push('scored' in one ? relevantBelief(message, linked, one) : one)
-    if (slices.isOver) await slices.pause()
-  }
+  })
 
   const shown = { prelude: preludeOf(standing, limits.maxPrelude), pinned, relevant, questions }
   const { asked, unknown, probability, levels, unclear, meaning } = push
@@ -325,7 +324,6 @@ async function rankedCandidates(
   { links, population }: Linked,
   { view, pinnedIds, limits }: { view: Viewpoint; pinnedIds: ReadonlySet<string>; limits: Budget },
 ): Promise<readonly Candidate[]> {
-  const slices = new TimeSlices()
   const mayBeRelevant = ({ posting }: Link): boolean =>
     !posting.pinned &&
     !pinnedIds.has(posting.beliefId) &&
@@ -344,12 +342,11 @@ async function rankedCandidates(
     const known = inReach.length
     inReach = scored.filter(({ score }) => score.value >= lowest)
     const ids = inReach.slice(known).map(({ link }) => link.posting.beliefId)
-    for (const part of partsOf(ids)) {
+    await eachInSlices(partsOf(ids), async (part) => {
       // A belief may have changed since the message was linked, which takes several slices for a long message.
       for (const belief of await store.getMany(view.user, part))
         if (isCurrent(belief) && isInView(belief, view)) beliefs.set(belief.id, belief)
-      if (slices.isOver) await slices.pause()
-    }
+    })
     const byAgents = [...beliefs.values()].filter(isByAgent).length
     if (beliefs.size - Math.max(0, byAgents - limits.maxFromAgents) >= limits.maxBeliefs) break
   }

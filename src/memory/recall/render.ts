@@ -2,7 +2,7 @@ import { authorityOf, type Belief } from '../../beliefs/belief.ts'
 import { saidName } from '../../beliefs/identity.ts'
 import { teamOf } from '../../beliefs/scope.ts'
 import { localDay } from '../../local-time.ts'
-import { otherValuesAmong } from '../change/other-value.ts'
+import { isEarlierThan, otherValuesAmong } from '../change/other-value.ts'
 import { preludeTitle } from './budget.ts'
 import {
   type Context,
@@ -97,15 +97,12 @@ export function agesOf({
   const said = quotes
     .filter(({ level, role, correctedAt }) => level === 'sure' && role === 'user' && correctedAt === null)
     .map(({ at }) => at)
-  const isByPerson = (belief: Belief): boolean => authorityOf(belief) === 'person'
   const shown = [...pinned, ...[...relevant, ...perhaps].map(({ belief }) => belief)]
   const ages = [...otherValuesAmong(shown)].map(([belief, alike]) => {
     const others = alike.filter(
       ({ user, scopes }) => user === belief.user && scopes.some((scope) => belief.scopes.includes(scope)),
     )
-    const isEarlier = others.some(
-      (other) => other.provenance.at > belief.provenance.at && (isByPerson(other) || !isByPerson(belief)),
-    )
+    const isEarlier = others.some((other) => isEarlierThan(belief, other))
     const isOlder = said.some((at) => at > belief.provenance.at && at > belief.reinforcement.at)
     const marks = [
       ...(isEarlier ? ['earlier'] : isOlder ? [olderThanQuote] : []),

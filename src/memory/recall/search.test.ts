@@ -1,15 +1,21 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { about, agent, tell } from '../../../test/memory/at-hand.ts'
-import { belief, ports, portsWith } from '../../../test/recall/beliefs-at-hand.ts'
+import { about, agent, tell } from '../../../test/memory/fixtures.ts'
+import { belief, ports, portsWith } from '../../../test/recall/fixtures.ts'
+import type { Belief } from '../../beliefs/belief.ts'
 import { correct } from '../change/correct.ts'
 import { resolve } from '../change/resolve.ts'
 import type { Ports } from '../ports.ts'
+import type { BeliefRecord } from '../transfer/belief-record.ts'
 import { type SearchRequest, search } from './search.ts'
 
 const look = async (memory: Ports, query: string, options: Partial<SearchRequest> = {}) => {
   const { beliefs: hits, total } = await search(memory, { user: 'ann', query, ...options })
   return { hits, total, found: hits.map(({ strength, belief: { name } }) => `${strength} ${name}`) }
+}
+const stated = (content: string, month: number, fields: Pick<Belief, 'name'> & Partial<Belief>): BeliefRecord => {
+  const record = belief({ ...fields, content })
+  return { ...record, provenance: { ...record.provenance, at: `2026-0${month}-01T00:00:00.000Z` } }
 }
 const shelf = () =>
   portsWith(
@@ -28,6 +34,21 @@ describe('search', () => {
     expect((await look(memory, 'valkey')).found).toEqual(['exact Redis'])
     expect((await look(memory, 'what lives for an hour?')).found).toEqual(['possible sessions'])
     expect((await look(memory, 'entry')).found).toEqual(['possible Redis'])
+  })
+
+  it('puts the newest value of a thing before the older ones', async () => {
+    const memory = await portsWith(
+      stated('The build server is larch.', 1, { name: 'build server' }),
+      stated('The build server is birch.', 2, { name: 'build server (2)' }),
+      stated('The build server is aspen.', 3, { id: 'aspen', name: 'build server', scopes: ['project:other'] }),
+    )
+
+    const { hits } = await look(memory, 'build server', { scopes: ['domain:code'] })
+
+    expect(hits.map(({ belief: { content } }) => content)).toEqual([
+      'The build server is birch.',
+      'The build server is larch.',
+    ])
   })
 
   it('looks everywhere in the user’s memory unless scopes are given, and then in their ancestors too', async () => {

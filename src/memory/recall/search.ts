@@ -10,8 +10,9 @@ import { cutMessage, endsOf, isTooLong } from '../../search/message.ts'
 import { type Score, scoreLinks } from '../../search/score.ts'
 import { askedWords, beginningIn } from '../../search/searchable-text.ts'
 import { singular } from '../../search/singular.ts'
-import { partsOf, TimeSlices } from '../../search/slices.ts'
+import { eachInSlices, partsOf } from '../../search/slices.ts'
 import { type Strength, strengthOf, termsIn } from '../../search/turns/strength.ts'
+import { newestValueFirst } from '../change/other-value.ts'
 import { type QuoteHit, searchTurns, type TurnSearch } from '../conversation/search-turns.ts'
 import { isMentioned } from '../explain/near-misses.ts'
 import type { Ports, Store } from '../ports.ts'
@@ -75,7 +76,7 @@ export type SearchResult = {
 }
 
 const maxTextHits = 500
-/** Max words to look up. No belief has half of the words of a longer query, and looking them up blocks a server. */
+/** No belief has half of the words of a longer query, and looking them up blocks a server. */
 const maxTextWords = 100
 
 export function requirePage({ limit, offset }: { limit: number; offset: number }, most = 1_000): void {
@@ -107,7 +108,7 @@ async function searchFrom(ports: Ports, asked: SearchRequest): Promise<SearchRes
   const until = earlierOf(request.until, time)
   const quotes =
     place === 'beliefs' ? [] : await searchTurns(ports, { ...request, ...omitUndefined({ until }), limit, offset })
-  const page = hits.slice(offset, offset + limit)
+  const page = newestValueFirst(hits.slice(offset, offset + limit))
   const corrections = place === 'turns' ? [] : correctionsOf(quotes, page, request.query)
   const others = corrections.filter(({ belief }) => !hits.some((hit) => hit.belief.id === belief.id))
   return {
@@ -121,29 +122,16 @@ async function searchFrom(ports: Ports, asked: SearchRequest): Promise<SearchRes
 
 /** The current statements that replace outdated quotes, without those that are among the hits already. */
 function correctionsOf(quotes: readonly QuoteHit[], page: readonly RankedHit[], query: string): readonly RankedHit[] {
-  const found = new Set(page.map(({ belief }) => belief.id))
-  const missing = quotes.flatMap(({ correction }) =>
-    correction !== null && !found.has(correction.id) ? [correction] : [],
-  )
-  return [...new Map(missing.map((belief) => [belief.id, belief])).values()].map((belief) => ({
-    strength: strengthOf(
-      termsIn(query),
-      termsIn(
-        fieldsOf(belief)
-          .map(({ text }) => text)
-          .join('\n'),
-      ),
-    ),
-    belief,
-    score: 0,
-    cosine: null,
-  }))
+  const found = new Map(quotes.flatMap(({ correction }) => (correction ? [[correction.id, correction] as const] : [])))
+  for (const { belief } of page) found.delete(belief.id)
+  const terms = termsIn(query)
+  return [...found.values()].map((belief) => {
+    return { strength: strengthOf(terms, termsOf(belief)), belief, score: 0, cosine: null }
+  })
 }
 
-function earlierOf(one: string | undefined, other: string | undefined): string | undefined {
-  if (one === undefined || other === undefined) return one ?? other
-  return parseTime('until', one) < parseTime('until', other) ? one : other
-}
+const earlierOf = (a: string | undefined, b: string | undefined): string | undefined =>
+  a !== undefined && (b === undefined || parseTime('until', a) < parseTime('until', b)) ? a : b
 
 /** Beliefs that are found by meaning and not by the words of the query. They come after those found by words. */
 async function hitsByMeaning(
@@ -170,7 +158,6 @@ async function hitsByMeaning(
 type RankedHit = Omit<SearchHit, 'highlights'>
 
 type Ranked = {
-  /** Best first. */
   readonly hits: readonly RankedHit[]
   /** Whether there are more hits, which were not ranked. */
   readonly isCut: boolean
@@ -203,14 +190,12 @@ async function rankedHits(store: Store, asked: Omit<BeliefSearch, 'limit' | 'off
   const scopes = request.scopes === undefined ? null : visibleScopes(parseScopes(request.scopes))
   const everyScope = scopes ?? (await store.scopes(user)).map(({ scope }) => scope)
   const linked = await linkMessage(query, { user, agent, scopes: everyScope }, store)
-  const slices = new TimeSlices()
   const scores = await scoreLinks(linked.links, linked.population)
   const exactScores = new Map(linked.links.map(({ posting }, at) => [posting.beliefId, (scores[at] as Score).value]))
   const named: Belief[] = []
-  for (const ids of partsOf([...exactScores.keys()])) {
+  await eachInSlices(partsOf([...exactScores.keys()]), async (ids) => {
     named.push(...(await store.getMany(user, ids)))
-    if (slices.isOver) await slices.pause()
-  }
+  })
   const exact = named
     .filter((belief) => passes(belief, request))
     .map((belief) => ({ strength: 'exact' as const, belief, score: exactScores.get(belief.id) ?? 0, cosine: null }))
@@ -231,8 +216,7 @@ async function rankedHits(store: Store, asked: Omit<BeliefSearch, 'limit' | 'off
     .map((belief) => {
       // A retired belief has no link, but the query may still name it.
       const isNamed = !isCurrent(belief) && isMentioned(belief, linked)
-      const texts = fieldsOf(belief).map(({ text }) => text)
-      const strength = isNamed ? 'exact' : strengthOf(terms, termsIn(texts.join('\n')))
+      const strength = isNamed ? 'exact' : strengthOf(terms, termsOf(belief))
       return { strength, belief, score: textScores.get(belief.id) ?? 0, cosine: null } as const
     })
   const isExact = ({ strength }: RankedHit): boolean => strength === 'exact'
@@ -260,3 +244,8 @@ const fieldsOf = (belief: Belief): readonly { field: Highlight['field']; text: s
   { field: 'content', text: belief.content },
   { field: 'why', text: belief.why },
 ]
+
+const termsOf = (belief: Belief) => {
+  const texts = fieldsOf(belief).map(({ text }) => text)
+  return termsIn(texts.join('\n'))
+}

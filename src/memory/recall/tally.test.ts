@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { person, ports } from '../../../test/recall/beliefs-at-hand.ts'
+import { person, ports } from '../../../test/recall/fixtures.ts'
 import type { RecallTally } from '../../beliefs/recall-counts.ts'
 import { memoryFrom } from '../memory.ts'
 import { RecallCounter } from './tally.ts'

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { belief } from '../../../test/recall/beliefs-at-hand.ts'
+import { belief } from '../../../test/recall/fixtures.ts'
 import { parseRecord } from './belief-record.ts'
 
 const at = '2026-03-01T12:00:00.000Z'

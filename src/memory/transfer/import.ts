@@ -3,7 +3,7 @@ import { type ActorKind, authorityOf, type Belief, isCurrent, mayChange } from '
 import { holdsName, isSameStatement, nameKey } from '../../beliefs/identity.ts'
 import type { BeliefChange } from '../../beliefs/journal.ts'
 import { invalid } from '../../errors.ts'
-import { partsOf, TimeSlices } from '../../search/slices.ts'
+import { eachInSlices, partsOf } from '../../search/slices.ts'
 import { reasonToWait, requireRoomForDocuments } from '../change/authority.ts'
 import { adds, inherit, isSameWish, mergeStatement, supersedeBelief } from '../change/remember.ts'
 import { type ChangeRequest, change, reviseChange } from '../change/transaction.ts'
@@ -74,14 +74,12 @@ export async function importBeliefs(ports: Ports, request: ImportRequest): Promi
 async function withoutSecrets(records: readonly PlacedRecord[]): Promise<[readonly PlacedRecord[], readonly string[]]> {
   const warnings: string[] = []
   const taken: PlacedRecord[] = []
-  const slices = new TimeSlices()
-  for (const one of records) {
+  await eachInSlices(records, (one) => {
     const { provenance, expertise } = one.record
     const secret = secretTold({ ...one.record, domain: expertise?.domain, ...provenance })
     if (secret === null) taken.push(one)
     else warnings.push(`${one.place}: left out. The text contains ${secret}, so it was not stored.`)
-    if (slices.isOver) await slices.pause()
-  }
+  })
   return [taken, warnings]
 }
 
@@ -169,27 +167,16 @@ type ImportContext = {
 async function planImport(ports: Ports, situation: ImportContext): Promise<ImportPlan> {
   const { placed } = situation
   const user = placed[0]?.record.user ?? ''
-  const slices = new TimeSlices()
   const stored = new Map<string, Belief>()
-  for (const part of partsOf(placed, 100)) {
+  await eachInSlices(partsOf(placed, 100), async (part) => {
     const ids = part.map(({ record }) => record.id)
     for (const belief of await ports.store.getMany(user, ids)) stored.set(belief.id, belief)
-    if (slices.isOver) await slices.pause()
-  }
+  })
   const planner = openPlanner(ports, situation)
-  for (const one of placed) {
-    const known = stored.get(one.record.id)
-    if (known !== undefined) await planner.update(one, known)
-    if (slices.isOver) await slices.pause()
-  }
-  for (const known of stored.values()) {
-    await planner.takeName(known)
-    if (slices.isOver) await slices.pause()
-  }
-  for (const one of placed) {
-    if (!stored.has(one.record.id)) await planner.add(one)
-    if (slices.isOver) await slices.pause()
-  }
+  const { known = [], added = [] } = Object.groupBy(placed, ({ record }) => (stored.has(record.id) ? 'known' : 'added'))
+  await eachInSlices(known, (one) => planner.update(one, stored.get(one.record.id) as Belief))
+  await eachInSlices([...stored.values()], planner.takeName)
+  await eachInSlices(added, planner.add)
   await refuseCycles(ports, planner.changes, placed)
   const waiting = [...planner.changes.values()].filter(
     ({ beliefId, after }) => after !== null && isWaiting(after) && !isWaiting(stored.get(beliefId)),
@@ -416,10 +403,9 @@ async function refuseCycles(
   placed: readonly PlacedRecord[],
 ): Promise<void> {
   const checked = new Set<string>()
-  const slices = new TimeSlices()
   const successorOf = async (user: string, id: string) =>
     (changes.get(id)?.after ?? (await store.get(user, id)))?.supersededBy ?? null
-  for (const { record, place } of placed) {
+  await eachInSlices(placed, async ({ record, place }) => {
     const path = new Set<string>()
     for (let id: string | null = record.id; id !== null && !checked.has(id); id = await successorOf(record.user, id)) {
       if (path.has(id)) {
@@ -429,6 +415,5 @@ async function refuseCycles(
       path.add(id)
     }
     for (const id of path) checked.add(id)
-    if (slices.isOver) await slices.pause()
-  }
+  })
 }

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { setImmediate as giveWay } from 'node:timers/promises'
 import { MemoryError } from '../../errors.ts'
-import { type Embedder, fromHalf, type TextWords } from '../embedder.ts'
+import type { Embedder, TextWords } from '../embedder.ts'
 import { packVectors } from '../turns/cosines.ts'
 import { largest, maxTerms, openProducts } from './dot-products.ts'
 import { WordPieces } from './word-pieces.ts'
@@ -52,18 +52,16 @@ async function manifest() {
   }
 }
 
-const halves = Float32Array.from({ length: 2 ** 16 }, (_, half) => fromHalf(half))
-
 /** Reads half-precision tensors by name from a safetensors file: the length of the header, the header in JSON, the numbers. */
-function tensorsIn(file: Buffer): (name: string) => Uint16Array {
+function tensorsIn(file: Buffer): (name: string) => Float16Array {
   const start = 8 + Number(file.readBigUInt64LE(0))
   const header: Record<string, { readonly data_offsets: readonly [number, number] } | undefined> = JSON.parse(
     file.toString('utf8', 8, start),
   )
   return (name) => {
     const [from, to] = header[name]?.data_offsets ?? [0, 0]
-    // Copied, because a Uint16Array needs an even byte offset.
-    return new Uint16Array(Uint8Array.from(file.subarray(start + from, start + to)).buffer)
+    // Copied, because a Float16Array needs an even byte offset.
+    return new Float16Array(Uint8Array.from(file.subarray(start + from, start + to)).buffer)
   }
 }
 
@@ -83,19 +81,14 @@ type Linear = {
 
 /** The model as a function from tokens to a row of numbers for each of them. */
 async function openModel(
-  tensor: (name: string) => Uint16Array,
+  tensor: (name: string) => Float16Array,
   maxTokens: number,
 ): Promise<(tokens: readonly number[]) => Float32Array> {
   const weightBytes = 2 * layers * (4 * width * width + 2 * width * innerWidth)
   const rowsAt = weightBytes
   const resultsAt = rowsAt + 2 * maxTokens * innerWidth
   const { memory, multiply } = await openProducts(resultsAt + 4 * maxTokens * innerWidth)
-  const floats = (name: string): Float32Array => {
-    const own = tensor(name)
-    const numbers = new Float32Array(own.length)
-    for (let at = 0; at < own.length; at += 1) numbers[at] = halves[own[at] as number] as number
-    return numbers
-  }
+  const floats = (name: string): Float32Array => new Float32Array(tensor(name))
 
   let free = 0
   const linear = (inputs: number, ...names: readonly string[]): Linear => {
@@ -168,9 +161,7 @@ async function openModel(
     for (const [place, token] of tokens.entries())
       for (let at = 0; at < width; at += 1)
         hidden[place * width + at] =
-          (halves[words[token * width + at] as number] as number) +
-          (positions[place * width + at] as number) +
-          (types[at] as number)
+          (words[token * width + at] as number) + (positions[place * width + at] as number) + (types[at] as number)
     normalise(hidden, embeddings)
     for (const { attention, attended, attendedNorm, inner, outer, outerNorm } of blocks) {
       hidden = addVectors(hidden, apply(attended, attend(apply(attention, hidden))))

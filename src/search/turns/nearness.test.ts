@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { ports } from '../../../test/recall/beliefs-at-hand.ts'
+import { ports } from '../../../test/recall/fixtures.ts'
 import { embedTexts, meaningOf } from '../../memory/conversation/meaning.ts'
 import { memoryFrom } from '../../memory/memory.ts'
 import { openMiniLm } from '../minilm/minilm.ts'

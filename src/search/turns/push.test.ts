@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { ports } from '../../../test/recall/beliefs-at-hand.ts'
+import { ports } from '../../../test/recall/fixtures.ts'
 import type { HeardTurn } from '../../memory/conversation/hear.ts'
 import { memoryFrom } from '../../memory/memory.ts'
 import { type Levels, type Model, type Models, models as trained } from './model.ts'

@@ -4,13 +4,13 @@ import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { workplace } from '../../../test/cli/workplace.ts'
+import { createSandbox } from '../../../test/cli/sandbox.ts'
 
 const bin = fileURLToPath(new URL('../../../bin/credence.js', import.meta.url))
 const canMount = spawnSync('unshare', ['--mount', '--map-root-user', 'true']).status === 0
 
-/** Runs commands in a namespace in which the memory is mounted for reading only, which binds root too. */
-function runReadOnly(place: ReturnType<typeof workplace>, dir: string, commands: readonly (readonly string[])[]) {
+/** Runs commands in a namespace in which the memory is mounted read-only, also for root. */
+function runReadOnly(place: ReturnType<typeof createSandbox>, dir: string, commands: readonly (readonly string[])[]) {
   const env = { PATH: process.env.PATH, HOME: place.home }
   return commands.map((argv) => {
     const program = `mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" && shift && exec "$@"`
@@ -23,7 +23,7 @@ function runReadOnly(place: ReturnType<typeof workplace>, dir: string, commands:
   })
 }
 
-/** Every file below a directory, with its permissions, its time and its bytes. */
+/** All files below a directory with permissions, modification times and bytes. */
 const filesIn = (dir: string): readonly string[] =>
   readdirSync(dir, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -35,7 +35,7 @@ const filesIn = (dir: string): readonly string[] =>
     .sort()
 
 it('a command that reads changes no file', async () => {
-  using place = workplace()
+  using place = createSandbox()
   const dir = join(place.path, 'memory')
   await place.run('remember', 'Invoices are due in 14 days.', '--name', 'payment terms', '--dir', dir)
   await place.run('hear', 'The cache was moved to Redis.', '--session', 's1', '--dir', dir)
@@ -70,7 +70,7 @@ it('a command that reads changes no file', async () => {
 describe('a memory on a read-only mount', () => {
   it('is read by every command that reads, and refuses those that write', async (context) => {
     if (!canMount) return context.skip('Linux namespaces are missing.')
-    using place = workplace()
+    using place = createSandbox()
     const dir = join(place.path, 'memory')
     mkdirSync(dir, { mode: 0o700 })
     await place.run('remember', 'Invoices are due in 14 days.', '--name', 'payment terms', '--dir', dir)
@@ -115,10 +115,10 @@ describe('a memory on a read-only mount', () => {
 
   it('is read with the changes that are still in its log', async (context) => {
     if (!canMount) return context.skip('Linux namespaces are missing.')
-    using place = workplace()
+    using place = createSandbox()
     const dir = join(place.path, 'memory')
     await place.run('remember', 'Invoices are due in 14 days.', '--name', 'payment terms', '--dir', dir)
-    // Held open, so that the log stays.
+    // Kept open, so that the log remains.
     const { openSqliteStore } = await import('./sqlite-store.ts')
     const open = openSqliteStore({ file: join(dir, 'state', 'credence.db'), random: (bytes) => new Uint8Array(bytes) })
     await open.population({ user: 'local', agent: null, scopes: [] })

@@ -3,8 +3,8 @@ import { basename, dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
 import { randomFrom } from '../../eval/score/statistics.ts'
 import { packVectors } from '../../search/turns/cosines.ts'
-import { committed } from '../opened-stores.contract.ts'
 import { commitOf, said } from '../sample-beliefs.contract.ts'
+import { committed } from '../test-stores.contract.ts'
 import { newFile, openAt } from './temporary-store.contract.ts'
 import { maxCompared } from './vector-list.ts'
 
@@ -85,7 +85,7 @@ it('forgetting leaves no byte of a vector in any file of the store, and the stor
   const bytes = files.map((name) => readFileSync(join(dirname(file), name)))
   const isLeft = (text: string): boolean =>
     bytes.some((content) => content.includes(Buffer.from((vectors.get(text) as Int8Array).slice(0, 24))))
-  // The same search finds the vector that was kept.
+  // The same search finds a vector that was kept.
   expect(isLeft('The kayak is blue.')).toBe(true)
   expect(isLeft('The kayak is red.')).toBe(false)
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { keptEvidence, type Played, taskWith } from '../../../test/tasks/kept-evidence.ts'
+import { keptEvidence, type Played, taskWith } from '../../../test/tasks/recorded-evidence.ts'
 import { temporaryDirectory } from '../../../test/temporary-directory.ts'
 import type { AnswerCheck, TaskSession } from '../parse/fields.ts'
 import type { Task } from '../task.ts'

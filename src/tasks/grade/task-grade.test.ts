@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { keptEvidence, taskWith } from '../../../test/tasks/kept-evidence.ts'
+import { keptEvidence, taskWith } from '../../../test/tasks/recorded-evidence.ts'
 import { temporaryDirectory } from '../../../test/temporary-directory.ts'
 import type { ChatModel } from '../../models/chat-model.ts'
 import type { Evidence } from '../evidence.ts'

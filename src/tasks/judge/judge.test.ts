@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { keptEvidence, taskWith } from '../../../test/tasks/kept-evidence.ts'
+import { keptEvidence, taskWith } from '../../../test/tasks/recorded-evidence.ts'
 import { temporaryDirectory } from '../../../test/temporary-directory.ts'
 import { MemoryError } from '../../errors.ts'
 import type { ChatModel, ChatRequest } from '../../models/chat-model.ts'

@@ -50,8 +50,6 @@ export async function readTaskRun(root: string, runId: string) {
   return { run, evidenceRun, tasks }
 }
 
-export type Coverage = ReturnType<typeof coverageOf>
-
 /** How many results were graded. Shown with every score. */
 export function coverageOf(grades: readonly TaskGrade[]) {
   const byState: Record<string, number> = {}
@@ -64,8 +62,6 @@ export function coverageOf(grades: readonly TaskGrade[]) {
     byState,
   }
 }
-
-export type MeanScores = ReturnType<typeof meanScores>
 
 /** Means over the graded results; null if there are none. */
 export function meanScores(grades: readonly TaskGrade[]) {

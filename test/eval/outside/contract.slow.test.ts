@@ -6,7 +6,7 @@ import { describeHearing, describeSystem } from '../../../src/eval/system/system
 import type { System } from '../../../src/eval/system/system.ts'
 import { listenOnLoopback } from '../../../src/http/listen.ts'
 import { recallApp } from '../../../src/http/recall-app.ts'
-import { backends } from './packs-at-hand.ts'
+import { backends } from './sample-packs.ts'
 
 describeSystem('http', async (): Promise<System> => {
   const app = recallApp({

@@ -13,7 +13,7 @@ type Search = { readonly query: string; readonly limit: number }
 
 const wordsOf = (text: string): readonly string[] => text.toLowerCase().match(/\p{L}{3,}/gu) ?? []
 
-/** A memory that ranks what it was told by the number of words it shares with a question. */
+/** A memory that ranks stored turns by the number of words they share with a question. */
 function wordServer() {
   let told: Added[] = []
   return scriptedServer(({ path, body }, response) => {

@@ -5,11 +5,11 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { httpSystem } from '../../../src/eval/system/outside/http-system.ts'
-import { belief, question } from './beliefs-at-hand.ts'
+import { belief, question } from './sample-records.ts'
 
 const entry = fileURLToPath(new URL('../../../bin/credence.js', import.meta.url))
 
-/** `credence eval serve` as a process of its own, which is gone at the end of the block. */
+/** `credence eval serve` in a separate process, which is ended with the block. */
 function serving(...args: readonly string[]) {
   const child = spawn(process.execPath, [entry, 'eval', 'serve', ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
   let stderr = ''
@@ -69,7 +69,7 @@ describe('credence eval serve', () => {
     const socket = connect(Number(port), '127.0.0.1')
     const head = ['POST /search HTTP/1.1', 'host: localhost', 'connection: close', `content-length: ${body.length}`]
     socket.write(`${head.join('\r\n')}\r\n\r\n${body.slice(0, 5)}`)
-    // Answered by the same process, so what was sent before has arrived.
+    // Answered by the same process, so the earlier messages have arrived.
     await httpSystem({ url: `http://127.0.0.1:${port}` }).reset()
 
     service.child.kill('SIGTERM')

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { httpSystem } from '../../../src/eval/system/outside/http-system.ts'
-import { belief, question } from './beliefs-at-hand.ts'
+import { belief, question } from './sample-records.ts'
 import { answer, type Script, scriptedServer } from './scripted-http-server.ts'
 
 const finds =

@@ -5,12 +5,12 @@ import { parseMcpMapping } from '../../../src/eval/system/outside/mcp-mapping.ts
 import { mcpSystem } from '../../../src/eval/system/outside/mcp-system.ts'
 import type { System } from '../../../src/eval/system/system.ts'
 import { temporaryDirectory } from '../../temporary-directory.ts'
-import { belief, question } from './beliefs-at-hand.ts'
+import { belief, question } from './sample-records.ts'
 
 const script = fileURLToPath(new URL('scripted-mcp-server.ts', import.meta.url))
 const remember = { tool: 'remember', arguments: { id: '{{id}}', text: '{{text}}' } }
 
-/** The scripted server behaving as said, with a mapping that fits it unless it is changed. */
+/** The scripted server with this behaviour, and a mapping that fits it by default. */
 function scripted(behaviour: string, changes: object = {}): AsyncDisposable & { readonly system: System } {
   const value = {
     name: 'scripted',
@@ -34,7 +34,7 @@ const findingIds = (results: object = { ids: '$.hits[*].id' }, more: object = {}
   search: { tool: 'find', arguments: { query: '{{query}}' }, results, ...more },
 })
 
-// A place of our own for temporary files, so that what is left in it was left by what is tested here.
+// A separate directory for temporary files, so that leftovers in it come from the tested code.
 const place = temporaryDirectory()
 process.env.TMPDIR = place.path
 afterAll(() => place[Symbol.dispose]())

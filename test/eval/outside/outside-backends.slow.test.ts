@@ -5,16 +5,16 @@ import { describe, expect, it } from 'vitest'
 import { isOutsideName, openOutside } from '../../../src/eval/system/systems.ts'
 import { listenOnLoopback } from '../../../src/http/listen.ts'
 import { recallApp } from '../../../src/http/recall-app.ts'
-import { workplace } from '../../cli/workplace.ts'
+import { createSandbox } from '../../cli/sandbox.ts'
 import { belief, staticCase } from '../sample-corpus.ts'
-import { backends } from './packs-at-hand.ts'
+import { backends } from './sample-packs.ts'
 import { answer, scriptedServer } from './scripted-http-server.ts'
 
 const files = ['--beliefs', 'beliefs.json', '--cases', 'cases.json']
 
-/** A place with a small corpus and a case about it. */
+/** A sandbox with a small corpus and a case about it. */
 function place() {
-  const work = workplace()
+  const work = createSandbox()
   const expected = { relevantBeliefs: { shouldOnlyInclude: ['b-anchor'] } }
   writeFileSync(join(work.work, 'beliefs.json'), JSON.stringify([belief('b-anchor'), belief('b-sail')]))
   writeFileSync(join(work.work, 'cases.json'), JSON.stringify([staticCase('named', 'the anchor', expected)]))

@@ -3,10 +3,10 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 export type Asked = { readonly method: string; readonly path: string; readonly body: unknown }
-/** Answers one request. What it does not answer stays unanswered until the server is gone. */
+/** Answers one request. A request that it does not answer stays pending until the server closes. */
 export type Script = (asked: Asked, response: ServerResponse) => void
 
-/** A real server on this machine that answers as the script says and keeps what it was asked. */
+/** A real local server that answers from a script and records its requests. */
 export async function scriptedServer(script: Script) {
   const asked: Asked[] = []
   const server = createServer(async (incoming, response) => {

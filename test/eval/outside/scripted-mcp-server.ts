@@ -1,6 +1,6 @@
 /**
- * A small MCP server over standard input and output, written without any library, whose first argument says how it
- * behaves. It keeps what it is told in a file below its second argument, as servers do that keep anything.
+ * A small MCP server over standard input and output, written without a library. The first argument selects its behaviour. Received data
+ * is stored in a file below the second argument.
  */
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -5,7 +5,7 @@ import type { PackRun } from '../../../src/eval/runners/retrieval/run-pack.ts'
 import { httpSystem } from '../../../src/eval/system/outside/http-system.ts'
 import { listenOnLoopback } from '../../../src/http/listen.ts'
 import { recallApp } from '../../../src/http/recall-app.ts'
-import { backends, packOf, runWith } from './packs-at-hand.ts'
+import { backends, packOf, runWith } from './sample-packs.ts'
 
 const bugs: unknown[] = []
 const ourApp = () =>
@@ -16,13 +16,13 @@ const ourApp = () =>
     onBug: (error) => bugs.push(error),
   })
 
-/** Credence served on a real port of this machine. */
+/** Credence served on a real local port. */
 async function served() {
   const listening = await listenOnLoopback(ourApp().fetch, 0)
   return { url: listening.url, [Symbol.asyncDispose]: () => listening.close() }
 }
 
-/** Everything a run found, case by case: ids, order, scores and clauses. */
+/** All results of a run by case: ids, order, scores and clauses. */
 const foundIn = ({ outcomes }: PackRun) =>
   outcomes.map((outcome) => {
     const { caseId, failures, error = null } = outcome
@@ -67,12 +67,12 @@ describe('Credence over HTTP', () => {
     expect(summary).toMatchObject({ errors: 0, totalCases: 60 })
     expect(summary.totalPassed).toBeLessThan(60)
     const failed = casesOf(lean, 'fail')
-    // What was superseded and resolved was never told, nor that a relation has participants.
+    // The external system was never sent superseded or resolved beliefs, nor the participants of a relation.
     expect(failed).toEqual(expect.arrayContaining(['type-resolved-question', 'relation-pulls-participants']))
   })
 })
 
-/** A request that goes through a socket has this header; one that does not must bring it. */
+/** A request over a socket has this header; a request without a socket must set it. */
 const withHost = (init: RequestInit | undefined): RequestInit => ({
   ...init,
   headers: { ...(init?.headers as Record<string, string>), host: 'localhost' },

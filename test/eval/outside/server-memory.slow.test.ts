@@ -6,11 +6,11 @@ import type { PackRun } from '../../../src/eval/runners/retrieval/run-pack.ts'
 import { noneSystem } from '../../../src/eval/system/controls.ts'
 import { type McpMapping, readMcpMapping } from '../../../src/eval/system/outside/mcp-mapping.ts'
 import { mcpSystem } from '../../../src/eval/system/outside/mcp-system.ts'
-import { packOf, runWith } from './packs-at-hand.ts'
+import { packOf, runWith } from './sample-packs.ts'
 
 const installed = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-memory/dist/index.js')
 
-/** The mapping as it is published, with the installed program instead of one that npm would have to look up. */
+/** The published mapping, with the installed program instead of one that npm would download. */
 const mappingOf = (file: string): McpMapping => ({
   ...readMcpMapping(`examples/systems/${file}`),
   command: process.execPath,
@@ -57,16 +57,16 @@ describe('@modelcontextprotocol/server-memory', () => {
   })
 })
 
-/** Passes of a run, as tables write them. */
+/** The passes of a run, formatted as in the tables. */
 const passesOf = (run: PackRun): string => `${passedIn(run).length}/${askedIn(run).length}`
 
-/** Without the cases about something that the server does not offer. */
+/** Without the cases that need features which the server lacks. */
 const askedIn = ({ outcomes }: PackRun) => outcomes.filter(({ verdict }) => verdict !== 'skipped')
 
 const passedIn = ({ outcomes }: PackRun): readonly string[] =>
   outcomes.filter(({ verdict }) => verdict === 'pass').map(({ caseId }) => caseId)
 
-/** What the documentation says of a backend on the pack. */
+/** The documented result of a backend on the pack. */
 function documented(backend: string): string | undefined {
   const rows = readFileSync('docs/systems.md', 'utf8')
     .split('\n')

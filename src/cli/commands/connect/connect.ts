@@ -11,7 +11,7 @@ import { noteSeen } from '../../connect/seen.ts'
 import { type HostStatus, hostStatuses } from '../../connect/status.ts'
 import { keepingNotice } from '../../memory-location.ts'
 import type { Machine, Session } from '../../session.ts'
-import { lines, pluralize, type Style, stripControlCharacters, table } from '../../text/output.ts'
+import { lines, pluralize, type Style, table } from '../../text/output.ts'
 import { offerImport } from './offer-import.ts'
 
 const host: Argument<ConnectHost | null> = {
@@ -103,8 +103,11 @@ export const connect = defineCommand({
           'Files would change, and there is no terminal to ask for confirmation.',
           'Give --dry-run to see what would change, and --yes to write it.',
         )
-      const shown = documents.map(({ diff }) => stripControlCharacters(diff))
-      const question = lines(shown, notice, `Change ${pluralize(changes.length, 'file')}?`)
+      const question = lines(
+        documents.map(({ diff }) => diff),
+        notice,
+        `Change ${pluralize(changes.length, 'file')}?`,
+      )
       wasAsked = true
       if (!(await session.terminal.confirm(question)))
         return { ...answer(false, ''), text: () => 'Nothing was written.' }
@@ -143,7 +146,7 @@ async function verifyAnswer(host: ConnectHost, machine: Machine, directory: stri
   const outcome = delivered ? `${host} delivers:` : `${host} does not deliver:`
   return {
     document: { host, delivered, detail },
-    text: () => lines(`${outcome} ${stripControlCharacters(detail)}`, delivered ? [] : hosts[host].next),
+    text: () => lines(`${outcome} ${detail}`, delivered ? [] : hosts[host].next),
     exitCode: delivered ? exitCodes.fine : exitCodes.failed,
   }
 }
@@ -171,8 +174,8 @@ async function offersReading(
 function proofText({ outcome, command, detail }: Proof): string {
   if (outcome === 'unchecked') return `Not checked: ${detail}`
   return outcome === 'proven'
-    ? `\`${command}\` confirms it: ${stripControlCharacters(detail)}`
-    : `\`${command}\` does not confirm it. It printed:\n${stripControlCharacters(detail)}`
+    ? `\`${command}\` confirms it: ${detail}`
+    : `\`${command}\` does not confirm it. It printed:\n${detail}`
 }
 
 function levelOf({ project, user }: { project: boolean; user: boolean }, usual: Level): Level {
@@ -193,11 +196,11 @@ function statusAnswer(all: readonly HostStatus[], host: ConnectHost | null) {
   ])
   const problems = hosts.flatMap(({ files }) => files.flatMap(({ problem }) => (problem === null ? [] : [problem])))
   const heading = ['host', 'connection', 'version seen', 'last hook', 'last MCP call']
-  return { document: { hosts }, text: () => stripControlCharacters(table([heading, ...rows])), notes: problems }
+  return { document: { hosts }, text: () => table([heading, ...rows]), notes: problems }
 }
 
 const paintDiff = (diff: string, style: Style): string =>
-  stripControlCharacters(diff)
+  diff
     .split('\n')
     .map((line) => {
       if (line.startsWith('+') && !line.startsWith('+++')) return style.green(line)

@@ -6,12 +6,13 @@ import { examineFiles, shellWord } from '../../../files/own-files.ts'
 import { acceptLoss, examine, finishForgetting, rebuild } from '../../../memory/explain/doctor.ts'
 import { type MirrorStatus, mirrorStatus } from '../../../memory/mirror/status.ts'
 import type { Store } from '../../../memory/ports.ts'
+import { mirrorProblems, waitingWork } from '../../../operations/mirror-report.ts'
 import { setAsideCorruptStore } from '../../../store/sqlite/store-file.ts'
 import { defineCommand, exitCodes, type ValuesOf } from '../../command/command.ts'
 import { flag, memoryOptions } from '../../command/options.ts'
 import { failedNames, queuedNames, queueIn } from '../../hooks/hook-queue.ts'
 import type { MemoryLocation, OpenedPorts, Session } from '../../session.ts'
-import { listShort, pluralize, type Style, stripControlCharacters, table } from '../../text/output.ts'
+import { listShort, pluralize, type Style, table } from '../../text/output.ts'
 
 const maintenance = {
   rebuild: flag('First rebuild everything from the journal, and remove remains of forgotten texts.'),
@@ -156,21 +157,12 @@ function queueFindings(dir: string): readonly StoreFinding[] {
 /** Whether MEMORY.md is held, or differs from the store. */
 function mirrorFindings(status: MirrorStatus): readonly StoreFinding[] {
   if (!status.exists) return []
-  const { held, problem, conflicts, refused, pendingEvents, editedFiles, items, file } = status
-  const trouble = [
-    ...(held === null ? [] : [`${file} is not synchronised: ${held.reason} (${held.file})`]),
-    ...(problem === null ? [] : [problem]),
-    ...conflicts.map((name) => `a save of another program could not be merged; it is in ${name}`),
-    ...refused.map(({ file: name, line, reason }) => `${name}, line ${line} was not imported: ${reason}`),
-  ]
-  const waiting =
-    pendingEvents + editedFiles.length > 0
-      ? 'not in sync yet; run: credence mirror sync'
-      : status.undecided.length > 0
-        ? `${pluralize(status.undecided.length, 'edit')} waiting for you; run: credence review`
-        : 'in sync'
-  const detail = trouble.length === 0 ? `${pluralize(items, 'item')} in ${file}, ${waiting}` : trouble.join('; ')
-  return [{ check: 'mirror', ok: trouble.length === 0, detail }]
+  const problems = mirrorProblems(status)
+  const work = waitingWork(status)
+  const state = work.length === 0 ? 'in sync' : work.join(' ')
+  const detail =
+    problems.length === 0 ? `${pluralize(status.items, 'item')} in ${status.file}, ${state}` : problems.join(' ')
+  return [{ check: 'mirror', ok: problems.length === 0, detail }]
 }
 
 /** How many problems of one kind are listed. */
@@ -181,10 +173,7 @@ function privacyFindings(dir: string): readonly StoreFinding[] {
   if (!existsSync(dir)) return []
   const { links, foreign, loose } = examineFiles(dir, join(dir, 'state'))
   const listed = (problem: string, paths: readonly string[], remedy: string): string =>
-    `${problem}: ${listShort(paths.map(stripControlCharacters), maxListed)}; run: ${remedy} ${paths
-      .slice(0, maxListed)
-      .map((path) => shellWord(stripControlCharacters(path)))
-      .join(' ')}`
+    `${problem}: ${listShort(paths, maxListed)}; run: ${remedy} ${paths.slice(0, maxListed).map(shellWord).join(' ')}`
   const failures = [
     ...(links.length === 0 ? [] : [{ check: 'links', detail: listed('symbolic links', links, 'rm') }]),
     ...(foreign.length === 0

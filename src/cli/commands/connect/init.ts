@@ -9,7 +9,7 @@ import { flag, memoryOptions, option } from '../../command/options.ts'
 import { withTypedCommands } from '../../connect/launch.ts'
 import { localName, projectFileName, stateDirectory } from '../../memory-location.ts'
 import type { LocationOptions, Session } from '../../session.ts'
-import { lines, pluralize, stripControlCharacters } from '../../text/output.ts'
+import { lines, pluralize } from '../../text/output.ts'
 import { isTrusted } from '../../trusted-memories.ts'
 import { leftAloneText } from '../memory/mirror.ts'
 import { offerImport } from './offer-import.ts'
@@ -72,7 +72,7 @@ export const init = defineCommand({
         ...(isAllowed
           ? []
           : [
-              `The directory had contents before. To use this memory without --dir, allow it: \`credence trust ${shellWord(stripControlCharacters(dir))}\``,
+              `The directory had contents before. To use this memory without --dir, allow it: \`credence trust ${shellWord(dir)}\``,
             ]),
       ],
     }

@@ -1,6 +1,6 @@
 import { type AgentHistory, findHistories, historiesText, lastImport, noteImport } from '../../histories.ts'
 import type { LocationOptions, Session } from '../../session.ts'
-import { lines, pluralize, stripControlCharacters } from '../../text/output.ts'
+import { lines, pluralize } from '../../text/output.ts'
 import { importHistories } from '../conversation/import-chats.ts'
 
 /** Recall is useful after this many turns; the others are imported in the background. */
@@ -30,7 +30,7 @@ export async function offerImport(
   const histories = known === null || isWanted ? findHistories(session.program.machine) : []
   const document = { histories: histories.map(({ files: _files, ...rest }) => rest), imported: null }
   if (histories.length === 0) return { document, text: '' }
-  const found = lines('Conversations on this machine:', stripControlCharacters(historiesText(histories)))
+  const found = lines('Conversations on this machine:', historiesText(histories))
   const canAsk = how === 'ask' && session.terminal.isInteractive() && !session.terminal.printsJson()
   if (!isWanted && !canAsk) return { document, text: lines(found, 'To import them: `credence import chats`') }
   if (!isWanted && !(await session.terminal.confirm(lines(found, 'Import them into the memory?')))) {

@@ -163,7 +163,6 @@ export const tour = defineCommand({
   description: 'Your own memory is neither read nor changed.',
   examples: {
     'credence tour': 'Remembers a dozen beliefs, recalls for six messages, and explains the results.',
-    'credence tour --json': 'The same as one JSON array with one object per scene.',
   },
   async run(_input, session) {
     return {

@@ -4,7 +4,6 @@ import { shellWord } from '../../../files/own-files.ts'
 import { type CommandAnswer, type DefaultAnswer, defineCommand, UsageError } from '../../command/command.ts'
 import { flag, optional } from '../../command/options.ts'
 import { localName, stateDirectory } from '../../memory-location.ts'
-import { stripControlCharacters } from '../../text/output.ts'
 import { distrustMemory, isTrusted, isUnchanged, trustedMemories, trustMemory } from '../../trusted-memories.ts'
 
 export const trust = defineCommand({
@@ -40,14 +39,13 @@ export const trust = defineCommand({
     if (remove) {
       if (!distrustMemory(state, dir))
         throw notFound(`${dir} is not trusted.`, '`credence trust --list` shows the trusted directories.')
-      return { document: { dir, trusted: false }, text: () => `${stripControlCharacters(dir)} is no longer trusted.` }
+      return { document: { dir, trusted: false }, text: () => `${dir} is no longer trusted.` }
     }
     if (!isTrusted(state, dir)) trustMemory(state, dir, new Date())
     return {
       document: { dir, trusted: true },
-      text: (style) =>
-        `${style.green('Trusted')} ${stripControlCharacters(dir)}. Commands and agents that run next to it use it.`,
-      notes: [`\`credence trust --remove ${shellWord(stripControlCharacters(dir))}\` ends this.`],
+      text: (style) => `${style.green('Trusted')} ${dir}. Commands and agents that run next to it use it.`,
+      notes: [`\`credence trust --remove ${shellWord(dir)}\` ends this.`],
     }
   },
 })

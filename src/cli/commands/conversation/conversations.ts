@@ -12,7 +12,7 @@ import {
 } from '../../command/command.ts'
 import { filterOptions, memoryOptions, optional, timeOptions, wholeNumber } from '../../command/options.ts'
 import { short } from '../../text/beliefs.ts'
-import { indentText, moreNote, type Style, stripControlCharacters } from '../../text/output.ts'
+import { indentText, moreNote, type Style } from '../../text/output.ts'
 import { speakerOf } from '../../text/recall.ts'
 
 /** The number of turns shown before and after a named turn. */
@@ -95,15 +95,15 @@ async function turnNamed(memory: Memory, reference: string): Promise<Turn | null
   const turn = await nullIfNotFound(() => memory.turn(reference))
   if (turn !== null) return turn
   throw notFound(
-    `There is no conversation or turn "${stripControlCharacters(reference.slice(0, 80))}".`,
+    `There is no conversation or turn "${reference.slice(0, 80)}".`,
     'List conversations with `credence conversations`, or look for words with `credence search`.',
   )
 }
 
 const turnText = (turn: Turn, isCentre: boolean, style: Style): string =>
   [
-    `${isCentre ? '>' : ' '} ${style.bold(speakerOf(turn))}  ${style.dim(`${localMinute(turn.at, turn.utcOffset)}  ${stripControlCharacters(turn.id)}`)}`,
-    indentText(stripControlCharacters(turn.text), 4, style.width),
+    `${isCentre ? '>' : ' '} ${style.bold(speakerOf(turn))}  ${style.dim(`${localMinute(turn.at, turn.utcOffset)}  ${turn.id}`)}`,
+    indentText(turn.text, 4, style.width),
   ].join('\n')
 
 const pageSize = 1_000
@@ -118,12 +118,12 @@ export async function findSession(memory: Memory, given: string): Promise<string
     if (offset + items.length >= total || items.length === 0) break
   }
   const [only, another] = found
-  const shown = stripControlCharacters(given.slice(0, 80))
+  const shown = given.slice(0, 80)
   if (only === undefined || given.trim() === '')
     throw notFound(`There is no conversation "${shown}".`, 'List conversations with `credence conversations`.')
   if (another === undefined) return only
   throw invalid(
     `${found.length} conversations begin with "${shown}".`,
-    `Give more of the id, such as ${stripControlCharacters(only)} or ${stripControlCharacters(another)}.`,
+    `Give more of the id, such as ${only} or ${another}.`,
   )
 }

@@ -13,7 +13,7 @@ import { heardTurn } from '../../../operations/shared-fields.ts'
 import { type Argument, type CommandAnswer, defineCommand, exitCodes, UsageError } from '../../command/command.ts'
 import { date, fieldOptions, flag, writeOptions } from '../../command/options.ts'
 import { nameText, short } from '../../text/beliefs.ts'
-import { lines, pluralize, type Style, stripControlCharacters } from '../../text/output.ts'
+import { lines, pluralize, type Style } from '../../text/output.ts'
 import { pausedNotes, pauseText } from './pause.ts'
 
 /** The result of storing the turns of files or of a stream. Each list has at most `maxListed` items. */
@@ -131,9 +131,9 @@ export async function hearLines(
 export const takenText = ({ outcome, belief, because }: LearnedStatement, style: Style, isDryRun = false): string =>
   lines(
     // A dry run stores nothing, so its ids are not shown.
-    `  ${outcome} ${isDryRun ? `"${short(belief.name)}"` : nameText(belief)} in ${style.cyan(stripControlCharacters(belief.scopes.join(' and ')))}`,
+    `  ${outcome} ${isDryRun ? `"${short(belief.name)}"` : nameText(belief)} in ${style.cyan(belief.scopes.join(' and '))}`,
     `    ${short(belief.content)}`,
-    `    ${stripControlCharacters(because)}`,
+    `    ${because}`,
   )
 
 /** The answer of a command that stored a file or stream; `notes` also lists the unreadable lines. */
@@ -151,21 +151,21 @@ export function heardLinesAnswer(heard: HeardLines, isDryRun: boolean) {
         Object.entries(heard.scopes)
           .sort(([a], [b]) => compareStrings(a, b))
           .map(([scope, { kept, known }]) => {
-            return `  In ${style.cyan(stripControlCharacters(scope))}: ${kept} ${would}stored, ${known} already known.`
+            return `  In ${style.cyan(scope)}: ${kept} ${would}stored, ${known} already known.`
           }),
         learnedCount > 0 && `${pluralize(learnedCount, 'statement')} found:`,
         learned.map((one) => takenText(one, style, isDryRun)),
         moreLearned > 0 && `  and ${moreLearned} more`,
       ),
     notes: [
-      ...heard.warnings.map((warning) => `warning: ${stripControlCharacters(warning)}`),
+      ...heard.warnings.map((warning) => `warning: ${warning}`),
       ...problems.map(({ file, line, reason }) =>
-        stripControlCharacters(line === 0 ? `${file}: ${reason}` : `${file}, line ${line}: ${reason}`),
+        line === 0 ? `${file}: ${reason}` : `${file}, line ${line}: ${reason}`,
       ),
       ...(moreProblems > 0 ? [`and ${pluralize(moreProblems, 'more line')} that could not be read`] : []),
       ...Object.entries(heard.knownElsewhere).map(
         ([scope, count]) =>
-          `${pluralize(count, 'known turn')} left in ${stripControlCharacters(scope)}. Turns cannot be moved; --scope ${stripControlCharacters(scope)} reads them there.`,
+          `${pluralize(count, 'known turn')} left in ${scope}. Turns cannot be moved; --scope ${scope} reads them there.`,
       ),
     ],
     exitCode: heard.wasInterrupted ? exitCodes.interrupted : problemCount > 0 ? exitCodes.invalid : exitCodes.fine,
@@ -247,13 +247,10 @@ const heardText = ({ turns, taken, refused }: HearResult, isDryRun: boolean, sty
   lines(
     isDryRun && style.yellow('Nothing was changed. Without --dry-run:'),
     turns.map(({ outcome, turn, reason }) => {
-      const where =
-        turn === null
-          ? ''
-          : ` in ${style.cyan(stripControlCharacters(turn.scope))}, conversation ${stripControlCharacters(turn.session)}`
-      return `${style.green(outcomes[outcome])}${where}${outcome === 'refused' ? `: ${stripControlCharacters(reason ?? '')}` : '.'}`
+      const where = turn === null ? '' : ` in ${style.cyan(turn.scope)}, conversation ${turn.session}`
+      return `${style.green(outcomes[outcome])}${where}${outcome === 'refused' ? `: ${reason ?? ''}` : '.'}`
     }),
     taken.length > 0 && ['Learned:', ...taken.map((one) => takenText(one, style, isDryRun))],
     refused.length > 0 && 'Not learned:',
-    refused.map(({ text: words, explanation }) => `  ${short(words)}\n    ${stripControlCharacters(explanation)}`),
+    refused.map(({ text: words, explanation }) => `  ${short(words)}\n    ${explanation}`),
   )

@@ -13,7 +13,7 @@ import { choice, flag, optional, timeOptions, writeOptions } from '../../command
 import { findHistories, lockImport, newestFirst, noteImport } from '../../histories.ts'
 import { slug } from '../../memory-location.ts'
 import type { LocationOptions, Session } from '../../session.ts'
-import { pluralize, stripControlCharacters } from '../../text/output.ts'
+import { pluralize } from '../../text/output.ts'
 import { heardLinesAnswer, hearLines, lineFormat, nothingHeard } from './hear.ts'
 
 export const importChats = defineCommand({
@@ -170,8 +170,7 @@ function importedText(
     notes: [
       ...answer.notes,
       isNoted && `${pluralize(leftAlone.length, 'file')} skipped.`,
-      isNoted &&
-        leftAlone.slice(0, maxNamed).map(({ file, reason }) => `  ${stripControlCharacters(`${file}: ${reason}`)}`),
+      isNoted && leftAlone.slice(0, maxNamed).map(({ file, reason }) => `  ${file}: ${reason}`),
       isNoted && leftAlone.length > maxNamed && `  and ${pluralize(leftAlone.length - maxNamed, 'more file')}`,
       heard.wasInterrupted && 'Interrupted. The turns stored so far are kept; run the import again to continue.',
       heard.learnedCount > 0 && !dryRun && 'Review what was found with `credence review`.',

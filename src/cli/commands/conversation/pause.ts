@@ -7,7 +7,6 @@ import { beginPause, endPause, type Pause, pauseFor, pausesIn } from '../../../m
 import { type CommandAnswer, defineCommand, UsageError } from '../../command/command.ts'
 import { flag, memoryOptions, option, text } from '../../command/options.ts'
 import type { Session } from '../../session.ts'
-import { stripControlCharacters } from '../../text/output.ts'
 
 export const pausePlaceOptions = {
   in: text('<directory>', 'Only for this directory and everything below it.'),
@@ -54,7 +53,7 @@ async function resumeHooks(dir: string, directory: string | null): Promise<Comma
   const now = new Date()
   const wasPaused = await endPause(dir, directory, now)
   const left = pausesIn(dir, now)
-  const where = directory === null ? '' : ` in ${stripControlCharacters(directory)}`
+  const where = directory === null ? '' : ` in ${directory}`
   return {
     document: { resumed: wasPaused, directory, pauses: left, dir },
     text: (style) =>
@@ -78,12 +77,12 @@ export function pausedDirectory(
 }
 
 const resumeCommand = ({ directory }: Pick<Pause, 'directory'>): string =>
-  directory === null ? 'credence resume' : `credence resume --in ${stripControlCharacters(directory)}`
+  directory === null ? 'credence resume' : `credence resume --in ${directory}`
 
 /** `in /home/ada/clients until 2026-05-03 10:00`. */
 export const pauseText = ({ directory, until }: Pause): string =>
   [
-    directory === null ? 'everywhere' : `in ${stripControlCharacters(directory)}`,
+    directory === null ? 'everywhere' : `in ${directory}`,
     until === null ? 'until resumed' : `until ${localMinute(until)}`,
   ].join(' ')
 

@@ -22,7 +22,6 @@ export const status = defineCommand({
     'Also shows the decisions that wait for you, and of each agent the last prompt, the last lines it was given, how many prompts were answered too late, and the last failure.',
   examples: {
     'credence status': 'Shows the state of your memory.',
-    'credence status --json': 'Prints the same as one JSON document.',
   },
   async run({ options }, session) {
     const { dir, store, user, scopes, hooksEnabled } = session.places.locate(options)

@@ -12,7 +12,7 @@ import { defineCommand, exitCodes, UsageError } from '../../command/command.ts'
 import { flag, one, readOptions, text, texts, wholeNumber, words } from '../../command/options.ts'
 import { packRunners } from '../../evaluation.ts'
 import type { Session } from '../../session.ts'
-import { lines, pluralize, type Style, stripControlCharacters, table } from '../../text/output.ts'
+import { lines, pluralize, type Style, table } from '../../text/output.ts'
 import { evalStore, evalStoreOptions } from './benchmark-store.ts'
 
 export const benchmarkValidate = defineCommand({
@@ -27,7 +27,6 @@ export const benchmarkValidate = defineCommand({
   examples: {
     'credence benchmark validate ./packs/mine': 'Shows errors with file and field, or a summary of the pack.',
     'credence benchmark validate ./packs/mine --controls': 'Also checks that no memory passes by finding nothing.',
-    'credence benchmark validate manifest.json --json': 'Checks a manifest by itself.',
   },
   async run({ args: { path }, options }, session) {
     const { pack, warnings } = await validateFolder(session, path)
@@ -57,7 +56,7 @@ function controlsText({ cases, passedByNone, passedByOracle, problems }: PackChe
   const verdict = problems.length === 0 ? style.green('fit') : style.red('unfit')
   return lines(
     `${verdict}: none passes ${passedByNone} of ${cases} cases, oracle ${passedByOracle}`,
-    problems.map((problem) => `  ${stripControlCharacters(problem)}`),
+    problems.map((problem) => `  ${problem}`),
   )
 }
 
@@ -87,7 +86,7 @@ export function packText(pack: PackSummary): string {
     sources: sourceLinks.length > 0 && sourceLinks.join(' '),
   }
   const rows = Object.entries(facts).flatMap(([label, fact]) => (fact === false ? [] : [[label, fact]]))
-  return stripControlCharacters(table(rows))
+  return table(rows)
 }
 
 export const benchmarkImport = defineCommand({
@@ -221,8 +220,8 @@ function capturedText(captured: Captured, style: Style): string {
   const verdict = passesNow ? style.green('passes today') : style.red('fails today')
   return [
     `${style.bold(caseId)}: ${verdict}`,
-    `  ${stripControlCharacters(description)}`,
-    ...failures.map((failure) => `  ${stripControlCharacters(failure)}`),
+    `  ${description}`,
+    ...failures.map((failure) => `  ${failure}`),
     `  ${pluralize(beliefsCopied, 'belief')}${turnsCopied === 0 ? '' : ` and ${pluralize(turnsCopied, 'turn')}`} copied`,
   ].join('\n')
 }

@@ -11,11 +11,11 @@ import {
   takenText,
   verdictWords,
 } from '../../../eval/report/delta-report.ts'
-import { isSafeId, Timestamp } from '../../../eval/store/schemas/primitives.ts'
+import { isSafeId } from '../../../eval/store/schemas/primitives.ts'
 import { type CommandAnswer, defineCommand, exitCodes, UsageError, type ValuesOf } from '../../command/command.ts'
 import { choice, flag, one, option, text, texts } from '../../command/options.ts'
 import type { Session } from '../../session.ts'
-import { type Style, stripControlCharacters, table } from '../../text/output.ts'
+import { type Style, table } from '../../text/output.ts'
 import { evalStore, evalStoreOptions, portablePath, requireSetting } from './benchmark-store.ts'
 
 /** An id that is also used as a file name. */
@@ -24,14 +24,10 @@ export const snapshotIdOption = option('<id>', 'The name of the baseline.', (giv
   throw new UsageError(`"${given}" is not a safe id.`, 'Use letters, digits, dots, dashes and underscores.')
 })
 
-export const snapshotOptions = {
+const snapshotOptions = {
   system: text('<name>', 'The system whose runs are used, if there are several.'),
   notes: text('<text>', 'Why these figures are accepted.'),
   gitRef: text('<ref>', 'The commit or branch they belong to.'),
-  createdAt: option('<time>', 'Its creation time, in ISO 8601.', (given) => {
-    if (Timestamp.safeParse(given).success) return given
-    throw new UsageError(`"${given}" is not a time.`, 'Write for example 2026-03-06T10:00:00Z.')
-  }),
   force: flag('Replace a baseline of the same name.'),
   acceptLower: text('<reason>', 'Why a figure may get worse; stored in the baseline.'),
 }
@@ -54,14 +50,15 @@ export const benchmarkSnapshot = defineCommand({
 
 /** `options` are the options of the command, plus a name for the baseline. */
 export async function takeSnapshot(
-  options: ValuesOf<typeof snapshotOptions & typeof evalStoreOptions> & { readonly snapshotId: string },
+  options: Partial<ValuesOf<typeof snapshotOptions>> &
+    ValuesOf<typeof evalStoreOptions> & { readonly snapshotId: string },
   session: Session,
 ) {
   const { root, settings } = evalStore(session, options)
   requireSetting(settings, 'benchmarkBaselineSnapshotsEnabled', 'No baseline was stored,')
   const { targetPath, snapshot, overwritten, notes } = await createSnapshot(root, {
     ...options,
-    createdAt: options.createdAt ?? new Date().toISOString(),
+    createdAt: new Date().toISOString(),
     sourceRootDir: portablePath(session, root),
   })
   const rows = snapshot.benchmarks.map(({ benchmarkId, passRate, runId }) => [
@@ -71,7 +68,7 @@ export async function takeSnapshot(
   ])
   return {
     document: { ok: true, targetPath, overwritten, snapshot, notes },
-    text: () => stripControlCharacters(table([['benchmark', 'pass rate', 'run'], ...rows])),
+    text: () => table([['benchmark', 'pass rate', 'run'], ...rows]),
     notes: [`${overwritten ? 'Replaced' : 'Stored as'} ${targetPath}`, ...notes],
   }
 }
@@ -205,10 +202,7 @@ function reportText(report: DeltaReport, style: Style): string {
   const title = ['benchmark', 'system', 'figure', 'base', 'now', 'verdict']
   const section = (heading: string, items: readonly string[]): readonly string[] =>
     items.length === 0 ? [] : ['', heading, ...items.map((item) => `  ${item}`)]
-  const against =
-    report.baselineSnapshotId === null
-      ? 'the base'
-      : `the baseline ${stripControlCharacters(report.baselineSnapshotId)}`
+  const against = report.baselineSnapshotId === null ? 'the base' : `the baseline ${report.baselineSnapshotId}`
   const own = report.baselineResolvedFrom === 'candidate' ? " (the candidate's own: the base has none)" : ''
   const reasons = report.reasons.flatMap(({ line, next }) => [line, `  ${next}`])
   return [
@@ -220,7 +214,7 @@ function reportText(report: DeltaReport, style: Style): string {
       ...section('runs', report.verdicts.map(takenText)),
       ...section('better', report.improvements),
       ...section('notes', report.notes),
-    ].map(stripControlCharacters),
+    ],
   ].join('\n')
 }
 
@@ -232,7 +226,6 @@ export const benchmarkDiff = defineCommand({
   exitCodes: [exitCodes.failed, exitCodes.nothingCompared],
   examples: {
     'credence benchmark diff run-1 run-2': 'Shows what changed from the first to the second.',
-    'credence benchmark diff run-1 run-2 --json': 'Prints the same as JSON.',
   },
   async run({ args, options }, session) {
     const { root } = evalStore(session, options)
@@ -250,9 +243,7 @@ export const benchmarkDiff = defineCommand({
 
 function diffText(diff: RunDiff, style: Style): string {
   const list = (title: string, items: readonly string[]): readonly string[] =>
-    items.length === 0
-      ? []
-      : [`${title} (${items.length})`, ...items.map((item) => `  ${stripControlCharacters(item)}`)]
+    items.length === 0 ? [] : [`${title} (${items.length})`, ...items.map((item) => `  ${item}`)]
   const fixed = diff.fixed.map(({ id }) => id)
   return [
     ...list(style.red('broken'), diff.broken.map(formatDiff)),

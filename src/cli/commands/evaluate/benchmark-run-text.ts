@@ -6,7 +6,7 @@ import { casesOf } from '../../../eval/store/case-log.ts'
 import type { CaseRecord, RunSummary } from '../../../eval/store/schemas/run.ts'
 import { isBaselineName } from '../../../eval/system/system.ts'
 import { short } from '../../text/beliefs.ts'
-import { type Style, stripControlCharacters, table } from '../../text/output.ts'
+import { type Style, table } from '../../text/output.ts'
 
 export type RunResult = {
   readonly summary: RunSummary
@@ -29,15 +29,18 @@ export async function runsText(root: string, results: readonly RunResult[]): Pro
     const { runId, system } = result.summary
     runs.push({ ...result, records: (await casesOf(root, runId)).records, system: system?.name ?? '' })
   }
-  const failures = runs.filter(isMeasured).flatMap(failuresOf)
+  const measured = runs.filter(isMeasured)
+  const hasSeveralSystems = new Set(measured.map(({ system }) => system)).size > 1
+  const failures = measured.flatMap((one) =>
+    failuresOf(one).map((failure) => (hasSeveralSystems ? `${one.system}: ${failure}` : failure)),
+  )
   const whole = runs.filter(({ ablation }) => ablation === null)
-  const tables = [...suiteTables(whole), ...attackTables(whole)].flatMap((rows) => ['', plainTable(rows)])
+  const tables = [...suiteTables(whole), ...attackTables(whole)].flatMap((rows) => ['', table(rows)])
   const notes = runs.some(({ isBaseline }) => isBaseline) ? [vectorsLeftOut] : []
   return (style) => [overview(runs, failures, style), ...tables, ...notes, ...ablationText(runs, style)].join('\n')
 }
 
 const isMeasured = ({ ablation, isBaseline }: RunResult): boolean => ablation === null && !isBaseline
-const plainTable = (rows: readonly (readonly string[])[]): string => stripControlCharacters(table(rows))
 
 /** Sorted by case, so that the output does not depend on the seed. */
 function failuresOf({ records, directory }: StoredRun): readonly string[] {
@@ -73,10 +76,10 @@ function overview(results: readonly RunResult[], failures: readonly string[], st
     [isSaturated(run) ? saturated : '', sealText(run)].filter((mark) => mark !== '').join('; '),
   ])
   const title = ['benchmark', 'system', 'door', 'status', 'passed', 'p50 / p95', 'run', '']
-  const shown = failures.slice(0, maxFailures).map((failure) => style.red(stripControlCharacters(failure)))
+  const shown = failures.slice(0, maxFailures).map((failure) => style.red(failure))
   const left = failures.length - shown.length
   const more = left > 0 ? [`and ${left} more; see the case records`] : []
-  return [plainTable([title, ...rows]), ...(failures.length === 0 ? [] : ['', ...shown, ...more])].join('\n')
+  return [table([title, ...rows]), ...(failures.length === 0 ? [] : ['', ...shown, ...more])].join('\n')
 }
 
 /** How often a sealed set was run. */
@@ -168,5 +171,5 @@ function ablationText(results: readonly RunResult[], style: Style): readonly str
   const problems = ablations.flatMap(({ benchmarkId, problem }) =>
     problem === null ? [] : [style.red(`${benchmarkId}: ${problem}`)],
   )
-  return ['', plainTable([title, ...rows]), ...problems]
+  return ['', table([title, ...rows]), ...problems]
 }

@@ -122,80 +122,77 @@ export const benchmarkRun = defineCommand({
     if (given.runId !== undefined && (packs.length > 1 || packs[0]?.endsWith('*') || given.system.length > 1))
       throw new UsageError('--run-id can be given with one pack and one system only.')
     return measuring(session, root, (setup) => {
+      if (resume !== undefined) return resumeJob(resume, given.jobs, setup)
       const named = packs.flatMap((pack) => namedBy(pack, setup))
-      return runJobs(resume === undefined ? newJobs(named, given, setup) : [resumedJob(resume, setup)], setup)
+      return runJobs(newJobs(named, given, setup), { ...given, given: settledOptions(given) }, setup)
     })
   },
 })
 
 /** A pack and a system to run it on. */
-type Job = Pick<RunOptions, 'repeats' | 'seed' | 'filter' | 'notes' | 'gitRef' | 'runId' | 'explain' | 'ablations'> & {
+type Job = {
   readonly directory: string
-  /** Null for the default of the pack. */
-  readonly system: string | null
-  readonly embedder: string
-  readonly data: string | undefined
+  /** Undefined for the default of the pack. */
+  readonly system: string | undefined
   /** Whether the system is only a baseline to compare the measured systems with. */
   readonly isBaseline: boolean
-  readonly given: Record<string, unknown>
-  readonly jobs: number
-  readonly resume?: string
+}
+
+/** The options that all jobs of a command share. */
+type JobOptions = Partial<Omit<RunOptions, 'system' | 'extractor'>> & {
+  /** The options as they were given. */
+  readonly given?: Record<string, unknown>
   readonly ablation?: string | undefined
 }
 
-export function newJobs(packs: readonly string[], asked: RunOptions, setup: PackSearch): readonly Job[] {
-  const { repeats, seed, filter, notes, gitRef, runId, explain, embedder = defaultEmbedder, jobs = 1 } = asked
-  const options = { repeats, seed, filter, notes, gitRef, runId, explain, embedder, jobs, given: settledOptions(asked) }
-  const data = asked.data === undefined ? undefined : resolve(setup.session.places.workingDirectory(), asked.data)
+type AskedJobs = Pick<RunOptions, 'system'> & Pick<JobOptions, 'data' | 'runId' | 'ablations'>
+
+export function newJobs(
+  packs: readonly string[],
+  { extractor, ...asked }: AskedJobs & { readonly extractor?: string | undefined },
+  setup: PackSearch,
+): readonly Job[] {
   return packs.flatMap((pack) => {
     const directory = packDirectory(pack, setup)
     const { runner, benchmarkId, suite, ablations = [] } = manifestOf(directory)
     if (asked.ablations && ablations.length === 0) {
       throw new UsageError(
         `The pack ${benchmarkId} declares no ablations.`,
-        'Add them to its manifest, such as "ablations": ["recall off"].',
+        'Add them to its manifest; docs/evaluation.md lists those of each kind of pack.',
       )
     }
-    if (data !== undefined && runner !== 'conversation')
+    if (asked.data !== undefined && runner !== 'conversation')
       throw new UsageError(`The pack ${benchmarkId} takes no --data.`, 'Its cases are in its folder.')
-    const named = runner === 'learning' ? [asked.extractor ?? null] : asked.system
-    const job = (isBaseline: boolean) => (system: string | null) => ({
-      ...{ ...options, directory, system, data, isBaseline, ablations: asked.ablations && !isBaseline },
-    })
+    const named = runner === 'learning' ? [extractor] : asked.system.length === 0 ? [undefined] : asked.system
     // If only our own systems are named, no baselines are added.
-    const isAlone = runner !== 'conversation' || runId !== undefined || (named.length > 0 && !named.some(isOutside))
-    const baselines = isAlone ? [] : turnBaselines(suite).filter((name) => !named.includes(name))
-    return [...(named.length === 0 ? [null] : named).map(job(false)), ...baselines.map(job(true))]
+    const isAlone = asked.system.length > 0 && !asked.system.some(isOutsideName)
+    const hasBaselines = runner === 'conversation' && asked.runId === undefined && !isAlone
+    const baselines = hasBaselines ? turnBaselines(suite).filter((name) => !named.includes(name)) : []
+    return [
+      ...named.map((system) => ({ directory, system, isBaseline: false })),
+      ...baselines.map((system) => ({ directory, system, isBaseline: true })),
+    ]
   })
 }
 
-const isOutside = (system: string | null): boolean => system !== null && isOutsideName(system)
-
-/** The job of an interrupted run, with the pack at its original path; the run rejects a changed pack. */
-function resumedJob(runId: string, setup: PackSearch): Job {
+/** Completes an interrupted run, with the pack at its original path; the run rejects a changed pack. */
+function resumeJob(runId: string, jobs: number | undefined, setup: Measuring) {
   const { settings } = optionsOf(setup.root, runId)
   const textIn = (name: string): string | undefined => {
     const setting = settings[name]
     return typeof setting === 'string' ? setting : undefined
   }
-  const directory = textIn('directory') ?? ''
-  return {
-    directory: packDirectory(existsSync(directory) ? directory : String(settings.benchmarkId), setup),
-    system: textIn('system') ?? null,
-    ablation: textIn('ablation'),
-    embedder: textIn('embedder') ?? defaultEmbedder,
-    data: textIn('data'),
-    explain: settings.explain === true,
-    resume: runId,
-    ...{ isBaseline: false, given: {}, jobs: 1, repeats: 1, seed: 1, ablations: false },
-    ...{ filter: undefined, notes: undefined, gitRef: undefined, runId: undefined },
-  }
+  const kept = textIn('directory') ?? ''
+  const directory = packDirectory(existsSync(kept) ? kept : String(settings.benchmarkId), setup)
+  const [embedder, data, ablation] = ['embedder', 'data', 'ablation'].map(textIn)
+  const options = { embedder, data, ablation, jobs, explain: settings.explain === true, resume: runId }
+  return runJobs([{ directory, system: textIn('system'), isBaseline: false }], options, setup)
 }
 
 /** Runs the jobs of a command one after the other, and returns their figures. */
-export async function runJobs(jobs: readonly Job[], setup: Measuring) {
+export async function runJobs(jobs: readonly Job[], options: JobOptions, setup: Measuring) {
   const results: RunResult[] = []
-  for (const job of jobs) results.push(...(await runJob(job, setup)))
+  for (const job of jobs) results.push(...(await runJob(job, options, setup)))
   const { root, signal } = setup
   const measured = results.filter(({ ablation, isBaseline }) => ablation === null && !isBaseline)
   const ablations = results.flatMap(({ summary, ablation }) =>
@@ -215,17 +212,21 @@ export async function runJobs(jobs: readonly Job[], setup: Measuring) {
   }
 }
 
-async function runJob(job: Job, setup: Measuring): Promise<readonly RunResult[]> {
-  const { directory, system, embedder, data, isBaseline, given, ...asked } = job
-  const { repeats = 1, seed = 1, filter, notes, gitRef, explain } = asked
+async function runJob(job: Job, options: JobOptions, setup: Measuring): Promise<readonly RunResult[]> {
+  const { directory, system, isBaseline } = job
+  const { repeats = 1, seed = 1, filter, notes, gitRef, explain = false, embedder = defaultEmbedder } = options
+  const { jobs, ablation, runId, resume, given = {} } = options
+  const data = options.data && resolve(setup.session.places.workingDirectory(), options.data)
   const { runner } = manifestOf(directory)
   const pack = await readPackFolder(directory, await packRunners(setup.session, runner, embedder, data))
   const { benchmarkId } = pack.manifest
-  const stored = { repeats, seed, filter, notes, gitRef, benchmarkId, directory }
-  const results = await measure(setup, [pack], system ?? undefined, {
-    ...{ ...asked, repeats, seed, given },
-    settings: ({ ablation }) => omitUndefined({ ...stored, system, ablation, embedder, explain, data }),
-  })
+  const asked = { repeats, seed, filter, notes, gitRef, explain }
+  const stored = { ...asked, benchmarkId, directory, system, embedder, data }
+  const ablations = options.ablations === true && !isBaseline
+  const settings = (of: { readonly ablation: string | undefined }) =>
+    omitUndefined({ ...stored, ablation: of.ablation })
+  const request = { ...asked, jobs, ablation, ablations, runId, resume, given, settings }
+  const results = await measure(setup, [pack], system, request)
   const about = { directory, warnings: pack.warnings, isBaseline, door: doorOf(system, runner) }
-  return results.map(({ summary, ablation }) => ({ summary, ablation, ...about }))
+  return results.map(({ summary, ablation: judged }) => ({ summary, ablation: judged, ...about }))
 }

@@ -9,7 +9,7 @@ import { requireRun } from '../../../eval/store/documents.ts'
 import { defineCommand, exitCodes, UsageError } from '../../command/command.ts'
 import { one, text } from '../../command/options.ts'
 import { newJobs, packDirectory, runJobs, runOptions } from './benchmark-run.ts'
-import { evalStore, evalStoreOptions } from './benchmark-store.ts'
+import { evalStore, evalStoreOptions, settledOptions } from './benchmark-store.ts'
 import { measuring } from './measure.ts'
 
 const { data, notes, gitRef, runId } = runOptions
@@ -41,16 +41,14 @@ export const benchmarkScore = defineCommand({
       const { runner, benchmarkId } = manifestOf(packDirectory(suite, setup))
       if (runner !== 'conversation')
         throw new UsageError(`${benchmarkId} is not a conversation pack.`, 'Rankings are scored on conversations only.')
-      return runJobs(newJobs([suite], { ...noRunOptions, ...given, system: [system] }, setup), setup)
+      return runJobs(
+        newJobs([suite], { ...given, system: [system] }, setup),
+        { ...given, given: settledOptions(given) },
+        setup,
+      )
     })
   },
 })
-
-/** Values for the options of `benchmark run` that `benchmark score` does not have. */
-const noRunOptions = {
-  ...{ extractor: undefined, repeats: 1, seed: 1, filter: undefined, jobs: 1, ablations: false, explain: false },
-  ...{ resume: undefined, embedder: undefined },
-}
 
 export const benchmarkExport = defineCommand({
   args: { suite: one('A conversation pack: its folder, or its id.') },

@@ -6,9 +6,9 @@ import { type StoreStatus, storeStatus } from '../../../eval/store/status.ts'
 import { type CommandAnswer, defineCommand, exitCodes, UsageError, type ValuesOf } from '../../command/command.ts'
 import { flag, text } from '../../command/options.ts'
 import type { Session } from '../../session.ts'
-import { type Style, stripControlCharacters, table } from '../../text/output.ts'
+import { type Style, table } from '../../text/output.ts'
 import { packText, validateFolder } from './benchmark-pack.ts'
-import { reportAnswer, snapshotIdOption, snapshotOptions, takeSnapshot } from './benchmark-report.ts'
+import { reportAnswer, snapshotIdOption, takeSnapshot } from './benchmark-report.ts'
 import { evalStore, evalStoreOptions, requireSetting } from './benchmark-store.ts'
 
 export const benchmarkStatus = defineCommand({
@@ -16,7 +16,6 @@ export const benchmarkStatus = defineCommand({
   options: evalStoreOptions,
   examples: {
     'credence benchmark status': 'Shows packs, runs, shadow records, baselines and invalid files.',
-    'credence benchmark status --evals ./evals --json': 'Prints the same as JSON.',
   },
   async run({ options }, session) {
     const { root, settings } = evalStore(session, options)
@@ -62,7 +61,7 @@ export function statusText(status: ReportedStatus, style: Style): string {
       `${latestBaseline.snapshotId}, ${latestBaseline.createdAt}, ${latestBaseline.benchmarkCount} benchmarks`,
   }
   const rows = Object.entries(facts).map(([label, fact]) => [label, fact ?? 'none'])
-  return [stripControlCharacters(table(rows, style.width)), ...invalidText(status, style)].join('\n')
+  return [table(rows, style.width), ...invalidText(status, style)].join('\n')
 }
 
 const count = ({ total, invalid }: { readonly total: number; readonly invalid: number }): string =>
@@ -74,7 +73,7 @@ function invalidText(status: ReportedStatus, style: Style): readonly string[] {
     ...status.invalidRuns,
     ...status.invalidShadows,
     ...status.invalidBaselines,
-  ].map(({ path, error }) => stripControlCharacters(`  ${path}: ${error}`))
+  ].map(({ path, error }) => `  ${path}: ${error}`)
   return files.length === 0 ? [] : ['', style.red('invalid'), ...files]
 }
 
@@ -84,7 +83,6 @@ export const shadowStatus = defineCommand({
   description: 'Needs the settings evalHarnessEnabled and evalShadowModeEnabled to record recalls.',
   examples: {
     'credence shadow status': 'Shows how many recalls were recorded, and their sizes and times.',
-    'credence shadow status --json': 'Prints the same as JSON.',
   },
   async run({ options }, session) {
     const { root, settings } = evalStore(session, options)
@@ -126,7 +124,6 @@ const options = {
   createSnapshot: flag('With --snapshot-id: store the latest runs as that baseline.'),
   base: text('<directory>', 'With --candidate: compare two eval stores.'),
   candidate: text('<directory>', 'With --base: the eval store of the change.'),
-  ...snapshotOptions,
   ...evalStoreOptions,
 }
 
@@ -162,24 +159,13 @@ export const benchmarkRecall = defineCommand({
 })
 
 /** Rejects incomplete or conflicting combinations of options instead of ignoring them. */
-function refuseMixtures({ validate, snapshotId, createSnapshot, base, candidate, ...given }: RecallOptions): void {
+function refuseMixtures({ validate, snapshotId, createSnapshot, base, candidate }: RecallOptions): void {
   if (base === undefined && candidate !== undefined) throw new UsageError('--candidate needs --base.')
   if (base !== undefined && candidate === undefined) throw new UsageError('--base needs --candidate.')
   if (createSnapshot && snapshotId === undefined) throw new UsageError('--create-snapshot needs --snapshot-id.')
   const modes = { '--validate': validate, '--snapshot-id': snapshotId, '--base': base }
   const asked = Object.entries(modes).flatMap(([option, value]) => (value === undefined ? [] : [option]))
   if (asked.length > 1) throw new UsageError(`${asked.join(' and ')} cannot be combined.`, 'Give only one of them.')
-  if (createSnapshot) return
-  const ofSnapshots = {
-    '--system': given.system,
-    '--notes': given.notes,
-    '--git-ref': given.gitRef,
-    '--created-at': given.createdAt,
-    '--accept-lower': given.acceptLower,
-    '--force': given.force || undefined,
-  }
-  const stray = Object.entries(ofSnapshots).find(([, value]) => value !== undefined)
-  if (stray !== undefined) throw new UsageError(`${stray[0]} needs --create-snapshot.`)
 }
 
 type ModeAnswer = { readonly mode: string; readonly name: string; readonly answer: CommandAnswer | null }

@@ -14,7 +14,7 @@ import { omitUndefined } from '../../../omit-undefined.ts'
 import { type CommandAnswer, defineCommand, exitCodes, UsageError, type ValuesOf } from '../../command/command.ts'
 import { choice, flag, option, text, texts } from '../../command/options.ts'
 import type { Session } from '../../session.ts'
-import { pluralize, type Style, stripControlCharacters, table } from '../../text/output.ts'
+import { pluralize, type Style, table } from '../../text/output.ts'
 import { embedderOption, evalStore, evalStoreOptions } from './benchmark-store.ts'
 import { measure, measuring } from './measure.ts'
 
@@ -130,7 +130,7 @@ const evalFilesCommand = (kind: Pack['kind']) => {
   return defineCommand({
     args: {},
     options: optionsFor(kind),
-    description: 'Writes the report when all cases are done; docs/evaluation.md describes files and report.',
+    description: 'Writes the report when all cases are done; docs/retrieval.md describes files and report.',
     exitCodes: [exitCodes.failed],
     examples: {
       [command]: 'Runs every case with Credence and the controls.',
@@ -256,7 +256,7 @@ function failureText(runs: readonly PackRun[], style: Style): string {
       if (verdict === 'pass') return []
       const reasons = error === undefined ? failures : [`error: ${error.message}`]
       const title = style.red(`${system.name} ${pack.id} ${caseId}`)
-      return [[title, ...reasons.map((reason) => `  ${stripControlCharacters(reason)}`)].join('\n')]
+      return [[title, ...reasons.map((reason) => `  ${reason}`)].join('\n')]
     }),
   )
   const more = failed.length - maxFailures

@@ -15,7 +15,6 @@ export const evalServe = defineCommand({
     'Serves the HTTP contract of docs/systems.md on this machine only, until interrupted. Its data is in process memory and is gone at the end; your own memory is neither read nor changed.',
   examples: {
     'credence eval serve': `Serves on http://127.0.0.1:${defaultPort}.`,
-    'credence eval serve --port 0 --json': 'Serves on a free port, and prints it as JSON.',
   },
   async run({ options: { port = defaultPort } }, session) {
     const { systems, packsDirectory } = await session.evaluation()

@@ -16,7 +16,7 @@ import { forgetAgain } from '../../../memory/sync/exchange.ts'
 import { restoreStore, type StoreContents } from '../../../store/sqlite/care/backup.ts'
 import { type CommandAnswer, defineCommand, UsageError } from '../../command/command.ts'
 import { flag, memoryOptions, one } from '../../command/options.ts'
-import { lines, pluralize, stripControlCharacters } from '../../text/output.ts'
+import { lines, pluralize } from '../../text/output.ts'
 
 export const backup = defineCommand({
   args: { file: one('The file to write. It must not exist.') },
@@ -25,7 +25,6 @@ export const backup = defineCommand({
     'Copies all beliefs, turns and the journal of every user to one file that only you can read. Other processes may write meanwhile. The file gets its name only when it is complete and checked. MEMORY.md and the eval store are not included.',
   examples: {
     'credence backup ~/memory-2026-05-01.db': 'Copies the memory to a new file.',
-    'credence backup ~/memory.db --json': 'Prints the contents of the copy as one JSON document.',
   },
   async run({ args, options }, session) {
     const { dir } = await session.places.locateExisting(options)
@@ -114,8 +113,7 @@ export const restore = defineCommand({
       ]
       return {
         document: { dir, from, restored: true, replaced, ...restored },
-        text: (style) =>
-          `${style.green('Restored')} ${dir} from ${stripControlCharacters(from)}: ${contentsText(restored)}.`,
+        text: (style) => `${style.green('Restored')} ${dir} from ${from}: ${contentsText(restored)}.`,
         notes,
       }
     })

@@ -1,7 +1,6 @@
 import type { Turn } from '../../../beliefs/turn.ts'
 import { notFound, nullIfNotFound } from '../../../errors.ts'
 import type { Memory } from '../../../memory/memory.ts'
-import { stripControlCharacters } from '../../text/output.ts'
 
 /** Answers about the belief that a reference names, or about the turn if no belief has that name or id. */
 export async function aboutBeliefOrTurn<Result>(
@@ -16,7 +15,7 @@ export async function aboutBeliefOrTurn<Result>(
   const found = await nullIfNotFound(() => memory.turn(reference))
   if (found !== null) return turn(found)
   throw notFound(
-    `There is no belief or turn "${stripControlCharacters(reference.slice(0, 80))}".`,
+    `There is no belief or turn "${reference.slice(0, 80)}".`,
     'List beliefs with `credence beliefs` and turns with `credence conversations`, or look for words with `credence search`.',
   )
 }

@@ -21,7 +21,7 @@ import { changeOptions, flag, optionalBelief, text, timeOptions, wholeNumber } f
 import { forgetQueued, type QueuedTurn } from '../../hooks/hook-queue.ts'
 import type { MemoryLocation, Session } from '../../session.ts'
 import { beliefBlock, nameText, short } from '../../text/beliefs.ts'
-import { lines, listShort, plain, pluralize, type Style, stripControlCharacters } from '../../text/output.ts'
+import { lines, listShort, plain, pluralize, type Style } from '../../text/output.ts'
 import { type Proof, searchFiles, textsToFind } from '../../verify-forgotten.ts'
 import { findSession } from '../conversation/conversations.ts'
 import { knownBackups } from './backup.ts'
@@ -200,7 +200,7 @@ async function withCopies(
   const changed = [...copies.changed]
   const unchanged = copies.unchanged
   const backups = (await knownBackups(dir)).filter(({ file }) => relative(dir, file).startsWith('..'))
-  const at = (file: string): string => stripControlCharacters(relative(dir, file))
+  const at = (file: string): string => relative(dir, file)
   const isLeft = proof !== null && proof.found.length > 0
   return {
     document: {
@@ -219,11 +219,9 @@ async function withCopies(
       ),
     notes: [
       ...(answer.notes ?? []),
-      unchanged.map(
-        ({ file, reason }) => `warning: ${at(file)} could not be changed: ${stripControlCharacters(reason)}`,
-      ),
+      unchanged.map(({ file, reason }) => `warning: ${at(file)} could not be changed: ${reason}`),
       backups.map(({ file, at: made }) => {
-        return `${stripControlCharacters(file)}, a backup of ${localDay(made)}, is not changed; delete it if it may contain the text.`
+        return `${file}, a backup of ${localDay(made)}, is not changed; delete it if it may contain the text.`
       }),
       isLater &&
         'No command returns the text any more, but bytes of it may be left in unused parts of the store, because the file has more than 100 MB, its disk is full, or another process is reading it. `credence doctor` removes them.',
@@ -245,7 +243,7 @@ function proofText(
   style: Style,
 ): string {
   const searched = `${pluralize(files, 'file')}, ${bytes} bytes searched for ${pluralize(texts, 'text')}`
-  const stays = `${pluralize(alsoSaidByOthers, 'text')}, because these contain it and were kept on purpose: ${listShort(others.map(stripControlCharacters), maxFiles)}.`
+  const stays = `${pluralize(alsoSaidByOthers, 'text')}, because these contain it and were kept on purpose: ${listShort(others, maxFiles)}.`
   const nothing = alsoSaidByOthers > 0 ? `Only this is left: ${stays}` : 'Nothing is left.'
   return lines(
     found.length === 0
@@ -288,7 +286,7 @@ async function planBelief(memory: Memory, reference: string, { chain, keepTurns,
     notes: [
       ...kept.map(
         (one) =>
-          `Only one version was named. Its ${ageOf(one)} version ${stripControlCharacters(one.id)} is kept: ${short(one.content)} \`credence forget ${stripControlCharacters(one.id)} --chain\` forgets all versions.`,
+          `Only one version was named. Its ${ageOf(one)} version ${one.id} is kept: ${short(one.content)} \`credence forget ${one.id} --chain\` forgets all versions.`,
       ),
       ...turnLines('Kept on purpose, these messages state it:', stating),
     ],
@@ -302,7 +300,7 @@ async function planBelief(memory: Memory, reference: string, { chain, keepTurns,
       const receipt = await memory.forget(belief.id, { ...target, ...omitUndefined({ key }) })
       const { beliefIds, event, hash } = receipt
       const said = receipt.turns === 0 ? '' : `, and ${pluralize(receipt.turns, 'message')} that stated it`
-      const erased = `${pluralize(beliefIds.length, 'belief')} (${beliefIds.map(stripControlCharacters).join(', ')})${said}`
+      const erased = `${pluralize(beliefIds.length, 'belief')} (${beliefIds.join(', ')})${said}`
       return {
         document: { ...receipt, ...left },
         text: (style) => lines(`${style.green('Forgotten')}: ${erased}.`, receiptText(event, hash)),
@@ -360,7 +358,7 @@ function firstOf<Item>(items: readonly Item[], total: number, noun: string, line
 }
 
 const exampleLine = ({ id, at, utcOffset, speaker, role, text: words }: Turn): string =>
-  `  ${localDay(at, utcOffset)} ${stripControlCharacters(speaker ?? role)} (${stripControlCharacters(id)}): ${short(words)}`
+  `  ${localDay(at, utcOffset)} ${speaker ?? role} (${id}): ${short(words)}`
 
 /** Notes that beliefs learned from the turns are kept, with the command that forgets each of them. */
 async function stayingNotes(memory: Memory, { beliefsFromThem }: ForgottenTurns): Promise<readonly string[]> {
@@ -368,7 +366,7 @@ async function stayingNotes(memory: Memory, { beliefsFromThem }: ForgottenTurns)
   for (const id of beliefsFromThem.slice(0, maxStaying)) {
     const belief = await memory.get(id)
     notes.push(
-      `${nameText(belief)}, learned from them, stays: ${short(belief.content)} \`credence forget ${stripControlCharacters(id)}\` forgets it too.`,
+      `${nameText(belief)}, learned from them, stays: ${short(belief.content)} \`credence forget ${id}\` forgets it too.`,
     )
   }
   const more = beliefsFromThem.length - notes.length

@@ -25,7 +25,7 @@ import {
 } from '../../command/options.ts'
 import type { Session } from '../../session.ts'
 import { nameText, short, versionRows } from '../../text/beliefs.ts'
-import { lines, listShort, pluralize, stripControlCharacters } from '../../text/output.ts'
+import { lines, listShort, pluralize } from '../../text/output.ts'
 import { speakerOf } from '../../text/recall.ts'
 import { aboutBeliefOrTurn } from './belief-or-turn.ts'
 
@@ -34,7 +34,6 @@ export const show = defineCommand({
   options: { ...referenceOptions, ...memoryOptions },
   examples: {
     'credence show "payment terms"': 'Shows its statement, its origin and the beliefs it replaced.',
-    'credence show b-7k2m --json': 'The same as one JSON document, by the beginning of its id.',
     'credence show t-7k2m9xq0v3bd': 'Shows a turn that `credence search` found, and the beliefs learned from it.',
   },
   async run({ args, options }, session) {
@@ -178,7 +177,7 @@ async function namesOf(memory: Memory, events: readonly JournalEntry[]): Promise
       names.set(id, nameText(await memory.get(id)))
     } catch (error) {
       if (!(error instanceof MemoryError && error.code === 'not_found')) throw error
-      names.set(id, `${stripControlCharacters(id)}, ${removalIn(events, id)}`)
+      names.set(id, `${id}, ${removalIn(events, id)}`)
     }
   }
   return names
@@ -237,11 +236,11 @@ export const undo = defineCommand({
       document: done,
       text: (style) =>
         lines(
-          `${style.green('Undone')}: ${changeText(undone)}${where.length === 0 ? '' : `, in ${style.cyan(stripControlCharacters(where.join(' and ')))}`}.`,
+          `${style.green('Undone')}: ${changeText(undone)}${where.length === 0 ? '' : `, in ${style.cyan(where.join(' and '))}`}.`,
           restored.map((belief) => `  As before: ${nameText(belief)}: ${short(belief.content)}`),
           withdrawn.map((id) => {
             const gone = concerned.find((belief) => belief.id === id)
-            return `  Withdrawn: ${gone === undefined ? stripControlCharacters(id) : `${nameText(gone)}: ${short(gone.content)}`}`
+            return `  Withdrawn: ${gone === undefined ? id : `${nameText(gone)}: ${short(gone.content)}`}`
           }),
           `  To reverse this: \`${style.command} undo ${event}\`.`,
         ),
@@ -250,7 +249,7 @@ export const undo = defineCommand({
 })
 
 const changeText = ({ number, kind, actor, origin }: UndoTarget['change']): string =>
-  `change ${number}, ${kind} by ${actor} ${stripControlCharacters(origin)}`
+  `change ${number}, ${kind} by ${actor} ${origin}`
 
 const scopesOf = (beliefs: readonly Belief[]): readonly string[] =>
   [...new Set(beliefs.flatMap((belief) => belief.scopes))].sort()
@@ -265,7 +264,7 @@ async function mayUndo({ change, beliefs }: UndoTarget, active: readonly string[
     ({ scopes }) => scopes.some(isProject) && !scopes.some((one) => inView.includes(one)),
   )
   if (elsewhere.length === 0) return true
-  const where = stripControlCharacters(scopesOf(elsewhere).join(' and '))
+  const where = scopesOf(elsewhere).join(' and ')
   const names = listShort(elsewhere.map(nameText), maxNamed)
   const what = `${changeText(change)}, was made in ${where}: ${names}.`
   if (session.terminal.isInteractive())

@@ -1,16 +1,14 @@
 import { join } from 'node:path'
-import type { Belief } from '../../../beliefs/belief.ts'
-import { isRemoval } from '../../../memory/change/proposals.ts'
-import type { UndecidedEdit } from '../../../memory/mirror/merge/waiting.ts'
-import { type HeldMirror, mirrorFile } from '../../../memory/mirror/state/state.ts'
-import { type MirrorStatus, mirrorStatus } from '../../../memory/mirror/status.ts'
+import { mirrorFile } from '../../../memory/mirror/state/state.ts'
+import { mirrorStatus } from '../../../memory/mirror/status.ts'
 import { type Synced, syncMirror } from '../../../memory/mirror/sync.ts'
 import { type WatchRequest, watchMirror } from '../../../memory/mirror/watch.ts'
-import { type CommandAnswer, defineCommand, exitCodes, UsageError } from '../../command/command.ts'
+import { mirrorProblems, waitingWork } from '../../../operations/mirror-report.ts'
+import { type CommandAnswer, type DefaultAnswer, defineCommand, exitCodes, UsageError } from '../../command/command.ts'
 import { flag, memoryOptions, optionalChoice } from '../../command/options.ts'
 import type { Session } from '../../session.ts'
-import { nameText, short } from '../../text/beliefs.ts'
-import { lines, pluralize, type Style, stripControlCharacters, wrap } from '../../text/output.ts'
+import { short } from '../../text/beliefs.ts'
+import { indentText, lines, listShort, pluralize, type Style } from '../../text/output.ts'
 
 const actions = ['status', 'sync', 'watch'] as const
 
@@ -28,7 +26,6 @@ export const mirror = defineCommand({
   examples: {
     'credence mirror sync': 'Imports your edits, and updates the file.',
     'credence mirror sync --accept': 'Accepts the removal of many lines at once.',
-    'credence mirror status --json': 'Prints whether file and store agree as one JSON document.',
     'credence mirror watch': 'Imports every save of MEMORY.md within a second.',
   },
   async run({ args: { action = 'status' }, options }, session) {
@@ -48,22 +45,48 @@ async function syncOnce(session: Session, target: MirrorTarget, accept: boolean)
   const done = await session.memories.withPorts(target.dir, (ports) => syncMirror(ports, request))
   return {
     document: done,
-    text: (style) => {
-      const details = syncedDetails(done, { ...style, width: style.width - 2 }).map((line) => `  ${line}`)
-      return lines(headline(done, style), done.held === null && `  ${done.file}`, details)
-    },
+    text: (style) =>
+      lines(
+        headline(done, style),
+        `  ${done.file}`,
+        detailsText(done).map((text) => indentText(text, 2, style.width)),
+      ),
+    notes: decideNote(done),
     exitCode: done.outcome === 'held' || done.conflicts.length > 0 ? exitCodes.degraded : exitCodes.fine,
   }
 }
 
-async function statusOf(session: Session, dir: string): Promise<CommandAnswer> {
+async function statusOf(session: Session, dir: string): Promise<DefaultAnswer> {
   const status = await session.memories.withPorts(dir, (ports) => mirrorStatus(ports, dir))
-  const isWell = !status.exists || (status.held === null && status.conflicts.length === 0 && status.problem === null)
+  if (!status.exists)
+    return {
+      document: status,
+      shown: {},
+      notes: [`There is no file ${status.file} yet; \`credence mirror sync\` creates it.`],
+    }
+  const { file, isPartial, leftAlone, unconfirmed, held, problem, conflicts } = status
+  const work = waitingWork(status)
   return {
     document: status,
-    text: (style) => statusText(status, style),
-    exitCode: isWell ? exitCodes.fine : exitCodes.degraded,
+    shown: {
+      file,
+      items: `${status.items}${isPartial ? '; `credence beliefs` lists those that do not fit' : ''}`,
+      state: status.isInSync ? 'the file and the store agree' : work.join(' ') || 'not in sync',
+      ignored: leftAlone > 0 && leftAloneText(leftAlone, file),
+      warning: status.isWritableByOthers && `every user of this machine can change the file; run: chmod o-w ${file}`,
+      problems: mirrorProblems(status).map((text) => ({ text })),
+      unconfirmed: unconfirmed.map(({ id, name, content }) => ({ id, name, statement: short(content) })),
+    },
+    notes: [...decideNote(status), unconfirmed.length > 0 && '`credence confirm <id>` confirms an unconfirmed belief.'],
+    exitCode: held === null && problem === null && conflicts.length === 0 ? exitCodes.fine : exitCodes.degraded,
   }
+}
+
+const decideNote = ({ undecided }: Pick<Synced, 'undecided'>): readonly string[] => {
+  const names = undecided.map(({ target, proposal }) => `"${(target ?? proposal).name}"`)
+  return names.length === 0
+    ? []
+    : [`\`credence review\` shows and decides the waiting edits of ${listShort(names, 10)}.`]
 }
 
 function watching(session: Session, target: MirrorTarget): CommandAnswer {
@@ -90,16 +113,13 @@ async function* documentsOf(events: () => AsyncIterable<Synced | Error>): AsyncG
 }
 
 async function* watchTexts(events: () => AsyncIterable<Synced | Error>, opening: string, style: Style) {
-  const clock = (): string => `${new Date().toTimeString().slice(0, 8)}  `
-  const indent = clock().length
-  const narrow = { ...style, width: style.width - indent }
-  yield `${clock()}${opening}\n`
+  const clock = (): string => new Date().toTimeString().slice(0, 8)
+  yield `${clock()}  ${opening}\n`
   for await (const event of events()) {
-    const [first = '', ...rest] =
-      event instanceof Error
-        ? remark('Failed', style.red, event.message, narrow)
-        : [...headline(event, narrow), ...syncedDetails(event, narrow)]
-    yield [`${clock()}${first}`, ...rest.map((line) => `${' '.repeat(indent)}${line}`), ''].join('\n')
+    const said = event instanceof Error ? `${style.red('Failed')}: ${event.message}` : headline(event, style)
+    yield `${clock()}  ${said}\n`
+    if (!(event instanceof Error))
+      yield lines(...detailsText(event).map((text) => indentText(text, 10, style.width)), '')
   }
 }
 
@@ -110,104 +130,18 @@ const countsText = (counts: object): string =>
     .map(([what, count]) => `${count} ${what}`)
     .join(', ')
 
-function headline({ held, taken, written, undecided, conflicts }: Synced, style: Style): readonly string[] {
-  if (held !== null) return remark('Held', style.red, `${heldText(held)} Nothing was changed.`, style)
+function headline({ held, taken, written, undecided, conflicts }: Synced, style: Style): string {
+  if (held !== null) return `${style.red('Held')}: Nothing was changed.`
   const { conflicts: torn, proposed: _, ...changes } = taken
-  const took = countsText(changes)
-  const did = [took === '' ? '' : `imported ${took}`, torn === 0 ? '' : pluralize(torn, 'conflict')]
+  const imported = countsText(changes)
+  const did = [imported !== '' && `imported ${imported}`, torn > 0 && pluralize(torn, 'conflict')].filter(Boolean)
   const wrote = written.length === 0 ? 'nothing to write' : `wrote ${written.join(', ')}`
-  const text = `${did.filter((part) => part !== '').join('; ') || 'no edits to import'}; ${wrote}.`
-  if (conflicts.length > 0) return remark('A save was not merged', style.yellow, text, style)
-  if (undecided.length > 0)
-    return remark(`${pluralize(undecided.length, 'edit')} waiting for your decision`, style.yellow, text, style)
-  return remark('In sync', style.green, text, style)
+  const state = conflicts.length > 0 ? 'A save was not merged' : undecided.length > 0 ? 'Waiting for you' : 'In sync'
+  const paint = state === 'In sync' ? style.green : style.yellow
+  return `${paint(state)}: ${did.join('; ') || 'no edits to import'}; ${wrote}.`
 }
 
-function syncedDetails({ held, refused, undecided, conflicts }: Synced, style: Style): readonly string[] {
-  if (held !== null) return wrap(remedyOf(held), style.width)
-  return [
-    ...refused.flatMap(({ file, line, reason }) =>
-      remark('Left as it is', style.yellow, `${file}, line ${line}: ${reason}`, style),
-    ),
-    ...conflicts.flatMap((file) => conflictLines(file, style)),
-    ...undecidedLines(undecided, style),
-  ]
-}
-
-const maxShown = 10
-
-const undecidedLines = (undecided: readonly UndecidedEdit[], style: Style): readonly string[] => [
-  ...undecided.slice(0, maxShown).flatMap((edit) => editLines(edit, style)),
-  ...(undecided.length > maxShown ? [`And ${undecided.length - maxShown} more.`] : []),
-  ...(undecided.length > 0 ? [`Decide: ${style.command} review`] : []),
-]
-
-/** A waiting edit, with the statement before and after it. `credence review` shows its other fields. */
-function editLines({ proposal, target }: UndecidedEdit, style: Style): readonly string[] {
-  const marked = (mark: string, paint: (text: string) => string, { content }: Belief): readonly string[] =>
-    content.split('\n').map((line) => paint(`  ${mark} ${stripControlCharacters(line)}`))
-  const what = target === null ? 'add' : isRemoval(proposal) ? 'remove' : 'change'
-  const scopes = target === null ? ` to ${proposal.scopes.join(' and ')}` : ''
-  return [
-    ...remark('Waiting', style.yellow, `${what} ${nameText(target ?? proposal)}${scopes}.`, style),
-    ...(target === null ? [] : marked('-', style.red, target)),
-    ...(isRemoval(proposal) ? [] : marked('+', style.green, proposal)),
-  ]
-}
-
-const heldText = ({ file, reason }: HeldMirror): string => `${file}, because ${reason}.`
-
-const remedyOf = ({ kind }: HeldMirror): string =>
-  kind === 'removal'
-    ? 'Put the lines back, or accept the removal: credence mirror sync --accept'
-    : 'Repair the file, or delete it to have it written again.'
-
-/** A coloured label and its text, wrapped to the width. */
-function remark(label: string, paint: (text: string) => string, text: string, { width }: Style): readonly string[] {
-  const [first = '', ...rest] = wrap(stripControlCharacters(`${label}: ${text}`), width - 2)
-  return [`${paint(first.slice(0, label.length))}${first.slice(label.length)}`, ...rest.map((line) => `  ${line}`)]
-}
-
-const below = (text: string, { width }: Style): readonly string[] => wrap(text, width - 2).map((line) => `  ${line}`)
-
-/** Explains that another program's save could not be merged, and in which file it was kept. */
-const conflictLines = (file: string, style: Style): readonly string[] => [
-  ...remark('Conflict', style.yellow, `a save of another program could not be merged. It is in ${file}.`, style),
-  ...below(`Copy from it what you want to keep. This message appears until you delete ${file}.`, style),
-]
-
-function statusText(status: MirrorStatus, style: Style): string {
-  if (!status.exists) return `There is no file ${status.file} yet; \`credence mirror sync\` creates it.`
-  const { file, items, isPartial, pendingEvents: pending, editedFiles, held, problem, unconfirmed, leftAlone } = status
-  const changes = [
-    pending > 0 && `${pluralize(pending, 'change')} of the store ${pending === 1 ? 'is' : 'are'} not in it yet`,
-    editedFiles.length > 0 && `${editedFiles.join(', ')} changed since the last sync`,
-  ].filter((change) => change !== false)
-  const plain = (text: string): readonly string[] => wrap(stripControlCharacters(text), style.width)
-  const rest = isPartial ? '; `credence beliefs` lists those that do not fit' : ''
-  return lines(
-    plain(`${file}: ${pluralize(items, 'item')}${rest}.`),
-    leftAlone > 0 && plain(leftAloneText(leftAlone, file)),
-    held !== null && remark(`Held since ${held.since}`, style.red, heldText(held), style),
-    held !== null && below(remedyOf(held), style),
-    problem !== null && remark('Damaged', style.red, problem, style),
-    changes.length > 0 &&
-      plain(`${changes.join('; ')}${held === null ? '; `credence mirror sync` synchronises both.' : '.'}`),
-    status.isInSync && style.green('The file and the store agree.'),
-    status.conflicts.flatMap((file) => conflictLines(file, style)),
-    undecidedLines(status.undecided, style),
-    status.refused.flatMap(({ file: name, line, reason }) =>
-      remark('Not imported', style.yellow, `${name}, line ${line}: ${reason}`, style),
-    ),
-    status.isWritableByOthers &&
-      remark('Warning', style.yellow, `every user of this machine can change the file; run: chmod o-w ${file}`, style),
-    unconfirmed.length > 0 &&
-      `Unconfirmed, from the file (${unconfirmed.length}); \`credence confirm <id>\` confirms one:`,
-    unconfirmed.map(
-      ({ id, name, content }) => `  ${stripControlCharacters(id)}  ${stripControlCharacters(name)}: ${short(content)}`,
-    ),
-  )
-}
+const detailsText = (synced: Synced): readonly string[] => [...mirrorProblems(synced), ...waitingWork(synced)]
 
 /** Explains that list items outside the managed sections are not part of the memory, and how to import them. */
 export const leftAloneText = (count: number, file: string): string =>

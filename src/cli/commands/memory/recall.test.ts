@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { tell } from '../../../../test/memory/at-hand.ts'
-import { ports } from '../../../../test/recall/beliefs-at-hand.ts'
+import { tell } from '../../../../test/memory/fixtures.ts'
+import { ports } from '../../../../test/recall/fixtures.ts'
 import { hear } from '../../../memory/conversation/hear.ts'
 import { memoryFrom } from '../../../memory/memory.ts'
 import type { Session } from '../../session.ts'

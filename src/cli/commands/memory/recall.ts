@@ -6,7 +6,7 @@ import { cutNote } from '../../../search/message.ts'
 import { defineCommand, UsageError } from '../../command/command.ts'
 import { date, flag, memoryOptions, readerOptions, viewOptions, wholeNumber, words } from '../../command/options.ts'
 import { nameText, short } from '../../text/beliefs.ts'
-import { pluralize, stripControlCharacters } from '../../text/output.ts'
+import { pluralize } from '../../text/output.ts'
 
 const limit = (name: keyof Budget, help: string) => wholeNumber(help, { min: 0, default: defaultBudget[name] })
 
@@ -90,7 +90,7 @@ function nothingFound(
   { isEmpty, maxQuotes }: { readonly isEmpty: boolean; readonly maxQuotes: number | undefined },
 ): string {
   const what = maxQuotes === 0 ? 'belief' : 'belief or quote'
-  return `No ${isEmpty ? '' : 'other '}${what} in ${stripControlCharacters(scopes.join(' and '))} matches this message.`
+  return `No ${isEmpty ? '' : 'other '}${what} in ${scopes.join(' and ')} matches this message.`
 }
 
 const nextSteps = '`credence search` looks in every scope; `credence remember` adds a belief.'
@@ -99,8 +99,7 @@ function hintLines({ suggestions, otherScopes }: RecallHints): readonly string[]
   const elsewhere = otherScopes.map(({ scope, beliefs, quotes }) => {
     const counts = [quotes > 0 && pluralize(quotes, 'quote'), beliefs > 0 && pluralize(beliefs, 'belief')]
     const verb = quotes + beliefs === 1 ? 'matches' : 'match'
-    const name = stripControlCharacters(scope)
-    return `${counts.filter((count) => count !== false).join(' and ')} in ${name} ${verb}, but that scope is not active here (--scope ${name}).`
+    return `${counts.filter((count) => count !== false).join(' and ')} in ${scope} ${verb}, but that scope is not active here (--scope ${scope}).`
   })
   if (suggestions.length === 0) return [...elsewhere, nextSteps]
   return [
@@ -108,9 +107,7 @@ function hintLines({ suggestions, otherScopes }: RecallHints): readonly string[]
     'The message names no belief. These beliefs share words with it:',
     ...suggestions.flatMap(({ beliefId, name, content, alias }) => [
       `  ${nameText({ id: beliefId, name })}: ${short(content)}`,
-      ...(alias === null
-        ? []
-        : [`    credence alias ${stripControlCharacters(beliefId)} add "${stripControlCharacters(alias)}"`]),
+      ...(alias === null ? [] : [`    credence alias ${beliefId} add "${alias}"`]),
     ]),
   ]
 }

@@ -25,7 +25,7 @@ import {
 } from '../../command/options.ts'
 import type { Session } from '../../session.ts'
 import { foundBy, nameText, short } from '../../text/beliefs.ts'
-import { lines, type Style, stripControlCharacters } from '../../text/output.ts'
+import { lines, type Style } from '../../text/output.ts'
 import { pausedNotes } from '../conversation/pause.ts'
 
 const nameOption = (help = '') => option('<name>', help, (name) => parseForm('name', name))
@@ -88,7 +88,7 @@ export const remember = defineCommand({
       ...hintNotes(remembered, { name, aliases: alias }),
       isEverywhere &&
         home !== universalScope &&
-        `It is about you, so every project has it. To keep it in this one: --scope ${stripControlCharacters(home)}`,
+        `It is about you, so every project has it. To keep it in this one: --scope ${home}`,
       ...former,
       ...pausedNotes(dir, session),
     ]
@@ -154,20 +154,17 @@ function hintNotes(
 }
 
 function hintNote({ kind, text }: RememberHint, { id }: Belief): string {
-  if (kind === 'secret') return `warning: ${text} To remove it: credence forget ${stripControlCharacters(id)}`
+  if (kind === 'secret') return `warning: ${text} To remove it: credence forget ${id}`
   if (kind === 'everyday alias') return `warning: ${text}`
-  return kind === 'derived name'
-    ? `${text} To add an alias: credence alias ${stripControlCharacters(id)} add "the words"`
-    : text
+  return kind === 'derived name' ? `${text} To add an alias: credence alias ${id} add "the words"` : text
 }
 
 export function rememberedText(
   { outcome, belief: kept, replaced }: Pick<RememberResult | CorrectResult, 'outcome' | 'belief' | 'replaced'>,
   style: Style,
 ): string {
-  const what = `${nameText(kept)} in ${style.cyan(stripControlCharacters(kept.scopes.join(' and ')))}`
-  const others = (label: string) =>
-    replaced.map((old) => `  ${label}: ${short(old.content)} (${stripControlCharacters(old.id)})`)
+  const what = `${nameText(kept)} in ${style.cyan(kept.scopes.join(' and '))}`
+  const others = (label: string) => replaced.map((old) => `  ${label}: ${short(old.content)} (${old.id})`)
   const forms = `  ${foundBy(kept)}`
   switch (outcome) {
     case 'remembered':
@@ -188,7 +185,7 @@ export function rememberedText(
           : `${style.yellow('Proposed')} ${what}: another author wrote the belief that it would replace, so a person has to decide.`,
         `  Proposed: ${short(kept.content)}`,
         others('Now'),
-        `  A person decides with: ${style.command} review accept ${stripControlCharacters(kept.id)}`,
+        `  A person decides with: ${style.command} review accept ${kept.id}`,
       )
   }
 }

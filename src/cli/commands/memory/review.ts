@@ -20,7 +20,7 @@ import {
 } from '../../command/options.ts'
 import type { Session } from '../../session.ts'
 import { nameText, short } from '../../text/beliefs.ts'
-import { lines, pluralize, type Style, stripControlCharacters, styleFor, write } from '../../text/output.ts'
+import { lines, pluralize, type Style, styleFor, terminalText, write } from '../../text/output.ts'
 
 const defaultTurns = 50
 const defaultLimit = 1_000
@@ -111,7 +111,7 @@ async function walk(
 ): Promise<Decided & { readonly isInterrupted: boolean }> {
   const { stderr } = session.terminal.streams()
   const style = styleFor(stderr, session.program.machine.env)
-  const say = (words: string): Promise<void> => write(stderr, `${words}\n`)
+  const say = (words: string): Promise<void> => write(stderr, terminalText(`${words}\n`))
   const decided: Decided = { accepted: 0, edited: 0, rejected: 0 }
   try {
     for (const [index, item] of items.entries()) {
@@ -138,7 +138,7 @@ async function walk(
       } catch (error) {
         // Another window may have decided already, or the edited text is not a valid belief. The person may choose again.
         if (!(error instanceof MemoryError)) throw error
-        await say(`  ${stripControlCharacters(error.message)}`)
+        await say(`  ${error.message}`)
         if (error.code === 'not_found') return 'next'
       }
     }
@@ -187,7 +187,7 @@ async function acceptEdited(memory: Memory, { belief, target }: ReviewItem, cont
 function itemText({ kind, belief, target, reason, turn, at }: ReviewItem, style: Style): string {
   const what = { statement: 'Remember', correction: 'Replace', removal: 'Retire' }[kind]
   return lines(
-    `${style.bold(what)} ${nameText(belief)} in ${style.cyan(stripControlCharacters(belief.scopes.join(' and ')))}`,
+    `${style.bold(what)} ${nameText(belief)} in ${style.cyan(belief.scopes.join(' and '))}`,
     kind !== 'removal' && `    ${whole(belief.content)}`,
     target !== null && `    Now: ${whole(target.content)}`,
     kind === 'correction' && target !== null && smallerChanges(belief, target),
@@ -195,12 +195,12 @@ function itemText({ kind, belief, target, reason, turn, at }: ReviewItem, style:
     kind === 'statement' &&
       belief.provenance.actor !== 'person' &&
       belief.aliases.length > 0 &&
-      `    ${stripControlCharacters(`Aliases: ${belief.aliases.join(', ')}`)}`,
+      `    Aliases: ${belief.aliases.join(', ')}`,
     turn === null
       ? `    Proposed ${localDay(at)}.`
-      : `    Said ${localDay(at, turn.utcOffset)} in ${stripControlCharacters(turn.host)}, conversation ${stripControlCharacters(turn.session)}.`,
+      : `    Said ${localDay(at, turn.utcOffset)} in ${turn.host}, conversation ${turn.session}.`,
     turn !== null && turn.text.trim() !== belief.content && `    "${short(turn.text, maxQuoted)}"`,
-    `    ${stripControlCharacters(reason)}`,
+    `    ${reason}`,
   )
 }
 
@@ -213,11 +213,11 @@ function smallerChanges(belief: Belief, target: Belief): readonly string[] {
     belief.pinned !== target.pinned && (belief.pinned ? 'Pinned' : 'No longer pinned'),
     added.length > 0 && `Aliases added: ${added.join(', ')}`,
     removed.length > 0 && `Aliases removed: ${removed.join(', ')}`,
-  ].flatMap((change) => (change === false ? [] : [`    ${stripControlCharacters(change)}`]))
+  ].flatMap((change) => (change === false ? [] : [`    ${change}`]))
 }
 
 /** Not shortened, because the person decides about the whole text. */
-const whole = (text: string): string => stripControlCharacters(text.replace(/\s+/gu, ' '))
+const whole = (text: string): string => text.replace(/\s+/gu, ' ')
 
 /** Extracts statements from the person's latest turns. They are only listed for review. */
 async function extractFrom(memory: Memory, session: Session, { spec, turns }: { spec: string; turns: number }) {
@@ -250,7 +250,7 @@ async function extractFrom(memory: Memory, session: Session, { spec, turns }: { 
       sum.read += 1
     }
   })
-  const failed = `warning: ${pluralize(sum.failed, 'turn')} could not be read by it: ${stripControlCharacters([...problems].join(' '))}`
+  const failed = `warning: ${pluralize(sum.failed, 'turn')} could not be read by it: ${[...problems].join(' ')}`
   const read = `${pluralize(sum.read, 'turn')} read, ${pluralize(sum.found, 'statement')} found.`
   return { document: sum, notes: [read, sum.failed > 0 && failed] }
 }
@@ -287,7 +287,7 @@ async function decideOn(
 async function reject(memory: Memory, reference: string, key: { readonly key?: string }) {
   const rejected = await memory.reject(reference, key)
   const text = (style: Style): string =>
-    `Rejected ${stripControlCharacters(rejected.beliefId)}. \`${style.command} undo ${rejected.event}\` brings it back.`
+    `Rejected ${rejected.beliefId}. \`${style.command} undo ${rejected.event}\` brings it back.`
   return { document: rejected, text }
 }
 
@@ -298,8 +298,8 @@ async function accept(memory: Memory, reference: string, key: { readonly key?: s
     lines(
       belief.resolvedAt === null
         ? `${style.green('Accepted')} ${nameText(belief)}: ${short(belief.content)}`
-        : `${style.green('Retired')} "${stripControlCharacters(belief.name)}": it is no longer recalled.`,
-      replaced.map((old) => `  Before: ${short(old.content)} (${stripControlCharacters(old.id)})`),
+        : `${style.green('Retired')} "${belief.name}": it is no longer recalled.`,
+      replaced.map((old) => `  Before: ${short(old.content)} (${old.id})`),
     )
   return { document: accepted, text }
 }

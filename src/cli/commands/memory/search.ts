@@ -25,7 +25,7 @@ import {
   words,
 } from '../../command/options.ts'
 import { marksOf } from '../../text/beliefs.ts'
-import { indentText, lines, moreNote, type Style, stripControlCharacters } from '../../text/output.ts'
+import { indentText, lines, moreNote, type Style } from '../../text/output.ts'
 import { explanationTree, speakerOf } from '../../text/recall.ts'
 import { filterOf } from './beliefs.ts'
 
@@ -96,7 +96,7 @@ function beliefBlock(
     return highlightText(given, own, style)
   }
   const aliases = belief.aliases.map((alias) => field('alias', alias)).join(', ')
-  const marks = style.dim(`${stripControlCharacters(belief.id)}  ${[...marksOf(belief), ...age].join(', ')}`)
+  const marks = style.dim(`${belief.id}  ${[...marksOf(belief), ...age].join(', ')}`)
   return lines(
     `${strengthText(strength, style)}  ${field('name', belief.name)}  ${marks}`,
     indentText(field('content', belief.content), 4),
@@ -113,11 +113,11 @@ function quoteBlock(hit: QuoteHit, { explain, active }: QuoteView, style: Style)
   const verb = hit.role === 'user' && hit.origin === 'document' ? ' pasted' : ' said'
   const did = reporterOf(hit) === null ? verb : ''
   // The scope is shown if it is not active, because recall would not quote such a turn here.
-  const marks = [hit.turn, ...(active.includes(hit.scope) ? [] : [hit.scope])].map(stripControlCharacters)
+  const marks = [hit.turn, ...(active.includes(hit.scope) ? [] : [hit.scope])]
   return lines(
     `${strengthText(hit.strength, style)}  ${when}, ${speakerOf(hit)}${did}${correctionMark(hit.correctedAt)}  ${style.dim(marks.join('  '))}`,
-    indentText(stripControlCharacters(hit.text), 4, style.width),
-    hit.correction !== null && indentText(`Now: ${stripControlCharacters(hit.correction.content)}`, 4, style.width),
+    indentText(hit.text, 4, style.width),
+    hit.correction !== null && indentText(`Now: ${hit.correction.content}`, 4, style.width),
     hit.found.length === 0 && indentText(style.dim(foundBy(hit.explanation)), 4),
     (hit.around ?? []).map((turn) => indentText(style.dim(nearbyText(turn)), 6, style.width)),
     explain && explanationTree(hit.explanation).map((line) => indentText(line, 4)),
@@ -125,7 +125,7 @@ function quoteBlock(hit: QuoteHit, { explain, active }: QuoteView, style: Style)
 }
 
 const nearbyText = (turn: NearbyTurn): string =>
-  `${localMinute(turn.at, turn.utcOffset)}, ${speakerOf(turn)}: ${stripControlCharacters(turn.text)}`
+  `${localMinute(turn.at, turn.utcOffset)}, ${speakerOf(turn)}: ${turn.text}`
 
 const nearInMeaning = 'It has none of the words; it is among the nearest by meaning.'
 
@@ -141,11 +141,8 @@ function highlightText(given: string, highlights: readonly Highlight[], style: S
   const parts: string[] = []
   for (const highlight of [...highlights].sort((a, b) => a.start - b.start)) {
     if (highlight.start < end) continue
-    parts.push(
-      stripControlCharacters(given.slice(end, highlight.start)),
-      style.bold(style.underline(stripControlCharacters(highlight.text))),
-    )
+    parts.push(given.slice(end, highlight.start), style.bold(style.underline(highlight.text)))
     end = highlight.end
   }
-  return [...parts, stripControlCharacters(given.slice(end))].join('')
+  return [...parts, given.slice(end)].join('')
 }

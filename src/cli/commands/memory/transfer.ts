@@ -9,7 +9,7 @@ import type { ImportFinding } from '../../../memory/transfer/import-findings.ts'
 import { defineCommand, UsageError } from '../../command/command.ts'
 import { filterOptions, flag, memoryOptions, one, text, writeOptions } from '../../command/options.ts'
 import { short } from '../../text/beliefs.ts'
-import { lines, pluralize, stripControlCharacters, table } from '../../text/output.ts'
+import { lines, pluralize, table } from '../../text/output.ts'
 
 export const importCommand = defineCommand({
   args: { file: one('A JSON array of beliefs or JSON Lines, or Markdown. - reads standard input.') },
@@ -73,12 +73,8 @@ export const importCommand = defineCommand({
 const findingsText = (findings: readonly ImportFinding[]): string =>
   table(
     findings.flatMap(({ kind, entries: [first, ...others], reason }) => [
-      [
-        kind,
-        stripControlCharacters(first?.place ?? ''),
-        stripControlCharacters(`${reason} ${short(first?.text ?? '')}`),
-      ],
-      ...others.map(({ place, text }) => ['', stripControlCharacters(place), short(text)]),
+      [kind, first?.place ?? '', `${reason} ${short(first?.text ?? '')}`],
+      ...others.map(({ place, text }) => ['', place, short(text)]),
     ]),
   )
 
@@ -102,7 +98,7 @@ export const exportCommand = defineCommand({
     const memory = await session.memories.reading(options)
     const filter = scope.length === 0 ? {} : { scopes: scope }
     const records = options.turns ? turnRecords(memory.exportTurns(filter)) : memory.export(filter)
-    if (out === undefined) return { document: records, text: () => linesOf(records) }
+    if (out === undefined) return { document: records, isData: true, text: () => linesOf(records) }
     const file = resolve(session.places.workingDirectory(), out)
     if (!existsSync(dirname(file)))
       throw notFound(`There is no directory ${dirname(file)}.`, 'Create it, or write to another one.')

@@ -16,7 +16,7 @@ import {
   wholeNumber,
 } from '../../command/options.ts'
 import { editedText, nameText } from '../../text/beliefs.ts'
-import { columns, indentText, lines, type Style, stripControlCharacters } from '../../text/output.ts'
+import { columns, indentText, lines, type Style } from '../../text/output.ts'
 import {
   explanationLines,
   explanationTree,
@@ -115,21 +115,20 @@ async function remedyBlock(memory: Memory, remedy: Remedy, number: number): Prom
     (await Promise.all(ids.map(async (id) => nameText(await memory.get(id))))).join(', ')
   const { appearing, disappearing, caution, change } = remedy
   return lines(
-    `  ${number}  ${stripControlCharacters(remedy.summary)}`,
+    `  ${number}  ${remedy.summary}`,
     appearing.length > 0 && `     It would also bring in ${await names(appearing)}.`,
     disappearing.length > 0 && `     It would also keep out ${await names(disappearing)}.`,
-    caution !== null && `     Caution: ${stripControlCharacters(caution)}`,
+    caution !== null && `     Caution: ${caution}`,
     change === null && `     ${insteadOf(remedy)}`,
   )
 }
 
 /** The command for a remedy that is not an edit of the belief. */
-function insteadOf({ kind, ask, see }: Remedy): string {
-  const id = stripControlCharacters(see ?? '')
+function insteadOf({ kind, ask, see: id }: Remedy): string {
   if (kind === 'accept') return `credence review accept ${id}`
   if (kind === 'correct') return `credence correct ${id} "what is true now"`
   if (ask === null) return `credence show ${id}`
-  const scopes = (ask.scopes ?? []).map((scope) => ` --scope ${stripControlCharacters(scope)}`)
+  const scopes = (ask.scopes ?? []).map((scope) => ` --scope ${scope}`)
   const budget = Object.entries(ask.budget ?? {}).map(([name, value]) => ` --${kebab(name)} ${value}`)
   return `credence recall "the message"${[...scopes, ...budget].join('')}`
 }
@@ -137,7 +136,7 @@ function insteadOf({ kind, ask, see }: Remedy): string {
 /** Whether and why one turn is quoted for one message, as text. */
 function turnVerdictText(verdict: WhyTurn, style: Style): string {
   const { turn, isInView, quote, best, asked } = verdict
-  const scope = stripControlCharacters(turn.scope)
+  const { scope } = turn
   const elsewhere = `It was said in ${scope}, which is not one of the active scopes.`
   const scored = best !== null && [
     indentText(sharedText(best, asked), 2, style.width),
@@ -212,18 +211,14 @@ export function verdictText({ belief, verdict }: Why, activeScopes: readonly str
     case 'not-mentioned': {
       const inView = visibleScopes(activeScopes)
       const isElsewhere = !belief.scopes.some((scope) => inView.includes(scope))
-      const forms = verdict.forms.map(({ form, present, missing }) => [
-        stripControlCharacters(form),
-        presence(present, missing),
-      ])
+      const forms = verdict.forms.map(({ form, present, missing }) => [form, presence(present, missing)])
       return lines(
         `${what} is not recalled: the message contains neither its name nor an alias.`,
         columns(forms, { width: style.width }),
         verdict.meaning !== null && indentText(notNearText(verdict.meaning), 0, style.width),
         verdict.inPrelude && 'It is among the preferences that every context begins with.',
-        isElsewhere &&
-          `It belongs to ${stripControlCharacters(belief.scopes.join(' and '))}, which is not one of the active scopes.`,
-        `To add an alias: ${style.command} alias ${stripControlCharacters(belief.id)} add "the words"`,
+        isElsewhere && `It belongs to ${belief.scopes.join(' and ')}, which is not one of the active scopes.`,
+        `To add an alias: ${style.command} alias ${belief.id} add "the words"`,
         'The same command with --fix lists aliases that would work.',
       )
     }

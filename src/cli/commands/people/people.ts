@@ -13,7 +13,7 @@ import {
 } from '../../command/command.ts'
 import { fieldOption, fieldOptions, flag, memoryOptions, one, oneOf, optional, text } from '../../command/options.ts'
 import type { LocationOptions, Session } from '../../session.ts'
-import { lines, stripControlCharacters } from '../../text/output.ts'
+import { lines } from '../../text/output.ts'
 
 /** Selects a store, not a user: people, tokens and teams belong to the whole store. */
 const storeOptions = { dir: memoryOptions.dir, store: memoryOptions.store }
@@ -92,7 +92,6 @@ export const peopleList = defineCommand({
   options: storeOptions,
   examples: {
     'credence people list': 'Lists the people that may use the server.',
-    'credence people list --json': 'The same as JSON.',
   },
   run: ({ options }, session) =>
     listAnswer(session, options, {
@@ -166,7 +165,6 @@ export const tokenList = defineCommand({
   examples: {
     'credence token list':
       'Lists every token with its owner, purpose, last use and revocation; never the token itself.',
-    'credence token list ana --json': 'The tokens of ana, as JSON.',
   },
   async run({ args: { person }, options }, session) {
     const answer = await listAnswer(session, options, {
@@ -184,13 +182,12 @@ export const tokenRevoke = defineCommand({
   description: 'From now on every server of the store refuses the token.',
   examples: {
     'credence token revoke t-0a1b2c3d4e5f': 'Revokes one token.',
-    'credence token revoke t-0a1b2c3d4e5f --json': 'The same, with the answer as JSON.',
   },
   async run({ args: { token }, options }, session) {
     await withAccess(session, options, (ports) => access.revokeToken(ports, token))
     return {
       document: { revoked: token },
-      text: (style) => `${style.green('Revoked')} ${stripControlCharacters(token)}.`,
+      text: (style) => `${style.green('Revoked')} ${token}.`,
     }
   },
 })
@@ -209,7 +206,6 @@ export const teamCreate = defineCommand({
     'The beliefs of a team have the scope team:NAME. Its members recall them together with their own. A team does not see the memory of its members.',
   examples: {
     'credence team create platform --owner ana': 'Creates the team platform, owned by ana.',
-    'credence team create platform --owner ana --json': 'The same, with the answer as JSON.',
   },
   async run({ args, options: { owner, takeOver, ...options } }, session) {
     if (owner === undefined) throw new UsageError('A team needs an owner.', 'Add --owner NAME.')
@@ -225,7 +221,6 @@ export const teamList = defineCommand({
   options: storeOptions,
   examples: {
     'credence team list': 'Lists teams with their members and roles.',
-    'credence team list --json': 'The same as JSON.',
   },
   run: ({ options }, session) =>
     listAnswer(session, options, {
@@ -270,7 +265,6 @@ export const teamRemoveMember = defineCommand({
   description: 'What the person wrote in the team stays with the team.',
   examples: {
     'credence team remove-member platform ben': 'Ben no longer sees the memory of the team.',
-    'credence team remove-member platform ben --json': 'The same, with the answer as JSON.',
   },
   async run({ args, options }, session) {
     await withAccess(session, options, (ports) => access.removeMember(ports, args))

@@ -5,7 +5,7 @@ import { findAsset } from '../../../tasks/run/workspace.ts'
 import type { Task } from '../../../tasks/task.ts'
 import { defineCommand, exitCodes } from '../../command/command.ts'
 import { rest } from '../../command/options.ts'
-import { columns, pluralize, type Style, stripControlCharacters, wrap } from '../../text/output.ts'
+import { columns, pluralize, type Style, wrap } from '../../text/output.ts'
 
 const taskPaths = rest('Task files, folders of them, ids, or names of packs. Without any, all that ship with Credence.')
 
@@ -15,7 +15,6 @@ export const taskList = defineCommand({
   description: 'Invalid files are listed with the command that checks them.',
   examples: {
     'credence task list': 'Lists the tasks that ship with Credence.',
-    'credence task list ./tasks --json': 'Lists the tasks of a folder.',
   },
   async run({ args: { paths } }, session) {
     const { taskPlaces: places } = await session.taskWork()
@@ -26,7 +25,7 @@ export const taskList = defineCommand({
       document: { tasks: tasks.map(summaryOf), invalid },
       text: (style) => {
         if (tasks.length === 0) return 'There are no tasks.'
-        const rows = tasks.map((task) => [task.id, describeTask(task), task.name].map(stripControlCharacters))
+        const rows = tasks.map((task) => [task.id, describeTask(task), task.name])
         return columns(rows, { indent: 0, width: style.width })
       },
       notes: invalid.map((file) => {
@@ -57,7 +56,6 @@ export const taskValidate = defineCommand({
   description: 'Changes and runs nothing. Lists every problem with its place in the file.',
   examples: {
     'credence task validate tasks/mine.md': 'Lists the problems, with file and field.',
-    'credence task validate ./tasks --json': 'Checks a folder.',
   },
   async run({ args: { paths } }, session) {
     const { taskPlaces: places } = await session.taskWork()
@@ -98,7 +96,7 @@ async function judge(taskFile: string) {
 function verdictLines({ file, problems, warnings }: FileVerdict, from: string, style: Style): readonly string[] {
   const mark = problems.length === 0 ? style.green('valid') : style.red('invalid')
   return [
-    `${mark}  ${stripControlCharacters(relative(from, file))}`,
+    `${mark}  ${relative(from, file)}`,
     ...problems.flatMap(({ field, message }) => finding(`problem: ${field} ${message}.`, style.red, style)),
     ...warnings.flatMap((warning) => finding(`warning: ${warning}`, style.yellow, style)),
   ]
@@ -106,7 +104,7 @@ function verdictLines({ file, problems, warnings }: FileVerdict, from: string, s
 
 /** A wrapped finding, with its first word in color. */
 function finding(text: string, paint: (text: string) => string, { width }: Style): readonly string[] {
-  const [first = '', ...rest] = wrap(stripControlCharacters(text), width - 4)
+  const [first = '', ...rest] = wrap(text, width - 4)
   const [kind = ''] = first.split(' ')
   return [`  ${paint(kind)}${first.slice(kind.length)}`, ...rest.map((line) => `    ${line}`)]
 }

@@ -10,7 +10,6 @@ import { fromRun, readGrade, tasksOfRun } from '../../../tasks/task-outcomes.ts'
 import { defaultPassAt, taskPack } from '../../../tasks/task-runner.ts'
 import { defineCommand, exitCodes } from '../../command/command.ts'
 import { flag, one, text } from '../../command/options.ts'
-import { stripControlCharacters } from '../../text/output.ts'
 import { evalStore, evalStoreOptions, machine } from '../evaluate/benchmark-store.ts'
 import { judgeOptions, taskRunDocument } from './task-run.ts'
 import { gradesText } from './task-text.ts'
@@ -130,7 +129,7 @@ export const taskReport = defineCommand({
       },
       text: (style) =>
         options.markdown
-          ? stripControlCharacters(reportMarkdown(whole))
+          ? reportMarkdown(whole)
           : [gradesText(grades, style), `run       ${runId}`, ...files.map((file) => `wrote     ${file}`)].join('\n'),
       notes: changed.map((path) => `${path} was changed after the run.`),
       exitCode: changed.length === 0 ? exitCodes.fine : exitCodes.failed,

@@ -9,7 +9,7 @@ import { readTaskRun } from '../../../tasks/report/read-task-run.ts'
 import { readSubmission, type SubmissionRequest, submissionRequests, submit } from '../../../tasks/report/submit.ts'
 import { defineCommand, UsageError } from '../../command/command.ts'
 import { flag, one, text } from '../../command/options.ts'
-import { columns, stripControlCharacters } from '../../text/output.ts'
+import { columns } from '../../text/output.ts'
 import { evalStore, evalStoreOptions } from '../evaluate/benchmark-store.ts'
 
 export const taskSubmit = defineCommand({
@@ -46,7 +46,7 @@ export const taskSubmit = defineCommand({
     }
     const bundle = await bundleOf(whole)
     const requests = submissionRequests(submission, bundle)
-    const shown = stripControlCharacters(requests.map(requestText).join('\n\n'))
+    const shown = requests.map(requestText).join('\n\n')
     const unsent = { sent: false, requests: requests.map(describeRequest) }
     if (dryRun) return { document: unsent, text: () => shown, notes: ['Nothing was sent.'] }
     if (!yes) {
@@ -73,7 +73,7 @@ export const taskSubmit = defineCommand({
       const rows = done.map(({ step, status, reference }) => [step, String(status), reference ?? ''])
       return {
         document: { sent: true, steps: done },
-        text: () => stripControlCharacters(columns([['step', 'status', 'reference'], ...rows], { indent: 0 })),
+        text: () => columns([['step', 'status', 'reference'], ...rows], { indent: 0 }),
         // The arena may not count a report without a reference to an upload.
         notes: unnamed.map(({ step }) => `warning: The answer to ${step} has no reference, so the report has none.`),
       }

@@ -1,6 +1,6 @@
 import type { TaskGrade } from '../../../tasks/grade/task-grade.ts'
 import { coverageOf, meanScores } from '../../../tasks/report/read-task-run.ts'
-import { columns, pluralize, type Style, stripControlCharacters, wrap } from '../../text/output.ts'
+import { columns, pluralize, type Style, wrap } from '../../text/output.ts'
 
 /** A grade, and the grade that it replaces, if any. */
 export type GradeChange = { readonly before: TaskGrade | null; readonly after: TaskGrade }
@@ -24,7 +24,7 @@ export function gradesText(changes: readonly GradeChange[], style: Style): strin
     return [titleOf(after), changed(stateOf(after), before === null ? '' : stateOf(before)), ...figures]
   })
   return [
-    stripControlCharacters(columns([titles, ...rows], { indent: 0, width: style.width })),
+    columns([titles, ...rows], { indent: 0, width: style.width }),
     ...grades.flatMap((grade) => missesOf(grade).flatMap((line) => missText(`${titleOf(grade)}: ${line}`, style))),
     '',
     summaryText(grades),
@@ -48,7 +48,7 @@ const missesOf = ({ reason, checks, criteria }: TaskGrade): readonly string[] =>
 ]
 
 function missText(text: string, style: Style): readonly string[] {
-  const [first = '', ...rest] = wrap(stripControlCharacters(text).replaceAll('\n', ' '), style.width - 4)
+  const [first = '', ...rest] = wrap(text.replaceAll('\n', ' '), style.width - 4)
   return [`  ${style.red('✗')} ${first}`, ...rest.map((line) => `    ${line}`)]
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { belief } from '../../../../test/recall/beliefs-at-hand.ts'
+import { belief } from '../../../../test/recall/fixtures.ts'
 import type { Belief } from '../../../beliefs/belief.ts'
 import type { LearnedStatement, LearnOutcome } from '../../../memory/learn/learn.ts'
 import { brings, judgeLearning } from './judge-learning.ts'

@@ -138,7 +138,7 @@ const PackTurn = z.strictObject({
 
 /** Reads a file of turns that cases expect to be quoted. */
 export function readTurns(file: string, text: string): readonly SystemTurn[] {
-  const turns = parseJsonAs(file, text, z.array(PackTurn), 'See docs/evaluation.md for the format.')
+  const turns = parseJsonAs(file, text, z.array(PackTurn), 'See docs/retrieval.md for the format.')
   const ids = turns.map(({ id }) => id)
   const repeated = ids.find((id, place) => ids.indexOf(id) !== place)
   if (repeated === undefined) return turns.map(omitUndefined)
@@ -166,7 +166,7 @@ function parseCases<Schema extends z.ZodType<{ readonly caseId: string }>>(
     const { issues } = parsed.error
     const wrong = issues.filter(({ code }) => code !== 'unrecognized_keys')
     const lines = wrong.map(({ path, message }) => `${place(path)}: ${message}.`)
-    if (lines.length > 0) throw invalid(lines.join('\n'), 'See docs/evaluation.md for the format.')
+    if (lines.length > 0) throw invalid(lines.join('\n'), 'See docs/retrieval.md for the format.')
     for (const issue of issues) {
       if (issue.code !== 'unrecognized_keys') continue
       for (const key of issue.keys) {

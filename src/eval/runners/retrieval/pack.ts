@@ -230,12 +230,9 @@ export function readFolder(place: PackPlace, { strict = false, recall = {} }: Re
   if (runner === undefined)
     throw invalid(`${file}: runner is "${manifest.runner}".`, `Use one of ${recallRunnerNames.join(', ')}.`)
   if (beliefs === undefined || cases === undefined)
-    throw invalid(
-      `${file}: files.${beliefs === undefined ? 'beliefs' : 'cases'} is missing.`,
-      'See docs/evaluation.md.',
-    )
+    throw invalid(`${file}: files.${beliefs === undefined ? 'beliefs' : 'cases'} is missing.`, 'See docs/retrieval.md.')
   const misspelt = misspeltFields(file, manifest)
-  if (strict && misspelt.length > 0) throw invalid(misspelt.join('\n'), 'See docs/evaluation.md for the format.')
+  if (strict && misspelt.length > 0) throw invalid(misspelt.join('\n'), 'See docs/retrieval.md for the format.')
   const pack = readPack({
     kind: runner === 'session' ? 'session' : 'retrieval',
     id: manifest.benchmarkId,

@@ -11,8 +11,8 @@ import { search } from '../../src/memory/recall/search.ts'
 import { exportBeliefs } from '../../src/memory/transfer/export.ts'
 import { importBeliefs } from '../../src/memory/transfer/import.ts'
 import { formKeys } from '../../src/search/forms.ts'
-import { person, ports } from '../recall/beliefs-at-hand.ts'
-import { agent, everything, importer, lasting, otherAgent } from './at-hand.ts'
+import { person, ports } from '../recall/fixtures.ts'
+import { agent, everything, importer, lasting, otherAgent } from './fixtures.ts'
 import { operation, operations, perform, performAll, pointedAt } from './operations.ts'
 
 const byId = (a: { id: string }, b: { id: string }): number => (a.id < b.id ? -1 : 1)
@@ -249,7 +249,7 @@ describe('forgetting', () => {
   })
 
   it('leaves no copy of what was said in the journal either', async () => {
-    // Without reject and undo: what they withdraw is forgotten by its own id.
+    // Without reject and undo, because withdrawn beliefs are forgotten by id.
     const kinds = ['correct', 'pin', 'unpin', 'addAlias', 'setWhy', 'accept', 'reinforce'] as const
     await fc.assert(
       fc.asyncProperty(operations(kinds), fc.nat(20), async (all, nth) => {

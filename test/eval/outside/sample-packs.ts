@@ -16,7 +16,7 @@ export const backends = new Systems({
 
 export const packOf = (id: string): Pack => loadPack(`packs/${id}`).pack
 
-/** Runs a pack with a system behind the screen, as the evaluation does. */
+/** Runs a pack with a system under test, as the evaluation does. */
 export async function runWith(system: System, pack: Pack): Promise<PackRun> {
   const subject = backends.underTest(system)
   try {

@@ -9,11 +9,11 @@ import { temporaryDirectory } from '../temporary-directory.ts'
 import { aBaseline, aManifest, aRun, plant } from './eval-store.ts'
 import { caseExample } from './example-documents.ts'
 
-// Each test here is named after a way in which an earlier harness of this kind let a bad change pass.
+// Each test describes a way in which an earlier harness let a bad change pass.
 
 const benchmark = { benchmarkId: 'ama-memory', runId: 'run-000', passRate: 0.75 }
 
-/** A base with a snapshot of one benchmark, and a candidate with what is given. */
+/** A base with a snapshot of one benchmark, and a candidate with the given documents. */
 async function gated(
   baseline: object,
   candidate: Readonly<Record<string, unknown>>,

@@ -10,33 +10,33 @@ export type Ending = { readonly exitCode: number | null; readonly stdout: string
 
 type Circumstances = {
   readonly cwd?: string
-  /** Instead of a directory: what happens when somebody asks for it. */
+  /** Replaces `cwd`, for example to throw. */
   readonly workingDirectory?: () => string
   readonly env?: Readonly<Record<string, string>>
-  /** What comes in; without it, nothing does. */
+  /** Standard input; empty by default. */
   readonly stdin?: string | PassThrough
-  /** What a person types at a terminal: each text when standard error shows the one before it. */
+  /** Typed at a terminal: each `typed` text once standard error contains its `shown` text. */
   readonly typed?: readonly (readonly [shown: string, typed: string])[]
   /** Whether all three streams are a terminal, of this many columns. */
   readonly columns?: number
   /** When the program started, on the clock of `performance.now()`; later than now leaves it more time. */
   readonly startedAt?: number
-  /** What becomes of a program that is to go on by itself; without it, nothing is started. */
+  /** Starts background programs; by default none is started. */
   readonly startDetached?: (argv: readonly string[]) => Promise<void>
   readonly platform?: NodeJS.Platform
 }
 
 export const bin = fileURLToPath(new URL('../../bin/credence.js', import.meta.url))
 
-/** A home and a working directory outside of any repository, both empty, and the command line to run there. */
-export function workplace() {
+/** An empty home and an empty working directory outside any repository, with functions that run the command line there. */
+export function createSandbox() {
   const directory = temporaryDirectory()
   const home = join(directory.path, 'home')
   const work = join(directory.path, 'work')
   const temporary = join(directory.path, 'tmp')
   for (const path of [home, work, temporary]) mkdirSync(path)
 
-  /** Runs the command line in this process, with streams and an environment of its own. */
+  /** Runs the command line in this process, with separate streams and a separate environment. */
   async function runWith(
     { cwd = work, workingDirectory = () => cwd, env = {}, stdin: given = '', typed, columns, ...more }: Circumstances,
     ...argv: readonly string[]
@@ -48,7 +48,7 @@ export function workplace() {
       const [next] = left
       if (next === undefined || !text.includes(next[0]) || typeof stdin === 'string') return
       left.shift()
-      // A person types after the question is shown.
+      // A person types only after seeing the question.
       setImmediate(() => stdin.write(next[1]))
     })
     const input = Object.assign(typeof stdin === 'string' ? new PassThrough() : stdin, { isTTY: columns !== undefined })
@@ -66,7 +66,7 @@ export function workplace() {
     temporary,
     runWith,
     run,
-    /** Runs with `--json`, and returns the one document, which must be all there is on standard output. */
+    /** Runs with `--json` and returns the document, which must be the whole standard output. */
     json: async (...argv: readonly string[]) => {
       const ending = await run(...argv, '--json')
       if (ending.exitCode !== 0) throw new Error(`credence ${argv.join(' ')}: ${ending.exitCode} ${ending.stderr}`)
@@ -89,9 +89,9 @@ export function workplace() {
   }
 }
 
-/** Waits for a program to end and gathers what it wrote. */
+/** Waits for a program to end and collects its output. */
 export async function endOf(
-  child: ReturnType<ReturnType<typeof workplace>['start']>,
+  child: ReturnType<ReturnType<typeof createSandbox>['start']>,
 ): Promise<Ending & { readonly signal: string | null }> {
   const gathered = { stdout: '', stderr: '' }
   for (const stream of ['stdout', 'stderr'] as const) {

@@ -12,7 +12,7 @@ async function withFour() {
 
 type Place = Awaited<ReturnType<typeof withFour>>
 
-/** Ways in which a file cannot be relied on, and how to put it right again. */
+/** Ways in which a file is unreliable, each with its repair. */
 const spoilings: readonly (readonly [reason: string, spoil: (place: Place) => () => void])[] = [
   ['it is empty', (place) => replaced(place, '')],
   ['it is empty', (place) => replaced(place, ' \n\n\t')],
@@ -68,7 +68,7 @@ describe('a file that cannot be relied on', () => {
     expect(await place.memory.events({ limit: 100 })).toHaveLength(events)
     expect((await place.status()).held?.reason).toContain(reason)
 
-    // The store goes on, and says that the file does not.
+    // The store still works and reports that the file is paused.
     await place.memory.remember({ name: 'e', content: 'what e is' })
     expect(place.problems).toEqual([expect.stringContaining(reason)])
 

@@ -6,7 +6,7 @@ import { expect } from 'vitest'
 import { listen } from '../../src/http/listen.ts'
 import { memoryFrom } from '../../src/memory/memory.ts'
 import type { Author } from '../../src/memory/ports.ts'
-import { serverAtHand, token } from '../http/server-at-hand.ts'
+import { startTestServer, token } from '../http/test-server.ts'
 import { temporaryDirectory } from '../temporary-directory.ts'
 import { launchBrowser } from './browser.ts'
 
@@ -20,7 +20,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const refusal = /^Failed to load resource: the server responded with a status of 4/
 
 /** Serves the built pages from a real server with a demo memory in a real store, and starts a real browser. */
-export async function dashboardAtHand() {
+export async function openTestDashboard() {
   const directory = temporaryDirectory()
   const webDirectory = join(directory.path, 'web')
   await build({
@@ -28,7 +28,7 @@ export async function dashboardAtHand() {
     logLevel: 'warn',
     build: { outDir: webDirectory, emptyOutDir: true },
   })
-  const server = await serverAtHand({ webDirectory, pollEveryMs: 60 })
+  const server = await startTestServer({ webDirectory, pollEveryMs: 60 })
   const serve = (port: number) => listen((request) => server.app.fetch(request), { host: '127.0.0.1', port })
   let listening = await serve(0)
   const { url, port } = listening
@@ -72,7 +72,7 @@ export async function dashboardAtHand() {
   }
 }
 
-export type Dashboard = Awaited<ReturnType<typeof dashboardAtHand>>
+export type Dashboard = Awaited<ReturnType<typeof openTestDashboard>>
 
 async function blankWindow(browser: Browser, problems: string[], options: BrowserContextOptions): Promise<Page> {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options })

@@ -20,18 +20,18 @@ export const token = 'a-token-of-43-characters-0123456789-abcdefg'
 export const agentToken = 'the-token-of-agents-has-43-characters-01234'
 export const host = '127.0.0.1:4777'
 
-/** Who asks: with a token, with the cookie and the header, with the cookie alone, or with nothing. */
+/** The sender of a request: with a token, with the cookie and the header, with the cookie alone, or without credentials. */
 export type Asker = 'program' | 'agent' | 'page' | 'page without header' | 'nobody'
 
 type Sent = {
   readonly as?: Asker
   readonly body?: unknown
-  /** Sent as it is, instead of a value as JSON. */
+  /** Sent unchanged, instead of a value as JSON. */
   readonly text?: string
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** An answer; `Body` is what the test expects in it, which nothing but the test makes sure of. */
+/** An answer; `Body` is the expected type, which only the test checks. */
 export type Answered<Body = ApiErrorBody> = {
   readonly status: number
   readonly headers: Headers
@@ -39,8 +39,8 @@ export type Answered<Body = ApiErrorBody> = {
   readonly body: Body
 }
 
-/** A real server on a demo memory in a real store, asked without a socket. */
-export async function serverAtHand({
+/** A real server on a demo memory in a real store, called without a socket. */
+export async function startTestServer({
   store,
   busyTimeoutMs,
   server: facts,
@@ -142,10 +142,10 @@ export async function serverAtHand({
     app,
     problems,
     send,
-    /** What became of the cases of a run that was kept. */
+    /** The counts of passed and failed cases of a stored run. */
     ofRun: async (runId: string) =>
       (await send<RouteAnswer<'cases'>>('GET', `/api/v1/evals/runs/${runId}/cases?limit=200`)).body.items,
-    /** Runs a pack that ships, in this process, and keeps the run; `name` plants one system under the name of another. */
+    /** Runs a shipped pack in this process and stores the run; `name` stores one system under the name of another. */
     evaluate: async (pack: string, runId: string, system: 'bm25' | 'none' = 'bm25', name: string = system) => {
       const { systems, packsDirectory } = await session.evaluation()
       const subject = { ...(await systems({ packsDirectory, embedder: 'none' }).open(system)), name }

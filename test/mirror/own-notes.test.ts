@@ -1,10 +1,10 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { workplace } from '../cli/workplace.ts'
+import { createSandbox } from '../cli/sandbox.ts'
 
 async function mirrored(before: string | null = null) {
-  const place = workplace()
+  const place = createSandbox()
   const file = join(place.work, 'memory', 'MEMORY.md')
   mkdirSync(join(place.work, 'memory'))
   writeFileSync(join(place.work, 'memory', 'config.json'), '{"mirrorAuthority": "person"}')
@@ -54,15 +54,15 @@ describe('an edited file', () => {
 
     const { stdout } = await place.run('mirror', 'status')
 
-    expect(stdout).toContain('MEMORY.md changed since the last sync')
+    expect(stdout).toContain('MEMORY.md was changed since the last sync')
     expect((await place.run('mirror', 'sync')).stdout).toContain('imported 2 corrected, 1 added, 1 retired')
   })
 
-  it('is called one item when it is one', async () => {
+  it('is counted', async () => {
     using place = await mirrored()
     await place.run('remember', 'what a is', '--name', 'a')
 
-    expect((await place.run('mirror', 'status')).stdout).toContain('MEMORY.md: 1 item.')
+    expect((await place.run('mirror', 'status')).stdout).toMatch(/items +1$/mu)
   })
 })
 
@@ -87,11 +87,11 @@ describe('a conflict', () => {
     const { undecided } = JSON.parse((await place.run('mirror', 'status', '--json')).stdout)
     const { id } = undecided[0].proposal
     expect(sync.stdout).toContain('1 conflict;')
-    for (const { exitCode, stdout } of [sync, again, status]) {
+    for (const { exitCode, stdout, stderr } of [sync, again, status]) {
       expect(exitCode).toBe(0)
       expect(stdout).not.toContain('In sync')
-      expect(stdout).toContain('change "theme"')
-      expect(stdout).toContain('Decide: credence review')
+      expect(stdout).toContain('1 edit waits for your decision.')
+      expect(stderr).toContain('`credence review` shows and decides the waiting edits of "theme".')
     }
 
     const decided = await place.run('review', way, id)
@@ -117,7 +117,7 @@ describe('a line with a secret', () => {
       const { stdout } = await place.run('mirror', 'sync')
 
       expect(stdout).toContain('imported 1 added')
-      expect(stdout).toMatch(/Left as it is: MEMORY\.md, line \d+: The text contains .*, so it was not stored\./u)
+      expect(stdout).toMatch(/MEMORY\.md, line \d+, was not imported: The text contains .*, so it was not stored\./u)
       const [, number] = /line (\d+)/u.exec(stdout) ?? []
       expect(place.text().split('\n')[Number(number) - 1]).toBe(`- ${line}`)
       expect(stdout).not.toMatch(/1234|4111|4711/u)

@@ -4,7 +4,7 @@ import { recall } from '../../src/memory/recall/recall.ts'
 import type { BeliefRecord } from '../../src/memory/transfer/belief-record.ts'
 import { recompute } from '../../src/search/explanation.ts'
 import { isOrdinaryWord } from '../../src/search/ordinary-words.ts'
-import { belief, portsWith } from './beliefs-at-hand.ts'
+import { belief, portsWith } from './fixtures.ts'
 
 const vocabulary = [
   'redis',

@@ -7,7 +7,7 @@ import type { TaskSession } from '../../src/tasks/parse/fields.ts'
 import type { Task } from '../../src/tasks/task.ts'
 import type { TranscriptEntry, TranscriptMessage } from '../../src/tasks/transcript.ts'
 
-/** One session that took place: what was asked, what was done, what was said. */
+/** A recorded session: the prompt, the tool calls and the answer. */
 export type Played = {
   readonly id: string
   readonly prompt: string
@@ -23,7 +23,7 @@ export type Played = {
 
 const at = '2026-03-06T10:00:00.000Z'
 
-/** Writes the evidence of a task into a folder, as the runner would have. */
+/** Writes the evidence of a task into a folder, like the runner. */
 export function keptEvidence(
   folder: string,
   { sessions = [], files = {} }: { readonly sessions?: readonly Played[]; readonly files?: Record<string, string> },
@@ -112,7 +112,7 @@ function entriesOf(played: Played, index: number, conversationId: string): reado
   ]
 }
 
-/** A task with these sessions, and whatever else a test is about. */
+/** A task with these sessions and other fields. */
 export function taskWith(sessions: readonly TaskSession[], rest: Partial<Task> = {}): Task {
   return {
     id: 'task_sample',

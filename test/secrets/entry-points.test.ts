@@ -4,14 +4,14 @@ import { describe, expect, it } from 'vitest'
 import { memoryFrom } from '../../src/memory/memory.ts'
 import type { Author } from '../../src/memory/ports.ts'
 import { openPorts } from '../../src/open-memory.ts'
-import { workplace } from '../cli/workplace.ts'
+import { createSandbox } from '../cli/sandbox.ts'
 import { temporaryDirectory } from '../temporary-directory.ts'
 
-/** Not written as one word, so that those who search this repository for secrets find none. */
+/** Split into parts, so that secret scanners do not report this repository. */
 const secret = ['ghp', 'Zk3v8QmT1xYb7LrNw2PdHc5Fj9Gs4Ea6Ku0W'].join('_')
 const agent: Author = { actor: 'agent', origin: 'codex' }
 
-/** A memory in files, and whether any of them has these bytes. */
+/** A memory in files, with a search of the files for bytes. */
 function memoryInFiles() {
   const directory = temporaryDirectory()
   const dir = join(directory.path, 'memory')
@@ -31,7 +31,7 @@ describe('a person who stores a secret at the command line', () => {
     `password: ${password}`,
     `Always use the password ${password} for staging.`,
   ])('is warned, and no name or alias is made of it: %#', async (statement) => {
-    using place = workplace()
+    using place = createSandbox()
 
     const { exitCode, stdout, stderr } = await place.run('remember', statement)
 
@@ -45,7 +45,7 @@ describe('a person who stores a secret at the command line', () => {
   })
 
   it('in a correction is warned too', async () => {
-    using place = workplace()
+    using place = createSandbox()
     await place.run('remember', 'It is in the safe.', '--name', 'vault note')
 
     const { stderr } = await place.run('correct', 'vault note', `The password is ${password}.`)
@@ -135,7 +135,7 @@ describe('a secret in a file of beliefs', () => {
 
 describe('a secret in what a host gives to a hook', () => {
   it('never reaches the disk', async () => {
-    using place = workplace()
+    using place = createSandbox()
     const payload = {
       session_id: secret,
       transcript_path: null,

@@ -10,7 +10,7 @@ import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 const at = '2026-03-01T12:00:00.000Z'
 export const person = { actor: 'person', origin: 'test' } as const
 
-/** A belief with everything filled in, so that a test names only what it is about. */
+/** A belief with defaults for all fields, so that a test names only the relevant ones. */
 export function belief(fields: Partial<Belief> & Pick<Belief, 'name'>): BeliefRecord {
   const { version: _version, ...record } = sample({
     id: `id-${fields.name.replaceAll(/\s/gu, '-')}`,
@@ -22,7 +22,7 @@ export function belief(fields: Partial<Belief> & Pick<Belief, 'name'>): BeliefRe
   return record
 }
 
-/** A ports on an in-memory store, with a clock that ticks a second a call and ids that count. */
+/** Ports with an in-memory store, a clock that advances a second per call, and sequential ids. */
 export function ports(): Ports {
   let ids = 0
   let ticks = 0
@@ -39,7 +39,7 @@ export function ports(): Ports {
   }
 }
 
-/** A ports that holds these beliefs already. */
+/** Ports with these beliefs in the store. */
 export async function portsWith(...beliefs: readonly BeliefRecord[]): Promise<Ports> {
   const made = ports()
   const placed = beliefs.map((record, index) => ({ place: `belief ${index}`, record }))

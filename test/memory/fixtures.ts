@@ -5,13 +5,13 @@ import { type RememberResult, remember } from '../../src/memory/change/remember.
 import type { ChangeRequest } from '../../src/memory/change/transaction.ts'
 import type { BeliefReference } from '../../src/memory/find-belief.ts'
 import type { Author, Ports } from '../../src/memory/ports.ts'
-import { person } from '../recall/beliefs-at-hand.ts'
+import { person } from '../recall/fixtures.ts'
 
 export const agent = { actor: 'agent', origin: 'codex' } as const
 export const otherAgent = { actor: 'agent', origin: 'cursor' } as const
 export const importer = { actor: 'document', origin: 'notes.jsonl' } as const
 
-/** Remembers a statement of Ann's memory about code, as the person unless told otherwise. */
+/** Remembers a statement about code in Ann's memory, by default as the person. */
 export const tell = (
   ports: Ports,
   name: string,
@@ -25,26 +25,26 @@ export const tell = (
     ...(key === undefined ? {} : { key }),
   })
 
-/** A request of Ann's about one belief, by the person unless told otherwise. */
+/** A request about one of Ann's beliefs, by default from the person. */
 export const about = (reference: string, author: Author = person): ChangeRequest & BeliefReference => ({
   user: 'ann',
   author,
   reference,
 })
 
-/** Every belief of Ann's there is, retired ones and proposals too. */
+/** All of Ann's beliefs, including retired ones and proposals. */
 export async function everything({ store }: Ports): Promise<readonly Belief[]> {
   return (await store.list({ user: 'ann' }, { limit: 100_000, offset: 0 })).items
 }
 
-/** The belief as it stands now. */
+/** The current state of the belief. */
 export async function now({ store }: Ports, { id }: { readonly id: string }): Promise<Belief> {
   const belief = await store.get('ann', id)
   if (belief === null) throw new Error(`There is no belief ${id}.`)
   return belief
 }
 
-/** A belief without what every change of it moves. */
+/** A belief without the fields that every change updates. */
 export const lasting = ({ version: _version, updatedAt: _updatedAt, ...rest }: Belief) => rest
 
 const editing =

@@ -4,11 +4,11 @@ import { Hono } from 'hono'
 import { describe, expect, it } from 'vitest'
 import { apiPrefix } from '../../src/http/api/api-app.ts'
 import { atMostInFlight } from '../../src/http/server-app.ts'
-import { host, serverAtHand, token } from './server-at-hand.ts'
+import { host, startTestServer, token } from './test-server.ts'
 
 describe('logging in', () => {
   it('gives a cookie that no script and no other page can use', async () => {
-    await using server = await serverAtHand()
+    await using server = await startTestServer()
 
     const { status, headers } = await server.send('POST', `${apiPrefix}/login`, { as: 'nobody', body: { token } })
 
@@ -22,19 +22,19 @@ describe('logging in', () => {
   })
 
   it('lets the page in, and out again', async () => {
-    await using server = await serverAtHand()
+    await using server = await startTestServer()
 
     expect((await server.send('GET', `${apiPrefix}/health`, { as: 'page' })).status).toBe(200)
     const { status, headers } = await server.send('POST', `${apiPrefix}/logout`, { as: 'page' })
 
     expect(status).toBe(200)
     expect(headers.get('set-cookie')).toMatch(/=; Path=\/; Max-Age=0; HttpOnly; SameSite=Strict$/u)
-    // A copy of the cookie is worth nothing any more.
+    // A copy of the cookie no longer works.
     expect((await server.send('GET', `${apiPrefix}/health`, { as: 'page' })).status).toBe(401)
   })
 
   it('accepts no cookie that this server did not make', async () => {
-    await using server = await serverAtHand()
+    await using server = await startTestServer()
     const { headers } = await server.send('POST', `${apiPrefix}/login`, { as: 'nobody', body: { token } })
     const [made = ''] = (headers.get('set-cookie') ?? '').split(';')
     const [name = '', value = ''] = made.split('=')
@@ -50,7 +50,7 @@ describe('logging in', () => {
   it('ends a session after 30 days', async () => {
     const day = 86_400_000
     let now = Date.parse('2026-03-01T00:00:00Z')
-    await using server = await serverAtHand({ server: { now: () => new Date(now) } })
+    await using server = await startTestServer({ server: { now: () => new Date(now) } })
     const statusAfter = async (ms: number) => {
       now += ms
       return (await server.send('GET', `${apiPrefix}/health`, { as: 'page' })).status
@@ -62,7 +62,7 @@ describe('logging in', () => {
 
   it('is slow to look at more tokens after many wrong ones; who has the right one is let in all the same', async () => {
     let now = 0
-    await using server = await serverAtHand({ server: { clock: () => now } })
+    await using server = await startTestServer({ server: { clock: () => now } })
     const attempt = (given: string) =>
       server.send('POST', `${apiPrefix}/login`, { as: 'nobody', body: { token: given } })
 
@@ -81,7 +81,7 @@ describe('logging in', () => {
 describe('200 forms of a key', () => {
   it('are worth nothing but the right ones', async () => {
     let minutes = 0
-    await using server = await serverAtHand({ server: { clock: () => ++minutes * 61_000 } })
+    await using server = await startTestServer({ server: { clock: () => ++minutes * 61_000 } })
     const wrong = [
       ...Array.from({ length: 60 }, (_, length) => `Bearer ${token.slice(0, length % 43)}`),
       ...Array.from({ length: 60 }, (_, at) => `Bearer ${token.slice(0, at % 43)}*${token.slice((at % 43) + 1)}`),
@@ -107,7 +107,7 @@ describe('200 forms of a key', () => {
 
 describe('MCP', () => {
   it('is behind the same door', async () => {
-    await using server = await serverAtHand({ mcpHandler: async (request) => new Response(`mcp ${request.method}`) })
+    await using server = await startTestServer({ mcpHandler: async (request) => new Response(`mcp ${request.method}`) })
 
     expect((await server.send('POST', '/mcp', { as: 'nobody', text: '{}' })).status).toBe(401)
     expect((await server.send('POST', '/mcp', { headers: { origin: 'http://evil.example' } })).status).toBe(403)
@@ -143,7 +143,7 @@ describe('a flood', () => {
 
 describe('the files of the dashboard', () => {
   const built = async () => {
-    const server = await serverAtHand()
+    const server = await startTestServer()
     const { webDirectory } = server
     mkdirSync(join(webDirectory, 'assets'))
     writeFileSync(join(webDirectory, 'index.html'), '<!doctype html><title>here</title>')
@@ -203,7 +203,7 @@ describe('the files of the dashboard', () => {
   })
 
   it('that were not built are said not to be', async () => {
-    await using server = await serverAtHand()
+    await using server = await startTestServer()
 
     const { status, text } = await server.send('GET', '/', { as: 'nobody' })
 
@@ -214,7 +214,7 @@ describe('the files of the dashboard', () => {
 
 describe('answers of the API', () => {
   it('are compressed for browsers, and left as they are for programs', async () => {
-    await using server = await serverAtHand()
+    await using server = await startTestServer()
     const encoding = async (headers: Readonly<Record<string, string>>) => {
       const all = { host, authorization: `Bearer ${token}`, ...headers }
       const { body, headers: answered } = await server.app.request(`${apiPrefix}/beliefs`, { headers: all })

@@ -7,7 +7,7 @@ import { isMirrored } from '../../src/memory/mirror/write/shown.ts'
 import { tries } from '../full-counts.ts'
 import { mirroredMemory, nothingTaken } from './mirrored-memory.ts'
 
-/** Something that happens to a memory or to its file. What it happens to is chosen by number. */
+/** An operation on a memory or its file. Its target is chosen by number. */
 type Step = { readonly kind: keyof typeof steps; readonly nth: number; readonly word: string }
 type Place = ReturnType<typeof mirroredMemory> & { readonly copies: string[] }
 
@@ -85,11 +85,11 @@ describe.each(['person', 'document'] as const)(
           for (const one of taken) {
             await steps[one.kind](place, one)
             if (one.kind === 'append' || one.kind === 'note') typed.push(one.word)
-            // A save over what somebody typed a moment before is their own doing.
+            // A save that overwrites a recent edit is the editor's loss, not ours.
             if (one.kind === 'saveCopy') typed.length = 0
           }
           await place.sync({ accept: true })
-          // What a person accepts is shown; what is rejected gives way to what the store says.
+          // An accepted edit is shown; a rejected one is replaced by the stored belief.
           for (let turn = 0; ; turn += 1) {
             const [waiting] = await place.memory.proposals()
             if (waiting === undefined) break
@@ -127,7 +127,7 @@ const textsIn = (dir: string): string =>
     .map((file) => readFileSync(file, 'utf8'))
     .join('')
 
-/** Everything the journal still knows. */
+/** All texts in the journal. */
 async function historyText({ memory, ports }: Place): Promise<string> {
   const events = await memory.events({ limit: 1_000 })
   const revisions = await Promise.all(events.map(({ number }) => ports.store.revisions('local', number)))

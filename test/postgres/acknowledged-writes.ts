@@ -41,7 +41,7 @@ const beliefOf = (user: string, id: string): Belief => ({
   version: 1,
 })
 
-/** A commit of one new belief. With a key it can be repeated by another process. */
+/** A commit of one new belief. With a key, another process can repeat it. */
 export const beliefCommit = (user: string, id: string, isKeyed = true): Commit => ({
   user,
   kind: 'remember',
@@ -53,7 +53,7 @@ export const beliefCommit = (user: string, id: string, isKeyed = true): Commit =
   changes: [{ beliefId: id, expectedVersion: 0, outcome: 'present', after: beliefOf(user, id) }],
 })
 
-/** The local copies that all writers share, as the commands of one machine do. */
+/** The local copies, shared by all writers like by the commands of one machine. */
 let sharedCache: string | null = null
 
 function cacheOfWriters(): string {
@@ -86,7 +86,7 @@ export function startWriter(address: string, name: string, count: number, user =
   return { child, acknowledged, ended }
 }
 
-/** Every acknowledged belief is there once, nothing else is, and the store is sound. */
+/** Asserts that exactly the acknowledged beliefs are stored, each once, and that the store is sound. */
 export async function expectExactly(store: CaredStore, user: string, ids: readonly string[]): Promise<void> {
   const stored = await store.idsStartingWith(user, '', 1_000_000)
   const known = new Set(stored)
@@ -95,7 +95,7 @@ export async function expectExactly(store: CaredStore, user: string, ids: readon
   const events = await store.events(user, { limit: 1_000_000 })
   expect(events).toHaveLength(new Set(ids).size)
   expect(new Set(events.flatMap(({ beliefIds }) => beliefIds)).size).toBe(events.length)
-  // Servers of tests may have durability switched off.
+  // Test servers may run with durability switched off.
   const findings = (await store.verify()).filter(({ check }) => check !== 'settings')
   expect(findings.filter(({ ok }) => !ok)).toEqual([])
 }
