@@ -6,7 +6,6 @@ import { firstMinuteLane } from './lanes/first-minute.ts'
 import { harnessLane } from './lanes/harness.ts'
 import { busyHostsLane, hostsLane } from './lanes/hosts.ts'
 import { postgresLane } from './lanes/postgres.ts'
-import { profileLane } from './lanes/profile.ts'
 import { proxyLane } from './lanes/proxy.ts'
 import { qualityLane } from './lanes/quality.ts'
 import { recallLane } from './lanes/recall.ts'
@@ -35,7 +34,6 @@ const lanes: readonly Lane[] = [
   qualityLane,
   scifactLane,
   recallLane,
-  profileLane,
   writesLane,
   startUpLane,
   serveLane,

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { randomFrom } from '../../src/eval/score/statistics.ts'
 import { hear } from '../../src/memory/conversation/hear.ts'
 import { searchTurns } from '../../src/memory/conversation/search-turns.ts'
+import { recall } from '../../src/memory/recall/recall.ts'
 import { openMiniLm } from '../../src/search/minilm/minilm.ts'
 import { sentencesOf } from '../../src/search/sentences.ts'
 import { pushQuotes } from '../../src/search/turns/push.ts'
@@ -26,7 +27,7 @@ export const turnsLane: Lane = {
     for (const turns of quick ? [1_000] : [10_000, 200_000]) {
       const row = await measured(turns, stores.place(`turns-${turns}`))
       log(
-        `  ${turns} turns: ${row.keptPerSecond}/s (${row.keptPerCpuSecond} per CPU second), search ${shown(row.search)}, with vectors ${shown(row.vectorSearch)}, of which the question's vector ${shown(row.embedding)}, push ${shown(row.push)}`,
+        `  ${turns} turns: ${row.keptPerSecond}/s (${row.keptPerCpuSecond} per CPU second), search ${shown(row.search)}, with vectors ${shown(row.vectorSearch)}, of which the question's vector ${shown(row.embedding)}, quotes ${shown(row.push)}, recall with vectors ${shown(row.vectorRecall)}`,
       )
       rows.push(row)
     }
@@ -104,7 +105,9 @@ async function measured(turns: number, directory: string) {
   // The stored vectors are random, because those of a model would take hours. The question is embedded by the model.
   const model = await openMiniLm()
   await keepRandomVectors(store, model, random)
-  const vectorSearch = await measureEach(asked, searchWith({ ...ports, store, embedder: async () => model }))
+  const withModel = { ...ports, store, embedder: async () => model }
+  const vectorSearch = await measureEach(asked, searchWith(withModel))
+  const vectorRecall = await measureEach(asked, (message) => recall(withModel, { user, scopes: [scope], message }))
   const embedding = await measureEach(asked, (query) => model.embed([query]))
   await store.close()
   return {
@@ -118,6 +121,7 @@ async function measured(turns: number, directory: string) {
     vectorSearch,
     embedding,
     push: pushed,
+    vectorRecall,
   }
 }
 

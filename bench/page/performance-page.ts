@@ -5,8 +5,6 @@ import { ingestSection, type RecallFigures, recallPlot, recallSection } from './
 import {
   type HarnessFigures,
   harnessSection,
-  type ProfileFigures,
-  profileSection,
   proxySection,
   type QualityFigures,
   qualitySection,
@@ -43,7 +41,6 @@ type Results = {
   readonly quality: QualityFigures
   readonly scifact: ScifactFigures
   readonly recall: RecallFigures
-  readonly profile: ProfileFigures
   readonly writes: WritesFigures
   readonly 'start-up': StartUpFigures
   readonly serve: ServeFigures
@@ -57,32 +54,14 @@ const images = new URL('../../docs/images/', import.meta.url)
 
 /** Puts the figures of a run between the markers of their sections. Keeps the text outside the markers. */
 export function updatePerformancePage(report: Report): void {
-  const {
-    quality,
-    scifact,
-    recall,
-    profile,
-    writes,
-    'start-up': startUp,
-    serve,
-    proxy,
-    turns,
-    harness,
-  } = report.results
+  const { quality, scifact, recall, writes, 'start-up': startUp, serve, proxy, turns, harness } = report.results
   const sections: Readonly<Record<string, string | undefined>> = {
     // Only written if all these lanes were run.
-    aims:
-      recall &&
-      profile &&
-      writes &&
-      startUp &&
-      serve &&
-      aimsSection({ recall, profile, writes, 'start-up': startUp, serve }),
+    aims: recall && writes && startUp && serve && turns && aimsSection({ recall, writes, startUp, serve, turns }),
     quality: quality && qualitySection(quality),
     scifact: scifact && scifactSection(scifact),
     recall: recall && recallSection(recall),
     ingest: recall && ingestSection(recall),
-    profile: profile && profileSection(profile),
     writes: writes && writesSection(writes),
     'start-up': startUp && startUpSection(startUp),
     serve: serve && serveSection(serve),

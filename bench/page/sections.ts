@@ -1,5 +1,4 @@
 import type { ComparisonRow } from '../../src/eval/report/comparison.ts'
-import type { ProfileRow } from '../lanes/profile.ts'
 import type { ProxyFigures } from '../lanes/proxy.ts'
 import type { ConcurrentWrites, WriteRow } from '../lanes/writes.ts'
 import { milliseconds, type Ratio, type Spread } from '../measure.ts'
@@ -37,24 +36,6 @@ export const scifactSection = (figures: ScifactFigures): string =>
   'skipped' in figures
     ? `Not run: ${figures.skipped}.`
     : `NDCG@10 ${figures.ndcgAt10.toFixed(3)} over ${count(figures.queries)} queries and ${count(figures.documents)} documents (at least ${figures.anchor} is wanted).`
-
-export type ProfileFigures = {
-  readonly beliefs: number
-  readonly words: number
-  readonly recall: Spread
-  readonly floor: { readonly lookUps: number; readonly spread: Spread }
-  readonly parts: readonly ProfileRow[]
-}
-
-export const profileSection = ({ beliefs, words, recall, floor, parts }: ProfileFigures): string =>
-  [
-    `At ${count(beliefs)} beliefs and ${words} words: recall p50 ${milliseconds(recall.p50)} ms; ${floor.lookUps.toFixed(0)} look-ups of the same keys in a map of a million p50 ${milliseconds(floor.spread.p50)} ms; ${times(recall.p50 / floor.spread.p50)} the floor.`,
-    '',
-    table(
-      ['share of the time', 'where'],
-      parts.map(({ part, share }) => [percent(share), part]),
-    ),
-  ].join('\n')
 
 export type WritesFigures = { readonly rows: readonly WriteRow[]; readonly concurrent: ConcurrentWrites }
 
@@ -167,7 +148,7 @@ export const proxySection = ({ beliefs, turns, bare, proxy, added, addedMs }: Pr
       ],
     ),
     '',
-    `${count(beliefs)} beliefs and ${count(turns)} turns; ${count(added)} of ${count(proxy.samples)} requests got a block of memory. Added at p50: ${milliseconds(addedMs)} ms; the limit is 5 ms.`,
+    `${count(beliefs)} beliefs and ${count(turns)} turns; ${count(added)} of ${count(proxy.samples)} requests got a block of memory. Added at p50: ${milliseconds(addedMs)} ms.`,
   ].join('\n')
 
 export type TurnsFigures = {
@@ -181,6 +162,7 @@ export type TurnsFigures = {
     readonly vectorSearch: Spread
     readonly embedding: Spread
     readonly push: Spread
+    readonly vectorRecall: Spread
   }[]
 }
 
@@ -195,7 +177,8 @@ export const turnsSection = ({ rows }: TurnsFigures): string =>
       'search p50 / p95 ms',
       'with vectors',
       "of which the question's vector",
-      'push p50 / p95 ms',
+      'quotes by words p50 / p95 ms',
+      'recall with vectors',
     ],
     rows.map((row) => [
       count(row.turns),
@@ -203,7 +186,7 @@ export const turnsSection = ({ rows }: TurnsFigures): string =>
       count(row.rawBytesPerTurn),
       count(row.bytesPerTurn),
       count(row.vectorBytesPerTurn),
-      ...[row.search, row.vectorSearch, row.embedding, row.push].map(
+      ...[row.search, row.vectorSearch, row.embedding, row.push, row.vectorRecall].map(
         ({ p50, p95 }) => `${milliseconds(p50)} / ${milliseconds(p95)}`,
       ),
     ]),

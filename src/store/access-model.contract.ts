@@ -3,7 +3,7 @@ import { compareText } from '../beliefs/identity.ts'
 
 type KeptToken = { readonly token: AccessToken; readonly hash: string }
 
-/** The model that stores are compared with: people, tokens and teams in the memory of the process. */
+/** The reference model for stores: people, tokens and teams in process memory. */
 export function openMemoryAccess(): AccessStore {
   const people = new Map<string, Person>()
   const teams = new Map<string, { readonly team: Omit<Team, 'members'>; readonly members: Map<string, Role> }>()

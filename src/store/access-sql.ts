@@ -1,7 +1,7 @@
 import type { AccessStore, AccessToken, Membership, Role, Team, TokenKind } from '../beliefs/access-store.ts'
 
 type Value = string | null
-/** Runs one statement in a transaction of its own. Parameters are $1, $2, …; tables are in the schema `credence`. */
+/** Runs one statement in a separate transaction. Parameters are $1, $2, …; tables are in the schema `credence`. */
 type RunAccess = <Row>(use: 'read' | 'write', sql: string, values: readonly Value[]) => Promise<readonly Row[]>
 
 type TokenRow = {
@@ -30,11 +30,11 @@ const tokenOf = ({ id, kind, person, scopes, label, ...times }: TokenRow): Acces
 const made = 'id, kind, person, scopes, label, created_at'
 const columns = `${made}, last_used_at, revoked_at`
 
-/** The port on SQL that SQLite and PostgreSQL both understand. Every change is one statement, so each is whole or not made. */
+/** The port in SQL that both SQLite and PostgreSQL accept. Every change is one statement, so it is atomic. */
 export function sqlAccess(run: RunAccess): AccessStore {
   const read = <Row>(sql: string, values: readonly Value[] = []) => run<Row>('read', sql, values)
   const write = async (sql: string, values: readonly Value[]) => (await run('write', sql, values)).length > 0
-  /** After a lost connection the statement is run again and may find its own row; ids are random, so it can only be that. */
+  /** After a lost connection the statement is repeated and may find its own row, recognisable by its random id. */
   const orThere = async (isDone: boolean, id: string): Promise<boolean> =>
     isDone || (await read('SELECT 1 AS found FROM credence.tokens WHERE id = $1', [id])).length > 0
 
@@ -60,7 +60,7 @@ export function sqlAccess(run: RunAccess): AccessStore {
         ),
         id,
       ),
-    // The hash is erased, so that no query finds a revoked token by it. After a lost connection the statement is run again.
+    // The hash is erased, so that no query finds a revoked token by it. After a lost connection the statement is repeated.
     revokeToken: (id, at) =>
       write(
         `UPDATE credence.tokens SET revoked_at = $2, hash = 'revoked ' || id

@@ -14,7 +14,7 @@ it('gives short texts different whole numbers that a database key can hold', () 
 })
 
 it.each([0, 7, Buffer.from('{}')])('takes a column that holds %s in place of a text for damaged', (value) => {
-  // A flipped bit in a row's header can turn a text into any type, whatever the column's type.
+  // A flipped bit in a row's header can change a text into any type, whatever the column's type.
   const damaged = value as unknown as string
   const body = JSON.stringify(sample({ id: 'b1' }))
   const salt = Buffer.alloc(16)

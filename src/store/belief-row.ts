@@ -14,8 +14,8 @@ import { MemoryError } from '../errors.ts'
 import { hashBody, readBody } from './journal-chain.ts'
 
 /**
- * Identifies the text analysis that the derived tables were filled with. A store with another version is derived again
- * when it is opened, since entries written by other rules could be neither found nor removed. A test fails when this must change.
+ * Identifies the text analysis that the derived tables were filled with. A store with another version is rebuilt when it is opened,
+ * because entries written by other rules could be neither found nor removed. A test fails when this must change.
  */
 export const analysisVersion = 'cc41b78f7221206e'
 
@@ -25,7 +25,7 @@ export type StoredText = {
   readonly body: string | null
   readonly salt: Uint8Array | null
   readonly body_hash: Uint8Array | null
-  /** 0 when the derived row of the belief has another version: its newest change is out of reach on a damaged disk. */
+  /** 0 if the derived row of the belief has another version, because its newest change is unreadable on a damaged disk. */
   readonly is_newest?: number | null
 }
 
@@ -34,7 +34,7 @@ export const newestText = `SELECT outcome, body, salt, body_hash,
   version = (SELECT version FROM beliefs WHERE user_id = changes.user_id AND id = changes.belief_id) AS is_newest FROM changes
   WHERE user_id = ? AND belief_id = ? ORDER BY event DESC LIMIT 1`
 
-/** The belief of a change, null when it is gone. A text that does not match its hash is an error, never a different belief. */
+/** The belief of a change; null if the change removed it. A text that does not match its hash is an error, never a different belief. */
 export function readText(id: string, row: StoredText): Belief | null {
   if (row.outcome !== 'present') return null
   if (row.body === null || row.is_newest === 0 || !isAsWritten(row)) throw damagedBelief(id)
@@ -43,7 +43,7 @@ export function readText(id: string, row: StoredText): Belief | null {
   return belief
 }
 
-/** Whether a text of the journal matches its hash. An erased text has nothing left to compare. */
+/** Whether a text of the journal matches its hash. True for an erased text, which cannot be compared. */
 export const isAsWritten = ({ body, body_hash, salt }: Pick<StoredText, 'body' | 'body_hash' | 'salt'>): boolean =>
   body === null ||
   // On a damaged disk a column may contain a value of any type.
@@ -60,7 +60,7 @@ export function parseBody(body: string): Belief {
   return actor === provenance.actor ? belief : { ...belief, provenance: { ...provenance, actor } }
 }
 
-/** Until schema 5 a document was called an import. What was written then keeps its bytes, which the journal hashes. */
+/** Until schema 5, documents were called imports. Old records keep that word, because the journal hashes their bytes. */
 export const actorOf = (stored: string): ActorKind => (stored === 'import' ? 'document' : (stored as ActorKind))
 
 const damagedBelief = (id: string): MemoryError =>
@@ -68,11 +68,11 @@ const damagedBelief = (id: string): MemoryError =>
     hint: 'Run `credence doctor`, and restore a backup.',
   })
 
-/** Derived tables store these numbers in place of names. */
+/** Derived tables store these numbers instead of names. */
 export const typeCode = (type: BeliefType): number => beliefTypes.indexOf(type)
 export const statusCode = (status: Status): number => statuses.indexOf(status)
 
-/** The key of the agent that a belief belongs to; '' for a belief that every agent sees. */
+/** The key of the belief's agent; '' for a belief that every agent sees. */
 export const agentKey = (agent: string | null): string => (agent === null ? '' : `@${agent}`)
 
 /** The inverse of `packFlags`. */
@@ -85,12 +85,12 @@ export function unpackFlags(flags: number): { type: BeliefType; subtype: Subtype
   return { type, subtype: subtypes[((flags >> 1) & 3) - 1] ?? null, pinned: (flags & 1) === 1 }
 }
 
-/** One user's words are other terms than another's, so that no search passes over rows of other users. */
+/** The terms of each user are distinct, so that no search reads rows of other users. */
 export const indexedTerm = (userId: number, word: string): string => `${userId}:${word}`
 
 /**
- * A text as a number that fits a database key: two 32-bit FNV-1a hashes with different offsets, cut to 47 bits, which
- * SQLite stores in six bytes. Collisions are harmless, since every look-up by hash compares the words, too.
+ * A text as a number that fits a database key: two 32-bit FNV-1a hashes with different offsets, truncated to 47 bits, which SQLite
+ * stores in six bytes. Collisions are harmless, because every lookup by hash compares the words, too.
  */
 export function textHash(text: string): number {
   let high = 0x811c9dc5

@@ -1,7 +1,7 @@
 /**
- * A cache of roughly the values used last, between one and two times `most` of them, in two generations: a full young
- * generation becomes the old one, and the old one is dropped. (A Map in order of use leaves holes when entries are
- * deleted and inserted again, and every look at its oldest entry has to step over them.)
+ * A cache of approximately the most recently used values, between `most` and twice `most`, in two generations: a full young generation
+ * replaces the old one. (A Map in order of use would leave holes when entries are deleted and inserted again, and finding its oldest
+ * entry would have to skip them.)
  */
 export class BoundedCache<Value> {
   readonly #most: number

@@ -3,12 +3,12 @@ import type { CommitResult } from '../beliefs/belief-store.ts'
 import type { BeliefChange, Commit, IdempotencyKey, JournalEvent } from '../beliefs/journal.ts'
 import { MemoryError } from '../errors.ts'
 
-/** A change whose parts agree with each other: `after` is set exactly when the outcome is `present`. */
+/** A consistent change: `after` is set exactly if the outcome is `present`. */
 export type CheckedChange =
   | (Omit<BeliefChange, 'outcome' | 'after'> & { readonly outcome: 'present'; readonly after: Belief })
   | (Omit<BeliefChange, 'outcome' | 'after'> & { readonly outcome: 'absent' | 'erased'; readonly after: null })
 
-/** Rejects changes that are wrong in every state of a store. */
+/** Rejects changes that are invalid in every state of a store. */
 export function checkChanges({ user, changes, stamp }: Commit): readonly CheckedChange[] {
   const seen = new Set<string>()
   return changes.map((change) => {
@@ -18,7 +18,7 @@ export function checkChanges({ user, changes, stamp }: Commit): readonly Checked
     if (!Number.isSafeInteger(expectedVersion) || expectedVersion < 0) {
       throw contradictory(`The expected version of ${beliefId} is ${expectedVersion}, not a whole number from 0.`)
     }
-    // Another device may forget a belief that never came here.
+    // Another device may forget a belief that this store never received.
     const mayBeUnknown = stamp !== undefined && change.outcome === 'erased'
     return checkChange(user, change, mayBeUnknown)
   })
@@ -50,7 +50,7 @@ function checkChange(
 const contradictory = (message: string): MemoryError =>
   new MemoryError('invalid', message, { hint: 'A commit changes each belief once, from the version it was read at.' })
 
-/** The result of a commit that must not be written: a retry, or an undo that came too late. Null for every other. */
+/** The result of a commit that must not be written, which is a retry or an outdated undo. Null for any other commit. */
 export function settledBefore(
   { user, key, undoes }: Commit,
   journal: { eventByKey(key: IdempotencyKey): JournalEvent | null; event(number: number): JournalEvent | null },

@@ -23,7 +23,7 @@ export type DerivedBelief = IndexEntries & {
 export function deriveBelief(belief: Belief): DerivedBelief {
   const current = isCurrent(belief)
   const scopes = [...new Set(belief.scopes)].sort()
-  // Name and aliases are needed as forms and as text, and are analysed once.
+  // Analysed once, because name and aliases are needed both as forms and as text.
   const analysed = new Map([belief.name, ...belief.aliases].map((form) => [form, analyse(form)]))
   const tokensOf = (text: string): readonly Token[] => analysed.get(text) ?? analyse(text)
   const terms = textTerms(belief, tokensOf)

@@ -1,7 +1,7 @@
 import type { GrowthDay } from '../beliefs/recall-counts.ts'
 import { localDay } from '../local-time.ts'
 
-/** How many beliefs of one author and scope were first remembered at a time. */
+/** The number of beliefs of one author and scope that were first remembered at a time. */
 export type GrowthRow = Omit<GrowthDay, 'day'> & { readonly at: string }
 
 /** Adds the counts of a day, in the time zone of the process, which a database does not know. Rows are oldest first. */

@@ -58,7 +58,7 @@ it('gives an event another hash when anything about it differs', () => {
   expect(new Set(hashes).size).toBe(hashes.length)
 })
 
-/** Events 1, 2, 3…; each entry says which earlier event it undoes. */
+/** Events 1, 2, 3…; each entry is the number of the earlier event that it undoes. */
 const chain = (...undoes: readonly (number | null)[]) => {
   const undosOf = (number: number): readonly number[] =>
     undoes.flatMap((undone, index) => (undone === number ? [index + 1] : [])).reverse()

@@ -10,18 +10,18 @@ export const beforeFirst: Uint8Array = new Uint8Array(32)
 
 const saltBytes = 16
 
-/** One change as the journal records it. `bodyHash` stays when the text is erased, so the chain still verifies. */
+/** A recorded change. `bodyHash` remains when the text is erased, so that the chain still verifies. */
 export type SealedChange = {
   readonly beliefId: string
   readonly version: number
   readonly outcome: BeliefChange['outcome']
-  /** Null when the change left no text behind. */
+  /** Null if the change has no text. */
   readonly bodyHash: Uint8Array | null
 }
 
 export type SealedEvent = Omit<Commit, 'changes' | 'turns' | 'forgottenTurns'> & { readonly number: number }
 
-/** The change of one turn by an event: it was stored, with the hash of its text, or forgotten. */
+/** The change of one turn by an event: stored, with the hash of its text, or forgotten. */
 export type SealedTurn = { readonly id: string; readonly hash: Uint8Array | null }
 
 /** A change with the salt and the text to store. */
@@ -60,7 +60,7 @@ function drawSalts(count: number, random: (bytes: number) => Uint8Array): (index
 
 /** The salt is erased together with the text, so that a forgotten text cannot be guessed from its hash. */
 export function hashBody(salt: Uint8Array, body: string): Uint8Array {
-  // Every read of a belief hashes its text, so short ones are put together in a buffer that is kept.
+  // Every read of a belief hashes its text, so short ones are assembled in a reused buffer.
   const room = salt.length + body.length * 3
   const bytes = room <= scratch.length ? scratch : Buffer.allocUnsafe(room)
   bytes.set(salt)
@@ -69,7 +69,7 @@ export function hashBody(salt: Uint8Array, body: string): Uint8Array {
 
 const scratch = Buffer.allocUnsafeSlow(16_384)
 
-/** An idempotency key as the journal keeps it: the fingerprint of its request under a salt. */
+/** An idempotency key in the journal: the salted fingerprint of its request. */
 export type SealedKey = IdempotencyKey & { readonly salt: Uint8Array }
 
 export function sealKey(key: IdempotencyKey | null, random: (bytes: number) => Uint8Array): SealedKey | null {
@@ -82,8 +82,8 @@ const saltedFingerprint = (salt: Uint8Array, { fingerprint }: IdempotencyKey): s
   createHmac('sha256', salt).update(fingerprint).digest('hex')
 
 /**
- * Throws when `key` was used before for another request. Without a salt the earlier request was forgotten and nothing can
- * be compared: the key still counts as used.
+ * Throws if `key` was used before for another request. If the salt is missing, the earlier request was forgotten and cannot be compared;
+ * the key still counts as used.
  */
 export function requireSameRequest(
   key: IdempotencyKey,
@@ -125,15 +125,15 @@ export function hashEvent(event: SealedEvent, changesHash: Uint8Array, previous:
 export const toHex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')
 
 /**
- * The event that undid `number`, or null. An undo that was itself undone does not count, so that a redone event can be
- * undone again. `undosOf` gives the events that undo an event, newest first. In a damaged store an event may claim to undo
- * itself or a later event; these are ignored.
+ * The event that undid `number`, or null. An undo that was itself undone does not count, so that a redone event can be undone again.
+ * `undosOf` returns the events that undo an event, newest first. In a damaged store an event may claim to undo itself or a later event;
+ * these are ignored.
  */
 export function undoneBy(number: number, undosOf: (number: number) => readonly number[]): number | null {
   return undosOf(number).find((undo) => undo > number && undoneBy(undo, undosOf) === null) ?? null
 }
 
-/** The order of a belief's fields in the journal. Empty fields are omitted: most beliefs have nothing in them. */
+/** The order of a belief's fields in the journal. Empty fields are omitted, because they are empty in most beliefs. */
 const fields = [
   ...(['id', 'user', 'agent', 'type', 'subtype', 'name', 'aliases', 'content', 'why', 'scopes', 'status'] as const),
   ...(['confidence', 'pinned', 'editedByPerson', 'supersededBy', 'proposedFor', 'candidate', 'resolvedAt'] as const),
@@ -157,14 +157,14 @@ const left = {
 const isLeft = (field: keyof Belief, value: unknown): boolean =>
   field === 'participants' ? (value as readonly string[]).length === 0 : left[field as keyof typeof left] === value
 
-/** A belief as the text that the journal keeps and hashes. */
+/** A belief as the text that the journal stores and hashes. */
 export function writeBody(belief: Belief): string {
   const text: Partial<Record<keyof Belief, unknown>> = {}
   for (const field of fields) if (!isLeft(field, belief[field])) text[field] = belief[field]
   return JSON.stringify(text)
 }
 
-/** Every field in its order, so that a belief that is read has the same. */
+/** Every field in order, so that a belief that is read has the same order. */
 const blank = { ...Object.fromEntries(fields.map((field) => [field, undefined])), ...left }
 
 /** Parses a belief's text from the journal. Texts of earlier versions contain every field. */

@@ -3,7 +3,7 @@ import type { WrittenChange } from './journal-chain.ts'
 import type { ChangeRow, EventRow } from './journal-rows.ts'
 import { exportedTurn } from './turn-rows.ts'
 
-/** The columns of a turn that both databases have, with the names of session and scope. Most are null after it was forgotten. */
+/** The columns of a turn that both databases have, with the names of session and scope. Most are null for a forgotten turn. */
 export const turnColumns = [
   ...(['id', 'passages', 'hash', 'salt', 'message_id', 'session', 'place', 'given_index', 'role', 'speaker'] as const),
   ...(['at', 'utc_offset', 'scope', 'host', 'origin', 'key', 'asks', 'lengths', 'doubtful', 'text'] as const),
@@ -25,9 +25,9 @@ export type JournalTurnRow = Readonly<Record<TurnColumn, unknown>> & {
 export const selectTurn = (from: Readonly<Partial<Record<TurnColumn, string>>> = {}): string =>
   turnColumns.map((column) => (from[column] === undefined ? column : `${from[column]} AS ${column}`)).join(', ')
 
-/** The turn of a row that has a text, as it was given. */
+/** The turn of a row with a text, as it was received. */
 export const newTurnOf = (user: string, row: JournalTurnRow): NewTurn => ({
-  // A row with a text has a value in every column that must have one.
+  // A row with a text has a value in every required column.
   ...exportedTurn({ ...row, user, row: 0 } as unknown as Parameters<typeof exportedTurn>[0]),
   index: row.given_index as number | null,
 })
@@ -41,7 +41,7 @@ export type JournalRecord = Pick<EventRow, 'number' | 'kind' | 'actor' | 'origin
   readonly erasedTurns: readonly string[]
 }
 
-/** Whether texts are erased by this event. */
+/** Whether this event erases texts. */
 export const isErasing = ({ changes, erasedTurns }: JournalRecord): boolean =>
   erasedTurns.length > 0 || changes.some(({ outcome }) => outcome === 'erased')
 
@@ -74,17 +74,17 @@ export function recordOf(event: EventRow, { requestSalt, changes, turns, erasedT
   }
 }
 
-/** The place of every turn in its session, by id. A turn that came late or was forgotten has moved others. */
+/** The index of every turn in its session, by id. A late or forgotten turn has moved others. */
 export type TurnPlaces = ReadonlyMap<string, number>
 
-/** A journal that records are read from and appended to. */
+/** A journal whose records can be read and appended. */
 export type RecordJournal = {
   users(): Promise<readonly string[]>
-  /** How many events the user has. */
+  /** The number of events of the user. */
   count(user: string): Promise<number>
   /** The events after a number, at most `limit`. */
   read(user: string, after: number, limit: number): Promise<readonly JournalRecord[]>
-  /** Appends the events that are not there yet, in one transaction. */
+  /** Appends the missing events in one transaction. */
   append(user: string, records: readonly JournalRecord[]): Promise<void>
   places(user: string): Promise<TurnPlaces>
   setPlaces(user: string, places: TurnPlaces): Promise<void>

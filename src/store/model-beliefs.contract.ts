@@ -29,7 +29,7 @@ export type ModelOptions = {
   readonly turns: { isStale(commit: Commit): boolean; apply(commit: Commit): void }
 }
 
-/** The beliefs of the model that stores are compared with. */
+/** The beliefs of the reference model. */
 export function openModelBeliefs({ random, journals = 'one', turns }: ModelOptions): Store {
   const common = new ModelJournal(random)
   const own = new Map<string, ModelJournal>()
@@ -215,7 +215,7 @@ const isIn = (belief: Belief, scopes: readonly string[]): boolean =>
 const isInView = (belief: Belief, { agent, scopes }: Viewpoint): boolean =>
   isVisibleTo(belief.agent, agent) && isIn(belief, scopes)
 
-/** The items of every key that has some, in the order of the keys. */
+/** The items of every key with items, in the order of the keys. */
 function collect<Item>(
   keys: readonly string[],
   find: (key: string) => readonly Item[],

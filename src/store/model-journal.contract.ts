@@ -83,7 +83,7 @@ export class ModelJournal {
     return record?.changes.map((change) => this.#revisionOf(record, change)) ?? []
   }
 
-  /** The version of a belief after its last change, 0 when there was none. */
+  /** The version of a belief after its last change; 0 if there was none. */
   versionOf(user: string, beliefId: string): number {
     return this.#changesOf(user, beliefId).at(-1)?.change.version ?? 0
   }

@@ -17,9 +17,7 @@ import { type ModelOptions, openModelBeliefs } from './model-beliefs.contract.ts
 
 type StoredTurn = { readonly turn: NewTurn; readonly row: number }
 
-/**
- * The model that stores are compared with, in the memory of the process. It is written to be obviously right, not fast.
- */
+/** The reference model for stores, in process memory. Written to be obviously correct, not fast. */
 export function openModelStore(options: Omit<ModelOptions, 'turns'>): ReturnType<typeof openModelBeliefs> {
   const turns = new Map<string, UserTurns>()
   const noTurns = new UserTurns()
@@ -40,7 +38,7 @@ export function openModelStore(options: Omit<ModelOptions, 'turns'>): ReturnType
     },
   })
   const beliefVectors = new Map<string, Int8Array>()
-  /** The number of a belief's row is its place here. */
+  /** The row number of a belief is its index here. */
   const beliefKeys: string[] = []
   const beliefKey = ({ user, id, content }: Belief): string => `${JSON.stringify(user)} ${id} ${content}`
   const currentBeliefs = async (user: string) =>
@@ -104,9 +102,9 @@ export function openModelStore(options: Omit<ModelOptions, 'turns'>): ReturnType
   }
 }
 
-/** The turns of one user. Every answer is computed from the turns when it is asked for. */
+/** The turns of one user. Every answer is computed from the turns on each call. */
 class UserTurns {
-  /** In the order in which they were kept. */
+  /** In the order in which they were stored. */
   #kept: StoredTurn[] = []
   readonly #sessions = new Map<string, StoredTurn[]>()
   readonly #sessionNumbers = new Map<string, number>()
@@ -122,7 +120,7 @@ class UserTurns {
       const previous = lastSaid.get(turn.session) ?? lastUserText(before)
       if (turn.role === 'user') lastSaid.set(turn.session, turn.text)
       if (turn.messageId !== null && this.#forgottenMessages.has(turn.messageId)) return 'forgotten'
-      // What another author stored first does not make the person's own message known.
+      // A turn that another author stored first does not make the person's own message a duplicate.
       const candidates = this.#kept.filter((kept) => turn.origin !== 'person' || kept.turn.origin === 'person')
       const sameMessage = candidates.find((kept) => turn.messageId !== null && kept.turn.messageId === turn.messageId)
       const same =

@@ -17,7 +17,7 @@ type BeliefText = { readonly beliefId: string; readonly length: number; readonly
 /** The beliefs of one user in a store in memory, with their indexes. */
 export class UserBeliefs {
   readonly #held = new Map<string, StoredBelief>()
-  /** Made when it is first asked for after a change. */
+  /** Built on the first use after a change. */
   #forms: ReturnType<typeof formsOf> | null = null
 
   all(): readonly Belief[] {
@@ -60,7 +60,7 @@ export class UserBeliefs {
     return this.#forms.byTypoKey.get(key)?.map(({ word }) => word) ?? []
   }
 
-  /** The words of a stored belief. Derived on the first call: most memories are never searched by text. */
+  /** The words of a stored belief. Derived on the first call, because most memories are never searched by text. */
   textOf(id: string): BeliefText {
     const held = this.#held.get(id)
     if (held === undefined) throw new Error(`The belief ${id} is not held.`)

@@ -1,19 +1,19 @@
 import { type IndexedUnit, maxOccurrences } from '../search/turns/passages.ts'
 import type { TermPostings } from '../search/turns/turn-index.ts'
 
-/** Rows are kept in blocks of this many, so that adding to a common term rewrites little. */
+/** The rows per block; with small blocks, adding to a common term rewrites little. */
 const blockBits = 12
 const blockMask = (1 << blockBits) - 1
 const entryBytes = 3
 
-/** The entries of one term in one block of rows: three bytes for each unit, its number in the block and how often. */
+/** The entries of one term in one block of rows: three bytes for each unit: its number in the block, and the term's frequency. */
 type PostingBlock = { readonly term: string; readonly block: number; readonly entries: Uint8Array }
 
 /** Collects the postings of new turns by scope, so that each term is written once. */
 export class PostingsDraft<Scope> {
   readonly #scopes = new Map<Scope, Map<string, Map<number, number[]>>>()
 
-  /** `row` is that of the first unit. */
+  /** `row` is the row of the first unit. */
   add(scope: Scope, row: number, units: readonly IndexedUnit[]): void {
     const terms = this.#scopes.get(scope) ?? new Map<string, Map<number, number[]>>()
     this.#scopes.set(scope, terms)
@@ -26,7 +26,7 @@ export class PostingsDraft<Scope> {
     }
   }
 
-  /** Everything collected, in the order of the table, so that neighbouring pages are written one after the other. */
+  /** The collected postings in the order of the table, so that neighbouring pages are written in sequence. */
   *take(): Generator<PostingBlock & { readonly scope: Scope }> {
     for (const [scope, terms] of this.#scopes)
       for (const term of [...terms.keys()].sort())

@@ -15,7 +15,9 @@ const standpoint = {
   author: { actor: 'person', origin: 'test' },
 } as const
 
-/** Both stores count alike. `addressOf` names an empty PostgreSQL store, or undefined for SQLite in the directory. */
+/**
+ * Tests that every store counts in the same way. `addressOf` names an empty PostgreSQL store, or undefined for SQLite in the directory.
+ */
 export function describeRecallCounts(name: string, addressOf: () => Promise<string | undefined>): void {
   describe(name, () => {
     it('are kept as numbers, outside the journal, and do not change what is recalled', async () => {

@@ -10,7 +10,7 @@ export type AnyStore = BeliefStore & FormIndex & FullText & TurnStore & TurnInde
 
 const at = '2026-03-01T12:00:00.000Z'
 
-/** A belief of ada's with everything a test does not care about filled in. */
+/** A belief of Ada with defaults for all fields that a test does not set. */
 export const sample = (fields: Partial<Belief> & { readonly id: string }): Belief => ({
   user: 'ada',
   agent: null,
@@ -74,13 +74,13 @@ export const commitOf = (changes: readonly BeliefChange[], fields: Partial<Commi
   ...fields,
 })
 
-/** Salts that are the same in every run and every store. */
+/** Deterministic salts, equal in every run and every store. */
 export const fixedRandom = (bytes: number): Uint8Array =>
   Uint8Array.from({ length: bytes }, (_, at) => (at * 73 + 41) % 251)
 
 let made = 0
 
-/** A turn of ada's with everything a test does not care about filled in. */
+/** A turn of Ada with defaults for all fields that a test does not set. */
 export const said = (text: string, fields: Partial<NewTurn> = {}): NewTurn => {
   made += 1
   return {

@@ -11,7 +11,7 @@ const users = ['ada', 'bob'] as const
 const agents = [null, 'codex', 'cursor'] as const
 const beliefIds = ['b1', 'b2', 'b3', 'b4', 'b5', 'c\u{1f600}', 'c\uffee'] as const
 const scopes = ['user:universal', 'project:ledger', 'domain:code', 'domain:code/typescript'] as const
-// Names that share keys, words, first words and typos with each other, in several scripts.
+// Names with common keys, words, first words and typos, in several scripts.
 const names = [
   'Redis',
   'redis cache',
@@ -119,7 +119,7 @@ const change = fc.record({
   fields: beliefFields,
 })
 
-/** A change asked for by someone who has mostly, but not always, read the latest state. */
+/** A requested change, usually, but not always, based on the latest state. */
 const request = fc.record({
   user: fc.constantFrom(...users, 'ada' as const),
   changes: fc.uniqueArray(change, { maxLength: 4, selector: ({ beliefId }) => beliefId }),
@@ -130,7 +130,7 @@ const request = fc.record({
 
 export type StoreRequest = typeof request extends fc.Arbitrary<infer Value> ? Value : never
 
-/** Any history of requests, good and bad. */
+/** Any history of valid and invalid requests. */
 export const requests: fc.Arbitrary<readonly StoreRequest[]> = fc.array(request, { maxLength: 14, size: 'max' })
 
 /** Fits the request to the current content of `store`, so that most requests are accepted. */
@@ -150,7 +150,7 @@ export async function commitFor(
   return { user, kind, actor: 'person', origin: 'test', at, key, undoes, changes: await Promise.all(fitted) }
 }
 
-/** What a commit came to, errors included. */
+/** The outcome of a commit, including errors. */
 export async function outcomeOf(store: AnyStore, commit: Commit): Promise<CommitResult | string> {
   try {
     return await store.commit(commit)
@@ -160,7 +160,7 @@ export async function outcomeOf(store: AnyStore, commit: Commit): Promise<Commit
   }
 }
 
-/** The answers to every read of a store, over everything these histories can contain. */
+/** The answers of every read of a store for all possible contents of these histories. */
 export async function everyAnswer(store: AnyStore): Promise<unknown> {
   const answers: unknown[] = []
   for (const user of users) {
@@ -270,7 +270,7 @@ export function describeAgreement(
         }),
         { numRuns: runs },
       )
-      // A history of refusals would prove nothing.
+      // Guards the test: a history of refusals would prove nothing.
       expect(accepted).toBeGreaterThan(1.6 * runs)
     })
   })

@@ -3,7 +3,7 @@ import type { Viewpoint } from '../beliefs/belief-store.ts'
 import { type AnyStore, commitOf, gone, next, present, sample } from './sample-beliefs.contract.ts'
 import { committed, storesFrom } from './test-stores.contract.ts'
 
-/** Every store finds the same by form and by text. */
+/** Every store finds the same beliefs by form and by text. */
 export function describeIndexes(name: string, open: () => AnyStore): void {
   const { holding } = storesFrom(open)
 

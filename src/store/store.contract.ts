@@ -10,7 +10,7 @@ import { describeTurns } from './turn-store.contract.ts'
 
 const ids = (beliefs: readonly Belief[]): readonly string[] => beliefs.map(({ id }) => id)
 
-/** Every store passes this suite, its indexes included; a new one is one call to it. `open` gives an empty store. */
+/** Every store passes this suite, its indexes included; a new one is one call to it. `open` returns an empty store. */
 export function describeStore(
   name: string,
   open: () => AnyStore,

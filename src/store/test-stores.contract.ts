@@ -9,7 +9,7 @@ export async function committed(store: AnyStore, commit: Commit): Promise<Journa
   return result.event
 }
 
-/** Stores for the tests of one suite, each closed after its test. */
+/** Creates stores for the tests of one suite, and closes each after its test. */
 export function storesFrom(open: () => AnyStore) {
   const opened: AnyStore[] = []
   afterEach(async () => {

@@ -15,18 +15,18 @@ export type TextTerms = Readonly<Record<TextField, readonly string[]>>
 /** Longer than any word people search for. Longer terms are cut. */
 const maxTermLength = 100
 
-/** ASCII an index may take for the end of a word. Few characters bring any of it: `⑴` is normalised to "(1)". */
+/** ASCII that an index may treat as the end of a word. Rare in terms, as in `⑴`, which is normalised to "(1)". */
 const unindexable = /[^\w+#.':,/\-\u0080-\u{10ffff}]/gu
 const plain = /^\w{1,100}$/
 
-/** A word as the index keeps it. */
+/** A word as stored in the index. */
 export function textTerm(word: string): string {
   if (plain.test(word)) return word
   const term = word.length <= maxTermLength ? word : word.slice(0, maxTermLength).toWellFormed()
   return term.replace(unindexable, '_')
 }
 
-/** Every word of a belief, by field. */
+/** All words of a belief by field. */
 export function textTerms(
   belief: Pick<Belief, TextField>,
   tokensOf: (text: string) => readonly Token[] = analyse,
@@ -50,7 +50,7 @@ export type TermMatch = {
   readonly counts: Readonly<Partial<Record<TextField, number>>>
 }
 
-/** A queried term: how many visible beliefs contain it, and those of them that may be returned. */
+/** A queried term: the number of visible beliefs that contain it, and its matches among the beliefs that may be returned. */
 export type TermHolders = { readonly docFreq: number; readonly holders: readonly TermMatch[] }
 
 /** The base of every idf and length: the beliefs in view and all their words. */

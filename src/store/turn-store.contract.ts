@@ -15,7 +15,7 @@ const inSession = async (store: AnyStore, session = 's1'): Promise<readonly stri
 const rank = async (store: AnyStore, question: string, user = 'ada', scopes: readonly string[] | null = null) =>
   rankTurns(store, { view: { user, scopes }, question: parseQuestion(question), dates: null })
 
-/** Every store that keeps turns passes this suite. */
+/** Every store of turns passes this suite. */
 export function describeTurns(name: string, open: () => AnyStore): void {
   const { empty } = storesFrom(open)
 

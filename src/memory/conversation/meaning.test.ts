@@ -40,6 +40,19 @@ describe('the meaning of sentences', () => {
     expect(saidBy(null, 'Where did Ana go?')).toBe('Where did Ana go?')
   })
 
+  it('is compared with what is usual, so that the nearest of three turns is as near as it would be among many', async () => {
+    await using place = memory(true)
+    await place.opened.hear(turns, { learn: 'nothing' })
+    await place.opened.embedTexts()
+
+    const [best] = (await place.opened.search(question)).quotes
+    const meaning = best?.explanation.parts.find(({ label }) => label === 'meaning')
+
+    // Among three values, none is more than the square root of two deviations above their own mean.
+    expect(best?.text).toBe(turns[0]?.text)
+    expect(meaning?.parts[0]?.value).toBeGreaterThan(3)
+  })
+
   it('finds turns without a word of the question, and is part of the score', async () => {
     await using place = memory(true)
     await place.opened.hear(turns, { learn: 'nothing' })

@@ -1,6 +1,7 @@
 import type { Turn } from '../../beliefs/turn.ts'
 import { inverseDocFreq } from '../bm25.ts'
 import type { TextWords } from '../embedder.ts'
+import { miniLm } from '../minilm/model-name.ts'
 import { comparedWith } from './cosines.ts'
 import { passagesOf } from './passages.ts'
 import { countsIn, heaviestRows, reachOf, type WeightedTerm } from './postings.ts'
@@ -95,7 +96,7 @@ export async function findCandidates(index: SearchedIndex, ranking: Ranking): Pr
   const cosines = meaning === undefined ? null : await index.turnCosines(view, meaning.model, meaning, inView)
   const terms = weighTerms(question, postings)
   const averageLength = Math.max(1, postings.length / Math.max(1, postings.units))
-  const near = readCosines(cosines, inView)
+  const near = readCosines(cosines, inView, meaning?.model === miniLm.model)
   const ofTime = await rowsOfTime(index, ranking)
   const rows = [...new Set([...heaviestRows(terms.known, inView, maxRows), ...near.best, ...ofTime])]
   const units = await index.unitsAround(view, rows, spread + 1)
@@ -214,11 +215,33 @@ function weighTerms(question: Question, postings: Awaited<ReturnType<TurnIndex['
   return { known, weights, total: [...weights.values()].reduce((sum, weight) => sum + weight, 0) }
 }
 
+/**
+ * A smaller store counts as having this many turns with vectors, of which the missing ones are as far from a message as turns
+ * usually are: the nearest of five turns is not near because of that.
+ */
+const minVectors = 200
+/** The usual mean and deviation of cosines with a message, for the model of this package: docs/ranking.md, Features. */
+const usualCosines = { mean: 0.1, deviation: 0.081 }
+
+/** The mean and deviation of all cosines, with the usual ones for turns that a small store lacks. */
+function spreadOf({ rows, isEvery, mean, deviation }: TurnCosines): {
+  readonly mean: number
+  readonly deviation: number
+} {
+  const known = isEvery ? rows.length : minVectors
+  const missing = Math.max(0, minVectors - known)
+  const usual = usualCosines
+  const joined = (known * mean + missing * usual.mean) / (known + missing)
+  const squares =
+    known * (deviation ** 2 + (mean - joined) ** 2) + missing * (usual.deviation ** 2 + (usual.mean - joined) ** 2)
+  return { mean: joined, deviation: Math.sqrt(squares / (known + missing)) }
+}
+
 /** The cosines of turns by their first row, the rows of the best in view, and how far a cosine is from the mean. */
-function readCosines(found: TurnCosines | null, inView: ReadonlySet<number> | null) {
+function readCosines(found: TurnCosines | null, inView: ReadonlySet<number> | null, isOwnModel: boolean) {
   const of = new Map<number, number>()
   for (const [at, row] of (found?.rows ?? []).entries()) of.set(row, found?.cosines[at] as number)
-  const { mean, deviation } = found ?? { mean: 0, deviation: 0 }
+  const { mean, deviation } = found === null ? { mean: 0, deviation: 0 } : isOwnModel ? spreadOf(found) : found
   const best = [...of]
     .filter(([row]) => inView === null || inView.has(row))
     .sort(([, a], [, b]) => b - a)

@@ -2,10 +2,10 @@ import { hash } from 'node:crypto'
 import { conflict } from '../../errors.ts'
 import type { JournalRecord, RecordJournal, TurnColumn } from '../journal-record.ts'
 
-/** A journal that is copied, with the people, tokens and teams of its store. */
+/** The source or target of a copy: a journal, and the people, tokens and teams of its store. */
 export type JournalTransfer = RecordJournal & AccessTransfer & { close(): Promise<void> }
 
-/** A hash over a hash and all fields of records but `doubtful`, which each store finds in old turns by itself. */
+/** Extends a hash by all fields of records except `doubtful`, which each store determines itself for old turns. */
 const digestOf = (previous: string, records: readonly JournalRecord[]): string =>
   records.reduce(
     (sum, record) =>
@@ -13,14 +13,14 @@ const digestOf = (previous: string, records: readonly JournalRecord[]): string =
         'sha256',
         JSON.stringify([sum, record], (key, value: unknown) => {
           if (key === ('doubtful' satisfies TurnColumn)) return undefined
-          // The drivers return bytes as different kinds of arrays.
+          // The drivers return bytes in different array types.
           return value instanceof Uint8Array ? Buffer.from(value).toJSON() : value
         }),
       ),
     previous,
   )
 
-/** In insertion order: a table comes after the tables that it refers to. */
+/** In insertion order: each table after the tables that it refers to. */
 const tables = {
   people: ['name', 'created_at'],
   teams: ['name', 'created_at'],
@@ -34,7 +34,7 @@ const names = Object.keys(tables) as readonly Table[]
 type AccessRows = Readonly<Record<Table, readonly (readonly (string | null)[])[]>>
 type AccessTransfer = {
   access(): Promise<AccessRows>
-  /** Replaces all of them, in one transaction. */
+  /** Replaces all rows in one transaction. */
   replaceAccess(rows: AccessRows): Promise<void>
 }
 
@@ -63,12 +63,12 @@ export function* replacing(rows: AccessRows): Generator<readonly [sql: string, v
   }
 }
 
-/** How many there are; revoked tokens are copied too, and not counted. */
+/** Numbers of copied rows, without revoked tokens, which are copied too. */
 type CopiedAccess = { readonly people: number; readonly tokens: number; readonly teams: number }
 
 /**
- * Makes people, tokens and teams of the target those of the source, so that a token revoked during the copy is revoked in both.
- * A target that already has people or teams is an error. A source without any leaves those of the target as they are.
+ * Replaces the people, tokens and teams of the target with those of the source, so that a token revoked during the copy is revoked in
+ * both. A target that already has people or teams is an error. If the source has none, those of the target stay.
  */
 export async function copyAccess(from: AccessTransfer, to: AccessTransfer): Promise<CopiedAccess> {
   const rows = await from.access()
@@ -96,13 +96,13 @@ const pageSize = 200
 type CopiedUser = {
   readonly user: string
   readonly events: number
-  /** Events that an earlier copy had brought already. */
+  /** Events that an earlier copy had already transferred. */
   readonly before: number
 }
 
 /**
- * Copies the journals of all users, resumes an interrupted copy, and compares everything afterwards. A user who
- * has another history in the target is an error, and nothing of it is changed.
+ * Copies the journals of all users, resumes an interrupted copy, and compares everything afterwards. A user with another history in the
+ * target is an error, and that history is not changed.
  */
 export async function copyJournals(
   from: JournalTransfer,

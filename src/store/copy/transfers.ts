@@ -22,7 +22,7 @@ export async function openSqliteTransfer(options: SqliteStoreOptions): Promise<J
   }
 }
 
-/** A statement for PostgreSQL as one for SQLite, whose tables are in no schema. */
+/** Translates a statement for PostgreSQL to SQLite, whose tables are in no schema. */
 const ofFile = (sql: string): string => sql.replaceAll('credence.', '').replaceAll(/\$\d+/gu, '?')
 
 export async function openPostgresTransfer(options: ConnectionOptions): Promise<JournalTransfer> {
@@ -43,7 +43,7 @@ export async function openPostgresTransfer(options: ConnectionOptions): Promise<
     append: (user, records) =>
       connection.write(async (run) => {
         let head = await lockOwner(run, user)
-        // After a lost connection, or another copy, some are there.
+        // After a lost connection, or another copy, some events already exist.
         for (const record of records)
           if (record.number > head.number) head = await appendRecord(run, user, head, record)
         await run('COMMIT')

@@ -2,14 +2,14 @@ import type { AccessStore } from '../../beliefs/access-store.ts'
 import { sqlAccess } from '../access-sql.ts'
 import type { PostgresConnection } from './connection.ts'
 
-/** Who may use the memory, kept in its PostgreSQL database. */
+/** People, tokens and teams, stored in the PostgreSQL database of the memory. */
 export const openAccess = (connection: PostgresConnection): AccessStore =>
   sqlAccess(<Row>(use: 'read' | 'write', sql: string, values: readonly unknown[]) => {
     if (use === 'read') return connection.read((run) => run<Row>(sql, values))
     let earlier: readonly Row[] = []
     return connection.write(async (run) => {
       const rows = await run<Row>(sql, values)
-      // What an earlier attempt changed, and this one finds changed, was committed before the connection was lost.
+      // A change that an earlier attempt made and this one finds was committed before the connection was lost.
       if (rows.length > 0) earlier = rows
       await run('COMMIT')
       return earlier

@@ -1,6 +1,6 @@
 import { invalid } from '../../errors.ts'
 
-/** Where a PostgreSQL store is. `label` names it without its password. */
+/** The address of a PostgreSQL store. `label` is the address without the password. */
 export type PostgresAddress = {
   readonly hosts: readonly { readonly host: string; readonly port: number }[]
   readonly user: string
@@ -15,7 +15,7 @@ export type PostgresAddress = {
 
 const example = 'Write postgres://user:password@host:5432/database, with a comma between several hosts.'
 
-/** Whether a text names a PostgreSQL store and not a directory. */
+/** Whether a text is the address of a PostgreSQL store rather than a directory. */
 export const isPostgresAddress = (text: string): boolean => /^postgres(?:ql)?:\/\//u.test(text)
 
 /**

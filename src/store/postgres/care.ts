@@ -17,8 +17,8 @@ const ownersIn = (run: Run): Promise<readonly Owner[]> =>
   run('SELECT owner, head AS number, hash, forgotten FROM credence.owners ORDER BY owner')
 
 /**
- * Derives the memory of every owner from the journal in a temporary file, and checks that file as a SQLite store is checked: the chain,
- * every text and every row of the index.
+ * Derives the memory of every owner from the journal in a temporary file, and checks that file like a SQLite store: the chain, every
+ * text and every row of the index.
  */
 export function verifyStore(
   connection: PostgresConnection,
@@ -88,7 +88,7 @@ async function verifySettings(run: Run): Promise<StoreFinding> {
   return findingOf('settings', rows.map(({ name, setting }) => `${name} ${setting}`).join(', '), complaints)
 }
 
-/** Removes everything derived from the journal. It is made again when it is needed. */
+/** Removes everything derived from the journal. It is rebuilt when needed. */
 export async function rebuild(connection: PostgresConnection, projections: Projections): Promise<void> {
   await connection.write(async (run) => {
     await run('DELETE FROM credence.snapshots')

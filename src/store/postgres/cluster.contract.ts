@@ -13,7 +13,7 @@ export { Cluster, password, postgresPrograms }
 if (postgresPrograms === null)
   console.log('PostgreSQL is not installed, so its tests are skipped. Install it: apt-get install postgresql')
 
-/** One server for the tests of a file; it is gone after them. */
+/** One server for the tests of a file, removed after them. */
 export function sharedCluster(settings: readonly string[] = []): () => Promise<Cluster> {
   let started: Promise<Cluster> | null = null
   afterAll(async () => {
@@ -40,7 +40,7 @@ export const openAt = (address: string, options: Partial<PostgresStoreOptions> =
 const emptied =
   'owners events changes turns snapshots recall_counts recall_days feedback people tokens teams team_members'
 
-/** Empty databases with the schema, altered by some SQL, used one after the other: making one for each test takes longer. */
+/** Empty databases with the schema, altered by some SQL, and reused: creating one for each test takes longer. */
 export function emptyDatabases(cluster: () => Promise<Cluster>, altered = '') {
   const free: string[] = []
   const take = async (): Promise<string> => {
@@ -66,7 +66,7 @@ export function emptyDatabases(cluster: () => Promise<Cluster>, altered = '') {
 
 type EmptyStores = { readonly altered?: string; readonly reached?: (address: string) => Promise<string> }
 
-/** Empty stores in such databases, opened at the address that `reached` makes of theirs. */
+/** Empty stores in such databases, opened at the address that `reached` returns for theirs. */
 export function emptyStores(
   cluster: () => Promise<Cluster>,
   { altered, reached = async (address) => address }: EmptyStores = {},
@@ -84,7 +84,7 @@ export function emptyStores(
         },
       }
     })()
-    // Every call waits until the store is there and empty. A promise of the store must not take it for another promise.
+    // Every call waits until the store is open and empty. `then` is left out, so that `await` does not treat the store as a promise.
     return new Proxy({} as CaredStore, {
       get: (_, name: string) => {
         if (name === 'then') return undefined

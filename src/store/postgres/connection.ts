@@ -7,16 +7,16 @@ import { type PostgresAddress, parseAddress } from './address.ts'
 import { codeOf, isLostConnection, mayPass, translateError } from './errors.ts'
 import { decodeText, encodeValue } from './values.ts'
 
-/** Runs one statement. Statements that are run without waiting in between travel in one round trip. */
+/** Runs one statement. Statements started without awaiting each other share a round trip. */
 export type Run = <Row>(sql: string, values?: readonly unknown[]) => Promise<readonly Row[]>
 
 /** How long a call retries while the server is down, starting, or failing over to its standby. */
 const defaultPatienceMs = 30_000
 const maxPauseMs = 500
 const connectMs = 10_000
-/** A statement without an answer after this time is sent again on another connection: the machine of the server may have vanished. */
+/** A statement without an answer after this time is sent again on another connection, because the server's machine may have vanished. */
 const defaultAnswerMs = 15_000
-/** For statements that read or write much. */
+/** The same for statements that read or write much. */
 export const longAnswerMs = 30 * 60_000
 /** A transaction whose program died without closing its connection ends after this time, and its locks with it. */
 const idleTransactionMs = 10_000
@@ -30,22 +30,22 @@ export type ConnectionOptions = {
   readonly connections?: number
 }
 
-/** Connections to the host that accepts writes. Knows which errors pass, and tries again. */
+/** Connections to the host that accepts writes. Retries after temporary errors. */
 export class PostgresConnection {
   readonly address: PostgresAddress
   readonly #ssl: false | TlsOptions
   readonly #patienceMs: number
   readonly #answerMs: number
   readonly #connections: number
-  /** One for each host. The driver is loaded with the first call. */
+  /** One pool for each host. The driver is loaded with the first call. */
   #pools: Promise<readonly pg.Pool[]> | null = null
-  /** Clients that a pooler may lend to other programs between two transactions. */
+  /** Clients behind a pooler, which may give their server connection to other programs between transactions. */
   readonly #pooled = new WeakSet<pg.ClientBase>()
   #host = 0
   /** The connection that all single reads share. */
   #reader: Promise<pg.PoolClient> | null = null
   #hasConnected = false
-  /** Why nothing can be read or written any more. */
+  /** Why reads and writes are no longer possible. */
   #ended: MemoryError | null = null
   #guard: ((run: Run) => Promise<unknown>) | null = null
 
@@ -66,11 +66,11 @@ export class PostgresConnection {
         pipeline: true,
         keepAlive: true,
         idleTimeoutMillis: 60_000,
-        // A command ends when its work is done.
+        // Lets a command exit when its work is done.
         allowExitOnIdle: true,
         onConnect: (client) => this.#greet(client),
       })
-      // A connection that dies while it is idle is replaced when one is needed.
+      // A connection that breaks while idle is replaced when one is needed.
       return pool.on('error', () => {})
     })
   }
@@ -82,9 +82,9 @@ export class PostgresConnection {
     return { ...common, ...host, connectionTimeoutMillis: connectMs }
   }
 
-  /** Refuses standbys. A pooler gives its clients numbers that are not those of processes of PostgreSQL. */
+  /** Refuses standbys. Behind a pooler, the process number of a client is not that of a PostgreSQL process. */
   async #greet(client: pg.ClientBase): Promise<void> {
-    // The pool listens only between uses.
+    // The pool listens for errors only between uses.
     client.on('error', () => {})
     const { rows } = await client.query<{ standby: boolean; pid: number }>(
       'SELECT pg_is_in_recovery() AS standby, pg_backend_pid() AS pid',
@@ -118,7 +118,7 @@ export class PostgresConnection {
 
   #openReader(): Promise<pg.PoolClient> {
     const opening = this.#connect().then((client) => {
-      // A statement that waits keeps the process running, by its timeout; the connection alone does not.
+      // A pending statement keeps the process running through its timeout; the connection alone does not.
       ;(client as pg.PoolClient & { unref(): void }).unref()
       return client
     })
@@ -151,7 +151,8 @@ export class PostgresConnection {
   }
 
   /**
-   * Runs a transaction that writes, and runs it again when it fails for a reason that passes. The work must not depend on the effects of an earlier attempt, which may have been committed or not.
+   * Runs a writing transaction, and repeats it after a temporary failure. The work must not depend on an earlier attempt, which may or
+   * may not have been committed.
    */
   write<Result>(work: (run: Run) => Promise<Result>, answerMs = this.#answerMs): Promise<Result> {
     return this.#patiently(() =>
@@ -168,7 +169,7 @@ export class PostgresConnection {
           return result
         } catch (error) {
           if (!isLostConnection(error)) await run('ROLLBACK').catch(() => {})
-          // After a guard that failed, so does every statement of the transaction.
+          // After a failed guard, every statement of the transaction fails.
           await guarded
           throw error
         }
@@ -254,7 +255,7 @@ export class PostgresConnection {
 type Host = PostgresAddress['hosts'][number]
 
 class StandbyError extends Error {
-  /** As of a change on a standby. */
+  /** Such as a write on a standby. */
   readonly code = '25006'
 }
 

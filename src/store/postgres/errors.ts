@@ -15,11 +15,11 @@ const networkCodes = new Set([
   'ENOENT',
 ])
 
-/** Errors that pg makes itself, and that have no code. */
+/** Errors of the driver itself, which have no code. */
 const lostMessages =
   /^(?:Connection terminated|Client has encountered a connection error|timeout expired|timeout exceeded when trying to connect|Client was closed|Query read timeout)/u
 
-/** Whether the connection cannot be used any more. What was sent last may have been done or not. */
+/** Whether the connection is unusable. The last statement may or may not have been executed. */
 export function isLostConnection(error: unknown): boolean {
   const code = codeOf(error)
   if (code !== null) return /^(?:08|57P0)/u.test(code) || code === '25P03' || networkCodes.has(code)
@@ -27,8 +27,8 @@ export function isLostConnection(error: unknown): boolean {
 }
 
 /**
- * Whether the same work may succeed a moment later: the server starts, restarts or is being replaced, or two
- * transactions conflicted. A refused connection counts as temporary only after a first successful one.
+ * Whether a retry may succeed a moment later, because the server starts, restarts or is being replaced, or two transactions conflicted.
+ * A refused connection counts as temporary only after a first successful one.
  */
 export function mayPass(error: unknown, hasConnected: boolean): boolean {
   const code = codeOf(error)
@@ -36,7 +36,7 @@ export function mayPass(error: unknown, hasConnected: boolean): boolean {
   return hasConnected && isLostConnection(error)
 }
 
-/** A certificate that is not trusted or names another host, or a server without TLS. */
+/** A certificate that is untrusted or for another host, or a server without TLS. */
 const isTlsProblem = (error: Error, code: string | null): boolean =>
   /CERT|^ERR_(?:TLS|SSL)|^UNABLE_TO_/u.test(code ?? '') || error.message.startsWith('The server does not support SSL')
 
@@ -48,7 +48,7 @@ export function translateError(error: unknown, { label, user, database }: Postgr
       hint: 'See sslmode and sslrootcert in docs/postgres.md. The certificate has to name the host of the address.',
       cause: error,
     })
-  // The driver's own complaint about a password that is missing has no code.
+  // The driver's own error about a missing password has no code.
   const isWithoutPassword = error instanceof Error && error.message.startsWith('SASL')
   if (error instanceof MemoryError || (code === null && !isLostConnection(error) && !isWithoutPassword)) return error
   const unavailable = (message: string, hint: string): MemoryError =>

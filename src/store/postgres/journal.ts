@@ -23,7 +23,7 @@ const selectHead = 'SELECT head AS number, hash, forgotten FROM credence.owners 
 export const readHead = async (run: Run, owner: string): Promise<OwnerHead> =>
   (await run<OwnerHead>(selectHead, [owner]))[0] ?? none
 
-/** Takes the lock that orders the changes of an owner, and makes the owner if it is new. */
+/** Takes the lock that serialises the changes of an owner, and creates a new owner. */
 export async function lockOwner(run: Run, owner: string): Promise<OwnerHead> {
   const made = run('INSERT INTO credence.owners (owner, head, hash) VALUES ($1, 0, $2) ON CONFLICT DO NOTHING', [
     owner,
@@ -82,7 +82,7 @@ export async function readPlaces(run: Run, owner: string): Promise<TurnPlaces> {
   return new Map(rows.map(({ id, place }) => [id, place]))
 }
 
-/** Sets the places of turns that have another one. */
+/** Updates the indexes of turns that have moved. */
 export const movePlaces = (run: Run, owner: string, places: TurnPlaces): Promise<unknown> =>
   run(
     `UPDATE credence.turns SET place = rows.place FROM unnest($2::text[], $3::integer[]) AS rows (id, place)
@@ -97,8 +97,8 @@ export async function eventOfAttempt(run: Run, owner: string, attempt: string): 
 }
 
 /**
- * Appends an event to the journal of an owner whose head is locked, and erases the texts that it forgets. The statements are sent at
- * once; the new head is in the same transaction.
+ * Appends an event to the journal of an owner whose head is locked, and erases the texts that it forgets. All statements are sent
+ * together, with the new head in the same transaction.
  */
 export async function appendRecord(
   run: Run,
@@ -152,7 +152,10 @@ export async function appendRecord(
   return { number, hash, forgotten }
 }
 
-/** Removes the earlier texts of erased beliefs, feedback on what is erased, the salts of requests that had a forgotten text, and the snapshots. */
+/**
+ * Removes the earlier texts of erased beliefs, the feedback on erased items, the salts of requests with a forgotten text, and the
+ * snapshots.
+ */
 const forget = (run: Run, owner: string, beliefs: readonly string[], turns: readonly string[]): Promise<unknown>[] => [
   run('DELETE FROM credence.snapshots WHERE owner = $1', [owner]),
   run('DELETE FROM credence.feedback WHERE owner = $1 AND item = ANY($2::text[])', [owner, [...beliefs, ...turns]]),
@@ -187,12 +190,12 @@ const insertTurnRows = `INSERT INTO credence.turns (owner, event, ordinal, ${tur
   FROM unnest(${turnColumns.map((column, at) => `$${at + 3}::${turnTypes[column] ?? 'text'}[]`).join(', ')}) WITH ORDINALITY
     AS rows (${turnColumns.join(', ')}, ordinal)`
 
-/** A turn that comes late moves the later ones of its session up. */
+/** A late turn moves the later ones of its session up. */
 function insertTurns(run: Run, owner: string, event: number, turns: readonly JournalTurnRow[]): Promise<unknown>[] {
   const moves = [...Map.groupBy(turns, ({ session }) => session)].flatMap(([session, own]) => {
     if (session === null) return []
     const places = own.flatMap(({ place }) => place ?? []).sort((a, b) => a - b)
-    // An older turn moves by one for each new turn before it.
+    // A stored turn moves by one for each new turn before it.
     const gaps = places.map((place, before) => place - before)
     return run(
       `UPDATE credence.turns SET place = place + (SELECT count(*) FROM unnest($3::integer[]) AS gap WHERE gap <= place)

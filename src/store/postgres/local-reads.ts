@@ -17,7 +17,7 @@ type Batch = {
   readonly ended: Promise<void>
 }
 
-/** Answers reads by projections. The first read of an owner in a batch asks for the owner's head, and applies the events that are new. */
+/** Answers reads from projections. The first read of an owner in a batch reads the owner's head and applies the new events. */
 export class LocalReads {
   readonly #options: LocalReadsOptions
   readonly #batches = new AsyncLocalStorage<Batch>()
@@ -47,7 +47,7 @@ export class LocalReads {
     }
   }
 
-  /** Reads that follow in the caller's batch see a change that was just made. */
+  /** Later reads in the caller's batch see a change that was just made. */
   noteCommit(owner: string): void {
     this.#batches.getStore()?.used.delete(owner)
   }
@@ -87,7 +87,7 @@ export class LocalReads {
     }
   }
 
-  /** Brings the counts of recalls, by which beliefs are listed, into the local copy. */
+  /** Copies the counts of recalls, by which lists can be sorted, to the local copy. */
   async setCounts(owner: string, read: () => Promise<ReadonlyMap<string, RecallCount>>): Promise<void> {
     const { projections, ready } = this.#options
     await this.orOffline(

@@ -17,11 +17,11 @@ import { sweepForgotten } from './sweep.ts'
 
 export type PostgresStoreOptions = ConnectionOptions &
   Omit<ProjectionOptions, 'connection' | 'directory'> & {
-    /** Where local copies are kept. They can be made again from the database. */
+    /** The directory of local copies, which can be rebuilt from the database. */
     readonly cacheDir: string
     /**
-     * Called when a read was answered by the local copy because the database cannot be reached, with the time of its state. Without
-     * it, such reads fail.
+     * Called with the time of the local copy when it answered a read because the database cannot be reached. Without it, such reads
+     * fail.
      */
     readonly onOffline?: ((since: Date) => void) | undefined
     /** Forgotten texts leave the local copies of a running program within this time. Default one minute. */
@@ -47,8 +47,8 @@ const reads = [
 type Reads = Pick<SqliteStore, (typeof reads)[number]>
 
 /**
- * Opens the store in a PostgreSQL database, and makes its schema if needed. The database keeps the journal of every owner; reads are
- * answered by a SQLite store of the owner on this machine, after the head of the owner was read. Connects with the first call.
+ * Opens the store in a PostgreSQL database, and creates its schema if needed. The database stores the journal of every owner; reads are
+ * answered by a local SQLite store of the owner, after reading the owner's head. Connects with the first call.
  */
 export function openPostgresStore(options: PostgresStoreOptions): CaredStore {
   const { cacheDir: directory, onOffline, sweepEveryMs = 60_000, ...rest } = options
@@ -58,10 +58,10 @@ export function openPostgresStore(options: PostgresStoreOptions): CaredStore {
   let opening: Promise<void> | null = null
   let sweeping: NodeJS.Timeout | null = null
 
-  /** Waits until the schema is up to date, and no local copy has a text that was forgotten while this program did not run. */
+  /** Waits until the schema is up to date and no local copy contains a text that was forgotten while this program was not running. */
   function ready(): Promise<void> {
     opening ??= open().catch((error: unknown) => {
-      // A server that is away now may be there for the next call.
+      // A server that is unreachable now may be reachable for the next call.
       opening = null
       throw error
     })
@@ -79,8 +79,8 @@ export function openPostgresStore(options: PostgresStoreOptions): CaredStore {
   const local = new LocalReads({ projections, ready, onOffline })
 
   /**
-   * Decides a commit on the local copy while the owner is locked, appends its record, and applies it to the copy. The lock makes
-   * programs that change the same owner wait for each other, instead of deciding again and again.
+   * Decides a commit on the local copy while the owner is locked, appends its record, and applies it to the copy. Because of the lock,
+   * programs that change the same owner wait for each other instead of retrying.
    */
   async function commit(wanted: Commit): Promise<CommitResult> {
     const { user } = wanted
@@ -96,7 +96,7 @@ export function openPostgresStore(options: PostgresStoreOptions): CaredStore {
         }
         if (found !== null) await projections.bring(run, found, head)
         const projection = found ?? (await projections.empty())
-        // The connection may have died after an earlier attempt had committed.
+        // The connection may have been lost after an earlier attempt had committed.
         const earlier = attempts === 1 ? null : await eventOfAttempt(run, user, attemptId)
         const known = earlier === null ? null : await projection.store.event(user, earlier)
         const { result, record } =

@@ -14,28 +14,28 @@ import { openSqliteStore, type SqliteStore } from '../sqlite/sqlite-store.ts'
 import type { PostgresConnection, Run } from './connection.ts'
 import { type OwnerHead, readHead, readPlaces, readRecords } from './journal.ts'
 
-/** A SQLite store with the journal of one owner and everything derived from it, up to date with an event. */
+/** A SQLite store with the journal of one owner up to some event, and everything derived from it. */
 export type Projection = {
   readonly owner: string
   readonly store: SqliteStore
-  /** For reads. Writes ask the store for its records, which waits for dry runs. */
+  /** For reads only. Writes go through the store's records, which wait for dry runs. */
   readonly records: SqliteRecords
-  /** When the owner's head was last read and found here. */
+  /** When the owner's head was last read and contained here. */
   confirmedAt: Date
   /** The number of calls that use it now. It is closed only at 0. */
   users: number
-  /** Whether its file was removed, so that it is closed after its last use. */
+  /** Whether its file was removed, so that it must be closed after its last use. */
   isDiscarded: boolean
 }
 
 export type ProjectionOptions = {
   readonly connection: PostgresConnection
-  /** Files that can be made again from the database. Several programs may share it. */
+  /** The directory of the files, which can be rebuilt from the database. Several programs may share it. */
   readonly directory: string
   readonly random: (bytes: number) => Uint8Array
   readonly maxOpen?: number
   readonly maxBytes?: number
-  /** For tests: the text analysis that this program claims to have. */
+  /** The version of the text analysis; set by tests. */
   readonly analysis?: string
 }
 
@@ -45,21 +45,21 @@ const maxEventsBehind = 5_000
 const confirmEveryMs = 60_000
 const cacheKib = 16 * 1_024
 const fileName = 'projection.db'
-/** Next to the file; its time is when the newest event was last found in it. */
+/** A file next to the store; its modification time is when the store was last found to be up to date. */
 const markName = 'confirmed'
 
-/** The local file contradicts the journal, or cannot be used. It is made again. */
+/** The local file contradicts the journal or is unusable, and is rebuilt. */
 export class UnusableProjection extends Error {}
 
 /** The projections of this program: few are open, and the least recently used files are removed. */
 export class Projections {
   readonly #options: Required<Omit<ProjectionOptions, 'analysis'>>
-  /** The version of the files. Programs of another version have their own. */
+  /** The version of the files. Programs of another version use separate files. */
   readonly #format: string
   readonly directory: string
-  /** In the order of their last use. */
+  /** Least recently used first. */
   readonly #open = new Map<string, Promise<Projection | null>>()
-  /** The size of all files when they were last looked at, and of those that were made since. */
+  /** The size of all files at the last scan, and of the files created since. */
   #bytes = 0
   #empty: Promise<Projection> | null = null
   #isClosed = false
@@ -88,13 +88,13 @@ export class Projections {
     return this.#open.has(owner) || existsSync(join(this.#folderOf(owner), fileName))
   }
 
-  /** Lends the projection of an owner; null if the owner has no events, as far as is known. The caller gives it back. */
+  /** Borrows the projection of an owner; null if the owner has no known events. The caller must return it. */
   async take(owner: string): Promise<Projection | null> {
     for (;;) {
       const opening = this.#open.get(owner) ?? this.#begin(owner)
       try {
         const projection = await opening
-        // Closed or replaced while this call waited.
+        // It was closed or replaced while this call waited.
         if (this.#open.get(owner) !== opening) continue
         this.#open.delete(owner)
         if (projection === null) return null
@@ -108,7 +108,7 @@ export class Projections {
     }
   }
 
-  /** A store without events, for owners who have none. */
+  /** An empty store, for owners without events. */
   empty(): Promise<Projection> {
     this.#empty ??= this.#openFile('', null)
     return this.#empty
@@ -158,7 +158,7 @@ export class Projections {
     const store = openSqliteStore({ file, random: this.#options.random, readonly: false })
     try {
       const records = await store.records()
-      // Commits do not wait for the disk: events that a crash of the operating system loses are read again.
+      // Commits do not wait for the disk, because events lost in a crash of the operating system are read again.
       records.setPragma('synchronous = 1')
       records.setPragma(`cache_size = -${cacheKib}`)
       return { owner, store, records, confirmedAt: marked?.mtime ?? new Date(0), users: 0, isDiscarded: false }
@@ -168,7 +168,7 @@ export class Projections {
     }
   }
 
-  /** Fills a folder with the snapshot of an owner, if there is one that can be used, and with the events after it. */
+  /** Fills a folder with the usable snapshot of an owner, if any, and the events after it. */
   async #make(run: Run, owner: string, folder: string): Promise<void> {
     const head = await readHead(run, owner)
     const snapshot = await this.#readSnapshot(run, owner)
@@ -193,7 +193,7 @@ export class Projections {
     }
   }
 
-  /** Gives a folder its name, unless another program was first. */
+  /** Gives a folder its final name, unless another program was first. */
   #place(draft: string, folder: string): void {
     const { size } = statSync(join(draft, fileName))
     try {
@@ -206,11 +206,11 @@ export class Projections {
     if (this.#bytes > this.#options.maxBytes) this.trim()
   }
 
-  /** Lends the projection of an owner with every event of the journal; null if there are none. The caller gives it back. */
+  /** Borrows the projection of an owner with every event of the journal; null if there are none. The caller must return it. */
   takeCurrent(owner: string): Promise<Projection | null> {
     return this.renewing(owner, async (projection) => {
       if (projection === null) return null
-      // Read first, because another program that shares the file may advance it.
+      // Read first, because another program may be applying events to the same file.
       const { number } = projection.records.head()
       const head = await this.#options.connection.read((run) => readHead(run, owner))
       if (isAt(projection, head)) this.confirm(projection)
@@ -220,7 +220,7 @@ export class Projections {
     })
   }
 
-  /** Applies the events that came since. */
+  /** Applies the newer events. */
   catchUp(projection: Projection, from = projection.records.head().number): Promise<void> {
     return this.#options.connection.readSnapshot(async (run) =>
       this.bring(run, projection, await readHead(run, projection.owner), from),
@@ -248,7 +248,7 @@ export class Projections {
     if (record.number % snapshotCheckEvents === 0 || isErasing(record)) this.keepSnapshot(projection)
   }
 
-  /** Notes that a projection has the newest event. */
+  /** Records that a projection has the newest event. */
   confirm(projection: Projection): void {
     const now = new Date()
     if (now.getTime() - projection.confirmedAt.getTime() < confirmEveryMs) return
@@ -256,11 +256,11 @@ export class Projections {
     try {
       writeFileSync(join(this.#folderOf(projection.owner), markName), '.', { mode: 0o600 })
     } catch {
-      // Another program has removed the folder; the next change notices.
+      // If another program has removed the folder, the next change notices it.
     }
   }
 
-  /** Runs work on a projection, and again on a new one if the local file turns out to be unusable. */
+  /** Runs work on a projection, and repeats it on a new one if the local file turns out to be unusable. */
   async renewing<Result>(owner: string, work: (projection: Projection | null) => Promise<Result>): Promise<Result> {
     for (let attempt = 0; ; attempt += 1) {
       const projection = await this.take(owner)
@@ -276,7 +276,7 @@ export class Projections {
     }
   }
 
-  /** Removes the file of a projection; the next call makes it again. Calls that use it go on with the removed file. */
+  /** Removes the file of a projection; the next call rebuilds it. Running calls continue with the removed file. */
   discard(projection: Projection): void {
     this.#open.delete(projection.owner)
     projection.isDiscarded = true
@@ -286,7 +286,7 @@ export class Projections {
   #remove(folder: string): void {
     const trash = join(this.directory, `old-${hash('sha256', folder + process.pid + performance.now()).slice(0, 16)}`)
     try {
-      // All files at once: SQLite must never find the log of another file.
+      // All files together, because SQLite must never find the log of another file.
       renameSync(folder, trash)
     } catch {
       return
@@ -304,7 +304,7 @@ export class Projections {
     }
   }
 
-  /** Removes the least recently used files beyond the limit, and leftovers of programs that died. */
+  /** Removes the least recently used files beyond the limit, and leftovers of killed programs. */
   trim(): void {
     const open = new Set([...this.#open.keys()].map((owner) => this.#folderOf(owner)))
     const timeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.mtimeMs
@@ -322,7 +322,7 @@ export class Projections {
     this.#bytes = found.reduce((sum, { size }) => sum + size, 0)
     if (this.#bytes <= this.#options.maxBytes) return
     for (const { folder, size } of found.sort((a, b) => a.usedAt - b.usedAt)) {
-      // Some space is left, so that not every new file looks at all others.
+      // Frees more than needed, so that not every new file triggers a scan.
       if (this.#bytes <= this.#options.maxBytes * 0.9) return
       if (open.has(folder)) continue
       this.#remove(folder)
@@ -336,12 +336,12 @@ export class Projections {
     return row === undefined ? null : promisify(gunzip)(row.file).catch(() => null)
   }
 
-  /** Stores a snapshot in the background if the newest one is many events old. */
+  /** Stores a snapshot in the background if the newest one lacks many events. */
   keepSnapshot(projection: Projection): void {
     projection.users += 1
     this.#work = this.#work
       .then(() => this.#writeSnapshot(projection))
-      // Only the first recall elsewhere takes longer without it.
+      // A failure is harmless: without a snapshot, only the first recall on another machine takes longer.
       .catch(() => {})
       .finally(() => this.giveBack(projection))
   }
@@ -364,7 +364,7 @@ export class Projections {
     const { number } = records.head()
     const file = await promisify(gzip)(await this.#copyOf(records), { level: 1 })
     if (file.length > maxSnapshotBytes) return
-    // A text that was forgotten since the snapshot must not come back with the file.
+    // A text forgotten since must not return with the file.
     await connection.readLong((run) =>
       run(
         `INSERT INTO credence.snapshots (owner, format, head, file)
@@ -388,13 +388,13 @@ export class Projections {
 const leftoverMs = 60 * 60_000
 const maxSnapshotBytes = 256 * 2 ** 20
 const minSnapshotEvents = 250
-/** How often a program that writes looks whether a snapshot is due, in events. */
+/** The number of events between checks whether a snapshot is due. */
 const snapshotCheckEvents = 50
 
-/** Rarer as the journal grows, so that the work for snapshots stays in proportion to the work for events. */
+/** Snapshots become rarer as the journal grows, so that their cost stays in proportion to the number of events. */
 const isSnapshotDue = (known: number, head: number): boolean => head - known >= Math.max(minSnapshotEvents, head / 16)
 
-/** Another program that shares the file may be further. */
+/** Another program that shares the file may have applied more. */
 function isAt({ records }: Projection, { number, hash: newest }: OwnerHead): boolean {
   const local = records.head()
   return local.number > number || (local.number === number && newest.equals(local.hash))
@@ -410,7 +410,7 @@ export async function replay(
   for (let { number } = records.head(); number < head.number; ) {
     const page = await readRecords(run, owner, number, Math.min(pageSize, head.number - number))
     requireSequence(owner, page, number)
-    // Turns that were forgotten since have moved others.
+    // Turns forgotten since then have moved others.
     isGapped ||= page.some(({ turns }) => turns.some(({ text }) => text === null))
     const places = isGapped && page.at(-1)?.number === head.number ? await readPlaces(run, owner) : undefined
     const { append } = await store.records()
@@ -423,7 +423,7 @@ export async function replay(
   }
 }
 
-/** Throws if an event is missing after a number. At least one has to follow. */
+/** Throws if an event after a number is missing. At least one event must follow. */
 function requireSequence(owner: string, records: readonly JournalRecord[], after: number): void {
   const gap = records.findIndex(({ number }, at) => number !== after + 1 + at)
   if (gap !== -1 || records.length === 0)

@@ -6,7 +6,7 @@ import type { PostgresConnection } from './connection.ts'
 export const recallCountsIn = (connection: PostgresConnection) => ({
   countRecalls: (user: string, tallies: readonly RecallTally[]): Promise<void> => addTallies(connection, user, tallies),
 
-  /** Of all beliefs, or of those with these ids. */
+  /** For all beliefs, or those with these ids. */
   async recallCounts(user: string, ids: readonly string[] | null): Promise<ReadonlyMap<string, RecallCount>> {
     const rows = await connection.read((run) =>
       run<RecallCount & { readonly belief: string }>(
@@ -68,7 +68,7 @@ async function addTallies(
            silent = known.silent + excluded.silent, total_ms = known.total_ms + excluded.total_ms`,
         [user, days, tallies.map(({ isSilent }) => isSilent), tallies.map(({ durationMs }) => durationMs)],
       ),
-      // In one order, so that two processes never wait for each other.
+      // Sorted, so that two processes never deadlock.
       run(
         `INSERT INTO credence.recall_counts AS known (owner, belief, count, last_at)
          SELECT $1, belief, count(*), max(at COLLATE "C")

@@ -62,7 +62,7 @@ export class Cluster {
     return cluster
   }
 
-  /** A copy of another server's data that follows it, as a standby, at the port of a server that has ended or at a free one. */
+  /** A standby with a copy of another server's data, at the port of a stopped server or at a free one. */
   static async follow(primary: Cluster, name: string, port?: number): Promise<Cluster> {
     const standby = new Cluster(ownedDirectory(tmpdir()), port ?? (await freePort()), [])
     const from = `host=127.0.0.1 port=${primary.port} user=credence password=${password} application_name=${name}`
@@ -126,7 +126,7 @@ export class Cluster {
     return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number)
   }
 
-  /** The processor time that each running process of the server has taken, in milliseconds. */
+  /** The CPU time of each running process of the server, in milliseconds. */
   cpuMs(): ReadonlyMap<number, number> {
     return new Map(
       this.#children.map((pid) => {
@@ -138,7 +138,7 @@ export class Cluster {
     )
   }
 
-  /** Kills the server and everything that it has started, as a power cut would. */
+  /** Kills the server and all its processes, like a power cut. */
   async kill(): Promise<void> {
     const server = this.#server
     if (server?.pid === undefined || server.exitCode !== null || server.signalCode !== null) return
@@ -148,18 +148,18 @@ export class Cluster {
       try {
         process.kill(pid, 'SIGKILL')
       } catch {
-        // It has ended by itself.
+        // It has already exited.
       }
     await gone
     await this.#waitForEnd(children)
   }
 
-  /** Shared memory is free only when every process has ended. */
+  /** Shared memory is released only when every process has exited. */
   async #waitForEnd(pids: readonly number[]): Promise<void> {
     for (let attempt = 0; attempt < 600 && pids.some((pid) => existsSync(`/proc/${pid}`)); attempt += 1) await pause(50)
   }
 
-  /** Stops the server and starts it again with further settings. */
+  /** Restarts the server with additional settings. */
   async restart(settings: readonly string[]): Promise<void> {
     await this.#end('SIGINT')
     this.#settings = [...this.#settings, ...settings]
@@ -196,7 +196,7 @@ export class Cluster {
 
   #databases = 0
 
-  /** A new empty database; its address. */
+  /** Creates an empty database and returns its address. */
   async newDatabase(): Promise<string> {
     this.#databases += 1
     const name = `test_${this.#databases}`

@@ -4,13 +4,10 @@ import { writeAtomically } from '../../files/atomic-write.ts'
 import type { PostgresConnection } from './connection.ts'
 import type { Projections } from './projections.ts'
 
-/** A transaction that was open during the last sweep may have an older time than the sweep. */
+/** A transaction that was open during the last sweep may have an earlier time. */
 const overlap = "interval '10 minutes'"
 
-/**
- * Brings the local copies of all owners up to date who have forgotten something since the last sweep of this directory, so that no
- * file has the text any more.
- */
+/** Updates the local copies of all owners with a forget since the last sweep of this directory, so that no file contains the text. */
 export async function sweepForgotten(connection: PostgresConnection, projections: Projections): Promise<void> {
   const file = join(projections.directory, 'swept')
   const since = lastSweep(file)
@@ -28,11 +25,11 @@ export async function sweepForgotten(connection: PostgresConnection, projections
       await projections.renewing(owner, async (projection) => {
         if (projection === null) return
         if (projection.records.head().number < forgotten) await projections.catchUp(projection)
-        // Another program that was reading may have kept the file from being scrubbed at once.
+        // A reading program may have prevented the scrubbing of the file.
         await projection.store.scrub()
       })
   projections.trim()
-  // An older time means only that more owners are looked at.
+  // With an older time, only more owners are checked.
   await writeAtomically(file, now, { existing: 'replace', durable: false })
 }
 
@@ -40,7 +37,7 @@ function lastSweep(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch {
-    // No sweep is known, so every owner is looked at.
+    // No sweep is known, so every owner is checked.
     return '-infinity'
   }
 }

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 
-/** PostgreSQL's texts have every character but NUL, so NUL is written as this noncharacter and a digit. */
+/** Texts in PostgreSQL cannot contain NUL, so it is written as this noncharacter and a digit. */
 const mark = '\u{10ffff}'
 const special = /[\0\u{10ffff}]/u
 
@@ -10,7 +10,7 @@ const encodeText = (text: string): string =>
 export const decodeText = (text: string): string =>
   text.includes(mark) ? text.replaceAll(`${mark}0`, '\0').replaceAll(`${mark}1`, mark) : text
 
-/** A value as the driver takes it. */
+/** A value in the type that the driver accepts. */
 export function encodeValue(value: unknown): unknown {
   if (typeof value === 'string') return encodeText(value)
   if (value instanceof Uint8Array && !Buffer.isBuffer(value))

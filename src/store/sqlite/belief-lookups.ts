@@ -17,7 +17,7 @@ import { allOf, type Conditions, type Connection, noItems, type ReadForUser } fr
 
 const maxCached = 5_000
 const maxViews = 50
-/** The members of a scope up to this size are collected in a few milliseconds. */
+/** Max size of a scope whose members are collected first, which takes a few milliseconds. */
 const crowd = 5_000
 
 /** A prefix followed by this sorts after every text that starts with the prefix. */
@@ -32,9 +32,9 @@ type BeliefReads = Pick<
 /** Reads of beliefs, each by an index. */
 export function beliefReads(connection: Connection, reading: ReadForUser): BeliefReads {
   const cache = new BoundedCache<Belief>(maxCached)
-  /** Pinned and standing beliefs by view, which every recall of a conversation asks for again. */
+  /** Cached pinned and standing beliefs by view, which every recall of a conversation needs. */
   const views = new BoundedCache<readonly Belief[]>(maxViews)
-  /** The lengths of lists: to count reads every belief, and every page of a list asks for it. */
+  /** Cached totals: counting scans every belief, and each page of a list needs the total. */
   const totals = new BoundedCache<number>(maxViews)
   connection.onChange(() => {
     for (const known of [cache, views, totals]) known.clear()
@@ -53,7 +53,7 @@ export function beliefReads(connection: Connection, reading: ReadForUser): Belie
   const getMany = (userId: number, ids: readonly string[]): Belief[] =>
     [...new Set(ids)].flatMap((id) => get(userId, id) ?? [])
 
-  /** The beliefs whose ids a query gives. */
+  /** The beliefs whose ids a query returns. */
   const found = (userId: number, sql: string, values: readonly unknown[]): Belief[] =>
     getMany(userId, connection.column<string>(sql, values))
 
@@ -67,7 +67,7 @@ export function beliefReads(connection: Connection, reading: ReadForUser): Belie
     return total
   }
 
-  /** The number of beliefs in one scope, which every commit keeps up to date. Undefined if the filter has other conditions. */
+  /** The number of beliefs in one scope, maintained by every commit. Undefined if the filter has other conditions. */
   function countOfScope(userId: number, { user: _, scopes, current, ...rest }: BeliefFilter): number | undefined {
     const [scope, ...others] = scopes ?? []
     if (scope === undefined || others.length > 0 || Object.values(rest).some((value) => value !== undefined)) return
@@ -79,7 +79,7 @@ export function beliefReads(connection: Connection, reading: ReadForUser): Belie
     return current === undefined ? row.beliefs : current ? row.current : row.beliefs - row.current
   }
 
-  /** Whether the scopes contain so many beliefs that testing the latest beliefs one by one finds a page sooner. */
+  /** Whether the scopes contain so many beliefs that a page is found faster by testing the latest beliefs one by one. */
   function isCrowded(userId: number, scopes: readonly string[]): boolean {
     const sum = 'SELECT sum(beliefs) FROM scopes WHERE user_id = ? AND name IN (SELECT value FROM json_each(?))'
     const inScopes = connection.value<number | null>(sum, [userId, JSON.stringify(scopes)])
@@ -187,12 +187,12 @@ const orders: Readonly<Record<BeliefOrder, string>> = {
   recalled: `ifnull((SELECT count ${recallsOf}), 0) DESC, updated_at DESC, name_key, id`,
 }
 
-/** Independent of the belief, so that SQLite evaluates it once. */
+/** Does not depend on the belief, so that SQLite evaluates it once. */
 const isAmongMembers = `id IN (SELECT members.belief FROM json_each(?) AS asked
   CROSS JOIN scopes ON scopes.user_id = ? AND scopes.name = asked.value
   CROSS JOIN members ON members.user_id = scopes.user_id AND members.scope = scopes.id)`
 
-/** Evaluated for each belief, which is faster where most beliefs are members and only a page is wanted. */
+/** Evaluated for each belief, which is faster if most beliefs are members and only a page is needed. */
 const isMember = `EXISTS (SELECT 1 FROM json_each(?) AS asked
   CROSS JOIN scopes ON scopes.user_id = ? AND scopes.name = asked.value
   CROSS JOIN members ON members.user_id = scopes.user_id AND members.scope = scopes.id AND members.belief = beliefs.id)`

@@ -24,7 +24,7 @@ export type Committing = {
 /** Thrown inside the transaction to roll it back. */
 export class StaleCommit extends Error {}
 
-/** Applies a commit in the transaction of a dry run, which is rolled back: no file next to the store learns of it. */
+/** Applies a commit in the transaction of a dry run, which is rolled back. Does not touch the files next to the store. */
 export function applyInDryRun(committing: Committing, commit: Commit): void {
   try {
     if (commitPrepared(committing, commit, prepareCommit(committing, commit)).outcome === 'committed') return
@@ -40,22 +40,22 @@ export function applyInDryRun(committing: Committing, commit: Commit): void {
   )
 }
 
-/** Changes that are made without letting the event loop turn. */
+/** Max changes that are applied without yielding to the event loop. */
 const changesAtOnce = 50
 
-/** Turns with this many characters in all are stored without letting the event loop turn. */
+/** Max characters of all turns that are stored without yielding to the event loop. */
 const charactersAtOnce = 4_000
 
-/** Whether a commit is large enough to be made in parts. */
+/** Whether a commit is so large that it must yield between parts. */
 export const isLargeCommit = ({ changes, turns = [] }: Commit): boolean =>
   changes.length > changesAtOnce || turns.reduce((sum, { text }) => sum + text.length, 0) > charactersAtOnce
 
 /**
- * Appends one event and brings every derived table up to date. Durable when it returns. `apart`: the same store on a connection
- * that nothing else uses, for a large commit, during which the event loop turns.
+ * Appends one event and updates every derived table. Durable when it returns. `apart`: the same store on a separate connection, for a
+ * large commit that yields to the event loop.
  */
 export async function commitChanges(committing: Committing, commit: Commit, apart?: Committing): Promise<CommitResult> {
-  // Hashes and index entries are computed before the lock is taken, so that other processes wait less.
+  // Computes hashes and index entries before taking the lock, so that other processes wait less.
   const prepared = prepareCommit(committing, commit)
   const { connection } = committing
   try {
@@ -110,7 +110,7 @@ function* commitInParts(
   return { outcome: 'committed', event }
 }
 
-/** Stores the fingerprints of forgotten texts, and notes that the file has to be rewritten. */
+/** Stores the fingerprints of forgotten texts, and records that the file must be rewritten. */
 export function noteForgetting(connection: Connection, userId: number, commit: Commit, event: number): void {
   const insert = connection.statement(
     'INSERT OR REPLACE INTO forgotten_texts (user_id, fingerprint, event) VALUES (?, ?, ?)',
@@ -119,7 +119,7 @@ export function noteForgetting(connection: Connection, userId: number, commit: C
   if (isForgetting(commit)) noteRemains(connection, event)
 }
 
-/** Brings the derived tables from the beliefs before the changes to those after them. Yields after each part. */
+/** Updates the derived tables from the old beliefs to the new ones. Yields after each part. */
 export function* project(
   connection: Connection,
   userId: number,
@@ -152,7 +152,7 @@ export function* project(
 
 function storedProjection(connection: Connection, userId: number, beliefId: string): Projected | null {
   const row = connection.value<number>('SELECT row FROM beliefs WHERE user_id = ? AND id = ?', [userId, beliefId])
-  // Without a row there may be a text that was forgotten before it got here.
+  // If there is no row, the text may have been forgotten before it arrived.
   const belief = row === undefined ? null : storedBelief(connection, userId, beliefId)
   return row === undefined || belief === null ? null : { row, derived: deriveBelief(belief) }
 }

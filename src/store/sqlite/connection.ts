@@ -14,14 +14,14 @@ type ConnectionOptions = {
 }
 
 /**
- * One open database. Statements are prepared once. A read sees one state of the store from start to end. A write takes
- * the lock first, so nothing that it has read can change before it commits.
+ * One open database. Statements are prepared once. A read sees one state of the store from start to end. A write takes the lock first,
+ * so the data that it read cannot change before it commits.
  */
 export class Connection {
   readonly file: string
   readonly #options: ConnectionOptions
   readonly #statements = new Map<string, StatementSync>()
-  /** Statements whose rows are lists of values. */
+  /** Statements that return rows as lists of values. */
   readonly #listing = new Map<string, StatementSync>()
   readonly #caches: (() => void)[] = []
   readonly #guards: (() => void)[] = []
@@ -36,7 +36,7 @@ export class Connection {
   #endsSoon = false
   /** Whether `exclusively` has the write lock. */
   #isExclusive = false
-  /** Whether the last change had to wait for another process. */
+  /** Whether the last write had to wait for another process. */
   #hasWaited = false
 
   constructor(options: ConnectionOptions) {
@@ -95,7 +95,7 @@ export class Connection {
     return row?.[0]
   }
 
-  /** Inserts many rows with few statements, since each statement has its price. `into` is a table and its columns. */
+  /** Inserts many rows with few statements, because each statement has a fixed cost. `into` is a table and its columns. */
   insertMany(into: string, rows: readonly (readonly unknown[])[]): void {
     const columns = rows[0]?.length ?? 1
     const row = `(${Array(columns).fill('?').join(', ')})`
@@ -127,7 +127,7 @@ export class Connection {
     return this.#options.isReadonly
   }
 
-  /** Whether SQLite opened the file for writing, as it does for some that are only read. */
+  /** Whether SQLite opened the file for writing, which it also needs for some reads. */
   get isOpenForWriting(): boolean {
     return isWritable(this.#database())
   }
@@ -152,8 +152,8 @@ export class Connection {
   }
 
   /**
-   * Reads within `work` share one transaction, and with it one state of the store, until a write on this connection, or
-   * until `work` waits for something else. To begin, to check for changes and to end take as long as a read itself.
+   * Reads within `work` share one transaction, and so one state of the store, until a write on this connection, or until `work` awaits
+   * something else. Beginning, checking for changes and ending take as long as a read itself.
    */
   async withSnapshot<Result>(work: () => Promise<Result>): Promise<Result> {
     this.#snapshotUsers += 1
@@ -192,13 +192,13 @@ export class Connection {
   }
 
   /**
-   * Like `write`, without blocking the event loop while another process writes. Lets it turn once after the commit, so that timers
-   * and other requests are not kept waiting by a loop of changes.
+   * Like `write`, without blocking the event loop while another process writes. Yields once after the commit, so that a loop of changes
+   * does not delay timers and other requests.
    */
   async writeInTurn<Result>(work: () => Result): Promise<Result> {
     const deadline = performance.now() + this.#options.busyTimeoutMs
-    // SQLite's own handler backs off to one attempt in 100 ms, so that a process that has waited long is overtaken by those that have
-    // just come. Attempts at an even pace, and a gap after each wait, give every process the same chance.
+    // SQLite's own handler backs off to one attempt in 100 ms, so that newcomers overtake a process that has waited long. Attempts at a
+    // constant interval, and a gap after each wait, give every process the same chance.
     if (this.#hasWaited) await sleep(lockPollMs)
     this.#hasWaited = false
     this.#prepareToWrite()
@@ -228,8 +228,8 @@ export class Connection {
   }
 
   /**
-   * Takes the write lock and runs asynchronous work in one transaction that is committed or rolled back at its end. Other
-   * connections still read the state before it. Only one at a time, on a connection that nothing else uses.
+   * Takes the write lock and runs asynchronous work in one transaction that is committed or rolled back at its end. Other connections
+   * still read the previous state. One at a time, on a connection without other users.
    */
   async exclusively<Result>(end: 'COMMIT' | 'ROLLBACK', work: () => Promise<Result>): Promise<Result> {
     const deadline = performance.now() + this.#options.busyTimeoutMs
@@ -263,7 +263,7 @@ export class Connection {
       this.#rollback(error)
       throw translateSqliteError(error, this.file)
     } finally {
-      // A failing disk has closed it.
+      // It was closed after an error of the disk.
       if (db.isOpen) setPragma(db, 'busy_timeout', this.#options.busyTimeoutMs)
     }
   }
@@ -278,7 +278,7 @@ export class Connection {
     return sizeOf(`${this.file}-wal`)
   }
 
-  /** Runs a statement that SQLite does not allow in a transaction. */
+  /** Runs a statement that is not allowed in a transaction. */
   outsideTransaction<Result>(work: () => Result): Result {
     this.endSnapshot()
     try {
@@ -289,8 +289,8 @@ export class Connection {
   }
 
   /**
-   * Writes every page of the file again without anything that was deleted, and empties the log, in another thread. `first` are
-   * statements before that. False if the log could not be emptied, mostly because another process is reading.
+   * Rewrites the file without deleted data, and empties the log, in another thread. The statements `first` run before that. False if the
+   * log could not be emptied, usually because another process is reading.
    */
   async rewrite(first: readonly string[]): Promise<boolean> {
     this.#prepareToWrite()
@@ -311,8 +311,8 @@ export class Connection {
   }
 
   /**
-   * Moves the write-ahead log into the database file and truncates it, so that no old text stays in the log. False when
-   * that was not possible, mostly because another process is reading. Waits only briefly, because writers are blocked during that time.
+   * Moves the write-ahead log into the database file and truncates it, so that no old text remains in the log. False if that was not
+   * possible, usually because another process is reading. Waits only briefly, because writers are blocked during that time.
    */
   emptyLog(timeoutMs = checkpointTimeoutMs): boolean {
     this.endSnapshot()
@@ -420,20 +420,20 @@ const openForReading = (file: string): MemoryError =>
 
 const checkpointTimeoutMs = 1_000
 const lockPollMs = 5
-/** Work that waits for nothing but the store is not interrupted, however long it takes. */
+/** Work that awaits only the store is never interrupted, however long it takes. */
 const maxSnapshotMs = 10
 
-/** The warning about a log that has grown too long. */
+/** Warns about a log that has grown too long. */
 export const logTooLong = (file: string, size: number): string =>
   `The write-ahead log of ${file} has ${Math.round(size / 2 ** 20)} MiB, because a process goes on reading an old state of the store. End that process; the next change then empties the log.`
 
-/** Values of parameters. Rows and requests are typed when they are read, so SQLite can store every value. */
+/** Values of parameters. Rows and requests were validated when read, so SQLite can store every value. */
 const sqlValues = (values: readonly unknown[]): SQLInputValue[] => values as SQLInputValue[]
 
-/** More parameters in one statement of `insertMany` cost more than they save. */
+/** Max parameters in one statement of `insertMany`; more cost more than they save. */
 const maxParameters = 160
 
-/** Reads for a user on one state of the store. `nothing` is the result for a user that has no rows in it. */
+/** Reads for a user on one state of the store. `nothing` is the result for a user without rows. */
 export type ReadForUser = <Result>(
   user: string,
   nothing: NoInfer<Result>,

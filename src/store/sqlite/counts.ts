@@ -13,8 +13,8 @@ type AudienceCounts = {
 }
 
 /**
- * The counts that many beliefs of one user share. Changes are collected and written once per transaction. A count that
- * reaches zero has no row, so that adding and then removing a belief leaves the tables unchanged.
+ * The counts over many beliefs of one user. Changes are collected and written once per transaction. A count that reaches zero has no
+ * row, so that adding and then removing a belief leaves the tables unchanged.
  */
 export function openCounts(connection: Connection, userId: number) {
   const scopeCounts = new Map<string, ScopeCounts>()
@@ -162,12 +162,12 @@ export function openCounts(connection: Connection, userId: number) {
   return { scopeId, audienceId, count, write }
 }
 
-/** Without `RETURNING`, which takes longer than the update: SQLite makes a table in memory for it. */
+/** Without `RETURNING`, which takes longer than the update, because SQLite creates a temporary table for it. */
 const addToWord = 'UPDATE words SET count = count + ? WHERE user_id = ? AND word = ?'
 
-/** The keys that a typo for a word is found by. */
+/** The keys under which a word with a typo is found. */
 export const typoHashes = (word: string): ReadonlySet<number> => new Set(typoKeys(word).map(textHash))
 
-/** Sorted as in the index, so that each of its pages is touched once. */
+/** Sorted as in the index, so that each page is written once. */
 const inKeyOrder = <Value>(entries: ReadonlyMap<string, Value>): readonly (readonly [string, Value])[] =>
   [...entries].sort(([a], [b]) => (a < b ? -1 : 1))

@@ -6,13 +6,13 @@ import { DamagedStore, MemoryError } from '../../errors.ts'
 import { damagedStore, damageHint, migrate, schemaProblem, schemaState } from './migrations/migrate.ts'
 import { isDiskFull, mayBeWritten, prepareFile, requireFile, sizeOf } from './store-file.ts'
 
-/** The file name of a store in the memory of the process: empty when it is opened, and gone when it is closed. */
+/** The file name of a store in process memory: empty when opened, and discarded when closed. */
 export const inMemory = ':memory:'
 
 export type DatabaseOptions = {
   /** A path, or `inMemory`. */
   readonly file: string
-  /** Nothing is created, updated or written. */
+  /** Opens the store without creating, migrating or writing anything. */
   readonly readonly?: boolean
   /** How long a write waits for other processes, in milliseconds; by default `defaultBusyTimeoutMs`. 0 does not wait. */
   readonly busyTimeoutMs?: number
@@ -25,12 +25,11 @@ const oldestSqlite = [3, 51, 3] as const
 
 const cacheKib = 64 * 1024
 
-/** Opens the database of a store, and creates or migrates it where needed. */
+/** Opens the database of a store, and creates or migrates it if needed. */
 export function openDatabase(options: DatabaseOptions): DatabaseSync {
   const { file, readonly = false, busyTimeoutMs = defaultBusyTimeoutMs } = options
   if (file === inMemory) return openInMemory()
-  // A store that was emptied or removed by another program, or by a disk that failed, must not be recreated as if nothing had
-  // been lost.
+  // A store that another program or a failing disk has emptied or removed must not be recreated as if nothing had been lost.
   if (sizeOf(file) === 0 && sizeOf(`${file}-head`) > 0) {
     const problem = existsSync(file) ? 'it is empty' : 'its file is missing'
     throw damagedStore(file, `${problem}, although changes were made to it`)
@@ -68,7 +67,7 @@ export function openDatabase(options: DatabaseOptions): DatabaseSync {
   }
 }
 
-/** An empty store, from which others are copied: creating the tables takes 15 ms, and an evaluation opens a store for each case. */
+/** An empty store to copy: creating the tables takes 15 ms, and an evaluation opens a store for each case. */
 let emptyStore: Uint8Array | null = null
 
 function openInMemory(): DatabaseSync {
@@ -81,8 +80,8 @@ function openInMemory(): DatabaseSync {
 }
 
 /**
- * SQLite cannot read a store with a write-ahead log in a directory where it may not create the log, or where there is no room
- * for it. Without a log the file alone is the whole store, and no writer has it open.
+ * SQLite cannot read a store with a write-ahead log in a directory in which it may not create the log, or on a full disk. Without a log
+ * the file alone is the whole store, and no writer has it open.
  */
 const needsNoLog = (file: string, readonly: boolean): boolean =>
   readonly && sizeOf(`${file}-wal`) === 0 && (!mayBeWritten(dirname(file)) || isDiskFull(file))
@@ -93,12 +92,12 @@ function immutableUrl(file: string): URL {
   return url
 }
 
-/** Databases that SQLite opened for writing, as it does for some that are only read. */
+/** Databases that SQLite opened for writing, which it also needs for some reads. */
 const writable = new WeakSet<DatabaseSync>()
 export const isWritable = (db: DatabaseSync): boolean => writable.has(db)
 
 /**
- * Opens a copy of a database in memory, where it can have no write-ahead log: the header of the copy must not declare one.
+ * Opens a copy of a database in memory. It cannot have a write-ahead log there, so the header of the copy must not declare one.
  * https://sqlite.org/c3ref/deserialize.html
  */
 export function openBytes(bytes: Uint8Array): DatabaseSync {
@@ -119,7 +118,7 @@ function requireVersion(db: DatabaseSync): void {
   const version = String(firstValue(db, 'SELECT sqlite_version()'))
   const parts = version.split('.').map(Number)
   const difference = oldestSqlite.map((part, index) => (parts[index] ?? 0) - part).find((step) => step !== 0) ?? 0
-  // It came after this version, in another release of Node.
+  // It was added after this version, in another release of Node.
   if (difference >= 0 && 'deserialize' in db) return
   throw new MemoryError(
     'unavailable',
@@ -130,7 +129,7 @@ function requireVersion(db: DatabaseSync): void {
   )
 }
 
-/** In bytes. The log is cut to this length when it is emptied, and reported when it has grown beyond. */
+/** In bytes. The log is truncated to this length when it is emptied, and reported if it is longer. */
 export const maxLogBytes = 64 * 1024 * 1024
 
 type Setting = readonly [name: string, value: number | string]
@@ -147,11 +146,11 @@ export const safeSettings: readonly Setting[] = [
   ['journal_size_limit', maxLogBytes],
 ]
 
-/** Applies every setting and reads it back, since SQLite ignores a setting that it cannot apply. */
+/** Applies every setting and reads it back, because SQLite ignores a setting that it cannot apply. */
 function applySettings(db: DatabaseSync, file: string, readonly: boolean, busyTimeoutMs: number): void {
   const settings: readonly Setting[] = [
     ['busy_timeout', busyTimeoutMs],
-    // A database that is only read, such as a backup, may have another journal mode.
+    // A read-only database, such as a backup, may have another journal mode.
     ...safeSettings.filter(([name]) => !readonly || name !== 'journal_mode'),
     ['cache_size', -cacheKib],
     ['wal_autocheckpoint', 1000],
@@ -175,7 +174,7 @@ const sleep = (milliseconds: number): void => {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds)
 }
 
-/** Runs `work`, which takes a lock of the database, and tries again while another process has it. */
+/** Runs `work`, which takes a lock of the database, and retries while another process has the lock. */
 function whenUnlocked<Result>(busyTimeoutMs: number, work: () => Result): Result {
   const deadline = performance.now() + busyTimeoutMs
   for (;;)
@@ -201,19 +200,21 @@ const primaryCodes = (
   'TOOBIG CONSTRAINT MISMATCH MISUSE NOLFS AUTH FORMAT RANGE NOTADB'
 ).split(' ')
 
-/** Extended codes that are treated by themselves; others have the name of their primary code. */
+/** Extended codes that are handled separately; others get the name of their primary code. */
 const extendedCodes: ReadonlyMap<number, string> = new Map([[4874, 'IOERR_SHMSIZE']])
 
-/** The name of the result code of an error that SQLite reported, such as `SQLITE_BUSY`, else null. */
+/** The name of the result code of an error from SQLite, such as `SQLITE_BUSY`; null for other errors. */
 export function sqliteCode(error: unknown): string | null {
   if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return null
   return `SQLITE_${extendedCodes.get(error.errcode) ?? primaryCodes[error.errcode & 0xff] ?? error.errcode}`
 }
 
-/** SQLite's messages about a schema that is not a store's; they have no separate error code. */
+/** SQLite's messages about a foreign schema, which have no separate error code. */
 const schemaDamage = /^(?:no such (?:table|index|column|module)|unsupported file format|vtable constructor failed)/
 
-/** Errors of the disk, of permissions and of other processes as MemoryErrors. Every other error is a bug and stays as it is. */
+/**
+ * Converts errors of the disk, of permissions and of other processes to MemoryErrors. Any other error is a bug and is returned unchanged.
+ */
 export function translateSqliteError(error: unknown, file: string): unknown {
   const code = sqliteCode(error)
   if (!(error instanceof Error) || code === null) return error

@@ -42,7 +42,7 @@ const probes: readonly string[] = [
   ],
 ]
 
-/** To be raised when the derived tables are filled differently from the same reading. */
+/** Raise this when the derived tables change although the analysis does not. */
 const fillingVersion = 4
 
 it('changes with the way texts are read, so that every index is derived anew', () => {

@@ -13,7 +13,7 @@ import { openTurnIndexer } from './turns/turn-writing.ts'
 const derivedTables =
   'beliefs members forms phrase_prefixes typos words audience_scopes audiences scopes turn_postings turn_speakers'
 
-/** Empties the derived tables and fills them from the journal and the turns, inside the caller's transaction. */
+/** Rebuilds the derived tables from the journal and the turns, inside the caller's transaction. */
 export function deriveAgain(connection: Connection, analysis: string): void {
   // New row numbers, so that no process uses a cached row that has changed.
   const lastRow = connection.value<number | null>('SELECT max(row) FROM beliefs') ?? 0
@@ -24,7 +24,7 @@ export function deriveAgain(connection: Connection, analysis: string): void {
   connection.run('INSERT OR REPLACE INTO derivation (id, analysis) VALUES (1, ?)', [analysis])
 }
 
-/** Fills empty derived tables from the journal and the turns. The row numbers of beliefs begin after `lastRow`. */
+/** Fills empty derived tables from the journal and the turns. The row numbers of beliefs start after `lastRow`. */
 export function deriveRows(connection: Connection, onDerived: (beliefs: number) => void, lastRow = 0): void {
   let row = lastRow
   for (const userId of connection.column<number>('SELECT id FROM users ORDER BY id')) {
@@ -49,8 +49,8 @@ export function deriveRows(connection: Connection, onDerived: (beliefs: number) 
 const pageSize = 500
 
 /**
- * The current text of each belief of a user, according to the journal, in the order of their ids. One that does not match
- * its hash is an error. Read in pages, since there may be many.
+ * The current text of each belief of a user, according to the journal, in the order of their ids. A text that does not match its hash is
+ * an error. Read in pages, because there may be many.
  */
 function* newestBodies(connection: Connection, userId: number): Generator<string> {
   for (let last = ''; ; ) {

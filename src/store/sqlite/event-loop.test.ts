@@ -23,7 +23,7 @@ const manyBeliefs = (kind: string) =>
     present(sample({ id: `${kind} ${at}`, name: `${kind} ${at}`, content: `${kind} thing ${at} `.repeat(50) })),
   )
 
-/** How often the event loop turns while work is done. */
+/** The number of turns of the event loop while work runs. */
 async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
   let turns = 0
   let isOver = false
@@ -37,7 +37,7 @@ async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
   return turns
 }
 
-/** Holds the write lock of a store, as another process would. */
+/** Takes the write lock of a store, like another process. */
 function lockHeld(file: string): { readonly release: () => void } {
   const other = new DatabaseSync(file)
   other.exec('BEGIN IMMEDIATE')

@@ -21,8 +21,8 @@ type FormRow = {
 type FormReads = Pick<FormIndex, 'formLengths' | 'everyHolder' | 'postings' | 'wordsNear' | 'population'>
 
 /**
- * Reads of the form index, each by a key. Results for words, empty ones too, are cached until the store changes: messages of
- * one conversation share most of their words.
+ * Reads of the form index by key. Results for words, including empty ones, are cached until the store changes, because messages of one
+ * conversation share most of their words.
  */
 export function formReads(connection: Connection, reading: ReadForUser): FormReads {
   const lengths = new BoundedCache<readonly number[]>(maxWords)
@@ -39,9 +39,9 @@ export function formReads(connection: Connection, reading: ReadForUser): FormRea
   }
 
   function readPostings(userId: number, view: Viewpoint, scopes: readonly number[], keys: readonly string[]) {
-    // By key, then by belief: one in several visible scopes has a row for each, and all are equal but for the scope.
+    // By key, then by belief: a belief in several visible scopes has a row for each, which differ only in the scope.
     const read = new Map<string, Map<string, Posting>>()
-    // One query per owner: with both in one query SQLite steps through the rows of both for every key.
+    // One query per owner: with both owners in one query, SQLite would scan the rows of both for every key.
     const owners = [...new Set([agentKey(null), agentKey(view.agent)])]
     const places = scopes.flatMap((scope) => owners.map((owner) => [scope, owner] as const))
     for (const [scope, owner] of places) {
@@ -124,14 +124,14 @@ export function formReads(connection: Connection, reading: ReadForUser): FormRea
   }
 }
 
-/** The items of every key that has some, from a cache, or else read all at once. */
+/** The items of every key with items, from the cache or with one query. */
 function cacheLookup<Item>(
   cache: BoundedCache<readonly Item[]>,
   owner: string,
   keys: readonly string[],
   read: (unknown: readonly string[]) => ReadonlyMap<string, readonly Item[]>,
 ): ReadonlyMap<string, readonly Item[]> {
-  // Single words come again in a conversation. Most phrases do not, and would evict the words.
+  // Single words recur in a conversation. Most phrases do not, and would evict the words.
   const known = new Map(keys.map((key) => [key, key.includes(' ') ? undefined : cache.get(`${owner} ${key}`)] as const))
   const unknown = [...known].flatMap(([key, items]) => (items === undefined ? [key] : []))
   const fresh = read(unknown)
@@ -139,7 +139,7 @@ function cacheLookup<Item>(
   return found(keys, (key) => known.get(key) ?? fresh.get(key) ?? [])
 }
 
-/** The items of every key that has some. */
+/** The items of every key with items. */
 const found = <Item>(
   keys: readonly string[],
   read: (key: string) => readonly Item[],

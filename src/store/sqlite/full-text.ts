@@ -18,8 +18,8 @@ type Query = Parameters<FullText['matchText']>[0]
 type Occurrence = { readonly id: string; readonly words: number; readonly field: TextField; readonly count: number }
 
 /**
- * Full-text search in the FTS5 index. The ranking of FTS5 counts every row of the table, those of other users and retired
- * ones too, so only the occurrences are read from it, and scored here within the view.
+ * Full-text search in the FTS5 index. The ranking of FTS5 counts every row of the table, including those of other users and retired
+ * ones. So only the occurrences are read from it, and are scored here within the view.
  */
 export function matchText(connection: Connection, userId: number, query: Query): readonly TextHit[] {
   const { includeRetired, beginning: begun, atLeast = 1 } = query
@@ -49,7 +49,7 @@ export function matchText(connection: Connection, userId: number, query: Query):
   return rankText(holders, base, query)
 }
 
-/** To read and analyse the texts of more beliefs than this takes longer than to read the occurrences of the terms. */
+/** Reading and analysing the texts of more beliefs than this takes longer than reading the occurrences of the terms. */
 const maxCounted = 200
 
 /**
@@ -98,7 +98,7 @@ const damagedIndex = ({ file }: Connection): Error =>
 
 type Counts = Partial<Record<TextField, number>>
 
-/** The terms of one belief and how often each occurs in each field. */
+/** The terms of one belief with their frequency in each field. */
 function readMatch(connection: Connection, userId: number, row: number) {
   const found = connection.get<{ id: string; words: number }>('SELECT id, words FROM beliefs WHERE row = ?', [row])
   const stored = found && connection.get<StoredText>(newestText, [userId, found.id])
@@ -119,7 +119,7 @@ function readMatch(connection: Connection, userId: number, row: number) {
 /** A prefix followed by this sorts after every word that starts with the prefix. */
 const lastCharacter = '\u{10ffff}'
 
-// The pluses keep SQLite from looking each belief up once per audience.
+// The pluses prevent SQLite from looking up each belief once per audience.
 const occurrencesBetween = `
   SELECT beliefs.id, beliefs.words, found.col AS field, found.count
   FROM (SELECT doc, col, count(*) AS count FROM text_terms WHERE term >= ? AND term <= ? GROUP BY doc, col) AS found

@@ -1,15 +1,15 @@
 import { defaultBusyTimeoutMs } from './database.ts'
 import { openSqliteStore, type SqliteStore, type SqliteStoreOptions } from './sqlite-store.ts'
 
-/** Stores that were closed and wait for the next command, by file; null: stores are really closed. */
+/** Closed stores that are kept open for the next command, by file; null if closing really closes. */
 let idle: Map<string, SqliteStore> | null = null
 
-/** A process that uses more memories than this closes the others. */
+/** Max idle stores; the others are closed. */
 const maxIdle = 4
 
 /**
- * Until the returned function is called, a store that is closed stays open for the next one who opens it: opening takes longer
- * than a recall. A store has one user at a time.
+ * Until the returned function is called, a closed store stays open for reuse, because opening takes longer than a recall. A store has
+ * one user at a time.
  */
 export function keepStoresOpen(): () => Promise<void> {
   const kept = new Map<string, SqliteStore>()
@@ -21,7 +21,7 @@ export function keepStoresOpen(): () => Promise<void> {
   }
 }
 
-/** Opens a store for reading and writing, or takes one that is still open. */
+/** Opens a store for reading and writing, or reuses an idle one. */
 export function openKeptStore(options: SqliteStoreOptions): SqliteStore {
   const known = takeIdle(options)
   const store = known ?? openSqliteStore(options)

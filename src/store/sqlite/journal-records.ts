@@ -35,13 +35,13 @@ class Decided extends Error {
 export function recordsIn(committing: Committing) {
   const { connection, users } = committing
   const journal = openJournal(connection)
-  /** In a store of one user, the numbers in the file are those of the user, and nothing has to be counted. */
+  /** In a store of one user, the numbers in the file are the user's numbers. */
   const isOnlyUser = (): boolean => connection.value<number>('SELECT count(*) FROM users') === 1
   const countOf = (id: number | null): number =>
     id !== null && isOnlyUser()
       ? journal.head().number
       : (connection.value<number>('SELECT count(*) FROM events WHERE user_id = ?', [id]) ?? 0)
-  /** The numbers of a user's events in the file. Their order is the number that counts the events of this user alone. */
+  /** The file's numbers of a user's events, in order. The position of an event is its number for the user. */
   const numbersOf = (id: number | null, after: number, limit: number): readonly number[] =>
     connection.column<number>('SELECT number FROM events WHERE user_id = ? ORDER BY number LIMIT ? OFFSET ?', [
       id,
@@ -75,11 +75,11 @@ export function recordsIn(committing: Committing) {
     )
   }
 
-  /** Writes an event that was committed elsewhere, and brings every derived table up to date. */
+  /** Writes an event that was committed elsewhere, and updates every derived table. */
   function apply(user: string, userId: number, record: JournalRecord): void {
     const changes = record.changes.map(({ beliefId, version, outcome, body }) => {
       const change = { beliefId, expectedVersion: version - 1 }
-      // The text of a belief that was forgotten since is missing; a later event of the journal erases it.
+      // The text is missing if the belief was forgotten since; a later event of the journal erases it.
       return outcome === 'present' && body !== null
         ? ({ ...change, outcome, after: parseBody(body) } as const)
         : ({ ...change, outcome: outcome === 'erased' ? outcome : 'absent', after: null } as const)
@@ -109,7 +109,7 @@ export function recordsIn(committing: Committing) {
     if (isErasing(record)) noteRemains(connection, number)
   }
 
-  /** A turn that was forgotten since. */
+  /** The turn was forgotten since. */
   function insertErasedTurn(userId: number, event: number, ordinal: number, turn: JournalTurnRow): void {
     connection.run(
       `INSERT INTO turns (row, user_id, event, ordinal, id, passages, hash, message_id)
@@ -136,19 +136,19 @@ export function recordsIn(committing: Committing) {
         const userId = users.find(user)
         return userId === null ? [] : numbersOf(userId, after, limit).map((number) => recordAt(userId, number))
       }),
-    /** Skips events that are there already. */
+    /** Skips events that are already stored. */
     async append(user: string, records: readonly JournalRecord[], places: TurnPlaces = new Map()): Promise<void> {
       connection.write(() => {
         const userId = users.findOrAdd(user)
         const count = countOf(userId)
         for (const record of records) if (record.number > count) apply(user, userId, record)
         if (places.size === 0) return
-        // Places belong to the state after the last of the records.
+        // The indexes of turns are those after the last record.
         const { number } = journal.head()
         if (number !== (records.at(-1)?.number ?? number)) throw new Error('Later events are there already.')
         movePlaces(userId, places)
       })
-      // At any file size, because nobody runs `doctor` on a copy.
+      // At any file size, because a copy is never checked by `doctor`.
       if (records.some(isErasing)) await scrubSoon(connection, { ifSmall: false })
     },
     places: (user: string): TurnPlaces =>
@@ -160,7 +160,7 @@ export function recordsIn(committing: Committing) {
           .map(({ id, place }) => [id, place]),
       ),
     setPlaces: (user: string, places: TurnPlaces): void => connection.write(() => movePlaces(users.find(user), places)),
-    /** Decides a commit and leaves the store as it is. Returns the record that the commit adds to the journal, if any. */
+    /** Decides a commit without changing the store. Returns the record that the commit would add to the journal, if any. */
     decide(commit: Commit): { readonly result: CommitResult; readonly record: JournalRecord | null } {
       const prepared = prepareCommit(committing, commit)
       try {
@@ -175,7 +175,7 @@ export function recordsIn(committing: Committing) {
         throw error
       }
     },
-    /** Replaces the counts of recalls, by which beliefs are listed. */
+    /** Replaces the counts of recalls, by which lists can be sorted. */
     setRecallCounts(user: string, counts: ReadonlyMap<string, RecallCount>): void {
       connection.write(() => {
         const userId = users.findOrAdd(user)

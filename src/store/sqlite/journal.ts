@@ -81,7 +81,7 @@ export function openJournal(connection: Connection) {
     return changes.map((change) => revisionOf(connection.file, event, change))
   }
 
-  /** The version of a belief after its last change, 0 when there was none. */
+  /** The version of a belief after its last change; 0 if there was none. */
   function versionOf(userId: number, beliefId: string): number {
     const newest = 'SELECT version FROM changes WHERE user_id = ? AND belief_id = ? ORDER BY event DESC LIMIT 1'
     return connection.value<number>(newest, [userId, beliefId]) ?? 0
@@ -163,7 +163,7 @@ export function openJournal(connection: Connection) {
   }
 
   function entryOf(row: OwnEventRow): JournalEntry {
-    // Ordinals start at 0 and have no gap, so the highest gives the count.
+    // Ordinals start at 0 without gaps, so the highest determines the count.
     const last = connection.value<number>('SELECT max(ordinal) FROM changes WHERE event = ?', [row.number])
     const beliefIds = beliefIdsOf(row.number, maxListedBeliefs)
     return { ...commonFields(row), beliefIds, beliefCount: (last ?? -1) + 1 }

@@ -164,7 +164,7 @@ describe('an open store', () => {
     const view = { user: 'ada', agent: null, scopes: belief.scopes }
     await committed(one, commitOf([present(known)]))
     expect((await other.get('ada', 'b0'))?.content).toBe('Before.')
-    // Asked before, so that an empty answer could have been kept.
+    // Read before, so that an empty answer could have been cached.
     await Promise.all([other.get('ada', 'b1'), other.formLengths('ada', ['redis']), other.postings(view, ['redis'])])
     await other.wordsNear('ada', ['rediss'])
 
@@ -196,7 +196,7 @@ describe('an open store', () => {
     const seen = await other.withSnapshot(async () => {
       const before = await other.get('ada', 'b1')
       const change = committed(one, commitOf([present(next(belief, { content: 'After.' }))]))
-      // Waiting for the answer would end the snapshot.
+      // Awaiting the answer would end the snapshot.
       while (eventsIn(file) < 2) await Promise.resolve()
       const after = await other.get('ada', 'b1')
       await change

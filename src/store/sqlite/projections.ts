@@ -7,8 +7,8 @@ import { openCounts } from './counts.ts'
 export type Projected = { readonly row: number; readonly derived: DerivedBelief }
 
 /**
- * Brings the derived tables from one set of beliefs to another, within one transaction. Every belief that changes leaves
- * its scopes before any enters, so that a name can be handed over. `finish` writes the forms and the counts.
+ * Updates the derived tables within one transaction. All changed beliefs leave their scopes before any enters one, so that a name can
+ * move between beliefs. `finish` writes the forms and the counts.
  */
 export function openProjection(connection: Connection, userId: number) {
   const counts = openCounts(connection, userId)
@@ -33,7 +33,7 @@ export function openProjection(connection: Connection, userId: number) {
     })
   }
 
-  /** `row` is the number of its row; null for the next one. */
+  /** `row` is its row number; null for the next free one. */
   function insert(derived: DerivedBelief, row: number | null = null): void {
     const { lastInsertRowid } = connection.run(
       `INSERT INTO beliefs (row, user_id, id, audience, current, words, name_key, type, status, pinned, candidate,
@@ -96,7 +96,7 @@ export function openProjection(connection: Connection, userId: number) {
     if (waitingForms.length >= maxFormsKept) writeForms()
   }
 
-  /** Writes in the order of the index, so that each of its pages is touched once. */
+  /** Writes in the order of the index, so that each page is written once. */
   function writeForms(): void {
     const forms = waitingForms.splice(0).sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
     connection.insertMany(
@@ -121,7 +121,7 @@ export function openProjection(connection: Connection, userId: number) {
     ])
   }
 
-  /** The full-text index keeps no copy of the text, so a removal has to give the text again. */
+  /** The full-text index stores no copy of the text, so a removal must pass the text. */
   function eraseText(row: number, { texts }: DerivedBelief): void {
     connection.run('DELETE FROM belief_vectors WHERE item = ?', [row])
     connection.run(`INSERT INTO texts (texts, rowid, name, aliases, content, why) VALUES ('delete', ?, ?, ?, ?, ?)`, [

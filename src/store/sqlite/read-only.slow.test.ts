@@ -9,7 +9,7 @@ import { createSandbox } from '../../../test/cli/sandbox.ts'
 const bin = fileURLToPath(new URL('../../../bin/credence.js', import.meta.url))
 const canMount = spawnSync('unshare', ['--mount', '--map-root-user', 'true']).status === 0
 
-/** Runs commands in a namespace in which the memory is mounted for reading only, which binds root too. */
+/** Runs commands in a namespace in which the memory is mounted read-only, also for root. */
 function runReadOnly(place: ReturnType<typeof createSandbox>, dir: string, commands: readonly (readonly string[])[]) {
   const env = { PATH: process.env.PATH, HOME: place.home }
   return commands.map((argv) => {
@@ -23,7 +23,7 @@ function runReadOnly(place: ReturnType<typeof createSandbox>, dir: string, comma
   })
 }
 
-/** Every file below a directory, with its permissions, its time and its bytes. */
+/** All files below a directory with permissions, modification times and bytes. */
 const filesIn = (dir: string): readonly string[] =>
   readdirSync(dir, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -118,7 +118,7 @@ describe('a memory on a read-only mount', () => {
     using place = createSandbox()
     const dir = join(place.path, 'memory')
     await place.run('remember', 'Invoices are due in 14 days.', '--name', 'payment terms', '--dir', dir)
-    // Held open, so that the log stays.
+    // Kept open, so that the log remains.
     const { openSqliteStore } = await import('./sqlite-store.ts')
     const open = openSqliteStore({ file: join(dir, 'state', 'credence.db'), random: (bytes) => new Uint8Array(bytes) })
     await open.population({ user: 'local', agent: null, scopes: [] })

@@ -3,7 +3,7 @@ import { localDay } from '../../local-time.ts'
 import type { GrowthRow } from '../growth-by-day.ts'
 import type { Connection } from './connection.ts'
 
-/** Adds tallies, inside a transaction. */
+/** Adds tallies in the caller's transaction. */
 export function addTallies(connection: Connection, userId: number, tallies: readonly RecallTally[]): void {
   for (const { at, beliefIds, isSilent, durationMs } of tallies) {
     connection.run(

@@ -22,14 +22,14 @@ import { findKnown, judgeTurns } from './turns/turn-writing.ts'
 import { vectorIndex } from './vectors.ts'
 
 export type SqliteStoreOptions = DatabaseOptions & {
-  /** Unguessable bytes, for the salts of the journal. */
+  /** Cryptographically random bytes, for the salts of the journal. */
   readonly random: (bytes: number) => Uint8Array
-  /** For `verify`: opens for reading only, and leaves an index that is incomplete as it is. */
+  /** For `verify`: opens read-only, and does not repair an incomplete index. */
   readonly inspect?: boolean
 }
 
 export type SqliteStore = CaredStore & {
-  /** The journal as records, to copy it from and to other stores. */
+  /** The journal as records, to copy between stores. */
   records(): Promise<SqliteRecords>
   /** The exchange of events with other devices. */
   sync(): Promise<SyncStore>
@@ -41,8 +41,8 @@ export type SqliteStore = CaredStore & {
 }
 
 /**
- * Opens the store in a file, and creates it where needed. One that may not be written to is opened for reading only. Any number of
- * processes may have it open at once.
+ * Opens the store in a file, and creates it if needed. A write-protected store is opened read-only. Any number of processes may open it
+ * concurrently.
  */
 export const openSqliteStore = (options: SqliteStoreOptions): SqliteStore =>
   openStore(options, (readonly) => openDatabase({ ...options, readonly })).store
@@ -57,7 +57,7 @@ function openStore(options: SqliteStoreOptions, openWith: (readonly: boolean) =>
   const loadMaintenance = () => import('./care/maintenance.ts')
   const committing = { connection, users, random }
   let second: ReturnType<typeof openStore> | null = null
-  /** The dry runs and large changes that have not ended. They have the write lock, so changes of this store wait for them. */
+  /** The unfinished dry runs and large changes. They have the write lock, so other changes of this store wait for them. */
   let locking: Promise<unknown> = Promise.resolve()
   let upToDate: Promise<void> | null = null
   try {
@@ -67,14 +67,14 @@ function openStore(options: SqliteStoreOptions, openWith: (readonly: boolean) =>
     connection.close()
     throw error
   }
-  // A failure is reported by the calls that wait for it.
+  // A failure is reported to the callers that await it.
   upToDate?.catch(() => {})
 
   function requireWhole(): void {
     requireWholeJournal(connection)
   }
 
-  /** Fills the derived tables, unless another process has done so under the lock. */
+  /** Fills the derived tables, unless another process has done it. */
   async function derive(check: () => void): Promise<void> {
     const { deriveAgain } = await loadMaintenance()
     check()
@@ -99,7 +99,7 @@ function openStore(options: SqliteStoreOptions, openWith: (readonly: boolean) =>
 
   const canShare = connection.isOnDisk && !isReadonly
 
-  /** Runs work that may lock for long on a separate connection, one at a time. A store that cannot be shared is copied. */
+  /** Runs work that may need the lock for long on a separate connection, one at a time. A store that cannot be shared is copied. */
   function apart<Result>(work: (other: ReturnType<typeof openStore>) => Promise<Result>): Promise<Result> {
     const result = locking.then(async () => {
       const other =
@@ -115,7 +115,7 @@ function openStore(options: SqliteStoreOptions, openWith: (readonly: boolean) =>
     return result
   }
 
-  /** Waits until the store is up to date, and no other work of this process has the lock. */
+  /** Waits until the store is up to date and no other work of this process has the lock. */
   async function settled(): Promise<void> {
     await upToDate
     await locking
@@ -203,7 +203,7 @@ function openStore(options: SqliteStoreOptions, openWith: (readonly: boolean) =>
         const named = Object.fromEntries(values.map((value, index) => [index + 1, value]))
         const run = () => connection.all<never>(sql.replaceAll('credence.', ''), [named])
         if (use === 'write') return connection.writeInTurn(run)
-        // A token must be read in its current state, also while a recall shares a snapshot.
+        // A token must be read in its current state, even while a recall shares a snapshot.
         connection.endSnapshot()
         return connection.read(run)
       })
@@ -235,7 +235,7 @@ function openStore(options: SqliteStoreOptions, openWith: (readonly: boolean) =>
   return { store, committing }
 }
 
-/** Whether this version has filled the derived tables. */
+/** Whether this version filled the derived tables. */
 const isDerivedHere = (connection: Connection): boolean => connection.value(isOwnAnalysis, [analysisVersion]) === 1
 
 const isOwnAnalysis = 'SELECT 1 FROM derivation WHERE analysis = ?'
@@ -257,7 +257,7 @@ function mustDerive(connection: Connection, isReadonly: boolean): boolean {
   return false
 }
 
-/** Stops this program as soon as another version of it has filled the tables differently. */
+/** Throws as soon as another version of the program has filled the tables differently. */
 function refuseOtherDerivations(connection: Connection): void {
   connection.onForeignChange(() => {
     if (!isDerivedHere(connection)) throw otherVersion(connection.file)
@@ -279,7 +279,7 @@ export class Users {
     connection.onChange(() => this.#known.clear())
   }
 
-  /** Null for a user that the store has no row of. */
+  /** Null for an unknown user. */
   find(name: string): number | null {
     const id = this.#known.get(name) ?? this.#connection.value<number>('SELECT id FROM users WHERE name = ?', [name])
     if (id !== undefined) this.#known.set(name, id)

@@ -16,8 +16,8 @@ import { dirname } from 'node:path'
 import { MemoryError } from '../../errors.ts'
 
 /**
- * Makes sure there is a private file for SQLite to open. Called before a connection exists and never opens a file that
- * was there already: closing any descriptor of a database drops all locks of the process on it.
+ * Creates a private file for SQLite to open, if there is none. Never opens an existing file, because closing any descriptor of a
+ * database drops all locks of the process on it.
  */
 export function prepareFile(file: string): void {
   const directory = dirname(file)
@@ -39,7 +39,7 @@ export function prepareFile(file: string): void {
   }
 }
 
-/** For reading only: the file must be there. */
+/** For reading only: the file must exist. */
 export function requireFile(file: string): void {
   const known = statOf(file)
   if (known === null) {
@@ -50,7 +50,7 @@ export function requireFile(file: string): void {
   if (!known.isFile()) throw notAFile(file)
 }
 
-/** Whether all of these may be written to. */
+/** Whether all of these are writable. */
 export function mayBeWritten(...paths: readonly string[]): boolean {
   try {
     for (const path of paths) accessSync(path, constants.W_OK)
@@ -60,14 +60,14 @@ export function mayBeWritten(...paths: readonly string[]): boolean {
   }
 }
 
-/** Whether there is a store that may only be read: its permissions forbid writing, or its disk is full. */
+/** Whether there is a store that can only be read, because its permissions forbid writing or its disk is full. */
 export const isReadOnlyStore = (file: string): boolean =>
   existsSync(file) && (!mayBeWritten(dirname(file), file) || isDiskFull(file))
 
-/** The endings of the store's own files: SQLite's, and the head of the journal. */
+/** The suffixes of the store's files: those of SQLite, and the head of the journal. */
 export const storeSuffixes = ['', '-wal', '-shm', '-journal', '-head'] as const
 
-/** Which files a connection has open, so that a swap under it can be noticed. */
+/** The identity of the open file of a connection, to detect that the file was replaced. */
 export const identityOf = (file: string): string =>
   [file, `${file}-wal`].map((name) => statOf(name)?.ino ?? 'none').join(' ')
 
@@ -106,7 +106,7 @@ function createPrivate(file: string): void {
   try {
     closeSync(openSync(file, 'wx', 0o600))
   } catch (error) {
-    // Another process was faster, which is as good.
+    // Another process created it first.
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
   }
 }

@@ -21,14 +21,14 @@ const stampOf = ({ device, number, hash, time, seen }: StampRow): EventStamp => 
   seen: JSON.parse(seen) as Seen,
 })
 
-/** As much of an event's hash as stamps have. */
+/** The length of the event hashes in stamps. */
 const shortHash = (hash: Uint8Array): string => Buffer.from(hash.subarray(0, 8)).toString('hex')
 
 const microseconds = (at: string): number => {
   const time = Date.parse(at)
   return Number.isNaN(time) ? 0 : time * 1_000
 }
-/** Between two events of one device. The events of a sync that settle conflicts fit in between. */
+/** Min distance between two events of one device, so that the events of a sync that settle conflicts fit in between. */
 const tick = 1_000
 
 export function syncIn(committing: Committing): SyncStore {
@@ -41,7 +41,7 @@ export function syncIn(committing: Committing): SyncStore {
     )
   }
 
-  /** By the index, one look-up for each device. */
+  /** With the index, one lookup for each device. */
   function knownTo(userId: number | null): KnownEvents {
     const known: Record<string, { number: number; hash: string }> = {}
     const next = 'SELECT min(device) FROM sync_events WHERE user_id = ? AND device > ?'
@@ -235,14 +235,14 @@ export function syncIn(committing: Committing): SyncStore {
           heard.push(...turns.map((turn, ordinal) => ({ ...turn, ordinal, event: event.number })))
           noteForgetting(connection, userId, commit, event.number)
         }
-        // Together, because the index is written once for all of them.
+        // Together, so that the index is written once for all of them.
         runToEnd(insertTurns(connection, { userId, event: 0 }, heard))
         return journal.head()
       })
       if (newest === null) return 'stale'
       if (connection.isOnDisk) {
         advanceHead(connection, { number: newest.number, hash: Buffer.from(newest.hash).toString('hex') })
-        if (commits.some(isForgetting)) scrubSoon(connection)
+        if (commits.some(isForgetting)) await scrubSoon(connection)
       }
       return 'committed'
     },

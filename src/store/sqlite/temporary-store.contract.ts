@@ -11,7 +11,7 @@ afterAll(() => rmSync(directory, { recursive: true, force: true }))
 
 let files = 0
 
-/** A place for a store that is gone after the tests of a file. */
+/** A directory for a store, removed after the tests of a file. */
 export function newFile(): string {
   files += 1
   return join(directory, String(files), 'credence.db')
@@ -20,7 +20,7 @@ export function newFile(): string {
 export const openAt = (file: string, options: Partial<SqliteStoreOptions> = {}): SqliteStore =>
   openSqliteStore({ file, random: fixedRandom, ...options })
 
-/** Changes a closed store's tables directly, as a bad disk or a curious person might. */
+/** Changes a closed store's tables directly, like a bad disk or a curious person. */
 export function tamper(file: string, ...statements: readonly string[]): void {
   const db = new DatabaseSync(file)
   for (const statement of statements) db.exec(statement)

@@ -1,18 +1,18 @@
 import { comparedWith } from '../../search/turns/cosines.ts'
 import type { MessageVectors } from '../../search/turns/turn-index.ts'
 
-/** A list of up to this many items is compared item by item. */
+/** Max items of a list that is compared completely. */
 export const maxCompared = 1_024
 
-/** Bits of a vector that are read together: a 32-bit word for each, three words at a time. */
+/** The bits of a vector that are read together: three 32-bit words. */
 const codeStep = 3
 
 type Item = { readonly item: number; readonly vectors: Int8Array }
 
 /**
- * The vectors of one list in process memory, as far as a search needs them: one bit for each dimension of each sentence (its sign),
- * and the whole vectors of a sample. The number of different signs orders sentences nearly as their cosines do, at a fraction of the
- * time and memory; the vectors of the nearest items are then read from the store.
+ * The vectors of one list in process memory, reduced to what a search needs: the sign of each dimension of each sentence, and the whole
+ * vectors of a sample. Ordering sentences by the number of different signs approximates the order by cosine, at a fraction of the time
+ * and memory; the vectors of the nearest items are then read from the store.
  */
 export class VectorList {
   /** The highest number that was added. */
@@ -54,7 +54,7 @@ export class VectorList {
     this.#stride *= 2
   }
 
-  /** Whether the sample is all of the list. */
+  /** Whether the sample is the whole list. */
   get isSmall(): boolean {
     return this.#stride === 1
   }
@@ -65,7 +65,7 @@ export class VectorList {
     return this.#sample.map(({ item, vectors }) => ({ item, cosine: cosineOf(vectors) }))
   }
 
-  /** About `limit` items that are probably nearest to a message, of those in `among` if given. */
+  /** About `limit` items that are probably nearest to a message, among those in `among` if given. */
   nearest(
     { vectors, dimensions }: MessageVectors,
     limit: number,
@@ -107,7 +107,7 @@ export class VectorList {
         const a = (codes[at] as number) ^ (asked[word] as number)
         const b = (codes[at + 1] as number) ^ (asked[word + 1] as number)
         const c = (codes[at + 2] as number) ^ (asked[word + 2] as number)
-        // An adder for each bit: ones and twos of three words are counted together.
+        // Bitwise adders: count the ones and twos of three words together.
         const odd = a ^ b
         const ones = pairs(odd ^ c)
         const twos = pairs((a & b) | (odd & c))
@@ -119,7 +119,7 @@ export class VectorList {
   }
 }
 
-/** The number of ones in each four bits. */
+/** Counts the ones in each group of four bits. */
 const pairs = (bits: number): number => {
   const twos = bits - ((bits >>> 1) & 0x55555555)
   return (twos & 0x33333333) + ((twos >>> 2) & 0x33333333)

@@ -9,11 +9,11 @@ import type { Users } from './sqlite-store.ts'
 import { VectorList } from './vector-list.ts'
 
 const maxLists = 50
-/** Rows that are read before other work has its turn. */
+/** Rows that are read before yielding. */
 const pageSize = 500
-/** Rows that one call looks at in search of texts without vectors. */
+/** Max rows that one call scans for texts without vectors. */
 const windowSize = 2_000
-/** Items of a large list whose vectors are read from the store, as they are probably the nearest. */
+/** The number of probably nearest items of a large list whose vectors are read from the store. */
 const maxNearest = 300
 
 type VectorTable = 'turn_vectors' | 'belief_vectors'
@@ -23,7 +23,7 @@ type LoadedList = { list: VectorList; loading: Promise<VectorList> | null; seen:
 
 const bytesOf = (stored: Uint8Array): Int8Array => new Int8Array(stored.buffer, stored.byteOffset, stored.byteLength)
 
-/** Reads and writes vectors. What a search needs of them is kept in process memory, and read again when the store has changed. */
+/** Reads and writes vectors. The data for searches is cached in process memory, and read again when the store has changed. */
 export function vectorIndex(connection: Connection, users: Users, reading: ReadForUser): MeaningIndex {
   const known = new BoundedCache<LoadedList>(maxLists)
   let changes = 0
@@ -31,7 +31,7 @@ export function vectorIndex(connection: Connection, users: Users, reading: ReadF
     changes += 1
   })
 
-  /** The list as the store has it now. Concurrent callers wait for the same reading. */
+  /** The current list of the store. Concurrent callers share one read. */
   async function loadList(table: VectorTable, id: number, model: string, dimensions: number): Promise<VectorList> {
     const key = JSON.stringify([table, id, model, dimensions])
     const loaded = known.get(key) ?? { list: new VectorList(), loading: null, seen: -1 }
@@ -75,7 +75,7 @@ export function vectorIndex(connection: Connection, users: Users, reading: ReadF
     )
   }
 
-  /** The items of a list with their cosines: all of a small list, else the nearest; and those of a sample of the list. */
+  /** The items of a list with their cosines: all items of a small list, or the nearest ones and a sample of the list. */
   async function compareList(
     table: VectorTable,
     id: number,
@@ -169,7 +169,7 @@ export function vectorIndex(connection: Connection, users: Users, reading: ReadF
   }
 }
 
-/** One answer for the lists of several scopes. The moments are those of the samples, each with the weight of its list. */
+/** Merges the answers for the lists of several scopes. Mean and deviation are those of the samples, weighted by the lists. */
 function joinLists(
   lists: readonly {
     readonly found: readonly { readonly item: number; readonly cosine: number }[]

@@ -15,7 +15,7 @@ export const postgresMigrations: readonly string[] = [
   'postgres-008-feedback',
 ]
 
-/** The advisory lock that programs take in turn when they start: "Crdn" as a number. */
+/** The advisory lock for migrations: "Crdn" as a number. */
 const migrationLock = 0x4372646e
 
 /** Brings the schema up to date. Several programs may start at once: one of them migrates, in one transaction, and the others wait. */
@@ -43,7 +43,7 @@ export async function migrate(connection: PostgresConnection): Promise<void> {
   connection.guardWrites((run) => refuseNewer(run, label))
 }
 
-/** The number of migrations that were applied. Throws for a schema that this version must not use. */
+/** The number of migrations that were applied. Throws if this version must not use the schema. */
 async function stateOf(run: Run, label: string): Promise<number> {
   // Not to_regclass, which may answer from a cache that is older than the lock.
   const found = await run(
@@ -65,8 +65,8 @@ function newerSchema(label: string, applied: number): MemoryError {
 }
 
 /**
- * Fails in the database for a schema that another program has made newer since, so that statements
- * sent in the same batch have no effect. It fails by casting a text that is not a number.
+ * Fails in the database if another program has migrated it to a newer schema, so that statements sent in the same batch have no effect.
+ * It fails by casting a text that is not a number.
  */
 async function refuseNewer(run: Run, label: string): Promise<void> {
   try {

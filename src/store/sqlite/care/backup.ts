@@ -49,11 +49,11 @@ export async function backUp(connection: Connection, file: string): Promise<void
   }
 }
 
-/** SQLite does not report which of the two disks is full. Only the target disk is written to. */
+/** SQLite does not report which disk is full; only the target's disk is written to. */
 function copyInto(connection: Connection, draft: string, file: string): void {
   try {
     connection.outsideTransaction(() => {
-      // A store that is open read-only can be copied too: the copy writes another file.
+      // A read-only store can be copied too, because the copy writes another file.
       connection.run('PRAGMA query_only = 0')
       connection.run('VACUUM INTO ?', [draft])
       if (connection.isReadonly) connection.run('PRAGMA query_only = 1')
@@ -93,7 +93,7 @@ function check(file: string): void {
   }
 }
 
-/** Gives the draft its name, unless a file has that name by now. File systems without links check first. */
+/** Gives the draft its final name, unless that file exists by now. On file systems without links, checks first. */
 function give(draft: string, file: string): void {
   try {
     linkSync(draft, file)
@@ -132,21 +132,20 @@ export type RestoreOptions = Omit<SqliteStoreOptions, 'readonly'> & {
   /** The backup. */
   readonly from: string
   readonly onStage?: (stage: 'copy' | 'check' | 'replace') => void
-  /** Asked with the contents of the backup, and those of the store to be replaced, before it is replaced. */
+  /** Called before the store is replaced, with the contents of the backup and of that store. */
   readonly confirm: (backup: StoreContents, replaced: StoreContents | 'damaged' | null) => Promise<boolean>
   /** Changes the checked copy before it replaces a store that can be read. */
   readonly adapt?: (copy: SqliteStore, replaced: SqliteStore) => Promise<void>
 }
 
 export type Restored = StoreContents & {
-  /** A damaged store is kept under this name; null when none was there, or it was sound and is replaced. */
+  /** The new name of a damaged store; null if there was no store, or if it was sound and has been replaced. */
   readonly setAside: string | null
 }
 
 /**
- * Puts a backup in the place of the store. The backup is copied, brought up to date and checked under a temporary name;
- * one rename replaces the store, so a process that is killed leaves the old store or the new one. Null if `confirm`
- * returned false.
+ * Replaces the store with a backup. The backup is copied, migrated and checked under a temporary name; one rename replaces the store, so
+ * a killed process leaves either the old store or the new one. Null if `confirm` returned false.
  */
 export async function restoreStore({
   from,
@@ -248,7 +247,7 @@ async function contentsAt({ file }: SqliteStoreOptions): Promise<StoreContents |
   }
 }
 
-/** Null for a database that is empty. */
+/** Null for an empty database. */
 function contentsOf(file: string): StoreContents | null {
   const db = new DatabaseSync(file, { timeout: defaultBusyTimeoutMs })
   try {
@@ -270,9 +269,9 @@ function contentsOf(file: string): StoreContents | null {
 }
 
 /**
- * Replaces a store that can be opened, or none. Nobody else may have it open, so its log can be merged and removed: a log
- * that stayed would be applied to the new file. The lock is held until the new file has its name; a process that was
- * waiting for it gets SQLite's error that its file has been moved.
+ * Replaces a store that can be opened, or none. No other process may have it open, so that its log can be merged and removed; a
+ * remaining log would be applied to the new file. The lock is held until the new file has its name; a process that waited for it gets
+ * SQLite's error that its file has been moved.
  */
 function replaceSound(file: string, draft: string): void {
   const db = existsSync(file) ? new DatabaseSync(file, { timeout: inUseTimeoutMs }) : null
@@ -297,8 +296,8 @@ const inUse = (file: string, cause?: unknown): MemoryError =>
   })
 
 /**
- * A damaged store is kept under another name, with its log. No process may have it open. On a file system with links, its
- * own name is never without a file.
+ * A damaged store is kept under another name, with its log. No process may have it open. On a file system with links, the store's name
+ * always refers to a file.
  */
 function replaceDamaged(file: string, draft: string): string {
   const aside = `${file}.corrupt-${new Date().toISOString().replace(/[:.]/g, '-')}`

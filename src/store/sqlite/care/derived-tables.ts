@@ -6,8 +6,8 @@ import { deriveRows } from '../derivation.ts'
 type Schema = 'main' | 'temp'
 
 /**
- * A query for each derived table, with names in place of the ids of users, scopes and audiences: its rows are equal in two
- * stores exactly when the contents are.
+ * A query for each derived table, with names instead of the ids of users, scopes and audiences, so that its rows are equal in two stores
+ * exactly if the contents are.
  */
 const contentsOf = (schema: Schema): Readonly<Record<string, string>> => {
   const ofUser = (table: string): string => `LEFT JOIN users ON users.id = ${table}.user_id`
@@ -29,7 +29,7 @@ const contentsOf = (schema: Schema): Readonly<Record<string, string>> => {
     phrase_prefixes: `SELECT users.name, word, length, count FROM ${schema}.phrase_prefixes ${ofUser('phrase_prefixes')}`,
     words: `SELECT users.name, word, count FROM ${schema}.words ${ofUser('words')}`,
     typos: `SELECT users.name, half, word FROM ${schema}.typos ${ofUser('typos')}`,
-    // The number of beliefs with a term in a field and of its occurrences; the number of terms of each belief in each field.
+    // For each term and field, the number of beliefs and of occurrences; for each belief and field, the number of terms.
     text_counts: `SELECT term, col, doc, cnt FROM ${schema}.text_counts`,
     text_lengths: `SELECT users.name, beliefs.id, hex(sz) FROM ${schema}.texts_docsize
       LEFT JOIN ${schema}.beliefs ON beliefs.row = texts_docsize.id ${ofUser('beliefs')}`,
@@ -55,8 +55,8 @@ export function fingerprintOf(connection: Connection): string {
 }
 
 /**
- * Derives all tables again, into temporary tables of the same names, and compares the contents. Inside the caller's
- * transaction, which must be rolled back: this removes the temporary tables. Writes nothing to the store.
+ * Rebuilds all tables as temporary tables of the same names, and compares the contents. Runs inside the caller's transaction, which must
+ * be rolled back to remove the temporary tables. Writes nothing to the store.
  */
 export function compareDerived(connection: Connection, onProgress: OnProgress) {
   const total = connection.value<number>('SELECT count(*) FROM main.beliefs') ?? 0
@@ -86,7 +86,7 @@ function differenceOf(connection: Connection, one: string, other: string) {
   return { count, example }
 }
 
-/** The tables that deriving fills; `turns` and `turn_scopes` have derived columns next to others. */
+/** The derived tables; in `turns` and `turn_scopes` only some columns are derived. */
 const shadowed =
   'beliefs members forms phrase_prefixes typos words audience_scopes audiences scopes turn_postings turn_speakers texts text_counts turns turn_scopes'
 

@@ -8,7 +8,7 @@ import { newFile, openAt, tamper } from '../temporary-store.contract.ts'
 
 const headOf = (file: string) => JSON.parse(readFileSync(`${file}-head`, 'utf8'))
 
-/** A closed store with this many events, each of which remembers one belief. */
+/** A closed store with this many events, each with one new belief. */
 async function storeWith(events: number): Promise<string> {
   const file = newFile()
   const store = openAt(file)
@@ -18,7 +18,7 @@ async function storeWith(events: number): Promise<string> {
   return file
 }
 
-/** Removes the newest events from the journal, and with `effects` also the beliefs that these made. */
+/** Removes the newest events from the journal, and with `effects` also the beliefs that they created. */
 function truncate(file: string, after: number, { effects }: { readonly effects: boolean }): void {
   const triggers = ['events_are_never_deleted', 'changes_are_never_deleted', 'turns_are_never_deleted']
   tamper(
@@ -55,7 +55,7 @@ describe('the head of a journal, in a file next to the store,', () => {
         truncate(file, kept, { effects: false })
         const store = openAt(file)
         for (let number = 0; number < more; number += 1) {
-          // Their names are free only if the old beliefs are gone.
+          // Their names are free only if the old beliefs are removed.
           await committed(store, commitOf([present(sample({ id: `c${number}`, name: `Other ${number}` }))]))
         }
         await store.close()
@@ -138,7 +138,7 @@ describe('the head of a journal, in a file next to the store,', () => {
   it('is left behind, never ahead, when the process dies between a commit and its writing', async () => {
     const file = await storeWith(2)
     const store = openAt(file)
-    // Nobody can write to a directory as to a file.
+    // A directory cannot be written like a file.
     rmSync(`${file}-head`)
     mkdirSync(`${file}-head`)
     await committed(store, commitOf([present(sample({ id: 'b3', name: 'Name 3' }))]))

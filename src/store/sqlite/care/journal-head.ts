@@ -8,16 +8,16 @@ import type { Connection } from '../connection.ts'
 type JournalHead = { readonly number: number; readonly hash: string }
 
 /**
- * A small file next to the store with the newest event that is known to be committed. A journal that lost events at its end
- * has a valid chain of hashes; only a head outside of the database shows the loss. It is written after a commit, without
- * waiting for the disk: if the process dies or the power fails between the two, the file names an earlier event, never a
- * later one, and the loss of exactly the events in between would not be noticed until the next commit.
+ * A small file next to the store with the newest event that is known to be committed. A journal that lost events at its end still has a
+ * valid chain of hashes; only a head outside the database shows the loss. It is written after a commit, without waiting for the disk: if
+ * the process dies or the power fails between the two, the file names an earlier event, never a later one, and the loss of exactly the
+ * events in between would not be noticed until the next commit.
  */
 const headFile = (file: string): string => `${file}-head`
 
 type KnownHead = JournalHead | 'unreadable' | null
 
-/** Null if there is none. A file that was created but not filled before a power cut counts as none. */
+/** Null if the file is missing, or empty after a power cut. */
 export function readHead(file: string): KnownHead {
   try {
     return parseHead(readFileSync(headFile(file), 'utf8'))
@@ -37,8 +37,8 @@ function parseHead(text: string): KnownHead {
 }
 
 /**
- * How the journal contradicts the head; null if it does not. Read the head before the transaction in which this is called
- * begins, or another process may have moved it beyond the state that the transaction sees.
+ * How the journal contradicts the head; null if it does not. The caller must read the head before its transaction begins; otherwise
+ * another process may move the head beyond the state that the transaction sees.
  */
 export function headProblem(connection: Connection, head: KnownHead): string | null {
   if (head === null || (head !== 'unreadable' && head.number === 0)) return null
@@ -61,8 +61,8 @@ export function requireWholeJournal(connection: Connection): void {
 }
 
 /**
- * Moves the head to an event that was just committed. A head that contradicts the journal stays, so that the loss is still
- * seen. On a full or failing disk the head stays one event behind, which is harmless.
+ * Moves the head to an event that was just committed. A head that contradicts the journal is kept, so that the loss is still reported.
+ * On a full or failing disk the head stays one event behind, which is harmless.
  */
 export function advanceHead(connection: Connection, head: JournalHead): void {
   try {
@@ -92,7 +92,7 @@ export function setHead(file: string, head: JournalHead): void {
   }
 }
 
-/** Before another journal takes the place of this one. */
+/** For use before another journal replaces this one. */
 export const removeHead = (file: string): void => rmSync(headFile(file), { force: true })
 
 function withHeadFile(file: string, work: (descriptor: number) => void): void {
@@ -104,7 +104,7 @@ function withHeadFile(file: string, work: (descriptor: number) => void): void {
   }
 }
 
-/** As long as any head gets, and within one sector, which a power cut leaves as it was or as it is. */
+/** Padded to the max length of a head, which fits one sector, so that a power cut leaves the old or the new head. */
 const headBytes = 128
 
 function write(descriptor: number, { number, hash }: JournalHead): void {

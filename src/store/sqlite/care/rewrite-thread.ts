@@ -5,15 +5,15 @@ type RewriteWork = {
   readonly statements: readonly string[]
   /** How long the thread waits for other connections that write. */
   readonly busyTimeoutMs: number
-  /** How long it waits until the log can be emptied. Writers are blocked during that time. */
+  /** Max wait until the log can be emptied. Writers are blocked during that time. */
   readonly checkpointTimeoutMs: number
 }
 
 type RewriteResult = { readonly isLogEmpty: boolean } | { readonly errcode: number; readonly message: string }
 
 /**
- * Runs statements on a store, and then moves its log into the file and truncates it, in a thread with its own connection: both take as
- * long as the file is large. Returns whether the log is empty; it is not while another connection reads an older state.
+ * Runs statements on a store, then moves its log into the file and truncates the log, in a thread with its own connection, because both
+ * take time in proportion to the file. Returns whether the log is empty; it is not while another connection reads an older state.
  */
 export function rewriteInThread(work: RewriteWork): Promise<boolean> {
   return new Promise((resolve, reject) => {
@@ -26,7 +26,7 @@ export function rewriteInThread(work: RewriteWork): Promise<boolean> {
   })
 }
 
-/** The program of the thread. It must not refer to anything outside of itself. */
+/** The program of the thread. It must not refer to anything outside itself. */
 function rewrite(): void {
   const { DatabaseSync } = process.getBuiltinModule('node:sqlite')
   const { parentPort, workerData } = process.getBuiltinModule('node:worker_threads')

@@ -6,7 +6,7 @@ import { sizeOf } from '../store-file.ts'
 export const remainsOf = (connection: Connection): number | null =>
   connection.value<number>('SELECT event FROM remains') ?? null
 
-/** Notes, inside the transaction that forgets, that there is something to scrub. */
+/** Records, in the transaction that forgets, that the file must be scrubbed. */
 export function noteRemains(connection: Connection, event: number): void {
   connection.run('INSERT OR REPLACE INTO remains (id, event) VALUES (1, ?)', [event])
 }
@@ -15,9 +15,9 @@ export function noteRemains(connection: Connection, event: number): void {
 const maxQuickBytes = 100 * 1000 * 1000
 
 /**
- * Removes forgotten text from unused parts of the file: SQLite writes the whole file again, without them, and empties the
- * log. Returns whether nothing is left. Some is left while another process reads an older state, and in a large file if
- * `ifSmall` is set; the note stays then.
+ * Removes forgotten text from unused parts of the file: SQLite rewrites the whole file without them and empties the log. Returns whether
+ * nothing is left. Text remains while another process reads an older state, and in a large file if `ifSmall` is set; the record stays
+ * then.
  */
 export async function scrub(connection: Connection, { ifSmall = false } = {}): Promise<boolean> {
   const event = connection.read(() => remainsOf(connection))
@@ -27,14 +27,14 @@ export async function scrub(connection: Connection, { ifSmall = false } = {}): P
     return false
   }
   if (!(await connection.rewrite(mergeFullText))) return false
-  // A later forget has another number, and its own scrub.
+  // A later forget has another number and a separate scrub.
   await connection.writeInTurn(() => connection.run('DELETE FROM remains WHERE event = ?', [event]))
   return true
 }
 
 /**
- * Write the full-text index again. FTS5 keeps the beginning of a term for each page of its index, to find the page by, also
- * after the term was deleted. It merges an index of one part only after something was added.
+ * Rewrites the full-text index. FTS5 stores the beginning of a term for each page of its index, even after the term was deleted. It
+ * merges an index of one segment only after an insert.
  */
 const mergeFullText = [
   `BEGIN IMMEDIATE`,
@@ -45,15 +45,15 @@ const mergeFullText = [
 ]
 
 /**
- * Scrubs right after something was forgotten. The note stays when it fails, because the disk is full or fails, or other
- * processes are busy. No read returns the forgotten text in either case.
+ * Scrubs right after a forget. If it fails because the disk is full or failing, or other processes are busy, the record stays. No read
+ * returns the forgotten text in either case.
  */
 export async function scrubSoon(connection: Connection, { ifSmall = true } = {}): Promise<void> {
   try {
     await scrub(connection, { ifSmall })
   } catch (error) {
     if (!(error instanceof MemoryError)) throw error
-    // The log has pages from before.
+    // The log still contains older pages.
     connection.emptyLog()
   }
 }

@@ -14,7 +14,7 @@ import { newFile, openAt, tamper } from '../temporary-store.contract.ts'
 const failed = (findings: readonly StoreFinding[]): readonly string[] =>
   findings.filter(({ ok }) => !ok).map(({ check }) => check)
 
-/** A closed store with a bit of everything in it. */
+/** A closed store with at least one row in every table. */
 async function lived(): Promise<string> {
   const file = newFile()
   const store = openAt(file)
@@ -429,13 +429,13 @@ describe('forgetting in a file of more than 100 MB', () => {
   })
 })
 
-/** A word that occurs in one belief only. */
+/** A word that occurs in only one belief. */
 function secretOf(id: string): string {
   const number = Number(id.slice(1))
   return `zq${[676, 26, 1].map((place) => String.fromCharCode(97 + (Math.floor(number / place) % 26))).join('')}xv`
 }
 
-/** Its word is in every field that is stored or indexed. */
+/** The word is in every field that is stored or indexed. */
 function secretBelief(index: number): Belief {
   const id = `b${index}`
   const secret = secretOf(id)

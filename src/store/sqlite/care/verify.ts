@@ -22,7 +22,7 @@ export function verifyStore(connection: Connection, onProgress: OnProgress = () 
     finding(connection, 'settings', () => verifySettings(connection, isWritable)),
     finding(connection, 'file', () => verifyFile(connection, onProgress)),
     finding(connection, 'journal', () => verifyChain(connection, head, onProgress)),
-    // From here to the end of the transaction, the names of derived tables are those of temporary ones.
+    // From here to the end of the transaction, the names of derived tables refer to temporary ones.
     finding(connection, 'index', () => allowingWrites(connection, () => compareDerived(connection, onProgress))),
     finding(connection, 'forgotten', verifyForgotten),
     finding(connection, 'log', verifyLog),
@@ -51,14 +51,14 @@ function finding(connection: Connection, check: string, verify: (connection: Con
     const known = sqliteCode(error) === null ? error : translateSqliteError(error, connection.file)
     if (known instanceof MemoryError) return { check, ok: false, detail: known.message }
     if (sqliteCode(error) !== null || error instanceof SyntaxError) return { check, ok: false, detail: String(error) }
-    // A flipped bit can turn a text or a hash into a number, which no function here takes.
+    // A flipped bit can change a text or hash into a number, which no function here accepts.
     if (codeOf(error) === 'ERR_INVALID_ARG_TYPE')
       return { check, ok: false, detail: 'a row holds a value of a type that its column never has' }
     throw error
   }
 }
 
-/** False if the header of the file forbids writing, which no setting shows. Not known of a file that was opened for reading. */
+/** False if the header of the file forbids writing, which no setting shows. Unknown for a file that was opened for reading. */
 function mayWrite(connection: Connection): boolean {
   if (!connection.isOpenForWriting) return true
   try {
@@ -84,7 +84,7 @@ function allowingWrites<Result>(connection: Connection, work: () => Result): Res
 function verifySettings(connection: Connection, isWritable: boolean): CheckResult {
   if (connection.value('PRAGMA journal_mode') === 'memory')
     return { detail: 'a copy in memory, since the directory cannot be written to', complaints: [] }
-  // A backup that was put in place has another journal mode until it is opened for writing.
+  // A restored backup has another journal mode until it is opened for writing.
   const settings = safeSettings.filter(([name]) => !connection.isReadonly || name !== 'journal_mode')
   const complaints = settings.flatMap(([name, wanted]) => {
     const found = connection.value(`PRAGMA ${name}`)
@@ -175,7 +175,7 @@ type StoredTurn = {
   readonly erased_by: number | null
 }
 
-/** Its text was altered, or is missing although no event erased it. */
+/** The text was altered, or is missing although no event erased it. */
 function complaintsAboutTurn(connection: Connection, event: number, stored: StoredTurn): readonly string[] {
   const { row, id, hash, salt, erased_by } = stored
   const turn = readTurn(connection, row)

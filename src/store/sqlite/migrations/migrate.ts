@@ -24,11 +24,11 @@ export const migrations: readonly string[] = [
 export const applicationId = 0x4372646e
 
 /**
- * `new`: empty. `old`: some migrations are missing. Throws for a database that this version must not change. The number in
- * the header is compared with the list of migrations, so that a damaged header is not taken for an older store.
+ * `new`: empty. `old`: some migrations are missing. Throws for a database that this version must not change. The number in the header is
+ * compared with the list of migrations, so that a damaged header is not mistaken for an older store.
  */
 export const schemaState = (db: DatabaseSync, file: string): 'new' | 'old' | 'known' =>
-  // In one transaction: between two reads another process may migrate the store.
+  // In one transaction, because another process may migrate the store between two reads.
   inTransaction(db, 'BEGIN', () => readSchemaState(db, file))
 
 /** Runs several statements as one transaction, or as part of the one that is open. */
@@ -68,12 +68,12 @@ function readSchemaState(db: DatabaseSync, file: string): 'new' | 'old' | 'known
   return version === migrations.length ? 'known' : 'old'
 }
 
-/** No version of Credence will have a schema of this number, so a higher one is damage. */
+/** No version of Credence will reach this schema number, so a higher one is damage. */
 const maxMigrations = 1_000
 
 /**
- * Tables and indexes of the newest schema that are missing, and properties in the header that are not as they were
- * written. With another encoding or sort order SQLite would read wrong texts and find nothing, without an error.
+ * Missing tables and indexes of the newest schema, and unexpected properties in the header. With another encoding or sort order SQLite
+ * would read wrong texts and find nothing, without an error.
  */
 export function schemaProblem(db: DatabaseSync): string | null {
   const missing = db

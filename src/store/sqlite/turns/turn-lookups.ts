@@ -39,7 +39,7 @@ type TurnReads = Pick<TurnStore, 'getTurn' | 'turnIdsStartingWith' | 'listTurns'
 
 /** Reads turns and their index. */
 export function turnReads(connection: Connection, reading: ReadForUser): TurnReads {
-  /** The scopes of a view and their counts, which every recall asks for. */
+  /** Cached scopes of a view and their counts, which every recall needs. */
   const knownScopes = new BoundedCache<readonly ScopeRow[]>(maxViews)
   connection.onChange(() => knownScopes.clear())
 
@@ -56,7 +56,7 @@ export function turnReads(connection: Connection, reading: ReadForUser): TurnRea
     return found
   }
 
-  /** The conditions of a filter. Texts are compared here, since SQLite's lower case covers ASCII only. */
+  /** The conditions of a filter. Texts are compared here, because SQLite's lower case covers only ASCII. */
   function withText(userId: number, filter: TurnFilter): Conditions {
     const { where, values } = conditionsOf(userId, filter)
     const wanted = filter.containing?.toLowerCase()
@@ -97,7 +97,7 @@ export function turnReads(connection: Connection, reading: ReadForUser): TurnRea
     return { items, total: connection.value<number>(count, [userId, ...values]) ?? 0 }
   }
 
-  /** The sessions with the latest turns, found by reading turns backwards in time until there are enough. */
+  /** The sessions with the latest turns, found by reading turns backwards until there are enough sessions. */
   function latestSessions({ where, values }: Conditions, count: number): readonly number[] {
     const turns = connection.iterate<{ session: number }>(
       `SELECT turns.session FROM turns INDEXED BY turns_by_time CROSS JOIN sessions ON sessions.id = turns.session
@@ -130,7 +130,7 @@ export function turnReads(connection: Connection, reading: ReadForUser): TurnRea
     }
   }
 
-  /** The rows that pass the filters of a view other than its scopes; null for a view without such filters. */
+  /** The rows that pass the filters of a view, apart from its scopes; null for a view without such filters. */
   function rowsInView(userId: number, { scopes: _scopes, ...view }: TurnView): ReadonlySet<number> | null {
     if (!isFiltered(view)) return null
     const { where, values } = conditionsOf(userId, view)
@@ -153,7 +153,7 @@ export function turnReads(connection: Connection, reading: ReadForUser): TurnRea
     }
     const found: StoredUnitRow[] = []
     for (const [session, places] of [...bySession].sort(([a], [b]) => a - b)) {
-      // Each turn is read once, although most are near several of the rows.
+      // Reads each turn once, although most are near several of the rows.
       let next = 0
       for (const place of places.sort((a, b) => a - b)) {
         const from = Math.max(next, place - reach)
@@ -172,7 +172,7 @@ export function turnReads(connection: Connection, reading: ReadForUser): TurnRea
       const found = connection.get<OwnTurnRow>(ownTurn, [asked])
       if (found === undefined) continue
       const turn = turnOf(found)
-      // A long turn is read once for all of its passages.
+      // Reads a long turn once for all of its passages.
       for (const row of found.passages === 1 ? [asked] : rows)
         if (row >= found.row && row < found.row + found.passages) turns.set(row, turn)
     }

@@ -19,13 +19,13 @@ export type PreparedTurn = ReturnType<typeof prepareTurns>[number]
 const wordsKey = ({ session, role, text }: Pick<NewTurn, 'session' | 'role' | 'text'>): Buffer =>
   hash('sha256', JSON.stringify([session, role, text]), 'buffer').subarray(0, 8)
 
-/** For each turn the row of the stored turn that it is, or null. No stored turn is used twice. */
+/** For each turn the row of the stored turn that it repeats, or null. No stored turn is used twice. */
 export function findKnown(
   connection: Connection,
   userId: number,
   turns: readonly NewTurn[],
 ): readonly (number | null)[] {
-  // What another author stored first does not make the person's own message known. A forgotten turn has no origin.
+  // A turn that another author stored first does not make the person's own message a duplicate. A forgotten turn has no origin.
   const byMessage = `SELECT row FROM turns WHERE user_id = ? AND message_id = ? AND (? OR origin = ? OR origin IS NULL)
     ORDER BY origin IS NOT NULL, row`
   const byWords = 'SELECT row FROM turns WHERE user_id = ? AND key = ? AND (? OR origin = ?) ORDER BY row'
@@ -80,7 +80,10 @@ const turnsAtOnce = 50
 
 type EventOfUser = { readonly userId: number; readonly event: number }
 
-/** Writes the turns of one event, or of the events that they name, and brings the index up to date, inside the caller's transaction. Yields after each part. */
+/**
+ * Writes the turns of one event, or of the events that they name, and updates the index, inside the caller's transaction. Yields after
+ * each part.
+ */
 export function* insertTurns(
   connection: Connection,
   { userId, event: eventOfAll }: EventOfUser,
@@ -104,7 +107,7 @@ export function* insertTurns(
     const placed = [session.id, placeIn(connection, session, at, turn.index), turn.index]
     const said = [roleCode(turn.role), turn.speaker, at, turn.utcOffset, scope, turn.host, originCode(turn.origin)]
     const lengths = units.map(({ length }) => length).join(',')
-    // Null for a turn that an earlier version stored and that was not judged yet.
+    // Null for a turn of an earlier version that was not judged yet.
     const doubtful = turn.doubtful === null ? null : JSON.stringify(turn.doubtful)
     const read = [wordsKey(turn), Number(turn.text.includes('?')), lengths, doubtful]
     insert.run(...journalled, ...placed, ...said, ...read)
@@ -139,7 +142,7 @@ function findSession(connection: Connection, userId: number, name: string): Sess
   return { id, count: end?.count ?? 0, last: end?.last ?? Number.NEGATIVE_INFINITY }
 }
 
-/** The place of a new turn in its session. A turn that comes late moves the later ones up. */
+/** The index of a new turn in its session. A late turn moves the later ones up. */
 function placeIn(connection: Connection, session: Session, at: number, index: number | null): number {
   // Before the first turn that was said later.
   const byTime = (): number =>
@@ -158,7 +161,7 @@ type SpokenTurn = {
   readonly turn: Pick<Turn, 'role' | 'origin' | 'text' | 'speaker'>
 }
 
-/** Brings the derived tables up to date with turns that were written or erased. `finish` writes the collected changes in parts. */
+/** Updates the derived tables for written and erased turns. `finish` writes the collected changes in parts. */
 export function openTurnIndexer(connection: Connection) {
   const postings = new PostingsDraft<number>()
   const totals = new Map<number, { units: number; length: number; humanWords: number }>()
