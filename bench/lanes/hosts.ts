@@ -1,8 +1,11 @@
 import { spawn } from 'node:child_process'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { loadavg } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { embedTexts } from '../../src/memory/conversation/meaning.ts'
+import { defaultUser, openPorts } from '../../src/open-memory.ts'
 import { hostPlace, installedHost } from '../../test/hosts/host-place.ts'
 import { scriptedModel } from '../../test/hosts/scripted-model.ts'
 import { benchScope, generateMessages } from '../corpus.ts'
@@ -20,20 +23,26 @@ type MeasuredHost = {
   readonly env: (url: string) => Readonly<Record<string, string>>
   readonly files: (url: string) => Readonly<Record<string, string>>
   readonly hooksFile: string
+  readonly serverFile: string
+  /** The entry of an MCP server called "credence" in `serverFile`. */
+  readonly server: (command: string, argument: string) => string
   readonly start: (place: Place, cwd: string) => Promise<HostSession>
 }
 
 type Log = (line: string) => void
 
-/** The hook variants. `command`: hooks that call the host's MCP server through its socket. */
-const variants = ['none', 'node -e 0', 'command', 'mcp_tool'] as const
+/**
+ * The hook variants. `command`: hooks that call the host's MCP server through its socket. `bare tool`: a tool of another server
+ * that answers at once.
+ */
+const variants = ['none', 'node -e 0', 'bare tool', 'command', 'mcp_tool'] as const
 type Variant = (typeof variants)[number]
 
 export const hostsLane: Lane = {
   name: 'hosts',
-  summary: 'from a prompt to the request to the model in Claude Code and Codex; hooks of four kinds take turns',
+  summary: 'from a prompt to the request to the model in Claude Code and Codex; hooks of five kinds take turns',
   async run({ quick, log, stores }) {
-    const request = { variants, prompts: quick ? 3 : 20, log, stores }
+    const request = { variants, prompts: quick ? 3 : 20, log, stores, memory: await indexedMemory(stores) }
     const rows = await inEachHost((host, programs) => measure(host, programs, request))
     return { load: loadavg()[0], rows }
   },
@@ -51,7 +60,8 @@ export const busyHostsLane: Lane = {
     log(`  load ${load.toFixed(1)}, and ${burners} processes that use the processors`)
     const burning = Array.from({ length: burners }, () => spawn(process.execPath, ['-e', 'for (;;);']))
     try {
-      const request = { variants: ['command', 'mcp_tool'] as const, prompts: quick ? 10 : 200, log, stores }
+      const sizes = { prompts: quick ? 10 : 200, log, stores }
+      const request = { variants: ['command', 'mcp_tool'] as const, ...sizes, memory: await indexedMemory(stores) }
       const rows = await inEachHost((host, programs) => measure(host, programs, request))
       return { burners, load: loadavg()[0], rows }
     } finally {
@@ -86,10 +96,22 @@ type MeasureRequest = {
   readonly prompts: number
   readonly log: Log
   readonly stores: FilledStores
+  /** The directory of a filled memory, which is copied for each variant. */
+  readonly memory: string
 }
 
 /** The number of beliefs, and of turns. */
 const memorySize = 1_000
+
+/** Fills a memory and computes its vectors, because a prompt waits for the text that is being indexed. Returns its directory. */
+async function indexedMemory(stores: FilledStores): Promise<string> {
+  const { dir } = await stores.copyWithTurns(memorySize, memorySize)
+  const ports = openPorts(dir, { semantic: 'on', isOneShot: true })
+  await embedTexts(ports, { user: defaultUser })
+  await ports.store.close()
+  return dir
+}
+
 const warmUp = 2
 
 async function measure(host: HostName, programs: string, request: MeasureRequest): Promise<readonly Row[]> {
@@ -104,7 +126,7 @@ async function measure(host: HostName, programs: string, request: MeasureRequest
   const { sample } = await request.stores.of(memorySize)
   const messages = generateMessages(sample, { count: request.prompts + warmUp, words: 8, mentions: 1, seed: 5 })
   for (const variant of request.variants) {
-    const place = opened.use(await connectedPlace(host, variant, { programs, url: model.url, stores: request.stores }))
+    const place = opened.use(await connectedPlace(host, variant, { ...request, programs, url: model.url }))
     const session = opened.use(await measuredHosts[host].start(place, place.repository('ledger')))
     measured.push({ variant, session, requests: [], turns: [], blocks: 0, withoutContext: 0 })
   }
@@ -152,9 +174,17 @@ type Measured = {
 async function connectedPlace(
   host: HostName,
   variant: Variant,
-  { programs, url, stores }: { readonly programs: string; readonly url: string; readonly stores: FilledStores },
+  {
+    programs,
+    url,
+    stores,
+    memory,
+  }: Pick<MeasureRequest, 'stores' | 'memory'> & {
+    readonly programs: string
+    readonly url: string
+  },
 ): Promise<Place> {
-  const { env, files, hooksFile }: MeasuredHost = measuredHosts[host]
+  const { env, files, hooksFile, serverFile, server }: MeasuredHost = measuredHosts[host]
   const place = hostPlace(programs, () => env(url))
   const write = (path: string, text: string): void => {
     mkdirSync(dirname(join(place.home, path)), { recursive: true })
@@ -165,8 +195,21 @@ async function connectedPlace(
     const hook = { type: 'command', command: `${process.execPath} -e 0`, timeout: 5 }
     write(hooksFile, JSON.stringify({ hooks: { UserPromptSubmit: [{ hooks: [hook] }] } }))
   }
+  if (variant === 'bare tool') {
+    const hook = {
+      type: 'mcp_tool',
+      server: 'credence',
+      tool: 'hook',
+      input: { event: 'UserPromptSubmit' },
+      timeout: 15,
+    }
+    write(hooksFile, JSON.stringify({ hooks: { UserPromptSubmit: [{ hooks: [hook] }] } }))
+    const program = fileURLToPath(new URL('../programs/bare-hook.ts', import.meta.url))
+    write(serverFile, (files(url)[serverFile] ?? '') + server(process.execPath, program))
+  }
   if (variant === 'command' || variant === 'mcp_tool') {
-    const { dir } = await stores.copyWithTurns(memorySize, memorySize)
+    const dir = stores.place(variant)
+    cpSync(memory, dir, { recursive: true })
     const argv = ['connect', host, '--yes', '--dir', dir, '--scope', benchScope]
     // Without its PATH, `connect` cannot detect the host's version, and writes commands.
     const { exitCode, stderr } = await (variant === 'command' ? place.runWith({}, ...argv) : place.credence(...argv))
@@ -185,6 +228,9 @@ const measuredHosts = {
     }),
     files: () => ({}),
     hooksFile: '.claude/settings.json',
+    serverFile: '.claude.json',
+    server: (command, argument) =>
+      JSON.stringify({ mcpServers: { credence: { type: 'stdio', command, args: [argument] } } }),
     async start(place, cwd) {
       const format = ['--input-format', 'stream-json', '--output-format', 'stream-json', '--verbose']
       const host = startHost(place, cwd, ['claude', '-p', ...format])
@@ -211,6 +257,8 @@ const measuredHosts = {
       ].join('\n'),
     }),
     hooksFile: '.codex/hooks.json',
+    serverFile: '.codex/config.toml',
+    server: (command, argument) => `[mcp_servers.credence]\ncommand = "${command}"\nargs = ["${argument}"]\n`,
     async start(place, cwd) {
       const host = startHost(place, cwd, ['codex', 'app-server'])
       let last = 0

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
@@ -146,5 +146,7 @@ it.skipIf(programs === null)('connect --verify reports whether lines reach the m
 
   expect(before).toEqual({ exitCode: 1, delivered: false })
   expect(await verify()).toEqual({ exitCode: 0, delivered: true })
+  // Claude Code's own history could be imported.
+  expect(globSync('**/*.jsonl', { cwd: join(place.home, '.claude/projects') })).toEqual([])
   expect(await place.credenceJson('export', '--turns')).toEqual([])
 })

@@ -25,7 +25,10 @@ const commands: Partial<Record<ConnectHost, (prompt: string, url: string) => Hos
       DISABLE_AUTOUPDATER: '1',
     }
     // Also as settings, because the person's settings may name another service.
-    return { args: ['-p', prompt, '--settings', JSON.stringify({ env })], env: { ...env, ...more } }
+    return {
+      args: ['-p', prompt, '--no-session-persistence', '--settings', JSON.stringify({ env })],
+      env: { ...env, ...more },
+    }
   },
   codex: (prompt, url) => {
     const provider = `{ name = "credence", base_url = "${url}/v1", wire_api = "responses" }`

@@ -70,7 +70,7 @@ describe('taking a snapshot', () => {
     const { snapshot, notes } = await createSnapshot(store.path, request)
 
     expect(snapshot.benchmarks[0]?.runId).toBe('run-001')
-    expect(notes).toEqual(['ama-memory: the latest run run-002 is partial; run-001 was taken instead.'])
+    expect(notes).toEqual(['ama-memory: the latest run run-002 is partial; run-001 was used instead.'])
   })
 
   it('refuses a store with runs that cannot be read', async () => {

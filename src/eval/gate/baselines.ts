@@ -43,7 +43,7 @@ export async function createSnapshot(root: string, request: SnapshotRequest) {
     const completed = done.length === 0 ? undefined : chosenOf(done).run
     if (chosen.status !== 'completed') {
       const name = runNameOf({ ...chosen, system: chosen.system?.name ?? null })
-      const instead = completed === undefined ? 'it is left out' : `${completed.runId} was taken instead`
+      const instead = completed === undefined ? 'it is left out' : `${completed.runId} was used instead`
       notes.push(`${name}: the latest run ${chosen.runId} is ${chosen.status}; ${instead}.`)
     }
     if (completed === undefined) continue

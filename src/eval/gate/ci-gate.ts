@@ -94,7 +94,7 @@ async function resolveBase(request: GateRequest): Promise<ResolvedBase> {
     return blockedBase([storeReason('invalid', `The base ${base} is not a directory.`, 'Check the path.')])
   if (!storeTrees.some((tree) => isDirectory(treePath(base, tree)))) {
     if (bootstrap) return candidatesOwn(candidate, snapshotId)
-    const next = 'Check the path; where the base has none yet, add --bootstrap.'
+    const next = 'Check the path; if the base has none yet, add --bootstrap.'
     return blockedBase([storeReason('cannot tell', `The base has no eval store at ${base}.`, next)])
   }
   const found = readBaseline(base, snapshotId)

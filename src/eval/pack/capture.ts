@@ -20,6 +20,7 @@ import type { BeliefRecord } from '../../memory/transfer/belief-record.ts'
 import { omitUndefined } from '../../omit-undefined.ts'
 import { reach } from '../../search/turns/quotes.ts'
 import { withNames } from '../report/case-detail.ts'
+import { slug } from '../run/run.ts'
 import { comparable, type Expectations } from '../runners/retrieval/expectations.ts'
 import { loadPack } from '../runners/retrieval/pack.ts'
 import { idsIn as returnedIn } from '../runners/retrieval/retrieval-runner.ts'
@@ -78,7 +79,7 @@ export async function captureCase(
   const beliefs = await neededBeliefs(memory, context, [...judged.expected, ...judged.rejected])
   const turns = copiedTurns(said?.turns ?? [], caseId)
 
-  return withOwnPack(root, {}, async (pack, write) => {
+  return withOwnPack(root, async (pack, write) => {
     const isReplaced = ({ query, scope }: (typeof pack.cases)[number]): boolean =>
       request.replace && JSON.stringify([query, scope]) === JSON.stringify([message, context.scopes])
     const replaced = new Set(pack.cases.filter(isReplaced).map((one) => one.caseId))
@@ -209,7 +210,9 @@ const newDocuments: OwnDocuments = {
     recall: {},
     cases: [],
   },
-  ...{ cases: [], beliefs: [], turns: [] },
+  cases: [],
+  beliefs: [],
+  turns: [],
 }
 
 type OwnPack = OwnDocuments & { readonly directory: string }
@@ -221,7 +224,6 @@ type NewDocuments = {
 /** Works on the pack of captured cases under its lock. `write` makes a changed copy in a staging folder, ready to be imported. */
 async function withOwnPack<Result>(
   root: string,
-  { waitMs }: { readonly waitMs?: number },
   work: (pack: OwnPack, write: (documents: NewDocuments) => Promise<string>) => Promise<Result>,
 ): Promise<Result> {
   const directory = packPath(root, ownPack)
@@ -230,7 +232,7 @@ async function withOwnPack<Result>(
   await mkdir(packs, { recursive: true, mode: 0o700 })
   const lock = join(packs, `.${ownPack}.lock`)
   checkPlain(root, lock)
-  const release = await takeLock(lock, `The pack ${ownPack}`, waitMs)
+  const release = await takeLock(lock, `The pack ${ownPack}`, maxWaitMs)
   const staged = join(packs, leftoverName('staged', ownPack))
   try {
     const isNew = !existsSync(directory)
@@ -259,7 +261,7 @@ async function withOwnPack<Result>(
 /** Removes captured cases about a forgotten belief or turn, and erases forgotten texts from the others. Returns the changed files. */
 export async function eraseCases(root: string, eraser: Eraser): Promise<readonly string[]> {
   if (!existsSync(packPath(root, ownPack))) return []
-  return withOwnPack(root, { waitMs: maxWaitMs }, async (pack, write) => {
+  return withOwnPack(root, async (pack, write) => {
     const { directory, manifest, cases, beliefs, turns } = pack
     const isLost = ({ expect }: (typeof cases)[number]): boolean =>
       idsIn(expect).some((id) => eraser.namesForgotten(id))
@@ -482,13 +484,7 @@ function idOf({ message, scopes, expected, rejected, exactly, quotes }: Judgemen
   const judgedQuotes = quoted.flat().length === 0 ? [] : quoted
   const judged = [message, [...scopes].sort(), ids(expected), ids(rejected), exactly, ...judgedQuotes]
   const digest = digestOf(JSON.stringify(judged), 8)
-  const words = message
-    .normalize('NFKD')
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/gu, '-')
-    .replace(/^-|-$/gu, '')
-    .slice(0, 40)
-    .replace(/-$/u, '')
+  const words = slug(message.normalize('NFKD').toLowerCase(), 40)
   return words === '' ? digest : `${words}-${digest}`
 }
 

@@ -260,9 +260,10 @@ export function newRunId(benchmarkId: string, system: string, now: Date): string
   return parts.filter((part) => part !== '').join('-')
 }
 
-/** Replaces everything except letters and digits with hyphens. */
-export const slug = (text: string, most: number): string =>
+/** Replaces everything except letters and digits with single hyphens, none of them at an end. */
+export const slug = (text: string, maxLength: number): string =>
   text
     .replaceAll(/[^A-Za-z0-9]+/gu, '-')
-    .replaceAll(/^-|-$/gu, '')
-    .slice(0, most)
+    .replace(/^-/u, '')
+    .slice(0, maxLength)
+    .replace(/-$/u, '')

@@ -53,7 +53,7 @@ export function bm25System({ openStore, version }: Pick<SystemsParts, 'openStore
         const result = await hear({ ...opened, newId: () => `b-${number}` }, { ...own, turns: [heard] })
         const [kept] = result.turns
         if (kept === undefined || kept.turn === null)
-          throw invalid(`The turn ${id} could not be taken in: ${kept?.reason ?? kept?.outcome}.`)
+          throw invalid(`The turn ${id} could not be stored: ${kept?.reason ?? kept?.outcome}.`)
         turnIds.set(kept.turn.id, id)
       }
     },

@@ -110,7 +110,7 @@ async function vectorPartsOf({ openEmbedder, packsDirectory }: SystemsParts): Pr
     const { runner, pack } = loadPack(directory)
     if (runner === 'calibration') return { embedder, calibration: await calibrate(pack, embedder) }
   }
-  const hint = 'Put a pack whose runner is "calibration" beside the others.'
+  const hint = 'Put a pack whose runner is "calibration" next to the others.'
   throw unavailable('There is no pack to choose a similarity threshold on.', hint)
 }
 

@@ -63,6 +63,7 @@ export function reasonOf({ provenance: { model, origin, actor }, proposedFor, st
       : `The ${actor} ${origin} contradicts what is remembered.`
   if (origin === 'file') return 'Written in MEMORY.md. Any program can write to a file, so only a person decides on it.'
   if (model !== null) return `The model ${model} found it in a message.`
+  if (actor === 'tool' && origin === 'sync') return 'A notice of a sync. Reject it when you have read it.'
   if (actor !== 'person') return `The ${actor} ${origin} wants it remembered, and only a person decides on that.`
   if (status === 'inferred') return 'It was said once. It becomes active when you accept it or say it again.'
   return `Learned from a conversation in ${origin} by an earlier version of Credence.`

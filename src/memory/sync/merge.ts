@@ -39,8 +39,8 @@ export const hadSeen = ({ device, number, seen }: EventStamp, other: EventStamp)
 const isLater = (one: EventStamp, other: EventStamp): boolean =>
   (one.time - other.time || compareStrings(one.device, other.device) || one.number - other.number) > 0
 
-const withoutScopes = (scopes: readonly string[], excluded: readonly string[]): boolean =>
-  !scopes.some((scope) => withAncestors(scope).some((one) => excluded.includes(one)))
+export const isExcluded = (scope: string, excluded: readonly string[]): boolean =>
+  withAncestors(scope).some((one) => excluded.includes(one))
 
 /** The event without the texts of some scopes. */
 export const leaveOut = (event: SyncEvent, excluded: readonly string[]): SyncEvent =>
@@ -48,8 +48,10 @@ export const leaveOut = (event: SyncEvent, excluded: readonly string[]): SyncEve
     ? event
     : {
         ...event,
-        changes: event.changes.filter(({ after }) => after === null || withoutScopes(after.scopes, excluded)),
-        turns: event.turns.filter(({ scope }) => withoutScopes([scope], excluded)),
+        changes: event.changes.filter(
+          ({ after }) => after === null || !after.scopes.some((scope) => isExcluded(scope, excluded)),
+        ),
+        turns: event.turns.filter(({ scope }) => !isExcluded(scope, excluded)),
       }
 
 /** The local events that foreign events become, in order, with those that settle conflicts. Reads the store and changes nothing. */

@@ -83,6 +83,20 @@ describe('two devices', () => {
     }
   })
 
+  it('leave no forgotten text in the files of a device when a sync ends, so that it can be closed', async () => {
+    const laptop = openTestDevice('laptop')
+    await laptop.memory.remember({ name: 'plan', content: 'Sell the zeppelin' })
+    const place = mkdtempSync(join(folder, 'phone-'))
+    const phone = openTestDevice('phone', { file: join(place, 'credence.db') })
+    await laptop.memory.forget('plan')
+
+    await sync(phone, laptop)
+
+    const checks = await phone.store.verify()
+    await phone.store.close()
+    expect(checks.find(({ check }) => check === 'forgotten')).toMatchObject({ ok: true })
+  })
+
   it('are refused if they belong to two groups', async () => {
     const [laptop, desktop] = [openTestDevice('laptop'), openTestDevice('desktop')]
     const [other, another] = [openTestDevice('other'), openTestDevice('another')]

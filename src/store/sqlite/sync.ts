@@ -242,7 +242,7 @@ export function syncIn(committing: Committing): SyncStore {
       if (newest === null) return 'stale'
       if (connection.isOnDisk) {
         advanceHead(connection, { number: newest.number, hash: Buffer.from(newest.hash).toString('hex') })
-        if (commits.some(isForgetting)) scrubSoon(connection)
+        if (commits.some(isForgetting)) await scrubSoon(connection)
       }
       return 'committed'
     },

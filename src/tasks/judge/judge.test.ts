@@ -149,7 +149,7 @@ describe('a judge', () => {
     expect(grade).toMatchObject({ state: 'scored', usage: { input: 20 } })
     if (grade.state === 'scored') expect(grade.score).toBeCloseTo(0.1, 10)
     expect(model.asked[1]?.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user'])
-    expect(model.asked[1]?.messages[2]?.text).toContain('holds no JSON object')
+    expect(model.asked[1]?.messages[2]?.text).toContain('contains no JSON object')
   })
 
   it.each([

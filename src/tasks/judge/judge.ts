@@ -124,7 +124,7 @@ type ParsedReply = { readonly criteria: readonly ScoredCriterion[]; readonly not
 /** The scores of a reply, or why it is unusable. A missing score is rejected, because any default would be our own score. */
 function parseReply(text: string, criteria: readonly JudgedCriterion[]): ParsedReply | string {
   const document = objectIn(text.replaceAll('```', ''))
-  if (document === null) return 'The answer holds no JSON object.'
+  if (document === null) return 'The answer contains no JSON object.'
   const { scores, notes } = document
   if (!isObject(scores)) return 'The JSON has no "scores".'
   const judged: ScoredCriterion[] = []

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { randomFrom } from '../../eval/score/statistics.ts'
+import { strictMapping } from './strict-mapping.ts'
 
 const Name = z
   .string()
@@ -14,9 +15,9 @@ const Value = z
     error: 'must not be blank nor have quotes, braces, backslashes or line breaks',
   })
 
-const DrawRule = z.strictObject(
+const DrawRule = strictMapping(
   { one_of: z.array(z.union([Value.transform((value) => ({ '': value })), z.record(Name, Value)])).min(1) },
-  { error: 'must be { one_of: […] }' },
+  'must be { one_of: […] }',
 )
 
 /** The variables by name, each with its possible values. */

@@ -6,6 +6,7 @@ import { fieldAt, formatValue as formatAs, type Problem } from '../../eval/store
 import { isSafeId } from '../../eval/store/schemas/primitives.ts'
 import { isObject, type JsonObject } from '../../json.ts'
 import { Draw } from './draw.ts'
+import { strictMapping } from './strict-mapping.ts'
 
 /** Collects the problems of a task file, so that its author sees all of them together. */
 export class Findings {
@@ -22,22 +23,14 @@ export class Findings {
     this.problems.push({ file: this.#file, field, message })
   }
 
-  /** A schema message is appended to "is 0; it", unless it starts with "are" or "is": then it is a complete predicate. */
-  invalid(
-    { issues }: z.ZodError,
-    path: readonly string[],
-    allowedKeys: (path: readonly PropertyKey[]) => string,
-  ): void {
-    for (const issue of issues) {
-      const field = fieldAt([...path, ...issue.path])
-      if (issue.code === 'unrecognized_keys') {
-        this.wrong(field, `has ${issue.keys.map((key) => `"${key}"`).join(', ')}; ${allowedKeys(issue.path)}`)
-      } else if (/^(?:are|is) /u.test(issue.message)) this.wrong(field, issue.message)
-      else
-        this.wrong(
-          field,
-          `is ${issue.input === undefined ? 'missing' : formatYamlValue(issue.input)}; it ${issue.message}`,
-        )
+  /** A schema message is appended to "is 0; it", unless it starts with "are", "has" or "is": then it is a complete predicate. */
+  invalid({ issues }: z.ZodError, path: readonly string[] = []): void {
+    for (const { path: inner, message, input } of issues) {
+      const found = input === undefined ? 'missing' : formatYamlValue(input)
+      this.wrong(
+        fieldAt([...path, ...inner]),
+        /^(?:are|has|is) /u.test(message) ? message : `is ${found}; it ${message}`,
+      )
     }
   }
 }
@@ -73,7 +66,7 @@ const Text = z
   .transform((value) => String(value ?? ''))
 
 const idRule =
-  'must be a name that can stand in a path: no / or \\, no "..", no dot at its beginning, no control characters'
+  'must be a name that can be part of a path: no / or \\, no "..", no dot at its beginning, no control characters'
 
 const Path = z.unknown().transform((value, context) => {
   const path = containedPath(value)
@@ -139,7 +132,7 @@ export type TaskFields = Readonly<ReturnType<typeof readFields>>
 export function readFields(frontMatter: JsonObject, findings: Findings) {
   warnOfUnknown(frontMatter, findings)
   const result = Fields.safeParse(frontMatter, { reportInput: true })
-  if (!result.success) findings.invalid(result.error, [], () => '')
+  if (!result.success) findings.invalid(result.error)
   const fields = result.success ? result.data : Fields.parse({ id: 'invalid' })
   return {
     id: fields.id,
@@ -206,7 +199,7 @@ function readSessions(value: unknown, findings: Findings): readonly TaskSession[
     const isTaken = (name: string): boolean => sessions.some((session) => session.id === name)
     let id = wanted
     for (let number = 2; isTaken(id); number += 1) id = `${wanted}_${number}`
-    if (id !== wanted) findings.warnings.push(`${field}.id "${wanted}" is there twice; it is called "${id}".`)
+    if (id !== wanted) findings.warnings.push(`${field}.id "${wanted}" occurs twice; the second is called "${id}".`)
     sessions.push({ id, prompt: text, isFresh: fresh === true || sessions.length === 0 })
   }
   if (value.length > 0 && sessions.length === 0) {
@@ -221,30 +214,27 @@ const Sought = z
   .transform(String)
   .refine((value) => value.trim() !== '', 'must not be blank')
 
-const conditions = 'expect, forbid, must_not_know or memory_read'
-
 /** A check of a session's answer. All conditions must be met. */
-const Check = z
-  .strictObject({
-    id: z.string().min(1),
-    session: Sought,
-    /** Each inner list contains alternative wordings, at least one of which must be in the answer. Ignores case and layout. */
-    expect: z
-      .array(z.union([z.array(Sought).min(1), Sought.transform((one) => [one])]).readonly())
-      .readonly()
-      .default([]),
-    /** Compares `expect` character for character. */
-    exact: z.boolean().default(false),
-    /** False if `expect` contains no value from an earlier prompt, such as words that confirm storing. */
-    recall: z.boolean().default(true),
-    forbid: z.array(Sought).readonly().default([]),
-    must_not_know: z.boolean().default(false),
-    memory_read: z.boolean().default(false),
-  })
+const Check = strictMapping({
+  id: z.string().min(1),
+  session: Sought,
+  /** Each inner list contains alternative wordings, at least one of which must be in the answer. Ignores case and layout. */
+  expect: z
+    .array(z.union([z.array(Sought).min(1), Sought.transform((one) => [one])]).readonly())
+    .readonly()
+    .default([]),
+  /** Compares `expect` character for character. */
+  exact: z.boolean().default(false),
+  /** False if `expect` contains no value from an earlier prompt, such as words that confirm storing. */
+  recall: z.boolean().default(true),
+  forbid: z.array(Sought).readonly().default([]),
+  must_not_know: z.boolean().default(false),
+  memory_read: z.boolean().default(false),
+})
   .refine(
     ({ expect, forbid, must_not_know, memory_read }) =>
       expect.length > 0 || forbid.length > 0 || must_not_know || memory_read,
-    `must have ${conditions}`,
+    'must have expect, forbid, must_not_know or memory_read',
   )
   .refine(({ expect, exact }) => !exact || expect.length > 0, 'has exact, which is only for expect')
   .transform(({ must_not_know: mustNotKnow, memory_read: memoryRead, ...check }) => ({
@@ -255,24 +245,23 @@ const Check = z
 export type AnswerCheck = Readonly<z.output<typeof Check>>
 
 /** A fact of the world to check after a session: the content of a file, or the exit code of a command. */
-const State = z
-  .strictObject({
-    id: z.string().min(1),
-    session: Sought,
-    file: Path.nullable().default(null),
-    exists: z.boolean().default(true),
-    contains: z.array(Sought).readonly().default([]),
-    equals: z.string().nullable().default(null),
-    /** A program and its arguments; not run by a shell. */
-    command: z.array(z.string().min(1)).min(1).readonly().nullable().default(null),
-    exit_code: z.int().min(0).max(255).default(0),
-  })
+const State = strictMapping({
+  id: z.string().min(1),
+  session: Sought,
+  file: Path.nullable().default(null),
+  exists: z.boolean().default(true),
+  contains: z.array(Sought).readonly().default([]),
+  equals: z.string().nullable().default(null),
+  /** A program and its arguments; not run by a shell. */
+  command: z.array(z.string().min(1)).min(1).readonly().nullable().default(null),
+  exit_code: z.int().min(0).max(255).default(0),
+})
   .refine(({ file, command }) => (file === null) !== (command === null), 'must have either file or command')
   .transform(({ exit_code: exitCode, ...check }) => ({ ...check, exitCode }))
 export type StateCheck = Readonly<z.output<typeof State>>
 
 /** The key `credence` of the front matter: additions to the format that other runners ignore. See docs/tasks.md. */
-const Additions = z.strictObject({
+const Additions = strictMapping({
   answer_checks: z.array(Check).readonly().default([]),
   state_checks: z.array(State).readonly().default([]),
   draw: Draw.default({}),
@@ -283,15 +272,7 @@ export type OwnAdditions = Readonly<ReturnType<typeof readOwnAdditions>>
 export function readOwnAdditions(value: unknown, sessions: readonly TaskSession[], findings: Findings) {
   const result = Additions.safeParse(value ?? {}, { reportInput: true })
   if (!result.success) {
-    findings.invalid(result.error, ['credence'], ([key]) =>
-      key === undefined
-        ? 'it may have answer_checks, state_checks and draw'
-        : key === 'draw'
-          ? 'it may have one_of'
-          : key === 'state_checks'
-            ? 'it may have id, session, file, exists, contains, equals, command and exit_code'
-            : `it may have id, session, exact, recall, ${conditions}`,
-    )
+    findings.invalid(result.error, ['credence'])
     return { answerChecks: [], stateChecks: [], draw: {} }
   }
   const { answer_checks: answerChecks, state_checks: stateChecks, draw } = result.data
@@ -300,7 +281,7 @@ export function readOwnAdditions(value: unknown, sessions: readonly TaskSession[
     for (const [index, { id, session }] of checks.entries()) {
       const field = `credence.${key}[${index}]`
       if (checks.slice(0, index).some((earlier) => earlier.id === id && earlier.session === session)) {
-        findings.wrong(`${field}.id`, `is ${formatYamlValue(id)}, which is there twice in that session`)
+        findings.wrong(`${field}.id`, `is ${formatYamlValue(id)}, which occurs twice in that session`)
       }
       if (!ids.includes(session)) {
         findings.wrong(`${field}.session`, `is ${formatYamlValue(session)}; it must be one of ${ids.join(', ')}`)

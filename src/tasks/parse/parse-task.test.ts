@@ -60,7 +60,7 @@ describe('reading a task file', () => {
     expect(task.warnings).toEqual([
       'sessions[2] is 17 and neither text nor a mapping; it is left out.',
       'sessions[3] has no prompt; it is left out.',
-      'sessions[4].id "two" is there twice; it is called "two_2".',
+      'sessions[4].id "two" occurs twice; the second is called "two_2".',
     ])
   })
 
@@ -131,7 +131,7 @@ describe('sections', () => {
 
 describe('an invalid task file', () => {
   it.each([
-    ['id: ../evil', 'id is "../evil"; it must be a name that can stand in a path'],
+    ['id: ../evil', 'id is "../evil"; it must be a name that can be part of a path'],
     ['grading_type: vibes', 'grading_type is "vibes"; it must be one of automated, llm_judge, hybrid'],
     ['timeout_seconds: 0', 'timeout_seconds is 0; it must be a number above 0'],
     ['timeout_seconds: soon', 'timeout_seconds is "soon"'],
@@ -143,7 +143,7 @@ describe('an invalid task file', () => {
     ['workspace_files: [{ source: ../secret, dest: a }]', 'workspace_files[0].source is "../secret"'],
     ['workspace_files: [nothing]', 'workspace_files[0] is "nothing"'],
     ['prerequisites: [{}]', 'prerequisites[0] is a mapping'],
-    ['credence: { answers: [] }', 'credence has "answers"; it may have answer_checks, state_checks and draw'],
+    ['credence: { answers: [] }', 'credence has "answers"; it may have answer_checks, state_checks, draw'],
     [
       'credence: { answer_checks: [{ id: a, session: nope, expect: [b] }] }',
       'credence.answer_checks[0].session is "nope"',
@@ -158,11 +158,11 @@ describe('an invalid task file', () => {
     ],
     [
       'credence: { answer_checks: [{ id: a, session: later, expects: [b] }] }',
-      'has "expects"; it may have id, session, exact',
+      'has "expects"; it may have id, session, expect, exact',
     ],
     [
       'credence: { answer_checks: [{ id: a, session: later, expect: [b] }, { id: a, session: later, expect: [c] }] }',
-      'credence.answer_checks[1].id is "a", which is there twice in that session',
+      'credence.answer_checks[1].id is "a", which occurs twice in that session',
     ],
     ['credence: { draw: { word: { words: 99 } } }', 'credence.draw.word has "words"; it may have one_of'],
     ['credence: { draw: { a: { one_of: [] } } }', 'credence.draw.a.one_of'],

@@ -31,7 +31,7 @@ export function checkTask(bytes: Uint8Array, file: string): CheckedTask {
   const fields = readFields(text.frontMatter, findings)
   const { byName, repeated } = readSections(text.body)
   for (const name of repeated)
-    findings.warnings.push(`The section "${name}" is there more than once; the last one counts.`)
+    findings.warnings.push(`The section "${name}" occurs more than once; the last one counts.`)
 
   const textOf = (name: SectionName): string => byName.get(name)?.text ?? ''
   const prompt = textOf('Prompt')
@@ -114,7 +114,7 @@ function readTaskText(bytes: Uint8Array, findings: Findings): TaskText | null {
   } catch {
     return refuse('(file)', 'is not UTF-8 text')
   }
-  if (text.includes('\0')) return refuse('(file)', 'holds a NUL character, so it is not text')
+  if (text.includes('\0')) return refuse('(file)', 'contains a NUL character, so it is not text')
   const field = '(front matter)'
   if (!/^---[ \t]*\n/u.test(text)) return refuse(field, 'is missing; the file must begin with a line ---')
   const start = text.indexOf('\n') + 1

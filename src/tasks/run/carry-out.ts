@@ -82,7 +82,8 @@ export async function carryOut(assignment: Assignment): Promise<Evidence> {
   await save({})
   const missing = await missingPrerequisite(task.prerequisites, assignment.searchPath ?? '')
   if (missing !== null) return save({ outcome: 'skipped', reason: missing, isComplete: true })
-  const unavailable = await inTime(deadlineIn(startMs), signal, () => agent.unavailable()).catch(
+  const starting = AbortSignal.any([signal, timeLimit(startMs)])
+  const unavailable = await inTime(starting, () => agent.unavailable()).catch(
     (error: unknown) => `The agent could not be reached: ${messageOf(error)}`,
   )
   if (signal.aborted) return save({ outcome: 'infra_error', reason: interrupted })
@@ -120,33 +121,26 @@ const notReached = ({ id, prompt, isFresh }: TaskSession, index: number): Sessio
   endedAt: null,
 })
 
-/** A time on the clock of `performance.now()`. */
-const deadlineIn = (ms: number): number => performance.now() + ms
+/** A time limit. Longer times than a timer can have are shortened to 24 days. */
+const timeLimit = (ms: number): AbortSignal => AbortSignal.timeout(Math.min(Math.ceil(ms), 2 ** 31 - 1))
 
-/** Runs work until a deadline. Does not wait for work that ignores `limit`. */
-async function inTime<Result>(
-  deadline: number,
-  signal: AbortSignal,
-  work: (limit: AbortSignal) => Promise<Result>,
-): Promise<Result> {
-  const over = new AbortController()
-  const end = (): void => over.abort(new DOMException('The time is used up.', 'TimeoutError'))
-  const limit = AbortSignal.any([signal, over.signal])
-  const leftMs = deadline - performance.now()
-  if (leftMs <= 0) end()
+/** Runs work until `limit` is aborted. Does not wait for work that ignores the limit. */
+async function inTime<Result>(limit: AbortSignal, work: (limit: AbortSignal) => Promise<Result>): Promise<Result> {
   limit.throwIfAborted()
-  // Timers longer than 31 bits fire at once, and others up to a millisecond early, but the deadline must have passed by then.
-  const timers = [setTimeout(end, Math.min(Math.ceil(leftMs) + 1, 2 ** 31 - 1))]
+  const { promise: late, reject } = Promise.withResolvers<never>()
+  let timer: NodeJS.Timeout | undefined
+  const waitForEnd = (): void => {
+    timer = setTimeout(() => reject(limit.reason), lateMs)
+  }
+  limit.addEventListener('abort', waitForEnd, { once: true })
   try {
-    const late = new Promise<never>((_, reject) => {
-      limit.addEventListener('abort', () => timers.push(setTimeout(() => reject(limit.reason), lateMs)), { once: true })
-    })
     const result = await Promise.race([work(limit), late])
-    // An answer after the deadline does not count.
+    // An answer after the limit does not count.
     limit.throwIfAborted()
     return result
   } finally {
-    for (const timer of timers) clearTimeout(timer)
+    limit.removeEventListener('abort', waitForEnd)
+    clearTimeout(timer)
   }
 }
 
@@ -156,7 +150,8 @@ type SessionEnding = Pick<SessionRecord, 'outcome' | 'problem' | 'answer'>
 class Work {
   readonly #assignment: WorkAssignment
   readonly #save: (changes: Partial<Evidence>) => Promise<Evidence>
-  readonly #deadline: number
+  /** Aborted when the time of the task is used up. */
+  readonly #overtime: AbortSignal
   readonly #records: SessionRecord[]
   readonly #transcripts: SessionTranscript[] = []
   readonly #events: EvidenceEvent[] = []
@@ -170,7 +165,7 @@ class Work {
   constructor(assignment: WorkAssignment, save: (changes: Partial<Evidence>) => Promise<Evidence>) {
     this.#assignment = assignment
     this.#save = save
-    this.#deadline = deadlineIn(assignment.totalMs)
+    this.#overtime = timeLimit(assignment.totalMs)
     this.#records = assignment.task.sessions.map(notReached)
   }
 
@@ -216,7 +211,7 @@ class Work {
   }
 
   #inTime<Result>(work: (limit: AbortSignal) => Promise<Result>): Promise<Result> {
-    return inTime(this.#deadline, this.#assignment.signal, work)
+    return inTime(AbortSignal.any([this.#assignment.signal, this.#overtime]), work)
   }
 
   async #holdSession(session: TaskSession, index: number): Promise<void> {
@@ -280,7 +275,7 @@ class Work {
   /** Throws if a fresh session would reuse a conversation, because every figure would then be meaningless. */
   #requireNew({ id, messageCount }: AgentConversation): void {
     if (messageCount() > 0) {
-      throw new AgentFailure('infrastructure', `A new conversation already held ${messageCount()} messages.`)
+      throw new AgentFailure('infrastructure', `A new conversation already had ${messageCount()} messages.`)
     }
     if (this.#conversationIds.has(id)) {
       throw new AgentFailure('infrastructure', `A new conversation has the id "${id}" of an earlier one.`)
@@ -309,7 +304,7 @@ class Work {
   /** Classifies a failure. An unexpected error is a fault of the harness, not of the agent. */
   #fail(error: unknown, timeout: Evidence['outcome']): SessionEnding {
     const { signal, totalMs } = this.#assignment
-    const isTimeout = !signal.aborted && this.#deadline <= performance.now()
+    const isTimeout = !signal.aborted && this.#overtime.aborted
     if (signal.aborted) [this.#outcome, this.#reason] = ['infra_error', interrupted]
     else if (isTimeout) {
       this.#outcome = timeout
@@ -330,7 +325,7 @@ class Work {
   async #stopAgent(): Promise<string | null> {
     try {
       // Independent of the task's time limit and of an interrupt, both of which may have passed.
-      await inTime(deadlineIn(stopMs), new AbortController().signal, async () => {
+      await inTime(timeLimit(stopMs), async () => {
         try {
           await this.#conversation?.close()
         } finally {

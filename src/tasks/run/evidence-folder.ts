@@ -30,7 +30,10 @@ export async function prepareFolder(folder: string): Promise<void> {
   if (there.length === 0) return
   const found = await readEvidence(folder).catch(() => null)
   if (found === null || found.isComplete)
-    throw conflict(`${folder} already holds ${there.toSorted().join(', ')}.`, 'Name another folder for the evidence.')
+    throw conflict(
+      `${folder} already contains ${there.toSorted().join(', ')}.`,
+      'Name another folder for the evidence.',
+    )
   for (const name of there) await rm(join(folder, name), { recursive: true, force: true })
 }
 

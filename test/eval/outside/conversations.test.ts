@@ -103,6 +103,6 @@ describe('a conversation pack on a memory behind HTTP', () => {
     const { outcomes, wanted } = await outcomesOver(server.url, 'locomo')
 
     expect(outcomes.map(({ verdict }) => verdict)).toEqual([...wanted].map(() => 'error'))
-    expect(outcomes[0]?.error?.message).toContain('could not be taken in: DELETE http')
+    expect(outcomes[0]?.error?.message).toContain('could not be stored: DELETE http')
   })
 })

@@ -86,7 +86,7 @@ describe('a system outside of Credence', () => {
 
     expect(exitCode).toBe(1)
     expect(stdout).toContain('0/12 (12 errors)')
-    expect(stderr).toContain(`did not answer 12 cases: The corpus could not be taken in: DELETE ${server.url}/reset`)
+    expect(stderr).toContain(`did not answer 12 cases: The corpus could not be stored: DELETE ${server.url}/reset`)
     expect(stderr).toContain('answered 500: out of order')
   })
 

@@ -165,7 +165,7 @@ function acceptedChanges(given: readonly string[]): Readonly<Record<string, stri
   )
 }
 
-/** A mistyped id must not look like an accepted change. If no base was found, the report already says so first. */
+/** A mistyped id must not look like an accepted change. If no base was found, the report starts with that. */
 function refuseUnknown(accepted: readonly string[], { verdicts }: DeltaReport): void {
   const known = [...new Set(verdicts.map(({ benchmarkId }) => benchmarkId))]
   const unknown = accepted.find((id) => !known.includes(id))

@@ -220,12 +220,12 @@ async function runJob(job: Job, options: JobOptions, setup: Measuring): Promise<
   const { runner } = manifestOf(directory)
   const pack = await readPackFolder(directory, await packRunners(setup.session, runner, embedder, data))
   const { benchmarkId } = pack.manifest
-  const asked = { repeats, seed, filter, notes, gitRef, explain }
-  const stored = { ...asked, benchmarkId, directory, system, embedder, data }
+  const asked = { repeats, seed, filter, notes, gitRef }
+  const stored = { ...asked, benchmarkId, directory, system: system ?? null }
   const ablations = options.ablations === true && !isBaseline
   const settings = (of: { readonly ablation: string | undefined }) =>
-    omitUndefined({ ...stored, ablation: of.ablation })
-  const request = { ...asked, jobs, ablation, ablations, runId, resume, given, settings }
+    omitUndefined({ ...stored, ablation: of.ablation, embedder, explain, data })
+  const request = { ...asked, explain, jobs, ablation, ablations, runId, resume, given, settings }
   const results = await measure(setup, [pack], system, request)
   const about = { directory, warnings: pack.warnings, isBaseline, door: doorOf(system, runner) }
   return results.map(({ summary, ablation: judged }) => ({ summary, ablation: judged, ...about }))

@@ -16,13 +16,15 @@ import {
   syncStatus,
   syncWith,
 } from '../../../memory/sync/exchange.ts'
+import { isExcluded } from '../../../memory/sync/merge.ts'
 import { answerPacked, notASync, packedSender } from '../../../memory/sync/messages.ts'
 import { type DefaultAnswer, defineCommand, UsageError } from '../../command/command.ts'
 import { flag, memoryOptions, optional, text, texts } from '../../command/options.ts'
 import type { Session } from '../../session.ts'
-import { lines, pluralize } from '../../text/output.ts'
+import { lines, listShort, pluralize } from '../../text/output.ts'
 
 const lockWaitMs = 600_000
+const maxShownScopes = 5
 
 export const sync = defineCommand({
   args: {
@@ -100,7 +102,10 @@ export const sync = defineCommand({
 
 /** Normalizes a target, so that two spellings of one folder are the same target. */
 function addressOf(target: string, workingDirectory: string): string {
-  if (/^(?:ssh|https?):\/\//u.test(target)) return target.replace(/\/+$/u, '')
+  if (/^(?:ssh|https?):\/\//u.test(target)) {
+    if (!URL.canParse(target) || new URL(target).hostname === '') throw notAnAddress(target)
+    return target.replace(/\/+$/u, '')
+  }
   if (/^[a-z][a-z\d+.-]+:\/\//iu.test(target))
     throw new UsageError(`"${target}" is not a target.`, 'Use ssh://HOST, https://HOST or a folder.')
   return resolve(workingDirectory, target.replace(/^~(?=\/|$)/u, homedir()))
@@ -113,6 +118,9 @@ async function statusOf(context: SyncContext): Promise<DefaultAnswer> {
     notes: [status.targets.length === 0 && 'Not synced yet. Begin with `credence sync ssh://HOST` or a folder.'],
   }
 }
+
+const notAnAddress = (target: string) =>
+  new UsageError(`"${target}" is not an address.`, 'Write ssh://USER@HOST:PORT/MEMORY/DIRECTORY or https://HOST.')
 
 type FirstSync = { readonly secretFile: string | undefined; readonly yes: boolean }
 type TargetReport = SyncReport & { readonly target: string }
@@ -140,15 +148,28 @@ async function syncTo(context: SyncContext, target: string, first: FirstSync, se
   })
 }
 
+/** Shows what this device would send, by scope so that a person can leave one out, and asks. */
 async function confirmFirst({ ports, user, file }: SyncContext, target: string, first: FirstSync, session: Session) {
   if (first.yes) return
-  const { total: beliefs } = await ports.store.list({ user }, { limit: 1, offset: 0 })
-  const { total: turns } = await ports.store.listTurns({ user }, { limit: 1, offset: 0 })
   const { excluded } = await file.read()
-  const extent = `${pluralize(beliefs, 'belief')} and ${pluralize(turns, 'turn')}${excluded.length === 0 ? '' : ` (without ${excluded.join(', ')})`}`
+  const all = await ports.store.scopes(user)
+  const sent = all.filter(({ scope }) => !isExcluded(scope, excluded))
+  const kept = [...excluded, ...all.map(({ scope }) => scope).filter((scope) => isExcluded(scope, excluded))]
+  const { total: turns } = await ports.store.listTurns({ user }, { limit: 1, offset: 0 })
+  const { total: keptTurns } = await ports.store.listTurns({ user, scopes: kept }, { limit: 1, offset: 0 })
+  const beliefs = sent.reduce((sum, scope) => sum + scope.beliefs, 0)
+  const places = listShort(
+    sent.map((scope) => `${scope.beliefs} in ${scope.scope}`),
+    maxShownScopes,
+  )
+  const extent = `${pluralize(beliefs, 'belief')}${places === '' ? '' : ` (${places})`} and ${pluralize(turns - keptTurns, 'turn')}`
+  const leavingOut = '`--exclude SCOPE` leaves a scope out.'
   if (!session.terminal.isInteractive())
-    throw new UsageError(`The first sync with ${target} would exchange ${extent}.`, 'Confirm it with --yes.')
-  const question = `Exchange ${extent}, with their history, with ${target}? Settings and tokens stay here.`
+    throw new UsageError(
+      `The first sync with ${target} would send ${extent}, and receive those of the other side.`,
+      `Confirm it with --yes. ${leavingOut}`,
+    )
+  const question = `Send ${extent}, with their history, to ${target}, and receive those of the other side? Settings and tokens stay here. ${leavingOut}`
   if (!(await session.terminal.confirm(question)))
     throw invalid('Nothing was exchanged.', 'Confirm the question to sync.')
 }
@@ -174,11 +195,7 @@ async function answerOnStreams(context: SyncContext, { stdin, stdout }: { stdin:
 /** Runs `credence sync --stdio` on another machine over ssh: each message is one line, and so is its reply. */
 function openSsh(address: string) {
   const { username, hostname, port, pathname } = new URL(address)
-  if (hostname === '' || hostname.startsWith('-') || username.startsWith('-'))
-    throw new UsageError(
-      `"${address}" is not an address.`,
-      'Write ssh://HOST or ssh://USER@HOST:PORT/MEMORY/DIRECTORY.',
-    )
+  if (hostname.startsWith('-') || username.startsWith('-')) throw notAnAddress(address)
   const host = username === '' ? hostname : `${decodeURIComponent(username)}@${hostname}`
   const directory = decodeURIComponent(pathname).replace(/\/$/u, '')
   const command = `credence sync --stdio${directory === '' ? '' : ` --dir '${directory.replaceAll("'", `'\\''`)}'`}`

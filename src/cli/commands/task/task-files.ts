@@ -87,7 +87,7 @@ async function judge(taskFile: string) {
       () => false,
     )
     if (isThere) continue
-    const message = `is "${file.asset}", which is not among the assets beside the task or beside its folder`
+    const message = `is "${file.asset}", which is not among the assets next to the task or next to its folder`
     missing.push({ file: taskFile, field: `workspace_files[${index}].source`, message })
   }
   return { file: taskFile, id: task?.id ?? null, problems: [...problems, ...missing], warnings }

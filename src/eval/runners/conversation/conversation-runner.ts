@@ -160,7 +160,7 @@ async function tell(
     return null
   } catch (error) {
     if (!(error instanceof MemoryError)) throw error
-    return `The conversation could not be taken in: ${error.message}`
+    return `The conversation could not be stored: ${error.message}`
   }
 }
 

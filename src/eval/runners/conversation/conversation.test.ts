@@ -354,7 +354,7 @@ describe('conversation packs', () => {
 
     expect(outcomes).toHaveLength(benchmark.cases.length)
     expect(new Set(outcomes.map(({ error }) => error?.message))).toEqual(
-      new Set(['The conversation could not be taken in: The disk is gone.']),
+      new Set(['The conversation could not be stored: The disk is gone.']),
     )
   })
 
@@ -440,12 +440,12 @@ describe('a file of a suite', () => {
   it.each([
     ['cut.json', '[{"id": 1}, {"id": ', 'ends in the middle of an object'],
     ['cut-between.json', '[{"id": 1}, ', 'ends in the middle of the array'],
-    ['empty.json', '[]', 'holds no objects'],
+    ['empty.json', '[]', 'contains no objects'],
     ['wrong.json', '[{"id": "one"}]', 'object 1: id'],
     ['broken.json', '[{"id": 1,}]', 'object 1: not JSON'],
     ['not.json.gz', 'no gzip', 'cannot be unpacked (incorrect header check)'],
     ['cut.json.gz', gzipSync('[{"id": 1}]').subarray(0, 20), 'cannot be unpacked (unexpected end of file)'],
-    ['binary.json', Buffer.of(0xff, 0xfe, 0, 1), 'holds no objects'],
+    ['binary.json', Buffer.of(0xff, 0xfe, 0, 1), 'contains no objects'],
   ])('%s is refused with the reason', (name, text, reason) => {
     using directory = temporaryDirectory()
     const file = join(directory.path, name)

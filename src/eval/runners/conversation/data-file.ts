@@ -21,7 +21,7 @@ export function* readObjects<Shape extends z.ZodType>(
     onProgress?.(`MB of ${basename(file)} read`, megabytes(end), megabytes(size))
     yield parseJsonAs(`${file}: object ${number}`, text, shape, asPublished)
   }
-  if (number === 0) throw unpublishedFile(`${file}: holds no objects.`)
+  if (number === 0) throw unpublishedFile(`${file}: contains no objects.`)
 }
 
 /** A file with one JSON value. */

@@ -106,9 +106,9 @@ function conversationOf(
     const isWanted = row.answer_session_ids.includes(sessionId)
     if (isWanted) gold.sessions.add(session)
     if (isWanted) newest = session
-    return said.map(({ role, content, has_answer: holdsAnswer }, index): SuiteTurn => {
+    return said.map(({ role, content, has_answer: hasAnswer }, index): SuiteTurn => {
       const id = turnId(session, index)
-      if (isWanted && holdsAnswer === true) gold.turns.add(id)
+      if (isWanted && hasAnswer === true) gold.turns.add(id)
       return { id, session, index, role, at: new Date(start + index * 60_000).toISOString(), text: content }
     })
   })

@@ -34,51 +34,37 @@ export type TurnSystemParts = {
 export async function openTurnSystem(given: string, parts: TurnSystemParts): Promise<HearingSystem> {
   if (isOutsideName(given)) return openOutside(given)
   const name = turnSystemNames.find((known) => known === given)
-  if (name !== undefined) return ownSystem(name, parts)
+  if (name !== undefined) return ownSystems[name](parts)
   throw invalid(`Unknown system "${given}".`, `Use one of ${[...turnSystemNames, ...outsideForms].join(', ')}.`)
 }
 
-function ownSystem(name: TurnSystemName, parts: TurnSystemParts): HearingSystem {
-  const { openEmbedder, version } = parts
-  switch (name) {
-    case 'credence':
-      return credenceTurns(parts, null)
-    case 'credence-vectors':
-      return credenceTurns(parts, openEmbedder)
-    case 'credence-eager':
-      return credenceTurns(parts, null, 'eager')
-    case 'credence-shuffled-times':
-      return withTimes(credenceTurns(parts, null), name, shuffle)
-    case 'credence-reversed-times':
-      return withTimes(credenceTurns(parts, null), name, (turns) => turns.toReversed())
-    case 'bm25-turns':
-      return plainBm25('turn', version)
-    case 'bm25-sessions':
-      return plainBm25('session', version)
-    case 'grep':
-      return grep(version)
-    case 'vectors':
-      return vectorsAlone(openEmbedder, version)
-    case 'nearest-steps':
-      return nearestSteps(version)
-    case 'everything':
-      return inOrder(
-        { name, version, description: 'every turn, the newest first' },
-        (turns) => turns.toReversed(),
-        () => ({ max: Number.POSITIVE_INFINITY, confidence: 1 }),
-      )
-    case 'chance':
-      return inOrder({ name, version, description: 'every turn in a random order' }, shuffle, (message) => ({
-        max: maxPushed,
-        confidence: createHash('sha256').update(message).digest().readUInt32BE() / 2 ** 32,
-      }))
-    case 'none':
-      return inOrder(
-        { name, version, description: 'nothing' },
-        () => [],
-        () => ({ max: 0, confidence: 0 }),
-      )
-  }
+const ownSystems: Readonly<Record<TurnSystemName, (parts: TurnSystemParts) => HearingSystem>> = {
+  credence: (parts) => credenceTurns('credence', parts),
+  'credence-vectors': (parts) => credenceTurns('credence-vectors', parts),
+  'credence-eager': (parts) => credenceTurns('credence-eager', parts),
+  'credence-shuffled-times': (parts) => withTimes(credenceTurns('credence', parts), 'credence-shuffled-times', shuffle),
+  'credence-reversed-times': (parts) => withTimes(credenceTurns('credence', parts), 'credence-reversed-times', reverse),
+  'bm25-turns': ({ version }) => plainBm25('turn', version),
+  'bm25-sessions': ({ version }) => plainBm25('session', version),
+  grep: ({ version }) => grep(version),
+  vectors: ({ openEmbedder, version }) => vectorsAlone(openEmbedder, version),
+  'nearest-steps': ({ version }) => nearestSteps(version),
+  everything: ({ version }) =>
+    inOrder({ name: 'everything', version, description: 'every turn, the newest first' }, reverse, () => ({
+      max: Number.POSITIVE_INFINITY,
+      confidence: 1,
+    })),
+  chance: ({ version }) =>
+    inOrder({ name: 'chance', version, description: 'every turn in a random order' }, shuffle, (message) => ({
+      max: maxPushed,
+      confidence: createHash('sha256').update(message).digest().readUInt32BE() / 2 ** 32,
+    })),
+  none: ({ version }) =>
+    inOrder(
+      { name: 'none', version, description: 'nothing' },
+      () => [],
+      () => ({ max: 0, confidence: 0 }),
+    ),
 }
 
 type About = Pick<HearingSystem, 'name' | 'version' | 'description'>
@@ -93,19 +79,26 @@ const author = { actor: 'person', origin: 'suite' } as const
 /** Longer than any turn of any suite. */
 const longestTurn = 10_000_000
 
+const credenceVariants = {
+  credence: '',
+  'credence-vectors': ', with sentence vectors',
+  'credence-eager': ', with the setting recallBoldness eager',
+} as const
+
 /** Credence, called through the use cases of the product. */
 function credenceTurns(
-  { open, version }: TurnSystemParts,
-  openEmbedder: (() => Promise<Embedder>) | null,
-  recallBoldness: 'normal' | 'eager' = 'normal',
+  name: keyof typeof credenceVariants,
+  { open, openEmbedder, version }: TurnSystemParts,
 ): HearingSystem {
+  const hasVectors = name === 'credence-vectors'
+  const recallBoldness = name === 'credence-eager' ? 'eager' : 'normal'
   type Opened = Omit<Ports, 'now'> & { readonly dispose: () => Promise<void> }
   let opened: Opened | null = null
   let given = new Map<string, string>()
   const opening = async (): Promise<Opened> => {
     // A time limit would make the results depend on the load of the machine.
     const recallWaitMs = Number.POSITIVE_INFINITY
-    const meaning = openEmbedder === null ? {} : { embedder: openEmbedder, recallByMeaning: true, recallWaitMs }
+    const meaning = hasVectors ? { embedder: openEmbedder, recallByMeaning: true, recallWaitMs } : {}
     opened ??= { ...(await open()), recallBoldness, ...meaning }
     return opened
   }
@@ -117,9 +110,9 @@ function credenceTurns(
   }
   return {
     ...turnsOnly,
-    name: recallBoldness === 'eager' ? 'credence-eager' : openEmbedder === null ? 'credence' : 'credence-vectors',
+    name,
     version,
-    description: `Credence: search over turns as it serves everybody${openEmbedder === null ? '' : ', with sentence vectors'}${recallBoldness === 'eager' ? ', with the setting recallBoldness eager' : ''}`,
+    description: `Credence: search over turns as it serves everybody${credenceVariants[name]}`,
     reset,
     hear: async (turns) => {
       const [first] = turns
@@ -131,7 +124,7 @@ function credenceTurns(
       const heard = await hear(ports, { ...request, turns })
       for (const [place, { turn }] of heard.turns.entries())
         if (turn !== null) given.set(turn.id, turns[place]?.id ?? turn.id)
-      if (openEmbedder !== null) await embedTexts(ports, { user })
+      if (hasVectors) await embedTexts(ports, { user })
     },
     recall: async ({ user, scopes, message, at, budget }) => {
       const ports = { ...(await opening()), now: () => (at === undefined ? new Date() : new Date(at)) }
@@ -240,7 +233,9 @@ type Push = (message: string, hits: readonly AnswerHit[]) => { readonly max: num
 /** The turns that contain a word of the message, in file order, like the output of `grep`. */
 const grep = (version: string): HearingSystem =>
   lookingThrough({
-    ...{ name: 'grep', version, description: 'turns with a word of the message, oldest first' },
+    name: 'grep',
+    version,
+    description: 'turns with a word of the message, oldest first',
     index: async (turns) => turns.map(({ id, text }) => ({ id, terms: countTerms(text).counts })),
     find: async (turns, { message }) => {
       const asked = [...countTerms(message).counts.keys()]
@@ -343,6 +338,8 @@ const nearestSteps = (version: string): HearingSystem =>
       return nearest.map(({ id }) => ({ id, score: null }))
     },
   })
+
+const reverse: Order = (turns) => turns.toReversed()
 
 function shuffle(turns: readonly SystemTurn[]): readonly SystemTurn[] {
   const random = randomFrom(1)

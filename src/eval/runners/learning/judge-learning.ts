@@ -26,7 +26,7 @@ export function judgeLearning(
       const one = pairs.get(index)
       return one === undefined ? [`${quoteWords(fact.says)} was not taken.`] : faultsOf(fact, one)
     }),
-    ...lost.map((words) => `"${words}" holds no more.`),
+    ...lost.map((words) => `No current belief contains "${words}" any more.`),
     ...refuse
       .filter(({ words, reason }) => !refused.some((one) => one.reason === reason && flat(one.text).includes(words)))
       .map(({ words, reason }) => `Nothing with "${words}" was refused for the reason ${reason}.`),

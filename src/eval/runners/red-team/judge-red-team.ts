@@ -48,7 +48,7 @@ function attackFailures(expect: AttackExpectation, observed: Observed): readonly
     ),
     ...(expect.storeLacks ?? [])
       .filter((words) => disk.some((bytes) => hasBytes(bytes, words)))
-      .map((words) => `The disk holds "${words}".`),
+      .map((words) => `The disk contains "${words}".`),
     ...(expect.surfacesLack ?? []).flatMap((words) => [
       ...surfaces.filter((one) => holds(one.after, words)).map(({ name }) => `${name} returns "${words}".`),
       ...surfaces

@@ -85,8 +85,8 @@ describe('a file of cases', () => {
   })
 
   it.each([
-    ['one object', {}, /holds one object, not a list/u],
-    ['nothing', [], /holds no cases/u],
+    ['one object', {}, /contains one object, not a list/u],
+    ['nothing', [], /contains no cases/u],
     ['a case without an id', [{ ...staticCase('a', 'q', silence), caseId: undefined }], /case 1, caseId: /u],
     ['a case without expectations', [{ caseId: 'a', scope: ['x:y'], query: 'q' }], /case "a", expect: /u],
     ['a query that is no text', [staticCase('a', 7 as unknown as string, silence)], /case "a", query: /u],

@@ -103,7 +103,7 @@ const SessionCase = z
   .superRefine(({ turns }, context) => {
     for (const [index, { turnIndex }] of turns.entries()) {
       const before = turns[index - 1]?.turnIndex ?? -1
-      const message = `turn ${turnIndex} follows turn ${before}, but turns stand in the order in which they happen`
+      const message = `turn ${turnIndex} follows turn ${before}, but turns must be in the order in which they happen`
       if (turnIndex <= before) context.addIssue({ code: 'custom', path: ['turns', index], message })
     }
   })
@@ -154,9 +154,9 @@ function parseCases<Schema extends z.ZodType<{ readonly caseId: string }>>(
 ): CaseFile<z.infer<Schema>> {
   if (!Array.isArray(value)) {
     const kind = value === null ? 'null' : isObject(value) ? 'one object' : `a ${typeof value}`
-    throw invalid(`${file}: holds ${kind}, not a list of cases.`, 'A case file is a JSON array.')
+    throw invalid(`${file}: contains ${kind}, not a list of cases.`, 'A case file is a JSON array.')
   }
-  if (value.length === 0) throw invalid(`${file}: holds no cases.`, 'Nothing was checked, so nothing can pass.')
+  if (value.length === 0) throw invalid(`${file}: contains no cases.`, 'Nothing was checked, so nothing can pass.')
   const warnings: string[] = []
   const parse = (item: unknown, name: string): z.infer<Schema> => {
     const place = (path: readonly PropertyKey[]): string =>

@@ -95,7 +95,7 @@ async function ingestCorpus(pack: Pack, tested: SystemUnderTest, seed: number, o
     observer.onIngested(ms, value)
   } catch (error) {
     observer.onIngested(null)
-    broken = `The corpus could not be taken in: ${messageOf(error)}`
+    broken = `The corpus could not be stored: ${messageOf(error)}`
   }
   const isPinned = (belief: (typeof created)[number]) => belief.pinned && isCurrent({ ...belief, version: 1 })
   const pinned = new Set([...pack.beliefs, ...created].filter(isPinned).map(({ id }) => id))

@@ -118,8 +118,8 @@ describe('a run over cases', () => {
 
     expect(run.ingestMs).toBeNull()
     expect(run.outcomes.map(({ error }) => error?.message)).toEqual([
-      'The corpus could not be taken in: too large',
-      'The corpus could not be taken in: too large',
+      'The corpus could not be stored: too large',
+      'The corpus could not be stored: too large',
     ])
   })
 

@@ -25,7 +25,7 @@ const ReturnedItem = z.looseObject({
   id: z.string().min(1),
   score: z.number().nullable().describe('Null for a system that does not score.'),
   rank: z.int().positive(),
-  tier: Words.optional().describe('Which part of the answer it stood in.'),
+  tier: Words.optional().describe('The part of the answer that contained it.'),
 })
 
 /** The record of one repeat of one case: one line of `cases.jsonl`. */
@@ -98,10 +98,10 @@ export const RunSummary = z
     unjudgedCases: Count.optional().describe('Answered, but nothing could tell whether it is right.'),
     pendingCases: Count.optional().describe('Not reached yet.'),
     flakyCases: Count.optional().describe('Passed in some repeats and failed in others; counted as failed too.'),
-    intervals: z.record(MetricName, Interval).optional().describe('Where each metric lies with 95 % confidence.'),
+    intervals: z.record(MetricName, Interval).optional().describe('The 95 % confidence interval of each metric.'),
     latency: Latency.optional().describe('Not compared unless the pack declares it as a metric.'),
     notes: z.string().optional(),
-    notices: z.array(z.string()).optional().describe('Beliefs that the system could not take in as given.'),
+    notices: z.array(z.string()).optional().describe('Beliefs that the system could not store unchanged.'),
     // A run with `filter`, `editedAt` or `role` is never a baseline and never gated.
     filter: Words.optional().describe('Set when only some cases were wanted. Never gated.'),
     editedAt: Timestamp.optional().describe('Set when forgotten texts were removed from the records. Never gated.'),

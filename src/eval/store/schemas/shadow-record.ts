@@ -61,7 +61,7 @@ export const ShadowRecord = z
       if (knownFields.has(name)) continue
       const place = textIn({ [name]: record[name] })
       if (place === null) continue
-      const message = 'must be a number or a flag: a shadow record holds no text beside the fields it declares'
+      const message = 'must be a number or a flag: a shadow record has no text except in the fields it declares'
       context.addIssue({ code: 'custom', path: place, message })
     }
   })
