@@ -17,6 +17,17 @@ describe('credence hear', () => {
     expect((await place.run('review')).stdout).toContain('Dr. Lee')
   })
 
+  it('marks what waits as perhaps pasted where it is quoted', async () => {
+    using place = createSandbox()
+    await place.run('hear', 'Actually the staging port is 5433, not 5432.\nMy name is Bo.\n\ntl;dr?')
+    await place.run('hear', 'The staging host is called heron.')
+
+    const { stdout } = await place.run('recall', 'which staging port and which staging host do we use?')
+
+    expect(stdout).toMatch(/, you \(perhaps pasted\): ".*staging port is 5433/u)
+    expect(stdout).toMatch(/, you: "The staging host is called heron\."/u)
+  })
+
   it('shows on a dry run what would be stored and learned, and changes nothing', async () => {
     using place = createSandbox()
     const gym = 'Remember that the gym is called Flex.'

@@ -140,7 +140,8 @@ export const meaningText = ({ cosine, minCosine }: Omit<PerhapsBelief, 'belief'>
   `The cosine of its content with the message is ${roundText(cosine)}; beliefs are shown as perhaps relevant from ${roundText(minCosine)} on.`
 
 function quoteBlock(quote: Quote, decision: QuoteDecision | undefined, explain: boolean, style: Style): string {
-  const { text, at, utcOffset, earlier, correctedAt } = quote
+  const { text, at, utcOffset, earlier, correctedAt, perhapsPasted } = quote
+  const doubt = perhapsPasted ? ' (perhaps pasted)' : ''
   const before = earlier && correctedAt === null ? 'earlier, ' : ''
   const reasons = [
     sharedText(quote, decision?.asked ?? []),
@@ -148,7 +149,7 @@ function quoteBlock(quote: Quote, decision: QuoteDecision | undefined, explain: 
     ...(explain && decision !== undefined ? [levelsText(decision)] : []),
   ]
   return lines(
-    `  ${before}${localDay(at, utcOffset)}, ${speakerOf(quote)}${correctionMark(correctedAt)}: "${text}"`,
+    `  ${before}${localDay(at, utcOffset)}, ${speakerOf(quote)}${doubt}${correctionMark(correctedAt)}: "${text}"`,
     reasons.map((line) => dimLine(line, style)),
   )
 }
