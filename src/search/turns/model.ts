@@ -1,4 +1,4 @@
-import type { ChangeFeature, PushFeature, RankFeature, UpdateFeature, Values } from './features.ts'
+import type { PushFeature, RankFeature, UpdateFeature, Values } from './features.ts'
 import weights from './weights.json' with { type: 'json' }
 
 /** How readily recall shows lines. */
@@ -12,17 +12,31 @@ export type Levels = { readonly sure: number; readonly perhaps: number }
 export type MessageKind = 'question' | 'request'
 
 /**
- * The values of the update model that decide about a line: from `likely` on a newer turn is shown before it, and from
- * `unclear` on one newer turn too many is a reason to leave the line out.
+ * The probabilities of updates that decide about a line of recall: from `likely` on a newer turn is shown before it, and if those that
+ * are not shown reach `unclear` together, the line is left out.
  */
 export type UpdateLimits = { readonly likely: number; readonly unclear: number }
 
-/** The weights of the four linear models. Made by scripts/train-ranking.ts; nobody edits them. */
+/** A search puts a newer turn before one that it may update from this probability on, unless that leads by more than this score. */
+export type Replaced = { readonly probability: number; readonly lead: number }
+
+/** A learned direction among the sentence vectors of one model: of sentences that announce a change. */
+export type Announcing = {
+  readonly model: string
+  /** A vector of length 1 with a byte for each dimension, in base64. */
+  readonly direction: string
+  /** The cosines of a turn's most announcing sentence. */
+  readonly mean: number
+  readonly deviation: number
+}
+
+/** The weights of the three linear models. Made by scripts/train-ranking.ts; nobody edits them. */
 export type Model = {
   readonly rank: Values<RankFeature>
-  readonly change: Values<ChangeFeature>
   readonly push: Values<PushFeature | 'bias'>
-  readonly update: Values<UpdateFeature>
+  readonly update: Values<UpdateFeature | 'bias'>
+  readonly announcing: Announcing | null
+  readonly replaced: Replaced
   readonly limits: Readonly<Record<MessageKind, UpdateLimits>>
   readonly levels: Readonly<Record<Boldness, Readonly<Record<MessageKind, Levels>>>>
 }

@@ -1,19 +1,10 @@
 import type { Turn } from '../../beliefs/turn.ts'
 import { type Explanation, leaf, product, sum } from '../explanation.ts'
 import { type Candidates, findCandidates, newerFirst, type Ranking, type SearchedIndex } from './candidates.ts'
-import { type Change, compareChanges } from './change.ts'
+import { findUpdates, type LikelyUpdate, maxCompared } from './change.ts'
 import type { RankFeature } from './features.ts'
-import {
-  changeFeatures,
-  maxConsidered,
-  rankFeatures,
-  rankValues,
-  type Scored,
-  type Values,
-  weighted,
-  withWords,
-} from './features.ts'
-import { type Model, type Models, models } from './model.ts'
+import { rankFeatures, rankValues, type Scored, type Values, weighted, withWords } from './features.ts'
+import { type Model, type Models, models, type Replaced } from './model.ts'
 import { maxUnitLength } from './passages.ts'
 import type { Question } from './question.ts'
 import { type HoldingSentence, sentencesHolding } from './sentences-holding.ts'
@@ -102,39 +93,50 @@ export function scoreMessages(
     .filter(({ candidate: { unit } }) => !seen.has(unit.first) && seen.add(unit.first))
 }
 
-/** A turn in its final place. `isEarlier`: a newer turn may replace it. */
+/** A turn in its final place. `isEarlier`: a newer turn comes before it, which may update it. */
 export type PlacedMessage = ScoredMessage & { readonly isEarlier: boolean }
 
-/** A newer turn is taken for a replacement from this likelihood on. */
-const minReplacement = 0.2
+/** The best turns, before which a newer one may be put. */
+const maxUpdated = 5
 
-/** Reorders the first ten by the second model. */
+/** Puts the newest word before each of the first turns that it may update. */
 export async function newestFirst(
   index: SearchedIndex,
   ranking: Ranking,
   { terms }: Pick<Candidates, 'terms'>,
   scored: readonly ScoredMessage[],
-  { change }: Pick<Model, 'change'>,
+  model: Pick<Model, 'update' | 'announcing' | 'replaced'>,
 ): Promise<readonly PlacedMessage[]> {
-  const first = scored.slice(0, maxConsidered)
-  const changes = await compareChanges(index, first, { ...ranking, terms })
-  return [...placeFirst(first, changes, change), ...scored.slice(maxConsidered).map(asPlaced)]
+  const compared = scored.slice(0, maxCompared)
+  const heads = [...compared.keys()].slice(0, maxUpdated)
+  const updates = await findUpdates(index, compared, heads, { ...ranking, terms }, model)
+  return placeNewest(scored, updates, model.replaced)
 }
 
-const asPlaced = (message: ScoredMessage): PlacedMessage => ({ ...message, isEarlier: false })
-
-/** The first ten in their final order. */
-export function placeFirst(
-  first: readonly ScoredMessage[],
-  changes: readonly Change[],
-  weights: Model['change'],
+/** The ranked turns with each newer one that is likely enough before the turn that it may update. */
+export function placeNewest(
+  scored: readonly ScoredMessage[],
+  updates: ReadonlyMap<number, readonly LikelyUpdate[]>,
+  { probability: minProbability, lead }: Replaced,
 ): readonly PlacedMessage[] {
-  const placed = first.map((message, at) => {
-    const { values, newer } = changes[at] as Change
-    const explanation = sum('turn', [...message.explanation.parts, ...weighted(changeFeatures, values, weights)])
-    const isEarlier = newer !== null && newer.likelihood >= minReplacement
-    return { candidate: message.candidate, explanation, score: explanation.value, isEarlier }
-  })
+  const placed = scored.map((message): PlacedMessage => ({ ...message, isEarlier: false }))
+  // The best first: what updates a turn that has moved comes before it there.
+  for (const at of [...updates.keys()].sort((a, b) => a - b)) {
+    const [newer] = updates.get(at) ?? []
+    if (newer === undefined || newer.probability < minProbability) continue
+    const older = placed[at] as PlacedMessage
+    const moved = placed[newer.place] as PlacedMessage
+    const gain = older.score - moved.score
+    if (gain > lead) continue
+    placed[at] = { ...older, isEarlier: true }
+    if (gain <= 0) continue
+    const reason = leaf('may update the turn after it', gain)
+    placed[newer.place] = {
+      ...moved,
+      score: older.score,
+      explanation: sum('turn', [...moved.explanation.parts, reason]),
+    }
+  }
   return placed.sort((a, b) => b.score - a.score || newerFirst(a.candidate.unit, b.candidate.unit))
 }
 
