@@ -12,7 +12,7 @@ import { hear } from '../src/memory/conversation/hear.ts'
 import { embedTexts, meaningOf } from '../src/memory/conversation/meaning.ts'
 import { openMiniLm } from '../src/search/minilm/minilm.ts'
 import { type Candidates, findCandidates, type Ranking, type SearchedIndex } from '../src/search/turns/candidates.ts'
-import { announcedBy, embeddedSentences, findUpdates, maxCompared, updateValues } from '../src/search/turns/change.ts'
+import { announcedBy, embeddedSentences, maxCompared, updateValues } from '../src/search/turns/change.ts'
 import { cosineAt, packVectors } from '../src/search/turns/cosines.ts'
 import {
   maxConsidered,
@@ -45,7 +45,7 @@ import {
 } from '../src/search/turns/push.ts'
 import { dateWindow, parseQuestion, type Question } from '../src/search/turns/question.ts'
 import { quotesOf } from '../src/search/turns/quotes.ts'
-import { placeNewest, type ScoredMessage, scoreMessages } from '../src/search/turns/rank.ts'
+import { maxUpdated, placeNewest, type ScoredMessage, scoreMessages, updatesOfFirst } from '../src/search/turns/rank.ts'
 import type { TurnView } from '../src/search/turns/turn-index.ts'
 import { inMemory } from '../src/store/sqlite/database.ts'
 import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts'
@@ -508,9 +508,6 @@ async function nearnessIn(row: Row, ranked: readonly ScoredMessage[]): Promise<r
   return first.flatMap(({ turn }) => known.get(turn.id) ?? [])
 }
 
-/** The first turns of a search, each of which a newer one may update. */
-const maxUpdated = 5
-
 /** For each of the first turns, which newer one updates it: of an outdated turn one with the current value, of the others none. */
 async function choicesOfUpdates(
   row: Row,
@@ -564,9 +561,7 @@ async function resultOf(name: ModelName, row: Row, trained: Trained): Promise<Re
     : notRecalled(model)
   const { ranked } = decision
   const idsOf = (list: readonly ScoredMessage[]) => list.map(({ candidate }) => candidate.turn.id)
-  const compared = ranking.slice(0, maxCompared)
-  const heads = [...compared.keys()].slice(0, maxUpdated)
-  const updates = await findUpdates(row.index, compared, heads, { ...row.ranking, terms: row.found.terms }, model)
+  const updates = await updatesOfFirst(row.index, row.ranking, row.found, ranking, model)
   const idsFrom = (replaced: Replaced) => idsOf(placeNewest(ranking, updates, replaced))
   const places = row.family === 'life' ? [...ranked.keys()] : []
   const quotes = await quotesOf(row.index, row.ranking, row.quotable, decision, places, row.asked.message)

@@ -97,9 +97,9 @@ export function scoreMessages(
 export type PlacedMessage = ScoredMessage & { readonly isEarlier: boolean }
 
 /** The best turns, before which a newer one may be put. */
-const maxUpdated = 5
+export const maxUpdated = 5
 
-/** Puts the newest word before each of the first turns that it may update. */
+/** Puts the newest word before each of the first turns that it may update, unless the message asks for what was said at a time. */
 export async function newestFirst(
   index: SearchedIndex,
   ranking: Ranking,
@@ -107,10 +107,21 @@ export async function newestFirst(
   scored: readonly ScoredMessage[],
   model: Pick<Model, 'update' | 'announcing' | 'replaced'>,
 ): Promise<readonly PlacedMessage[]> {
+  return placeNewest(scored, await updatesOfFirst(index, ranking, { terms }, scored, model), model.replaced)
+}
+
+/** The newer turns that may update each of the first turns, by its place. */
+export async function updatesOfFirst(
+  index: SearchedIndex,
+  ranking: Ranking,
+  { terms }: Pick<Candidates, 'terms'>,
+  scored: readonly ScoredMessage[],
+  model: Pick<Model, 'update' | 'announcing'>,
+): Promise<ReadonlyMap<number, readonly LikelyUpdate[]>> {
+  if (ranking.dates !== null) return new Map()
   const compared = scored.slice(0, maxCompared)
   const heads = [...compared.keys()].slice(0, maxUpdated)
-  const updates = await findUpdates(index, compared, heads, { ...ranking, terms }, model)
-  return placeNewest(scored, updates, model.replaced)
+  return findUpdates(index, compared, heads, { ...ranking, terms }, model)
 }
 
 /** The ranked turns with each newer one that is likely enough before the turn that it may update. */
