@@ -172,7 +172,8 @@ const accountNumber = /\b[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]){11,30}/giu
 
 /** The secrets of a text that is not encoded. They may overlap. */
 export function secretsAsWritten(text: string): readonly Secret[] {
-  const found = [...randomSecrets(text), ...namedSecrets(text)]
+  // A named secret comes first: of two with the same place, the first describes it.
+  const found = [...namedSecrets(text), ...randomSecrets(text)]
   for (const { pattern, what, hint, isSecret } of patterns) {
     if (hint !== undefined && !hint.test(text)) continue
     for (const match of text.matchAll(pattern))
