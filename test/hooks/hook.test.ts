@@ -759,7 +759,7 @@ describe('a hook that is late', () => {
   it('answers all the same when the input is there', async () => {
     using place = createSandbox()
     await withMemory(place)
-    // So late that there is only just time to read the input.
+    // So late that there is barely time to read the input.
     const stdin = JSON.stringify(prompted(place, 'Why does Redis evict?'))
 
     const ending = await place.runWith({ stdin, startedAt: performance.now() - 100_000 }, 'hook', 'prompt-submit')

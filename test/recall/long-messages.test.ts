@@ -48,7 +48,7 @@ function endEverySlice() {
   })
 }
 
-/** More characters than are read of the beginning and of the end. */
+/** Longer than the parts that are read at the beginning and the end. */
 const manyTurns = expect.toSatisfy((turns: number) => turns > 2)
 
 describe('a message of 32,000 characters', () => {

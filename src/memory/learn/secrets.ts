@@ -14,7 +14,7 @@ export function secretsIn(text: string): readonly Secret[] {
   return withoutOverlaps(text, found)
 }
 
-/** Words in base64 or hexadecimal whose text has a secret. */
+/** Words in base64 or hexadecimal that decode to a text with a secret. */
 function encodedSecrets(text: string): readonly Secret[] {
   const found: Secret[] = []
   if (!longWords(text).some(({ word }) => word.length >= 20)) return found
