@@ -64,7 +64,7 @@ export type ReadPack = PackContent & {
   readonly open: (system: string, options: OpenOptions) => Promise<PackAtWork>
 }
 
-/** How to read, carry out and score a kind of pack. Manifests name it as their `runner`. */
+/** How to read, run and score a kind of pack. Manifests name it as their `runner`. */
 export type Runner = {
   readonly name: string
   readonly ablations: readonly string[]
