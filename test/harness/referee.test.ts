@@ -2,6 +2,7 @@ import { appendFileSync, cpSync, readdirSync, readFileSync, writeFileSync } from
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
+import { neutralId } from '../../src/eval/runners/conversation/rankings.ts'
 import { createSandbox } from '../cli/sandbox.ts'
 
 /** A working directory with an eval store. */
@@ -45,7 +46,10 @@ describe('benchmark score', () => {
 
   it('refuses a file with a published id, names its line, and stores no run', async () => {
     using place = referee()
-    writeFileSync(join(place.work, 'theirs.jsonl'), '{"question":"sample-kite","ranking":["answer_kite"]}\n')
+    writeFileSync(
+      join(place.work, 'theirs.jsonl'),
+      `{"question":"${neutralId('q', 'sample-kite')}","ranking":["answer_kite"]}\n`,
+    )
 
     const { exitCode, stderr } = await place.run('benchmark', 'score', 'longmemeval', '--rankings', 'theirs.jsonl')
     const status = await place.json('benchmark', 'status')
@@ -81,6 +85,31 @@ it('benchmark export writes documents and questions without a label or a publish
   expect(first.turns[0].id).toBe('s1-0')
   expect(readFileSync(out, 'utf8')).not.toMatch(/answer_|has_answer|gold/u)
 })
+
+it.each(['longmemeval', 'beam', 'ama-bench', 'life'])(
+  'benchmark export of %s has no published id of a question or conversation, which may reveal a label',
+  async (suite) => {
+    using place = referee()
+    const out = join(place.work, 'documents.jsonl')
+    await place.run('benchmark', 'run', suite, '--system', 'none', '--run-id', 'own')
+
+    await place.run('benchmark', 'export', suite, '--out', out)
+    await place.run('benchmark', 'export', suite, '--run', 'own', '--out', join(place.work, 'rankings.jsonl'))
+
+    const documents = linesOf(out)
+    const questions = documents.flatMap((document) => document.questions.map(({ id }: { id: string }) => id))
+    const cases = linesOf(join(place.store, 'runs/own/cases.jsonl'))
+    const ranked = linesOf(join(place.work, 'rankings.jsonl')).map(({ question }) => question)
+    expect(new Set(questions).size).toBe(cases.length)
+    expect(questions).toEqual(documents.flatMap((_, at) => questions.filter((id) => isOf(documents[at], id)).sort()))
+    expect(ranked.toSorted()).toEqual(questions.toSorted())
+    for (const id of [...questions, ...documents.map(({ conversation }) => conversation)])
+      expect(id).toMatch(/^[qc]-[0-9a-f]{16}$/u)
+  },
+)
+
+const isOf = (document: { readonly questions: readonly { readonly id: string }[] }, question: string): boolean =>
+  document.questions.some(({ id }) => id === question)
 
 it('benchmark run compares the systems that are named, with the push pair of each kind of message', async () => {
   using place = referee()
