@@ -1,5 +1,5 @@
-import { appendFileSync, cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { appendFileSync, cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { neutralId } from '../../src/eval/runners/conversation/rankings.ts'
@@ -218,6 +218,31 @@ describe('a sealed set', () => {
 
     expect(again.exitCode).not.toBe(0)
     expect(sealOf(place).maxRuns).toBe(1)
+  })
+
+  it.each<readonly [string, string, readonly string[]]>([
+    [
+      'a file of cases',
+      'retrieval-precision/cases.json',
+      ['eval', 'retrieval', '--beliefs', 'packs/retrieval-precision/beliefs.json', '--cases'],
+    ],
+    ['a task', 'everyday-notes/everyday-dates.md', ['task', 'run', '--agent', 'reference']],
+    ['published data', 'locomo/sample.json', ['benchmark', 'run', 'locomo', '--system', 'credence', '--data']],
+  ])('can be %s, also behind a link', async (_kind, path, argv) => {
+    using place = referee()
+    cpSync(join(import.meta.dirname, '../../packs'), join(place.work, 'packs'), { recursive: true })
+    const link = `linked${extname(path)}`
+    symlinkSync(join(place.work, 'packs', path), join(place.work, link))
+    await place.run('benchmark', 'seal', link)
+
+    const first = await place.run(...argv, join('packs', path))
+    // A task behind a link is never read.
+    const second = await place.run(...argv, argv[0] === 'task' ? join('packs', path) : link)
+
+    expect(first.stderr).not.toContain('is sealed')
+    expect(second.stderr).toContain('is sealed for 1 run, and 1 were made')
+    const { looks } = JSON.parse(readFileSync(join(place.work, 'packs', `${path}.seal.json`), 'utf8'))
+    expect(looks.filter(({ counts }: { counts: boolean }) => counts)).toHaveLength(1)
   })
 
   it('can be a pack, which every command that measures counts', async () => {
