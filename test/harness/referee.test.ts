@@ -1,5 +1,6 @@
 import { appendFileSync, cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { createSandbox } from '../cli/sandbox.ts'
 
@@ -93,6 +94,26 @@ it('benchmark run compares the systems that are named, with the push pair of eac
   expect(stdout).toMatch(/^none +6 +6\/6 = 100\.0 \[61\.0, 100\.0\] /mu)
   expect(stdout).not.toMatch(/^bm25-turns/mu)
   expect(stdout).toMatch(/^none: changed-\d.*: Nothing was shown\.$/mu)
+})
+
+it('benchmark run says what a system does not claim', async () => {
+  using place = referee()
+  const server = fileURLToPath(new URL('../eval/outside/scripted-mcp-server.ts', import.meta.url))
+  const mapping = {
+    name: 'notes',
+    offers: ['updates'],
+    command: process.execPath,
+    args: [server, 'works', '{{stateDir}}'],
+    add: { tool: 'remember', arguments: { id: '{{id}}', text: '{{text}}' } },
+    search: { tool: 'find', arguments: { query: '{{query}}' }, results: { ids: '$.hits[*].id' } },
+  }
+  const file = join(place.work, 'notes.json')
+  writeFileSync(file, JSON.stringify(mapping))
+
+  const { stdout } = await place.run('benchmark', 'run', 'retrieval-precision', '--system', `mcp:${file}`)
+
+  expect(stdout).toMatch(/^notes claims updates\. Not offered: scopes, users, supersession\.$/mu)
+  expect(stdout).toMatch(/^retrieval-precision +notes +MCP +completed +\d+\/60, 15 not offered or skipped /mu)
 })
 
 describe('a sealed set', () => {
