@@ -1,8 +1,8 @@
 /**
- * Chooses the min cosine for finding a belief by meaning. `node scripts/calibrate-beliefs.ts <life>… [--write]`, with folders as
- * for `credence benchmark run life`, which are not part of this repository. The turns with the answers count as beliefs. The
- * threshold is the lowest at which at most 6 % of the unrelated messages, and at most 6 % of the messages of other people, find
- * anything.
+ * Chooses the minimum cosine for finding a belief by meaning. `node scripts/calibrate-beliefs.ts <life>… [--write]`,
+ * with folders as for `credence benchmark run life`, which are not part of this repository. The turns with the answers
+ * count as beliefs. The threshold is the lowest at which at most 6 % of the unrelated messages, and at most 6 % of the
+ * messages of other people, find anything.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

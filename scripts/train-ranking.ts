@@ -74,7 +74,7 @@ type Row = {
   readonly question: Question
   readonly found: Candidates
   readonly values: readonly Values<RankFeature>[]
-  /** Recall is trained and measured with this message. */
+  /** Whether recall is trained and measured with this message. */
   readonly isRecalled: boolean
   /** For recall: the candidates that may be quoted, and how they were asked for. */
   readonly quotable: Candidates
@@ -93,14 +93,14 @@ const scopes = ['user:universal']
 const view: TurnView = { user, scopes }
 const embedder = options.cache === '' ? await openMiniLm() : storedVectors(await openMiniLm(), options.cache)
 /**
- * A fold leaves out every so many conversations of each family: one life, one dialogue, and a third of the others. So no person
- * is in training and in the results of one fold.
+ * The number of folds. Each fold leaves out a part of every family of conversations: one life, one dialogue, and a
+ * third of the others, so that no person is in both the training data and the results of a fold.
  */
 const folds = 3
-/** Every so many LoCoMo questions are messages to train recall with. */
+/** One in this many LoCoMo questions becomes a message for training recall. */
 const locomoEvery = 4
 
-/** An index that reads everything once: training asks for the same again for every fold. */
+/** Caches every read of an index, because training repeats the same reads for every fold. */
 function remembered(index: SearchedIndex): SearchedIndex {
   const known = new Map<string, unknown>()
   const once = async <Value>(key: readonly unknown[], read: () => Promise<Value>): Promise<Value> => {
@@ -117,7 +117,7 @@ function remembered(index: SearchedIndex): SearchedIndex {
   }
 }
 
-/** The rows of a conversation and of messages of other people, which nothing in it answers: with vectors, and by words. */
+/** The rows of a conversation and of unrelated messages of other people, with vectors and by words alone. */
 async function rowsOf(conversation: Conversation, foreign: readonly Asked[]): Promise<Record<ModelName, Row[]>> {
   const { family, id, turns } = conversation
   const store = openSqliteStore({ file: inMemory, random: randomBytes })
@@ -168,8 +168,6 @@ async function rowsOf(conversation: Conversation, foreign: readonly Asked[]): Pr
   console.error(`${id}: ${rows[modelNames[0] as ModelName].length} messages`)
   return rows
 }
-
-// --- fitting
 
 type Matrix = readonly (readonly number[])[]
 /** A question: rows of features, which of them are right, an offset for each, and the weight of the question. */
@@ -311,8 +309,6 @@ function fitLogistic(labels: readonly Label[], l2: number): readonly number[] {
   return [...scaled, (weights.at(-1) as number) - dot(scaled, mean)]
 }
 
-// --- training
-
 /** Penalties, not searched. */
 const penalties = { rank: 3, change: 1, push: 2, update: 1 }
 /** A changed fact weighs as much as this many questions: an outdated first hit is worse than a right one in second place. */
@@ -396,7 +392,7 @@ async function train(rows: readonly Row[]): Promise<Trained> {
 
 const knownNearness = new Map<Row, Map<string, Nearness>>()
 
-/** The nearness of the first turns of a row. A turn has the same in every fold. */
+/** The nearness of the first turns of a row. It does not depend on the fold. */
 async function nearnessIn(row: Row, ranked: readonly PlacedMessage[]): Promise<readonly Nearness[]> {
   const known = knownNearness.get(row) ?? new Map<string, Nearness>()
   knownNearness.set(row, known)
@@ -420,8 +416,6 @@ async function choicesOfUpdates(row: Row, ranked: readonly PlacedMessage[]): Pro
     weight: 1,
   }))
 }
-
-// --- results
 
 type Result = {
   readonly row: Row
@@ -570,7 +564,7 @@ const maxFalse = {
   'never-told': { sure: 0.1, normal: 0.4, eager: 0.6 },
 }
 type Strictness = 'sure' | 'normal' | 'eager'
-/** How many messages with a line that should have none there may be. */
+/** The max number of messages that show a line although they should show none. */
 type Budget = Readonly<Record<keyof typeof maxFalse, number>>
 /** Max share of the messages with outdated turns for which an outdated turn is shown without the newest. */
 const maxOutdated = 0.05
@@ -583,7 +577,7 @@ type Calibration = Pick<Model, 'levels' | 'limits'>
  */
 type Reaching = Readonly<Record<keyof typeof maxFalse | 'right' | keyof MostOutdated, readonly number[]>>
 type MostOutdated = { readonly outdated: number; readonly changed: number }
-/** What the messages of one kind show with some limits of updates. */
+/** The lines that messages of one kind show under certain limits of updates. */
 type Possible = { readonly limits: UpdateLimits; readonly any: Reaching; readonly sure: Reaching }
 type Chosen = { readonly possible: Possible; readonly sure: number; readonly normal: number }
 
@@ -628,7 +622,7 @@ function thresholdFor(reaching: Reaching, budget: Budget): number {
 const countReaching = (probabilities: readonly number[], threshold: number): number =>
   count(probabilities, (probability) => probability >= threshold)
 
-/** The limits of updates that show the right turn most often, with at most so many outdated turns. */
+/** The limits of updates that show the right turn most often without showing more outdated turns than allowed. */
 function chooseLimits(
   possibilities: readonly Possible[],
   budgets: Readonly<Record<'sure' | 'normal', Budget>>,
@@ -761,7 +755,7 @@ function reliabilityTable(results: readonly Result[]): string {
   return [line(['probability of a line', 'lines', 'mean', 'right']), '|---|---:|---:|---:|', ...rows].join('\n')
 }
 
-/** Questions of other people, as many of each, for conversations of their kind. */
+/** The number of questions of other people per conversation. They come from conversations of the same kind. */
 const foreignEach = 20
 function foreignFor({ family }: Conversation): readonly Asked[] {
   const others = conversations.filter((one) =>

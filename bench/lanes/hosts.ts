@@ -48,7 +48,9 @@ export const hostsLane: Lane = {
   },
 }
 
-/** The machine's load, including the processes that this lane adds; those of the host add some more. */
+/**
+ * The target load of the machine, including the processes that this lane adds. The host's own processes come on top.
+ */
 const wantedLoad = 10
 
 export const busyHostsLane: Lane = {
@@ -131,7 +133,7 @@ async function measure(host: HostName, programs: string, request: MeasureRequest
     measured.push({ variant, session, requests: [], turns: [], blocks: 0, withoutContext: 0 })
   }
   for (const [round, message] of messages.entries()) {
-    // Another variant begins each round, so that none always follows the same one.
+    // Each round starts with a different variant, so that no variant always follows the same one.
     const first = round % measured.length
     for (const one of [...measured.slice(first), ...measured.slice(0, first)]) {
       Object.assign(asked, { prompt: `${message} (${round} ${one.variant})`, at: 0 })

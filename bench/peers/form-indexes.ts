@@ -16,7 +16,9 @@ export type FormSearch = { search(message: string): unknown; close(): void }
 const formsOf = ({ id, name, aliases }: BeliefRecord) => ({ id, name, aliases: aliases.join(' | ') })
 const most = 20
 
-/** Without prefix search and typo tolerance if they are optional: the least possible work for each library. */
+/**
+ * Prefix search and typo tolerance are off wherever they are optional, so that each library does the minimum of work.
+ */
 export const formIndexPeers: readonly FormIndexPeer[] = [
   {
     name: 'minisearch',

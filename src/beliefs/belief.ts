@@ -33,7 +33,7 @@ export type Provenance = {
   readonly origin: string
   /** Id of the episode, message or record it was taken from. */
   readonly sourceId: string | null
-  /** The model that derived it, when one did. */
+  /** The model that derived it; null if none did. */
   readonly model: string | null
   readonly at: string
 }

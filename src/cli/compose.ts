@@ -120,7 +120,7 @@ export function compose(
   const directory = (given: string | undefined): string =>
     memoryDirectory({ given, env, project: () => projectFile()?.dir ?? null, cwd, home, onIgnored })
 
-  /** Empty directories in which a later run would find a memory without being told. */
+  /** Empty directories in which a later run would use a memory even if no option names it. */
   const empty = new Set<string>()
   const noticeEmpty = (dir: string): void => {
     if (existsSync(dir) && readdirSync(dir).length > 0) return

@@ -146,7 +146,7 @@ function retryAfterIn(header: string | null): number | null {
   return Number.isFinite(seconds) && seconds >= 0 ? seconds * 1_000 : null
 }
 
-/** The forms in which endpoints send an error message. */
+/** The formats of error messages that endpoints send. */
 const ErrorBody = z.union([
   z.object({ error: z.string() }).transform(({ error }) => error),
   z.object({ error: z.object({ message: z.string() }) }).transform(({ error }) => error.message),

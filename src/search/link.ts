@@ -103,9 +103,9 @@ async function wordsMeant(
 }
 
 /**
- * The beliefs with a form that equals the word at a position; null if there are none. Such a word is not a typo for a form of
- * another belief. It may be one for a form of the same belief; otherwise an alias that spells the typo would lower the score of
- * the name.
+ * The beliefs with a form that equals the word at a position; null if there are none. Such a word is not a typo for a
+ * form of another belief. It may still be a typo for a form of the same belief; otherwise an alias that equals the typo
+ * would lower the score of the name.
  */
 function ownersByWord(
   { literal, singular }: Words,

@@ -24,7 +24,7 @@ export type TaskWorkParts = {
   readonly onBegin?: (task: Task) => void
 }
 
-/** Has tasks carried out and grades the evidence of each. Stores the grades in the folder of the run. */
+/** Carries out tasks and grades the evidence of each. Stores the grades in the folder of the run. */
 export async function* carryOutTasks(parts: TaskWorkParts, request: ExecutionRequest): AsyncGenerator<CaseOutcome> {
   const { graders, now, onBegin, passAt } = parts
   const { signal, wanted, folder } = request

@@ -211,7 +211,7 @@ function pragma(file: string, setting: string): void {
 }
 
 describe('a flipped bit', () => {
-  // A tenth of 2,000 at least.
+  // At least a tenth of 2,000 flips.
   const flips = count(4_000)
 
   it(`never turns one belief into another, ${flips} times`, { timeout: 600_000 }, async () => {
@@ -226,7 +226,7 @@ describe('a flipped bit', () => {
     const counts = { read: 0, refused: 0, detected: 0, unguarded: 0 }
 
     for (let flip = 0; flip < flips; flip += 1) {
-      // Every other one within the texts, the rest anywhere.
+      // Every other flip is within the texts; the rest are anywhere.
       const page = ofBeliefs[Math.floor(random() * ofBeliefs.length)] ?? 1
       const offset =
         flip % 2 === 0 ? (page - 1) * 4096 + Math.floor(random() * 4096) : Math.floor(random() * bytes.length)
@@ -283,7 +283,7 @@ async function refusedOr<Answer>(ask: () => Promise<Answer>): Promise<Answer | '
 const newestBodies = `SELECT body FROM changes AS one WHERE body IS NOT NULL
   AND event = (SELECT max(event) FROM changes WHERE belief_id = one.belief_id)`
 
-/** The texts as a reader without checks would see them. */
+/** The texts as a reader without hash checks would return them. */
 function hasChangedText(file: string): boolean {
   const originals = new Map(beliefs.map((belief) => [belief.id, writeBody(next(belief, {}))]))
   const db = new DatabaseSync(file, { readOnly: true })
@@ -291,7 +291,7 @@ function hasChangedText(file: string): boolean {
     const bodies = columnOf<string>(db, newestBodies)
     return bodies.some((body) => body !== originals.get((JSON.parse(body) as Belief).id))
   } catch {
-    // Unreadable is not a wrong answer.
+    // An unreadable file is not a wrong answer.
     return false
   } finally {
     db.close()

@@ -146,7 +146,7 @@ it.skipIf(programs === null)('connect --verify reports whether lines reach the m
 
   expect(before).toEqual({ exitCode: 1, delivered: false })
   expect(await verify()).toEqual({ exitCode: 0, delivered: true })
-  // Claude Code's own history could be imported.
+  // Claude Code's own history is available for import.
   expect(globSync('**/*.jsonl', { cwd: join(place.home, '.claude/projects') })).toEqual([])
   expect(await place.credenceJson('export', '--turns')).toEqual([])
 })

@@ -249,7 +249,7 @@ describe('forgetting', () => {
   })
 
   it('leaves no copy of what was said in the journal either', async () => {
-    // Without reject and undo, because withdrawn beliefs are forgotten by id.
+    // Without reject and undo, because withdrawn beliefs can only be forgotten by id.
     const kinds = ['correct', 'pin', 'unpin', 'addAlias', 'setWhy', 'accept', 'reinforce'] as const
     await fc.assert(
       fc.asyncProperty(operations(kinds), fc.nat(20), async (all, nth) => {

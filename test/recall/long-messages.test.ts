@@ -39,7 +39,16 @@ async function turnsDuring<Result>(work: () => Promise<Result>) {
   return { result, turns }
 }
 
-/** More characters than are read of the beginning and of the end. */
+/** Every read of the clock ends a time slice, however fast the machine is. */
+function endEverySlice() {
+  let clock = 0
+  return vi.spyOn(performance, 'now').mockImplementation(() => {
+    clock += 1_000
+    return clock
+  })
+}
+
+/** Longer than the parts that are read at the beginning and the end. */
 const manyTurns = expect.toSatisfy((turns: number) => turns > 2)
 
 describe('a message of 32,000 characters', () => {
@@ -47,12 +56,7 @@ describe('a message of 32,000 characters', () => {
     const { store } = await filled()
     // Warms up, because the first recall loads modules.
     await recalled(store, 'a short one', null)
-    // Every read of the clock ends a time slice, however fast the machine is.
-    let clock = 0
-    using _clock = vi.spyOn(performance, 'now').mockImplementation(() => {
-      clock += 1_000
-      return clock
-    })
+    using _clock = endEverySlice()
 
     for (const kind of ['names', 'typos'] as const)
       expect([kind, (await turnsDuring(() => recalled(store, texts[kind], null))).turns]).toEqual([kind, manyTurns])
@@ -76,6 +80,7 @@ describe('a message of 32,000 characters', () => {
     const other = openAt(file)
     const old = sample({ id: 'old', name: 'standup', content: 'The standup is at nine.' })
     await store.commit(commitOf([present(old)]))
+    using _clock = endEverySlice()
     const recalling = recalled(store, `When is the standup? ${texts.typos}`, null)
     await nextTurn()
     await other.commit(commitOf([present(next(old, { status: 'superseded', supersededBy: 'b1' }))]))

@@ -6,7 +6,7 @@ import { fourthKinds, gitleaksKinds, kinds } from './kinds.ts'
 import { type Kind, missedKinds, type Shape, type Written } from './random-credentials.ts'
 import { type ToldSecret, toldSecrets } from './told-secrets.ts'
 
-/** The rules were written with the first half only; the first result of the second half is in docs/secrets.md. */
+/** The rules were made with the first half only. The first result of the second half is in docs/secrets.md. */
 const isFirstHalf = ({ label }: Kind): boolean => (createHash('sha256').update(label).digest()[0] ?? 0) < 128
 const firstHalf = kinds.filter(isFirstHalf)
 const secondHalf = kinds.filter((kind) => !isFirstHalf(kind))

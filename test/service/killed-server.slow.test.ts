@@ -23,7 +23,10 @@ type Known = { readonly id: string; content: string; why: string; revisions: num
 type Answered = { readonly status: number; readonly body: Record<string, unknown> }
 type Send = (method: string, path: string, body?: object) => Promise<Answered>
 
-/** A writer that changes only its own beliefs, repeats each change until it is acknowledged, and knows the expected state. */
+/**
+ * A writer that changes only its own beliefs, repeats each change until it is acknowledged, and tracks the expected
+ * state.
+ */
 class Client {
   readonly beliefs = new Map<string, Known>()
   readonly forgotten = new Set<string>()
@@ -204,7 +207,8 @@ describe.each([
         for (let kill = 0; kill < kills; kill += 1) {
           await using server = await serving(place, ...at)
           proxy.passTo(server.port)
-          // Counted in changes, because the rate depends on the machine; the exact moment within the next one is random.
+          // Waits for a number of changes, because the rate depends on the machine; the exact moment within the next
+          // change is random.
           const until = sumOf(writers, (one) => one.operations) + Math.floor(15 * random())
           while (sumOf(writers, (one) => one.operations) < until) await Promise.race([pause(5), writing])
           await pause(20 * random())

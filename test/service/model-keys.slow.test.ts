@@ -116,7 +116,7 @@ describe('the key of a model', () => {
     const keys = canaryKeys()
     const [openai = '', anthropic = '', , , other = ''] = keys
     let turn = 0
-    // It can repeat only the key that it received. Retried failures would take long.
+    // The endpoint can repeat only the key that it received. Failures that are retried would take long.
     const ways = waysToFail(other).filter((one) => one.kind === 'raw' && one.status < 429)
     await using endpoint = await scriptedEndpoint(() => {
       turn += 1

@@ -83,7 +83,7 @@ type Attack = {
   readonly requests: number
   readonly seed: number
   readonly door?: ForgetfulDoor
-  /** The address of a PostgreSQL store; default a store of its own. */
+  /** The address of a PostgreSQL store. Default: a separate SQLite store. */
   readonly store?: string | undefined
 }
 

@@ -150,7 +150,7 @@ describe('an administrator', () => {
 
 /** Requests of an administrator about a person; the person gets tokens from the owner of the store. */
 const steps = ['add', 'ask', 'give token', 'write', 'revoke', 'remove'] as const
-/** The requests in a meaningful order. */
+/** The same requests in an order that makes sense. */
 const plans = [
   ['give token', 'write'],
   ['revoke', 'ask'],
@@ -208,7 +208,7 @@ it('no order of requests lets an administrator read what a person wrote', { time
     { numRuns: tries(150) },
   )
 
-  // Otherwise there was nothing to read.
+  // Guards the test: otherwise there was nothing to read.
   expect(written).toBeGreaterThan(0)
 })
 

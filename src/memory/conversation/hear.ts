@@ -62,7 +62,9 @@ export type HearRequest = {
   readonly signal?: AbortSignal
 }
 
-/** `known`: was kept before. `off the record`: asks not to be kept. `forgotten`: was kept once and then forgotten. */
+/**
+ * `known`: was kept before. `off the record`: asks not to be kept. `forgotten`: was kept earlier and then forgotten.
+ */
 export type HeardOutcome = 'kept' | 'known' | 'off the record' | 'forgotten' | 'refused'
 
 type HeardResult = {

@@ -97,7 +97,10 @@ export async function remedies(ports: Ports, request: RemedyRequest): Promise<Re
   return { belief, isFulfilled: false, remedies: tried, withheld }
 }
 
-/** An alias may bring a belief to this share of the other prompts, or this many if more; a pin, to all. */
+/**
+ * The max share of the other prompts in which an alias may newly show a belief, or the max number of them if that is
+ * larger. A pin shows it in all of them.
+ */
 const maxShare = 0.05
 const maxOthers = 2
 

@@ -1,6 +1,6 @@
 /**
- * Public formats of credentials that the test for random characters does not find. Every repetition
- * has an upper limit or ends its pattern, so that a search takes time in proportion to the text.
+ * Public formats of credentials that the test for random characters does not find. Every repetition is bounded or at
+ * the end of its pattern, so that a search takes linear time.
  */
 // biome-ignore-start format: one provider to a line
 const publicFormats: readonly RegExp[] = [

@@ -85,7 +85,7 @@ export async function learn(ports: Ports, request: LearnRequest): Promise<LearnR
 }
 
 export type PlanRequest = Omit<LearnRequest, 'dryRun' | 'extractor' | 'signal' | 'earlier'> & {
-  /** The statements of the message. Default: those that the rules find. */
+  /** The statements of the message. Default: those found by the rules. */
   readonly found?: Extraction
   readonly model?: string | null
 }
@@ -388,8 +388,8 @@ function saysMostOf(sentence: string, content: string): boolean {
 }
 
 /**
- * Whether a correction has exactly the subject of the belief: its words are the belief's, except for one new value, which follows
- * the subject and contains no word such as "might" or "of".
+ * Whether a correction has exactly the subject of the belief: its words are the belief's, except for one new value,
+ * which follows the subject and does not contain a word such as "might" or "of".
  */
 function hasSubjectOf({ lead }: Finding, { name, content }: Belief): boolean {
   const known = new Set(searchableWords(`${name} ${content}`))

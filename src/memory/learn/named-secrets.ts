@@ -11,15 +11,16 @@ import {
 } from './randomness.ts'
 
 /**
- * A value is a secret if a name in its sentence, setting or field calls it one: the points of the name, of the link between
- * both and of the value are added. Real conversations decided where the limit is (secrets-in-conversations.slow.test.ts).
+ * The score from which a value is a secret. The name of the value in its sentence, setting or field, the link between
+ * the name and the value, and the value itself each add points. The limit was chosen on real conversations
+ * (secrets-in-conversations.slow.test.ts).
  */
 const enough = 6
-/** The points of a value that no name makes a secret. */
+/** The points of a value that is not a secret under any name. */
 const never = -10
 
 type Naming = {
-  /** Which values the name can be of: a number is not a key, and only a password may be a plain word. */
+  /** The kinds of values that the name can have: a number is not a key, and only a password may be a plain word. */
   readonly kind: 'password' | 'key' | 'number'
   readonly points: number
   readonly words: string
@@ -31,7 +32,7 @@ type Naming = {
 const provesWho = 'a number that proves who somebody is'
 const opens = 'a number that opens something'
 
-/** What has a code. */
+/** Things that are opened with a code. */
 const opener =
   '(?:doors?|gate|garage|alarm|keypad|(?:pad|bike ?|key ?|box ?)?lock|(?:key|lock) ?box|safe|vault|access|entry|unlock|arm|user|panel|set-?up|installer|install|pairing|activation|radio|gift[ _]?card|backup|recovery|revocation|verification|confirmation|reset|invite|log-?in)'
 const digitName = 'pin(?: code| number)?|puk|tan|passcode|cvv2?|cvc|ssn|social security number|security[ _-]?code'
@@ -76,7 +77,7 @@ const namings = (
 ).map((naming) => ({ ...naming, pattern: new RegExp(naming.words, 'giu') }))
 // biome-ignore-end format: one naming to a line
 
-/** The values that a name near them calls secret. */
+/** The values that a nearby name marks as secret. */
 export function* namedSecrets(text: string): Iterable<Secret> {
   for (const naming of namings)
     for (const match of text.matchAll(naming.pattern)) {
@@ -92,15 +93,15 @@ export function* namedSecrets(text: string): Iterable<Secret> {
 type Name = Pick<Naming, 'kind' | 'points' | 'isGiven'> & {
   readonly start: number
   readonly end: number
-  /** The name is that of a setting or field, which its value follows. */
+  /** Whether the name belongs to a setting or field, so that the value follows it. */
   readonly isSetting: boolean
-  /** A plain word may be the value. */
+  /** Whether the value may be a plain word. */
   readonly allowsWords: boolean
 }
 
 /**
- * The place of a name that is a word, or a part of a name in a program: `dbPassword`, `DB_PASSWORD`, `dbpassword`. Null if it is
- * within another word, or what follows it is a program.
+ * The position of a name that is a word, or a part of an identifier: `dbPassword`, `DB_PASSWORD`, `dbpassword`. Null if
+ * it is inside another word, or if the text after it is program code.
  */
 function nameAt(
   text: string,
@@ -118,7 +119,7 @@ function nameAt(
   if (isLatin && ((/\p{L}/u.test(before) && !isHump && !isJoined) || !endsWord)) return null
   if (/^\d/u.test(after) && !isCapital) return null
   if (/^[\w-]{0,30}(?:\.\w|\()/u.test(after)) return null
-  // Pat and tan are words too.
+  // "Pat" and "tan" are also ordinary words.
   if (/^(?:tan|pat)$/iu.test(word) && !isCapital && !isHump && !/[_-]/u.test(before)) return null
   const isPart = /[\w-]/u.test(before) || word.includes('_') || (before === '"' && after.startsWith('"'))
   const isSetting = isPart && /^[\w-]{0,30}["']?(?:,\s{1,20}["']value["'])?\s?[=:]/u.test(after)
@@ -128,9 +129,12 @@ function nameAt(
 type Value = {
   readonly text: string
   readonly start: number
-  /** The points of the link to the name: 4 for a setting, 3 behind "is", 2 if announced, 1 in the sentence, 0 in the next one. */
+  /**
+   * The points of the link to the name: 4 for a setting, 3 after "is", 2 if announced, 1 in the same sentence, 0 in the
+   * next one.
+   */
   readonly link: number
-  /** No more words follow on the line. */
+  /** Whether no more words follow on the line. */
   readonly isLast: boolean
 }
 
@@ -170,7 +174,7 @@ function* valuesAfter(text: string, { end, isSetting, kind, points, isGiven: onl
   }
 }
 
-/** A word without the punctuation at its end and the next setting of the same line. */
+/** A word without the punctuation at its end and without the next setting on the same line. */
 const withoutEnd = (word: string, marks: RegExp): string =>
   word.replace(/(?:[;&,|](?=[\w.-]{1,40}[=:])|<\/).*$/u, '').replace(marks, '')
 
@@ -198,7 +202,7 @@ function pointsOf({ text, link, isLast }: Value, { kind, points, allowsWords, is
   const signs = text.replace(/%[\dA-F]{2}/gu, '')
   if (isVeryRandom(text)) return 5
   if (isRandom(text) && text.length >= 10) return 4
-  // A weak name, such as "key", calls many other things so.
+  // A weak name, such as "key", often precedes such values that are not secret.
   if (points <= 0 && link >= 3 && isMixed(signs) && isPassword(signs) && randomness(signs) > fewBits) return 3
   if (points <= 0 || /^\p{L}{1,12}:/u.test(text)) return never
   if (isPlainWord(text)) return allowsWords && isLast && link >= 3 && !commonAfterIs.test(text) ? 1 : never
@@ -215,7 +219,10 @@ const isUnusual = (text: string): boolean =>
 /** A name in a program, such as `RemovedInDjango40Warning`, has fewer bits. */
 const fewBits = 5
 
-/** Letters on both sides of digits, or three kinds of characters and a mark: no version, date or user name with a year has these. */
+/**
+ * Whether a text has letters on both sides of digits, or three kinds of characters and a punctuation mark. No version,
+ * date or user name with a year has these.
+ */
 export const isPassword = (text: string): boolean =>
   !/^(?:sha|md)\d/iu.test(text) &&
   (/\p{L}{2}\d{2,}\p{L}/u.test(text) || (isMixed(text) && /[\p{L}\d][^\p{L}\d.]/u.test(text)))

@@ -16,8 +16,8 @@ export type MessageSentence = {
 }
 
 /**
- * The sentences of a message. Marks those that are not the person's own: everything after the start of a pasted text, indented
- * code, and sentences that begin inside quotation marks. Takes time in proportion to the message.
+ * The sentences of a message. Marks those that are not the person's own: everything after the start of a pasted text,
+ * indented code, and sentences that begin inside quotation marks. Takes linear time.
  */
 export function sentencesIn(whole: string): readonly MessageSentence[] {
   const sentences: MessageSentence[] = []

@@ -32,7 +32,7 @@ export function findStatements(message: string): Extraction {
   let isRolePlay = fiction.test(message.slice(0, maxTypedLength))
   /** The paragraph of "please remember the following:". Every sentence after it in that paragraph is to be remembered. */
   let listedIn: number | null = null
-  /** The topic of that list: "remember this for the Lisbon trip:". */
+  /** The topic of that list, as in "remember this for the Lisbon trip:". */
   let topic: readonly string[] = []
   const [own] = ownParts(message)
   const statements: Finding[] = []
@@ -62,7 +62,7 @@ export function findStatements(message: string): Extraction {
 
 /** A longer sentence contains more than one statement. */
 const maxStatementWords = 20
-/** Words of a sentence that supposes, wishes or denies something. */
+/** Words of a sentence that is a supposition, a wish or a denial. */
 const notStated =
   /\b(?:if|unless|would|could|should|might|may|maybe|perhaps|not|never|no|nor|suppose|imagine|hope|wish|think|guess|wonder)\b|n['’]t\b/u
 
@@ -244,7 +244,7 @@ function laterStatements(sentence: MessageSentence, start: number, isFound: bool
     }
     const isSo = join?.toLowerCase() === 'so'
     const isRule = (isList || isSo) && /^(?:please )?(?:always|never)\s/iu.test(plain.slice(at))
-    // "In the story, my name is Max" is not about the person.
+    // "In the story, my name is Max" does not describe the person.
     const who = /^in\s/iu.test(plain.slice(start)) ? null : identity(sentence, at)
     const finding = who ?? preference(sentence, at) ?? (isRule ? instruction(sentence, at) : null)
     if (finding !== null) found.push({ finding, from: isFound || found.length > 0 ? at : from, at, joint })
@@ -252,14 +252,14 @@ function laterStatements(sentence: MessageSentence, start: number, isFound: bool
   return found
 }
 
-/** A statement of a list. The topic of the list finds it too. */
+/** A statement in a list. Words of the list's topic become aliases of the statement. */
 function listedStatement(sentence: MessageSentence, topic: readonly string[]): Finding {
   const finding = requestedStatement(sentence, 0)
   if (finding.kind !== 'request' || topic.length === 0) return finding
   return { ...finding, aliases: [...statementNameOf(finding.content).aliases, ...topic] }
 }
 
-/** The statement to be remembered, from an offset in a sentence on. It may be an instruction or identity. */
+/** The statement to be remembered, which starts at an offset in a sentence. It may be an instruction or identity. */
 function requestedStatement(sentence: MessageSentence, from: number): Finding {
   const begin = from + beginningOf(sentence.plain.slice(from))
   const start = begin + (requestLength(sentence.plain.slice(begin)) ?? 0)
@@ -314,7 +314,7 @@ const onCondition = /^(?:if|when|whenever|every time|each time|any ?time)\s(?<ow
 const noMore =
   /^(?:please )?(?:stop \p{L}{2,20}ing\s.*\b(?:every|each|any|always|again|answers?|repl(?:y|ies)|responses?)\b|(?:do not|don['’]?t)\s.*\b(?:again|anymore)\b)/iu
 
-/** "I always want short answers". Counts only for answers: people also always want dessert. */
+/** "I always want short answers". Counts only if it is about answers: people also always want dessert. */
 const wantsAlways = /^i (?:always|never) want (?!to\b)/iu
 
 /** "Always …", "never …", "from now on …", "when I ask for …, …": applies until further notice. */
@@ -460,7 +460,7 @@ const identities: readonly (readonly [slot: Slot, pattern: RegExp, isValue: (val
   ],
 ]
 
-/** The slot whose value a text gives at its beginning, and the text behind the value. */
+/** The slot whose value a text gives at its beginning, and the rest of the text after the value. */
 export function namedSlot(text: string): { readonly slot: Slot; readonly rest: string } | null {
   for (const [slot, pattern, isValue] of identities) {
     const match = pattern.exec(text)
@@ -501,7 +501,7 @@ const notOld = new RegExp(
   String.raw`,\s(?:(?:and|but|it is|it['’]s|that['’]s) ){0,2}(?:not|no longer) ${value(80)}${atEnd}`,
   'du',
 )
-/** Counts only after a cue such as "actually". */
+/** Counts only after a cue word such as "actually". */
 const cuedOld = new RegExp(String.raw`\b(?:not|instead of|rather than) ${value(40)}${atEnd}`, 'diu')
 const oldToNew = new RegExp(
   String.raw`\b(?:changed|moved|switched|migrated|renamed|went)\b[^.;!?]{0,80}?\bfrom ${value(60, '?')} to\b`,
@@ -529,7 +529,7 @@ function correction(sentence: MessageSentence, start: number): Finding | null {
   return { ...found, ...placeContent(sentence, start + cue), lead }
 }
 
-/** The new value of a correction that tells a change ("moved from May to June"); null for any other. */
+/** The new value of a correction that reports a change ("moved from May to June"); null for any other. */
 export function changedValue(text: string): string | null {
   const told = notOld.test(text) ? null : oldToNew.exec(text)
   return told === null ? null : text.slice(told.index + told[0].length)
@@ -558,7 +558,9 @@ const isAboutPerson = (text: string): boolean => firstPerson.test(text) && !isAb
 const ofAnswers =
   /\b(?:answers?|repl(?:y|ies)|respond|responses?|explain|explanations?|explaining|tell|ask|speak|talk|greet|conversations?|chats?|tone|emojis?|bullet points?|jargon|spelling)\b/iu
 
-/** Instructions about answers are about the person, in whatever scope they were given; others are about the work. */
+/**
+ * Instructions about answers concern the person, regardless of the scope they were given in; others concern the work.
+ */
 const isAboutAnswers = (text: string): boolean => !isAboutWork(text) && (isOfAnswers(text) || firstPerson.test(text))
 
 /** Whether a text is about answers or names a language. */

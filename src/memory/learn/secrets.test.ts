@@ -407,11 +407,11 @@ it('reads the name and the content of a statement together', () => {
 
 describe('a secret that the rules did not know in this form', () => {
   it.each([
-    // Digits as words.
+    // Digits spelled out as words.
     ['the PIN for the strongroom is nine two seven seven one four write that down', 'nine two seven seven one four'],
     ['my alarm code: zero-four-double two', 'zero-four-double two'],
     ['die PIN vom Tresor lautet neun zwei sieben sieben', 'neun zwei sieben sieben'],
-    // The setting of what opens something.
+    // The setting of a lock.
     ['GARAGE_KEYPAD_CODE=70331', '70331'],
     ['DOOR_CODE="#4417*"', '#4417*'],
     ['BIKE_LOCK_COMBINATION=83152', '83152'],
@@ -419,16 +419,16 @@ describe('a secret that the rules did not know in this form', () => {
     ['{"doors": [{"access_code": 448120}]}', '448120'],
     ['{"registrationLockPin": "7719403"}', '7719403'],
     ['{"account_name": "ana", "revocation_code": "R58214"}', 'R58214'],
-    // A key that is shared beforehand.
+    // A pre-shared key.
     ['WIFI_PSK="Pflaume-Regal-83"', 'Pflaume-Regal-83'],
     ['{"server": "vpn.example", "psk": "Dijk&Polder!1953"}', 'Dijk&Polder!1953'],
-    // A name in front of "password", and words joined by hyphens.
+    // A name before "password", and words joined by hyphens.
     ['{"ansible_vault_password": "nachtvlinder-op-zolder"}', 'nachtvlinder-op-zolder'],
-    // Lists of codes, and a code behind "is left:".
+    // Lists of codes, and a code after "is left:".
     ['{"backup_codes": ["4821 7730"]}', '4821 7730'],
     ['{"recovery_codes": ["a3f91-7c02e"]}', 'a3f91-7c02e'],
     ['one recovery code for GitHub is left: a3f91-7c02e', 'a3f91-7c02e'],
-    // What opens with a number, and a PIN in the next clause.
+    // A lock that opens with a number, and a PIN in the next clause.
     ['the key box next to the door opens with 2749.', '2749'],
     ['My phone unlocks with 918264 if you have to call.', '918264'],
     ['Signal wants my PIN again, that was 7719403.', '7719403'],

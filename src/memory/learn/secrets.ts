@@ -14,7 +14,7 @@ export function secretsIn(text: string): readonly Secret[] {
   return withoutOverlaps(text, found)
 }
 
-/** Words in base64 or hexadecimal whose text has a secret. */
+/** Words in base64 or hexadecimal that decode to a text with a secret. */
 function encodedSecrets(text: string): readonly Secret[] {
   const found: Secret[] = []
   if (!longWords(text).some(({ word }) => word.length >= 20)) return found
@@ -26,18 +26,23 @@ function encodedSecrets(text: string): readonly Secret[] {
   return found
 }
 
-/** Sorts the secrets, removes punctuation at their ends, and joins those that overlap. */
+/** Removes punctuation at the ends of the secrets, sorts them, and joins those that overlap. */
 function withoutOverlaps(text: string, found: readonly Secret[]): readonly Secret[] {
   const merged: Secret[] = []
-  for (const secret of found.toSorted((a, b) => a.start - b.start || b.end - a.end)) {
-    let { end } = secret
-    while (end > secret.start && /[.,;:)\s]/u.test(text[end - 1] as string)) end -= 1
+  const trimmed = found.map((secret) => withoutEndMarks(text, secret)).filter(({ start, end }) => end > start)
+  for (const secret of trimmed.sort((a, b) => a.start - b.start || b.end - a.end)) {
     const last = merged.at(-1)
     if (last !== undefined && secret.start < last.end)
-      merged[merged.length - 1] = { ...last, end: Math.max(last.end, end) }
-    else if (end > secret.start) merged.push({ ...secret, end })
+      merged[merged.length - 1] = { ...last, end: Math.max(last.end, secret.end) }
+    else merged.push(secret)
   }
   return merged
+}
+
+function withoutEndMarks(text: string, secret: Secret): Secret {
+  let { end } = secret
+  while (end > secret.start && /[.,;:)\s]/u.test(text[end - 1] as string)) end -= 1
+  return { ...secret, end }
 }
 
 /** Describes the kind of secret in a text; null if there is none. */

@@ -5,7 +5,7 @@ import threshold from './belief-threshold.json' with { type: 'json' }
 
 /** Max beliefs found by meaning. Each of them is a guess. */
 export const maxNearBeliefs = 5
-/** More are compared, because some belong to other scopes. */
+/** More beliefs are compared, because some belong to other scopes. */
 const maxCompared = 100
 
 export type NearBelief = { readonly beliefId: string; readonly cosine: number }

@@ -10,7 +10,7 @@ type Request = {
 }
 type Script = (request: Request) => { status?: number; body: unknown }
 
-/** A real server on this machine that answers as the script says and keeps what it was asked. */
+/** A local HTTP server that answers as the script says and records its requests. */
 async function scripted(script: Script) {
   const requests: Request[] = []
   const server = createServer(async (incoming, response) => {
@@ -39,7 +39,7 @@ async function textOf(incoming: IncomingMessage): Promise<string> {
   return text
 }
 
-/** Two dimensions: length, and how many vowels. */
+/** Two dimensions: the length and the number of vowels. */
 const vectorOf = (text: string): number[] => [text.length, text.replace(/[^aeiou]/gu, '').length]
 const script: Script = ({ body }) => ({
   body: { data: body.input.map((text, index) => ({ index, embedding: vectorOf(text) })).reverse() },

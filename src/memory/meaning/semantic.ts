@@ -13,7 +13,7 @@ type Choice = {
 
 type Semantic = {
   readonly model: string
-  /** Whether recall uses the model: it does not wait until a model is loaded. */
+  /** Whether recall uses the model. Recall never waits for a model to load. */
   readonly recallByMeaning: boolean
   /** The model for questions, and for indexing. */
   readonly questions: () => Promise<Embedder>

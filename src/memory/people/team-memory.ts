@@ -72,7 +72,10 @@ export function memoryOfTeam(ports: Ports, { person, scopes, teams }: Member, te
   return teamMemory({ ...memory, close: async () => {} }, membership)
 }
 
-/** The memory of a person together with those of their teams. A name is looked up first in the memory of the first scope. */
+/**
+ * The memory of a person together with those of their teams. Names are looked up in the memory of the first scope
+ * first.
+ */
 export function memberMemory(own: Memory, ports: Ports, member: Member, author: Author): Memory {
   const teams = new Map(member.teams.map(({ team }) => [team, memoryOfTeam(ports, member, team, author)]))
   return joinedMemory({ own, teams }, { agentShare: ports.agentShare, scopes: member.scopes })

@@ -46,7 +46,7 @@ export type RecallRequest = {
 const maxNearMisses = 50
 /** Max time that a recall waits for the vector of its message, for example while the model is loaded. */
 const defaultWaitMs = 300
-/** Max candidates to load in search of beliefs that no agent wrote. */
+/** Max candidates to load when looking for beliefs that no agent wrote. */
 const maxLoaded = 1_000
 
 /** Assembles the beliefs that belong in an agent's context for one message, and only those. */
@@ -87,7 +87,8 @@ export async function assemble(
   const said = { user, scopes: view.scopes, ...(request.asOf === undefined ? {} : { until: now().getTime() }) }
   const mayQuote = limits.maxQuotes > 0 && message.trim() !== ''
   const quoting = async (): Promise<Push> => {
-    // Without turns there is nothing to quote, and analysing the message for quotes takes as long as linking it.
+    // Without turns there is nothing to quote, and analysing the message for quotes takes as long as finding its
+    // mentions.
     const isQuoting = mayQuote && (request.nearMisses === true || (await store.turnPostings(said, [])).units > 0)
     return isQuoting
       ? (await loadQuotes()).pushQuotes(store, said, endsOf(message), {
@@ -207,8 +208,8 @@ type Shown = {
 }
 
 /**
- * The near beliefs that are shown as perhaps relevant: as many as the quotes leave lines for. Leaves out beliefs that the message
- * names, because their name or alias decides about them, and beliefs that a quote repeats.
+ * The near beliefs that are shown as perhaps relevant: as many as there are lines left after the quotes. Leaves out
+ * beliefs that the message names, because their name or alias decides about them, and beliefs that a quote repeats.
  */
 async function perhapsAmong(
   store: Store,
@@ -235,7 +236,7 @@ async function perhapsAmong(
     .slice(0, Math.max(0, maxLinesFor(endsOf(message)) - quotes.length))
 }
 
-/** Only those quotes whose newer quotes, which have to come first, are shown too. */
+/** The quotes whose newer quotes, which have to come first, are shown too. */
 function withNewer(quotes: readonly PushedQuote[]): readonly PushedQuote[] {
   const shown = new Set<string>()
   return quotes.filter(({ turn, newer }) => {
@@ -336,7 +337,7 @@ async function rankedCandidates(
     .sort((a, b) => b.score.value - a.score.value)
   const beliefs = new Map<string, Belief>()
   let inReach: typeof scored = []
-  // Beliefs of agents that exceed their share leave room for others that score less.
+  // If agents' beliefs exceed their share, lower-scoring beliefs of other authors take their place.
   for (let most = limits.maxBeliefs; inReach.length < Math.min(scored.length, maxLoaded); most *= 4) {
     const lowest = scored[most]?.score.value ?? Number.NEGATIVE_INFINITY
     const known = inReach.length
@@ -383,7 +384,7 @@ function matchesOf(
 
 /** Most recently reinforced first, then by name; scopes and id only make the order total. */
 const byRecency = (a: Belief, b: Belief): number =>
-  // Parsing a time takes longer than all other comparisons, and beliefs that were imported together have the same time.
+  // Parsing a time is slower than all other comparisons, and beliefs that were imported together have equal times.
   (a.reinforcement.at !== b.reinforcement.at && Date.parse(b.reinforcement.at) - Date.parse(a.reinforcement.at)) ||
   compareStrings(nameKey(a.name), nameKey(b.name)) ||
   compareStrings(a.scopes.join(' '), b.scopes.join(' ')) ||

@@ -48,7 +48,7 @@ export type SyncContext = {
 export type SyncReport = {
   readonly received: number
   readonly sent: number
-  /** Files of a folder that are not complete yet, and files that depend on missing ones. They are taken later. */
+  /** Files of a folder that are incomplete or depend on missing files. A later sync reads them. */
   readonly skipped: readonly string[]
 }
 

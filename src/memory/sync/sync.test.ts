@@ -107,7 +107,8 @@ describe('two devices', () => {
   })
 
   it('keep both beliefs of one name, and one of the same statement', async () => {
-    const [laptop, desktop] = [openTestDevice('laptop'), openTestDevice('desktop')]
+    const laptop = openTestDevice('laptop', { clockMs: () => Date.parse('2026-01-01T12:00:00Z') })
+    const desktop = openTestDevice('desktop', { clockMs: () => Date.parse('2026-01-01T13:00:00Z') })
     await laptop.memory.remember({ name: 'db', content: 'Postgres' })
     await desktop.memory.remember({ name: 'db', content: 'SQLite' })
     await laptop.memory.remember({ name: 'editor', content: 'Helix' })

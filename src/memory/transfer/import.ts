@@ -38,7 +38,7 @@ type ImportTally = {
   readonly reinforced: number
   /** Replaced a belief with another statement. */
   readonly corrected: number
-  /** Would replace a belief of a higher authority, or only a person may state it, so a person has to decide. */
+  /** Would replace a belief of a higher authority, or may only be stated by a person, so a person has to decide. */
   readonly proposed: number
 }
 

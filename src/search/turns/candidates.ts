@@ -26,9 +26,9 @@ export type Ranking = {
   readonly view: TurnView
   readonly question: Question
   readonly dates: DateWindow | null
-  /** Turns are also found by meaning. */
+  /** If set, turns are also found by meaning. */
   readonly meaning?: MessageMeaning
-  /** Only turns of these roles are candidates. Default all. */
+  /** Filters the candidates by role. Default: all roles. */
   readonly mayRank?: (unit: TurnUnit) => boolean
 }
 
@@ -36,7 +36,7 @@ export type Ranking = {
 export type AskedTerms = {
   readonly known: readonly WeightedTerm[]
   readonly weights: ReadonlyMap<string, number>
-  /** The sum of all weights, those of terms that no turn has included. */
+  /** The sum of all weights, including those of terms that no turn has. */
   readonly total: number
 }
 
@@ -50,23 +50,23 @@ export type TurnCandidate = {
   readonly sentences: readonly HoldingSentence[]
   /** BM25 of its own words, 0 to 1. */
   readonly words: number
-  /** Terms of the message by place: in the unit itself, in the turn before it, in the turn after it. */
+  /** The terms of the message that the unit itself has, that the turn before it has, and that the turn after it has. */
   readonly own: ReadonlySet<string>
   readonly before: ReadonlySet<string>
   readonly after: ReadonlySet<string>
-  /** The cosine with the message, and its distance from the mean of all turns in standard deviations. */
+  /** The cosine with the message, and how many standard deviations it is above the mean of all turns. */
   readonly cosine: number
   readonly cosineZ: number
-  /** The larger `cosineZ` of the nearest turns with vectors before and after it. */
+  /** The larger `cosineZ` of the nearest turns with vectors before and after the unit. */
   readonly cosineZAround: number
-  /** Said at the time that the message asks for; `only`: the message asks for nothing else. */
+  /** Whether it was said at the time that the message asks about. `only`: the message asks for nothing else. */
   readonly time: 'only' | 'asked' | 'other'
 }
 
 export type Candidates = {
   /** Messages: units that are not steps of an agent. */
   readonly messages: readonly TurnCandidate[]
-  /** Steps of an agent that have words of the question, the heaviest first, with `words`. */
+  /** Steps of an agent that have words of the question, in descending order of `words`. */
   readonly steps: readonly { readonly unit: TurnUnit; readonly words: number }[]
   readonly terms: AskedTerms
   readonly hasMeaning: boolean
@@ -74,21 +74,27 @@ export type Candidates = {
 
 const k1 = 0.9
 const b = 0.4
-/** This many candidates are taken by words of people, as many of assistants, whose long turns share more words, and as many by meaning. */
+/**
+ * This many of people's turns are candidates by words, as many of the assistants' (their long turns share more words),
+ * and as many by meaning.
+ */
 const maxByWords = 50
 const maxByMeaning = 50
 /** Rows that are looked up by their own words; their neighbours may be candidates too. */
 const maxRows = 80
-/** How far from a unit found by its own words others are looked at. */
+/** How many turns before and after a unit that was found by its own words are examined. */
 const spread = 2
-/** What words of the turn after count, compared with words of the turn before. */
+/** The weight of words in the next turn, compared with words in the previous turn. */
 export const afterShare = 0.5
-/** A time window with a larger share of the sessions does not raise their score. */
+/** A time window that contains more than this share of the sessions does not raise their score. */
 const widestShare = 0.6
-/** More turns of one time are no answer to a question about nothing but that time. */
+/** If a question asks for nothing but a time, more turns than this are not an answer. */
 const maxOfTime = 120
 
-/** The turns that may answer a message: the best by words, the best by meaning, and those of a time that it asks for. */
+/**
+ * Finds the turns that may answer a message: the best by words, the best by meaning, and those of the time that it asks
+ * about.
+ */
 export async function findCandidates(index: SearchedIndex, ranking: Ranking): Promise<Candidates> {
   const { view, question, dates, meaning, mayRank = () => true } = ranking
   const postings = await index.turnPostings(view, [...question.terms.keys()])
@@ -130,7 +136,7 @@ export async function findCandidates(index: SearchedIndex, ranking: Ranking): Pr
       byWords.filter(({ unit }) => unit.role === role).slice(0, maxByWords),
     ),
   )
-  // Of a long turn the passage with the most words.
+  // Of a long turn, only the passage with the most words counts.
   const byTurn = Map.groupBy(rough, ({ unit }) => unit.first)
   const isMeant = new Set(near.best)
   for (const [first, passages] of byTurn) {
@@ -139,7 +145,8 @@ export async function findCandidates(index: SearchedIndex, ranking: Ranking): Pr
   }
   for (const one of rough) if (ofTime.has(one.unit.row)) chosen.add(one)
 
-  // A large store has compared only the nearest turns. Those next to a candidate count too; only people's turns have vectors.
+  // In a large store, only the nearest turns have been compared so far. The neighbours of a candidate are compared too;
+  // only people's turns have vectors.
   if (meaning !== undefined && cosines?.isEvery === false) {
     const around = [...chosen].flatMap(({ at }) => {
       const [from, to] = reachOf(units, at, spread)
@@ -186,7 +193,7 @@ export async function findCandidates(index: SearchedIndex, ranking: Ranking): Pr
 
 export const newerFirst = (a: TurnUnit, b: TurnUnit): number => b.at - a.at || b.row - a.row
 
-/** The share of some terms in the weight of all terms of the message. */
+/** The share of these terms in the total weight of the message. */
 export function shareOf({ weights, total }: AskedTerms, some: Iterable<string>): number {
   let found = 0
   for (const term of some) found += weights.get(term) ?? 0
@@ -194,8 +201,8 @@ export function shareOf({ weights, total }: AskedTerms, some: Iterable<string>):
 }
 
 /**
- * A smaller store counts as having this many units, of which the missing ones are general English: a word in one of two
- * turns is not a common word, and a common word that nobody has said yet is not a rare one.
+ * A smaller store is padded to this many units with statistics of general English: a word in one of two turns is not a
+ * common word, and a common word that nobody has said yet is not a rare one.
  */
 const minUnits = 400
 
@@ -216,14 +223,17 @@ function weighTerms(question: Question, postings: Awaited<ReturnType<TurnIndex['
 }
 
 /**
- * A smaller store counts as having this many turns with vectors, of which the missing ones are as far from a message as turns
- * usually are: the nearest of five turns is not near because of that.
+ * A smaller store is padded to this many turns with vectors, at the usual distances from a message: being the nearest
+ * of five turns does not make a turn near.
  */
 const minVectors = 200
-/** The usual mean and deviation of cosines with a message, for the model of this package: docs/ranking.md, Features. */
+/**
+ * The usual mean and deviation of the cosines with a message, for the model of this package (docs/ranking.md,
+ * Features).
+ */
 const usualCosines = { mean: 0.1, deviation: 0.081 }
 
-/** The mean and deviation of all cosines, with the usual ones for turns that a small store lacks. */
+/** The mean and deviation of all cosines, padded with the usual ones in a small store. */
 function spreadOf({ rows, isEvery, mean, deviation }: TurnCosines): {
   readonly mean: number
   readonly deviation: number
@@ -251,7 +261,7 @@ function readCosines(found: TurnCosines | null, inView: ReadonlySet<number> | nu
   return { of, best, z }
 }
 
-/** The cosine of the nearest turn with vectors on one side, at most `spread` turns away. */
+/** The cosine of the nearest turn with vectors, at most `spread` turns before or after the unit. */
 function nearestCosine(
   units: readonly TurnUnit[],
   at: number,
@@ -267,7 +277,9 @@ function nearestCosine(
   return undefined
 }
 
-/** The terms of a message in a unit, and those that it lacks and the turn before or else the turn after it has. */
+/**
+ * The terms of a message that the unit has, and those that it lacks and the previous turn, or else the next turn, has.
+ */
 function termsAround(
   units: readonly TurnUnit[],
   at: number,
@@ -295,7 +307,7 @@ function termsAround(
 
 const happen = termOf('happen')
 
-/** The units of a time, if a question asks for nothing but that time; none if they are too many. */
+/** The units of a time, if the question asks for nothing but that time; empty if there are too many. */
 async function rowsOfTime(index: TurnIndex, { view, question, dates }: Ranking): Promise<ReadonlySet<number>> {
   if (dates === null) return new Set()
   const isTopic = (term: string): boolean => !dates.terms.has(term) && !isAskingTerm(term) && term !== happen
@@ -306,7 +318,7 @@ async function rowsOfTime(index: TurnIndex, { view, question, dates }: Ranking):
   return inView === null || inView.size > maxOfTime ? new Set() : inView
 }
 
-/** Whether a unit was said in the time asked for, unless most sessions were. */
+/** Whether a unit was said in the time asked for. False if most sessions are from that time. */
 function inTime(dates: DateWindow | null, units: readonly TurnUnit[]): (unit: TurnUnit) => boolean {
   if (dates === null) return () => false
   const isWithin = ({ at }: TurnUnit): boolean => at >= dates.from && at <= dates.to

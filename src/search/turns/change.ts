@@ -14,7 +14,7 @@ import type { Question } from './question.ts'
 import { termsOf } from './terms.ts'
 import type { TurnView } from './turn-index.ts'
 
-/** Only the first sentences of a turn have vectors. The rest of a long turn is mostly pasted. */
+/** Only the first sentences of a turn have vectors. The rest of a long turn is usually pasted text. */
 const maxTextLength = 4_000
 const maxSentences = 20
 const maxSentenceLength = 400
@@ -23,13 +23,13 @@ const maxSentenceLength = 400
 export const embeddedFrom = (text: string): readonly Sentence[] =>
   joinedSentences(text.slice(0, maxTextLength), maxSentences)
 
-/** Their texts as the model reads them. */
+/** The texts of these sentences in the form that the model reads. */
 export const embeddedSentences = (text: string): readonly string[] =>
   embeddedFrom(text).map(({ text: sentence }) =>
     sentence.replace(/\s+/gu, ' ').slice(0, maxSentenceLength).toWellFormed(),
   )
 
-/** The cosines of a message with the sentences of some turns; none without vectors. */
+/** The cosines of a message with the sentences of some turns; empty without vectors. */
 export async function sentenceCosines(
   index: SearchedIndex,
   user: string,
@@ -51,14 +51,14 @@ export type Change = {
   readonly newer: { readonly place: number; readonly likelihood: number } | null
 }
 
-/** The best turns, each of which a newer one among the first ten may replace. */
+/** How many of the best turns may be replaced, each by a newer turn among the first ten. */
 const maxReplaced = 5
 
 type Asked = Pick<Ranking, 'view' | 'question' | 'dates' | 'meaning'> & Pick<Candidates, 'terms'>
 
 /**
- * Compares the first turns with each other: which of them may be replaced by a newer one, and which newer ones speak of the
- * same thing as an older one. Only a newer turn of a person, of another conversation, can replace one.
+ * Compares the first turns with each other: which of them may be replaced by a newer one, and which newer ones are
+ * about the same thing as an older one. Only a newer turn of a person, of another conversation, can replace one.
  */
 export async function compareChanges(
   index: SearchedIndex,
@@ -89,10 +89,10 @@ export async function compareChanges(
   return none.map((values, at) => ({ values, newer: newer[at] ?? null }))
 }
 
-/** A newer turn that may update an older one, by its place, and how likely: a value of the update model. */
+/** A newer turn that may update an older one, by its position, with the likelihood that the update model computes. */
 export type LikelyUpdate = { readonly place: number; readonly value: number }
 
-/** The features of every newer turn that may update one of the ranked turns. None for a question about the past. */
+/** The features of every newer turn that may update one of the ranked turns. Empty for a question about the past. */
 export async function updateValues(
   index: SearchedIndex,
   ranked: readonly Scored[],
@@ -144,16 +144,19 @@ type Statement = {
   readonly values: ReadonlySet<string>
 }
 
-/** How much a sentence of another turn speaks of the same thing as a statement: the best by meaning, by words, and by both. */
+/** How similar the sentences of another turn are to a statement: the maximum by meaning, by words, and by both. */
 type Likeness = {
   readonly cosine: number
   readonly words: number
   readonly like: number
-  /** The likest sentence has another number or name. */
+  /** Whether the most similar sentence has another number or name. */
   readonly hasOtherValue: boolean
 }
 
-/** A function that compares a turn with another one, by their places: of the first, the sentence that fits the message best. */
+/**
+ * Returns a function that compares two turns, given by their positions. The first turn is represented by the sentence
+ * that fits the message best.
+ */
 async function statementsOf(
   index: SearchedIndex,
   turns: readonly Scored[],
@@ -200,13 +203,13 @@ const statementOf = (text: string, place: number): Statement => ({
   values: new Set([...text.matchAll(valuePattern)].map(([value]) => value.toLowerCase())),
 })
 
-/** Numbers, and words with a capital letter inside a sentence. */
+/** Numbers, and capitalised words inside a sentence. */
 const valuePattern = /\d[\d.,:/]*|(?<=[^.!?]\s)\p{Lu}\p{Ll}{2,}/gu
 
-/** Asks for something that happened, and not for how things are. English. */
+/** Whether the question asks about an event rather than a state. English only. */
 const asksForEvent = ({ asksPast, asksEvent }: Question): boolean => asksPast || asksEvent
 
-/** The cosine of two sentences, 0 if one of them has no vector. */
+/** The cosine of two sentences; 0 if one of them has no vector. */
 const pairCosine = (dimensions: number, one: Int8Array, place: number, other: Int8Array, otherPlace: number): number =>
   dimensions === 0 || (place + 1) * dimensions > one.length || (otherPlace + 1) * dimensions > other.length
     ? 0

@@ -25,7 +25,7 @@ export type ChangeFeature = (typeof changeFeatures)[number]
 export type UpdateFeature = (typeof updateFeatures)[number]
 export type PushFeature = (typeof pushFeatures)[number]
 
-/** A value or a weight for each feature. */
+/** A value or a weight per feature. */
 export type Values<Feature extends string> = Readonly<Record<Feature, number>>
 
 /** The products of features and their weights. Features without a value are left out. */
@@ -40,7 +40,7 @@ export const weighted = <Feature extends string>(
       : [product(feature, [leaf('value', values[feature]), leaf('weight', weights[feature])])],
   )
 
-/** Other turns of the session that count, the best ones. */
+/** How many other turns of the session count: the best ones. */
 const maxOfSession = 3
 
 /** The features of every message among the candidates, in their order. */
@@ -79,7 +79,7 @@ export function rankValues(
   })
 }
 
-/** The largest share of the message's words that one sentence has. */
+/** The largest share of the message's words that a single sentence contains. */
 export const sentenceShare = ({ sentences }: TurnCandidate, terms: Candidates['terms']): number =>
   Math.max(0, ...sentences.map(({ held }) => (held.size === 0 ? 0 : shareOf(terms, held))))
 
@@ -88,7 +88,7 @@ function assistantValue({ unit }: TurnCandidate, { asksAssistant, asksEither, as
   return asksAssistant ? -1 : 1
 }
 
-/** An explanation with the words or the sentence of each feature of a candidate. */
+/** An explanation that also names the words or the sentence behind each feature of a candidate. */
 export const withWords = (
   explanation: Explanation,
   candidate: TurnCandidate,
@@ -129,9 +129,11 @@ const quoteSentence = (sentence: { readonly text: string } | undefined): string 
 /** A candidate with its score. */
 export type Scored = { readonly candidate: TurnCandidate; readonly score: number }
 
-/** Places whose mean score is the background of a message; missing ones count as 0, the score of an empty turn. */
+/**
+ * The mean score at these ranks is the background of a message. A missing rank counts as 0, the score of an empty turn.
+ */
 const background = { from: 5, to: 15 }
-/** This many of the best turns may be shown. */
+/** How many of the best turns may be shown. */
 export const maxConsidered = 10
 
 /** 0 for an everyday English word, 1 for a rare one or a name. In a small store idf cannot distinguish them. */

@@ -3,14 +3,17 @@ import type { TermPostings, TurnPostings, TurnUnit } from './turn-index.ts'
 /** A term of a question with the weight of each occurrence. */
 export type WeightedTerm = { readonly term: string; readonly weight: number; readonly postings: TermPostings }
 
-/** Occurrences in a row count less each time. */
+/** Repeated occurrences count less each time. */
 const saturation = 0.9
 
-/** Max occurrences that are read to find candidates, those of the rarest terms first; at least `minTerms` terms are read. */
+/**
+ * Max occurrences to read when looking for candidates, starting with the rarest terms. At least `minTerms` terms are
+ * read.
+ */
 const maxOccurrences = 20_000
 const minTerms = 3
 
-/** The terms that candidates are found by: in a large store, a word of most turns does not distinguish them. */
+/** The terms by which candidates are found: in a large store, a word of most turns does not distinguish them. */
 function tellingTerms(terms: readonly WeightedTerm[]): readonly WeightedTerm[] {
   const rarestFirst = [...terms].sort((a, b) => a.postings.rows.length - b.postings.rows.length)
   let occurrences = 0
@@ -21,14 +24,14 @@ function tellingTerms(terms: readonly WeightedTerm[]): readonly WeightedTerm[] {
 }
 
 /**
- * Runs work with a table of zeros, one entry for each row of the store; work must leave zeros. The table is kept from one
- * search to the next, because allocating it takes longer than using it.
+ * Runs work with a table of zeros that has an entry for each row of the store. `work` must leave only zeros. The table
+ * is reused by the next search, because allocating it takes longer than using it.
  */
 function scratch<Table extends Float32Array | Int32Array | Uint8Array>(make: (size: number) => Table) {
   let kept: Table | null = null
   return <Result>(size: number, work: (table: Table) => Result): Result => {
     const table = kept !== null && kept.length >= size ? kept : make(size)
-    // Not reused after an error, since it may contain any values then.
+    // Not reused after an error, because it may contain any values then.
     kept = null
     const result = work(table)
     if (table.length <= maxKept) kept = table
@@ -43,7 +46,7 @@ const withTotals = scratch((size) => new Float32Array(size))
 const withOffered = scratch((size) => new Uint8Array(size))
 const withPlaces = scratch((size) => new Int32Array(size))
 
-/** The rows in view whose own words weigh most, at most `most` of them, in no particular order. */
+/** The rows in view whose own words have the highest weights, at most `most` of them, in no particular order. */
 export function heaviestRows(
   all: readonly WeightedTerm[],
   inView: TurnPostings['inView'],
@@ -54,7 +57,9 @@ export function heaviestRows(
   return withTotals(size, (totals) =>
     withOffered(size, (offered) => {
       for (const { weight, postings } of terms) addWeights(totals, postings, lowest, weight)
-      /** The heaviest so far, the lightest of them first; of equal ones the later are heavier. */
+      /**
+       * The heaviest rows so far as a heap, the lightest first; of equally heavy rows, the later one counts as heavier.
+       */
       const heaviest: number[] = []
       let lightest = Number.NEGATIVE_INFINITY
       const isLess = (a: number, b: number): boolean => {
@@ -77,7 +82,7 @@ export function heaviestRows(
         const { rows } = postings
         for (let place = 0; place < rows.length; place += 1) {
           const at = (rows[place] as number) - lowest
-          // Most rows are no match for the lightest of those taken so far, and are done with at a glance.
+          // Most rows are lighter than the lightest row in the heap, and are skipped quickly.
           if ((totals[at] as number) < lightest || offered[at] === 1) continue
           offered[at] = 1
           seen.push(at)
@@ -93,7 +98,7 @@ export function heaviestRows(
   )
 }
 
-/** Terms mostly occur fewer times than this in a unit. */
+/** Most terms occur fewer times than this in a unit. */
 const fewTimes = 16
 
 function addWeights(totals: Float32Array, { rows, counts }: TermPostings, lowest: number, weight: number): void {
@@ -107,12 +112,12 @@ function addWeights(totals: Float32Array, { rows, counts }: TermPostings, lowest
   }
 }
 
-/** How often each term occurs in each of the units: `counts[term][unit]`. */
+/** The frequency of each term in each unit: `counts[term][unit]`. */
 export function countsIn(terms: readonly WeightedTerm[], units: readonly TurnUnit[]): readonly Uint8Array[] {
   const unitRows = Int32Array.from(units, ({ row }) => row)
   const { lowest, size } = rangeOf([unitRows])
   return withPlaces(size, (places) => {
-    // From 1 on, because 0 means a row that is not a unit.
+    // Starts at 1, because 0 means that the row is not a unit.
     for (const [place, row] of unitRows.entries()) places[row - lowest] = place + 1
     const counts = terms.map(({ postings }) => {
       const found = new Uint8Array(units.length)
@@ -129,8 +134,8 @@ export function countsIn(terms: readonly WeightedTerm[], units: readonly TurnUni
 }
 
 /**
- * Where the units begin and end, in the list, that are at most `reach` turns away from one of them in the same session;
- * passages of the same turn and the unit itself included.
+ * The range in the list of the units that are at most `reach` turns away from the given unit in the same session.
+ * Includes the unit itself and other passages of its turn.
  */
 export function reachOf(units: readonly TurnUnit[], at: number, reach: number): readonly [from: number, to: number] {
   const own = units[at] as TurnUnit

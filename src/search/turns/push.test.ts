@@ -10,7 +10,7 @@ const scopes = ['project:ledger']
 
 type Said = string | HeardTurn
 
-/** Quotes from a conversation that was heard in this order, one day after the other, each turn in a session of its own. */
+/** Quotes from conversations on consecutive days, each with a single turn, in this order. */
 async function conversation(...turns: readonly Said[]) {
   const { store, ...others } = ports()
   const author = { actor: 'person', origin: 'test' } as const
@@ -77,7 +77,7 @@ describe('the probability of quotes', () => {
 describe('a sure quote', () => {
   const text = 'The kayak rental in Norway near Voss costs 40 euros.'
   const message = 'What does the kayak rental in Norway near Voss cost in euros?'
-  /** Every probability is sure, so that only the author of a quote decides its level. */
+  /** Thresholds that every probability reaches, so that only the author of a quote decides its level. */
   const none = { sure: 0, perhaps: 0 }
   const certain = (model: Model): Model => ({
     ...model,

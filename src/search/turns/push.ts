@@ -27,19 +27,19 @@ import {
 import { newestFirst, type PlacedMessage, type ScoredMessage, scoreMessages } from './rank.ts'
 import type { TurnUnit, TurnView } from './turn-index.ts'
 
-/** The quotes for a message, or why there is none. */
+/** The quotes for a message, or the reason for having none. */
 export type Push = {
   readonly quotes: readonly PushedQuote[]
   /** The probability that one of the best turns helps, and the thresholds. */
   readonly probability: number
   readonly levels: Levels
-  /** `words`: the sentences or the words that are compared have no vectors, or computing them took too long. */
+  /** `words`: the sentences or the words that are compared have no vectors, or computing the vectors took too long. */
   readonly meaning: 'vectors' | 'words'
   /** The best turns that may be quoted, shown or not, best first. */
   readonly considered: readonly PushedQuote[]
   /** Ids of turns that are left out because too many newer turns may have changed them. */
   readonly unclear: readonly string[]
-  /** The words of the message that count, and those of them that no turn has. */
+  /** The words of the message that count, and those among them that no turn has. */
   readonly asked: readonly string[]
   readonly unknown: readonly string[]
 }
@@ -50,13 +50,13 @@ export type PushOptions = {
   readonly boldness?: Boldness
 }
 
-/** The most likely lines count for the probability of a message. */
+/** How many of the most likely lines count for the probability of a message. */
 const maxCounted = 5
-/** Max lines, and the share of the best probability that a line needs. A request may need several facts. */
+/** Max lines, and the min share of the best probability for a line. A request may need several facts. */
 const limits = { question: { lines: 3, share: 0.35 }, request: { lines: 5, share: 0.2 } }
 const maxSure = 3
 
-/** The most lines that recall shows for a message, sure and perhaps relevant ones together. */
+/** The max number of lines that recall shows for a message, sure and perhaps relevant ones together. */
 export const maxLinesFor = (message: string): number =>
   limits[parseQuestion(message).isQuestion ? 'question' : 'request'].lines
 /** Max newer turns that are shown before a line that they may update. */
@@ -114,27 +114,27 @@ export async function pushQuotes(
 
 const levelOrder = { sure: 0, perhaps: 1 }
 
-/** The first of quotes with the same text. */
+/** Keeps the first of several quotes with the same text. */
 const withoutRepeats = (quotes: readonly PushedQuote[]): readonly PushedQuote[] =>
   quotes.filter(({ text }, at) => quotes.findIndex((other) => other.text === text) === at)
 
-/** The ranked turns with the probability that each helps, and that one of the best does. */
+/** The ranked turns, each with the probability that it helps, and the probability that one of the best helps. */
 export type PushDecision = {
   readonly ranked: readonly PlacedMessage[]
   readonly explanations: readonly Explanation[]
   readonly probabilities: readonly number[]
   readonly probability: number
   readonly isQuestion: boolean
-  /** The model that decides: the one for words alone, too, if words have no vectors. */
+  /** The model that decides. It is the model for words alone if the words have no vectors. */
   readonly model: Model
-  /** The places of the likely lines, the likeliest first, and the newer turns that may update them. */
+  /** The positions of the likely lines, likeliest first, and of the newer turns that may update them. */
   readonly likely: readonly number[]
   readonly updates: ReadonlyMap<number, readonly LikelyUpdate[]>
 }
 
 /**
  * Ranks the turns that may be quoted, and computes the probabilities that decide whether they are shown. Below the
- * least probability none is, and no updates are looked for.
+ * lowest threshold nothing is shown, so updates are not searched for.
  */
 export async function decide(
   index: SearchedIndex,
@@ -166,17 +166,20 @@ export async function decide(
   return { ranked, explanations, probabilities, probability, isQuestion, model, likely, updates }
 }
 
-/** By words alone, a turn such as "Thanks." that shares no word with the message is never shown because of its neighbours. */
+/**
+ * When words alone are compared, a turn such as "Thanks." that shares no word with the message is never shown because
+ * of its neighbours.
+ */
 const isOnTopic = ({ candidate: { own, time } }: PlacedMessage, hasMeaning: boolean): boolean =>
   hasMeaning || own.size > 0 || time === 'only'
 
-/** A line of recall by its place, and the places of the newer turns that come before it. */
+/** A line of recall by its position, and the positions of the newer turns that come before it. */
 export type PushLine = { readonly place: number; readonly level: QuoteLevel; readonly newer: readonly number[] }
 
 /**
- * Chooses the lines to show. Before a turn that newer ones may update, these are shown; without room for all of them, it is
- * left out. It is also left out if more newer turns may update it than are shown with one line: nobody can tell then which is
- * true.
+ * Chooses the lines to show. Newer turns that may update a line are shown before it. A line is left out if there is no
+ * room for all of them, or if there are more of them than may be shown with one line, because then it is unclear which
+ * one is true.
  */
 export function linesOf(
   { probability, isQuestion, likely, updates, ranked }: Omit<PushDecision, 'explanations' | 'probabilities' | 'model'>,
@@ -210,13 +213,13 @@ export function linesOf(
   }
 }
 
-/** People are quoted, and the assistant if the message asks for its words. */
+/** Quotes come from people, and from the assistant if the message asks for its words. */
 export const mayQuote =
   ({ asksAssistant, asksEither }: Question) =>
   ({ role }: TurnUnit): boolean =>
     role === 'user' || (role === 'assistant' && (asksAssistant || asksEither))
 
-/** Whether the person said it to an assistant. In a dialogue of several people every speaker has a name. */
+/** Whether the person said it to an assistant. In a dialogue of several people, every speaker has a name. */
 const isOwn = ({ role, speaker, origin }: Turn): boolean => role === 'user' && speaker === null && origin === 'person'
 
 export const sigmoid = (value: number): number => 1 / (1 + Math.exp(-value))
@@ -232,7 +235,7 @@ export const probabilityOfAny = (probabilities: readonly number[]): number =>
 /** Ranked turns that are compared with each other, and checked for pasted parts. */
 const maxChecked = 30
 
-/** The turns that may be quoted, in their final order: none that are pasted as a whole. */
+/** The turns that may be quoted, in their final order, without turns that are pasted as a whole. */
 export async function rankQuotable(
   index: SearchedIndex,
   ranking: Ranking,
@@ -244,7 +247,7 @@ export async function rankQuotable(
   const announced = await announcedPastes(index, view, first)
   const seen = new Set<string>()
   const quotable = first.filter(({ candidate: { turn, unit } }) => {
-    // People often say the same again; the best of equal turns is considered.
+    // People often repeat themselves; only the best of several equal turns is considered.
     const said = JSON.stringify([turn.text, turn.role, turn.speaker])
     const isPasted = turn.role === 'user' && (turn.origin !== 'person' || announced.has(unit.first))
     return !isPasted && ownSentences(turn, unit).length > 0 && !seen.has(said) && seen.add(said)

@@ -26,7 +26,7 @@ async function ranked(turns: readonly NewTurn[], question: string) {
 const texts = async (turns: readonly NewTurn[], question: string): Promise<readonly string[]> =>
   (await ranked(turns, question)).map(({ turn }) => turn.text)
 
-/** Each in a conversation of its own. */
+/** Each sentence in a separate conversation. */
 const apart = (...sentences: readonly string[]): readonly NewTurn[] =>
   sentences.map((text, at) => said(text, { session: `s${at}` }))
 
@@ -49,7 +49,7 @@ describe('ranking turns', () => {
 
     for (const asked of ['Which screws did you recommend for the gutter?', 'What did the assistant say about screws?'])
       expect((await texts(chat, asked))[0]).toContain('stainless')
-    // Either may have said what was said in a conversation.
+    // Either speaker may have said something in a conversation.
     const either = await ranked(chat, 'Remind me which screws I asked about for the gutter.')
     for (const { explain } of either) expect(JSON.stringify(explain())).not.toContain('"assistant"')
   })

@@ -26,7 +26,7 @@ export type RankedTurn = {
   readonly turn: Turn
   /** The ranked text: the turn, or one passage of a long one. */
   readonly passage: string
-  /** The sentences of the passage, each with the terms of the question that it has. */
+  /** The sentences of the passage, each with the terms of the question that it contains. */
   readonly sentences: () => readonly HoldingSentence[]
   readonly score: number
   /** The sum behind the score. */
@@ -35,7 +35,7 @@ export type RankedTurn = {
   readonly isEarlier: boolean
 }
 
-/** The turns that answer a question best, best first. Of equal ones the newer comes first. */
+/** The turns that answer a question best, best first. Of turns with equal scores, the newer comes first. */
 export async function rankTurns(
   index: SearchedIndex,
   ranking: Ranking,
@@ -57,7 +57,7 @@ export async function rankTurns(
   return [...messages, ...placed].sort((a, b) => b.score - a.score || newerFirst(a.unit, b.unit))
 }
 
-/** Steps have no vectors: each gets the score of the message that has its place when words alone are compared. */
+/** Steps have no vectors: each gets the score of the message at the same rank when words alone are compared. */
 function placedByWords(
   steps: readonly RankedTurn[],
   messages: readonly RankedTurn[],
@@ -76,10 +76,10 @@ function placedByWords(
   })
 }
 
-/** A candidate with its score and the sum of terms that gives it. */
+/** A candidate with its score and the explanation of the score. */
 export type ScoredMessage = Scored & { readonly explanation: Explanation }
 
-/** Added to turns of a time if the message asks for nothing but that time, so that they come first. */
+/** Added to turns of a time if the message asks for nothing else, so that they come first. */
 const onlyTime = 20
 
 /** The best unit of each turn, scored by the first model, best first. */
@@ -102,10 +102,10 @@ export function scoreMessages(
     .filter(({ candidate: { unit } }) => !seen.has(unit.first) && seen.add(unit.first))
 }
 
-/** A turn in its final place. `isEarlier`: a newer turn may replace it. */
+/** A turn at its final rank. `isEarlier`: a newer turn may replace it. */
 export type PlacedMessage = ScoredMessage & { readonly isEarlier: boolean }
 
-/** A newer turn is taken for a replacement from this likelihood on. */
+/** The min likelihood at which a newer turn counts as a replacement. */
 const minReplacement = 0.2
 
 /** Reorders the first ten by the second model. */
@@ -138,13 +138,13 @@ export function placeFirst(
   return placed.sort((a, b) => b.score - a.score || newerFirst(a.candidate.unit, b.candidate.unit))
 }
 
-/** Trajectories whose steps are ranked, those with the best steps first, and the steps on each side of the best one. */
+/** Max trajectories whose steps are ranked, and how many steps before and after the best one are returned. */
 const maxTrajectories = 3
 const trajectoryReach = 200
 
 /**
- * The steps of the trajectories that were found. The best step of a trajectory scores like a message with its words; each
- * other step by its share of the best one's words within the trajectory.
+ * Ranks the steps of the trajectories that were found. The best step of a trajectory scores like a message with the
+ * same words; every other step scores in proportion to it.
  */
 async function rankedSteps(
   index: TurnIndex,
@@ -152,7 +152,7 @@ async function rankedSteps(
   { steps, messages }: Candidates,
   { rank }: Model,
 ): Promise<readonly RankedTurn[]> {
-  // "What did step 5 show?" has no word of any step.
+  // "What did step 5 show?" shares no word with any step.
   const asksForLast = question.steps.named.length > 0 || (question.asksSteps && messages.length === 0)
   const bySession = Map.groupBy(
     steps.length === 0 && asksForLast ? await lastSteps(index, view) : steps,
@@ -173,7 +173,7 @@ async function rankedSteps(
       const turn = turns.get(unit.row)
       return turn === undefined ? [] : [{ unit, turn, step: stepOf(turn.text, unit.place) }]
     })
-    // A step that is named is asked for, although no person said it.
+    // A step that the question names is asked for, although no person said it.
     const asked = question.steps.named.length > 0 ? 0 : rank.assistant
     const wordsWeight = rank.words + rank.sentence
     const scores = scoreSteps(
@@ -191,7 +191,8 @@ async function rankedSteps(
       ])
       const passage = turn.text.slice(0, maxUnitLength)
       const sentences = () => sentencesHolding(passage, wanted)
-      // Who asks for steps asks about the whole trajectory; else a step without a word of the question is left out.
+      // A question about steps is about the whole trajectory; otherwise a step without a word of the question is left
+      // out.
       if (question.asksSteps || scores[at]?.value !== 0)
         ranked.push({
           unit,
@@ -207,7 +208,7 @@ async function rankedSteps(
   return ranked
 }
 
-/** The trajectory that was stored last. */
+/** The steps of the trajectory that was stored last. */
 async function lastSteps(index: TurnIndex, view: TurnView) {
   const row = await index.lastStep(view)
   const units = row === null ? [] : await index.unitsAround(view, [row], 0)

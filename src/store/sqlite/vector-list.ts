@@ -65,7 +65,7 @@ export class VectorList {
     return this.#sample.map(({ item, vectors }) => ({ item, cosine: cosineOf(vectors) }))
   }
 
-  /** About `limit` items that are probably nearest to a message, among those in `among` if given. */
+  /** About `limit` items that are probably nearest to a message; if `among` is given, only items in it. */
   nearest(
     { vectors, dimensions }: MessageVectors,
     limit: number,

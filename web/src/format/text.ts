@@ -20,7 +20,7 @@ export function cutAtRanges(text: string, ranges: readonly TextRange[]): readonl
   return cut
 }
 
-/** Longer texts are not compared word by word, but shown one after the other. */
+/** Longer texts are shown one after the other instead of being compared word by word. */
 const longest = 20_000
 
 /** Texts that share less than this are shown one after the other, because a diff of them would be hard to read. */

@@ -23,7 +23,10 @@ export const nothingHeard = () => ({
   kept: 0,
   /** The number of turns that were stored before. */
   known: 0,
-  /** Both counts by scope. `knownElsewhere` counts the known turns that are in another scope than they would go to now. */
+  /**
+   * Both counts by scope. `knownElsewhere` counts the known turns that are in a different scope from the one they would
+   * go to now.
+   */
   scopes: {} as Record<string, { kept: number; known: number }>,
   knownElsewhere: {} as Record<string, number>,
   /** Skipped turns, in total and by reason: off the record, forgotten before, or from an excluded directory or time. */
