@@ -132,7 +132,13 @@ async function rowsOf(conversation: Conversation, foreign: readonly Asked[]): Pr
     embedder: async () => embedder,
   }
   const heard = await hear(ports, {
-    ...{ user, author, agent: null, view: scopes, scopes, learn: 'nothing', maxTurnCharacters: 1e7 },
+    user,
+    author,
+    agent: null,
+    view: scopes,
+    scopes,
+    learn: 'nothing',
+    maxTurnCharacters: 1e7,
     turns: turns.map(({ speaker, ...turn }) => ({ ...turn, ...(speaker === null ? {} : { speaker }) })),
   })
   await embedTexts(ports, { user })
@@ -156,7 +162,15 @@ async function rowsOf(conversation: Conversation, foreign: readonly Asked[]): Pr
       const isSame = !isRecalled || found.messages.every(({ unit }) => mayRank(unit))
       const quotable = isSame ? found : await findCandidates(store, { ...ranking, mayRank })
       rows[name].push({
-        ...{ asked, family, fold, question, found, quotable, ranking, index, isRecalled },
+        asked,
+        family,
+        fold,
+        question,
+        found,
+        quotable,
+        ranking,
+        index,
+        isRecalled,
         gold: setOf(asked.gold),
         fine: setOf([...asked.gold, ...asked.also]),
         outdated: setOf(asked.outdated),
@@ -426,8 +440,14 @@ type Result = {
   readonly lines: (levels: Levels, limits: UpdateLimits) => readonly ShownLine[]
 }
 const notRecalled = (model: Model): PushDecision => ({
-  ...{ ranked: [], explanations: [], probabilities: [], probability: 0, isQuestion: true, likely: [] },
-  ...{ model, updates: new Map() },
+  ranked: [],
+  explanations: [],
+  probabilities: [],
+  probability: 0,
+  isQuestion: true,
+  likely: [],
+  model,
+  updates: new Map(),
 })
 type ShownLine = Pick<PushLine, 'level'> & { readonly id: string }
 
@@ -508,7 +528,10 @@ type Shown = { readonly fires: number; readonly right: number; readonly outdated
 
 /** Counts the messages of some results that show something, the right turn, or an outdated one without it. */
 function countShown(results: readonly Result[], linesOfResult: (result: Result) => readonly ShownLine[]): Shown {
-  let [fires, right, outdated, lines] = [0, 0, 0, 0]
+  let fires = 0
+  let right = 0
+  let outdated = 0
+  let lines = 0
   for (const result of results) {
     const shown = linesOfResult(result)
     const hasRight = shown.some(({ id }) => result.row.fine.has(id))

@@ -67,7 +67,8 @@ export function searchFiles(
   const needles = [...new Set(texts.flatMap(formsOf))].map((form) => ({ bytes: Buffer.from(form), size: form.length }))
   const found: { file: string; times: number }[] = []
   const isOthers = othersIn(evals)
-  let [files, bytes] = [0, 0]
+  let files = 0
+  let bytes = 0
   const isInside = !relative(dir, evals).startsWith('..')
   for (const root of isInside ? [dir] : [dir, evals])
     for (const file of filesBelow(root)) {
@@ -93,7 +94,9 @@ function searchFile(file: string, needles: readonly Needle[]): { readonly size: 
   const overlap = Math.max(0, ...needles.map(({ bytes }) => bytes.length)) + 1
   const window = Buffer.alloc(windowBytes + overlap)
   const descriptor = openSync(file, 'r')
-  let [size, times, kept] = [0, 0, 0]
+  let size = 0
+  let times = 0
+  let kept = 0
   try {
     for (;;) {
       const read = readSync(descriptor, window, kept, windowBytes, null)

@@ -43,7 +43,11 @@ export const review = {
             const { id, name, content: proposed, why, createdAt: at, provenance } = proposal
             const inForce = target === null ? null : { id: target.id, content: target.content }
             return {
-              ...{ id, name, proposed, why, at },
+              id,
+              name,
+              proposed,
+              why,
+              at,
               /** True if it proposes to retire the current belief. */
               removes: proposal.resolvedAt !== null,
               /** The current belief that it would replace. */

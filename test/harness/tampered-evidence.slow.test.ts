@@ -172,8 +172,11 @@ describe('evidence that was tampered with', () => {
     }
     expect(await isFound()).toBe(false)
     const files = [
-      ...[`runs/${runId}.json`, `runs/${runId}/cases.jsonl`, `runs/${runId}/environment.json`],
-      ...[`benchmarks/${pack}/manifest.json`, `benchmarks/${pack}/cases.jsonl`],
+      `runs/${runId}.json`,
+      `runs/${runId}/cases.jsonl`,
+      `runs/${runId}/environment.json`,
+      `benchmarks/${pack}/manifest.json`,
+      `benchmarks/${pack}/cases.jsonl`,
     ]
     const random = chance(seed)
     const edits = new Map<string, number>()

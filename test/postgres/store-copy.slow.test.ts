@@ -161,7 +161,10 @@ describe.skipIf(postgresPrograms === null)('A memory that is copied', () => {
     const access = await original.access()
     for (const name of ['ana', 'ben']) await access.addPerson({ name, createdAt: at })
     const token = {
-      ...({ kind: 'agent', person: 'ana', scopes: ['team:platform'], label: 'laptop' } as const),
+      kind: 'agent' as const,
+      person: 'ana',
+      scopes: ['team:platform'],
+      label: 'laptop',
       createdAt: at,
       lastUsedAt: null,
       revokedAt: null,

@@ -37,7 +37,8 @@ export async function diffRuns(root: string, baseId: string, candidateId: string
   const isShared = (id: string): boolean => isSameBenchmark && before.has(id) && after.has(id)
   const shared = [...before.keys()].filter(isShared).sort()
   const cases = shared.map((id): CaseDiff => {
-    const [one, other] = [before.get(id), after.get(id)] as [CaseRecord, CaseRecord]
+    const one = before.get(id) as CaseRecord
+    const other = after.get(id) as CaseRecord
     return {
       id,
       base: verdicts.base.get(id) ?? one.verdict,

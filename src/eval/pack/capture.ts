@@ -390,7 +390,8 @@ function copiedTurns(turns: readonly Turn[], caseId: string): readonly SystemTur
   const inOrder = turns.toSorted(
     (a, b) => compareStrings(a.session, b.session) || a.index - b.index || compareStrings(a.id, b.id),
   )
-  let [conversations, index] = [0, 0]
+  let conversations = 0
+  let index = 0
   return inOrder.map(({ id, session, role, speaker, at, scope, origin, text, ...turn }, place) => {
     const previous = inOrder[place - 1]
     const follows = previous?.session === session && previous.index + 1 === turn.index

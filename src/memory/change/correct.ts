@@ -196,9 +196,21 @@ async function nameAfter(ports: Ports, old: Belief, content: string): Promise<st
 }
 
 const compared = [
-  ...(['name', 'content', 'scopes', 'type', 'subtype', 'aliases', 'why', 'status', 'confidence', 'pinned'] as const),
-  ...(['agent', 'participants', 'relation', 'expertise'] as const),
-]
+  'name',
+  'content',
+  'scopes',
+  'type',
+  'subtype',
+  'aliases',
+  'why',
+  'status',
+  'confidence',
+  'pinned',
+  'agent',
+  'participants',
+  'relation',
+  'expertise',
+] as const
 
 /** Whether a correction has no effect. A person who repeats another author's text makes it their own, which is an effect. */
 const saysTheSame = (old: Belief, belief: Belief): boolean =>

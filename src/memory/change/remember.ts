@@ -319,9 +319,17 @@ export async function proposal(ports: Ports, target: Belief, belief: Belief, at:
 }
 
 const wished = [
-  ...(['aliases', 'why', 'pinned', 'scopes', 'type', 'subtype', 'agent'] as const),
-  ...(['participants', 'relation', 'expertise'] as const),
-]
+  'aliases',
+  'why',
+  'pinned',
+  'scopes',
+  'type',
+  'subtype',
+  'agent',
+  'participants',
+  'relation',
+  'expertise',
+] as const
 
 /** Whether accepting either of two proposals would have the same effect. */
 export function isSameWish(one: Belief, other: Belief): boolean {

@@ -57,7 +57,8 @@ export async function trialsFor(
   const effectsIn = async (tried: Ports): Promise<Effects> => {
     const breaks: string[] = []
     for (const kept of passing) if (!(await passes(tried, kept))) breaks.push(kept.id)
-    const [appearsIn, leaves]: [string[], string[]] = [[], []]
+    const appearsIn: string[] = []
+    const leaves: string[] = []
     for (const { isShownToday, ...prompt } of prompts) {
       const isShownThen = isShown(await shownIn(tried, prompt), belief.id)
       if (isShownThen && !isShownToday) appearsIn.push(prompt.message)

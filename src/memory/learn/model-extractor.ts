@@ -128,7 +128,8 @@ function documentIn(reply: string): unknown {
   // Models that think aloud do so before their answer.
   const [, ...answer] = reply.split('</think>')
   const bare = answer.length === 0 ? reply : answer.join('</think>')
-  const [from, to] = [bare.search(/[{[]/u), Math.max(bare.lastIndexOf('}'), bare.lastIndexOf(']'))]
+  const from = bare.search(/[{[]/u)
+  const to = Math.max(bare.lastIndexOf('}'), bare.lastIndexOf(']'))
   const [, fenced = ''] = /```(?:json)?\s*([{[][\s\S]*?)```/u.exec(bare) ?? []
   const objects = [...new JsonObjects().take(Buffer.from(bare))].flatMap(({ text }) => text ?? [])
   for (const text of [bare, fenced, from === -1 ? '' : bare.slice(from, to + 1), ...objects]) {

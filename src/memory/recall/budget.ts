@@ -46,10 +46,8 @@ export class ContextBudget {
     relevant: readonly One[],
   ): readonly One[] {
     // Beliefs of agents come last, so that even a long one does not take the place of another belief.
-    const [ofAgents, others] = [
-      relevant.filter(({ belief }) => isByAgent(belief)),
-      relevant.filter(({ belief }) => !isByAgent(belief)),
-    ]
+    const ofAgents = relevant.filter(({ belief }) => isByAgent(belief))
+    const others = relevant.filter(({ belief }) => !isByAgent(belief))
     const taken = new Set(
       [...others, ...ofAgents].filter(({ belief, score = null }) => this.#takeBelief(belief, score, null)),
     )

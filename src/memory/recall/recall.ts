@@ -176,7 +176,12 @@ export async function assemble(
     push,
     near,
     quoteDecision: {
-      ...{ asked, unknown, probability, levels, unclear, meaning },
+      asked,
+      unknown,
+      probability,
+      levels,
+      unclear,
+      meaning,
       best: best === undefined ? null : quoteOf(best),
     },
     misses: async () => {
@@ -459,7 +464,8 @@ function isShownAlready(
 
 /** Whether two texts are the same, or one contains the other. */
 function areAlike(one: string, other: string): boolean {
-  const [ofOne, ofOther] = [words(one), words(other)]
+  const ofOne = words(one)
+  const ofOther = words(other)
   return isSameStatement(one, other) || ofOne.includes(ofOther) || ofOther.includes(ofOne)
 }
 

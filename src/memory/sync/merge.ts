@@ -145,14 +145,33 @@ const derivedId = (...parts: readonly (string | number)[]): string =>
 
 /** A notice, without the text, of a change that was lost because its belief was forgotten. The same on every device. */
 export const noticeOf = (user: string, id: string, at: string): Belief => ({
-  ...{ id: derivedId('forgotten', id), user, agent: null, type: 'open_question', subtype: null },
+  id: derivedId('forgotten', id),
+  user,
+  agent: null,
+  type: 'open_question',
+  subtype: null,
   name: `forgotten belief ${id}`,
   content: 'A belief was changed on one device and forgotten on another. The change is gone too.',
-  ...{ aliases: [], why: '', scopes: ['user:universal'], status: 'exploratory', confidence: 1, pinned: false },
-  ...{ editedByPerson: false, supersededBy: null, proposedFor: null, candidate: true, resolvedAt: null },
-  ...{ resolvedBy: null, participants: [], relation: null, expertise: null },
+  aliases: [],
+  why: '',
+  scopes: ['user:universal'],
+  status: 'exploratory',
+  confidence: 1,
+  pinned: false,
+  editedByPerson: false,
+  supersededBy: null,
+  proposedFor: null,
+  candidate: true,
+  resolvedAt: null,
+  resolvedBy: null,
+  participants: [],
+  relation: null,
+  expertise: null,
   provenance: { ...settler, sourceId: null, model: null, at },
-  ...{ reinforcement: { count: 1, at }, createdAt: at, updatedAt: at, version: 1 },
+  reinforcement: { count: 1, at },
+  createdAt: at,
+  updatedAt: at,
+  version: 1,
 })
 
 async function openMerge({ store, sync, keys }: MergePorts, request: MergeRequest) {

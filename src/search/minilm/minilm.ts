@@ -234,7 +234,8 @@ function normalise(
   { weight, bias }: { readonly weight: Float32Array; readonly bias: Float32Array },
 ): void {
   for (let from = 0; from < rows.length; from += width) {
-    let [sum, squares] = [0, 0]
+    let sum = 0
+    let squares = 0
     for (let at = 0; at < width; at += 1) sum += rows[from + at] as number
     const mean = sum / width
     for (let at = 0; at < width; at += 1) squares += ((rows[from + at] as number) - mean) ** 2

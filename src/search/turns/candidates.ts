@@ -171,16 +171,14 @@ export async function findCandidates(index: SearchedIndex, ranking: Ranking): Pr
     const cosine = near.of.get(unit.first)
     return [
       {
-        ...{
-          unit,
-          turn,
-          passage,
-          sentences: sentencesHolding(passage, wantedWords),
-          words,
-          own,
-          before,
-          after,
-        },
+        unit,
+        turn,
+        passage,
+        sentences: sentencesHolding(passage, wantedWords),
+        words,
+        own,
+        before,
+        after,
         cosine: cosine ?? 0,
         cosineZ: near.z(cosine),
         cosineZAround: Math.max(...[-1, 1].map((step) => near.z(nearestCosine(units, at, step, near.of)))),

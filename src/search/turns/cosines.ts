@@ -22,7 +22,8 @@ export function cosineAt(
   otherPlace: number,
   dimensions: number,
 ): number {
-  const [from, otherFrom] = [place * dimensions, otherPlace * dimensions]
+  const from = place * dimensions
+  const otherFrom = otherPlace * dimensions
   let product = 0
   for (let at = 0; at < dimensions; at += 1) product += (one[from + at] as number) * (other[otherFrom + at] as number)
   return product / (unit * unit)

@@ -10,14 +10,33 @@ import { pointsOf } from './word-points.ts'
  * else: training (scripts/train-ranking.ts) calls the same functions as search and recall.
  */
 export const rankFeatures = [
-  ...(['words', 'sentence', 'around', 'meaning', 'meaningAround', 'session'] as const),
-  ...(['assistant', 'asks', 'recent', 'date', 'kind', 'speaker'] as const),
+  'words',
+  'sentence',
+  'around',
+  'meaning',
+  'meaningAround',
+  'session',
+  'assistant',
+  'asks',
+  'recent',
+  'date',
+  'kind',
+  'speaker',
 ] as const
 export const changeFeatures = ['follows', 'followsValue'] as const
 export const updateFeatures = ['cosine', 'words', 'meaning', 'score'] as const
 export const pushFeatures = [
-  ...(['sentence', 'around', 'near', 'cosine', 'margin', 'place'] as const),
-  ...(['assistant', 'unknown', 'question', 'terms', 'uncommon'] as const),
+  'sentence',
+  'around',
+  'near',
+  'cosine',
+  'margin',
+  'place',
+  'assistant',
+  'unknown',
+  'question',
+  'terms',
+  'uncommon',
 ] as const
 
 export type RankFeature = (typeof rankFeatures)[number]

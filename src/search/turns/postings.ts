@@ -67,7 +67,8 @@ export function heaviestRows(
         return difference < 0 || (difference === 0 && a < b)
       }
       const offer = (at: number): void => {
-        let [low, high] = [0, heaviest.length]
+        let low = 0
+        let high = heaviest.length
         while (low < high) {
           const middle = (low + high) >> 1
           if (isLess(heaviest[middle] as number, at)) low = middle + 1

@@ -184,7 +184,9 @@ describe('the lines of a message', () => {
   })
 
   const decision = {
-    ...{ probability: 0.9, isQuestion: true, likely: [0] },
+    probability: 0.9,
+    isQuestion: true,
+    likely: [0],
     ranked: [1, 2, 3, 4].map((at) => ({ candidate: { unit: { at } } })) as unknown as Unlimited['ranked'],
   }
   const updatesOf = (...values: readonly number[]) =>
@@ -206,7 +208,9 @@ describe('the lines of a message', () => {
   )
 
   it.each(kinds)('are never fewer, or less sure, if bolder: with $name, for a $kind', ({ kind, levels, limits }) => {
-    const [quiet, normal, eager] = [levels.quiet[kind], levels.normal[kind], levels.eager[kind]]
+    const quiet = levels.quiet[kind]
+    const normal = levels.normal[kind]
+    const eager = levels.eager[kind]
     const thresholds = [quiet, normal, eager].flatMap(({ sure, perhaps }) => [sure, perhaps])
     // Random probabilities alone would miss thresholds that are close to each other.
     const probabilities = fc.oneof(fc.double({ min: 0, max: 1, noNaN: true }), fc.constantFrom(...thresholds))

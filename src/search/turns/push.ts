@@ -102,7 +102,9 @@ export async function pushQuotes(
   const isKnown = new Set(found.terms.known.map(({ term }) => term))
   return {
     quotes: question.asksPast ? inOrder : await withCorrections(index, view, inOrder),
-    ...{ probability, levels, asked: [...words.values()] },
+    probability,
+    levels,
+    asked: [...words.values()],
     meaning: model === using.vectors ? 'vectors' : 'words',
     considered: places
       .toSorted((a, b) => (probabilities[b] as number) - (probabilities[a] as number))

@@ -82,9 +82,17 @@ export async function quotesOf(
       return [
         place,
         {
-          ...{ turn, text, perhapsPasted, explanation, score: explanation.value, level: 'perhaps', isEarlier: false },
-          ...{ probability: probabilities[place] as number, newer: [] },
-          ...{ shared: written(shared), nearby: written(nearby) },
+          turn,
+          text,
+          perhapsPasted,
+          explanation,
+          score: explanation.value,
+          level: 'perhaps',
+          isEarlier: false,
+          probability: probabilities[place] as number,
+          newer: [],
+          shared: written(shared),
+          nearby: written(nearby),
         },
       ]
     }),

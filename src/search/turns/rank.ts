@@ -46,7 +46,11 @@ export async function rankTurns(
   const scored = scoreMessages(found, ranking.question, model)
   const messages = (await newestFirst(index, ranking, found, scored, model)).map(
     ({ candidate, score, explanation, isEarlier }): RankedTurn => ({
-      ...{ unit: candidate.unit, turn: candidate.turn, passage: candidate.passage, score, isEarlier },
+      unit: candidate.unit,
+      turn: candidate.turn,
+      passage: candidate.passage,
+      score,
+      isEarlier,
       sentences: () => candidate.sentences,
       explain: () => withWords(explanation, candidate, found.terms),
     }),

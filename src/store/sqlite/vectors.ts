@@ -178,7 +178,9 @@ function joinLists(
     readonly isEvery: boolean
   }[],
 ): TurnCosines {
-  let [count, sum, squares] = [0, 0, 0]
+  let count = 0
+  let sum = 0
+  let squares = 0
   for (const { sample, size } of lists)
     for (const { cosine } of sample) {
       const weight = size / sample.length

@@ -19,16 +19,14 @@ const sessions: readonly TaskSession[] = [
   { id: 'recall', prompt: prompts.recall, isFresh: true },
 ]
 const check = (id: string, rest: Partial<AnswerCheck>): AnswerCheck => ({
-  ...{
-    id,
-    session: 'recall',
-    expect: [],
-    exact: false,
-    recall: true,
-    forbid: [],
-    mustNotKnow: false,
-    memoryRead: false,
-  },
+  id,
+  session: 'recall',
+  expect: [],
+  exact: false,
+  recall: true,
+  forbid: [],
+  mustNotKnow: false,
+  memoryRead: false,
   ...rest,
 })
 const stating = (...answerChecks: readonly AnswerCheck[]): Task => taskWith(sessions, { answerChecks })

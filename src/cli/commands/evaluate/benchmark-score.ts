@@ -18,7 +18,10 @@ export const benchmarkScore = defineCommand({
   args: { suite: one('A conversation pack: its folder, or its id.') },
   options: {
     rankings: text('<file>', 'JSON Lines: for each question the ids of sessions or turns, best first. Required.'),
-    ...{ data, notes, gitRef, runId },
+    data,
+    notes,
+    gitRef,
+    runId,
     ...evalStoreOptions,
   },
   description:
@@ -55,7 +58,8 @@ export const benchmarkExport = defineCommand({
   options: {
     out: text('<file>', 'The file to write, in JSON Lines. Required.'),
     run: text('<run>', 'Write the rankings of this run, in the format of `benchmark score`, instead of the documents.'),
-    ...{ data, ...evalStoreOptions },
+    data,
+    ...evalStoreOptions,
   },
   description:
     'Writes the conversations and questions of a suite with neutral ids and without labels, for a memory that is run elsewhere.',

@@ -210,7 +210,9 @@ const compare = (
     for (const system of systems) {
       try {
         const results = await measure(setup, packs, system, {
-          ...{ repeats: 1, seed: 1, filter },
+          repeats: 1,
+          seed: 1,
+          filter,
           given: omitUndefined({ filter }),
           settings: ({ about }) => ({ system, embedder, ...about }),
         })

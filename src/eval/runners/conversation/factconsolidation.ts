@@ -36,7 +36,8 @@ export const factConsolidation: Suite = {
 
 /** Whether two facts differ only in their value. */
 export function isVersionOf(one: string, other: string): boolean {
-  const [words, others] = [one.split(' '), other.split(' ')]
+  const words = one.split(' ')
+  const others = other.split(' ')
   let shared = 0
   while (shared < words.length && words[shared] === others[shared]) shared += 1
   return shared >= 3 && shared >= Math.min(words.length, others.length) / 2

@@ -148,7 +148,9 @@ function credenceTurns(
             text: content,
           })),
           ...quotes.map(({ turn, text, level, earlier, correctedAt }) => ({
-            ...{ turn: given.get(turn) ?? turn, text, level },
+            turn: given.get(turn) ?? turn,
+            text,
+            level,
             isEarlier: earlier || correctedAt !== null,
           })),
         ],
@@ -189,7 +191,8 @@ const mostFound = 100
 /** Okapi BM25 over single turns or whole sessions, with the usual constants. */
 function plainBm25(unit: 'turn' | 'session', version: string): HearingSystem {
   type Document = { readonly id: string; readonly counts: ReadonlyMap<string, number>; readonly length: number }
-  const [k1, b] = [1.2, 0.75]
+  const k1 = 1.2
+  const b = 0.75
   return lookingThrough({
     name: `bm25-${unit}s`,
     version,

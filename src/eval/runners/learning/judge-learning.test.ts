@@ -40,16 +40,14 @@ const fact = (says: string, more: Partial<ExpectedFact> = {}): ExpectedFact => (
 })
 
 const asked = (learn: readonly ExpectedFact[], more: Partial<LearningCase> = {}): LearningCase => ({
-  ...{
-    caseId: 'c',
-    category: 'k',
-    description: 'd',
-    written: 'after',
-    message: 'm',
-    earlier: [],
-    keeps: [],
-    refuse: [],
-  },
+  caseId: 'c',
+  category: 'k',
+  description: 'd',
+  written: 'after',
+  message: 'm',
+  earlier: [],
+  keeps: [],
+  refuse: [],
   learn: [...learn],
   ...more,
 })

@@ -97,7 +97,9 @@ async function outcomeOf(
       found.push(...(await target.search({ ...ask, message })))
     const after = await kept()
     const surfaces = Object.entries(await surfacesNow()).map(([name, text]) => ({
-      ...{ name, before: surfacesBefore[name] ?? '', after: text },
+      name,
+      before: surfacesBefore[name] ?? '',
+      after: text,
     }))
     isOpen = false
     const disk = await target.end()
