@@ -649,7 +649,7 @@ const countReaching = (probabilities: readonly number[], threshold: number): num
 function chooseLimits(
   possibilities: readonly Possible[],
   budgets: Readonly<Record<'sure' | 'normal', Budget>>,
-  most: MostOutdated,
+  maxUpdates: MostOutdated,
 ): Chosen & { readonly excess: number; readonly right: number } {
   return possibilities
     .map((possible) => {
@@ -660,8 +660,8 @@ function chooseLimits(
       const excessOf = (which: keyof MostOutdated): number =>
         Math.max(
           0,
-          countReaching(any[which], normal) - most[which],
-          countReaching(sureLines[which], sure) - most[which],
+          countReaching(any[which], normal) - maxUpdates[which],
+          countReaching(sureLines[which], sure) - maxUpdates[which],
         )
       return { possible, sure, normal, right, excess: excessOf('outdated') + excessOf('changed') }
     })
@@ -679,13 +679,13 @@ function divisionsOf(
   whole: Budget,
   requests: readonly Result[],
 ): readonly (readonly [request: Budget, rest: Budget])[] {
-  const most = (which: keyof Budget): number =>
+  const maxOf = (which: keyof Budget): number =>
     Math.min(
       whole[which],
       count(requests, ({ row }) => row.asked.kind === which),
     )
-  return upTo(most('never-told')).flatMap((neverTold) =>
-    upTo(most('unrelated')).map(
+  return upTo(maxOf('never-told')).flatMap((neverTold) =>
+    upTo(maxOf('unrelated')).map(
       (unrelated) =>
         [
           { 'never-told': neverTold, unrelated },
@@ -702,18 +702,18 @@ function calibrate(measured: readonly Result[]): Calibration {
   const questions = ofKind.get('question') ?? []
   const requests = ofKind.get('request') ?? []
   const budgetFor = (which: Strictness): Budget => {
-    const most = (kind: keyof Budget): number =>
+    const maxOf = (kind: keyof Budget): number =>
       Math.floor(maxFalse[kind][which] * count(results, ({ row }) => row.asked.kind === kind))
-    return { unrelated: most('unrelated'), 'never-told': most('never-told') }
+    return { unrelated: maxOf('unrelated'), 'never-told': maxOf('never-told') }
   }
   const outdatedIn = (some: readonly Result[], changed: number): MostOutdated => ({
     outdated: maxOutdated * count(some, ({ row }) => row.outdated.size > 0),
     changed,
   })
-  const mostChanged = Math.floor(maxOutdated * count(results, ({ row }) => isChanged(row)))
+  const maxChanged = Math.floor(maxOutdated * count(results, ({ row }) => isChanged(row)))
   const changedRequests = upTo(
     Math.min(
-      mostChanged,
+      maxChanged,
       count(requests, ({ row }) => isChanged(row)),
     ),
   )
@@ -724,7 +724,7 @@ function calibrate(measured: readonly Result[]): Calibration {
       changedRequests.map((changed) => {
         const ofQuestions = { normal: normalQuestion, sure: sureQuestion }
         const ofRequests = { normal: normalRequest, sure: sureRequest }
-        const question = chooseLimits(forQuestions, ofQuestions, outdatedIn(questions, mostChanged - changed))
+        const question = chooseLimits(forQuestions, ofQuestions, outdatedIn(questions, maxChanged - changed))
         const request = chooseLimits(forRequests, ofRequests, outdatedIn(requests, changed))
         return { question, request, right: question.right + request.right, excess: question.excess + request.excess }
       }),

@@ -67,7 +67,7 @@ function sessionsIn({ path }: HistoryFile): readonly number[] {
 }
 
 /** The files of all histories, the newest first. */
-export const newestFirst = (histories: readonly AgentHistory[]): readonly string[] =>
+export const listNewestFirst = (histories: readonly AgentHistory[]): readonly string[] =>
   histories
     .flatMap(({ files }) => files)
     .sort((a, b) => b.changedAt - a.changedAt)

@@ -375,7 +375,7 @@ function highlightsOf({ relevant }: Context, namedAnyway: readonly NamedAnyway[]
   for (const one of byLength) {
     const over = spanAt
       .subarray(one.start, one.end)
-      .reduce((least, at) => (at > 0 && (least === 0 || at < least) ? at : least), 0)
+      .reduce((lowest, at) => (at > 0 && (lowest === 0 || at < lowest) ? at : lowest), 0)
     if (over === 0) spanAt.fill(spans.push(one), one.start, one.end)
     else for (const id of one.beliefIds) spans[over - 1]?.beliefIds.add(id)
   }

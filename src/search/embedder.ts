@@ -13,19 +13,19 @@ export type Embedder = {
 export type TextWords = { readonly words: readonly string[]; readonly vectors: Int8Array }
 
 /**
- * Caches the results of an embedder. Concurrent callers share the work. The cache keeps the vectors of at most `most` texts
+ * Caches the results of an embedder. Concurrent callers share the work. The cache keeps the vectors of at most `maxTexts` texts
  * and evicts the oldest first.
  */
-export function cachedEmbedder(embedder: Embedder, most = 10_000): Embedder {
+export function cachedEmbedder(embedder: Embedder, maxTexts = 10_000): Embedder {
   const { model, dimensions, words } = embedder
-  const embed = cached(embedder.embed, most)
-  return { model, dimensions, embed, ...(words === undefined ? {} : { words: cached(words, wordsKept * most) }) }
+  const embed = cached(embedder.embed, maxTexts)
+  return { model, dimensions, embed, ...(words === undefined ? {} : { words: cached(words, wordsKept * maxTexts) }) }
 }
 
 /** The cache of words keeps this many times more texts, because a question is compared with several sentences. */
 const wordsKept = 10
 
-function cached<Value>(compute: (texts: readonly string[]) => Promise<readonly Value[]>, most: number) {
+function cached<Value>(compute: (texts: readonly string[]) => Promise<readonly Value[]>, maxTexts: number) {
   const known = new Map<string, Promise<Value>>()
   return async (texts: readonly string[]): Promise<readonly Value[]> => {
     const missing = [...new Set(texts)].filter((text) => !known.has(text))
@@ -40,7 +40,7 @@ function cached<Value>(compute: (texts: readonly string[]) => Promise<readonly V
     }
     const values = await Promise.all(texts.map((text) => known.get(text) as Promise<Value>))
     for (const text of known.keys()) {
-      if (known.size <= most) break
+      if (known.size <= maxTexts) break
       known.delete(text)
     }
     return values

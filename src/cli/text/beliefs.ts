@@ -42,11 +42,11 @@ export const nameText = (belief: Pick<Belief, 'name' | 'id'>): string => `"${bel
 export const foundBy = ({ name, aliases }: Belief): string => `Found by: ${[name, ...aliases].join(', ')}`
 
 /** A statement cut to the length of one line. */
-export function short(text: string, longest = 72): string {
+export function short(text: string, maxLength = 72): string {
   const characters = [...text.replace(/\s+/gu, ' ')]
-  if (characters.length <= longest) return characters.join('')
+  if (characters.length <= maxLength) return characters.join('')
   return `${characters
-    .slice(0, longest - 1)
+    .slice(0, maxLength - 1)
     .join('')
     .trimEnd()}…`
 }

@@ -20,10 +20,10 @@ export type Style = Readonly<Record<(typeof paints)[number], Paint>> & {
 }
 
 /** Longer lines are tiring to read, however wide the window is. */
-const widestText = 100
+const maxTextWidth = 100
 
 export function styleFor(stream: OutputStream, env: EnvironmentVariables): Style {
-  const width = stream.isTTY ? Math.min(stream.columns ?? 80, widestText) : Number.POSITIVE_INFINITY
+  const width = stream.isTTY ? Math.min(stream.columns ?? 80, maxTextWidth) : Number.POSITIVE_INFINITY
   if (!wantsColour(stream, env)) return plain(width)
   return makeStyle((name) => (text) => (text === '' ? '' : `${mark}+${name};${text}${mark}-${name};`), width)
 }

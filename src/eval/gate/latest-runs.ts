@@ -2,7 +2,7 @@ import { codeOf } from '../../files/leftovers.ts'
 import { packHashOf } from '../pack/manifest.ts'
 import { type CaseFigures, summariseCases } from '../score/figures.ts'
 import { casesOf } from '../store/case-log.ts'
-import { invalidFiles, newestFirst, packPath, readEnvironment, readManifest, scan } from '../store/documents.ts'
+import { compareNewestFirst, invalidFiles, packPath, readEnvironment, readManifest, scan } from '../store/documents.ts'
 import type { Problem } from '../store/parse-artifact.ts'
 import type { CaseResult, RunStatus, RunSummary } from '../store/schemas/run.ts'
 import { sealProblem } from '../store/seal.ts'
@@ -41,7 +41,7 @@ export async function runGroups(root: string) {
 
 /** If runs ended at the same time, the run with fewer passed cases is first, so that a tie hides no failure. */
 const latestFirst = (a: RunSummary, b: RunSummary): number =>
-  timeOf(b) - timeOf(a) || a.passedCases - b.passedCases || newestFirst(a, b)
+  timeOf(b) - timeOf(a) || a.passedCases - b.passedCases || compareNewestFirst(a, b)
 
 const timeOf = ({ completedAt, startedAt }: RunSummary): number => Date.parse(completedAt ?? startedAt)
 

@@ -159,7 +159,7 @@ export function invalidFiles() {
 }
 
 /** On equal times the greater id is first, so that the order of reading does not matter. */
-export function newestFirst(one: RunSummary, other: RunSummary): number {
+export function compareNewestFirst(one: RunSummary, other: RunSummary): number {
   const [mine, its] = [one, other].map((run) => Date.parse(run.completedAt ?? run.startedAt)) as [number, number]
   return its - mine || (one.runId < other.runId ? 1 : -1)
 }
@@ -169,7 +169,7 @@ export async function readRuns(root: string): Promise<readonly RunSummary[]> {
   await scan(root, 'runs', ({ checked }) => {
     if (checked.ok) runs.push(checked.value)
   })
-  return runs.sort(newestFirst)
+  return runs.sort(compareNewestFirst)
 }
 
 /** A document by its id, or null if it does not exist. An invalid document is never treated as missing. */

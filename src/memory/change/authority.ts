@@ -68,8 +68,8 @@ export async function requireRoom(
     together += 1
     if (own >= maxInHour || together >= maxTogether) {
       const who = own >= maxInHour ? `The ${actor} ${origin}` : 'Agents'
-      const most = own >= maxInHour ? maxInHour : maxTogether
-      throw conflict(`${who} made ${most} proposals within an hour; more are refused.`, decideFirst)
+      const limit = own >= maxInHour ? maxInHour : maxTogether
+      throw conflict(`${who} made ${limit} proposals within an hour; more are refused.`, decideFirst)
     }
   }
 }

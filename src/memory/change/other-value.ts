@@ -31,7 +31,7 @@ export const isEarlierThan = (belief: Belief, newer: Belief): boolean =>
   (authorityOf(newer) === 'person' || authorityOf(belief) !== 'person')
 
 /** Moves each newer value of a thing before the older ones, and changes the order of nothing else. */
-export function newestValueFirst<Hit extends { readonly belief: Belief }>(hits: readonly Hit[]): readonly Hit[] {
+export function sortNewestValueFirst<Hit extends { readonly belief: Belief }>(hits: readonly Hit[]): readonly Hit[] {
   const others = otherValuesAmong(hits.map(({ belief }) => belief))
   const ordered: Hit[] = []
   for (const hit of hits) {

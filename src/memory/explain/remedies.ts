@@ -269,8 +269,8 @@ async function withLargerBudget({ ports, request, belief }: RemedyContext): Prom
   if (miss?.reason.kind !== 'over-budget') return []
   const { limit } = miss.reason
   const now = parseBudget(request.budget)[limit]
-  const most = limit === 'maxCharacters' ? 1_000_000 : 200
-  for (let larger = Math.max(1, now) * 2; larger <= most; larger *= 2) {
+  const maxLimit = limit === 'maxCharacters' ? 1_000_000 : 200
+  for (let larger = Math.max(1, now) * 2; larger <= maxLimit; larger *= 2) {
     const budget = { [limit]: larger }
     const { context } = await assemble(ports, { ...request, budget: { ...request.budget, ...budget } })
     const summary = `The budget was full; ask with ${limit} ${larger} instead of ${now}.`

@@ -14,7 +14,7 @@ import {
  * the name and the value, and the value itself each add points. The limit was chosen on real conversations
  * (secrets-in-conversations.slow.test.ts).
  */
-const enough = 6
+const minPoints = 6
 /** The points of a value that is not a secret under any name. */
 const never = -10
 
@@ -86,7 +86,7 @@ export function* namedSecrets(text: string): Iterable<Secret> {
       if (place === null) continue
       const name = { ...naming, ...place, allowsWords: match.groups?.plain !== undefined }
       for (const value of [...valuesAfter(text, name), ...valuesBefore(text, name)])
-        if (naming.points + value.link + pointsOf(value, name) >= enough)
+        if (naming.points + value.link + pointsOf(value, name) >= minPoints)
           yield { start: value.start, end: value.start + value.text.length, what: naming.what }
     }
 }

@@ -9,7 +9,7 @@ import { requirePage, type SearchHit } from '../recall/search.ts'
 
 /** The minimum role for each call of a team's memory. `none`: turns belong to people, so a team has none. */
 // biome-ignore format: a table, by role
-const least: Readonly<Record<Exclude<keyof Memory, 'close'>, Role | 'none'>> = {
+const minRoles: Readonly<Record<Exclude<keyof Memory, 'close'>, Role | 'none'>> = {
   recall: 'reader', search: 'reader', why: 'reader', remedies: 'reader', suggestAliases: 'reader', get: 'reader', list: 'reader',
   find: 'reader', giveFeedback: 'reader', feedback: 'reader', history: 'reader', events: 'reader', scopes: 'reader', proposals: 'reader', candidates: 'reader',
   review: 'reader', export: 'reader',
@@ -35,7 +35,7 @@ export function teamPorts(ports: Ports, team: string): Ports {
 
 /** A team's memory for a member: calls that need a higher role are refused. */
 export function teamMemory(memory: Memory, { team, role }: { readonly team: string; readonly role: Role }): Memory {
-  const guarded = Object.entries(least).map(([name, needed]) => {
+  const guarded = Object.entries(minRoles).map(([name, needed]) => {
     if (needed !== 'none' && roles.indexOf(role) >= roles.indexOf(needed)) return [name, memory[name as keyof Memory]]
     const refuse = () => {
       throw needed === 'none'
@@ -283,13 +283,13 @@ function mergeContexts(contexts: readonly Context[], limits: ReturnType<typeof p
 }
 
 /** The person's standing statements, then those of teams, each after the name of its team, as far as they fit. */
-function joinedPrelude(own: Prelude | null, shared: readonly Context[], most: number): Prelude | null {
+function joinedPrelude(own: Prelude | null, shared: readonly Context[], maxCharacters: number): Prelude | null {
   const lines = own?.text.split('\n') ?? []
   const beliefIds = [...(own?.beliefIds ?? [])]
   for (const { user, prelude } of shared)
     for (const [place, text] of (prelude?.text.split('\n') ?? []).entries()) {
       const line = `(team ${teamOf(user)}) ${text}`
-      if ([...lines, line].join('\n').length > most) continue
+      if ([...lines, line].join('\n').length > maxCharacters) continue
       lines.push(line)
       beliefIds.push(prelude?.beliefIds[place] ?? '')
     }

@@ -343,8 +343,8 @@ async function rankedCandidates(
   const beliefs = new Map<string, Belief>()
   let inReach: typeof scored = []
   // If agents' beliefs exceed their share, lower-scoring beliefs of other authors take their place.
-  for (let most = limits.maxBeliefs; inReach.length < Math.min(scored.length, maxLoaded); most *= 4) {
-    const lowest = scored[most]?.score.value ?? Number.NEGATIVE_INFINITY
+  for (let count = limits.maxBeliefs; inReach.length < Math.min(scored.length, maxLoaded); count *= 4) {
+    const lowest = scored[count]?.score.value ?? Number.NEGATIVE_INFINITY
     const known = inReach.length
     inReach = scored.filter(({ score }) => score.value >= lowest)
     const ids = inReach.slice(known).map(({ link }) => link.posting.beliefId)

@@ -12,7 +12,7 @@ import { askedWords, beginningIn } from '../../search/searchable-text.ts'
 import { singular } from '../../search/singular.ts'
 import { eachInSlices, partsOf } from '../../search/slices.ts'
 import { type Strength, strengthOf, termsIn } from '../../search/turns/strength.ts'
-import { newestValueFirst } from '../change/other-value.ts'
+import { sortNewestValueFirst } from '../change/other-value.ts'
 import { type QuoteHit, searchTurns, type TurnSearch } from '../conversation/search-turns.ts'
 import { isMentioned } from '../explain/near-misses.ts'
 import type { Ports, Store } from '../ports.ts'
@@ -79,9 +79,9 @@ const maxTextHits = 500
 /** No belief has half of the words of a longer query, and looking them up blocks a server. */
 const maxTextWords = 100
 
-export function requirePage({ limit, offset }: { limit: number; offset: number }, most = 1_000): void {
-  if (!Number.isSafeInteger(limit) || limit < 1 || limit > most)
-    throw invalid(`The limit ${limit} is out of range.`, `Give a whole number from 1 to ${most}.`)
+export function requirePage({ limit, offset }: { limit: number; offset: number }, maxLimit = 1_000): void {
+  if (!Number.isSafeInteger(limit) || limit < 1 || limit > maxLimit)
+    throw invalid(`The limit ${limit} is out of range.`, `Give a whole number from 1 to ${maxLimit}.`)
   if (!Number.isSafeInteger(offset) || offset < 0)
     throw invalid(`The offset ${offset} is out of range.`, 'Give a whole number, 0 or more.')
 }
@@ -108,7 +108,7 @@ async function searchFrom(ports: Ports, asked: SearchRequest): Promise<SearchRes
   const until = earlierOf(request.until, time)
   const quotes =
     place === 'beliefs' ? [] : await searchTurns(ports, { ...request, ...omitUndefined({ until }), limit, offset })
-  const page = newestValueFirst(hits.slice(offset, offset + limit))
+  const page = sortNewestValueFirst(hits.slice(offset, offset + limit))
   const corrections = place === 'turns' ? [] : correctionsOf(quotes, page, request.query)
   const others = corrections.filter(({ belief }) => !hits.some((hit) => hit.belief.id === belief.id))
   return {

@@ -3,8 +3,8 @@
  * Integer sums are exact, so every machine gets the same results.
  */
 
-/** The sum of `maxTerms` products of numbers up to `largest` fits into 32 bits. */
-export const largest = 2047
+/** The sum of `maxTerms` products of numbers up to `maxInteger` fits into 32 bits. */
+export const maxInteger = 2047
 export const maxTerms = 512
 
 /** Addresses, `stride` and `length` are in bytes. Rows of both matrices have `stride` bytes; the first `length` are multiplied. */

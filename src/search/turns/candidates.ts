@@ -87,7 +87,7 @@ const spread = 2
 /** The weight of words in the next turn, compared with words in the previous turn. */
 export const afterShare = 0.5
 /** A time window that contains more than this share of the sessions does not raise their score. */
-const widestShare = 0.6
+const maxSessionShare = 0.6
 /** If a question asks for nothing but a time, more turns than this are not an answer. */
 const maxOfTime = 120
 
@@ -229,7 +229,7 @@ const minVectors = 200
  * The usual mean and deviation of the cosines with a message, for the model of this package (docs/ranking.md,
  * Features).
  */
-const usualCosines = { mean: 0.1, deviation: 0.081 }
+const defaultCosines = { mean: 0.1, deviation: 0.081 }
 
 /** The mean and deviation of all cosines, padded with the usual ones in a small store. */
 function spreadOf({ rows, isEvery, mean, deviation }: TurnCosines): {
@@ -238,7 +238,7 @@ function spreadOf({ rows, isEvery, mean, deviation }: TurnCosines): {
 } {
   const known = isEvery ? rows.length : minVectors
   const missing = Math.max(0, minVectors - known)
-  const usual = usualCosines
+  const usual = defaultCosines
   const joined = (known * mean + missing * usual.mean) / (known + missing)
   const squares =
     known * (deviation ** 2 + (mean - joined) ** 2) + missing * (usual.deviation ** 2 + (usual.mean - joined) ** 2)
@@ -322,5 +322,5 @@ function inTime(dates: DateWindow | null, units: readonly TurnUnit[]): (unit: Tu
   const isWithin = ({ at }: TurnUnit): boolean => at >= dates.from && at <= dates.to
   const sessions = new Map(units.map((unit) => [unit.session, unit]))
   const within = [...sessions.values()].filter(isWithin).length
-  return within === 0 || within > widestShare * sessions.size ? () => false : isWithin
+  return within === 0 || within > maxSessionShare * sessions.size ? () => false : isWithin
 }

@@ -166,7 +166,7 @@ export function pushValues(
   nearness: readonly Pick<Nearness, 'value'>[] = [],
 ): readonly Values<PushFeature>[] {
   const rest = ranked.slice(background.from, background.to).reduce((total, { score }) => total + score, 0)
-  const usual = rest / (background.to - background.from)
+  const backgroundScore = rest / (background.to - background.from)
   const unknown =
     1 -
     shareOf(
@@ -178,7 +178,7 @@ export function pushValues(
     around: shareOf(terms, candidate.before) + afterShare * shareOf(terms, candidate.after),
     near: nearness[place]?.value ?? 0,
     cosine: candidate.cosine,
-    margin: score - usual,
+    margin: score - backgroundScore,
     place: 1 / (place + 1),
     assistant: Number(candidate.unit.role !== 'user'),
     unknown: terms.total === 0 ? 1 : unknown,

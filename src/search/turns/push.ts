@@ -24,7 +24,7 @@ import {
   reach,
   withCorrections,
 } from './quotes.ts'
-import { newestFirst, type PlacedMessage, type ScoredMessage, scoreMessages } from './rank.ts'
+import { type PlacedMessage, rankNewestFirst, type ScoredMessage, scoreMessages } from './rank.ts'
 import type { TurnUnit, TurnView } from './turn-index.ts'
 
 /** The quotes for a message, or the reason for having none. */
@@ -153,11 +153,12 @@ export async function decide(
   const explanations = logOddsOf(ranked, found, ranking.question, model, nearness ?? [])
   const probabilities = explanations.map(({ value }) => sigmoid(value))
   const first = probabilities.slice(0, maxConsidered)
-  const least = limits[isQuestion ? 'question' : 'request'].share * Math.max(...first)
+  const minOwnProbability = limits[isQuestion ? 'question' : 'request'].share * Math.max(...first)
   const likely = [...first.keys()]
     .filter(
       (place) =>
-        (first[place] as number) >= least && isOnTopic(ranked[place] as PlacedMessage, model === using.vectors),
+        (first[place] as number) >= minOwnProbability &&
+        isOnTopic(ranked[place] as PlacedMessage, model === using.vectors),
     )
     .sort((a, b) => (first[b] as number) - (first[a] as number))
   const probability = probabilityOfAny(first)
@@ -254,7 +255,7 @@ export async function rankQuotable(
     const isPasted = turn.role === 'user' && (turn.origin !== 'person' || announced.has(unit.first))
     return !isPasted && ownSentences(turn, unit).length > 0 && !seen.has(said) && seen.add(said)
   })
-  return newestFirst(index, ranking, found, quotable, model)
+  return rankNewestFirst(index, ranking, found, quotable, model)
 }
 
 /** The turns of a person right after one that announces a pasted text, by their first row. */

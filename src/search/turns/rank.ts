@@ -44,7 +44,7 @@ export async function rankTurns(
   const found = await findCandidates(index, ranking)
   const model = found.hasMeaning ? using.vectors : using.words
   const scored = scoreMessages(found, ranking.question, model)
-  const messages = (await newestFirst(index, ranking, found, scored, model)).map(
+  const messages = (await rankNewestFirst(index, ranking, found, scored, model)).map(
     ({ candidate, score, explanation, isEarlier }): RankedTurn => ({
       unit: candidate.unit,
       turn: candidate.turn,
@@ -113,7 +113,7 @@ export type PlacedMessage = ScoredMessage & { readonly isEarlier: boolean }
 const minReplacement = 0.2
 
 /** Reorders the first ten by the second model. */
-export async function newestFirst(
+export async function rankNewestFirst(
   index: SearchedIndex,
   ranking: Ranking,
   { terms }: Pick<Candidates, 'terms'>,

@@ -78,11 +78,11 @@ export class VectorList {
     const counts = new Uint32Array(dimensions + 1)
     let sentence = 0
     for (let at = 0; at < this.#size; at += 1) {
-      let least = dimensions
+      let min = dimensions
       for (; sentence < (this.#ends[at] as number); sentence += 1)
-        if ((distances[sentence] as number) < least) least = distances[sentence] as number
-      best[at] = least
-      if (among === null || among.has(this.#items[at] as number)) counts[least] = (counts[least] as number) + 1
+        if ((distances[sentence] as number) < min) min = distances[sentence] as number
+      best[at] = min
+      if (among === null || among.has(this.#items[at] as number)) counts[min] = (counts[min] as number) + 1
     }
     let max = 0
     for (let found = counts[0] as number; found < limit && max < dimensions; ) {

@@ -10,7 +10,7 @@ import { type ChatFormat, chatFormats } from '../../../memory/transfer/chats/cha
 import { type ChatItem, readChats, recogniseChats } from '../../../memory/transfer/chats/read-chats.ts'
 import { defineCommand } from '../../command/command.ts'
 import { choice, flag, optional, timeOptions, writeOptions } from '../../command/options.ts'
-import { findHistories, lockImport, newestFirst, noteImport } from '../../histories.ts'
+import { findHistories, listNewestFirst, lockImport, noteImport } from '../../histories.ts'
 import { slug } from '../../memory-location.ts'
 import type { LocationOptions, Session } from '../../session.ts'
 import { pluralize } from '../../text/output.ts'
@@ -91,7 +91,7 @@ export async function importHistories(
   options: ImportOptions,
   maxTurns = Number.POSITIVE_INFINITY,
 ): Promise<ImportedHistories> {
-  const files = newestFirst(findHistories(session.program.machine))
+  const files = listNewestFirst(findHistories(session.program.machine))
   const request = { nameOf: (file: string) => file, isDirectory: true }
   if (options.dryRun === true) return { ...(await hearFiles(session, files, options, request)), remaining: 0 }
   const { dir } = session.places.locate(options)

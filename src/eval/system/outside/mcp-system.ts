@@ -66,7 +66,7 @@ export function mcpSystem({ mapping }: { readonly mapping: McpMapping }): Hearin
       const ask = async (text: string): Promise<readonly AnswerHit[]> =>
         hitsIn(await server.call(search, queryValues(query, text)), mapping, ids)
       const relevant = search.perWord
-        ? await mostFound(messageWordsOf(query.message), ask)
+        ? await rankByWordCount(messageWordsOf(query.message), ask)
         : withoutRepeats(await ask(query.message))
       return { ...emptyAnswer, relevant }
     },
@@ -93,7 +93,7 @@ const messageWordsOf = (message: string): readonly string[] => {
 }
 
 /** Beliefs by the number of words that find them, most first; ties keep the order in which they were found. */
-async function mostFound(
+async function rankByWordCount(
   words: readonly string[],
   ask: (word: string) => Promise<readonly AnswerHit[]>,
 ): Promise<readonly AnswerHit[]> {
