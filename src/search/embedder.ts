@@ -48,20 +48,19 @@ function cached<Value>(compute: (texts: readonly string[]) => Promise<readonly V
 }
 
 /** The cosine similarity of two vectors of the same length, -1 to 1; 0 if one of them is zero. */
-export function cosine(one: Float32Array, other: Float32Array): number {
-  if (one.length !== other.length)
-    throw new RangeError(`vectors of ${one.length} and ${other.length} dimensions have no angle`)
+export function cosine(a: Float32Array, b: Float32Array): number {
+  if (a.length !== b.length) throw new RangeError(`vectors of ${a.length} and ${b.length} dimensions have no angle`)
   let product = 0
-  let oneSquared = 0
-  let otherSquared = 0
-  for (let at = 0; at < one.length; at += 1) {
-    const a = one[at] as number
-    const b = other[at] as number
-    product += a * b
-    oneSquared += a * a
-    otherSquared += b * b
+  let squaredA = 0
+  let squaredB = 0
+  for (let at = 0; at < a.length; at += 1) {
+    const x = a[at] as number
+    const y = b[at] as number
+    product += x * y
+    squaredA += x * x
+    squaredB += y * y
   }
-  if (oneSquared === 0 || otherSquared === 0) return 0
+  if (squaredA === 0 || squaredB === 0) return 0
   // Rounding may move the quotient out of the range.
-  return Math.max(-1, Math.min(1, product / Math.sqrt(oneSquared * otherSquared)))
+  return Math.max(-1, Math.min(1, product / Math.sqrt(squaredA * squaredB)))
 }

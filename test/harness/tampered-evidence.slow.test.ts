@@ -199,9 +199,9 @@ describe('evidence that was tampered with', () => {
 })
 
 /** Reordered lines of one JSON document may still mean the same. */
-function sameJson(one: string, other: string): boolean {
+function sameJson(a: string, b: string): boolean {
   try {
-    return isDeepStrictEqual(JSON.parse(one), JSON.parse(other))
+    return isDeepStrictEqual(JSON.parse(a), JSON.parse(b))
   } catch {
     return false
   }

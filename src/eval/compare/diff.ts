@@ -110,9 +110,9 @@ const Explained = z.looseObject({
   nearMisses: z.array(z.looseObject({ id: z.string(), reason: z.string() })).optional(),
 })
 
-function firstDifference(one: CaseRecord, other: CaseRecord): Stage | null {
-  const mine = stagesOf(one)
-  const its = stagesOf(other)
+function firstDifference(a: CaseRecord, b: CaseRecord): Stage | null {
+  const mine = stagesOf(a)
+  const its = stagesOf(b)
   return stages.find((stage) => !isSame(mine[stage], its[stage])) ?? null
 }
 
@@ -141,21 +141,21 @@ function stagesOf(record: CaseRecord): Readonly<Record<Stage, unknown>> {
 }
 
 /** Compares values; scores that differ only by rounding errors are equal. */
-function isSame(one: unknown, other: unknown): boolean {
+function isSame(a: unknown, b: unknown): boolean {
   const rounded = (value: unknown): unknown => {
     if (typeof value === 'number') return Math.round(value / dust) * dust
     if (Array.isArray(value)) return value.map(rounded)
     if (value === null || typeof value !== 'object') return value
     return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, rounded(inner)]))
   }
-  return canonicalJson(rounded(one)) === canonicalJson(rounded(other))
+  return canonicalJson(rounded(a)) === canonicalJson(rounded(b))
 }
 
-function idChanges(one: CaseRecord, other: CaseRecord) {
+function idChanges(a: CaseRecord, b: CaseRecord) {
   const ranks = (record: CaseRecord) =>
     new Map(record.returned.map(({ id, tier = '', rank }) => [`${tier}\0${id}`, rank]))
-  const before = ranks(one)
-  const after = ranks(other)
+  const before = ranks(a)
+  const after = ranks(b)
   return [...new Set([...before.keys(), ...after.keys()])].flatMap((key) => {
     const [tier = '', id = ''] = key.split('\0')
     const from = before.get(key) ?? null

@@ -159,9 +159,9 @@ export function invalidFiles() {
 }
 
 /** On equal times the greater id is first, so that the order of reading does not matter. */
-export function compareNewestFirst(one: RunSummary, other: RunSummary): number {
-  const [mine, its] = [one, other].map((run) => Date.parse(run.completedAt ?? run.startedAt)) as [number, number]
-  return its - mine || (one.runId < other.runId ? 1 : -1)
+export function compareNewestFirst(a: RunSummary, b: RunSummary): number {
+  const [mine, its] = [a, b].map((run) => Date.parse(run.completedAt ?? run.startedAt)) as [number, number]
+  return its - mine || (a.runId < b.runId ? 1 : -1)
 }
 
 export async function readRuns(root: string): Promise<readonly RunSummary[]> {

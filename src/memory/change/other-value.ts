@@ -62,12 +62,12 @@ function partsOf({ name, content }: Named) {
   }
 }
 
-function areOtherValues(one: Parts, other: Parts): boolean {
-  const isPart = isPartOf(one.words, other.words) || isPartOf(other.words, one.words)
-  if (isPart || isSameStatement(one.content, other.content) || one.owners !== other.owners) return false
-  if (one.names.some((name) => other.names.includes(name))) return true
-  const isNumbered = [one, other].every(({ numbers, hasNumberedName }) => numbers !== '' && !hasNumberedName)
-  return isNumbered && one.topic === other.topic && one.topicSize > 1
+function areOtherValues(a: Parts, b: Parts): boolean {
+  const isPart = isPartOf(a.words, b.words) || isPartOf(b.words, a.words)
+  if (isPart || isSameStatement(a.content, b.content) || a.owners !== b.owners) return false
+  if (a.names.some((name) => b.names.includes(name))) return true
+  const isNumbered = [a, b].every(({ numbers, hasNumberedName }) => numbers !== '' && !hasNumberedName)
+  return isNumbered && a.topic === b.topic && a.topicSize > 1
 }
 
 /** The owners that a statement names, apart from "my" and "our": "Tom's gym code" is not "the gym code". */

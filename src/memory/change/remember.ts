@@ -332,10 +332,10 @@ const wished = [
 ] as const
 
 /** Whether accepting either of two proposals would have the same effect. */
-export function isSameWish(one: Belief, other: Belief): boolean {
+export function isSameWish(a: Belief, b: Belief): boolean {
   const wish = (belief: Belief): string =>
     JSON.stringify([nameKey(belief.name), belief.resolvedAt === null, ...wished.map((field) => belief[field])])
-  return isSameStatement(one.content, other.content) && wish(one) === wish(other)
+  return isSameStatement(a.content, b.content) && wish(a) === wish(b)
 }
 
 /** Marks a belief as superseded. A superseded candidate no longer waits. */

@@ -266,7 +266,7 @@ function mergeContexts(contexts: readonly Context[], limits: ReturnType<typeof p
   const relevant = budget.takeRelevant(byScore)
   // No context has more lines than one message may have.
   const maxLines = Math.max(...contexts.map(({ quotes, perhaps }) => quotes.length + perhaps.length))
-  const nearest = contexts.flatMap((one) => one.perhaps).toSorted((one, other) => other.cosine - one.cosine)
+  const nearest = contexts.flatMap(({ perhaps }) => perhaps).toSorted((a, b) => b.cosine - a.cosine)
   const perhaps = budget.takeRelevant(nearest.slice(0, maxLines - own.quotes.length))
   const nearMisses = contexts.flatMap((one) => one.nearMisses ?? [])
   const namedAnyway = contexts.flatMap((one) => one.namedAnyway ?? [])

@@ -237,7 +237,7 @@ async function perhapsAmong(
         !quotes.some(({ text }) => areAlike(text, belief.content)),
     )
     .map((belief) => ({ belief, cosine: cosines.get(belief.id) ?? 0, minCosine }))
-    .sort((one, other) => other.cosine - one.cosine || byRecency(one.belief, other.belief))
+    .sort((a, b) => b.cosine - a.cosine || byRecency(a.belief, b.belief))
     .slice(0, Math.max(0, maxLinesFor(endsOf(message)) - quotes.length))
 }
 
@@ -463,10 +463,10 @@ function isShownAlready(
 }
 
 /** Whether two texts are the same, or one contains the other. */
-function areAlike(one: string, other: string): boolean {
-  const ofOne = words(one)
-  const ofOther = words(other)
-  return isSameStatement(one, other) || ofOne.includes(ofOther) || ofOther.includes(ofOne)
+function areAlike(a: string, b: string): boolean {
+  const wordsOfA = words(a)
+  const wordsOfB = words(b)
+  return isSameStatement(a, b) || wordsOfA.includes(wordsOfB) || wordsOfB.includes(wordsOfA)
 }
 
 /** The dates that are added to relative days are not part of the original text. */

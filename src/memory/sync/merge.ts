@@ -36,8 +36,8 @@ export const hadSeen = ({ device, number, seen }: EventStamp, other: EventStamp)
   device === other.device ? number >= other.number : (seen[other.device] ?? 0) >= other.number
 
 /** The order of all events, by logical time. Two devices may have the same time. */
-const isLater = (one: EventStamp, other: EventStamp): boolean =>
-  (one.time - other.time || compareStrings(one.device, other.device) || one.number - other.number) > 0
+const isLater = (a: EventStamp, b: EventStamp): boolean =>
+  (a.time - b.time || compareStrings(a.device, b.device) || a.number - b.number) > 0
 
 export const isExcluded = (scope: string, excluded: readonly string[]): boolean =>
   withAncestors(scope).some((one) => excluded.includes(one))
@@ -124,18 +124,18 @@ const visibleFields = (belief: Belief): string => {
   return JSON.stringify({ ...fields, resolvedAt: fields.resolvedAt !== null, editedByPerson: false, createdAt: '' })
 }
 
-const isSameForPerson = (one: Belief | null, other: Belief | null): boolean =>
-  one === null || other === null ? one === other : visibleFields(one) === visibleFields(other)
+const isSameForPerson = (a: Belief | null, b: Belief | null): boolean =>
+  a === null || b === null ? a === b : visibleFields(a) === visibleFields(b)
 
 /** Whether two beliefs with the same name make the same statement. */
-const isDuplicate = (one: Belief, other: Belief): boolean =>
-  isSameStatement(one.content, other.content) &&
-  one.pinned === other.pinned &&
-  one.type === other.type &&
-  JSON.stringify(one.scopes) === JSON.stringify(other.scopes)
+const isDuplicate = (a: Belief, b: Belief): boolean =>
+  isSameStatement(a.content, b.content) &&
+  a.pinned === b.pinned &&
+  a.type === b.type &&
+  JSON.stringify(a.scopes) === JSON.stringify(b.scopes)
 
-const isCreatedBefore = (one: Belief, other: Belief): boolean =>
-  (compareStrings(one.createdAt, other.createdAt) || compareStrings(one.id, other.id)) < 0
+const isCreatedBefore = (a: Belief, b: Belief): boolean =>
+  (compareStrings(a.createdAt, b.createdAt) || compareStrings(a.id, b.id)) < 0
 
 const replacedBy = (belief: Belief, { id }: Belief): Belief => ({ ...belief, status: 'superseded', supersededBy: id })
 

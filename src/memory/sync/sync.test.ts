@@ -254,14 +254,14 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 /** A sync over one of the transports. In a folder, each device leaves its changes for the other. */
-async function syncOver(transport: 'messages' | 'text' | 'folder', one: TestDevice, other: TestDevice, run: string) {
-  if (transport === 'messages') return sync(one, other)
+async function syncOver(transport: 'messages' | 'text' | 'folder', a: TestDevice, b: TestDevice, run: string) {
+  if (transport === 'messages') return sync(a, b)
   if (transport === 'text')
     return syncWith(
-      one.context,
-      packedSender((text) => answerPacked(other.context, text)),
+      a.context,
+      packedSender((text) => answerPacked(b.context, text)),
     )
-  for (const device of [one, other]) await syncFolder(device.context, join(folder, run), identity)
+  for (const device of [a, b]) await syncFolder(device.context, join(folder, run), identity)
 }
 
 async function act(device: TestDevice, { act: what, name, content }: { act: string; name: string; content: string }) {

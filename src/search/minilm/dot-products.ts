@@ -121,8 +121,8 @@ function program(): Uint8Array {
     ]),
   ]
   const addedUp = ([a, b, c, d]: readonly number[]): Code => {
-    const halves = (one: number, other: number): Code => [
-      ...[...get(one), ...get(other), ...pick(0, 1, 4, 5), ...get(one), ...get(other), ...pick(2, 3, 6, 7)],
+    const halves = (a: number, b: number): Code => [
+      ...[...get(a), ...get(b), ...pick(0, 1, 4, 5), ...get(a), ...get(b), ...pick(2, 3, 6, 7)],
       ...addWhole,
     ]
     return [

@@ -222,9 +222,9 @@ function attend(rows: Float32Array): Float32Array {
   return taken
 }
 
-const addVectors = (one: Float32Array, other: Float32Array): Float32Array<ArrayBuffer> => {
-  const sums = new Float32Array(one.length)
-  for (let at = 0; at < one.length; at += 1) sums[at] = (one[at] as number) + (other[at] as number)
+const addVectors = (a: Float32Array, b: Float32Array): Float32Array<ArrayBuffer> => {
+  const sums = new Float32Array(a.length)
+  for (let at = 0; at < a.length; at += 1) sums[at] = (a[at] as number) + (b[at] as number)
   return sums
 }
 

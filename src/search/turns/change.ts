@@ -210,10 +210,10 @@ const valuePattern = /\d[\d.,:/]*|(?<=[^.!?]\s)\p{Lu}\p{Ll}{2,}/gu
 const asksForEvent = ({ asksPast, asksEvent }: Question): boolean => asksPast || asksEvent
 
 /** The cosine of two sentences; 0 if one of them has no vector. */
-const pairCosine = (dimensions: number, one: Int8Array, place: number, other: Int8Array, otherPlace: number): number =>
-  dimensions === 0 || (place + 1) * dimensions > one.length || (otherPlace + 1) * dimensions > other.length
+const pairCosine = (dimensions: number, a: Int8Array, place: number, b: Int8Array, otherPlace: number): number =>
+  dimensions === 0 || (place + 1) * dimensions > a.length || (otherPlace + 1) * dimensions > b.length
     ? 0
-    : Math.max(0, cosineAt(one, place, other, otherPlace, dimensions))
+    : Math.max(0, cosineAt(a, place, b, otherPlace, dimensions))
 
 function bestCosine({ vectors: message, dimensions }: MessageMeaning, turn: Int8Array, place: number): number {
   if ((place + 1) * dimensions > turn.length) return 0

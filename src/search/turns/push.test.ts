@@ -152,7 +152,7 @@ describe('the lines of a message', () => {
   const limits = { likely: 0, unclear: 1 }
   /** A decision in which only newer turns update older ones, the likeliest first. */
   const decisionOf = ({ times, updates, ...rest }: typeof decisions extends fc.Arbitrary<infer One> ? One : never) => {
-    const isNewer = (one: number, other: number): boolean => (times[one] as number) > (times[other] as number)
+    const isNewer = (a: number, b: number): boolean => (times[a] as number) > (times[b] as number)
     const sorted = updates.map(([at, newer]) => {
       const found = newer.filter((one) => isNewer(one.place, at)).sort((a, b) => b.value - a.value)
       return [at, found] as const

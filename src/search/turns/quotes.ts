@@ -259,10 +259,10 @@ export function markOvertaken(
 const minSharedAsked = 0.8
 const minAlike = 0.2
 
-function isAboutSame(one: string, other: string, asked: ReadonlyMap<string, number>): boolean {
+function isAboutSame(a: string, b: string, asked: ReadonlyMap<string, number>): boolean {
   const termsIn = (text: string): ReadonlySet<string> => new Set(termsOf(text).map(({ term }) => term))
-  const terms = termsIn(one)
-  const others = termsIn(other)
+  const terms = termsIn(a)
+  const others = termsIn(b)
   const weigh = (some: Iterable<string>, weight: (term: string) => number): number =>
     [...some].reduce((total, term) => total + weight(term), 0)
   const both = [...terms].filter((term) => others.has(term))
