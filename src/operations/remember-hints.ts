@@ -1,4 +1,4 @@
-import type { Belief } from '../beliefs/belief.ts'
+import { type Belief, isStanding } from '../beliefs/belief.ts'
 import { everydayReason, refusalText } from '../memory/change/aliases.ts'
 import type { RememberResult } from '../memory/change/remember.ts'
 import { secretTold } from '../memory/learn/secrets.ts'
@@ -21,10 +21,14 @@ export function rememberHints(
     ...secretHints(belief),
     ...stored.flatMap(everydayHints),
     ...refusedAliases.map((refused) => ({ kind: 'refused alias', text: refusalText(refused) }) as const),
-    ...(given.name === undefined && outcome === 'remembered' ? [derivedName] : []),
+    ...(given.name === undefined && outcome === 'remembered' && !isAlwaysRecalled(belief) ? [derivedName] : []),
     ...(otherValues.length === 0 ? [] : [{ kind: 'other values', text: others } as const]),
   ]
 }
+
+/** A name does not matter for what is recalled with every message. */
+const isAlwaysRecalled = (belief: Belief): boolean =>
+  belief.pinned || belief.scopes.some((scope) => isStanding(belief, scope))
 
 const derivedName: RememberHint = { kind: 'derived name', text: 'The name was derived from the statement.' }
 

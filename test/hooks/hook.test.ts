@@ -407,6 +407,48 @@ describe('a hook at the start of a session', () => {
     expect(stdout).toContain('Every second Tuesday.')
     expect(stdout).not.toContain('Redis')
   })
+
+  it('gives the newest statements of the person that apply everywhere, within a limit, and none of an agent', async () => {
+    using place = createSandbox()
+    await withMemory(place)
+    const everywhere = ['--scope', 'user:universal']
+    for (let number = 1; number <= 12; number += 1)
+      await place.json(
+        'remember',
+        `My badge number ${number} opens door ${number}.`,
+        '--name',
+        `badge ${number}`,
+        ...everywhere,
+      )
+    await place.json('remember', 'My sister Ilse lives in Bergen.', ...everywhere)
+    await place.json('remember', 'I wrote this myself.', ...everywhere, '--as', 'agent:robot')
+    await place.json('remember', 'I am allergic to walnuts.', ...everywhere)
+
+    const { stdout } = await startSession(place)
+
+    const { additionalContext } = claudeCodeOutput.parse(JSON.parse(stdout)).hookSpecificOutput
+    const [, about = ''] = additionalContext.split('## About the person\n')
+    const lines =
+      about
+        .split('\n\n')[0]
+        ?.split('\n')
+        .filter((line) => line.startsWith('- ')) ?? []
+    expect(lines.slice(0, 2)).toEqual([
+      expect.stringContaining('I am allergic to walnuts.'),
+      expect.stringContaining('My sister Ilse lives in Bergen.'),
+    ])
+    expect(lines).toHaveLength(8)
+    expect(additionalContext).not.toContain('I wrote this myself.')
+  })
+
+  it('gives statements about the person only where user:universal is in view', async () => {
+    using place = createSandbox()
+    await place.json('remember', 'I am allergic to walnuts.', '--scope', 'user:universal')
+
+    const { stdout } = await hook(place, { cwd: place.work }, 'session-start', '--scope', 'project:ledger')
+
+    expect(stdout).not.toContain('walnuts')
+  })
 })
 
 describe('hooks at stop and before compaction', () => {

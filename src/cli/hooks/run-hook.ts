@@ -1,10 +1,13 @@
 import type { Writable } from 'node:stream'
 import { setTimeout as wait } from 'node:timers/promises'
+import type { Belief } from '../../beliefs/belief.ts'
 import { isSaidByPerson } from '../../beliefs/turn.ts'
 import { expectedError } from '../../errors.ts'
 import { codeOf } from '../../files/leftovers.ts'
 import { isWithin, pauseFor } from '../../memory/conversation/pause.ts'
+import type { Memory } from '../../memory/memory.ts'
 import type { Budget, Context } from '../../memory/recall/context.ts'
+import type { ShownContext } from '../../memory/recall/render.ts'
 import { UsageError } from '../command/command.ts'
 import { failingNotice } from '../connect/seen.ts'
 import type { MemoryLocation, Session, StandpointOptions } from '../session.ts'
@@ -136,11 +139,12 @@ async function contextFor(
   const isUntold = started.some((mark) => !isMarked(location.dir, mark))
   const context = await memory.recall(isStart ? '' : prompt, { budget: isStart || isUntold ? standing : onlyRelevant })
   const former = isStart ? await here.places.formerProjectNotes(options, memory) : []
-  const block = await renderContext(context)
+  const aboutPerson = isStart || isUntold ? await aboutPersonFor(memory, context) : []
+  const block = await renderContext({ ...context, aboutPerson })
   const changed = await changedFilesIn(context, here.places.workingDirectory())
   return {
     text: [...former.map((note) => `${note}\n`), withChangedFiles(block, changed)].join(''),
-    recalled: sizeOf(context),
+    recalled: sizeOf(context) + aboutPerson.length,
     told: isUntold ? started : [],
   }
 }
@@ -295,7 +299,10 @@ function markTold(dir: string, told: readonly SessionMark[]): void {
   }
 }
 
-const renderContext = async (context: Context): Promise<string> =>
+const aboutPersonFor = async (memory: Pick<Memory, 'list'>, context: Context): Promise<readonly Belief[]> =>
+  (await import('../../memory/recall/about-person.ts')).statementsAboutPerson(memory, context)
+
+const renderContext = async (context: ShownContext): Promise<string> =>
   (await import('../../memory/recall/render.ts')).renderContext(context)
 
 const sizeOf = ({ prelude, pinned, relevant, questions, quotes, perhaps }: Context): number =>

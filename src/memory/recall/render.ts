@@ -18,6 +18,8 @@ export type ShownContext = Pick<Context, 'prelude' | 'pinned' | 'questions'> & {
   readonly relevant: readonly { readonly belief: Belief }[]
   readonly perhaps: readonly { readonly belief: Belief }[]
   readonly quotes: readonly ShownQuote[]
+  /** Only at the start of a session. */
+  readonly aboutPerson?: readonly Belief[]
 }
 export type ShownQuote = Pick<
   Quote,
@@ -54,6 +56,7 @@ export function renderContext(context: ShownContext): string {
       preludeTitle,
       context.prelude === null ? [] : context.prelude.text.split('\n').map((line) => `- ${safe(line)}`),
     ),
+    section('About the person', (context.aboutPerson ?? []).map(lineOf)),
     areQuotesFirst ? quotes : '',
     section('Pinned', context.pinned.filter(({ id }) => !inPrelude.has(id)).map(lineOf)),
     section(
@@ -93,11 +96,15 @@ export function agesOf({
   relevant,
   perhaps,
   quotes,
-}: Pick<ShownContext, 'pinned' | 'relevant' | 'perhaps' | 'quotes'>): ReadonlyMap<string, readonly string[]> {
+  aboutPerson = [],
+}: Pick<ShownContext, 'pinned' | 'relevant' | 'perhaps' | 'quotes' | 'aboutPerson'>): ReadonlyMap<
+  string,
+  readonly string[]
+> {
   const said = quotes
     .filter(({ level, role, correctedAt }) => level === 'sure' && role === 'user' && correctedAt === null)
     .map(({ at }) => at)
-  const shown = [...pinned, ...[...relevant, ...perhaps].map(({ belief }) => belief)]
+  const shown = [...aboutPerson, ...pinned, ...[...relevant, ...perhaps].map(({ belief }) => belief)]
   const ages = [...otherValuesAmong(shown)].map(([belief, alike]) => {
     const others = alike.filter(
       ({ user, scopes }) => user === belief.user && scopes.some((scope) => belief.scopes.includes(scope)),

@@ -156,7 +156,9 @@ function hintNotes(
 function hintNote({ kind, text }: RememberHint, { id }: Belief): string {
   if (kind === 'secret') return `warning: ${text} To remove it: credence forget ${id}`
   if (kind === 'everyday alias') return `warning: ${text}`
-  return kind === 'derived name' ? `${text} To add an alias: credence alias ${id} add "the words"` : text
+  return kind === 'derived name'
+    ? `${text} To add an alias: credence alias ${id} add "the words". To recall it for every message: credence pin ${id}`
+    : text
 }
 
 export function rememberedText(
