@@ -27,8 +27,8 @@ import {
 import { type Levels, type MessageKind, type Model, models, type UpdateLimits } from '../src/search/turns/model.ts'
 import { type Nearness, nearnessOf } from '../src/search/turns/nearness.ts'
 import {
+  chooseLines,
   decide,
-  linesOf,
   mayQuote,
   type PushDecision,
   type PushLine,
@@ -36,7 +36,7 @@ import {
   sigmoid,
 } from '../src/search/turns/push.ts'
 import { dateWindow, parseQuestion, type Question } from '../src/search/turns/question.ts'
-import { quotesOf } from '../src/search/turns/quotes.ts'
+import { quoteTurns } from '../src/search/turns/quotes.ts'
 import { type PlacedMessage, placeFirst, type ScoredMessage, scoreMessages } from '../src/search/turns/rank.ts'
 import type { TurnView } from '../src/search/turns/turn-index.ts'
 import { inMemory } from '../src/store/sqlite/database.ts'
@@ -461,9 +461,9 @@ async function resultOf(name: ModelName, row: Row, trained: Trained): Promise<Re
   const idsOf = (list: readonly ScoredMessage[]) => list.map(({ candidate }) => candidate.turn.id)
   const ids = idsOf(await placed(row, ranking, model))
   const places = row.family === 'life' ? [...ranked.keys()] : []
-  const quotes = await quotesOf(row.index, row.ranking, row.quotable, decision, places, row.asked.message)
+  const quotes = await quoteTurns(row.index, row.ranking, row.quotable, decision, places, row.asked.message)
   const lines = (levels: Levels, limits: UpdateLimits): readonly ShownLine[] =>
-    linesOf(decision, levels, limits).lines.map(({ place, level }) => ({
+    chooseLines(decision, levels, limits).lines.map(({ place, level }) => ({
       id: (ranked[place] as PlacedMessage).candidate.turn.id,
       level: quotes.get(place)?.perhapsPasted === true ? 'perhaps' : level,
     }))

@@ -2,7 +2,7 @@
  * The known name that was probably meant by `given`: the only name with this prefix, or the closest by edit distance, which
  * may be at most one third of the longer length. Case is ignored.
  */
-export function didYouMean(given: string, known: readonly string[]): string | undefined {
+export function findNearestName(given: string, known: readonly string[]): string | undefined {
   const wanted = given.toLowerCase()
   const begun = known.filter((name) => wanted.length >= 2 && name.toLowerCase().startsWith(wanted))
   if (begun.length === 1) return begun[0]

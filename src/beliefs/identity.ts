@@ -35,7 +35,7 @@ export const statementKey = (text: string): string =>
     .replace(/(?<![\s.!;,])[\s.!;,]+$/u, '')
 
 /** Whether the belief has this name in any of the scopes. */
-export const holdsName = (belief: Belief, name: string, scopes: readonly string[]): boolean =>
+export const hasName = (belief: Belief, name: string, scopes: readonly string[]): boolean =>
   nameKey(belief.name) === nameKey(name) && belief.scopes.some((scope) => scopes.includes(scope))
 
 /** Appends `additions` to the aliases. Leaves out spellings of the name and of aliases before them. */

@@ -2,7 +2,7 @@ import { lstatSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseJson } from '../json.ts'
 import { writeAtomically } from './atomic-write.ts'
-import { codeOf, ifPresent } from './leftovers.ts'
+import { codeOf, nullIfMissing } from './leftovers.ts'
 
 /** The texts that were forgotten, and the beliefs they belong to. */
 export type ForgottenTexts = {
@@ -198,10 +198,13 @@ function erasedLine(line: string, eraser: Eraser): string {
 }
 
 /** Every plain file below a directory. Does not follow links, and skips folders for which `enters` is false. */
-export function* filesBelow(directory: string, enters: (folder: string) => boolean = () => true): Generator<string> {
-  for (const entry of ifPresent(() => readdirSync(directory, { withFileTypes: true })) ?? []) {
+export function* listFilesBelow(
+  directory: string,
+  enters: (folder: string) => boolean = () => true,
+): Generator<string> {
+  for (const entry of nullIfMissing(() => readdirSync(directory, { withFileTypes: true })) ?? []) {
     const path = join(directory, entry.name)
     if (entry.isFile()) yield path
-    else if (entry.isDirectory() && enters(path)) yield* filesBelow(path, enters)
+    else if (entry.isDirectory() && enters(path)) yield* listFilesBelow(path, enters)
   }
 }

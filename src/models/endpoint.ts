@@ -48,7 +48,7 @@ export async function postJson<Schema extends z.ZodType>(
       redirect: 'manual',
       signal,
     })
-    text = await boundedText(response, maxAnswerLength, () =>
+    text = await readBoundedText(response, maxAnswerLength, () =>
       unavailable(
         `The answer of ${endpointPlaceOf(url)} is longer than ${maxAnswerLength} bytes.`,
         'Ask for less, or check the URL.',
@@ -75,7 +75,11 @@ export async function postJson<Schema extends z.ZodType>(
 }
 
 /** Reads the body of a response. Throws the error of `tooLong` as soon as the body has more than `maxBytes` bytes. */
-export async function boundedText(response: Response, maxBytes: number, tooLong: () => MemoryError): Promise<string> {
+export async function readBoundedText(
+  response: Response,
+  maxBytes: number,
+  tooLong: () => MemoryError,
+): Promise<string> {
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of response.body ?? []) {

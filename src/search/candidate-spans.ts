@@ -102,7 +102,7 @@ export const breaksIn = (tokens: readonly Token[], { first, last }: CandidateSpa
  * an address, but a version may follow (`redis@7`). A single letter must be a separate word, and a word of two letters must not
  * be part of a compound (`go-to`, `ts_node`, `AT&T`).
  */
-export function standsAlone(tokens: readonly Token[], { first, last }: CandidateSpan): boolean {
+export function isStandalone(tokens: readonly Token[], { first, last }: CandidateSpan): boolean {
   const before = first === 0 ? '' : (tokens[first]?.joint ?? '')
   const after = tokens[last + 1]?.joint ?? ''
   if (before === '.' && after !== '.') return false

@@ -16,7 +16,7 @@ export type TextWords = { readonly words: readonly string[]; readonly vectors: I
  * Caches the results of an embedder. Concurrent callers share the work. The cache keeps the vectors of at most `maxTexts` texts
  * and evicts the oldest first.
  */
-export function cachedEmbedder(embedder: Embedder, maxTexts = 10_000): Embedder {
+export function cacheEmbedder(embedder: Embedder, maxTexts = 10_000): Embedder {
   const { model, dimensions, words } = embedder
   const embed = cached(embedder.embed, maxTexts)
   return { model, dimensions, embed, ...(words === undefined ? {} : { words: cached(words, wordsKept * maxTexts) }) }

@@ -4,7 +4,7 @@ import { authorityOf, type Belief, isCurrent } from '../../src/beliefs/belief.ts
 import { nameKey } from '../../src/beliefs/identity.ts'
 import { forget } from '../../src/memory/change/forget.ts'
 import { undo } from '../../src/memory/change/undo.ts'
-import { chainOf } from '../../src/memory/explain/history.ts'
+import { readChain } from '../../src/memory/explain/history.ts'
 import type { Author, Ports } from '../../src/memory/ports.ts'
 import { recall } from '../../src/memory/recall/recall.ts'
 import { search } from '../../src/memory/recall/search.ts'
@@ -58,7 +58,7 @@ describe('supersession', () => {
         const memory = ports()
         await performAll(memory, all)
         for (const belief of await everything(memory)) {
-          const chain = await chainOf(memory, belief)
+          const chain = await readChain(memory, belief)
           const heads = chain.filter(({ supersededBy }) => supersededBy === null)
 
           expect(heads).toHaveLength(1)

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { canonicalJson } from '../../json.ts'
 import { type CaseFigures, figuresOfRun, summariseCases } from '../score/figures.ts'
-import { casesOf } from '../store/case-log.ts'
+import { readCaseLog } from '../store/case-log.ts'
 import { requireRun } from '../store/documents.ts'
 import { problemText } from '../store/parse-artifact.ts'
 import type { CaseRecord, CaseVerdict } from '../store/schemas/run.ts'
@@ -76,7 +76,7 @@ export async function diffRuns(root: string, baseId: string, candidateId: string
 
 async function loadRun(root: string, runId: string) {
   const run = requireRun(root, runId)
-  const { records, problems } = await casesOf(root, runId)
+  const { records, problems } = await readCaseLog(root, runId)
   const unreadable = problems.map((problem) => `${problemText(problem)}.`)
   const none = records.length === 0 ? [`The run ${runId} kept no case records.`] : []
   return { run, records, figures: summariseCases(records), problems: [...none, ...unreadable] }

@@ -168,8 +168,8 @@ function requireAtMost(field: string, values: readonly string[], maxCount: numbe
 export async function refuseSecrets({ actor }: Author, texts: StatementTexts): Promise<void> {
   if (actor === 'person' || actor === 'document') return
   // Loaded here, because searches load this module too and need no secret rules.
-  const { secretTold } = await import('../learn/secrets.ts')
-  const secret = secretTold(texts)
+  const { findSecretIn } = await import('../learn/secrets.ts')
+  const secret = findSecretIn(texts)
   if (secret !== null)
     throw invalid(
       `It contains ${secret}, which must not be stored.`,

@@ -12,7 +12,7 @@ type Named = Pick<Belief, 'name' | 'content'>
 export const isOtherValue = (a: Named, b: Named): boolean => areOtherValues(partsOf(a), partsOf(b))
 
 /** For each belief, the other beliefs that give another value of the same thing. */
-export function otherValuesAmong<One extends Named>(beliefs: readonly One[]): ReadonlyMap<One, readonly One[]> {
+export function findOtherValues<One extends Named>(beliefs: readonly One[]): ReadonlyMap<One, readonly One[]> {
   if (beliefs.length < 2) return new Map(beliefs.map((belief) => [belief, []]))
   const parts = new Map(beliefs.map((belief) => [belief, partsOf(belief)]))
   const othersOf = (own: Parts): readonly One[] =>
@@ -32,7 +32,7 @@ export const isEarlierThan = (belief: Belief, newer: Belief): boolean =>
 
 /** Moves each newer value of a thing before the older ones, and changes the order of nothing else. */
 export function sortNewestValueFirst<Hit extends { readonly belief: Belief }>(hits: readonly Hit[]): readonly Hit[] {
-  const others = otherValuesAmong(hits.map(({ belief }) => belief))
+  const others = findOtherValues(hits.map(({ belief }) => belief))
   const ordered: Hit[] = []
   for (const hit of hits) {
     const values = others.get(hit.belief) ?? []

@@ -20,7 +20,7 @@ export type RestatementQuery = {
  * Current beliefs that make the same statement in other words. A host with both hooks and tools sends a message twice: in the
  * person's words and in the agent's.
  */
-export async function restatementsOf({ store }: Ports, query: RestatementQuery): Promise<readonly Belief[]> {
+export async function findRestatements({ store }: Ports, query: RestatementQuery): Promise<readonly Belief[]> {
   const { user, content, by } = query
   const words = [...new Set(informativeWords(content))]
   if (words.length === 0) return []

@@ -6,14 +6,14 @@ import { parseQuestion } from '../../search/turns/question.ts'
 import { countTerms } from '../../search/turns/terms.ts'
 import { parseBlocks } from '../mirror/parse/blocks.ts'
 import { nameStatement, statementNameOf } from './name-of.ts'
-import { offTheRecord } from './off-the-record.ts'
+import { isOffTheRecord } from './off-the-record.ts'
 import { findStatements } from './rules.ts'
-import { secretsIn } from './secrets.ts'
+import { findSecrets } from './secrets.ts'
 
 const readers: Readonly<Record<string, (text: string) => unknown>> = {
   'finding statements': findStatements,
-  'off the record': offTheRecord,
-  'finding secrets': secretsIn,
+  'off the record': isOffTheRecord,
+  'finding secrets': findSecrets,
   'finding words': analyse,
   'counting terms': countTerms,
   'finding sentences': sentencesOf,

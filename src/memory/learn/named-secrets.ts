@@ -79,7 +79,7 @@ const namings = (
 // biome-ignore-end format: one naming to a line
 
 /** The values that a nearby name marks as secret. */
-export function* namedSecrets(text: string): Iterable<Secret> {
+export function* findNamedSecrets(text: string): Iterable<Secret> {
   for (const naming of namings)
     for (const match of text.matchAll(naming.pattern)) {
       const place = nameAt(text, match)

@@ -142,7 +142,7 @@ const groups = /^(?:[A-Z\d]{2,8}-){3,8}[A-Z\d]{4,8}$/u
  * The secrets in a text that need no name: words in a public format, or words that are very random and have more kinds
  * of characters than an id.
  */
-export function* randomSecrets(text: string): Iterable<Secret> {
+export function* findRandomSecrets(text: string): Iterable<Secret> {
   for (const { start: at, word } of longWords(text)) {
     if (word.length >= minFormatLength)
       for (const { index, 0: found } of word.matchAll(credentialFormat))

@@ -78,7 +78,7 @@ export function memoryOfTeam(ports: Ports, { person, scopes, teams }: Member, te
  */
 export function memberMemory(own: Memory, ports: Ports, member: Member, author: Author): Memory {
   const teams = new Map(member.teams.map(({ team }) => [team, memoryOfTeam(ports, member, team, author)]))
-  return joinedMemory({ own, teams }, { agentShare: ports.agentShare, scopes: member.scopes })
+  return joinMemories({ own, teams }, { agentShare: ports.agentShare, scopes: member.scopes })
 }
 
 /** A person's memory together with those of their teams. */
@@ -91,7 +91,7 @@ type JoinOptions = { readonly agentShare?: number | undefined; readonly scopes?:
  * belief belongs to. The journal and undo are those of the first scope. Everything else uses the person's own memory, which also
  * stores the turns of team scopes.
  */
-export function joinedMemory({ own, teams }: JoinedMemory, { agentShare, scopes = [] }: JoinOptions = {}): Memory {
+export function joinMemories({ own, teams }: JoinedMemory, { agentShare, scopes = [] }: JoinOptions = {}): Memory {
   return {
     ...own,
     ...byScope(own, teams),

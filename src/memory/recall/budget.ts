@@ -1,5 +1,5 @@
 import { authorityOf, type Belief } from '../../beliefs/belief.ts'
-import { didYouMean } from '../../did-you-mean.ts'
+import { findNearestName } from '../../did-you-mean.ts'
 import { invalid } from '../../errors.ts'
 import { omitUndefined } from '../../omit-undefined.ts'
 import { type Budget, type BudgetLimit, defaultBudget, lowConfidence, type Prelude } from './context.ts'
@@ -94,7 +94,7 @@ export function parseBudget(given: Partial<Budget> = {}, agentShare = 0.25): Bud
   for (const [name, value] of Object.entries(set)) {
     if (!(name in defaultBudget)) {
       const known = Object.keys(defaultBudget)
-      const meant = didYouMean(name, known)
+      const meant = findNearestName(name, known)
       throw invalid(
         `"${name}" is not part of a budget.`,
         `${meant === undefined ? '' : `Did you mean ${meant}? `}Known: ${known.join(', ')}.`,

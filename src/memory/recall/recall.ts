@@ -8,7 +8,7 @@ import { formAt, formKeys } from '../../search/forms.ts'
 import { type Link, type Linked, linkMessage } from '../../search/link.ts'
 import { cutMessage, endsOf, isTooLong, placeInWhole } from '../../search/message.ts'
 import { type Score, scoreLinks } from '../../search/score.ts'
-import { eachInSlices, partsOf } from '../../search/slices.ts'
+import { forEachInSlices, partsOf } from '../../search/slices.ts'
 import type { Push } from '../../search/turns/push.ts'
 import type { PushedQuote } from '../../search/turns/quotes.ts'
 import { meaningFor } from '../conversation/meaning-for.ts'
@@ -115,7 +115,7 @@ export async function assemble(
   const mayBePerhaps = mayQuote && recallByMeaning === true && recallBoldness !== 'quiet'
   const nearBeliefs = async (): Promise<readonly NearBelief[]> =>
     mayBePerhaps
-      ? (await import('../meaning/belief-meaning.ts')).beliefsByMeaning(
+      ? (await import('../meaning/belief-meaning.ts')).findBeliefsByMeaning(
           { store, embedder },
           { user, message: endsOf(message) },
           recallWaitMs,
@@ -141,7 +141,7 @@ export async function assemble(
   const corrections = correctionsIn(retirements).filter(({ belief: { id } }) => !named.has(id) && !pinnedIds.has(id))
   const relevant: RelevantBelief[] = []
   const taken = budget.takeRelevant<Candidate | RelevantBelief>([...candidates, ...participants, ...corrections])
-  await eachInSlices(taken, (one) => {
+  await forEachInSlices(taken, (one) => {
     relevant.push('scored' in one ? relevantBelief(message, linked, one) : one)
   })
 
@@ -258,11 +258,11 @@ async function retirementsOf(
   quotes: readonly PushedQuote[],
 ): Promise<ReadonlyMap<PushedQuote, Retirement>> {
   if (quotes.length === 0) return new Map()
-  const { retirementOf } = await import('./retired-quotes.ts')
+  const { findRetirement } = await import('./retired-quotes.ts')
   const found = new Map<PushedQuote, Retirement>()
   for (const quote of quotes) {
     const { id, role, at } = quote.turn
-    const retirement = await retirementOf(store, view, { turn: id, role, at, text: quote.text })
+    const retirement = await findRetirement(store, view, { turn: id, role, at, text: quote.text })
     if (retirement !== null) found.set(quote, retirement)
   }
   return found
@@ -348,7 +348,7 @@ async function rankedCandidates(
     const known = inReach.length
     inReach = scored.filter(({ score }) => score.value >= lowest)
     const ids = inReach.slice(known).map(({ link }) => link.posting.beliefId)
-    await eachInSlices(partsOf(ids), async (part) => {
+    await forEachInSlices(partsOf(ids), async (part) => {
       // A belief may have changed since the message was linked, which takes several slices for a long message.
       for (const belief of await store.getMany(view.user, part))
         if (isCurrent(belief) && isInView(belief, view)) beliefs.set(belief.id, belief)

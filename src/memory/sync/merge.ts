@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto'
 import { type Belief, isCurrent } from '../../beliefs/belief.ts'
-import { compareStrings, holdsName, isSameStatement, numberedName, saidName } from '../../beliefs/identity.ts'
+import { compareStrings, hasName, isSameStatement, numberedName, saidName } from '../../beliefs/identity.ts'
 import type { BeliefChange, Commit, EventStamp, Seen } from '../../beliefs/journal.ts'
 import { withAncestors } from '../../beliefs/scope.ts'
 import type { BeliefHead, SyncEvent, SyncStore } from '../../beliefs/sync-store.ts'
 import type { NewTurn } from '../../beliefs/turn.ts'
 import type { Store } from '../ports.ts'
-import { fingerprintsOfStatement, fingerprintsOfTurn, type TextKeys } from './fingerprints.ts'
+import { fingerprintStatement, fingerprintTurn, type TextKeys } from './fingerprints.ts'
 
 /** The author of events that settle conflicts. */
 export const settler = { actor: 'tool', origin: 'sync' } as const
@@ -32,7 +32,7 @@ export type MergeRequest = {
 }
 
 /** Whether the device that made an event had seen another event. */
-export const hadSeen = ({ device, number, seen }: EventStamp, other: EventStamp): boolean =>
+export const hasSeen = ({ device, number, seen }: EventStamp, other: EventStamp): boolean =>
   device === other.device ? number >= other.number : (seen[other.device] ?? 0) >= other.number
 
 /** The order of all events, by logical time. Two devices may have the same time. */
@@ -79,7 +79,7 @@ async function newTurns(
     user,
     all.map(({ turn }) => turn.id),
   )
-  const candidates = all.map(({ turn }) => fingerprintsOfTurn(keys, turn))
+  const candidates = all.map(({ turn }) => fingerprintTurn(keys, turn))
   const forgotten = new Map([...pending, ...(await sync.forgottenTexts(user, candidates.flat()))])
   const wanted = all.filter(
     ({ turn, stamp }, index) => !ids.has(turn.id) && !isForgotten(forgotten, candidates[index] ?? [], stamp),
@@ -107,7 +107,7 @@ const isForgotten = (
 ): boolean =>
   fingerprints.some((one) => {
     const by = forgotten.get(one)
-    return by === null || (by !== undefined && !hadSeen(stamp, by))
+    return by === null || (by !== undefined && !hasSeen(stamp, by))
   })
 
 /** The fields in which a person can see a difference. */
@@ -183,7 +183,7 @@ async function openMerge({ store, sync, keys }: MergePorts, request: MergeReques
   )
   const heads = new Map(await sync.heads(user, [...new Set(touched)]))
   const statements = events.flatMap(({ changes }) => changes.flatMap(({ after }) => after?.content ?? []))
-  const candidates = statements.flatMap((content) => fingerprintsOfStatement(keys, content))
+  const candidates = statements.flatMap((content) => fingerprintStatement(keys, content))
   const forgotten = new Map([...request.forgotten, ...(await sync.forgottenTexts(user, candidates))])
 
   async function headOf(id: string): Promise<BeliefHead | undefined> {
@@ -233,7 +233,7 @@ async function openMerge({ store, sync, keys }: MergePorts, request: MergeReques
   async function holdersOf(belief: Belief): Promise<readonly Belief[]> {
     const stored = (await store.holders(user, belief.name, belief.scopes)).filter(({ id }) => !heads.has(id))
     const changed = [...heads.values()].flatMap(({ belief: one }) =>
-      one !== null && isCurrent(one) && holdsName(one, belief.name, belief.scopes) ? [one] : [],
+      one !== null && isCurrent(one) && hasName(one, belief.name, belief.scopes) ? [one] : [],
     )
     return [...stored, ...changed].filter(({ id }) => id !== belief.id)
   }
@@ -243,7 +243,7 @@ async function openMerge({ store, sync, keys }: MergePorts, request: MergeReques
     const said = saidName(belief.name)
     for (let number = 2; ; number += 1) {
       const named = { ...belief, name: numberedName(said, number) }
-      if (wanted.some((one) => holdsName(one, named.name, named.scopes))) continue
+      if (wanted.some((one) => hasName(one, named.name, named.scopes))) continue
       if ((await holdersOf(named)).length === 0) return named
     }
   }
@@ -269,7 +269,7 @@ async function openMerge({ store, sync, keys }: MergePorts, request: MergeReques
     const afterwards: (() => Promise<void>)[] = []
     for (const { beliefId, outcome, after } of event.changes) {
       const head = await headOf(beliefId)
-      const isConflict = head !== undefined && !hadSeen(stamp, head.stamp) && !hadSeen(head.stamp, stamp)
+      const isConflict = head !== undefined && !hasSeen(stamp, head.stamp) && !hasSeen(head.stamp, stamp)
       const notify = async (): Promise<void> => {
         const notice = noticeOf(user, beliefId, at)
         if ((await headOf(notice.id)) === undefined) await settle(event, [notice])
@@ -285,8 +285,8 @@ async function openMerge({ store, sync, keys }: MergePorts, request: MergeReques
       }
       if (after !== null) {
         const target = after.proposedFor === null ? undefined : await headOf(after.proposedFor)
-        const isOfForgotten = target?.outcome === 'erased' && !hadSeen(stamp, target.stamp)
-        if (isOfForgotten || isForgotten(forgotten, fingerprintsOfStatement(keys, after.content), stamp)) continue
+        const isOfForgotten = target?.outcome === 'erased' && !hasSeen(stamp, target.stamp)
+        if (isOfForgotten || isForgotten(forgotten, fingerprintStatement(keys, after.content), stamp)) continue
       }
       if (head === undefined) {
         if (after !== null) changes.push(changeTo(beliefId, after, 'present'))

@@ -2,11 +2,11 @@ import type { Turn } from '../../beliefs/turn.ts'
 import { inverseDocFreq } from '../bm25.ts'
 import type { TextWords } from '../embedder.ts'
 import { miniLm } from '../minilm/model-name.ts'
-import { comparedWith } from './cosines.ts'
+import { compareWith } from './cosines.ts'
 import { passagesOf } from './passages.ts'
-import { countsIn, heaviestRows, reachOf, type WeightedTerm } from './postings.ts'
+import { countsIn, findHeaviestRows, reachOf, type WeightedTerm } from './postings.ts'
 import type { DateWindow, Question } from './question.ts'
-import { type HoldingSentence, sentencesHolding } from './sentences-holding.ts'
+import { findSentencesHolding, type HoldingSentence } from './sentences-holding.ts'
 import { isAskingTerm, termOf, wantedTerms } from './terms.ts'
 import type { MeaningIndex, MessageVectors, TurnCosines, TurnIndex, TurnUnit, TurnView } from './turn-index.ts'
 import { shareOfTurns } from './word-points.ts'
@@ -104,7 +104,7 @@ export async function findCandidates(index: SearchedIndex, ranking: Ranking): Pr
   const averageLength = Math.max(1, postings.length / Math.max(1, postings.units))
   const near = readCosines(cosines, inView, meaning?.model === miniLm.model)
   const ofTime = await rowsOfTime(index, ranking)
-  const rows = [...new Set([...heaviestRows(terms.known, inView, maxRows), ...near.best, ...ofTime])]
+  const rows = [...new Set([...findHeaviestRows(terms.known, inView, maxRows), ...near.best, ...ofTime])]
   const units = await index.unitsAround(view, rows, spread + 1)
   const counts = countsIn(terms.known, units)
 
@@ -153,7 +153,7 @@ export async function findCandidates(index: SearchedIndex, ranking: Ranking): Pr
       return units.slice(from, to + 1).filter(({ role }) => role === 'user')
     })
     const missing = new Set(around.map(({ first }) => first).filter((row) => !near.of.has(row)))
-    const cosineOf = comparedWith(meaning)
+    const cosineOf = compareWith(meaning)
     for (const [row, vectors] of await index.vectorsAt(view.user, meaning.model, [...missing]))
       near.of.set(row, cosineOf(vectors))
   }
@@ -174,7 +174,7 @@ export async function findCandidates(index: SearchedIndex, ranking: Ranking): Pr
         unit,
         turn,
         passage,
-        sentences: sentencesHolding(passage, wantedWords),
+        sentences: findSentencesHolding(passage, wantedWords),
         words,
         own,
         before,

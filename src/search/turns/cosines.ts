@@ -28,7 +28,7 @@ export function cosineAt(a: Int8Array, placeA: number, b: Int8Array, placeB: num
  * sentence, and that of the whole turn (the sum of its sentences). If the message has several vectors, the best one
  * counts in each.
  */
-export function comparedWith({ vectors: message, dimensions }: MessageVectors): (turn: Int8Array) => number {
+export function compareWith({ vectors: message, dimensions }: MessageVectors): (turn: Int8Array) => number {
   const asked = Math.floor(message.length / dimensions)
   const whole = new Float64Array(dimensions)
   return (turn) => {

@@ -2,7 +2,7 @@ import type { Explanation } from '../explanation.ts'
 import { leaf, product } from '../explanation.ts'
 import { afterShare, type Candidates, shareOf, type TurnCandidate } from './candidates.ts'
 import type { Nearness } from './nearness.ts'
-import { type Question, tellsNumber, tellsTime } from './question.ts'
+import { hasNumber, hasTime, type Question } from './question.ts'
 import { pointsOf } from './word-points.ts'
 
 /**
@@ -48,7 +48,7 @@ export type PushFeature = (typeof pushFeatures)[number]
 export type Values<Feature extends string> = Readonly<Record<Feature, number>>
 
 /** The products of features and their weights. Features without a value are left out. */
-export const weighted = <Feature extends string>(
+export const explainWeighted = <Feature extends string>(
   features: readonly Feature[],
   values: Values<Feature>,
   weights: Values<Feature>,
@@ -79,8 +79,7 @@ export function rankValues(
       .sort((a, b) => b - a)
       .slice(0, maxOfSession)
     const asksForKind =
-      (question.asksHowMany && tellsNumber(passage)) ||
-      (question.asksWhen && (tellsTime(passage) || tellsNumber(passage)))
+      (question.asksHowMany && hasNumber(passage)) || (question.asksWhen && (hasTime(passage) || hasNumber(passage)))
     return {
       words: candidate.words,
       sentence: sentenceShare(candidate, terms),

@@ -47,7 +47,7 @@ const withOffered = scratch((size) => new Uint8Array(size))
 const withPlaces = scratch((size) => new Int32Array(size))
 
 /** The rows in view whose own words have the highest weights, at most `limit` of them, in no particular order. */
-export function heaviestRows(
+export function findHeaviestRows(
   all: readonly WeightedTerm[],
   inView: TurnPostings['inView'],
   limit: number,

@@ -3,12 +3,12 @@ import { type Explanation, leaf, sum } from '../explanation.ts'
 import { type Candidates, findCandidates, type MessageMeaning, type Ranking, type SearchedIndex } from './candidates.ts'
 import { findUpdates, type LikelyUpdate } from './change.ts'
 import {
+  explainWeighted,
   maxConsidered,
   type PushFeature,
   pushFeatures,
   pushValues,
   type Values,
-  weighted,
   withWords,
 } from './features.ts'
 import { type Boldness, type Levels, type Model, type Models, models, type UpdateLimits } from './model.ts'
@@ -20,7 +20,7 @@ import {
   ownSentences,
   type PushedQuote,
   type QuoteLevel,
-  quotesOf,
+  quoteTurns,
   reach,
   withCorrections,
 } from './quotes.ts'
@@ -81,9 +81,9 @@ export async function pushQuotes(
   const decision = await decide(index, ranking, found, using, (model) => model.levels[boldness][kind].perhaps)
   const { ranked, probability, probabilities, model } = decision
   const levels = model.levels[boldness][kind]
-  const { lines, unclear } = linesOf(decision, levels, model.limits[kind])
+  const { lines, unclear } = chooseLines(decision, levels, model.limits[kind])
   const places = [...new Set([...ranked.keys()].slice(0, maxConsidered).concat(lines.map(({ place }) => place)))]
-  const quoted = await quotesOf(index, ranking, found, decision, places, message)
+  const quoted = await quoteTurns(index, ranking, found, decision, places, message)
   const sure = new Set<number>()
   const shown = lines.map(({ place, level, newer }): PushedQuote => {
     const quote = quoted.get(place) as PushedQuote
@@ -184,7 +184,7 @@ export type PushLine = { readonly place: number; readonly level: QuoteLevel; rea
  * room for all of them, or if there are more of them than may be shown with one line, because then it is unclear which
  * one is true.
  */
-export function linesOf(
+export function chooseLines(
   { probability, isQuestion, likely, updates, ranked }: Omit<PushDecision, 'explanations' | 'probabilities' | 'model'>,
   levels: Levels,
   { likely: minLikely, unclear: minUnclear }: UpdateLimits,
@@ -294,7 +294,7 @@ function logOddsOf(
   nearness: readonly Nearness[],
 ): readonly Explanation[] {
   return pushValues(ranked, terms, question, nearness).map((values, place) => {
-    const parts = [...weighted(pushFeatures, values as Values<PushFeature>, push), leaf('bias', push.bias)]
+    const parts = [...explainWeighted(pushFeatures, values as Values<PushFeature>, push), leaf('bias', push.bias)]
     return withWords(
       sum('log odds that it helps', parts),
       (ranked[place] as PlacedMessage).candidate,

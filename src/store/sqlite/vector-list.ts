@@ -1,4 +1,4 @@
-import { comparedWith } from '../../search/turns/cosines.ts'
+import { compareWith } from '../../search/turns/cosines.ts'
 import type { MessageVectors } from '../../search/turns/turn-index.ts'
 
 /** Max items of a list that is compared completely. */
@@ -61,7 +61,7 @@ export class VectorList {
 
   /** The sample, compared with a message. */
   compareSample(message: MessageVectors): readonly { readonly item: number; readonly cosine: number }[] {
-    const cosineOf = comparedWith(message)
+    const cosineOf = compareWith(message)
     return this.#sample.map(({ item, vectors }) => ({ item, cosine: cosineOf(vectors) }))
   }
 

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 import { basename, relative } from 'node:path'
 import { universalScope } from '../../../beliefs/scope.ts'
 import { invalid, type MemoryError } from '../../../errors.ts'
-import { filesAt } from '../../../files/read-text.ts'
+import { listFilesAt } from '../../../files/read-text.ts'
 import { isWithin } from '../../../memory/conversation/pause.ts'
 import type { Author } from '../../../memory/ports.ts'
 import { type ChatFormat, chatFormats } from '../../../memory/transfer/chats/chat.ts'
@@ -48,7 +48,7 @@ export const importChats = defineCommand({
   async run({ args: { path }, options }, session) {
     if (path === undefined) return importedText(await importHistories(session, options), options)
     const isDirectory = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
-    const files = filesAt(path, /\.(?:jsonl|json|zip)$|^opencode[\w.-]*\.db$/iu)
+    const files = listFilesAt(path, /\.(?:jsonl|json|zip)$|^opencode[\w.-]*\.db$/iu)
     const nameOf = (file: string): string => (isDirectory ? relative(path, file) : basename(file))
     const imported = await hearFiles(session, files, options, { nameOf, isDirectory })
     const { kept, known, leftOut, problemCount } = imported.heard

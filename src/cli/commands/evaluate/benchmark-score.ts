@@ -4,13 +4,13 @@ import { pipeline } from 'node:stream/promises'
 import { manifestOf } from '../../../eval/pack/manifest.ts'
 import { rankingsSystem } from '../../../eval/runners/conversation/rankings.ts'
 import type { PackPlace } from '../../../eval/runners/runner.ts'
-import { casesOf } from '../../../eval/store/case-log.ts'
+import { readCaseLog } from '../../../eval/store/case-log.ts'
 import { requireRun } from '../../../eval/store/documents.ts'
 import { defineCommand, exitCodes, UsageError } from '../../command/command.ts'
 import { one, text } from '../../command/options.ts'
 import { newJobs, packDirectory, runJobs, runOptions } from './benchmark-run.ts'
 import { evalStore, evalStoreOptions, settledOptions } from './benchmark-store.ts'
-import { measuring } from './measure.ts'
+import { measureWith } from './measure.ts'
 
 const { data, notes, gitRef, runId } = runOptions
 
@@ -40,7 +40,7 @@ export const benchmarkScore = defineCommand({
         'Give the file with --rankings; docs/evaluation.md has its format.',
       )
     const system = rankingsSystem(resolve(session.places.workingDirectory(), given.rankings))
-    return measuring(session, root, async (setup) => {
+    return measureWith(session, root, async (setup) => {
       const { runner, benchmarkId } = manifestOf(packDirectory(suite, setup))
       if (runner !== 'conversation')
         throw new UsageError(`${benchmarkId} is not a conversation pack.`, 'Rankings are scored on conversations only.')
@@ -90,7 +90,7 @@ async function* documentLines(place: PackPlace, published: string | undefined): 
 }
 
 async function* rankingLines(root: string, run: string): AsyncGenerator<object> {
-  const { records } = await casesOf(root, requireRun(root, run).runId)
+  const { records } = await readCaseLog(root, requireRun(root, run).runId)
   for (const { caseId, repeat, ranking } of records) {
     if (repeat > 0) continue
     if (typeof ranking !== 'object' || ranking === null)
