@@ -11,7 +11,7 @@ const budgets: Readonly<Record<string, number>> = {
   beliefs: 900,
   cli: 14_650,
   'cli/resident': 300,
-  eval: 10_750,
+  eval: 10_800,
   files: 850,
   http: 1_650,
   mcp: 750,
