@@ -182,7 +182,7 @@ describe('init', () => {
     expect(again.stdout).toMatch(/Import of your conversations: stopped after 2 of 3 files.*`credence import chats`/su)
     expect(again.stderr).not.toContain('Import them')
     expect(running.stdout).toMatch(/running: 2 of 3 files/u)
-    expect(after).toMatchObject({ turns: 1_800, import: { outcome: 'done', files: 3, total: 3 } })
+    expect(after).toMatchObject({ turns: 1_800, import: { outcome: 'done', files: 3, total: 3, turns: 1_800 } })
   })
 })
 
