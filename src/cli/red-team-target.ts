@@ -380,5 +380,7 @@ const scriptedModel = (answer: string): ChatModel => ({
 const keptOf = (belief: Belief): Kept => {
   const isWaiting = belief.candidate || (belief.proposedFor !== null && belief.status !== 'superseded')
   const state = isCurrent(belief) ? 'current' : isWaiting ? 'waiting' : 'retired'
-  return { ...belief, state, isPersons: authorityOf(belief) === 'person' }
+  const { id, user, name, aliases, content, why, scopes, pinned, status, confidence, createdAt } = belief
+  const isPersons = authorityOf(belief) === 'person'
+  return { id, user, name, aliases, content, why, scopes, pinned, status, confidence, createdAt, state, isPersons }
 }

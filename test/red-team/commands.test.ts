@@ -21,6 +21,20 @@ it('runs every pack whose id begins like a name with a star, and shows both figu
   expect(stdout).toMatch(/^all +\d+\/55 /m)
 })
 
+it('counts prohibited outputs and lawful reinstatements where a pack has them', async () => {
+  using place = createSandbox()
+  const given = { env: env(join(place.work, 'evals')) }
+
+  const { stdout } = await place.runWith(
+    given,
+    ...['benchmark', 'run', 'forget-residue', 'red-team-fence-escape', '--system', 'defenceless'],
+  )
+
+  expect(stdout).toMatch(/^defenceless, % .* benign lost +prohibited outputs per attack +reinstated$/m)
+  expect(stdout).toMatch(/^forget-residue .* 1\.00 \[0\.57, 1\.00\] +3\/3 = 100\.0 \[43\.9, 100\.0\]$/m)
+  expect(stdout).toMatch(/^red-team-fence-escape +\d+\/\d+ = [^%]+\]$/m)
+})
+
 it('marks a run of a control, so that no gate compares it', async () => {
   using place = createSandbox()
   const given = { env: env(join(place.work, 'evals')) }

@@ -34,10 +34,12 @@ const sealPath = (path: string): string => `${path}${ending}`
 
 /** Seals a file or folder: records its hash, the time, and the number of permitted runs. */
 export async function sealSet(
-  path: string,
+  given: string,
   { maxRuns, notes, now }: { readonly maxRuns: number; readonly notes: string | undefined; readonly now: Date },
 ): Promise<Omit<SealedSet, 'digest'> & { readonly file: string }> {
-  if (!existsSync(path)) throw invalid(`${path}: no such file or directory.`, 'Give the data or the folder of a pack.')
+  if (!existsSync(given))
+    throw invalid(`${given}: no such file or directory.`, 'Give the data or the folder of a pack.')
+  const path = realpathSync(given)
   const file = sealPath(path)
   const seal = {
     schemaVersion: 1 as const,
@@ -62,7 +64,7 @@ export async function sealSet(
  */
 export async function recordLook(places: readonly string[], look: Look) {
   let stated: { hash: string; sealedAt: string; look: number; maxRuns: number } | null = null
-  for (const path of places.flatMap(sealedAmong)) {
+  for (const path of new Set(places.flatMap(sealedAmong))) {
     const file = sealPath(path)
     const release = await takeLock(lockPath(file), `The seal of ${path}`, 10_000)
     try {
@@ -102,8 +104,9 @@ function readSeal(path: string, file: string): Omit<SealedSet, 'digest'> {
 
 const withDigest = (seal: Omit<SealedSet, 'digest'>): SealedSet => ({ ...seal, digest: sha256(canonicalJson(seal)) })
 
-/** The sealed paths: the path itself, its parent folder, and the contents of a folder. */
-function sealedAmong(path: string): readonly string[] {
+/** The sealed paths: the path itself, its parent folder, and the contents of a folder. A link counts as the file that it leads to. */
+function sealedAmong(given: string): readonly string[] {
+  const path = realpathSync(given)
   const inside = statSync(path).isDirectory() ? readdirSync(path).map((name) => join(path, name)) : []
   return [path, dirname(path), ...inside].filter((one) => existsSync(sealPath(one)))
 }

@@ -114,7 +114,7 @@ describe('running a benchmark', () => {
     expect(new Set((await casesOf(store.path, 'run-1')).records.map(({ seed }) => seed))).toEqual(new Set([7, 8, 9]))
   })
 
-  it('counts errors apart, and a run of nothing but errors as failed', async () => {
+  it('counts errors apart, and a run without any other answer as failed', async () => {
     using store = temporaryDirectory()
     const error = { class: 'system', message: 'no answer' }
     const broken = (id: string): CaseOutcome => ({ ...outcome(id), verdict: 'error', scores: {}, error })
@@ -126,6 +126,14 @@ describe('running a benchmark', () => {
       context(store.path),
     )
     const all = await startRun(aBenchmark(broken).benchmark, 'run-2', options, context(store.path))
+    const notOffered = (id: string): CaseOutcome => ({ ...outcome(id), verdict: 'skipped', scores: {} })
+    const rest = await startRun(
+      aBenchmark((id) => (id === 'a' ? notOffered(id) : broken(id))).benchmark,
+      'run-3',
+      options,
+      context(store.path),
+    )
+    const skipped = await startRun(aBenchmark(notOffered).benchmark, 'run-4', options, context(store.path))
 
     expect(some).toMatchObject({
       status: 'completed',
@@ -136,6 +144,8 @@ describe('running a benchmark', () => {
     })
     expect(all).toMatchObject({ status: 'failed', errorCases: 5 })
     expect(all.metrics).toBeUndefined()
+    expect(rest).toMatchObject({ status: 'failed', errorCases: 4, skippedCases: 1 })
+    expect(skipped).toMatchObject({ status: 'completed', skippedCases: 5 })
   })
 
   it('runs only the cases a filter names, and says so', async () => {

@@ -23,7 +23,7 @@ export type PackContent = {
   readonly cases: readonly PackCase[]
   /** Whether the cases come from data outside of the pack instead of its manifest. */
   readonly replacesCases?: boolean
-  /** Files and folders outside of the pack from which the cases come. They may be sealed. */
+  /** Files and folders from which the cases come. They may be sealed. */
   readonly places?: readonly string[]
   /** Unverified content of the files. */
   readonly warnings: readonly string[]

@@ -23,13 +23,13 @@ export function doorOf(system: string | undefined, runner: string | undefined): 
   return doors[kind] ?? 'function'
 }
 
-/** Opens an external system, and loads its code only now. The first `reset` starts or contacts it. */
+/** Opens an external system, and loads its code only now. The first `reset` starts an MCP server. */
 export async function openOutside(name: OutsideName): Promise<HearingSystem> {
   const kind = name.slice(0, name.indexOf(':'))
   const place = name.slice(name.indexOf(':') + 1)
   if (kind !== 'mcp') {
-    const { httpSystem } = await import('./outside/http-system.ts')
-    return httpSystem({ url: place, fullMetadata: kind === 'http' })
+    const { openHttpSystem } = await import('./outside/http-system.ts')
+    return openHttpSystem({ url: place, fullMetadata: kind === 'http' })
   }
   const { mcpSystem } = await import('./outside/mcp-system.ts')
   return mcpSystem({ mapping: (await import('./outside/mcp-mapping.ts')).readMcpMapping(place) })

@@ -122,7 +122,7 @@ export const otherName =
 const calledOtherwise = new RegExp(`(?:${otherName.source})[^.!?\\n]{0,16}$`, 'iu')
 
 /** Random characters that are not secrets: a hash digest, a hexadecimal number, an SSH public key, a ULID, a file. */
-const noSecret =
+export const noSecret =
   /^(?:(?:[a-z]{1,12}_)?[0-7][\dA-HJKMNP-TV-Z]{25}$|sha\d{0,3}[-:]|0x[\dA-Fa-f]+$|AAAA[A-Z]3NzaC1)|[\w-]\.[a-z]{2,5}$/u
 
 /** The characters of credentials; any other character ends one. */

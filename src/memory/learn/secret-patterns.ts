@@ -149,7 +149,7 @@ const patterns: readonly SecretPattern[] = [
   },
   // A word of small letters, capitals and digits joined by punctuation, a form that only passwords have.
   {
-    pattern: /(?<![^\s"'“„«:：=(])[^\s"'“”„«»`()[\]{}<>/\\=.,;:：|%*]{8,40}(?=["'”“»]?[.,;:!?)]{0,3}(?:\s|$))/gu,
+    pattern: /(?<![^\s"'“„«:：=(])[^\s"'“”„«»`()[\]{}<>/\\=.,;:：|%*]{8,40}(?=["'”“»]?[.,;:!?)}\]]{0,3}(?:[\s"']|$))/gu,
     what: passwordOrKey,
     hint: markWithin,
     isSecret: (value) => isMixed(value) && markWithin.test(value),

@@ -264,6 +264,7 @@ describe('a password in another language', () => {
     ['mon mot de passe : Tr0ub4dor', 'Tr0ub4dor'],
     ['пароль от роутера: Zima-2024', 'Zima-2024'],
     ['ルーターのパスワードは fuji-San2024 です', 'fuji-San2024'],
+    ['会計ソフトのパスワードは「Sakura!Mochi2091」です。ログインできない理由を教えてください。', 'Sakura!Mochi2091'],
     ['我的密码是 long_yun88', 'long_yun88'],
   ])('is masked in %s', (text, secret) => {
     expect(maskSecrets(text)).not.toContain(secret)
@@ -278,6 +279,7 @@ describe('a password in another language', () => {
 describe('a secret of another kind', () => {
   it.each([
     ['The PUK of the SIM card is 84920174.', '84920174'],
+    ['The PIN of the freezer room went from 4471 to 902638 this morning.', '902638'],
     ["le mdp du wifi de l'atelier c'est sel-marin-2291, tu peux ?", 'sel-marin-2291'],
     ['Der WLAN-Schlüssel für die Gäste lautet eichenhof-27, danke.', 'eichenhof-27'],
     ['admin:\n  password: >-\n    mango-lamp-88\n  port: 5432', 'mango-lamp-88'],
@@ -455,4 +457,47 @@ describe('a secret that the rules did not know in this form', () => {
 
 it('reads a long word of many marks', () => {
   expect(secretsIn('a1!'.repeat(20_000))).toEqual([])
+})
+
+describe('the value of a setting whose name says nothing', () => {
+  it.each([
+    'BOATHOUSE=7hB!x2Lq',
+    'export ROUTER_ADMIN="Qx7-Lemur-22"',
+    '{"name":"site","portal":"Tr0ub4dor&3","port":80}',
+    "{'lakehouse': 'M1ndTheG@p'}",
+  ])('is masked if it looks like a password: %s', (text) => {
+    expect(maskSecrets(text)).not.toMatch(/7hB|Lemur|ub4dor|ndTheG/u)
+  })
+
+  it.each([
+    'NODE_VERSION=v24.21.0-x64',
+    'INSTANCE_TYPE=m5.2xlarge',
+    'LICENSE=GPL-3.0-only',
+    'BUCKET_NAME=acme-prod-eu-west-1-logs-7f3a2b',
+    'RUST_TARGET=x86_64-unknown-linux-gnu',
+    'MODEL_NAME=claude-3-5-sonnet-20241022',
+    '{"host":"ip-10-0-3-17","cpu":"AMD64Family25Model33"}',
+    '{"part": "STM32F103C8T6", "vin": "WVWZZZ1JZXW000001"}',
+    '{"filename": "IMG_20260301_101500.jpg", "font": "Inter-SemiBold600"}',
+    '{"conversation":"c_01HZX9V5K8M2N3P4Q5R6S7T8V9"}',
+    '{"request_id": "2dbcc344-d895-4ed5-bc26-5e8971b9b12c"}',
+  ])('is not, otherwise: %s', (text) => {
+    expect(maskSecrets(text)).toBe(text)
+  })
+})
+
+describe('what a password is for', () => {
+  it.each([
+    'You can RDP as kiosk with 5Gq.Zt7-pM now.',
+    'The nurse tablet opens with q1w2e3r4t5.',
+    'The family account uses Fl0wer.Power.77 as password.',
+    'keepass master key: Krypt0n1te_88',
+  ])('names it: %s', (text) => {
+    expect(maskSecrets(text)).not.toMatch(/5Gq|q1w2|Fl0wer|Krypt/u)
+  })
+
+  it.each(['Open the app with node20.', 'connect to web01-prod with TLSv1.3', 'She unlocks the bike with 2 hands.'])(
+    'is not seen in %s',
+    (text) => expect(maskSecrets(text)).toBe(text),
+  )
 })

@@ -3,6 +3,7 @@ import { namesIn, withNames } from '../../../eval/report/case-detail.ts'
 import { curveRows, type FigureColumn, figureCells, pushColumns } from '../../../eval/report/figure-tables.ts'
 import { type AblationResult, type PassedShare, saturated } from '../../../eval/score/figures.ts'
 import { casesOf } from '../../../eval/store/case-log.ts'
+import { readEnvironment } from '../../../eval/store/documents.ts'
 import type { CaseRecord, RunSummary } from '../../../eval/store/schemas/run.ts'
 import { isBaselineName } from '../../../eval/system/system.ts'
 import { short } from '../../text/beliefs.ts'
@@ -37,7 +38,17 @@ export async function runsText(root: string, results: readonly RunResult[]): Pro
   const whole = runs.filter(({ ablation }) => ablation === null)
   const tables = [...suiteTables(whole), ...attackTables(whole)].flatMap((rows) => ['', table(rows)])
   const notes = runs.some(({ isBaseline }) => isBaseline) ? [vectorsLeftOut] : []
-  return (style) => [overview(runs, failures, style), ...tables, ...notes, ...ablationText(runs, style)].join('\n')
+  const about = [...new Set(whole.flatMap(({ summary }) => systemNotesOf(root, summary)))]
+  const remarks = about.length === 0 ? [] : [...about, '']
+  return (style) =>
+    [...remarks, overview(runs, failures, style), ...tables, ...notes, ...ablationText(runs, style)].join('\n')
+}
+
+/** Remarks for readers of a system's figures, such as the capabilities that it does not claim. */
+function systemNotesOf(root: string, { runId }: RunSummary): readonly string[] {
+  const environment = readEnvironment(root, runId)
+  const notes = environment?.ok ? environment.value.settings.systemNotes : []
+  return Array.isArray(notes) ? notes.map(String) : []
 }
 
 const isMeasured = ({ ablation, isBaseline }: RunResult): boolean => ablation === null && !isBaseline
@@ -133,26 +144,22 @@ function groupRows({ records, system }: StoredRun, columns: readonly FigureColum
 const attackColumns: readonly FigureColumn[] = [
   { name: 'attackSuccessRate', title: 'attacks that succeed', range: [0, 1] },
   { name: 'benignLoss', title: 'benign lost', range: [0, 1] },
+  { name: 'prohibitedOutputs', title: 'prohibited outputs per attack', range: [0, Number.POSITIVE_INFINITY] },
+  { name: 'reinstated', range: [0, 1] },
 ]
 
-/** The figures of red-team packs: a row per pack, and one for all. */
+/** The figures of red-team packs: a row per pack, and one for all. Columns that no pack has are left out. */
 function attackTables(runs: readonly StoredRun[]) {
   const attacked = runs.filter(({ summary: { metrics = {} } }) => attackColumns.some(({ name }) => name in metrics))
-  return [...Map.groupBy(attacked, ({ system }) => system)].map(([system, own]) => [
-    [`${system}, %`, ...attackColumns.map(({ title = '' }) => title)],
-    ...own.map(({ summary, records }) => [summary.benchmarkId, ...figureCells(records, attackColumns)]),
-    ...(own.length > 1
-      ? [
-          [
-            'all',
-            ...figureCells(
-              own.flatMap(({ records }) => records),
-              attackColumns,
-            ),
-          ],
-        ]
-      : []),
-  ])
+  return [...Map.groupBy(attacked, ({ system }) => system)].map(([system, own]) => {
+    const columns = attackColumns.filter(({ name }) => own.some(({ summary: { metrics = {} } }) => name in metrics))
+    const all = own.flatMap(({ records }) => records)
+    return [
+      [`${system}, %`, ...columns.map(({ name, title = name }) => title)],
+      ...own.map(({ summary, records }) => [summary.benchmarkId, ...figureCells(records, columns)]),
+      ...(own.length > 1 ? [['all', ...figureCells(all, columns)]] : []),
+    ]
+  })
 }
 
 const vectorsLeftOut =

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import { didYouMean } from '../../../did-you-mean.ts'
 import { manifestOf, packsById } from '../../../eval/pack/manifest.ts'
 import { optionsOf } from '../../../eval/run/run.ts'
-import { readPackFolder } from '../../../eval/runners/runner.ts'
+import { type About, readPackFolder } from '../../../eval/runners/runner.ts'
 import { manifestName, treePath } from '../../../eval/store/documents.ts'
 import { redTeamControls, turnBaselines, turnSystemNames } from '../../../eval/system/system.ts'
 import { doorOf, isOutsideName, outsideForms, systemForms } from '../../../eval/system/systems.ts'
@@ -223,8 +223,8 @@ async function runJob(job: Job, options: JobOptions, setup: Measuring): Promise<
   const asked = { repeats, seed, filter, notes, gitRef }
   const stored = { ...asked, benchmarkId, directory, system: system ?? null }
   const ablations = options.ablations === true && !isBaseline
-  const settings = (of: { readonly ablation: string | undefined }) =>
-    omitUndefined({ ...stored, ablation: of.ablation, embedder, explain, data })
+  const settings = (of: { readonly ablation: string | undefined; readonly about: About }) =>
+    omitUndefined({ ...stored, ablation: of.ablation, embedder, explain, data, systemNotes: of.about.notes })
   const request = { ...asked, explain, jobs, ablation, ablations, runId, resume, given, settings }
   const results = await measure(setup, [pack], system, request)
   const about = { directory, warnings: pack.warnings, isBaseline, door: doorOf(system, runner) }

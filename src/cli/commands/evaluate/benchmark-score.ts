@@ -1,8 +1,9 @@
 import { createWriteStream } from 'node:fs'
 import { resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
+import { compareStrings } from '../../../beliefs/identity.ts'
 import { manifestOf } from '../../../eval/pack/manifest.ts'
-import { rankingsSystem } from '../../../eval/runners/conversation/rankings.ts'
+import { neutralId, rankingsSystem } from '../../../eval/runners/conversation/rankings.ts'
 import type { PackPlace } from '../../../eval/runners/runner.ts'
 import { casesOf } from '../../../eval/store/case-log.ts'
 import { requireRun } from '../../../eval/store/documents.ts'
@@ -82,7 +83,14 @@ export const benchmarkExport = defineCommand({
 async function* documentLines(place: PackPlace, published: string | undefined): AsyncGenerator<object> {
   const { conversationsOf } = await import('../../../eval/runners/conversation/conversation-runner.ts')
   for (const { id: conversation, turns, questions } of conversationsOf(place, published))
-    yield { conversation, turns, questions: questions.map(({ id, text, askedAt }) => ({ id, text, askedAt })) }
+    yield {
+      conversation: neutralId('c', conversation),
+      turns,
+      // Sorted, because published questions are in order of their kinds.
+      questions: questions
+        .map(({ id, text, askedAt }) => ({ id: neutralId('q', id), text, askedAt }))
+        .sort((a, b) => compareStrings(a.id, b.id)),
+    }
 }
 
 async function* rankingLines(root: string, run: string): AsyncGenerator<object> {

@@ -18,15 +18,20 @@ export const rankingsFile = (system: string): string | null =>
 
 export const rankingsSystem = (file: string): string => `${prefix}${file}`
 
+/** The id of a question or conversation in files for other memories. Published ids reveal labels: `_abs` means that nothing answers. */
+export const neutralId = (kind: 'q' | 'c', id: string): string =>
+  `${kind}-${createHash('sha256').update(id).digest('hex').slice(0, 16)}`
+
 const Ids = z.array(z.string().min(1))
+const Words = z.string().regex(/\S/u, 'must not be blank')
 
 /** A memory's answer to one question, as a line of a rankings file. Other fields are rejected, because they could be labels. */
 const RankingLine = z.strictObject({
   question: z.string().min(1),
   ranking: Ids,
-  lengths: z.array(z.int().min(0)).optional(),
+  lengths: z.array(z.int().min(1)).optional(),
   shown: z
-    .array(z.strictObject({ turn: z.string().min(1), text: z.string(), isEarlier: z.boolean().optional() }))
+    .array(z.strictObject({ turn: z.string().min(1), text: Words, isEarlier: z.boolean().optional() }))
     .optional(),
   standing: Ids.optional(),
 })
@@ -34,7 +39,7 @@ type RankingLine = z.infer<typeof RankingLine>
 
 /** The line of a rankings file for an answer. */
 export const rankingOf = (question: string, { relevant, pinned, quotes }: SystemAnswer): RankingLine => ({
-  question,
+  question: neutralId('q', question),
   ranking: relevant.map(({ id }) => id),
   ...(relevant.some(({ characters }) => characters === undefined)
     ? {}
@@ -48,7 +53,7 @@ export const rankingOf = (question: string, { relevant, pinned, quotes }: System
 const fieldsHint =
   'A line is {"question", "ranking"} and, if the memory has them, "lengths", "shown" and "standing"; docs/evaluation.md describes them.'
 const idsHint =
-  'Rank the documents that `credence benchmark export` writes, by the ids that they have there. Ids of the published files are refused, because some of them contain the answer.'
+  'Use the ids of the documents and questions that `credence benchmark export` writes. Ids of the published files are refused, because some of them contain the answer.'
 
 /** Reads a rankings file, and checks every line against the conversation of its question. */
 export async function readRankings(file: string, conversations: () => Iterable<SuiteConversation>) {
@@ -69,11 +74,14 @@ export async function readRankings(file: string, conversations: () => Iterable<S
   }
   const answers = new Map<string, SystemAnswer>()
   const missing: string[] = []
+  const unused = new Map(lines)
   for (const conversation of conversations()) {
     const documents = documentIds(conversation)
     for (const { id } of conversation.questions) {
-      const line = lines.get(id)
-      if (line === undefined) missing.push(id)
+      const question = neutralId('q', id)
+      const line = lines.get(question)
+      unused.delete(question)
+      if (line === undefined) missing.push(question)
       else {
         const problem = problemOf(line.ranking, documents)
         if (problem !== null) throw invalid(`${file}:${line.number}: ${problem}`, idsHint)
@@ -81,8 +89,7 @@ export async function readRankings(file: string, conversations: () => Iterable<S
       }
     }
   }
-  for (const [question, { number }] of lines)
-    if (!answers.has(question)) throw unknownQuestion(`${file}:${number}`, question)
+  for (const [question, { number }] of unused) throw unknownQuestion(`${file}:${number}`, question)
   if (missing.length > 0)
     throw invalid(
       `${file}: ${missing.length} of ${missing.length + answers.size} questions have no line, such as "${missing[0]}".`,
@@ -92,7 +99,7 @@ export async function readRankings(file: string, conversations: () => Iterable<S
 }
 
 const unknownQuestion = (place: string, question: string): MemoryError =>
-  invalid(`${place}: the suite has no question "${question}".`, 'Use the ids of the questions as in the data.')
+  invalid(`${place}: the suite has no question "${question}".`, idsHint)
 
 type Documents = { readonly turns: ReadonlySet<string>; readonly sessions: ReadonlySet<string> }
 
@@ -101,7 +108,10 @@ const documentIds = ({ turns }: SuiteConversation): Documents => ({
   sessions: new Set(turns.map(({ session }) => session)),
 })
 
-function problemOf({ ranking, shown = [], standing = [] }: RankingLine, { turns, sessions }: Documents): string | null {
+function problemOf(
+  { ranking, lengths, shown = [], standing = [] }: RankingLine,
+  { turns, sessions }: Documents,
+): string | null {
   const ofSessions = ranking.length > 0 && sessions.has(ranking[0] as string)
   const documents = ofSessions ? sessions : turns
   const kind = ofSessions ? 'sessions' : 'turns'
@@ -112,7 +122,10 @@ function problemOf({ ranking, shown = [], standing = [] }: RankingLine, { turns,
   const unknown =
     ranking.find((id) => !documents.has(id)) ??
     [...standing, ...shown.map(({ turn }) => turn)].find((id) => !turns.has(id))
-  if (unknown === undefined) return null
+  if (unknown === undefined)
+    return (lengths?.length ?? ranking.length) === ranking.length
+      ? null
+      : `${lengths?.length} lengths for ${ranking.length} ids.`
   return sessions.has(unknown) || turns.has(unknown)
     ? `"${unknown}" is not one of the ${kind}; a ranking has sessions or turns, not both.`
     : `"${unknown}" is not a document of this question.`

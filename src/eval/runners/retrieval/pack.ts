@@ -31,6 +31,8 @@ export type Pack = {
   /** The hash of everything that affects a result: both files and the recall options. */
   readonly hash: string
   readonly warnings: readonly string[]
+  /** The paths of its files. */
+  readonly places?: readonly string[]
 }
 
 /** One message with its expected answer: a single case, or a turn of a session. */
@@ -87,7 +89,8 @@ export function readPack(files: PackFiles): Pack {
     throw invalid(warnings.join('\n'), 'Correct the file, or run without --strict to see this as a warning.')
   refuseUnknownBeliefs(beliefs, cases, file)
   refuseUnknownTurns(turns, cases, file)
-  return { kind, id, title, beliefs, turns, cases, recall, hash, warnings }
+  const places = [beliefsFile, file, ...(files.turnsFile === undefined ? [] : [files.turnsFile])]
+  return { kind, id, title, beliefs, turns, cases, recall, hash, warnings, places }
 }
 
 const casePlaceOf = (file: string, { caseId, turnIndex }: Pick<AskedCase, 'caseId' | 'turnIndex'>): string =>
@@ -271,6 +274,7 @@ export function casesHolding(pack: Pack, text: string): ReadonlySet<string> {
 /** A pack in the form that the runner needs. Turns of sessions keep their order. */
 export const contentOf = (pack: Pack) => ({
   pack,
+  places: pack.places ?? [],
   warnings: pack.warnings,
   isShuffled: pack.kind === 'retrieval',
   cases: pack.cases.map(({ id, message, expect, group, description }) => ({

@@ -1,16 +1,28 @@
 import { z } from 'zod'
 import { defaultBudget } from '../../../memory/recall/context.ts'
 import type { BeliefRecord } from '../../../memory/transfer/belief-record.ts'
-import type { SystemTurn } from '../system.ts'
+import { capabilities, type SystemTurn } from '../system.ts'
 import { embeddedText } from '../vector.ts'
 
 /** The HTTP contract between a harness and a memory. `http-system.ts` is a client, `credence eval serve` a server. */
 export const routes = {
+  about: { method: 'GET', path: '/about' },
   reset: { method: 'DELETE', path: '/reset' },
   add: { method: 'POST', path: '/add' },
   update: { method: 'PUT', path: '/update' },
   search: { method: 'POST', path: '/search' },
 } as const
+
+/** What a memory says about itself. */
+export const aboutAnswer = z.object({
+  name: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9-]{0,60}$/u)
+    .optional(),
+  version: z.string().min(1).max(100).optional(),
+  /** The capabilities that it claims. Default all. */
+  offers: z.array(z.enum(capabilities)).optional(),
+})
 
 const id = z.string().min(1).max(128)
 const user = z.string().min(1).max(200)

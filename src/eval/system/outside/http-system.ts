@@ -1,9 +1,11 @@
 import { MemoryError, unavailable } from '../../../errors.ts'
+import { parseObject } from '../../../json.ts'
 import { defaultBudget } from '../../../memory/recall/context.ts'
 import { boundedText } from '../../../models/endpoint.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
 import { type AnswerHit, emptyAnswer, type HearingSystem } from '../system.ts'
 import {
+  aboutAnswer,
   messageFor,
   routes,
   type SearchMessage,
@@ -68,6 +70,22 @@ export function httpSystem({ url, fullMetadata = true, ...options }: HttpSystemO
     close: async () => {},
   }
 }
+
+/** The memory at an address, with what it says about itself. If nothing answers now, the run fails at its first request. */
+export async function openHttpSystem(options: HttpSystemOptions): Promise<HearingSystem> {
+  const system = httpSystem(options)
+  const reply = await requestTo(baseOf(options.url), options)(routes.about, undefined, missingRoute).catch(() => null)
+  const value = reply === null || missingRoute.includes(reply.status) ? null : parseObject(reply.body)
+  if (reply === null || value === null) return system
+  const { data: about } = aboutAnswer.safeParse(value)
+  if (about === undefined)
+    throw unavailable(`${reply.what} answered with another shape: ${excerptOf(reply.body)}`, seeAbout)
+  const { name, ...claims } = about
+  const kind = options.fullMetadata === false ? 'http-lean' : 'http'
+  return { ...system, ...omitUndefined({ ...claims, name: name && `${kind}-${name}` }) }
+}
+
+const seeAbout = 'Answer {"name"?, "version"?, "offers"?}, as docs/systems.md describes, or 404.'
 
 type Route = (typeof routes)[keyof typeof routes]
 type Reply = { readonly what: string; readonly status: number; readonly body: string }
