@@ -91,7 +91,8 @@ export type Host = {
         /** When a hook last gave lines to the program. */
         readonly lastLines?: { readonly at: string; readonly lines: number } | null | undefined
         readonly lastFailure?: HookSeen | null | undefined
-        readonly failing?: { readonly event: string; readonly since: string } | null | undefined
+        /** For each event whose last hook failed, when the first of its failures in a row was. */
+        readonly failingSince?: Readonly<Record<string, string>> | undefined
       })
     | null
   readonly lastCall: { readonly at: string; readonly tool: string } | null

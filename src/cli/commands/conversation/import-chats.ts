@@ -76,7 +76,7 @@ type FilesRequest = {
   /** Whether the files were found in a directory rather than named, so that some may be of other kinds. */
   readonly isDirectory: boolean
   /** Called after each file. True ends the import. */
-  readonly onFile?: (files: number, turns: number) => boolean
+  readonly onFile?: (files: number, heard: Imported['heard']) => boolean
 }
 
 /** `remaining`: the number of files that were not read. */
@@ -98,15 +98,16 @@ export async function importHistories(
   await session.memories.writing(options)
   const release = await lockImport(dir)
   try {
-    const note = (outcome: 'stopped' | 'done', done: number, turns: number): void =>
-      noteImport(dir, { outcome, files: done, total: files.length, turns })
-    const onFile = (done: number, turns: number): boolean => {
-      note('stopped', done, turns)
-      return turns >= maxTurns
+    // The background process of an import finds the turns that were stored before it.
+    const note = (outcome: 'stopped' | 'done', done: number, { kept, known }: Imported['heard']): void =>
+      noteImport(dir, { outcome, files: done, total: files.length, turns: kept + known })
+    const onFile = (done: number, heard: Imported['heard']): boolean => {
+      note('stopped', done, heard)
+      return heard.kept >= maxTurns
     }
     const imported = await hearFiles(session, files, options, { ...request, onFile })
     const done = imported.files + imported.leftAlone.length
-    if (done === files.length && !imported.heard.wasInterrupted) note('done', done, imported.heard.kept)
+    if (done === files.length && !imported.heard.wasInterrupted) note('done', done, imported.heard)
     return { ...imported, remaining: files.length - done }
   } finally {
     release()
@@ -150,7 +151,7 @@ async function hearFiles(
       await hearLines(memory, items, heard, { ...request, source, scopesOf, since, signal, onProgress })
       before += statSync(file).size
       read += 1
-      if (signal.aborted || onFile(read + leftAlone.length, heard.kept)) break
+      if (signal.aborted || onFile(read + leftAlone.length, heard)) break
     }
   })
   return { heard, files: read, leftAlone }
