@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { basename } from 'node:path'
 import { z } from 'zod'
 import { invalid } from '../../../errors.ts'
-import { linesOf } from '../../../files/lines.ts'
+import { readLines } from '../../../files/lines.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
 import { parseJsonAs } from '../../pack/manifest.ts'
 import { emptyAnswer, type SystemAnswer } from '../../system/system.ts'
@@ -60,7 +60,7 @@ export async function readRankings(file: string, conversations: () => Iterable<S
   if (!existsSync(file)) throw invalid(`${file}: no such file.`, 'Give the path of the rankings with --rankings.')
   const lines = new Map<string, { readonly number: number; readonly ranking: RankingLine }>()
   const hash = createHash('sha256')
-  for await (const { number, bytes } of linesOf(file)) {
+  for await (const { number, bytes } of readLines(file)) {
     const place = `${file}:${number}`
     if (bytes === null) throw invalid(`${place}: the line is too long.`, 'Give one question per line.')
     hash.update(bytes).update('\n')
