@@ -236,7 +236,7 @@ async function notRemembered(prompt: string, notKept: 'paused' | 'excluded' | nu
   // Preferences are not explicit requests to remember, and a correction may match no belief.
   const isAsked = findings.some(({ kind }) => kind !== 'preference' && kind !== 'correction')
   return isAsked && !isDeliberate(prompt, findings)
-    ? 'Not remembered yet: the message has other text as well, so its request waits until the person accepts it with `credence review`, or says "Remember: …" in a message of its own.\n'
+    ? 'Not remembered yet: the message has other text as well, so its request waits until the person accepts it with `credence review`, or sends "Remember: …" as a separate message.\n'
     : ''
 }
 

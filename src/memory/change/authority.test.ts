@@ -400,7 +400,7 @@ describe('aliases', () => {
       const content = `${name}: ask at tillmed.example.`
 
       await expect(tell(ports(), name, content, { author: agent })).rejects.toThrow('everyday words')
-      expect(await reasonToWait(importer, (await tell(ports(), name, content)).belief)).toContain('whatever')
+      expect(await reasonToWait(importer, (await tell(ports(), name, content)).belief)).toContain('about anything')
       expect(await reasonToWait(importer, (await tell(ports(), 'night shift', content)).belief)).toBeNull()
     },
   )

@@ -19,7 +19,7 @@ export async function reasonToWait({ actor }: Author, belief: Belief): Promise<s
     return isInFirstPerson(content) ? 'It is in the first person, so it would read as the words of the person.' : null
   // An agent gets an error that asks for another name; a document cannot react to one.
   const { genericNameReason } = await import('./aliases.ts')
-  return genericNameReason(name) === null ? null : 'People say its name whatever they speak of.'
+  return genericNameReason(name) === null ? null : 'Its name occurs in conversations about anything.'
 }
 
 /**

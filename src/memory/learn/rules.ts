@@ -114,7 +114,7 @@ function refusalOf(
   const secret = describeSecret(content)
   if (secret !== null) return { reason: 'secret', explanation: `It contains ${secret}, which must not be stored.` }
   if (content.length > maxStatementLength) {
-    const explanation = `It has ${content.length} characters; at most ${maxStatementLength} are taken from a conversation.`
+    const explanation = `It has ${content.length} characters; at most ${maxStatementLength} are learned from a conversation.`
     return { reason: 'too_long', explanation }
   }
   return null
