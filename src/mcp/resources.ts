@@ -7,7 +7,7 @@ import { localDay } from '../local-time.ts'
 import { beliefLine, quoteLine, visibleText } from '../memory/recall/render.ts'
 import type { AgentCall } from '../operations/tool.ts'
 import { cut, notice } from '../operations/tool-answers.ts'
-import { beliefInView, isInView } from '../operations/view.ts'
+import { findBeliefInView, isInView } from '../operations/view.ts'
 import { ownParts } from '../search/turns/pasted.ts'
 import { type OnBug, withSafeErrors } from './tool.ts'
 
@@ -145,7 +145,7 @@ async function indexOf(call: AgentCall): Promise<string> {
 async function readable(call: AgentCall, written: string, href: string): Promise<Belief> {
   const id = decodePart(written)
   if (id === null) throw new ResourceNotFoundError(href)
-  const belief = await beliefInView(call, id, undefined).catch((error: unknown) => {
+  const belief = await findBeliefInView(call, id, undefined).catch((error: unknown) => {
     const isNone = error instanceof MemoryError && (error.code === 'not_found' || error.code === 'conflict')
     throw isNone ? new ResourceNotFoundError(href) : error
   })

@@ -1,6 +1,6 @@
 import { type CallToolResult, ResourceNotFoundError, type StandardSchemaWithJSON } from '@modelcontextprotocol/server'
 import type { z } from 'zod'
-import { didYouMean } from '../did-you-mean.ts'
+import { findNearestName } from '../did-you-mean.ts'
 import { expectedError } from '../errors.ts'
 import { visibleText } from '../memory/recall/render.ts'
 import answers from '../operations/answers.json' with { type: 'json' }
@@ -92,7 +92,7 @@ function wrongArguments(tool: string, input: ObjectSchema, error: z.ZodError): s
 }
 
 function unknownArgument(tool: string, key: string, known: readonly string[]): string {
-  const meant = didYouMean(key, known)
+  const meant = findNearestName(key, known)
   return sentences(`${tool} has no argument "${key.slice(0, 80)}".`, meant && `Did you mean "${meant}"?`)
 }
 

@@ -4,7 +4,7 @@ import { universalScope } from '../beliefs/scope.ts'
 import { invalid } from '../errors.ts'
 import { limits } from '../memory/change/draft.ts'
 import type { RememberResult } from '../memory/change/remember.ts'
-import { linkableBeliefs, linksOf, proposalsAbout } from '../memory/explain/links.ts'
+import { findProposalsAbout, readLinkableBeliefs, readLinks } from '../memory/explain/links.ts'
 import { omitUndefined } from '../omit-undefined.ts'
 import {
   beliefId,
@@ -21,14 +21,14 @@ import {
   text,
   version,
 } from './field.ts'
-import { sentEntry } from './history.ts'
-import { type Call, existing, operation, servedBy } from './operation.ts'
+import { withoutKey } from './history.ts'
+import { type Call, operation, requireBelief, servedBy } from './operation.ts'
 import { rememberHints } from './remember-hints.ts'
-import { beliefById, cachedUntilChange } from './served-memory.ts'
+import { cacheUntilChange, readBeliefById } from './served-memory.ts'
 import { beliefFilter, correction, draft } from './shared-fields.ts'
 import { tool } from './tool.ts'
 import { answerWith, idField, keyField, notice, scopeField } from './tool-answers.ts'
-import { beliefInView, homeOf } from './view.ts'
+import { findBeliefInView, homeOf } from './view.ts'
 
 const elsewhere = optional(scopeField, 'Where to look for the belief, when it is in another scope than the usual ones.')
 
@@ -156,7 +156,7 @@ const correctTool = tool({
     key: keyField,
   },
   async run(call, { id, scope, ...correction }) {
-    const target = await beliefInView(call, id, scope)
+    const target = await findBeliefInView(call, id, scope)
     const { outcome, belief, replaced } = await call.memory.correct(target.id, omitUndefined(correction))
     return {
       /** proposed: nothing has changed yet; a person has to decide. unchanged: the belief already has this content. */
@@ -224,8 +224,8 @@ export const beliefs = {
     http: 'GET /beliefs/:id',
     input: { id: beliefId },
     run: async (call, { id }) => {
-      const belief = await beliefById(servedBy(call), id)
-      return { belief, proposals: await proposalsAbout(servedBy(call).ports, belief) }
+      const belief = await readBeliefById(servedBy(call), id)
+      return { belief, proposals: await findProposalsAbout(servedBy(call).ports, belief) }
     },
     tool: tool({
       name: 'memory_get',
@@ -236,7 +236,7 @@ export const beliefs = {
         'Do not use it to look for something: that is memory_search.',
       input: { id: idField, scope: optional(scopeField) },
       async run(call, { id, scope }) {
-        const belief = await beliefInView(call, id, scope)
+        const belief = await findBeliefInView(call, id, scope)
         const { revisions } = await call.memory.history(belief.id)
         const { createdAt, supersededBy, proposedFor, resolvedAt, participants, relation } = belief
         const more = { createdAt, supersededBy, proposedFor, resolvedAt, participants, relation }
@@ -256,10 +256,10 @@ export const beliefs = {
     http: 'GET /beliefs/:id/history',
     input: { id: beliefId },
     run: async (call, { id }) => {
-      const { belief, revisions, chain } = await call.memory.history(await existing(call, id))
+      const { belief, revisions, chain } = await call.memory.history(await requireBelief(call, id))
       return {
         belief,
-        revisions: revisions.slice(-maxItems).map(({ event, ...rest }) => ({ ...rest, event: sentEntry(event) })),
+        revisions: revisions.slice(-maxItems).map(({ event, ...rest }) => ({ ...rest, event: withoutKey(event) })),
         revisionCount: revisions.length,
         chain: around(chain, id),
       }
@@ -272,8 +272,8 @@ export const beliefs = {
     run: async (call, { id }) => {
       const served = servedBy(call)
       const { user, scopes } = served.view
-      const linkable = await cachedUntilChange(served, 'linkable', () => linkableBeliefs(served.ports, user))
-      return linksOf(served.ports, { user, scopes, reference: await existing(call, id) }, linkable)
+      const linkable = await cacheUntilChange(served, 'linkable', () => readLinkableBeliefs(served.ports, user))
+      return readLinks(served.ports, { user, scopes, reference: await requireBelief(call, id) }, linkable)
     },
   }),
   editBelief: operation({
@@ -290,7 +290,10 @@ export const beliefs = {
       expectedVersion: optional(version),
     },
     run: async (call, { id, expectedVersion, ...edits }) =>
-      call.memory.edit(await existing(call, id), edits, { ...call.idempotency, ...omitUndefined({ expectedVersion }) }),
+      call.memory.edit(await requireBelief(call, id), edits, {
+        ...call.idempotency,
+        ...omitUndefined({ expectedVersion }),
+      }),
   }),
   correctBelief: operation({
     summary: 'Replace a belief with a newer one; the old one stays in the history and is never recalled.',
@@ -298,14 +301,14 @@ export const beliefs = {
     http: 'POST /beliefs/:id/correct',
     input: { id: beliefId, ...correction, expectedVersion: optional(version) },
     run: async (call, { id, ...correction }) =>
-      call.memory.correct(await existing(call, id), { ...correction, ...call.idempotency }),
+      call.memory.correct(await requireBelief(call, id), { ...correction, ...call.idempotency }),
     tool: correctTool,
   }),
   confirmBelief: operation({
     summary: 'Make an unconfirmed belief the person’s own word, which agents can only propose to change.',
     http: 'POST /beliefs/:id/confirm',
     input: { id: beliefId },
-    run: async (call, { id }) => call.memory.confirm(await existing(call, id), call.idempotency),
+    run: async (call, { id }) => call.memory.confirm(await requireBelief(call, id), call.idempotency),
   }),
   resolveBelief: operation({
     summary: 'Close an open question, with or without the decision that settles it.',
@@ -320,7 +323,7 @@ export const beliefs = {
     },
     run: async (call, { id, by }) => {
       const decision = by === undefined ? undefined : await decisionOf(call, by)
-      return call.memory.resolve(await existing(call, id), decision, call.idempotency)
+      return call.memory.resolve(await requireBelief(call, id), decision, call.idempotency)
     },
   }),
   forgetBelief: operation({
@@ -331,7 +334,7 @@ export const beliefs = {
     run: async (call, { id, ...options }) => {
       const { ports, view } = servedBy(call)
       // A belief that was undone has no current version, but its text is still in the journal and can be forgotten.
-      if ((await ports.store.history(view.user, id)).length === 0) await existing(call, id)
+      if ((await ports.store.history(view.user, id)).length === 0) await requireBelief(call, id)
       return call.memory.forget(id, { ...options, ...call.idempotency })
     },
     tool: tool({
@@ -345,7 +348,7 @@ export const beliefs = {
       isDestructive: true,
       input: { id: idField, scope: elsewhere, key: keyField },
       async run(call, { id, scope, key }) {
-        const belief = await beliefInView(call, id, scope)
+        const belief = await findBeliefInView(call, id, scope)
         const { beliefIds, at } = await call.memory.forget(belief.id, omitUndefined({ key }))
         return {
           /** Ids, including those of proposals for the belief and repetitions of its statement. */
@@ -367,7 +370,7 @@ type By = { readonly id?: string; readonly name?: string; readonly content?: str
 
 async function decisionOf(call: Call, { id, name, content, why }: By) {
   if (id !== undefined && name === undefined && content === undefined && why === undefined)
-    return { reference: await existing(call, id) }
+    return { reference: await requireBelief(call, id) }
   if (id === undefined && name !== undefined && content !== undefined)
     return { name, content, ...omitUndefined({ why }) }
   throw invalid(

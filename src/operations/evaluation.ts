@@ -2,7 +2,7 @@ import type { CaseVerdict, RunSummary } from '../eval/store/schemas/run.ts'
 import type { EvalReads } from './eval-reads.ts'
 import { choice, list, optional, paging, text } from './field.ts'
 import { type Call, type Operation, servedBy } from './operation.ts'
-import { cachedFor, type Installation } from './served-memory.ts'
+import { cacheFor, type Installation } from './served-memory.ts'
 import { installationOf } from './system.ts'
 
 const id = text(200)
@@ -39,7 +39,7 @@ export const evalInputs = {
 
 /** The read operations of an installation's eval store, loaded on demand, because a recall needs none of them. */
 export const evalReadsOf = (installation: Installation, clock: () => number) =>
-  cachedFor(installation, 'eval reads', null, async () =>
+  cacheFor(installation, 'eval reads', null, async () =>
     (await import('./eval-reads.ts')).evalReads(installation, clock),
   )
 

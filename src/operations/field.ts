@@ -100,8 +100,8 @@ export const nullable = <Value>(field: Needed<Value>): Needed<Value | null> => (
 /** The longest list in one answer. */
 export const maxItems = 200
 
-export const paging = (usual: number) => ({
-  limit: usually(whole({ min: 1, max: maxItems }), usual),
+export const paging = (defaultLimit: number) => ({
+  limit: usually(whole({ min: 1, max: maxItems }), defaultLimit),
   offset: usually(whole({ min: 0, max: 1_000_000_000 }), 0),
 })
 

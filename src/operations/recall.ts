@@ -35,7 +35,7 @@ import {
   version,
   whole,
 } from './field.ts'
-import { type Call, existing, operation, servedBy } from './operation.ts'
+import { type Call, operation, requireBelief, servedBy } from './operation.ts'
 import { recallHints } from './recall-hints.ts'
 import { budget, said } from './shared-fields.ts'
 import { tool } from './tool.ts'
@@ -203,7 +203,7 @@ export const recall = {
     http: 'POST /recall/why',
     input: { ...asked, beliefId },
     run: async (call, { message, beliefId, ...rest }) =>
-      call.memory.why(message, await existing(call, beliefId), optionsOf(call, rest)),
+      call.memory.why(message, await requireBelief(call, beliefId), optionsOf(call, rest)),
   }),
   giveFeedback: operation({
     summary: 'Count that a recalled belief or turn was useful, or was not. Nothing that is recalled depends on it.',
@@ -232,9 +232,9 @@ export const recall = {
     },
     run: async (call, { message, beliefId, wish, aliases = [], ...rest }) => {
       const { installation } = servedBy(call)
-      const id = await existing(call, beliefId)
+      const id = await requireBelief(call, beliefId)
       const cases =
-        installation === null ? [] : (await import('../eval/pack/capture.ts')).keptCases(installation.evals.root)
+        installation === null ? [] : (await import('../eval/pack/capture.ts')).readKeptCases(installation.evals.root)
       return call.memory.remedies(message, id, { ...optionsOf(call, rest), wish, aliases, cases })
     },
   }),
@@ -251,7 +251,7 @@ export const recall = {
     },
     run: async (call, { message, beliefId, wish, change, expectedVersion, capture: wantsCase, ...rest }) => {
       const options = optionsOf(call, rest)
-      const id = await existing(call, beliefId)
+      const id = await requireBelief(call, beliefId)
       const edited = await call.memory.edit(id, change, { ...call.idempotency, ...omitUndefined({ expectedVersion }) })
       const context = await servedBy(call).memories.dashboard.recall(message, options)
       const isFulfilled = isShown(context, id) === (wish === 'present')
@@ -280,7 +280,7 @@ export const recall = {
           'The request has no expectation.',
           'Give ids in expect or reject, or set asIs to accept the present answer.',
         )
-      for (const id of [...rest.expect, ...rest.reject]) await existing(call, id)
+      for (const id of [...rest.expect, ...rest.reject]) await requireBelief(call, id)
       return capture(call, { ...rest, scopes })
     },
   }),
@@ -375,7 +375,7 @@ function highlightsOf({ relevant }: Context, namedAnyway: readonly NamedAnyway[]
   for (const one of byLength) {
     const over = spanAt
       .subarray(one.start, one.end)
-      .reduce((least, at) => (at > 0 && (least === 0 || at < least) ? at : least), 0)
+      .reduce((lowest, at) => (at > 0 && (lowest === 0 || at < lowest) ? at : lowest), 0)
     if (over === 0) spanAt.fill(spans.push(one), one.start, one.end)
     else for (const id of one.beliefIds) spans[over - 1]?.beliefIds.add(id)
   }

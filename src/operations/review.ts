@@ -1,6 +1,6 @@
 import type { Belief } from '../beliefs/belief.ts'
 import { beliefId, maxItems, optional, paging, text, whole } from './field.ts'
-import { existing, operation } from './operation.ts'
+import { operation, requireBelief } from './operation.ts'
 import { tool } from './tool.ts'
 import { notice } from './tool-answers.ts'
 import { isInView } from './view.ts'
@@ -43,7 +43,11 @@ export const review = {
             const { id, name, content: proposed, why, createdAt: at, provenance } = proposal
             const inForce = target === null ? null : { id: target.id, content: target.content }
             return {
-              ...{ id, name, proposed, why, at },
+              id,
+              name,
+              proposed,
+              why,
+              at,
               /** True if it proposes to retire the current belief. */
               removes: proposal.resolvedAt !== null,
               /** The current belief that it would replace. */
@@ -71,12 +75,12 @@ export const review = {
       over: optional(text(200, 'Id of what holds now, where that is not what the proposal was made for.')),
     },
     run: async (call, { id, ...over }) =>
-      call.memory.accept(await existing(call, id), { ...over, ...call.idempotency }),
+      call.memory.accept(await requireBelief(call, id), { ...over, ...call.idempotency }),
   }),
   rejectProposal: operation({
     summary: 'Set a proposal or a candidate aside; undo brings it back.',
     http: 'POST /proposals/:id/reject',
     input: { id: beliefId },
-    run: async (call, { id }) => call.memory.reject(await existing(call, id), call.idempotency),
+    run: async (call, { id }) => call.memory.reject(await requireBelief(call, id), call.idempotency),
   }),
 }

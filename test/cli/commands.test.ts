@@ -135,20 +135,34 @@ describe('remember', () => {
     using place = createSandbox()
 
     const { belief } = await place.json(
-      ...['remember', 'Knows', 'Rust', 'well', '--name', 'Rust', '--type', 'preference', '--subtype', 'expertise'],
-      ...['--expertise', 'rust:deep', '--why', 'Skip the basics', '--status', 'inferred', '--confidence', '0.5'],
-      ...[
-        '--agent',
-        'codex',
-        '--scope',
-        'domain:code',
-        '--scope',
-        'project:x',
-        '--user',
-        'ada',
-        '--as',
-        'document:notes.md',
-      ],
+      'remember',
+      'Knows',
+      'Rust',
+      'well',
+      '--name',
+      'Rust',
+      '--type',
+      'preference',
+      '--subtype',
+      'expertise',
+      '--expertise',
+      'rust:deep',
+      '--why',
+      'Skip the basics',
+      '--status',
+      'inferred',
+      '--confidence',
+      '0.5',
+      '--agent',
+      'codex',
+      '--scope',
+      'domain:code',
+      '--scope',
+      'project:x',
+      '--user',
+      'ada',
+      '--as',
+      'document:notes.md',
     )
 
     expect(belief).toMatchObject({
@@ -353,8 +367,17 @@ describe('recall', () => {
     const here = ['--scope', 'project:a'] as const
     await place.run('remember', 'Cached on port 6380.', '--name', 'Redis', ...here)
     await place.run(
-      ...['remember', 'Checkout depends on Redis.', '--name', 'checkout', '--type', 'relation'],
-      ...['--participant', 'Redis', '--relation', 'depends on', ...here],
+      'remember',
+      'Checkout depends on Redis.',
+      '--name',
+      'checkout',
+      '--type',
+      'relation',
+      '--participant',
+      'Redis',
+      '--relation',
+      'depends on',
+      ...here,
     )
 
     const { stdout } = await place.run('recall', 'Why is checkout slow?', '--explain', ...here)

@@ -14,7 +14,7 @@ import { dirname, join, resolve } from 'node:path'
 import { createTwoFilesPatch } from 'diff'
 import { z } from 'zod'
 import { conflict, MemoryError, unavailable } from '../../errors.ts'
-import { asJson, writeAtomically } from '../../files/atomic-write.ts'
+import { formatJson, writeAtomically } from '../../files/atomic-write.ts'
 import { codeOf } from '../../files/leftovers.ts'
 import { readTextFile } from '../../files/read-text.ts'
 import { stateDirectory } from '../memory-location.ts'
@@ -43,7 +43,7 @@ function readRecord(machine: Machine, path: string): ConnectionRecord | null {
 }
 
 const writeRecord = async (machine: Machine, record: ConnectionRecord): Promise<void> => {
-  await writeAtomically(recordFile(machine, record.path), asJson(record), { existing: 'replace' })
+  await writeAtomically(recordFile(machine, record.path), formatJson(record), { existing: 'replace' })
 }
 
 const dropRecord = (machine: Machine, path: string): void => rmSync(recordFile(machine, path), { force: true })

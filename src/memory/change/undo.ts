@@ -114,9 +114,9 @@ function lastChangeSince([first, ...later]: readonly BeliefRevision[]): JournalE
   return isSameState(first.belief, last.belief) ? null : last.event
 }
 
-function isSameState(one: Belief | null, other: Belief | null): boolean {
+function isSameState(a: Belief | null, b: Belief | null): boolean {
   const lasting = (belief: Belief | null) => JSON.stringify({ ...belief, version: 0, updatedAt: '' })
-  return lasting(one) === lasting(other)
+  return lasting(a) === lasting(b)
 }
 
 /** A restored belief needs its name, which another belief may have taken since. */

@@ -53,7 +53,9 @@ export async function readAccess(
 }
 
 /** The statements that replace every row. Removing people and teams also removes the rows that refer to them. */
-export function* replacing(rows: AccessRows): Generator<readonly [sql: string, values: readonly (string | null)[]]> {
+export function* replaceStatements(
+  rows: AccessRows,
+): Generator<readonly [sql: string, values: readonly (string | null)[]]> {
   for (const table of names.toReversed()) yield [`DELETE FROM credence.${table}`, []]
   for (const table of names) {
     const columns = tables[table]

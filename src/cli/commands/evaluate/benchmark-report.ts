@@ -207,14 +207,12 @@ function reportText(report: DeltaReport, style: Style): string {
   const reasons = report.reasons.flatMap(({ line, next }) => [line, `  ${next}`])
   return [
     `${paint(verdictWords[report.verdict])}: ${report.comparedBenchmarks} compared with ${against}${own}`,
-    ...[
-      ...(rows.length === 0 ? [] : ['', table([title, ...rows])]),
-      ...section('why not', reasons),
-      ...section('new in the candidate', report.newBenchmarks),
-      ...section('runs', report.verdicts.map(takenText)),
-      ...section('better', report.improvements),
-      ...section('notes', report.notes),
-    ],
+    ...(rows.length === 0 ? [] : ['', table([title, ...rows])]),
+    ...section('why not', reasons),
+    ...section('new in the candidate', report.newBenchmarks),
+    ...section('runs', report.verdicts.map(takenText)),
+    ...section('better', report.improvements),
+    ...section('notes', report.notes),
   ].join('\n')
 }
 

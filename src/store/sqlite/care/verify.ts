@@ -2,7 +2,7 @@ import type { OnProgress, StoreFinding } from '../../../beliefs/store-care.ts'
 import { MemoryError } from '../../../errors.ts'
 import { codeOf } from '../../../files/leftovers.ts'
 import { isAsWritten } from '../../belief-row.ts'
-import { beforeFirst, hashBody, hashChanges, hashEvent, sealedAsForgotten, turnBody } from '../../journal-chain.ts'
+import { beforeFirst, hashBody, hashChanges, hashEvent, sealForgotten, turnBody } from '../../journal-chain.ts'
 import { eventFields } from '../../journal-rows.ts'
 import { type Connection, logTooLong } from '../connection.ts'
 import { maxLogBytes, safeSettings, sqliteCode, translateSqliteError } from '../database.ts'
@@ -148,7 +148,7 @@ function complaintsAbout(connection: Connection, event: OwnEventRow, rows: reado
     outcome,
     bodyHash: body_hash,
   }))
-  if (!isEqual(hashChanges(sealed, [...turns, ...sealedAsForgotten(erased)]), event.changes_hash))
+  if (!isEqual(hashChanges(sealed, [...turns, ...sealForgotten(erased)]), event.changes_hash))
     complaints.push(`the changes of event ${number} were altered`)
   const expected = hashEvent(eventFields(event.user, event), event.changes_hash, event.previous_hash)
   if (!isEqual(expected, event.hash)) complaints.push(`event ${number} was altered`)
