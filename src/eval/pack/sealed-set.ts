@@ -8,6 +8,7 @@ import { takeLock } from '../../files/lock.ts'
 import { canonicalJson } from '../../json.ts'
 import { omitUndefined } from '../../omit-undefined.ts'
 import { ContentHash, Count, SafeId, Timestamp, Words } from '../store/schemas/primitives.ts'
+import type { RunSummary } from '../store/schemas/run.ts'
 import { fileHashOf } from './file-hash.ts'
 import { parseJsonAs, sha256 } from './manifest.ts'
 
@@ -85,6 +86,10 @@ export async function recordLook(places: readonly string[], look: Look) {
   }
   return stated
 }
+
+/** How often the sealed set of a run was looked at; empty if nothing was sealed. */
+export const sealText = ({ sealed }: Pick<RunSummary, 'sealed'>): string =>
+  sealed === undefined ? '' : `sealed ${sealed.sealedAt.slice(0, 10)}, look ${sealed.look} of ${sealed.maxRuns}`
 
 /** The lock of a seal. Not next to the seal, which is under version control: a lock file is never removed. */
 const lockPath = (file: string): string =>

@@ -1,4 +1,5 @@
 import { manifestOf } from '../../../eval/pack/manifest.ts'
+import { sealText } from '../../../eval/pack/sealed-set.ts'
 import { namesIn, withNames } from '../../../eval/report/case-detail.ts'
 import { curveRows, type FigureColumn, figureCells, pushColumns } from '../../../eval/report/figure-tables.ts'
 import { type AblationResult, type PassedShare, saturated } from '../../../eval/score/figures.ts'
@@ -92,10 +93,6 @@ function overview(results: readonly RunResult[], failures: readonly string[], st
   const more = left > 0 ? [`and ${left} more; see the case records`] : []
   return [table([title, ...rows]), ...(failures.length === 0 ? [] : ['', ...shown, ...more])].join('\n')
 }
-
-/** How often a sealed set was run. */
-const sealText = ({ sealed }: RunSummary): string =>
-  sealed === undefined ? '' : `sealed ${sealed.sealedAt.slice(0, 10)}, look ${sealed.look} of ${sealed.maxRuns}`
 
 /** Whether every case passed: such a pack can only show regressions. */
 const isSaturated = ({ status, passedCases, totalCases, filter, role }: RunSummary): boolean =>
