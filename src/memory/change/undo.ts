@@ -72,7 +72,7 @@ async function eventToUndo({ store }: Ports, { user, author, event: number }: Un
   if (event.kind === 'forget')
     throw conflict(
       `Change ${event.number} erased text and cannot be undone.`,
-      'Forgotten text is gone. Give the number of another change, from `credence history`.',
+      'Forgotten text is erased. Give the number of another change, from `credence history`.',
     )
   if (event.beliefIds.length === 0)
     throw conflict(
