@@ -53,6 +53,9 @@ export const hostsLane: Lane = {
  */
 const wantedLoad = 10
 
+/** Uses one processor. Ends by itself after 20 minutes, in case that the lane is killed. */
+const burner = 'const end = performance.now() + 1_200_000; while (performance.now() < end);'
+
 export const busyHostsLane: Lane = {
   name: 'hosts-busy',
   summary: `how many prompts get no context at a load of ${wantedLoad}`,
@@ -60,14 +63,15 @@ export const busyHostsLane: Lane = {
     const [load = 0] = loadavg()
     const burners = Math.max(0, Math.round(wantedLoad - load))
     log(`  load ${load.toFixed(1)}, and ${burners} processes that use the processors`)
-    const burning = Array.from({ length: burners }, () => spawn(process.execPath, ['-e', 'for (;;);']))
+    const burning = Array.from({ length: burners }, () => spawn(process.execPath, ['-e', burner]))
     try {
-      const sizes = { prompts: quick ? 10 : 200, log, stores }
+      // 200 prompts in all: two hosts, and two variants.
+      const sizes = { prompts: quick ? 10 : 50, log, stores }
       const request = { variants: ['command', 'mcp_tool'] as const, ...sizes, memory: await indexedMemory(stores) }
       const rows = await inEachHost((host, programs) => measure(host, programs, request))
       return { burners, load: loadavg()[0], rows }
     } finally {
-      for (const burner of burning) burner.kill('SIGKILL')
+      for (const process of burning) process.kill('SIGKILL')
     }
   },
 }

@@ -2,7 +2,7 @@ import type { ComparisonRow } from '../../src/eval/report/comparison.ts'
 import type { ProxyFigures } from '../lanes/proxy.ts'
 import type { ConcurrentWrites, WriteRow } from '../lanes/writes.ts'
 import { milliseconds, type Ratio, type Spread } from '../measure.ts'
-import { count, percent, ratioText, table, times } from './table.ts'
+import { count, ratioText, table, times } from './table.ts'
 
 export type QualityFigures = {
   readonly packs: readonly string[]

@@ -4,7 +4,7 @@ import { parseScope } from '../../../beliefs/scope.ts'
 import { conflict, notFound, unavailable } from '../../../errors.ts'
 import { shellWord } from '../../../files/own-files.ts'
 import { syncMirror } from '../../../memory/mirror/sync.ts'
-import { type CommandAnswer, defineCommand } from '../../command/command.ts'
+import { type CommandAnswer, defineCommand, exitCodes } from '../../command/command.ts'
 import { flag, memoryOptions, option } from '../../command/options.ts'
 import { withTypedCommands } from '../../connect/launch.ts'
 import { localName, stateDirectory } from '../../memory-location.ts'
@@ -65,6 +65,7 @@ export const init = defineCommand({
           `  ${style.command} remember "Invoices are due after 14 days." --name "payment terms"`,
           `  ${style.command} recall "What are our payment terms?" --explain`,
         ),
+      exitCode: offer?.exitCode ?? exitCodes.fine,
       notes: [
         ...(held === null
           ? []
