@@ -41,7 +41,7 @@ type Variant = (typeof variants)[number]
 export const hostsLane: Lane = {
   name: 'hosts',
   summary: 'from a prompt to the request to the model in Claude Code and Codex; hooks of five kinds take turns',
-  async run({ quick, log, stores }) {
+  async run({ quick, log, stores }): Promise<HostsFigures> {
     const request = { variants, prompts: quick ? 3 : 20, log, stores, memory: await indexedMemory(stores) }
     const rows = await inEachHost((host, programs) => measure(host, programs, request))
     return { load: loadavg()[0], rows }
@@ -59,7 +59,7 @@ const burner = 'const end = performance.now() + 1_200_000; while (performance.no
 export const busyHostsLane: Lane = {
   name: 'hosts-busy',
   summary: `how many prompts get no context at a load of ${wantedLoad}`,
-  async run({ quick, log, stores }) {
+  async run({ quick, log, stores }): Promise<HostsFigures> {
     const [load = 0] = loadavg()
     const burners = Math.max(0, Math.round(wantedLoad - load))
     log(`  load ${load.toFixed(1)}, and ${burners} processes that use the processors`)
@@ -69,7 +69,7 @@ export const busyHostsLane: Lane = {
       const sizes = { prompts: quick ? 10 : 50, log, stores }
       const request = { variants: ['command', 'mcp_tool'] as const, ...sizes, memory: await indexedMemory(stores) }
       const rows = await inEachHost((host, programs) => measure(host, programs, request))
-      return { burners, load: loadavg()[0], rows }
+      return { load: loadavg()[0], rows }
     } finally {
       for (const process of burning) process.kill('SIGKILL')
     }
@@ -83,6 +83,12 @@ async function inEachHost(work: (host: HostName, programs: string) => Promise<re
     if (programs !== null) rows.push(...(await work(host, programs)))
   }
   return rows
+}
+
+export type HostsFigures = {
+  /** The load of the machine at the end, with the processes that the lane started. */
+  readonly load: number | undefined
+  readonly rows: readonly Row[]
 }
 
 type Row = {

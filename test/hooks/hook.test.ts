@@ -128,6 +128,7 @@ describe('a hook at prompt submit', () => {
   it('gives the lines for the start of a session with its first prompt, once, if its start gave none', async () => {
     using place = createSandbox()
     await withMemory(place)
+    await place.json('remember', 'I am allergic to walnuts.', '--scope', 'user:universal')
 
     const first = await hook(place, prompted(place, 'Why does Redis evict?'), 'prompt-submit')
     const second = await hook(place, prompted(place, 'And does Redis shard?'), 'prompt-submit')
@@ -135,6 +136,8 @@ describe('a hook at prompt submit', () => {
     expect(first.stdout).toContain('Sessions live in Redis 7.')
     expect(first.stdout).toContain('Answer briefly.')
     expect(first.stdout).toContain('Every second Tuesday.')
+    expect(first.stdout).toMatch(/About the person.*I am allergic to walnuts\./)
+    expect(second.stdout).not.toContain('walnuts')
     expect(second.stdout).toContain('Sessions live in Redis 7.')
     expect(second.stdout).not.toContain('briefly')
   })
