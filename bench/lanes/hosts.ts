@@ -3,6 +3,7 @@ import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { loadavg } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { embedTexts } from '../../src/memory/conversation/meaning.ts'
 import { defaultUser, openPorts } from '../../src/open-memory.ts'
@@ -126,6 +127,9 @@ async function indexedMemory(stores: FilledStores): Promise<string> {
 
 const warmUp = 2
 
+/** Nobody writes a prompt in less time. Meanwhile the hooks of the previous variant store its turn. */
+const pauseMs = 500
+
 async function measure(host: HostName, programs: string, request: MeasureRequest): Promise<readonly Row[]> {
   const asked = { prompt: '', at: 0, blocks: 0 }
   await using model = await scriptedModel(({ conversation }) => {
@@ -143,9 +147,8 @@ async function measure(host: HostName, programs: string, request: MeasureRequest
     measured.push({ variant, session, requests: [], turns: [], blocks: 0, withoutContext: 0 })
   }
   for (const [round, message] of messages.entries()) {
-    // Each round starts with a different variant, so that no variant always follows the same one.
-    const first = round % measured.length
-    for (const one of [...measured.slice(first), ...measured.slice(0, first)]) {
+    for (const one of inOrderOf(round, measured)) {
+      await sleep(pauseMs)
       Object.assign(asked, { prompt: `${message} (${round} ${one.variant})`, at: 0 })
       const start = performance.now()
       await one.session.turn(asked.prompt)
@@ -171,6 +174,13 @@ async function measure(host: HostName, programs: string, request: MeasureRequest
     )
     return row
   })
+}
+
+/** Each round starts with another variant, and every second one goes backwards, so that no variant always follows the same one. */
+function inOrderOf<Variant>(round: number, variants: readonly Variant[]): readonly Variant[] {
+  const first = round % variants.length
+  const order = [...variants.slice(first), ...variants.slice(0, first)]
+  return round % 2 === 0 ? order : order.reverse()
 }
 
 type Measured = {
