@@ -468,6 +468,16 @@ describe('hooks at stop and before compaction', () => {
   const line = (type: string, uuid: string, content: unknown, fields: object = {}): string =>
     JSON.stringify({ type, uuid, timestamp: '2026-05-03T10:00:00Z', message: { role: type, content }, ...fields })
 
+  it('store nothing of a session of Claude Code that ended without a transcript', async () => {
+    using place = createSandbox()
+    await withMemory(place)
+
+    const { started } = await hook(place, stopped(place, { transcript_path: join(place.path, 'none') }), 'SessionEnd')
+
+    expect(started).toBe(0)
+    expect(logOf(place)).toMatchObject([{ event: 'pre-compact', outcome: 'done', queued: 0 }])
+  })
+
   it('keep the answer that Codex gives, as the agent’s words', async () => {
     using place = createSandbox()
     await hook(place, prompted(place, 'Remember that the API port is 8080.'), 'prompt-submit', '--host', 'codex')
