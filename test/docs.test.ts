@@ -14,9 +14,21 @@ const read = (file: string): string => readFileSync(file, 'utf8')
 
 /** Pages without steps to follow, and guides whose example needs another running program. */
 const withoutExamples = [
-  ...['GLOSSARY', 'api', 'comparison', 'dependencies', 'frameworks', 'index', 'style', 'third-party'],
-  ...['performance', 'red-team', 'reliability', 'scale'],
-  ...['http', 'postgres', 'teams'],
+  'GLOSSARY',
+  'api',
+  'comparison',
+  'dependencies',
+  'frameworks',
+  'index',
+  'style',
+  'third-party',
+  'performance',
+  'red-team',
+  'reliability',
+  'scale',
+  'http',
+  'postgres',
+  'teams',
 ]
 const withExamples = globSync('docs/*.md').filter((page) => !withoutExamples.includes(basename(page, '.md')))
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { listenOnLoopback } from '../../src/http/listen.ts'
 import { recallApp } from '../../src/http/recall-app.ts'
 import { libraries } from './libraries.ts'
-import { uncutSystem } from './ranker.ts'
+import { systemWithoutCut } from './ranker.ts'
 
 /** The names of the libraries without spaces, as they are in tables. */
 const slugOf = (name: string): string => name.replaceAll(/\W+/gu, '-')
@@ -18,7 +18,7 @@ if (peer === undefined) {
   process.exit(2)
 }
 const app = recallApp({
-  system: uncutSystem(peer),
+  system: systemWithoutCut(peer),
   name: wanted,
   now: () => new Date(),
   newId: randomUUID,

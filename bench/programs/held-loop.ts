@@ -41,7 +41,9 @@ const cpuMs = (): number => {
 
 /** The longest processor time of this thread between two turns of the event loop. */
 async function longestTurn(work: () => Promise<unknown>): Promise<string> {
-  let [longest, last, isOver] = [0, cpuMs(), false]
+  let longest = 0
+  let last = cpuMs()
+  let isOver = false
   const turn = (): void => {
     const now = cpuMs()
     longest = Math.max(longest, now - last)

@@ -10,7 +10,7 @@ import {
   type Settings,
   type SomeSettings,
 } from '../config.ts'
-import { didYouMean } from '../did-you-mean.ts'
+import { findNearestName } from '../did-you-mean.ts'
 import { forbidden, invalid, MemoryError, unavailable } from '../errors.ts'
 import { isOfAnotherUser, shellWord } from '../files/own-files.ts'
 import { type EnvironmentVariables, stripControlCharacters } from './text/output.ts'
@@ -154,7 +154,7 @@ export function parseProjectFile(text: string, file: string): ProjectFile {
   const value = objectInFile(text, file, 'Write {"scope": "project:ledger"}.')
   const unknown = Object.keys(value).find((key) => !keys.some((known) => known === key))
   if (unknown !== undefined) {
-    const meant = didYouMean(unknown, keys)
+    const meant = findNearestName(unknown, keys)
     const hint = meant === undefined ? `Known are ${keys.join(', ')}.` : `Did you mean "${meant}"?`
     throw invalid(`${file} has the unknown key "${unknown.slice(0, 80)}".`, hint)
   }

@@ -151,7 +151,9 @@ export async function openRedTeamTarget(temporary: string): Promise<Target> {
   async function callTool(step: Extract<AttackStep, { door: 'mcp' }>): Promise<string> {
     const { tool, arguments: given, agent = defaultAgent } = step
     const text = await askMcp((path, init) => send(step, path, init), {
-      ...{ agent, method: 'tools/call', name: tool },
+      agent,
+      method: 'tools/call',
+      name: tool,
       params: { name: tool, arguments: given },
     })
     if (/"message":"(?:Tool .* not found|Method not found)/u.test(text))
@@ -259,7 +261,10 @@ export async function openRedTeamTarget(temporary: string): Promise<Target> {
     const { prepare } = memoryInjector({
       memory: { recall: (_, said) => memory.recall(said), keep: async () => {} },
       view: { user, scopes, homeScopes: [home] },
-      ...{ isPaused: () => true, deadlineMs: 60_000, now: () => new Date(), log: () => {} },
+      isPaused: () => true,
+      deadlineMs: 60_000,
+      now: () => new Date(),
+      log: () => {},
     })
     const asked = Buffer.from(JSON.stringify({ model: 'scripted', messages: [{ role: 'user', content: message }] }))
     const prepared = await prepare(chatCompletions, asked, { user, scopes, homeScopes: [home] })

@@ -41,7 +41,7 @@ export function recallApp({ system, name, now, newId, onBug }: RecallAppOptions)
   const put = async (request: Request): Promise<{ readonly id: string }> => {
     const message = await readBody(request, beliefMessage, hint)
     const keyOf = (id: string | undefined): string => `${message.user_id}\n${id}`
-    const belief = receivedBelief(message, { known: sent.get(keyOf(idIn(message))), at: moment(), newId })
+    const belief = parseBelief(message, { known: sent.get(keyOf(idIn(message))), at: moment(), newId })
     await system.update({ kind: 'create', belief })
     sent.set(keyOf(belief.id), belief)
     return { id: belief.id }
@@ -115,7 +115,7 @@ function idIn({ beliefId, id, metadata }: BeliefMessage): string | undefined {
  * the text before the aliases, or else the id. An alias is never used as the name: two beliefs may share an alias, but a
  * second belief with the same name and scope would replace the first.
  */
-export function receivedBelief(message: BeliefMessage, { known, at, newId }: AppEnvironment): BeliefRecord {
+export function parseBelief(message: BeliefMessage, { known, at, newId }: AppEnvironment): BeliefRecord {
   const { text, user_id: user, metadata = {} } = message
   const id = idIn(message) ?? newId()
   const aliases = message.aliases ?? (known === undefined ? undefined : [...known.aliases, ...newForms(text, known)])

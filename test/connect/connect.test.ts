@@ -301,7 +301,9 @@ describe('connecting', () => {
 
     const { stdout, stderr } = await place.runWith(
       { columns: 80, env: { PATH: `${programs}:/usr/bin:/bin` } },
-      ...['connect', 'claude-code', '--yes'],
+      'connect',
+      'claude-code',
+      '--yes',
     )
 
     expect(stderr).toContain('waiting for `claude` to check the connection')

@@ -115,7 +115,15 @@ it('benchmark run compares the systems that are named, with the push pair of eac
   using place = referee()
 
   const { stdout } = await place.run(
-    ...['benchmark', 'run', 'life', '--filter', 'changed-', '--system', 'credence', '--system', 'none'],
+    'benchmark',
+    'run',
+    'life',
+    '--filter',
+    'changed-',
+    '--system',
+    'credence',
+    '--system',
+    'none',
   )
 
   expect(stdout).toMatch(/^life: what is shown unasked, % +cases +missed +false fires/mu)

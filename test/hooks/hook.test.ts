@@ -380,7 +380,8 @@ describe('a hook at the start of a session', () => {
 
   it('tells of the beliefs that a renamed repository had', async () => {
     using place = createSandbox()
-    const [before, after] = [join(place.work, 'ledger'), join(place.work, 'books')] as const
+    const before = join(place.work, 'ledger')
+    const after = join(place.work, 'books')
     mkdirSync(join(before, '.git'), { recursive: true })
     writeFileSync(join(before, '.git', 'HEAD'), 'ref: refs/heads/main\n')
     await place.runWith({ cwd: before }, 'remember', 'Cached on 6380.', '--name', 'Redis')

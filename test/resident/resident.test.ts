@@ -110,7 +110,12 @@ describe('a process that runs', () => {
     const record = join(place.home, '.local', 'state', 'credence', 'hosts', 'claude-code.hook.json')
     const command = {
       argv: ['hook', 'prompt-submit', '--host', 'claude-code'],
-      ...{ cwd: place.work, env: {}, home: place.home, ageMs: 0, stdout: {}, stderr: {} },
+      cwd: place.work,
+      env: {},
+      home: place.home,
+      ageMs: 0,
+      stdout: {},
+      stderr: {},
       input: prompted(place, 'Which staging port?', 's-1'),
     }
 

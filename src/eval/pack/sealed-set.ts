@@ -3,11 +3,12 @@ import { tmpdir, userInfo } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { z } from 'zod'
 import { conflict, forbidden, invalid } from '../../errors.ts'
-import { asJson, writeAtomically } from '../../files/atomic-write.ts'
+import { formatJson, writeAtomically } from '../../files/atomic-write.ts'
 import { takeLock } from '../../files/lock.ts'
 import { canonicalJson } from '../../json.ts'
 import { omitUndefined } from '../../omit-undefined.ts'
 import { ContentHash, Count, SafeId, Timestamp, Words } from '../store/schemas/primitives.ts'
+import type { RunSummary } from '../store/schemas/run.ts'
 import { fileHashOf } from './file-hash.ts'
 import { parseJsonAs, sha256 } from './manifest.ts'
 
@@ -50,7 +51,7 @@ export async function sealSet(
     ...omitUndefined({ notes }),
     looks: [],
   }
-  if (!(await writeAtomically(file, asJson(withDigest(seal)), { existing: 'keep' })))
+  if (!(await writeAtomically(file, formatJson(withDigest(seal)), { existing: 'keep' })))
     throw conflict(
       `${path} is sealed already, in ${file}.`,
       'A seal is never replaced: its runs are recorded for ever.',
@@ -76,7 +77,7 @@ export async function recordLook(places: readonly string[], look: Look) {
           'A set that was looked at again is no longer unseen. Measure on a new one, or on a copy without the seal.',
         )
       const looks = [...seal.looks, look]
-      await writeAtomically(file, asJson(withDigest({ ...seal, looks })), { existing: 'replace' })
+      await writeAtomically(file, formatJson(withDigest({ ...seal, looks })), { existing: 'replace' })
       const { hash, sealedAt, maxRuns } = seal
       stated = { hash, sealedAt, look: counted + Number(look.counts), maxRuns }
     } finally {
@@ -85,6 +86,10 @@ export async function recordLook(places: readonly string[], look: Look) {
   }
   return stated
 }
+
+/** How often the sealed set of a run was looked at; empty if nothing was sealed. */
+export const sealText = ({ sealed }: Pick<RunSummary, 'sealed'>): string =>
+  sealed === undefined ? '' : `sealed ${sealed.sealedAt.slice(0, 10)}, look ${sealed.look} of ${sealed.maxRuns}`
 
 /** The lock of a seal. Not next to the seal, which is under version control: a lock file is never removed. */
 const lockPath = (file: string): string =>

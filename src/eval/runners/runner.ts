@@ -180,7 +180,7 @@ export const brokenOutcome = (caseId: string, error: NonNullable<CaseOutcome['er
 }
 
 /** Carries out independent items, `jobs` at a time, and yields the results in order. An abort lets items in progress finish. */
-export async function* carriedOut<Item, Result>(
+export async function* executeInOrder<Item, Result>(
   items: readonly Item[],
   { jobs, signal }: Pick<ExecutionRequest, 'jobs' | 'signal'>,
   carryOut: (item: Item) => Promise<Result>,

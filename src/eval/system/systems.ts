@@ -1,6 +1,6 @@
 import { invalid, unavailable } from '../../errors.ts'
 import type { Store } from '../../memory/ports.ts'
-import { cachedEmbedder, type Embedder } from '../../search/embedder.ts'
+import { cacheEmbedder, type Embedder } from '../../search/embedder.ts'
 import { findPacks, loadPack } from '../runners/retrieval/pack.ts'
 import { bm25System } from './bm25.ts'
 import { type Calibration, calibrate, paperProtocol } from './calibration.ts'
@@ -105,7 +105,7 @@ export class Systems {
 type VectorParts = { readonly embedder: Embedder; readonly calibration: Calibration }
 
 async function vectorPartsOf({ openEmbedder, packsDirectory }: SystemsParts): Promise<VectorParts> {
-  const embedder = cachedEmbedder(await openEmbedder())
+  const embedder = cacheEmbedder(await openEmbedder())
   for (const directory of findPacks(packsDirectory)) {
     const { runner, pack } = loadPack(directory)
     if (runner === 'calibration') return { embedder, calibration: await calibrate(pack, embedder) }

@@ -14,17 +14,17 @@ import {
 import { operations, performAll } from '../../../test/memory/operations.ts'
 import { belief, person, ports, portsWith } from '../../../test/recall/fixtures.ts'
 import { actorKinds, authorityOf, isCurrent, needsPerson } from '../../beliefs/belief.ts'
-import { present, sample } from '../../store/sample-beliefs.contract.ts'
+import { presentChange, sample } from '../../store/sample-beliefs.contract.ts'
 import { learn } from '../learn/learn.ts'
 import type { Ports } from '../ports.ts'
 import { recall } from '../recall/recall.ts'
 import { renderContext } from '../recall/render.ts'
 import { importBeliefs } from '../transfer/import.ts'
-import { everydayReason } from './aliases.ts'
+import { explainEverydayForm } from './aliases.ts'
 import { reasonToWait, requireAuthority, requireRoomForDocuments } from './authority.ts'
 import { correct } from './correct.ts'
 import { editBelief } from './edit.ts'
-import { accept, candidates } from './proposals.ts'
+import { accept, listCandidates } from './proposals.ts'
 
 const model = { actor: 'model', origin: 'openai:x' } as const
 const tool = { actor: 'tool', origin: 'ci' } as const
@@ -51,7 +51,7 @@ describe('what only a person may say', () => {
       expect(outcome).toBe('proposed')
       expect(isCurrent(belief)).toBe(false)
       expect(renderContext(await contextFor(memory, 'Which tabs?'))).toBe('')
-      expect(await candidates(memory, 'ann')).toMatchObject([{ belief: { id: belief.id } }])
+      expect(await listCandidates(memory, 'ann')).toMatchObject([{ belief: { id: belief.id } }])
 
       await accept(memory, about(belief.id))
       expect(authorityOf(await now(memory, belief))).toBe('person')
@@ -325,18 +325,18 @@ describe('what agents say, in a context', () => {
 describe('aliases', () => {
   it.each(['the', 'THE', 'is', 'how do i', 'code', 'ｃｏｄｅ', 'wri\u200dte', 'a', '2', 'the project', 'please'])(
     '"%s" is an everyday form',
-    (form) => expect(everydayReason(form)).not.toBeNull(),
+    (form) => expect(explainEverydayForm(form)).not.toBeNull(),
   )
 
   it.each([
     ['release', 'It is an everyday word.'],
     ['do we release', 'It has only everyday words, which many messages contain.'],
     ['the 2', 'It is a single letter or a number.'],
-  ])('"%s" is said to be one word or several', (form, reason) => expect(everydayReason(form)).toBe(reason))
+  ])('"%s" is said to be one word or several', (form, reason) => expect(explainEverydayForm(form)).toBe(reason))
 
   it.each(['k8s', 'release train', 'SHOP-418', 'Sascha', 'pricing.ts', 'The Daily Leaf', '煎茶'])(
     '"%s" is not',
-    (form) => expect(everydayReason(form)).toBeNull(),
+    (form) => expect(explainEverydayForm(form)).toBeNull(),
   )
 
   it('that are everyday words are left out of what others than a person write, with a better one', async () => {
@@ -400,7 +400,7 @@ describe('aliases', () => {
       const content = `${name}: ask at tillmed.example.`
 
       await expect(tell(ports(), name, content, { author: agent })).rejects.toThrow('everyday words')
-      expect(await reasonToWait(importer, (await tell(ports(), name, content)).belief)).toContain('whatever')
+      expect(await reasonToWait(importer, (await tell(ports(), name, content)).belief)).toContain('about anything')
       expect(await reasonToWait(importer, (await tell(ports(), 'night shift', content)).belief)).toBeNull()
     },
   )
@@ -477,7 +477,7 @@ describe('the last check before a commit', () => {
     const isAllowed = actor === 'person' || written !== 'person'
     const check = (fields: object) => () =>
       requireAuthority({ actor, origin: 'x' }, [
-        present(sample({ id: 'b', provenance: { ...provenance, actor: written }, ...fields })),
+        presentChange(sample({ id: 'b', provenance: { ...provenance, actor: written }, ...fields })),
       ])
 
     if (isAllowed) expect(check({})).not.toThrow()
@@ -490,7 +490,7 @@ describe('the last check before a commit', () => {
   })
 
   it('allows proposals, withdrawals and new versions of a belief', () => {
-    const agentOf = (fields: object) => present(sample({ id: 'b', pinned: true, ...fields }))
+    const agentOf = (fields: object) => presentChange(sample({ id: 'b', pinned: true, ...fields }))
     const changes = [
       agentOf({ candidate: true }),
       agentOf({ proposedFor: 'b-old' }),

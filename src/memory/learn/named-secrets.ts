@@ -15,7 +15,7 @@ import {
  * the name and the value, and the value itself each add points. The limit was chosen on real conversations
  * (secrets-in-conversations.slow.test.ts).
  */
-const enough = 6
+const minPoints = 6
 /** The points of a value that is not a secret under any name. */
 const never = -10
 
@@ -78,14 +78,14 @@ const namings = (
 // biome-ignore-end format: one naming to a line
 
 /** The values that a nearby name marks as secret. */
-export function* namedSecrets(text: string): Iterable<Secret> {
+export function* findNamedSecrets(text: string): Iterable<Secret> {
   for (const naming of namings)
     for (const match of text.matchAll(naming.pattern)) {
       const place = nameAt(text, match)
       if (place === null || (naming.isGiven && (!place.isSetting || otherName.test(match[0])))) continue
       const name = { ...naming, ...place, allowsWords: match.groups?.plain !== undefined }
       for (const value of [...valuesAfter(text, name), ...valuesBefore(text, name)])
-        if (naming.points + value.link + pointsOf(value, name) >= enough)
+        if (naming.points + value.link + pointsOf(value, name) >= minPoints)
           yield { start: value.start, end: value.start + value.text.length, what: naming.what }
     }
 }

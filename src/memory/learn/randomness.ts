@@ -68,14 +68,14 @@ function bitsAsWords(run: string): number {
 }
 
 /**
- * A word with this many bits is a secret if a name calls it one. With twice as many, a word with all kinds of
+ * A word with this many bits is a secret if a name calls it one. With `minSureBits`, a word with all kinds of
  * characters is always a secret.
  */
-const someBits = 15
-const manyBits = 40
+const minBits = 15
+const minSureBits = 40
 
-export const isRandom = (text: string): boolean => randomness(text) >= someBits && !isDate.test(text)
-export const isVeryRandom = (text: string): boolean => randomness(text) >= manyBits && !isDate.test(text)
+export const isRandom = (text: string): boolean => randomness(text) >= minBits && !isDate.test(text)
+export const isVeryRandom = (text: string): boolean => randomness(text) >= minSureBits && !isDate.test(text)
 
 const isDate = /^\d{4}-\d\d-\d\d/u
 
@@ -142,7 +142,7 @@ const groups = /^(?:[A-Z\d]{2,8}-){3,8}[A-Z\d]{4,8}$/u
  * The secrets in a text that need no name: words in a public format, or words that are very random and have more kinds
  * of characters than an id.
  */
-export function* randomSecrets(text: string): Iterable<Secret> {
+export function* findRandomSecrets(text: string): Iterable<Secret> {
   for (const { start: at, word } of longWords(text)) {
     if (word.length >= minFormatLength)
       for (const { index, 0: found } of word.matchAll(credentialFormat))

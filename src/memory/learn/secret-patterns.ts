@@ -1,7 +1,15 @@
 import { accountNumberLength, isCardNumber } from './check-digits.ts'
 import { decodeWord } from './hidden-texts.ts'
-import { commonAfterIs, isPassword, namedSecrets, numberName } from './named-secrets.ts'
-import { equalGroups, isLiteral, isMixed, isRandom, passwordOrKey, randomSecrets, type Secret } from './randomness.ts'
+import { commonAfterIs, findNamedSecrets, isPassword, numberName } from './named-secrets.ts'
+import {
+  equalGroups,
+  findRandomSecrets,
+  isLiteral,
+  isMixed,
+  isRandom,
+  passwordOrKey,
+  type Secret,
+} from './randomness.ts'
 
 type SecretPattern = {
   readonly pattern: RegExp
@@ -171,9 +179,9 @@ const expiry =
 const accountNumber = /\b[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]){11,30}/giu
 
 /** The secrets of a text that is not encoded. They may overlap. */
-export function secretsAsWritten(text: string): readonly Secret[] {
+export function findWrittenSecrets(text: string): readonly Secret[] {
   // A named secret comes first: of two with the same place, the first describes it.
-  const found = [...namedSecrets(text), ...randomSecrets(text)]
+  const found = [...findNamedSecrets(text), ...findRandomSecrets(text)]
   for (const { pattern, what, hint, isSecret } of patterns) {
     if (hint !== undefined && !hint.test(text)) continue
     for (const match of text.matchAll(pattern))

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { idWithoutSecret, maskSecrets, redactSecrets, secretIn, secretsIn, secretTold } from './secrets.ts'
+import { describeSecret, findSecretIn, findSecrets, maskId, maskSecrets, redactSecrets } from './secrets.ts'
 
 /** Whether the check digit of a card number is right (ISO/IEC 7812). */
 const passesLuhn = (number: string): boolean =>
@@ -74,7 +74,7 @@ describe('what is a secret', () => {
     '$argon2id$v=19$m=65536,t=3,p=4$c29tZXNhbHRzb21lc2E$RdescudvJCsgt3ub+b1dWRWJTmaaJObG',
     'licence A3-XT5QF9-K2M8PZ-7RW3T-9QLVB-H4N6C-D8SJ2 for the vault',
   ])('%s', (text) => {
-    expect(secretIn(text)).not.toBeNull()
+    expect(describeSecret(text)).not.toBeNull()
   })
 })
 
@@ -148,7 +148,7 @@ describe('what is none', () => {
     '"title_key": "The_Lord_of_the_Rings"',
     'a basic understanding of the tokens that matter',
   ])('%s', (text) => {
-    expect(secretIn(text)).toBeNull()
+    expect(describeSecret(text)).toBeNull()
   })
 })
 
@@ -158,7 +158,7 @@ describe('a text without its secrets', () => {
 
     expect(maskSecrets(text)).toHaveLength(text.length)
     expect(redactSecrets(text)).toBe('My bank card is …, and my cat is Mo.')
-    expect(secretsIn(maskSecrets(text))).toEqual([])
+    expect(findSecrets(maskSecrets(text))).toEqual([])
   })
 
   it('is one secret where two overlap', () => {
@@ -249,11 +249,11 @@ describe('an id', () => {
   it('stays as it is without a secret, and stays apart from others with one', () => {
     const [one, other] = ['a', 'b'].map((letter) => `AKIA${letter.toUpperCase().repeat(16)}`) as [string, string]
 
-    expect(idWithoutSecret('session-2026-05-03')).toBe('session-2026-05-03')
-    expect(idWithoutSecret('ses_5a3bc9f1effeXkq1N8eyPJ0fZk')).toBe('ses_5a3bc9f1effeXkq1N8eyPJ0fZk')
-    expect(idWithoutSecret(one)).toBe(idWithoutSecret(one))
-    expect(idWithoutSecret(one)).not.toBe(idWithoutSecret(other))
-    expect(idWithoutSecret(one)).not.toContain('AAAA')
+    expect(maskId('session-2026-05-03')).toBe('session-2026-05-03')
+    expect(maskId('ses_5a3bc9f1effeXkq1N8eyPJ0fZk')).toBe('ses_5a3bc9f1effeXkq1N8eyPJ0fZk')
+    expect(maskId(one)).toBe(maskId(one))
+    expect(maskId(one)).not.toBe(maskId(other))
+    expect(maskId(one)).not.toContain('AAAA')
   })
 })
 
@@ -347,7 +347,7 @@ describe('a password after its name, whatever is between them', () => {
     'The password policy asks for 14 characters.',
     'Did the password reset of 2026-05-03 at 10:30pm work?',
   ])('is nothing else: %s', (text) => {
-    expect(secretsIn(text)).toEqual([])
+    expect(findSecrets(text)).toEqual([])
   })
 })
 
@@ -400,9 +400,9 @@ it.each([
 })
 
 it('reads the name and the content of a statement together', () => {
-  expect(secretTold({ name: 'PIN', content: '4821' })).toBe(secretIn('PIN: 4821'))
-  expect(secretIn('PIN: 4821')).not.toBeNull()
-  expect([secretTold({ name: 'page', content: '4821' }), secretTold({ content: '4821' })]).toEqual([null, null])
+  expect(findSecretIn({ name: 'PIN', content: '4821' })).toBe(describeSecret('PIN: 4821'))
+  expect(describeSecret('PIN: 4821')).not.toBeNull()
+  expect([findSecretIn({ name: 'page', content: '4821' }), findSecretIn({ content: '4821' })]).toEqual([null, null])
 })
 
 describe('a secret that the rules did not know in this form', () => {
@@ -436,7 +436,7 @@ describe('a secret that the rules did not know in this form', () => {
     ['sqlplus scott/sl4ktand@//ora7.pell.example:1521/XEPDB1', 'sl4ktand'],
     ['ipmitool -I lanplus -U root -P calvin88rack chassis status', 'calvin88rack'],
   ])('%s', (text, secret) => {
-    expect(secretsIn(text).map(({ start, end }) => text.slice(start, end))).toEqual([secret])
+    expect(findSecrets(text).map(({ start, end }) => text.slice(start, end))).toEqual([secret])
   })
 
   it.each([
@@ -451,12 +451,12 @@ describe('a secret that the rules did not know in this form', () => {
     'The passphrase is written on the card in the blue drawer, ask Milena.',
     'The public key of my server begins with ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIPq8.',
   ])('is not: %s', (text) => {
-    expect(secretsIn(text)).toEqual([])
+    expect(findSecrets(text)).toEqual([])
   })
 })
 
 it('reads a long word of many marks', () => {
-  expect(secretsIn('a1!'.repeat(20_000))).toEqual([])
+  expect(findSecrets('a1!'.repeat(20_000))).toEqual([])
 })
 
 describe('the value of a setting whose name says nothing', () => {

@@ -3,14 +3,14 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 import { basename, relative } from 'node:path'
 import { universalScope } from '../../../beliefs/scope.ts'
 import { invalid, type MemoryError } from '../../../errors.ts'
-import { filesAt } from '../../../files/read-text.ts'
+import { listFilesAt } from '../../../files/read-text.ts'
 import { isWithin } from '../../../memory/conversation/pause.ts'
 import type { Author } from '../../../memory/ports.ts'
 import { type ChatFormat, chatFormats } from '../../../memory/transfer/chats/chat.ts'
 import { type ChatItem, readChats, recogniseChats } from '../../../memory/transfer/chats/read-chats.ts'
 import { defineCommand } from '../../command/command.ts'
 import { choice, flag, optional, timeOptions, writeOptions } from '../../command/options.ts'
-import { findHistories, lockImport, newestFirst, noteImport } from '../../histories.ts'
+import { findHistories, listNewestFirst, lockImport, noteImport } from '../../histories.ts'
 import { slug } from '../../memory-location.ts'
 import type { LocationOptions, Session } from '../../session.ts'
 import { pluralize } from '../../text/output.ts'
@@ -48,7 +48,7 @@ export const importChats = defineCommand({
   async run({ args: { path }, options }, session) {
     if (path === undefined) return importedText(await importHistories(session, options), options)
     const isDirectory = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
-    const files = filesAt(path, /\.(?:jsonl|json|zip)$|^opencode[\w.-]*\.db$/iu)
+    const files = listFilesAt(path, /\.(?:jsonl|json|zip)$|^opencode[\w.-]*\.db$/iu)
     const nameOf = (file: string): string => (isDirectory ? relative(path, file) : basename(file))
     const imported = await hearFiles(session, files, options, { nameOf, isDirectory })
     const { kept, known, leftOut, problemCount } = imported.heard
@@ -91,7 +91,7 @@ export async function importHistories(
   options: ImportOptions,
   maxTurns = Number.POSITIVE_INFINITY,
 ): Promise<ImportedHistories> {
-  const files = newestFirst(findHistories(session.program.machine))
+  const files = listNewestFirst(findHistories(session.program.machine))
   const request = { nameOf: (file: string) => file, isDirectory: true }
   if (options.dryRun === true) return { ...(await hearFiles(session, files, options, request)), remaining: 0 }
   const { dir } = session.places.locate(options)

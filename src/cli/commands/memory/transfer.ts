@@ -8,7 +8,7 @@ import { withOffset } from '../../../local-time.ts'
 import type { ImportFinding } from '../../../memory/transfer/import-findings.ts'
 import { defineCommand, UsageError } from '../../command/command.ts'
 import { filterOptions, flag, memoryOptions, one, text, writeOptions } from '../../command/options.ts'
-import { short } from '../../text/beliefs.ts'
+import { shortenText } from '../../text/beliefs.ts'
 import { lines, pluralize, table } from '../../text/output.ts'
 
 export const importCommand = defineCommand({
@@ -73,8 +73,8 @@ export const importCommand = defineCommand({
 const findingsText = (findings: readonly ImportFinding[]): string =>
   table(
     findings.flatMap(({ kind, entries: [first, ...others], reason }) => [
-      [kind, first?.place ?? '', `${reason} ${short(first?.text ?? '')}`],
-      ...others.map(({ place, text }) => ['', place, short(text)]),
+      [kind, first?.place ?? '', `${reason} ${shortenText(first?.text ?? '')}`],
+      ...others.map(({ place, text }) => ['', place, shortenText(text)]),
     ]),
   )
 

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { basename } from 'node:path'
 import { z } from 'zod'
-import { invalid, type MemoryError } from '../../../errors.ts'
-import { linesOf } from '../../../files/lines.ts'
+import { invalid } from '../../../errors.ts'
+import { readLines } from '../../../files/lines.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
 import { parseJsonAs } from '../../pack/manifest.ts'
 import { emptyAnswer, type SystemAnswer } from '../../system/system.ts'
@@ -60,7 +60,7 @@ export async function readRankings(file: string, conversations: () => Iterable<S
   if (!existsSync(file)) throw invalid(`${file}: no such file.`, 'Give the path of the rankings with --rankings.')
   const lines = new Map<string, { readonly number: number; readonly ranking: RankingLine }>()
   const hash = createHash('sha256')
-  for await (const { number, bytes } of linesOf(file)) {
+  for await (const { number, bytes } of readLines(file)) {
     const place = `${file}:${number}`
     if (bytes === null) throw invalid(`${place}: the line is too long.`, 'Give one question per line.')
     hash.update(bytes).update('\n')
@@ -89,7 +89,8 @@ export async function readRankings(file: string, conversations: () => Iterable<S
       }
     }
   }
-  for (const [question, { number }] of unused) throw unknownQuestion(`${file}:${number}`, question)
+  for (const [question, { number }] of unused)
+    throw invalid(`${file}:${number}: the suite has no question "${question}".`, idsHint)
   if (missing.length > 0)
     throw invalid(
       `${file}: ${missing.length} of ${missing.length + answers.size} questions have no line, such as "${missing[0]}".`,
@@ -97,9 +98,6 @@ export async function readRankings(file: string, conversations: () => Iterable<S
     )
   return { answers, name: rankingsSystem(basename(file)), version: `sha256:${hash.digest('hex')}` }
 }
-
-const unknownQuestion = (place: string, question: string): MemoryError =>
-  invalid(`${place}: the suite has no question "${question}".`, idsHint)
 
 type Documents = { readonly turns: ReadonlySet<string>; readonly sessions: ReadonlySet<string> }
 

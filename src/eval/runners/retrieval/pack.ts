@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { mergeAliases } from '../../../beliefs/identity.ts'
-import { didYouMean } from '../../../did-you-mean.ts'
+import { findNearestName } from '../../../did-you-mean.ts'
 import { invalid } from '../../../errors.ts'
 import { readTextFile } from '../../../files/read-text.ts'
 import { isObject } from '../../../json.ts'
@@ -255,7 +255,7 @@ export function readFolder(place: PackPlace, { strict = false, recall = {} }: Re
 function misspeltFields(file: string, manifest: Manifest): readonly string[] {
   const known = Object.keys(Manifest.shape)
   return Object.keys(manifest).flatMap((name) => {
-    const meant = known.includes(name) ? undefined : didYouMean(name, known)
+    const meant = known.includes(name) ? undefined : findNearestName(name, known)
     return meant === undefined ? [] : [`${file}: manifest: ${name} is not a known field; did you mean ${meant}?`]
   })
 }

@@ -69,9 +69,9 @@ const found = z.array(foundBelief)
 export const searchAnswer = z.union([z.object({ results: found }).transform(({ results }) => results), found])
 
 /** A belief or turn as sent to an external memory. Turns have the fields of beliefs, so that one mapping fits both. */
-export type ToldRecord = ReturnType<typeof toldBelief> | ReturnType<typeof toldTurn>
+export type ToldRecord = ReturnType<typeof describeBelief> | ReturnType<typeof describeTurn>
 
-export const toldBelief = (belief: BeliefRecord) => ({
+export const describeBelief = (belief: BeliefRecord) => ({
   id: belief.id,
   text: embeddedText(belief),
   name: belief.name.replaceAll('_', ' '),
@@ -89,7 +89,7 @@ export const toldBelief = (belief: BeliefRecord) => ({
   metadata: metadataOf(belief),
 })
 
-export const toldTurn = ({ id, text, user, at, scope, session, role, index, speaker }: SystemTurn) => ({
+export const describeTurn = ({ id, text, user, at, scope, session, role, index, speaker }: SystemTurn) => ({
   id,
   text,
   name: id,

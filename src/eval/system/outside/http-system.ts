@@ -1,18 +1,18 @@
 import { MemoryError, unavailable } from '../../../errors.ts'
 import { parseObject } from '../../../json.ts'
 import { defaultBudget } from '../../../memory/recall/context.ts'
-import { boundedText } from '../../../models/endpoint.ts'
+import { readBoundedText } from '../../../models/endpoint.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
 import { type AnswerHit, emptyAnswer, type HearingSystem } from '../system.ts'
 import {
   aboutAnswer,
+  describeBelief,
+  describeTurn,
   messageFor,
   routes,
   type SearchMessage,
   searchAnswer,
   type ToldRecord,
-  toldBelief,
-  toldTurn,
 } from './http-contract.ts'
 
 export type HttpSystemOptions = {
@@ -47,14 +47,14 @@ export function httpSystem({ url, fullMetadata = true, ...options }: HttpSystemO
     },
     ingest: async (beliefs) => {
       // Sequential, because the order of beliefs is part of the corpus, and a system may merge beliefs.
-      for (const belief of beliefs) await add(toldBelief(belief))
+      for (const belief of beliefs) await add(describeBelief(belief))
       return []
     },
     hear: async (turns) => {
-      for (const turn of turns) await add(toldTurn(turn))
+      for (const turn of turns) await add(describeTurn(turn))
     },
     update: async ({ kind, belief }) => {
-      await (kind === 'create' ? add : replace)(toldBelief(belief))
+      await (kind === 'create' ? add : replace)(describeBelief(belief))
     },
     recall: async ({ user, scopes, message, budget, at }) => {
       const question: SearchMessage = {
@@ -115,7 +115,7 @@ function requestTo(
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       })
       status = response.status
-      text = await boundedText(response, maxBodyLength, () =>
+      text = await readBoundedText(response, maxBodyLength, () =>
         unavailable(`${what} answered with more than ${maxBodyLength} bytes.`),
       )
     } catch (cause) {
