@@ -223,8 +223,16 @@ async function runJob(job: Job, options: JobOptions, setup: Measuring): Promise<
   const asked = { repeats, seed, filter, notes, gitRef }
   const stored = { ...asked, benchmarkId, directory, system: system ?? null }
   const ablations = options.ablations === true && !isBaseline
-  const settings = (of: { readonly ablation: string | undefined; readonly about: About }) =>
-    omitUndefined({ ...stored, ablation: of.ablation, embedder, explain, data, systemNotes: of.about.notes })
+  const settings = ({
+    ablation,
+    about: { notes: systemNotes },
+  }: {
+    readonly ablation: string | undefined
+    readonly about: About
+  }) => ({
+    ...omitUndefined({ ...stored, ablation, embedder, explain, data }),
+    ...(systemNotes.length === 0 ? {} : { systemNotes }),
+  })
   const request = { ...asked, explain, jobs, ablation, ablations, runId, resume, given, settings }
   const results = await measure(setup, [pack], system, request)
   const about = { directory, warnings: pack.warnings, isBaseline, door: doorOf(system, runner) }
