@@ -54,6 +54,7 @@ const prompted = (place: Place, prompt: string) => ({
 /** Beliefs that apply everywhere, and beliefs of the project of the working directory. */
 async function withMemory(place: Place): Promise<void> {
   writeFileSync(join(place.work, '.credence.json'), '{"scope": "project:ledger"}')
+  await place.run('trust', '.credence.json')
   await place.json('remember', 'Sessions live in Redis 7.', '--name', 'redis cache', '--alias', 'Redis')
   await place.json('remember', 'Every second Tuesday.', '--name', 'release train', '--pin')
   const everywhere = ['--type', 'preference', '--scope', 'user:universal']
@@ -910,6 +911,7 @@ describe('where a hook stands', () => {
     const file = join(place.work, '.credence.json')
 
     writeFileSync(file, '{"scope": "project:shared"}')
+    await place.run('trust', '.credence.json')
     const on = await hook(place, payload, 'prompt-submit')
     writeFileSync(file, '{"scope": "project:shared", "enabled": false}')
     const off = await hook(place, payload, 'prompt-submit')

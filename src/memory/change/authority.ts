@@ -10,9 +10,12 @@ export async function reasonToWait({ actor }: Author, belief: Belief): Promise<s
   if (reason !== null) return reason
   // An agent's preference would be about a person, however it is worded.
   if (actor !== 'document' && belief.type === 'preference') return 'It would be a preference of the person.'
-  const { isInFirstPerson, isStandingInstruction, isStatementOfPerson } = await import('../learn/rules.ts')
+  const { isGeneralCommand, isInFirstPerson, isStandingInstruction, isStatementOfPerson } = await import(
+    '../learn/rules.ts'
+  )
   const { name, content, why } = belief
-  if ([name, content, why].some(isStandingInstruction)) return 'It reads as a standing instruction.'
+  const isInstruction = (text: string): boolean => isStandingInstruction(text) || isGeneralCommand(text)
+  if ([name, content, why].some(isInstruction)) return 'It reads as a standing instruction.'
   if (isStatementOfPerson(content)) return 'It speaks for the person.'
   // Notes that a person imports are often in the first person, and usually written by that person.
   if (actor !== 'document')
