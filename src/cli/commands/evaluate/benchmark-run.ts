@@ -223,8 +223,10 @@ async function runJob(job: Job, options: JobOptions, setup: Measuring): Promise<
   const asked = { repeats, seed, filter, notes, gitRef }
   const stored = { ...asked, benchmarkId, directory, system: system ?? null }
   const ablations = options.ablations === true && !isBaseline
-  const settings = (of: { readonly ablation: string | undefined; readonly about: About }) =>
-    omitUndefined({ ...stored, ablation: of.ablation, embedder, explain, data, systemNotes: of.about.notes })
+  const settings = (of: { readonly ablation: string | undefined; readonly about: About }) => {
+    const systemNotes = of.about.notes.length === 0 ? undefined : of.about.notes
+    return omitUndefined({ ...stored, ablation: of.ablation, embedder, explain, data, systemNotes })
+  }
   const request = { ...asked, explain, jobs, ablation, ablations, runId, resume, given, settings }
   const results = await measure(setup, [pack], system, request)
   const about = { directory, warnings: pack.warnings, isBaseline, door: doorOf(system, runner) }
