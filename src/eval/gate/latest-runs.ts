@@ -1,5 +1,6 @@
 import { codeOf } from '../../files/leftovers.ts'
 import { packHashOf } from '../pack/manifest.ts'
+import { sealText } from '../pack/sealed-set.ts'
 import { type CaseFigures, summariseCases } from '../score/figures.ts'
 import { readCaseLog } from '../store/case-log.ts'
 import {
@@ -68,8 +69,12 @@ export function chooseRun(runs: readonly RunSummary[]): ExplainedRun {
   if (run === undefined) throw new Error('A group of runs has at least one.')
   if (run.status === 'running') return { run, why: 'no run is finished yet' }
   const finished = runs.filter(({ status }) => status !== 'running').length
-  const why = finished === 1 ? 'the only finished run' : `the latest of ${finished} finished runs`
-  return { run, why: running === undefined ? why : `${why}; ${running.runId} is still running and was left out` }
+  const parts = [
+    finished === 1 ? 'the only finished run' : `the latest of ${finished} finished runs`,
+    sealText(run),
+    running === undefined ? '' : `${running.runId} is still running and was left out`,
+  ]
+  return { run, why: parts.filter((part) => part !== '').join('; ') }
 }
 
 /**

@@ -8,6 +8,7 @@ import { takeLock } from '../../files/lock.ts'
 import { canonicalJson } from '../../json.ts'
 import { omitUndefined } from '../../omit-undefined.ts'
 import { ContentHash, Count, SafeId, Timestamp, Words } from '../store/schemas/primitives.ts'
+import type { RunSummary } from '../store/schemas/run.ts'
 import { fileHashOf } from './file-hash.ts'
 import { parseJsonAs, sha256 } from './manifest.ts'
 
@@ -40,6 +41,7 @@ export async function sealSet(
   if (!existsSync(given))
     throw invalid(`${given}: no such file or directory.`, 'Give the data or the folder of a pack.')
   const path = realpathSync(given)
+  if (path.endsWith(ending)) throw invalid(`${given} is a seal.`, 'Give the data or the folder of a pack.')
   const file = sealPath(path)
   const seal = {
     schemaVersion: 1 as const,
@@ -85,6 +87,10 @@ export async function recordLook(places: readonly string[], look: Look) {
   }
   return stated
 }
+
+/** How often the sealed set of a run was looked at; empty if nothing was sealed. */
+export const sealText = ({ sealed }: Pick<RunSummary, 'sealed'>): string =>
+  sealed === undefined ? '' : `sealed ${sealed.sealedAt.slice(0, 10)}, look ${sealed.look} of ${sealed.maxRuns}`
 
 /** The lock of a seal. Not next to the seal, which is under version control: a lock file is never removed. */
 const lockPath = (file: string): string =>

@@ -1,4 +1,5 @@
 import { manifestOf } from '../../../eval/pack/manifest.ts'
+import { sealText } from '../../../eval/pack/sealed-set.ts'
 import { namesIn, withNames } from '../../../eval/report/case-detail.ts'
 import { curveRows, type FigureColumn, figureCells, pushColumns } from '../../../eval/report/figure-tables.ts'
 import { type AblationResult, type PassedShare, saturated } from '../../../eval/score/figures.ts'
@@ -93,10 +94,6 @@ function overview(results: readonly RunResult[], failures: readonly string[], st
   return [table([title, ...rows]), ...(failures.length === 0 ? [] : ['', ...shown, ...more])].join('\n')
 }
 
-/** How often a sealed set was run. */
-const sealText = ({ sealed }: RunSummary): string =>
-  sealed === undefined ? '' : `sealed ${sealed.sealedAt.slice(0, 10)}, look ${sealed.look} of ${sealed.maxRuns}`
-
 /** Whether every case passed: such a pack can only show regressions. */
 const isSaturated = ({ status, passedCases, totalCases, filter, role }: RunSummary): boolean =>
   status === 'completed' && passedCases === totalCases && (filter ?? role) === undefined
@@ -126,7 +123,7 @@ function suiteTables(runs: readonly StoredRun[]) {
     return [
       ...tableOf('what is shown unasked', pushColumns),
       ...tableOf('what is found', others),
-      ...tableOf('evidence within so many characters', budgets),
+      ...tableOf('evidence within this many characters', budgets),
       ...(curve === null ? [] : [curve]),
     ]
   })
@@ -163,7 +160,7 @@ function attackTables(runs: readonly StoredRun[]) {
 }
 
 const vectorsLeftOut =
-  'Sentence vectors alone are a run of their own, because to embed every turn of a suite takes hours: --system vectors.'
+  'Sentence vectors alone need a separate run, because embedding every turn of a suite takes hours: --system vectors.'
 
 function ablationText(results: readonly RunResult[], style: Style): readonly string[] {
   const ablations = results.flatMap(({ summary: { benchmarkId }, ablation }) =>

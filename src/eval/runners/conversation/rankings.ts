@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { basename } from 'node:path'
 import { z } from 'zod'
-import { invalid, type MemoryError } from '../../../errors.ts'
+import { invalid } from '../../../errors.ts'
 import { readLines } from '../../../files/lines.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
 import { parseJsonAs } from '../../pack/manifest.ts'
@@ -89,7 +89,8 @@ export async function readRankings(file: string, conversations: () => Iterable<S
       }
     }
   }
-  for (const [question, { number }] of unused) throw unknownQuestion(`${file}:${number}`, question)
+  for (const [question, { number }] of unused)
+    throw invalid(`${file}:${number}: the suite has no question "${question}".`, idsHint)
   if (missing.length > 0)
     throw invalid(
       `${file}: ${missing.length} of ${missing.length + answers.size} questions have no line, such as "${missing[0]}".`,
@@ -97,9 +98,6 @@ export async function readRankings(file: string, conversations: () => Iterable<S
     )
   return { answers, name: rankingsSystem(basename(file)), version: `sha256:${hash.digest('hex')}` }
 }
-
-const unknownQuestion = (place: string, question: string): MemoryError =>
-  invalid(`${place}: the suite has no question "${question}".`, idsHint)
 
 type Documents = { readonly turns: ReadonlySet<string>; readonly sessions: ReadonlySet<string> }
 
