@@ -37,7 +37,10 @@ export const formIndexPeers: readonly FormIndexPeer[] = [
       db.exec("CREATE VIRTUAL TABLE forms USING fts5(name, aliases, tokenize = 'unicode61')")
       const insert = db.prepare('INSERT INTO forms (name, aliases) VALUES (?, ?)')
       db.exec('BEGIN')
-      for (const { name, aliases } of beliefs.map(formsOf)) insert.run(name, aliases)
+      for (const belief of beliefs) {
+        const { name, aliases } = formsOf(belief)
+        insert.run(name, aliases)
+      }
       db.exec('COMMIT')
       const match = db.prepare(
         `SELECT rowid FROM forms WHERE forms MATCH ? ORDER BY bm25(forms, 2.0, 1.0) LIMIT ${maxHits}`,
