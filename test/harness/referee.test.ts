@@ -36,6 +36,7 @@ describe('benchmark score', () => {
 
     const { metrics, intervals, packHash } = own.document.runs[0]
     expect(scored.document.runs).toMatchObject([{ runId: 'scored', metrics, intervals, packHash }])
+    expect([own.document.doors, scored.document.doors]).toEqual([{ own: 'function' }, { scored: 'file' }])
     expect(scored.document.runs[0].system).toEqual({
       name: 'rankings:own.jsonl',
       version: expect.stringMatching(/^sha256:/u),

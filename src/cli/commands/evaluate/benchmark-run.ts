@@ -204,8 +204,15 @@ export async function runJobs(jobs: readonly Job[], options: JobOptions, setup: 
   const warnings = [...new Set(results.flatMap((result) => result.warnings))]
   const unfinished = results.filter(({ summary }) => summary.status === 'partial').map(({ summary }) => summary.runId)
   const runs = results.map(({ summary }) => summary)
+  const doors = Object.fromEntries(results.map(({ summary, door }) => [summary.runId, door]))
   return {
-    document: { ok: isFine && !signal.aborted, runs, warnings, ...(ablations.length === 0 ? {} : { ablations }) },
+    document: {
+      ok: isFine && !signal.aborted,
+      runs,
+      doors,
+      warnings,
+      ...(ablations.length === 0 ? {} : { ablations }),
+    },
     text: await runsText(root, results),
     notes: [...warnings, ...unfinished.map((id) => `Complete it with \`credence benchmark run --resume ${id}\`.`)],
     exitCode: signal.aborted ? exitCodes.interrupted : isFine ? exitCodes.fine : exitCodes.failed,
