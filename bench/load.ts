@@ -7,7 +7,7 @@ export type LoadRow = {
   readonly spread: Spread
   /** Processor time of one call, if measured. */
   readonly cpuMs?: number
-  /** The ratio to the floor, the first of the calls measured together. */
+  /** The ratio to the floor, which is the first of the measured calls. */
   readonly ratio?: Ratio
 }
 

@@ -1,5 +1,5 @@
-// Prints what learning takes from the user turns of public data sets, so that people can judge it by reading:
-//   node scripts/learning-sheet.ts <directory with longmemeval, beam and locomo> [how many of each kind]
+// Prints the statements that are learned from the user turns of public data sets, so that people can judge them:
+// node scripts/learning-sheet.ts <directory with longmemeval, beam and locomo> [how many of each kind]
 // Each conversation is learned into a separate memory, in order. The sample is the same in every run. docs/learning.md
 // contains the judgements.
 import { randomBytes } from 'node:crypto'

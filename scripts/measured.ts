@@ -38,7 +38,7 @@ export function measuredMarkdown(
   ].join('\n')
 }
 
-/** The figure of each pack at its first run, next to today's. */
+/** The figure of each pack at its first run, next to the current one. */
 function provenanceLines(rows: readonly ComparisonRow[], packs: readonly ListedPackProvenance[]): readonly string[] {
   const today = rows.find(({ backend }) => backend === 'bm25')?.packs ?? []
   const lines = packs.map(({ id, provenance: { casesWritten, by, firstSight } = {} }) => {

@@ -35,8 +35,8 @@ import {
 } from '../src/search/turns/model.ts'
 import { type Nearness, nearnessOf } from '../src/search/turns/nearness.ts'
 import {
+  chooseLines,
   decide,
-  linesOf,
   mayQuote,
   type PushDecision,
   type PushLine,
@@ -82,7 +82,7 @@ type Row = {
   readonly question: Question
   readonly found: Candidates
   readonly values: readonly Values<RankFeature>[]
-  /** Recall is trained and measured with this message. */
+  /** Whether recall is trained and measured with this message. */
   readonly isRecalled: boolean
   /** For recall: the candidates that may be quoted, and how they were asked for. */
   readonly quotable: Candidates
@@ -101,8 +101,8 @@ const scopes = ['user:universal']
 const view: TurnView = { user, scopes }
 const embedder = options.cache === '' ? await openMiniLm() : storedVectors(await openMiniLm(), options.cache)
 /**
- * A fold leaves out every so many conversations of each family: one life, one dialogue, and a third of the others. So no person
- * is in training and in the results of one fold.
+ * The number of folds. Each fold leaves out a part of every family of conversations: one life, one dialogue, and a
+ * third of the others, so that no person is in both the training data and the results of a fold.
  */
 const folds = 4
 /** Every so many LoCoMo questions are messages to train recall with. */
@@ -129,7 +129,7 @@ function remembered(index: SearchedIndex): SearchedIndex {
   }
 }
 
-/** The rows of a conversation and of messages of other people, which nothing in it answers: with vectors, and by words. */
+/** The rows of a conversation and of unrelated messages of other people, with vectors and by words alone. */
 async function rowsOf(conversation: Conversation, foreign: readonly Asked[]): Promise<Record<ModelName, Row[]>> {
   const { family, id, turns } = conversation
   const store = openSqliteStore({ file: inMemory, random: randomBytes })
@@ -144,7 +144,13 @@ async function rowsOf(conversation: Conversation, foreign: readonly Asked[]): Pr
     embedder: async () => embedder,
   }
   const heard = await hear(ports, {
-    ...{ user, author, agent: null, view: scopes, scopes, learn: 'nothing', maxTurnCharacters: 1e7 },
+    user,
+    author,
+    agent: null,
+    view: scopes,
+    scopes,
+    learn: 'nothing',
+    maxTurnCharacters: 1e7,
     turns: turns.map(({ speaker, ...turn }) => ({ ...turn, ...(speaker === null ? {} : { speaker }) })),
   })
   await embedTexts(ports, { user })
@@ -178,7 +184,15 @@ async function rowsOf(conversation: Conversation, foreign: readonly Asked[]): Pr
       const isSame = !isRecalled || found.messages.every(({ unit }) => mayRank(unit))
       const quotable = isSame ? found : await findCandidates(store, { ...ranking, mayRank })
       rows[name].push({
-        ...{ asked, family, fold, question, found, quotable, ranking, index, isRecalled },
+        asked,
+        family,
+        fold,
+        question,
+        found,
+        quotable,
+        ranking,
+        index,
+        isRecalled,
         gold: setOf(asked.gold),
         fine: setOf([...asked.gold, ...asked.also]),
         outdated: setOf(asked.outdated),
@@ -190,8 +204,6 @@ async function rowsOf(conversation: Conversation, foreign: readonly Asked[]): Pr
   console.error(`${id}: ${rows[modelNames[0] as ModelName].length} messages`)
   return rows
 }
-
-// --- fitting
 
 type Matrix = readonly (readonly number[])[]
 /** A question: rows of features, which of them are right, an offset for each, and the weight of the question. */
@@ -332,8 +344,6 @@ function fitLogistic(labels: readonly Label[], l2: number): readonly number[] {
   const scaled = weights.slice(0, -1).map((value, at) => value / (sd[at] as number))
   return [...scaled, (weights.at(-1) as number) - dot(scaled, mean)]
 }
-
-// --- training
 
 /** Penalties, not searched. */
 const penalties = { rank: 3, push: 2, update: 1, announcing: 3 }
@@ -536,8 +546,6 @@ async function choicesOfUpdates(
   })
 }
 
-// --- results
-
 type Result = {
   readonly row: Row
   /** Ids of turns in the order of the model of ranking alone. */
@@ -548,8 +556,14 @@ type Result = {
   readonly lines: (levels: Levels, limits: UpdateLimits) => readonly ShownLine[]
 }
 const notRecalled = (model: Model): PushDecision => ({
-  ...{ ranked: [], explanations: [], probabilities: [], probability: 0, isQuestion: true, likely: [] },
-  ...{ model, updates: new Map() },
+  ranked: [],
+  explanations: [],
+  probabilities: [],
+  probability: 0,
+  isQuestion: true,
+  likely: [],
+  model,
+  updates: new Map(),
 })
 type ShownLine = Pick<PushLine, 'level'> & { readonly id: string }
 
@@ -564,7 +578,7 @@ async function resultOf(name: ModelName, row: Row, trained: Trained): Promise<Re
   const updates = await updatesOfFirst(row.index, row.ranking, row.found, ranking, model)
   const idsFrom = (replaced: Replaced) => idsOf(placeNewest(ranking, updates, replaced))
   const places = row.family === 'life' ? [...ranked.keys()] : []
-  const quotes = await quotesOf(row.index, row.ranking, row.quotable, decision, places, row.asked.message)
+  const quotes = await quoteTurns(row.index, row.ranking, row.quotable, decision, places, row.asked.message)
   const lines = (levels: Levels, limits: UpdateLimits): readonly ShownLine[] =>
     linesOf(decision, levels, limits).lines.map(({ place, level }) => ({
       id: (ranked[place] as ScoredMessage).candidate.turn.id,
@@ -656,7 +670,10 @@ type Shown = { readonly fires: number; readonly right: number; readonly outdated
 
 /** Counts the messages of some results that show something, the right turn, or an outdated one without it. */
 function countShown(results: readonly Result[], linesOfResult: (result: Result) => readonly ShownLine[]): Shown {
-  let [fires, right, outdated, lines] = [0, 0, 0, 0]
+  let fires = 0
+  let right = 0
+  let outdated = 0
+  let lines = 0
   for (const result of results) {
     const shown = linesOfResult(result)
     const hasRight = shown.some(({ id }) => result.row.fine.has(id))
@@ -870,7 +887,7 @@ function reliabilityTable(results: readonly Result[]): string {
   return [line(['probability of a line', 'lines', 'mean', 'right']), '|---|---:|---:|---:|', ...rows].join('\n')
 }
 
-/** Questions of other people, as many of each, for conversations of their kind. */
+/** The number of questions of other people per conversation. They come from conversations of the same kind. */
 const foreignEach = 20
 function foreignFor({ family }: Conversation): readonly Asked[] {
   const others = conversations.filter((one) =>

@@ -76,8 +76,13 @@ function readLife(folder: string, id: string): readonly Conversation[] {
   type Written = Omit<Asked, 'gold' | 'also'> & Record<'goldTurns' | 'also' | 'earlier', readonly Place[] | undefined>
   const asked = (JSON.parse(readFileSync(join(folder, 'questions.json'), 'utf8')) as readonly Written[]).map(
     ({ id: name, kind, message, goldTurns, also, earlier }) => ({
-      ...{ id: `${id}-${name}`, kind, message, at: last },
-      ...{ gold: placesOf(goldTurns), also: placesOf(also), outdated: placesOf(earlier) },
+      id: `${id}-${name}`,
+      kind,
+      message,
+      at: last,
+      gold: placesOf(goldTurns),
+      also: placesOf(also),
+      outdated: placesOf(earlier),
     }),
   )
   return [{ id, family: 'life', turns, asked }]
@@ -101,7 +106,11 @@ function readSuite(
       id: `${family}-${whole.id}`,
       family,
       turns: conversation.turns.map(({ session, role, speaker, at: said, text }) => ({
-        ...{ session, role, speaker: speaker ?? null, at: said, text },
+        session,
+        role,
+        speaker: speaker ?? null,
+        at: said,
+        text,
       })),
       asked: conversation.questions.flatMap((question) => {
         const { gold, outdated } = askedOf(conversation, question)
@@ -113,7 +122,7 @@ function readSuite(
   return conversations.filter(({ asked }) => asked.length > 0)
 }
 
-/** The places of the turns that fit. */
+/** The positions of the matching turns. */
 const placesOf = (
   { turns }: SuiteConversation,
   isWanted: (turn: SuiteTurn, place: number) => boolean,
@@ -124,7 +133,7 @@ const questionsOf: AskedOf = (conversation, { gold }) => ({
   outdated: [],
 })
 
-/** Of a fact that changed, the evidence in the newest session is right and the other outdated. */
+/** For a changed fact, the evidence in the newest session is right and the other evidence is outdated. */
 const updatesOf: AskedOf = (conversation, { gold, group, expectsSilence }) => {
   const evidence = placesOf(conversation, ({ id }) => gold.turns.has(id) && !expectsSilence)
   const last = conversation.turns[evidence.at(-1) ?? 0]?.session
@@ -133,7 +142,10 @@ const updatesOf: AskedOf = (conversation, { gold, group, expectsSilence }) => {
   return { gold: evidence.filter(isCurrent), outdated: evidence.filter((place) => !isCurrent(place)) }
 }
 
-/** Of the facts with the answer, the newest of those with the most words of the question; its older versions are outdated. */
+/**
+ * Among the facts with the answer, finds those that share the most words with the question; the newest of them is
+ * right, and its older versions are outdated.
+ */
 const currentFactsOf: AskedOf = (conversation, { text, group, gold: { answers = [] } }) => {
   if (group !== 'single-hop') return { gold: [], outdated: [] }
   const asked = new Set(termsOf(text).map(({ term }) => term))
@@ -147,7 +159,10 @@ const currentFactsOf: AskedOf = (conversation, { text, group, gold: { answers = 
   return { gold: [right], outdated: placesOf(conversation, isOutdated) }
 }
 
-/** Of each haystack the sessions with evidence, and this many others: whole ones take hours to embed. */
+/**
+ * Besides the sessions with evidence, only this many others of each haystack are used: embedding a whole haystack takes
+ * hours.
+ */
 const otherSessions = 10
 const maxUserCharacters = 1_500
 const maxAssistantCharacters = 500

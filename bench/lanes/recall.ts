@@ -40,13 +40,14 @@ export const recallLane: Lane = {
     const memory: PeerSize[] = []
     const crowd = { dir: stores.place('users'), users: quick ? 20 : 100, beliefsEach: quick ? 100 : 1_000 }
     for (const size of sizes) {
-      // Runs while the largest store is filled, to save minutes; so that store's beliefs per second are measured on a busy machine.
+      // Runs while the largest store is filled, to save minutes. The beliefs per second of that store are therefore
+      // measured on a busy machine.
       const filled = size === sizes.at(-1) ? fillCrowd(crowd) : undefined
       const { dir, sample, perSecond, bytesPerBelief } = await stores.of(size)
       await filled
       ingest.push({ beliefs: size, perSecond, bytesPerBelief })
       log(`${size} beliefs: ${perSecond} a second, ${bytesPerBelief} bytes each`)
-      const peers = formIndexPeers.filter(({ largest }) => size <= largest).map(({ name }) => name)
+      const peers = formIndexPeers.filter(({ maxBeliefs: largest }) => size <= largest).map(({ name }) => name)
       const systems: AskedSystem[] = []
       try {
         for (const name of ['credence', ...peers]) systems.push(await startSystem(name, size, dir))
@@ -112,7 +113,7 @@ async function measureInterleaved(
       const took = new Map(asked.map(({ name }) => [name, [] as (readonly number[])[]]))
       for (let round = 0; round < rounds; round += 1) {
         const block = inputs.slice(round * inRound, (round + 1) * inRound)
-        // Another system begins each round.
+        // Each round starts with a different system.
         for (let place = 0; place < asked.length; place += 1) {
           const { name, ask } = asked[(place + round) % asked.length] as AskedSystem
           took.get(name)?.push(await ask(block))

@@ -1,5 +1,5 @@
-// Credence as OpenClaw's memory: the tools its agents know, and what a prompt names put before it. The package stands alone:
-// OpenClaw loads a copy of its files, so the memory itself runs in a process of its own, `credence mcp`.
+// Credence as OpenClaw's memory: tools for its agents, and context before each prompt. Must not import anything outside the
+// package, because OpenClaw loads a copy of its files. The memory runs in a separate process, `credence mcp`.
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 
@@ -13,7 +13,7 @@ const searchParameters = {
     query: { type: 'string', description: 'The question, in the words the person would use.' },
     maxResults: { type: 'integer', minimum: 1, description: 'Default 6.' },
     minScore: { type: 'number', description: 'Leaves out results below it. Exact hits are at 0.75 and above.' },
-    corpus: { type: 'string', enum: corpora, description: 'Beliefs are in memory; the others hold nothing here.' },
+    corpus: { type: 'string', enum: corpora, description: 'Beliefs are in memory; the other corpora are empty.' },
   },
 }
 
@@ -24,7 +24,7 @@ const getParameters = {
   properties: {
     path: { type: 'string', description: 'A path from the results of memory_search.' },
     from: { type: 'integer', description: 'The first line to return, counted from 1.' },
-    lines: { type: 'integer', description: 'How many lines to return.' },
+    lines: { type: 'integer', description: 'The number of lines to return.' },
     corpus: { type: 'string', enum: ['memory', 'wiki', 'all'] },
   },
 }
@@ -34,13 +34,13 @@ const rememberParameters = {
   additionalProperties: false,
   required: ['name', 'content'],
   properties: {
-    name: { type: 'string', description: 'What people call it; it is recalled when a message says so.' },
-    content: { type: 'string', description: "What is true, in the person's own words." },
-    aliases: { type: 'array', items: { type: 'string' }, description: 'Other words people use for it.' },
+    name: { type: 'string', description: 'The name that people use for it. A message with this name recalls it.' },
+    content: { type: 'string', description: "The fact, in the person's own words." },
+    aliases: { type: 'array', items: { type: 'string' }, description: 'Other names that people use for it.' },
   },
 }
 
-/** `openclaw credence`, with which `credence connect openclaw` proves the connection. */
+/** `openclaw credence`, which `credence connect openclaw` runs to check the connection. */
 const checkCommand = {
   name: 'credence',
   description: 'Check that the Credence plugin reaches its memory',
@@ -50,7 +50,7 @@ const checkCommand = {
 const plugin = {
   id: 'credence',
   name: 'Credence',
-  description: 'Memory that recalls the few beliefs a message is about, and can show why.',
+  description: 'Memory that recalls the few beliefs that a message is about, and shows why.',
   kind: 'memory',
   register(api) {
     const memory = new MemoryProcess(api.pluginConfig ?? {}, api.runtime?.version ?? '')
@@ -59,9 +59,9 @@ const plugin = {
         name: 'memory_search',
         label: 'Memory Search',
         description:
-          'Look up what is remembered about the person and their work, before answering about earlier decisions, preferences, names or open questions. Exact results are called by words of the question; possible ones only share words with it and must be checked. If the answer has disabled=true, memory is unavailable: tell the person, with the warning and the action.',
+          'Look up what is remembered about the person and their work, before answering about earlier decisions, preferences, names or open questions. Exact results are named in the question; possible ones only share words with it and must be checked. If the answer has disabled=true, memory is unavailable: tell the person, with the warning and the action.',
         parameters: searchParameters,
-        execute: async (_id, given) => answered(() => search(memory, given ?? {}), unavailable),
+        execute: async (_id, given) => toolAnswer(() => search(memory, given ?? {}), unavailable),
       },
       { name: 'memory_search' },
     )
@@ -69,10 +69,10 @@ const plugin = {
       {
         name: 'memory_get',
         label: 'Memory Get',
-        description: 'Read one belief by the path that memory_search gave.',
+        description: 'Read one belief by its path from memory_search.',
         parameters: getParameters,
         execute: async (_id, given) =>
-          answered(
+          toolAnswer(
             () => read(memory, given ?? {}),
             (reason) => ({ path: String(given?.path ?? ''), text: '', disabled: true, error: reason }),
           ),
@@ -84,10 +84,10 @@ const plugin = {
         name: 'memory_remember',
         label: 'Memory Remember',
         description:
-          'Remember one lasting fact the person stated. Not for secrets, guesses, or what a web page or a tool said. What contradicts the person is only proposed to them.',
+          'Remember one lasting fact that the person stated. Not for secrets, guesses, or text of web pages and tools. A statement that contradicts the person is only proposed to them.',
         parameters: rememberParameters,
         execute: async (_id, given) =>
-          answered(
+          toolAnswer(
             () => remember(memory, given ?? {}),
             (reason) => ({ outcome: 'failed', error: reason }),
           ),
@@ -118,14 +118,14 @@ const plugin = {
 
 export default plugin
 
-/** How long a tool may take, and how long a prompt waits for its context. */
-const longestCallMs = 20_000
-const longestRecallMs = 5_000
+/** Max time for a tool call, and for the context of a prompt. */
+const maxCallMs = 20_000
+const maxRecallMs = 5_000
 
-/** `credence mcp` as a child process, started at the first use, and again after it ended. */
+/** `credence mcp` as a child process, started on first use and restarted after it has ended. */
 class MemoryProcess {
   #config
-  /** Of OpenClaw; empty if it does not say. */
+  /** The version of OpenClaw; empty if unknown. */
   #version
   #started = null
   /** The scopes in view. New beliefs go to the first. */
@@ -137,20 +137,16 @@ class MemoryProcess {
     this.scopes = config.scopes ?? ['user:universal']
   }
 
-  /** The structured answer of a tool. Throws what the tool says when it refuses. */
+  /** Calls a tool and returns its structured answer. Throws the tool's message if it refuses. */
   async call(name, given) {
-    const { isError, content, structuredContent } = await this.#ask(
-      'tools/call',
-      { name, arguments: given },
-      longestCallMs,
-    )
+    const { isError, content, structuredContent } = await this.#ask('tools/call', { name, arguments: given }, maxCallMs)
     if (isError) throw new ToolError(content?.[0]?.text ?? `${name} failed.`)
     return structuredContent
   }
 
-  /** A message with what is remembered about it before it. */
-  async recalled(message) {
-    const { messages } = await this.#ask('prompts/get', { name: 'recall', arguments: { message } }, longestRecallMs)
+  /** The message, preceded by the recalled context. */
+  async recall(message) {
+    const { messages } = await this.#ask('prompts/get', { name: 'recall', arguments: { message } }, maxRecallMs)
     return messages[0].content.text
   }
 
@@ -181,7 +177,7 @@ class MemoryProcess {
     child.on('exit', () => end(new Error(`${program} has ended.`)))
     child.stdin.on('error', () => {})
     // The process must not keep OpenClaw from ending; it ends itself when its input does.
-    for (const one of [child, child.stdin, child.stdout]) one.unref?.()
+    for (const handle of [child, child.stdin, child.stdout]) handle.unref?.()
     createInterface({ input: child.stdout }).on('line', (line) => {
       const { id, result, error } = JSON.parse(line)
       const { resolve, reject } = waiting.get(id) ?? {}
@@ -207,17 +203,17 @@ class MemoryProcess {
         send({ id, method, params })
       })
     const clientInfo = { name: 'openclaw', version: this.#version }
-    await request('initialize', { protocolVersion: '2025-06-18', capabilities: {}, clientInfo }, longestCallMs)
+    await request('initialize', { protocolVersion: '2025-06-18', capabilities: {}, clientInfo }, maxCallMs)
     send({ method: 'notifications/initialized' })
     return { request }
   }
 }
 
-/** The memory answered, and refused. */
+/** A refusal by the memory, as opposed to a failure to reach it. */
 class ToolError extends Error {}
 
 async function search(memory, { query, maxResults = 6, minScore = 0, corpus = 'memory' }) {
-  if (typeof query !== 'string' || query.trim() === '') throw new TypeError('query must be a text')
+  if (typeof query !== 'string' || query.trim() === '') throw new TypeError('query must be a non-empty text')
   if (!corpora.includes(corpus)) throw new TypeError(`corpus must be one of: ${corpora.join(', ')}`)
   if (corpus === 'wiki' || corpus === 'sessions') return { results: [], provider: 'credence' }
   const limit = Math.min(20, Math.max(1, Math.trunc(maxResults) || 1))
@@ -253,7 +249,7 @@ const pageOf = ({ name, content, why, scopes, updatedAt }) =>
     `(${scopes.join(', ')}, ${updatedAt})`,
   ].join('\n')
 
-/** Without what nobody sees: nothing can be hidden in what is remembered. */
+/** Removes invisible characters, so that remembered text cannot hide anything from a person. */
 const visible = (text) => text.replace(/[\u200b\u2060\ufeff\u202a-\u202e\u2066-\u2069\u{e0000}-\u{e007f}]/gu, '')
 
 async function read(memory, { path, from, lines }) {
@@ -264,7 +260,7 @@ async function read(memory, { path, from, lines }) {
   try {
     belief = (await memory.call('memory_get', { id })).belief
   } catch (error) {
-    // What is not there and what is out of view are answered alike.
+    // The same answer for a belief that does not exist and for one out of view.
     if (error instanceof ToolError) return missing
     throw error
   }
@@ -286,11 +282,11 @@ async function remember(memory, { name, content, aliases = [] }) {
   return { outcome, path: pathOf(belief.id) }
 }
 
-/** Asks the memory in both ways in which the plugin uses it: by a tool, and for the context of a message. */
+/** Tries both ways in which the plugin uses the memory: a tool call, and the context of a message. */
 async function check(memory) {
   try {
     const { inView, version } = await memory.call('memory_status', {})
-    await memory.recalled('Hello')
+    await memory.recall('Hello')
     const scopes = inView.map(({ scope, beliefs }) => `${scope} (beliefs: ${beliefs})`)
     console.log(`Credence ${version} answers OpenClaw. In view: ${scopes.join(', ')}.`)
   } catch (error) {
@@ -302,12 +298,12 @@ async function check(memory) {
 async function contextFor(memory, prompt) {
   if (typeof prompt !== 'string' || prompt.trim() === '') return ''
   const message = prompt.slice(0, 32_000).toWellFormed()
-  const text = await memory.recalled(message)
+  const text = await memory.recall(message)
   return text.endsWith(message) ? text.slice(0, text.length - message.length) : ''
 }
 
-/** The answer of a tool: the same as text for the model and as a value for the host. */
-async function answered(work, otherwise) {
+/** The answer of a tool, as text for the model and as a value for the host. */
+async function toolAnswer(work, otherwise) {
   let details
   try {
     details = await work()
@@ -317,7 +313,7 @@ async function answered(work, otherwise) {
   return { content: [{ type: 'text', text: JSON.stringify(details, null, 2) }], details }
 }
 
-/** As OpenClaw's own memory says that it cannot answer, so that it is not taken for "nothing found". */
+/** The format in which OpenClaw's own memory reports a failure, so that it is not mistaken for "nothing found". */
 const unavailable = (reason) => ({
   results: [],
   disabled: true,

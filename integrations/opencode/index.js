@@ -1,9 +1,9 @@
-// Credence as a plugin of opencode: what a prompt names follows it, and prompts and answers are kept. It runs the same
-// hooks as other hosts, as commands: `command` starts Credence, `options` are passed on to every start.
+// Credence as a plugin of opencode: adds recalled context after each prompt, and stores prompts and answers. It runs the
+// same hooks as other hosts, as commands: `command` starts Credence, `options` are passed to every command.
 import { spawn } from 'node:child_process'
 
 /** A hook answers within 300 ms; a busy machine may take longer to start it. */
-const longestHookMs = 5_000
+const maxHookMs = 5_000
 
 const plugin = {
   id: 'credence',
@@ -59,10 +59,10 @@ async function lastAnswer(client, sessionID) {
   return (last?.parts ?? []).flatMap(({ type, text }) => (type === 'text' ? [text] : [])).join('\n\n')
 }
 
-/** The JSON that a hook prints; null when it prints none. A hook that fails is no reason to stop opencode. */
+/** Runs a hook and returns the JSON that it prints; null if it prints none. A failing hook must not stop opencode. */
 function runHook([program, ...args], payload) {
   return new Promise((resolve) => {
-    const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'ignore'], timeout: longestHookMs })
+    const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'ignore'], timeout: maxHookMs })
     const chunks = []
     child.on('error', () => resolve(null))
     child.stdin.on('error', () => {})

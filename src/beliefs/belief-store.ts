@@ -64,7 +64,10 @@ export type BeliefStore = {
   /** Every scope of the user with the number of current beliefs in it, by name. */
   scopes(user: string): Promise<readonly { readonly scope: string; readonly beliefs: number }[]>
 
-  /** Pinned current beliefs in view, including open questions. `editedEverywhere` adds the person-edited ones of all scopes. */
+  /**
+   * Pinned current beliefs in view, including open questions. `editedEverywhere` adds pinned beliefs of other scopes if
+   * a person edited them.
+   */
   pinned(view: Viewpoint, options: { readonly editedEverywhere: boolean }): Promise<readonly Belief[]>
   /**
    * The beliefs that are part of every context: standing instructions of the scopes in view, and the preferences in

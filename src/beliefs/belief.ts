@@ -33,7 +33,7 @@ export type Provenance = {
   readonly origin: string
   /** Id of the episode, message or record it was taken from. */
   readonly sourceId: string | null
-  /** The model that derived it, when one did. */
+  /** The model that derived it; null if none did. */
   readonly model: string | null
   readonly at: string
 }
@@ -153,7 +153,7 @@ export const outranks = (
  * mention it. Null if it needs no acceptance.
  */
 export function needsPerson({ scopes, pinned, subtype }: Pick<Belief, 'scopes' | 'pinned' | 'subtype'>): string | null {
-  if (scopes.includes(universalScope)) return `It would hold everywhere (${universalScope}).`
+  if (scopes.includes(universalScope)) return `It would apply everywhere (${universalScope}).`
   if (pinned) return 'It would be pinned.'
   return subtype === 'instruction' ? 'It would be a standing instruction.' : null
 }

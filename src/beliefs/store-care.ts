@@ -22,8 +22,8 @@ export type StoreCare = {
    */
   anchorJournal(): Promise<void>
   /**
-   * Rewrites the store if its unused parts may still contain forgotten text. Returns whether none is left. `ifSmall`, which
-   * each forget sets, skips a file of more than 100 MB.
+   * Rewrites the store if its unused parts may still contain forgotten text. Returns whether the file is now free of
+   * such text. `ifSmall`, which each forget sets, skips a file of more than 100 MB.
    */
   scrub(options?: { readonly ifSmall?: boolean }): Promise<boolean>
   /** Writes a complete copy to a new file. */

@@ -55,8 +55,8 @@ export type TurnStore = {
     page: { readonly after: number | null; readonly limit: number },
   ): Promise<{ readonly turns: readonly ExportedTurn[]; readonly next: number | null }>
   /**
-   * Sets `doubtful` of the newest turns of the role `user` in which it is null, at most `limit`. Returns whether more may be
-   * left.
+   * Sets `doubtful` of the newest turns of the role `user` in which it is null, at most `limit`. Returns whether there
+   * may be more such turns.
    */
   judgeOldTurns(user: string, limit: number, judge: (text: string) => readonly TextRange[]): Promise<boolean>
 }

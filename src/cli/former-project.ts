@@ -35,21 +35,39 @@ export function noteProject(dir: string, directory: string): void {
   }
 }
 
-/** Hints for a project without beliefs: projects whose directory is missing, and which it may have been before a rename. */
+/**
+ * Hints for a project without beliefs: scopes with beliefs that may be those of the same project. Either the directory of
+ * another project is gone, or no directory on this machine has used a scope of this name, which came from another machine.
+ */
 export async function formerProjectNotes(dir: string, directory: string, memory: Memory): Promise<readonly string[]> {
   const here = projectAt(directory)
   if (here === null) return []
-  const former = notedProjects(dir).filter((other) => !existsSync(other.directory) && isProbablySame(here, other))
-  if (former.length === 0) return []
+  const known = notedProjects(dir)
   const counts = new Map((await memory.scopes()).map(({ scope, beliefs }) => [scope, beliefs]))
   if ((counts.get(here.scope) ?? 0) > 0) return []
-  return former
-    .filter(({ scope }) => (counts.get(scope) ?? 0) > 0)
-    .map(
-      (other) =>
-        `This project has no beliefs, but ${stripControlCharacters(other.scope)} has ${pluralize(counts.get(other.scope) ?? 0, 'belief')}; its directory, ${stripControlCharacters(dirname(other.directory))}, is gone. If the project was renamed or moved: credence init --attach ${stripControlCharacters(other.scope)}`,
+  const noteOn = (scope: string, origin: string): string => {
+    const shown = stripControlCharacters(scope)
+    const count = pluralize(counts.get(scope) ?? 0, 'belief')
+    return `This project has no beliefs, but ${shown} has ${count}; ${origin}: credence init --attach ${shown}`
+  }
+  const gone = known
+    .filter(
+      (other) => !existsSync(other.directory) && isProbablySame(here, other) && (counts.get(other.scope) ?? 0) > 0,
     )
+    .map(({ scope, directory: former }) =>
+      noteOn(
+        scope,
+        `its directory, ${stripControlCharacters(dirname(former))}, is gone. If the project was renamed or moved`,
+      ),
+    )
+  const elsewhere = [...counts.keys()]
+    .filter((scope) => nameInScope(scope) === nameInScope(here.scope) && !known.some((other) => other.scope === scope))
+    .map((scope) => noteOn(scope, 'no directory on this machine has used it. If it is the same project'))
+  return [...gone, ...elsewhere]
 }
+
+/** The scope of a repository without the hash of its path; null for other scopes. */
+const nameInScope = (scope: string): string | null => /^(project:.+)-[0-9a-f]{8}$/u.exec(scope)?.[1] ?? null
 
 function isProbablySame(here: Project, other: Project): boolean {
   if (here.inode === other.inode) return true

@@ -1,7 +1,7 @@
-import type { Belief } from '../beliefs/belief.ts'
-import { everydayReason, refusalText } from '../memory/change/aliases.ts'
+import { type Belief, isStanding } from '../beliefs/belief.ts'
+import { explainEverydayForm, refusalText } from '../memory/change/aliases.ts'
 import type { RememberResult } from '../memory/change/remember.ts'
-import { secretTold } from '../memory/learn/secrets.ts'
+import { findSecretIn } from '../memory/learn/secrets.ts'
 
 /** A hint for the author of a statement. */
 export type RememberHint = {
@@ -21,16 +21,20 @@ export function rememberHints(
     ...secretHints(belief),
     ...stored.flatMap(everydayHints),
     ...refusedAliases.map((refused) => ({ kind: 'refused alias', text: refusalText(refused) }) as const),
-    ...(given.name === undefined && outcome === 'remembered' ? [derivedName] : []),
+    ...(given.name === undefined && outcome === 'remembered' && !isAlwaysRecalled(belief) ? [derivedName] : []),
     ...(otherValues.length === 0 ? [] : [{ kind: 'other values', text: others } as const]),
   ]
 }
+
+/** A name does not matter for what is recalled with every message. */
+const isAlwaysRecalled = (belief: Belief): boolean =>
+  belief.pinned || belief.scopes.some((scope) => isStanding(belief, scope))
 
 const derivedName: RememberHint = { kind: 'derived name', text: 'The name was derived from the statement.' }
 
 /** Warns about a secret. A person may store one, but should know that every reader of the memory sees it. */
 export function secretHints({ name, content, why, aliases }: Belief): readonly RememberHint[] {
-  const secret = secretTold({ name, content, why, aliases })
+  const secret = findSecretIn({ name, content, why, aliases })
   if (secret === null) return []
   const text = `The statement seems to contain ${secret}, and every agent that reads this memory can see it.`
   return [{ kind: 'secret', text }]
@@ -38,7 +42,7 @@ export function secretHints({ name, content, why, aliases }: Belief): readonly R
 
 /** Warns about an alias that many messages would contain by chance. */
 export function everydayHints(alias: string): readonly RememberHint[] {
-  const reason = everydayReason(alias)
+  const reason = explainEverydayForm(alias)
   return reason === null
     ? []
     : [{ kind: 'everyday alias', text: `"${alias}" would be found in many messages. ${reason}` }]

@@ -94,6 +94,21 @@ describe('the project of the working directory', () => {
 describe('a repository whose directory was renamed', () => {
   const remembering = ['remember', 'Cached on 6380.', '--name', 'Redis'] as const
 
+  it('is told of the beliefs that the same repository has on another machine', async () => {
+    using place = createSandbox()
+    const here = repository(join(place.work, 'ledger'))
+    const synced = ['--scope', 'project:ledger-0a1b2c3d']
+    await place.json('remember', 'Cached on 6380.', '--name', 'Redis', ...synced)
+    await place.json('remember', 'Cached on 6381.', '--name', 'Redis', '--scope', 'project:ledgers-0a1b2c3d')
+
+    const { stderr } = await place.runWith({ cwd: here }, 'recall', 'Which port has Redis?')
+
+    expect(stderr).toContain(
+      'project:ledger-0a1b2c3d has 1 belief; no directory on this machine has used it. If it is the same project: credence init --attach project:ledger-0a1b2c3d\n',
+    )
+    expect(stderr).not.toContain('--attach project:ledgers')
+  })
+
   it('is told of the beliefs of its former path, and can attach them', async () => {
     using place = createSandbox()
     const before = repository(join(place.work, 'ledger'))

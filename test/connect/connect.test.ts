@@ -147,7 +147,7 @@ describe('what is written', () => {
       args: [bin, 'mcp', '--host', 'claude-code', '--dir', dir, '--scope', 'domain:code'],
     })
     const { hooks } = jsonAt(join(place.home, '.claude', 'settings.json'))
-    expect(Object.keys(hooks)).toEqual(['SessionStart', 'UserPromptSubmit', 'Stop', 'PreCompact'])
+    expect(Object.keys(hooks)).toEqual(['SessionStart', 'UserPromptSubmit', 'Stop', 'PreCompact', 'SessionEnd'])
     expect(hooks.UserPromptSubmit[0].hooks[0].command).toBe(
       `${process.execPath} ${bin} hook prompt-submit --host claude-code --dir '${dir}' --scope domain:code`,
     )
@@ -301,7 +301,9 @@ describe('connecting', () => {
 
     const { stdout, stderr } = await place.runWith(
       { columns: 80, env: { PATH: `${programs}:/usr/bin:/bin` } },
-      ...['connect', 'claude-code', '--yes'],
+      'connect',
+      'claude-code',
+      '--yes',
     )
 
     expect(stderr).toContain('waiting for `claude` to check the connection')
@@ -385,7 +387,13 @@ describe('hooks of a host that can call a tool of the running server', () => {
       return [event, ...all.map(({ type }) => type)].join(' ')
     })
   }
-  const commands = ['SessionStart command', 'UserPromptSubmit command', 'Stop command', 'PreCompact command']
+  const commands = [
+    'SessionStart command',
+    'UserPromptSubmit command',
+    'Stop command',
+    'PreCompact command',
+    'SessionEnd command',
+  ]
   const tools = [
     'SessionStart command',
     'UserPromptSubmit mcp_tool',
@@ -399,11 +407,14 @@ describe('hooks of a host that can call a tool of the running server', () => {
 
     const old = await hooksAfter(place, '2.1.117')
     const updated = await hooksAfter(place, '2.1.118')
+    const older = await hooksAfter(place, '2.1.117')
+    await hooksAfter(place, '2.1.118')
     const status = await place.json('connect', 'claude-code', '--status')
     await place.json('connect', 'claude-code', '--remove', '--yes')
 
     expect(old).toEqual(commands)
     expect(updated).toEqual(tools)
+    expect(older).toEqual(commands)
     expect(status.hosts).toMatchObject([{ connected: 'yes' }])
     expect(existsSync(join(place.home, '.claude', 'settings.json'))).toBe(false)
   })

@@ -15,7 +15,7 @@ import { describe, expect, it } from 'vitest'
 import type { Belief } from '../../src/beliefs/belief.ts'
 import { MemoryError } from '../../src/errors.ts'
 import { writeBody } from '../../src/store/journal-chain.ts'
-import { commitOf, next, present, sample } from '../../src/store/sample-beliefs.contract.ts'
+import { commitOf, nextVersion, presentChange, sample } from '../../src/store/sample-beliefs.contract.ts'
 import { setAsideCorruptStore } from '../../src/store/sqlite/store-file.ts'
 import { columnOf } from '../column-of.ts'
 import { count } from '../full-counts.ts'
@@ -34,8 +34,8 @@ const beliefs: readonly Belief[] = Array.from({ length: 60 }, (_, index) =>
 /** A closed store in one file, with an empty log. */
 async function wholeStore(file: string): Promise<void> {
   const store = openStore(file)
-  await store.commit(commitOf(beliefs.map((belief) => present({ ...belief, content: 'Draft.' }))))
-  await store.commit(commitOf(beliefs.map((belief) => present(next(belief, {})))))
+  await store.commit(commitOf(beliefs.map((belief) => presentChange({ ...belief, content: 'Draft.' }))))
+  await store.commit(commitOf(beliefs.map((belief) => presentChange(nextVersion(belief, {})))))
   await store.close()
 }
 
@@ -133,7 +133,7 @@ describe('a file that is no store', () => {
     for (const [at, path] of [file, foreign].entries()) {
       const store = openStore(path)
       for (let number = 0; number < 5; number += 1)
-        await store.commit(commitOf([present(sample({ id: `b${number}`, name: `Name ${at} ${number}` }))]))
+        await store.commit(commitOf([presentChange(sample({ id: `b${number}`, name: `Name ${at} ${number}` }))]))
       copyOpenStore(path)
       await store.close()
     }
@@ -175,7 +175,7 @@ describe('a file that is no store', () => {
 
     const store = openStore(file)
 
-    expect((await store.commit(commitOf([present(sample({ id: 'b1' }))]))).outcome).toBe('committed')
+    expect((await store.commit(commitOf([presentChange(sample({ id: 'b1' }))]))).outcome).toBe('committed')
     await store.close()
   })
 
@@ -211,7 +211,7 @@ function pragma(file: string, setting: string): void {
 }
 
 describe('a flipped bit', () => {
-  // A tenth of 2,000 at least.
+  // At least a tenth of 2,000 flips.
   const flips = count(4_000)
 
   it(`never turns one belief into another, ${flips} times`, { timeout: 600_000 }, async () => {
@@ -226,7 +226,7 @@ describe('a flipped bit', () => {
     const counts = { read: 0, refused: 0, detected: 0, unguarded: 0 }
 
     for (let flip = 0; flip < flips; flip += 1) {
-      // Every other one within the texts, the rest anywhere.
+      // Every other flip is within the texts; the rest are anywhere.
       const page = ofBeliefs[Math.floor(random() * ofBeliefs.length)] ?? 1
       const offset =
         flip % 2 === 0 ? (page - 1) * 4096 + Math.floor(random() * 4096) : Math.floor(random() * bytes.length)
@@ -253,7 +253,7 @@ async function readEverything(file: string): Promise<'read' | 'refused' | 'detec
   try {
     const store = openStore(file)
     for (const belief of beliefs) {
-      const expected = next(belief, {})
+      const expected = nextVersion(belief, {})
       const found = await refusedOr(() => store.get('ada', belief.id))
       const history = await refusedOr(() => store.history('ada', belief.id))
       if (found === 'refused' || history === 'refused') outcome = 'refused'
@@ -283,15 +283,15 @@ async function refusedOr<Answer>(ask: () => Promise<Answer>): Promise<Answer | '
 const newestBodies = `SELECT body FROM changes AS one WHERE body IS NOT NULL
   AND event = (SELECT max(event) FROM changes WHERE belief_id = one.belief_id)`
 
-/** The texts as a reader without checks would see them. */
+/** The texts as a reader without hash checks would return them. */
 function hasChangedText(file: string): boolean {
-  const originals = new Map(beliefs.map((belief) => [belief.id, writeBody(next(belief, {}))]))
+  const originals = new Map(beliefs.map((belief) => [belief.id, writeBody(nextVersion(belief, {}))]))
   const db = new DatabaseSync(file, { readOnly: true })
   try {
     const bodies = columnOf<string>(db, newestBodies)
     return bodies.some((body) => body !== originals.get((JSON.parse(body) as Belief).id))
   } catch {
-    // Unreadable is not a wrong answer.
+    // An unreadable file is not a wrong answer.
     return false
   } finally {
     db.close()

@@ -9,7 +9,7 @@ import { chance, complaintsOf, temporaryDirectory } from './durable-store.ts'
 
 const memories = count(1_000)
 
-/** A word that occurs nowhere else and is not a typo of another word. */
+/** A word that occurs nowhere else, and that is not one typo away from another word. */
 const canaryOf = (number: number): string =>
   `zq${Array.from(hash('sha256', String(number), 'buffer').subarray(0, 10), (byte) => String.fromCharCode(97 + (byte % 26))).join('')}`
 

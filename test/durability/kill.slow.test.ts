@@ -42,7 +42,7 @@ describe('a writer that is killed', () => {
     const store = openStore(file)
     const { total } = await store.list({ user: 'ada' }, { limit: 1, offset: 0 })
     await store.close()
-    // Each may have committed one belief that it was killed before acknowledging.
+    // Each writer may have committed one belief that it could not acknowledge before it was killed.
     expect(total).toBeGreaterThanOrEqual(acknowledged.length)
     expect(total).toBeLessThanOrEqual(acknowledged.length + kills)
     expect(await complaintsOf(file)).toEqual([])

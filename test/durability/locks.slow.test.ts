@@ -62,7 +62,7 @@ it('no command opens a file of a store besides SQLite', (context) => {
   const raw = `require('node:fs').readFileSync(${JSON.stringify(join(dir, 'state', 'credence.db'))})`
 
   expect(found).toEqual(commands.map(([name]) => [name, []]))
-  // The same check finds a program that closes the file.
+  // Guards the test: the same check detects a program that closes the file.
   expect(foreign(traced(['--eval', raw], [process.execPath]))).toEqual(['closed'])
 })
 
@@ -158,7 +158,7 @@ it('every operation of a memory keeps the locks that SQLite holds on the files o
 
   expect(before.size).toBeGreaterThanOrEqual(2)
   expect(lost).toEqual([])
-  // The same check finds that reading the file directly drops a lock.
+  // Guards the test: the same check detects that reading the file directly drops a lock.
   readFileSync(file)
   expect(locksOn(file)).toEqual([])
 })

@@ -17,7 +17,7 @@ export class WriterProcess {
   readonly acknowledged: string[] = []
   readonly refusals: Refusal[] = []
   report: WriterReport | null = null
-  /** Its standard error. */
+  /** The text that it has printed on standard error. */
   complaints = ''
   readonly ready: Promise<void>
   readonly ended: Promise<void>

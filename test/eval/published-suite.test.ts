@@ -7,7 +7,8 @@ import { runPack } from '../../src/eval/runners/retrieval/run-pack.ts'
 import type { SystemName } from '../../src/eval/system/systems.ts'
 import { systemsFor } from './sample-corpus.ts'
 
-// Public data is never part of this repository. It is read from CREDENCE_DATA, or from a folder next to the repository.
+// Published data sets are never part of this repository. They are read from CREDENCE_DATA, or from a folder next to the
+// repository.
 const data = process.env.CREDENCE_DATA ?? globSync('../*/data')[0] ?? '../data'
 const directory = join(data, 'precisionmembench-paper')
 const isHere = existsSync(directory)

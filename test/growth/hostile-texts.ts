@@ -118,7 +118,7 @@ export function hostileTexts({ source, flags }: RegExp, length: number): readonl
 
 const nothing: Part = { kind: 'empty', source: '', parts: [], least: 1, most: 1 }
 
-/** Parses a regular expression, as far as its structure is needed here. */
+/** Parses only the structure of a regular expression that is needed here. */
 export function parsePattern(source: string): Part {
   let at = 0
   const choice = (): Part => {

@@ -5,7 +5,7 @@ import { call } from './served-memory.ts'
 import { stdioClient } from './stdio-clients.ts'
 
 const servers = 4
-// Agents may store 500 beliefs in an hour.
+// Below the limit of 500 beliefs that all agents together may store in an hour.
 const callsEach = 100
 const overHttp = 80
 const byCommandLine = 40

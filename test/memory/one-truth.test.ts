@@ -198,18 +198,18 @@ describe('forget', () => {
 describe('correct, with a turn', () => {
   it('marks the sentence of the turn and stores the new statement', async () => {
     const { memory } = emptyMemory()
-    const text = 'The bike lock opens with 771. Lena has her birthday on 3 May.'
+    const text = 'The bike lock hangs in the shed. Lena has her birthday on 3 May.'
     const { turns } = await memory.hear({ text, session: 'a', at: '2026-05-01T10:00:00Z' })
     const id = turns[0]?.turn?.id ?? ''
 
-    const { outcome, belief, replaced } = await memory.correct(id, { content: 'The bike lock opens with 802.' })
-    const lock = await memory.recall('What opens the bike lock?')
+    const { outcome, belief, replaced } = await memory.correct(id, { content: 'The bike lock hangs in the cellar.' })
+    const lock = await memory.recall('Where does the bike lock hang?')
     const lena = await memory.recall('When does Lena have her birthday?')
 
     expect({ outcome, now: belief.content, before: replaced[0]?.content }).toEqual({
       outcome: 'corrected',
-      now: 'The bike lock opens with 802.',
-      before: 'The bike lock opens with 771.',
+      now: 'The bike lock hangs in the cellar.',
+      before: 'The bike lock hangs in the shed.',
     })
     expect(replaced[0]).toMatchObject({ status: 'superseded', provenance: { sourceId: id } })
     expect(lock.relevant.map((one) => one.belief.id)).toEqual([belief.id])
@@ -232,19 +232,19 @@ describe('correct, with a turn', () => {
 
   it('is undone with the belief that it made of the sentence', async () => {
     const { memory } = emptyMemory()
-    const { turns } = await memory.hear({ text: 'The bike lock opens with 771.', session: 'a' })
-    await memory.correct(turns[0]?.turn?.id ?? '', { content: 'The bike lock opens with 802.' })
+    const { turns } = await memory.hear({ text: 'The bike lock hangs in the shed.', session: 'a' })
+    await memory.correct(turns[0]?.turn?.id ?? '', { content: 'The bike lock hangs in the cellar.' })
 
     await memory.undo()
 
     expect((await memory.list()).total).toBe(0)
-    expect((await memory.search('What opens the bike lock?')).quotes).toMatchObject([{ correctedAt: null }])
+    expect((await memory.search('Where does the bike lock hang?')).quotes).toMatchObject([{ correctedAt: null }])
   })
 
   it('is for a person, and names what is missing for an unknown id', async () => {
     const { memory, dir } = emptyMemory()
     const { memory: robot } = emptyMemory(dir, { actor: 'agent', origin: 'robot' })
-    const { turns } = await memory.hear({ text: 'The bike lock opens with 771.', session: 'a' })
+    const { turns } = await memory.hear({ text: 'The bike lock hangs in the shed.', session: 'a' })
 
     const byAgent = robot.correct(turns[0]?.turn?.id ?? '', { content: 'It opens with 802.' })
     const unknown = memory.correct('t-nothing', { content: 'It opens with 802.' })

@@ -20,5 +20,5 @@ export const exported = async (memory: Ports, user = 'ann') => {
   for await (const one of exportBeliefs(memory, { user })) beliefs.push(one)
   return beliefs
 }
-/** The result of an import without changes. */
+/** The counts of an import that changed nothing. */
 export const nothing = { added: 0, unchanged: 0, reinforced: 0, corrected: 0, proposed: 0 }

@@ -31,7 +31,7 @@ const failure = async (reply: Promise<unknown>): Promise<MemoryError> => {
     (thrown: unknown) => thrown,
   )
   expect(error).toBeInstanceOf(MemoryError)
-  // The next line cannot be true if the one above failed.
+  // Only reached if the assertion above passed.
   return error as MemoryError
 }
 

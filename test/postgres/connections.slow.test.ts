@@ -144,7 +144,7 @@ describe.skipIf(postgresPrograms === null)('A PostgreSQL store whose connection 
     }
 
     for (let step = 0; step < steps; step += 1)
-      // The uncut commits prepare their statements on the new connection.
+      // Commits without a cut prepare their statements on the new connection.
       for (const cut of changes)
         for (const [at, change] of changes.entries()) {
           if (change === cut) proxy.cutAfter(Math.floor(((bytes[at] ?? 0) * step) / steps))

@@ -10,7 +10,13 @@ it('runs every pack whose id begins like a name with a star, and shows both figu
 
   const { exitCode, stdout } = await place.runWith(
     given,
-    ...['benchmark', 'run', 'red-team-fe*', 'red-team-forged-*', 'red-team-cross-reach', '--system', 'defenceless'],
+    'benchmark',
+    'run',
+    'red-team-fe*',
+    'red-team-forged-*',
+    'red-team-cross-reach',
+    '--system',
+    'defenceless',
   )
 
   expect(exitCode).toBe(1)
@@ -21,13 +27,37 @@ it('runs every pack whose id begins like a name with a star, and shows both figu
   expect(stdout).toMatch(/^all +\d+\/55 /m)
 })
 
+it('counts prohibited outputs and lawful reinstatements where a pack has them', async () => {
+  using place = createSandbox()
+  const given = { env: env(join(place.work, 'evals')) }
+
+  const { stdout } = await place.runWith(
+    given,
+    'benchmark',
+    'run',
+    'forget-residue',
+    'red-team-fence-escape',
+    '--system',
+    'defenceless',
+  )
+
+  expect(stdout).toMatch(/^defenceless, % .* benign lost +prohibited outputs per attack +reinstated$/m)
+  expect(stdout).toMatch(/^forget-residue .* 1\.00 \[0\.57, 1\.00\] +3\/3 = 100\.0 \[43\.9, 100\.0\]$/m)
+  expect(stdout).toMatch(/^red-team-fence-escape +\d+\/\d+ = [^%]+\]$/m)
+})
+
 it('marks a run of a control, so that no gate compares it', async () => {
   using place = createSandbox()
   const given = { env: env(join(place.work, 'evals')) }
 
   const { stdout } = await place.runWith(
     given,
-    ...['benchmark', 'run', 'red-team-fence-escape', '--system', 'defenceless', '--json'],
+    'benchmark',
+    'run',
+    'red-team-fence-escape',
+    '--system',
+    'defenceless',
+    '--json',
   )
 
   expect(JSON.parse(stdout).runs).toMatchObject([{ role: 'control', metrics: { attackSuccessRate: 1, benignLoss: 0 } }])
@@ -50,7 +80,12 @@ it('attacks Credence itself: a proposal of an agent is not accepted by another d
 
   const { exitCode, stdout } = await place.runWith(
     given,
-    ...['benchmark', 'run', 'red-team-bridging', '--filter', 'accepts its own proposal', '--json'],
+    'benchmark',
+    'run',
+    'red-team-bridging',
+    '--filter',
+    'accepts its own proposal',
+    '--json',
   )
 
   expect(JSON.parse(stdout).runs).toMatchObject([{ totalCases: 1, metrics: { attackSuccessRate: 0 } }])

@@ -11,7 +11,7 @@ import { temporaryDirectory } from '../temporary-directory.ts'
 const secret = ['ghp', 'Zk3v8QmT1xYb7LrNw2PdHc5Fj9Gs4Ea6Ku0W'].join('_')
 const agent: Author = { actor: 'agent', origin: 'codex' }
 
-/** A memory in files, with a search of the files for bytes. */
+/** A memory in files, and a function that searches the files for bytes. */
 function memoryInFiles() {
   const directory = temporaryDirectory()
   const dir = join(directory.path, 'memory')
@@ -146,7 +146,10 @@ describe('a secret in what a host gives to a hook', () => {
 
     await place.runWith(
       { stdin: JSON.stringify(payload), startedAt: performance.now() + 60_000 },
-      ...['hook', 'prompt-submit', '--host', 'claude-code'],
+      'hook',
+      'prompt-submit',
+      '--host',
+      'claude-code',
     )
     expect(isIn(place.path, 'said the canary.')).toBe(true)
     expect(isIn(place.path, secret)).toBe(false)

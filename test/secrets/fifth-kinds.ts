@@ -12,7 +12,7 @@ import {
   uuid,
 } from './random-credentials.ts'
 
-/** A kind with sentences of its own; `{}` is the place of the credential. */
+/** A kind with sentences that mention it; `{}` is the place of the credential. */
 export type SpokenKind = Kind & { readonly sentences: readonly [string, string] }
 
 const words = 'harbor lemon window pepper tunnel violet saddle copper meadow rocket blanket walnut'.split(' ')
@@ -22,8 +22,8 @@ const groups = (r: Random, count: number, length: number, alphabet: string, mark
   Array.from({ length: count }, () => r(length, alphabet)).join(mark)
 
 /**
- * Kinds of services and devices that the other sets do not contain, half of them without a format of their own. They and
- * their sentences were written before their author read the rules.
+ * Services and devices that the other sets do not contain; half of the kinds have no recognisable format. The author of
+ * this set had not read the rules.
  */
 export const fifthKinds: readonly SpokenKind[] = [
   {
@@ -332,7 +332,7 @@ export const fifthKinds: readonly SpokenKind[] = [
   },
 ]
 
-/** Sentences with codes, numbers and names that are no secret, one line each. */
+/** Sentences with codes, numbers and names that are not secret, one per line. */
 export const harmlessSentences: readonly string[] = [
   'The order 302-4471982-9912044 arrives on Thursday.',
   'git show 9f3c1de08b4a77d2c6b1a9e5f0d3c2b1a4e5f607 shows who changed it.',

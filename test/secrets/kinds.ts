@@ -23,7 +23,10 @@ const marks = '!@#$%^&*(-_=+)'
 const block = (kind: string, r: Random): string =>
   [`-----BEGIN ${kind}-----`, r(64, base64), r(64, base64), `${r(42, base64)}==`, `-----END ${kind}-----`].join('\n')
 
-/** Kinds that are not in secret-families.test.ts, written from memory of the providers' documents before any rule existed for them. */
+/**
+ * Kinds that are not in secret-families.test.ts. Written from knowledge of the providers' documentation, before any
+ * rule for them existed.
+ */
 export const kinds: readonly Kind[] = [
   // Clouds and hosting
   { label: 'Linode token', env: 'LINODE_TOKEN', make: (r) => r(64, hex), isNamed: true },
@@ -330,8 +333,8 @@ export const kinds: readonly Kind[] = [
 ]
 
 /**
- * Kinds of gitleaks that the lists above lack, written after the rules were made with both halves of those lists. Named if gitleaks
- * needs the name too.
+ * Kinds that gitleaks knows and the lists above lack. Written after the rules had been made with both halves of those
+ * lists. A credential is named if gitleaks needs the name too.
  */
 export const gitleaksKinds: readonly Kind[] = [
   {
@@ -416,7 +419,7 @@ export const gitleaksKinds: readonly Kind[] = [
   { label: 'ReadMe API token', env: 'README_API_KEY', make: (r) => `rdme_${r(70, lowerDigits)}` },
 ]
 
-/** A fourth set, written from memory before the rules were changed for it. Its first result is in docs/secrets.md. */
+/** A fourth set, written before the rules were changed for it. Its first result is in docs/secrets.md. */
 export const fourthKinds: readonly Kind[] = [
   {
     label: 'Home Assistant token',

@@ -6,13 +6,13 @@ export type Kind = {
   readonly env: string
   /** The credential. */
   readonly make: (random: Random) => string
-  /** The credential has no recognisable format; only its name identifies it. */
+  /** Whether the credential has no recognisable format, so that only its name identifies it. */
   readonly isNamed?: true
   /** The part that is secret, if it is not the whole. */
   readonly part?: RegExp
 }
 
-/** This many random characters of an alphabet. */
+/** Returns this many random characters of an alphabet. */
 export type Random = (length: number, alphabet?: string) => string
 
 export const digits = '0123456789'
@@ -39,13 +39,13 @@ export function randomOf(seed: number): Random {
     Array.from({ length }, () => alphabet[Math.floor(next() * alphabet.length)]).join('')
 }
 
-/** A text that contains a credential, and the encoded form in which it does. */
+/** A text that contains a credential, and the form in which the text contains it. */
 export type Written = { readonly text: string; readonly written: string }
 export type Shape = (kind: Kind, credential: string, sample: number) => Written
 
 const samplesOfEach = 5
 
-/** The kinds of which a credential stays readable, even if only in part. */
+/** The kinds whose credential stays readable, even if only in part. */
 export function missedKinds(kinds: readonly Kind[], shape: Shape): readonly string[] {
   return kinds
     .filter((kind, place) =>

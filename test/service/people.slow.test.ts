@@ -34,7 +34,7 @@ describe.each([
       expect(changed).toEqual([])
       expect(problems).toEqual([])
       expect(statuses.get(500)).toBeUndefined()
-      // Otherwise nothing was tested.
+      // Guards the test: otherwise nothing was tested.
       expect(Math.min(own, shared)).toBeGreaterThan(0)
     },
   )

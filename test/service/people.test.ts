@@ -113,7 +113,9 @@ describe('an administrator', () => {
   })
 
   it('adds nobody to a team that exists, and makes none over a memory that is there', async () => {
-    const [admin, { name: owner, secret }, other] = [await newAdmin(), await newPerson(), await newPerson()]
+    const admin = await newAdmin()
+    const { name: owner, secret } = await newPerson()
+    const other = await newPerson()
     const team = newName()
     await server.as(admin, 'POST', `${apiPrefix}/teams`, { name: team, owner })
     await remember(secret, 'Deploys happen on Tuesdays.', { scopes: [`team:${team}`] })
@@ -150,7 +152,7 @@ describe('an administrator', () => {
 
 /** Requests of an administrator about a person; the person gets tokens from the owner of the store. */
 const steps = ['add', 'ask', 'give token', 'write', 'revoke', 'remove'] as const
-/** The requests in a meaningful order. */
+/** The same requests in an order that makes sense. */
 const plans = [
   ['give token', 'write'],
   ['revoke', 'ask'],
@@ -208,7 +210,7 @@ it('no order of requests lets an administrator read what a person wrote', { time
     { numRuns: tries(150) },
   )
 
-  // Otherwise there was nothing to read.
+  // Guards the test: otherwise there was nothing to read.
   expect(written).toBeGreaterThan(0)
 })
 

@@ -131,6 +131,8 @@ describe.skipIf(noBrowser !== null)('the page of recall', () => {
     await page.getByLabel('Search everything that is remembered').fill('holiday')
     await page.locator('.choice', { hasText: 'holiday plan' }).click()
     const dialog = remedies('This is missing')
+    // The list grows when it is loaded, and moves the button below it.
+    await dialog.locator('.remedy').first().waitFor()
     await dialog.getByLabel('Try another name').fill('am I away')
     await dialog.getByRole('button', { name: 'Try it' }).click()
     const remedy = dialog.locator('.remedy', { hasText: 'am I away' }).first()

@@ -72,7 +72,9 @@ export type CommandAnswer = Omit<DefaultAnswer, 'shown'> & {
   readonly isData?: true
 }
 
-/** A result without a renderer of its own: a list is printed as a table, an object as one line per value. */
+/**
+ * A result that no command-specific renderer formats: a list is printed as a table, an object as one line per value.
+ */
 export type DefaultAnswer = {
   /** An async iterable is printed as an array, item by item. */
   readonly document: unknown

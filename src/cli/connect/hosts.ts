@@ -110,7 +110,8 @@ export const hosts: Readonly<Record<ConnectHost, Host>> = {
           server('claude-code', ['mcpServers', 'credence'], request, launch, { type: 'stdio' }),
         ]),
         jsonFile(settings, 'json', [...hooks.always, ...(request.allowsReading ? allowed : [])], {
-          optional: [...hooks.optional, ...allowed],
+          other: hooks.other,
+          optional: allowed,
         }),
       ]
     },
@@ -273,19 +274,21 @@ type MoreEntries = {
   readonly shared?: readonly JsonEntry[]
   /** Entries that are also removed, even if only some or none of them were added. */
   readonly optional?: readonly JsonEntry[]
+  /** Entries of another form of the connection, which are removed. */
+  readonly other?: readonly JsonEntry[]
 }
 
 function jsonFile(
   file: string,
   dialect: JsonDialect,
   own: readonly JsonEntry[],
-  { shared = [], optional = [] }: MoreEntries = {},
+  { shared = [], optional = [], other = [] }: MoreEntries = {},
 ): ConfigFile {
   const added = [...shared, ...own]
   return {
     path: file,
-    add: (text) => withEntries(text, added, { file, dialect }),
-    remove: (text, before) => withoutEntries(text, [...own, ...optional], { file, dialect, before }),
+    add: (text) => withoutEntries(withEntries(text, added, { file, dialect }), other, { file, dialect, before: null }),
+    remove: (text, before) => withoutEntries(text, [...own, ...optional, ...other], { file, dialect, before }),
   }
 }
 
@@ -331,18 +334,25 @@ function startsServer(entry: unknown): boolean {
 }
 
 const claudeEvents = ['SessionStart', 'UserPromptSubmit', 'Stop', 'PreCompact']
+const endEvent = 'SessionEnd'
+
 /** The tools that edit files or run commands, in Claude Code and Codex. */
 const toolsHooked = { matcher: 'Bash|Edit|Write|NotebookEdit|apply_patch' }
 
-/** The hook before tool uses exists only as a call of the running server, because a command would start a process each time. */
+/**
+ * The hook before tool uses exists only as a call of the running server, because a command would start a process each time.
+ * The hook at the end of a session exists only as a command, and only if `Stop` is one, because Claude Code ends without waiting
+ * for that. Codex waits, and has no such event.
+ */
 function claudeHooks(host: HookHost, request: ConnectRequest, launch: Launch) {
   const usual = matcherHooks(host, claudeEvents, request, launch)
   const beforeTools = matcherHooks(host, ['PreToolUse'], request, launch).map((hook) => ({
     ...hook,
     beside: toolsHooked,
   }))
-  const always = callsTool(host, 'PreToolUse', request) ? [...usual, ...beforeTools] : usual
-  return { always, optional: beforeTools }
+  const atEnd = host === 'claude-code' ? matcherHooks(host, [endEvent], request, launch) : []
+  const [more, other] = callsTool(host, 'Stop', request) ? [beforeTools, atEnd] : [atEnd, beforeTools]
+  return { always: [...usual, ...more], other }
 }
 
 const geminiEvents = ['SessionStart', 'BeforeAgent', 'AfterAgent', 'PreCompress']
@@ -375,11 +385,13 @@ const maxToolSeconds = 15
 
 /**
  * Whether a hook calls a tool. Only in the user's own configuration, because a project's server may be waiting for approval,
- * and not at the start of a session, when the server is not connected yet.
+ * and neither at the start nor at the end of a session, when the server is not connected.
  */
 function callsTool(host: HookHost, own: string, { level, version = null }: ConnectRequest): boolean {
   const since = hosts[host].toolHooksSince
-  return since !== undefined && level === 'user' && own !== 'SessionStart' && isAtLeast(version, since)
+  return (
+    since !== undefined && level === 'user' && !['SessionStart', endEvent].includes(own) && isAtLeast(version, since)
+  )
 }
 
 function isAtLeast(version: string | null, wanted: string): boolean {

@@ -15,8 +15,10 @@ export type SeenHook = HookRun & {
   /** When a hook last gave lines to the host. */
   readonly lastLines: { readonly at: string; readonly lines: number } | null
   readonly lastFailure: HookRun | null
-  /** An event for which all hooks have failed since the given time. */
-  readonly failing: { readonly event: string; readonly since: string } | null
+  /** For each event whose last hook failed, when the first of its failures in a row was. */
+  readonly failingSince: Readonly<Record<string, string>>
+  /** The sessions that have started since the last other hook; null after another hook. */
+  readonly onlyStarts: { readonly sessions: number; readonly since: string } | null
 }
 
 /** A host's last hook, its last MCP tool call, and its last reported version: names and times only. */
@@ -53,10 +55,10 @@ export function noteHook(
 ): void {
   const run = { at, event, outcome }
   const before = lastSeen(machine, host, 'hook')
-  const isFailed = outcome.startsWith('failed')
+  const isFailed = /^(?:failed|not kept)/.test(outcome)
   const isPrompt = event === 'prompt-submit'
   const isLate = isPrompt && (outcome === 'late' || ms > maxHookMs)
-  const failing = before?.failing ?? null
+  const { [event]: since = at, ...others } = before?.failingSince ?? {}
   noteSeen(machine, host, 'hook', {
     ...run,
     prompts: (before?.prompts ?? 0) + Number(isPrompt),
@@ -64,21 +66,37 @@ export function noteHook(
     lastPrompt: isPrompt ? at : (before?.lastPrompt ?? null),
     lastLines: recalled > 0 ? { at, lines: recalled } : (before?.lastLines ?? null),
     lastFailure: isFailed ? run : (before?.lastFailure ?? null),
-    failing: failing?.event !== event ? (isFailed ? { event, since: at } : failing) : isFailed ? failing : null,
+    failingSince: isFailed ? { ...others, [event]: since } : others,
+    onlyStarts:
+      event === 'session-start'
+        ? { sessions: (before?.onlyStarts?.sessions ?? 0) + 1, since: before?.onlyStarts?.since ?? at }
+        : null,
   })
 }
 
 const dayMs = 86_400_000
 
-/** A notice for the start of a session if the hooks of an event have failed for a day; otherwise empty. */
+/** Fewer sessions may have had no prompt. */
+const minSilentSessions = 5
+
+/**
+ * A notice for the start of a session if the hooks of an event have failed for a day, or if only starts of sessions were heard
+ * for a day, because the other hooks need the MCP server; otherwise empty.
+ */
 export function failingNotice(machine: Machine, host: string, now: Date): string {
-  const { failing = null, lastFailure = null } = lastSeen(machine, host, 'hook') ?? {}
-  if (failing === null || now.getTime() - Date.parse(failing.since) < dayMs) return ''
-  return `The Credence hook ${failing.event} has failed since ${failing.since} (${lastFailure?.outcome ?? 'failed'}), so parts of this conversation may be missing from the memory. Tell the person to run \`credence doctor\`.\n`
+  const { failingSince = {}, lastFailure = null, onlyStarts = null } = lastSeen(machine, host, 'hook') ?? {}
+  const isOld = (since: string): boolean => now.getTime() - Date.parse(since) >= dayMs
+  const failing = Object.entries(failingSince).filter(([, since]) => isOld(since))
+  if (failing.length === 0) {
+    if (onlyStarts === null || onlyStarts.sessions < minSilentSessions || !isOld(onlyStarts.since)) return ''
+    return `Credence has received no prompt in ${onlyStarts.sessions} sessions since ${onlyStarts.since}, so these conversations are missing from the memory. Tell the person to check that the MCP server "credence" is connected, and to run \`credence doctor\`.\n`
+  }
+  const hooks = failing.map(([event, since]) => `${event} has failed since ${since}`).join(', ')
+  return `The Credence hook ${hooks} (${lastFailure?.outcome ?? 'failed'}), so parts of this conversation may be missing from the memory. Tell the person to run \`credence doctor\`.\n`
 }
 
 /** The hooks of a host in one line. */
-export const hookHealthText = ({ prompts, late, lastPrompt, lastLines, lastFailure }: SeenHook): string =>
+export const hookHealthText = ({ prompts, late, lastPrompt, lastLines, lastFailure, onlyStarts }: SeenHook): string =>
   [
     `${prompts} prompts, ${late} of them late`,
     lastPrompt === null ? 'no prompt yet' : `last prompt ${localMinute(lastPrompt)}`,
@@ -86,6 +104,7 @@ export const hookHealthText = ({ prompts, late, lastPrompt, lastLines, lastFailu
     ...(lastFailure === null
       ? []
       : [`last failure ${localMinute(lastFailure.at)}, ${lastFailure.event}: ${lastFailure.outcome}`]),
+    ...((onlyStarts?.sessions ?? 0) < minSilentSessions ? [] : [`${onlyStarts?.sessions} sessions without a prompt`]),
   ].join('; ')
 
 /** The last recorded hook, call or version of a host; null if there is none. */

@@ -1,10 +1,14 @@
+import { existsSync } from 'node:fs'
 import type { Writable } from 'node:stream'
 import { setTimeout as wait } from 'node:timers/promises'
+import type { Belief } from '../../beliefs/belief.ts'
 import { isSaidByPerson } from '../../beliefs/turn.ts'
 import { expectedError } from '../../errors.ts'
 import { codeOf } from '../../files/leftovers.ts'
 import { isWithin, pauseFor } from '../../memory/conversation/pause.ts'
+import type { Memory } from '../../memory/memory.ts'
 import type { Budget, Context } from '../../memory/recall/context.ts'
+import type { ShownContext } from '../../memory/recall/render.ts'
 import { UsageError } from '../command/command.ts'
 import { failingNotice } from '../connect/seen.ts'
 import type { MemoryLocation, Session, StandpointOptions } from '../session.ts'
@@ -136,11 +140,12 @@ async function contextFor(
   const isUntold = started.some((mark) => !isMarked(location.dir, mark))
   const context = await memory.recall(isStart ? '' : prompt, { budget: isStart || isUntold ? standing : onlyRelevant })
   const former = isStart ? await here.places.formerProjectNotes(options, memory) : []
-  const block = await renderContext(context)
+  const aboutPerson = isStart || isUntold ? await aboutPersonFor(memory, context) : []
+  const block = await renderContext({ ...context, aboutPerson })
   const changed = await changedFilesIn(context, here.places.workingDirectory())
   return {
     text: [...former.map((note) => `${note}\n`), withChangedFiles(block, changed)].join(''),
-    recalled: sizeOf(context),
+    recalled: sizeOf(context) + aboutPerson.length,
     told: isUntold ? started : [],
   }
 }
@@ -155,8 +160,8 @@ async function changedFilesIn({ pinned, relevant, quotes, perhaps }: Context, di
     ...quotes,
   ].filter(({ text }) => mayNameFile(text))
   if (said.length === 0) return []
-  const { filesChangedSince } = await import('./changed-files.ts')
-  const changed = await Promise.all(said.map(({ text, at }) => filesChangedSince(directory, text, at)))
+  const { listFilesChangedSince } = await import('./changed-files.ts')
+  const changed = await Promise.all(said.map(({ text, at }) => listFilesChangedSince(directory, text, at)))
   return [...new Set(changed.flat())]
 }
 
@@ -175,8 +180,8 @@ async function toolContext(
   boldness: string,
 ): Promise<HookContext> {
   if (boldness === 'quiet') return nothingRecalled
-  const { linesBeforeTool, maxToolLines } = await import('./before-tool.ts')
-  const lines = await here.memories.withPorts(dir, ({ store }) => linesBeforeTool(store, { user, scopes }, payload))
+  const { recallBeforeTool, maxToolLines } = await import('./before-tool.ts')
+  const lines = await here.memories.withPorts(dir, ({ store }) => recallBeforeTool(store, { user, scopes }, payload))
   const markOf = (line: string): SessionMark => ({ kind: 'told', of: `${payload.session} ${line}` })
   const fresh = lines.filter((line) => !isMarked(dir, markOf(line))).slice(0, maxToolLines)
   if (fresh.length === 0) return nothingRecalled
@@ -232,7 +237,7 @@ async function notRemembered(prompt: string, notKept: 'paused' | 'excluded' | nu
   // Preferences are not explicit requests to remember, and a correction may match no belief.
   const isAsked = findings.some(({ kind }) => kind !== 'preference' && kind !== 'correction')
   return isAsked && !isDeliberate(prompt, findings)
-    ? 'Not remembered yet: the message has other text as well, so its request waits until the person accepts it with `credence review`, or says "Remember: …" in a message of its own.\n'
+    ? 'Not remembered yet: the message has other text as well, so its request waits until the person accepts it with `credence review`, or sends "Remember: …" as a separate message.\n'
     : ''
 }
 
@@ -256,8 +261,8 @@ async function keepSaid(payload: HookPayload, { host, event, place, isKept }: De
   }
   try {
     if (event === 'prompt-submit' && /\S/.test(prompt)) {
-      const { offTheRecord } = await import('../../memory/learn/off-the-record.ts')
-      const isSaid = isKept && isSaidByPerson(prompt) && !offTheRecord(prompt)
+      const { isOffTheRecord } = await import('../../memory/learn/off-the-record.ts')
+      const isSaid = isKept && isSaidByPerson(prompt) && !isOffTheRecord(prompt)
       const unkept: SessionMark = { kind: 'unkept', of: session ?? '' }
       if (session !== null && (!isSaid || isMarked(dir, unkept))) markSession(dir, unkept, !isSaid)
       if (isSaid) enqueue(dir, await turn('user', prompt))
@@ -265,7 +270,8 @@ async function keepSaid(payload: HookPayload, { host, event, place, isKept }: De
     }
     // Before a compaction, only the transcript has the unfinished answer and its tool steps.
     const isAnswer = event === 'stop' || event === 'pre-compact'
-    if (!isAnswer || !isKept || (answer ?? transcript) === null) return nothingSaid
+    const hasAnswer = answer !== null || (transcript !== null && existsSync(transcript))
+    if (!isAnswer || !isKept || !hasAnswer) return nothingSaid
     if (session !== null && isMarked(dir, { kind: 'unkept', of: session })) return nothingSaid
     enqueue(dir, await turn('assistant', answer))
     return { queued: true, problem: null }
@@ -279,10 +285,10 @@ async function keepSaid(payload: HookPayload, { host, event, place, isKept }: De
 
 /** Masks secrets, before anything is written to disk. */
 async function withoutSecrets({ text, session }: Pick<QueuedTurn, 'text' | 'session'>) {
-  const { maskSecrets, idWithoutSecret } = await import('../../memory/learn/secrets.ts')
+  const { maskSecrets, maskId } = await import('../../memory/learn/secrets.ts')
   return {
     text: text === null ? null : maskSecrets(text.toWellFormed()),
-    session: session === null ? null : idWithoutSecret(session),
+    session: session === null ? null : maskId(session),
   }
 }
 
@@ -295,7 +301,10 @@ function markTold(dir: string, told: readonly SessionMark[]): void {
   }
 }
 
-const renderContext = async (context: Context): Promise<string> =>
+const aboutPersonFor = async (memory: Pick<Memory, 'list'>, context: Context): Promise<readonly Belief[]> =>
+  (await import('../../memory/recall/about-person.ts')).statementsAboutPerson(memory, context)
+
+const renderContext = async (context: ShownContext): Promise<string> =>
   (await import('../../memory/recall/render.ts')).renderContext(context)
 
 const sizeOf = ({ prelude, pinned, relevant, questions, quotes, perhaps }: Context): number =>

@@ -368,6 +368,24 @@ describe('what is not comparable', () => {
     ])
   })
 
+  it.each([
+    ['higher', 0.9, 0.8, ['The floor of m was lowered from 0.9 to 0.8.']],
+    ['higher', 0.9, undefined, ['The floor of m was lowered from 0.9 to nothing.']],
+    ['lower', 0.1, 0.2, ['The floor of m was lowered from 0.1 to 0.2.']],
+    ['lower', 0.1, 0.05, []],
+    ['higher', undefined, 0.5, []],
+  ] as const)(
+    'is a floor that the candidate lowered: %s is better, from %d to %d',
+    (direction, ours, theirs, expected) => {
+      const declared = (floor: number | undefined) => ({
+        metrics: { m: 1 },
+        declarations: [{ name: 'm', direction, ...(floor === undefined ? {} : { floor }) }],
+      })
+
+      expect(obstacles(side(declared(ours)), side(declared(theirs)))).toEqual(expected)
+    },
+  )
+
   it('compares no figure', () => {
     expect(verdicts(side(), side({ packHash: hash('b'), passRate: 1 }))).toEqual({})
   })

@@ -146,10 +146,13 @@ function packDifferences(base: Figures, candidate: Figures): readonly string[] {
     const verb = candidate.totalCases < base.totalCases ? 'shrank' : 'grew'
     differences.push(`The number of cases ${verb} from ${base.totalCases} to ${candidate.totalCases}.`)
   }
-  for (const { name, direction } of candidate.declarations) {
+  for (const { name, direction, floor } of candidate.declarations) {
     const ours = base.declarations.find((declaration) => declaration.name === name)
     if (ours !== undefined && ours.direction !== direction)
       differences.push(`The direction of ${name} changed from ${ours.direction} to ${direction}.`)
+    if (ours?.floor === undefined) continue
+    const isKept = floor !== undefined && (direction === 'higher' ? floor >= ours.floor : floor <= ours.floor)
+    if (!isKept) differences.push(`The floor of ${name} was lowered from ${ours.floor} to ${floor ?? 'nothing'}.`)
   }
   return differences
 }

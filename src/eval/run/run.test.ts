@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { temporaryDirectory } from '../../../test/temporary-directory.ts'
 import { auditRun } from '../gate/latest-runs.ts'
-import { casesOf } from '../store/case-log.ts'
+import { readCaseLog } from '../store/case-log.ts'
 import { caseLogPath, readEnvironment, readRun } from '../store/documents.ts'
 import {
   type CaseOutcome,
@@ -111,10 +111,12 @@ describe('running a benchmark', () => {
 
     expect(asked).toHaveLength(15)
     expect(summary).toMatchObject({ totalCases: 5, passedCases: 4, failedCases: 1, flakyCases: 1, repeats: 3 })
-    expect(new Set((await casesOf(store.path, 'run-1')).records.map(({ seed }) => seed))).toEqual(new Set([7, 8, 9]))
+    expect(new Set((await readCaseLog(store.path, 'run-1')).records.map(({ seed }) => seed))).toEqual(
+      new Set([7, 8, 9]),
+    )
   })
 
-  it('counts errors apart, and a run of nothing but errors as failed', async () => {
+  it('counts errors apart, and a run without any other answer as failed', async () => {
     using store = temporaryDirectory()
     const error = { class: 'system', message: 'no answer' }
     const broken = (id: string): CaseOutcome => ({ ...outcome(id), verdict: 'error', scores: {}, error })
@@ -126,6 +128,14 @@ describe('running a benchmark', () => {
       context(store.path),
     )
     const all = await startRun(aBenchmark(broken).benchmark, 'run-2', options, context(store.path))
+    const notOffered = (id: string): CaseOutcome => ({ ...outcome(id), verdict: 'skipped', scores: {} })
+    const rest = await startRun(
+      aBenchmark((id) => (id === 'a' ? notOffered(id) : broken(id))).benchmark,
+      'run-3',
+      options,
+      context(store.path),
+    )
+    const skipped = await startRun(aBenchmark(notOffered).benchmark, 'run-4', options, context(store.path))
 
     expect(some).toMatchObject({
       status: 'completed',
@@ -136,6 +146,8 @@ describe('running a benchmark', () => {
     })
     expect(all).toMatchObject({ status: 'failed', errorCases: 5 })
     expect(all.metrics).toBeUndefined()
+    expect(rest).toMatchObject({ status: 'failed', errorCases: 4, skippedCases: 1 })
+    expect(skipped).toMatchObject({ status: 'completed', skippedCases: 5 })
   })
 
   it('runs only the cases a filter names, and says so', async () => {

@@ -167,8 +167,8 @@ function statusOf(counts: CaseFigures['counts'], pendingCases: number, end: RunE
   if (end.failure !== null && !end.isInterrupted) return 'failed'
   if (pendingCases > 0) return end.isInterrupted ? 'partial' : 'failed'
   // A system that never answered was not measured.
-  const hasJudged = counts.passedCases + counts.failedCases + counts.unjudgedCases + counts.skippedCases > 0
-  return hasJudged ? 'completed' : 'failed'
+  const hasAnswered = counts.passedCases + counts.failedCases + counts.unjudgedCases > 0
+  return hasAnswered || counts.errorCases === 0 ? 'completed' : 'failed'
 }
 
 /** One side of a comparison. Unrecorded values are null, never zero. */

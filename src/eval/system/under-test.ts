@@ -42,11 +42,13 @@ export function underTest(system: System, { ours, clock }: { readonly ours: () =
   }
   const supplier = system.tiers === 'all' ? null : tierSupplier(ours())
   const { name, version, description, notes = [], offers = capabilities } = system
+  const missing = capabilities.filter((capability) => !offers.includes(capability))
+  const claims = `${name} claims ${offers.join(', ') || 'no capability'}. Not offered: ${missing.join(', ')}.`
   return {
     name,
     version,
     description,
-    notes,
+    notes: missing.length === 0 ? notes : [...notes, claims],
     offers,
     /** Whether the harness added prelude, pins and questions to the system's results. */
     hasSuppliedTiers: supplier !== null,

@@ -1,4 +1,4 @@
-/** Checks the check digit of a card number (ISO/IEC 7812, Luhn). */
+/** Whether the check digit of a card number is correct (ISO/IEC 7812, Luhn). */
 export function isCardNumber(written: string): boolean {
   const digits = [...written].filter((character) => /\d/u.test(character)).map(Number)
   if (digits.length < 13 || digits.length > 19 || new Set(digits).size < 2) return false

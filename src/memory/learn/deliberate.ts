@@ -7,10 +7,10 @@ import { listMark, type MessageSentence, sentencesIn } from './own-words.ts'
 import { addressed, changedValue, finiteVerbs, isCommand, namedSlot, standing } from './rules.ts'
 
 /**
- * The strict part of learning. What rules.ts finds may be wrong, because it waits until the person accepts it; only what passes
- * here becomes a belief at once. Pasted text cannot be told from typed text, so that is a message that is nothing but requests:
- * one short paragraph of one sentence, or of two that each ask to remember something, and no statement with more in it than
- * itself.
+ * The strict part of learning. The findings of rules.ts may be wrong, because they wait until the person accepts them;
+ * only what passes this check becomes a belief immediately. Pasted text cannot be told from typed text, so the message
+ * may contain nothing but requests: one short paragraph of one sentence, or of two that each ask to remember something,
+ * in which no statement has an addition.
  */
 export function isDeliberate(message: string, findings: readonly Finding[]): boolean {
   const sentences = sentencesIn(message)
@@ -28,7 +28,7 @@ export function isDeliberate(message: string, findings: readonly Finding[]): boo
 /** A message with more sentences is more than one request. */
 const maxRequestSentences = 2
 
-/** Whether a statement has more in it than itself, which somebody else may have said. */
+/** Whether a statement contains more than itself, such as words that somebody else may have said. */
 function hasMore({ kind, span, isDoubtful }: Finding, { plain, start }: MessageSentence): boolean {
   if (isDoubtful === true) return true
   const written = plain.slice(span.start - start, span.end - start)
@@ -53,11 +53,13 @@ function hasMore({ kind, span, isDoubtful }: Finding, { plain, start }: MessageS
   }
 }
 
-/** Behind a name, only the rest of the value: any other text may name another speaker ("…, says the label"). */
+/**
+ * After a name, only the rest of the value may follow: any other text may name another speaker ("…, says the label").
+ */
 const isBareEnd =
   /^(?:\s(?:[Tt]ime(?: ?zone)?|pronouns|for me|speaker|now|please))?(?:\s\([^\s()]{1,20}\))?[\s.!,;*_)"'”’]{0,8}$/u
 
-/** Behind a change, a value and nothing else: a few words, none of which begins another phrase. */
+/** After a change, only a value may follow: a few words, none of which begins another phrase. */
 const isValue = (text: string): boolean => {
   const words = analyse(text).map(({ word }) => word)
   const isPlain = (word: string): boolean => !isFunctionWord(word) || /^(?:the|a|an|my|our)$/u.test(word)
@@ -67,10 +69,10 @@ const isValue = (text: string): boolean => {
 const maxValueWords = 5
 
 /**
- * Whether a command has a remark: words before "from now on"; words in brackets or after a dash, except for an abbreviation or
- * format; a reason or a source ("as the letter says"); a separate verb that no conjunction subordinates ("never hang up is what
- * the caller said"); or a part behind a comma that is neither another command, nor an alternative ("tabs, not spaces, in …"),
- * nor the rest of a list.
+ * Whether a command has a remark: words before "from now on"; words in brackets or after a dash, except for an
+ * abbreviation or format; a reason or a source ("as the letter says"); a separate verb that no conjunction subordinates
+ * ("never hang up is what the caller said"); or a part after a comma that is not another command, an alternative
+ * ("tabs, not spaces, in …"), or the rest of a list.
  */
 function hasRemark(text: string): boolean {
   const cue = standing.exec(text)
@@ -104,7 +106,7 @@ function hasRemarkBehindComma(text: string): boolean {
 const maxItemWords = 3
 
 /** The parts of a message with statements that wait for the person, who may have pasted them. */
-export const doubtfulIn = (message: string, findings: readonly Finding[]): readonly TextRange[] =>
+export const findDoubtful = (message: string, findings: readonly Finding[]): readonly TextRange[] =>
   findings.length === 0 || isDeliberate(message, findings) ? [] : rangesOf(message, findings)
 
 export const rangesOf = (message: string, findings: readonly Finding[]): readonly TextRange[] =>

@@ -1,4 +1,7 @@
-/** Invisible characters, and other forms of letters and digits (`ＡＢ１２`), hide a secret from a search, not from a reader. */
+/**
+ * Invisible characters and alternative forms of letters and digits (`ＡＢ１２`), which hide a secret from a search but not
+ * from a reader.
+ */
 export const disguise = /[\p{Default_Ignorable_Code_Point}０-９Ａ-Ｚａ-ｚ\u{1D400}-\u{1D7FF}]/u
 
 const invisible = /\p{Default_Ignorable_Code_Point}/u

@@ -1,5 +1,5 @@
 import { sentencesOf, withLineFeeds } from '../../search/sentences.ts'
-import { maxTypedLength, pastedFrom } from '../../search/turns/pasted.ts'
+import { findPaste, maxTypedLength } from '../../search/turns/pasted.ts'
 
 /** A sentence of a message. `paragraph` is the number of its paragraph. */
 export type MessageSentence = {
@@ -16,12 +16,12 @@ export type MessageSentence = {
 }
 
 /**
- * The sentences of a message. Marks those that are not the person's own: everything after the start of a pasted text, indented
- * code, and sentences that begin inside quotation marks. Takes time in proportion to the message.
+ * The sentences of a message. Marks those that are not the person's own: everything after the start of a pasted text,
+ * indented code, and sentences that begin inside quotation marks. Takes linear time.
  */
 export function sentencesIn(whole: string): readonly MessageSentence[] {
   const sentences: MessageSentence[] = []
-  const pasted = pastedFrom(whole)
+  const pasted = findPaste(whole)
   const message = whole.slice(0, maxTypedLength)
   const plainMessage = message.replace(/(?:[^\n]|\n(?!\s*?\n))+/gu, withoutQuotations)
   let paragraph = 0

@@ -8,8 +8,9 @@ export const passwordOrKey = 'a password or key'
 const keyOrToken = 'an API key or access token'
 
 /**
- * How rare each pair of letters is in English words: half-bits in base 36, a row for each first letter (the last row is for the
- * beginning of a word), a column for each second one. Counted in src/search/ordinary-words.txt.
+ * The information of each pair of letters in English words, in half-bits as base-36 digits: a row for each first letter
+ * (the last row is for the beginning of a word) and a column for each second one. Counted in
+ * src/search/ordinary-words.txt.
  */
 export const letterPairs = `
   n989gdaiald696mak685ccdgcf 69hg6jli6gn5gh6jp79e7ijpdp 6rco6rr67r79om5ri8c79rrrdn 8ega3gbg4gl9ee8gl98h9fepcm
@@ -20,7 +21,10 @@ export const letterPairs = `
   9a9a9can9nh785e9o667lhoikh 6nnn2nnn4nnnnn7nnhlncgnnfn 4dic5gh85meaf86fm98fimimhi 8h7j5hha5jjgjia5hjh5ajfjbj
   8a8a7dcd6gi98897l95aejbfle 6kkk2kkk5kiahk9ikkkkehhkc7 887899aa9dea8cb7f869bcaphi`.match(/\w{26}/gu) as string[]
 
-/** Bits for the kind of a character after the kind before it: a small letter, a capital, a digit, or the beginning of a word. */
+/**
+ * The information of a character's kind, in bits, given the kind of the previous character: a small letter, a capital,
+ * a digit, or the beginning of a word.
+ */
 const kindPairs = [
   [0, 6, 7],
   [0.25, 2.8, 7],
@@ -29,8 +33,9 @@ const kindPairs = [
 ] as const
 
 /**
- * How much more likely a text is random characters than words, names and numbers that people write, in bits: for each run of
- * letters and digits, the information that it has as words minus the information that random characters of its alphabet have.
+ * How much more likely a text consists of random characters than of words, names and numbers that people write, in
+ * bits. For each run of letters and digits, this is its information as words minus its information as random characters
+ * of its alphabet.
  */
 export function randomness(text: string): number {
   let bits = 0
@@ -62,21 +67,27 @@ function bitsAsWords(run: string): number {
   return bits
 }
 
-/** As random as that, a word is a secret wherever a name calls it one; twice as random, a word of all kinds of characters always is. */
-const someBits = 15
-const manyBits = 40
+/**
+ * A word with this many bits is a secret if a name calls it one. With `minSureBits`, a word with all kinds of
+ * characters is always a secret.
+ */
+const minBits = 15
+const minSureBits = 40
 
-export const isRandom = (text: string): boolean => randomness(text) >= someBits && !isDate.test(text)
-export const isVeryRandom = (text: string): boolean => randomness(text) >= manyBits && !isDate.test(text)
+export const isRandom = (text: string): boolean => randomness(text) >= minBits && !isDate.test(text)
+export const isVeryRandom = (text: string): boolean => randomness(text) >= minSureBits && !isDate.test(text)
 
 const isDate = /^\d{4}-\d\d-\d\d/u
 
 export const isMixed = (value: string): boolean => /\d/u.test(value) && /[a-z]/u.test(value) && /[A-Z]/u.test(value)
 
-/** A call, an element or a path of names in a program: `form["password"]`, `settings.database.password`. */
+/** A call, an array element or a path of names in program code: `form["password"]`, `settings.database.password`. */
 const expression = /^[A-Za-z_]\w{0,100}(?:[\w.]{0,100}[([]|(?:\.[A-Za-z_]\w{0,100}){1,8}$)/u
 
-/** Whether a value is no expression or variable (`$TOKEN`), path of words, file, address or placeholder (`my-secret-key`, `your…`). */
+/**
+ * Whether a value is a literal: not an expression, a variable (`$TOKEN`), a path of words, a file, an address or a
+ * placeholder (`my-secret-key`, `your…`).
+ */
 export const isLiteral = (value: string): boolean =>
   !/^(?:[$%<{[]|your|\/\/)|example|placeholder|x{4}/iu.test(value) &&
   !isExpression(value) &&
@@ -88,7 +99,7 @@ function isExpression(value: string): boolean {
   return written !== undefined && !isRandom(written)
 }
 
-/** `min` or more groups of the same length, of small letters, capitals or digits. */
+/** Matches `min` or more groups of the same length, of small letters, capitals or digits. */
 const groupsOfSameLength = (min: number): RegExp => {
   const groups = [4, 5, 6, 7, 8].flatMap((length) =>
     ['[a-z]', '[A-Z]', String.raw`\d`].map((letter) => `(?:${letter}{${length}}-){${min - 1},}${letter}{${length}}`),
@@ -96,33 +107,42 @@ const groupsOfSameLength = (min: number): RegExp => {
   return new RegExp(String.raw`(?<![\w-])(?:${groups.join('|')})(?![\w-])`, 'u')
 }
 
-/** Passwords for apps look like this. */
+/** The form of app passwords. */
 export const equalGroups = groupsOfSameLength(4)
 
-/** Keys that restore a disk look like this. Prose hardly ever has five words of the same length joined by hyphens. */
+/** The form of keys that restore a disk. Prose hardly ever has five words of the same length joined by hyphens. */
 const manyEqualGroups = groupsOfSameLength(5)
 
-/** Ids, checksums and addresses are random too, but most are named as such. A key's id is part of the key. */
+/**
+ * Ids, checksums and addresses are random too, but most have a name that identifies them. The id of a key is part of
+ * the key.
+ */
 export const otherName =
   /(?<![a-z])(?:(?<!(?:key|secret)[ _-])ids?|identifier|hash|digest|checksum|integrity|fingerprint|(?<!hmac-?)sha\d{0,3}|commit|revision|address(?:es)?)(?![a-z])/iu
 const calledOtherwise = new RegExp(`(?:${otherName.source})[^.!?\\n]{0,16}$`, 'iu')
 
-/** Random runs that are not secrets: the digest of a hash function, a hexadecimal number, a public key of SSH, a ULID, a file. */
-const noSecret =
+/** Random characters that are not secrets: a hash digest, a hexadecimal number, an SSH public key, a ULID, a file. */
+export const noSecret =
   /^(?:(?:[a-z]{1,12}_)?[0-7][\dA-HJKMNP-TV-Z]{25}$|sha\d{0,3}[-:]|0x[\dA-Fa-f]+$|AAAA[A-Z]3NzaC1)|[\w-]\.[a-z]{2,5}$/u
 
 /** The characters of credentials; any other character ends one. */
 const characterRuns = /[\w-][\w+/=~.!%:-]{9,}/gu
 
-/** A label and random characters of one case, more than the digest or id that other programs print behind a label has. */
+/**
+ * A label followed by random characters of one case, more of them than in the digests and ids that other programs print
+ * after a label.
+ */
 const labelled =
   /^[A-Za-z][A-Za-z0-9]{0,20}[._-](?:[A-Za-z0-9]{1,30}[._-]){0,3}(?=[A-Za-z]{0,31}\d)(?:[0-9a-z]{28}|[0-9A-Z]{24})/u
 const unlabelled = /^(?=[0-9a-f]{0,39}[g-z])(?=[a-z]{0,39}\d)[0-9a-z]{40}/u
 /** Groups of capitals and digits, as in a licence key or the key of a vault: `A3-XT5QF9-…`. */
 const groups = /^(?:[A-Z\d]{2,8}-){3,8}[A-Z\d]{4,8}$/u
 
-/** The secrets among the words of a text that need no name: in a public format, or very random and of more kinds of characters than an id. */
-export function* randomSecrets(text: string): Iterable<Secret> {
+/**
+ * The secrets in a text that need no name: words in a public format, or words that are very random and have more kinds
+ * of characters than an id.
+ */
+export function* findRandomSecrets(text: string): Iterable<Secret> {
   for (const { start: at, word } of longWords(text)) {
     if (word.length >= minFormatLength)
       for (const { index, 0: found } of word.matchAll(credentialFormat))
@@ -139,7 +159,7 @@ export function* randomSecrets(text: string): Iterable<Secret> {
 
 const minFormatLength = 16
 
-/** A run without the words and numbers that a mark joins to its random part: `reporter:hT5wPq9sVd2x`. */
+/** A run without the words and numbers that punctuation joins to its random part: `reporter:hT5wPq9sVd2x`. */
 function withoutWords(run: string): string {
   let start = 0
   for (const { index } of run.matchAll(/[:!%]/gu)) {
@@ -166,7 +186,7 @@ const hasMixedPart = (run: string): boolean =>
       (isMixed(part) || (isVeryRandom(part.replace(/[^A-Za-z]/gu, '')) && /[a-z]/u.test(part) && /[A-Z]/u.test(part))),
   )
 
-/** Random characters in an address are mostly the id of a page. An address may begin with its host name. */
+/** Random characters in a web address are usually the id of a page. An address may begin with its host name. */
 const isAddress = (word: string): boolean =>
   word.includes('://') || /^["'(<[]{0,2}(?:[\w-]{1,63}\.){1,8}[a-z]{2,24}\/./u.test(word)
 

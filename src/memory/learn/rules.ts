@@ -4,9 +4,9 @@ import { correctionCue } from '../../search/sentences.ts'
 import { maxTypedLength, ownParts } from '../../search/turns/pasted.ts'
 import type { Extraction, Extractor, Finding, Refusal, Slot } from './extraction.ts'
 import { calendarWords, isFunctionWord, phrasesOf, statementNameOf } from './name-of.ts'
-import { offTheRecord } from './off-the-record.ts'
+import { isOffTheRecord } from './off-the-record.ts'
 import { listMark, type MessageSentence, sentencesIn } from './own-words.ts'
-import { redactSecrets, secretIn } from './secrets.ts'
+import { describeSecret, redactSecrets } from './secrets.ts'
 
 const maxSentences = 200
 /** Longer sentences are not statements. */
@@ -23,7 +23,7 @@ export const rulesExtractor: Extractor = {
  * Everything else is ignored. Takes time in proportion to the text.
  */
 export function findStatements(message: string): Extraction {
-  if (offTheRecord(message)) return refusedWhole(message, 'off_the_record', 'The message asks not to be kept.')
+  if (isOffTheRecord(message)) return refuseWholeMessage(message, 'off_the_record', 'The message asks not to be kept.')
   const findings: Finding[] = []
   const refused: Refusal[] = []
   const sentences = sentencesIn(message)
@@ -32,7 +32,7 @@ export function findStatements(message: string): Extraction {
   let isRolePlay = fiction.test(message.slice(0, maxTypedLength))
   /** The paragraph of "please remember the following:". Every sentence after it in that paragraph is to be remembered. */
   let listedIn: number | null = null
-  /** The topic of that list: "remember this for the Lisbon trip:". */
+  /** The topic of that list, as in "remember this for the Lisbon trip:". */
   let topic: readonly string[] = []
   const [own] = ownParts(message)
   const statements: Finding[] = []
@@ -62,7 +62,7 @@ export function findStatements(message: string): Extraction {
 
 /** A longer sentence contains more than one statement. */
 const maxStatementWords = 20
-/** Words of a sentence that supposes, wishes or denies something. */
+/** Words of a sentence that is a supposition, a wish or a denial. */
 const notStated =
   /\b(?:if|unless|would|could|should|might|may|maybe|perhaps|not|never|no|nor|suppose|imagine|hope|wish|think|guess|wonder)\b|n['’]t\b/u
 
@@ -87,7 +87,7 @@ function plainStatement(sentence: MessageSentence): Finding | null {
   return { kind: 'statement', type: 'entity', subtype: null, about, ...placeContent(sentence, start) }
 }
 
-export const refusedWhole = (message: string, reason: Refusal['reason'], explanation: string): Extraction => ({
+export const refuseWholeMessage = (message: string, reason: Refusal['reason'], explanation: string): Extraction => ({
   findings: [],
   refused: [
     { text: redactSecrets(message.slice(0, 200)), span: { start: 0, end: message.length }, reason, explanation },
@@ -111,10 +111,10 @@ function refusalOf(
   const isUnnamed = pointsElsewhere(content) || (kind !== 'correction' && pointsBack(content))
   if (isEmpty || (kind !== 'identity' && isUnnamed))
     return { reason: 'unnamed', explanation: 'It points at something that the sentence does not name.' }
-  const secret = secretIn(content)
+  const secret = describeSecret(content)
   if (secret !== null) return { reason: 'secret', explanation: `It contains ${secret}, which must not be stored.` }
   if (content.length > maxStatementLength) {
-    const explanation = `It has ${content.length} characters; at most ${maxStatementLength} are taken from a conversation.`
+    const explanation = `It has ${content.length} characters; at most ${maxStatementLength} are learned from a conversation.`
     return { reason: 'too_long', explanation }
   }
   return null
@@ -244,7 +244,7 @@ function laterStatements(sentence: MessageSentence, start: number, isFound: bool
     }
     const isSo = join?.toLowerCase() === 'so'
     const isRule = (isList || isSo) && /^(?:please )?(?:always|never)\s/iu.test(plain.slice(at))
-    // "In the story, my name is Max" is not about the person.
+    // "In the story, my name is Max" does not describe the person.
     const who = /^in\s/iu.test(plain.slice(start)) ? null : identity(sentence, at)
     const finding = who ?? preference(sentence, at) ?? (isRule ? instruction(sentence, at) : null)
     if (finding !== null) found.push({ finding, from: isFound || found.length > 0 ? at : from, at, joint })
@@ -252,14 +252,14 @@ function laterStatements(sentence: MessageSentence, start: number, isFound: bool
   return found
 }
 
-/** A statement of a list. The topic of the list finds it too. */
+/** A statement in a list. Words of the list's topic become aliases of the statement. */
 function listedStatement(sentence: MessageSentence, topic: readonly string[]): Finding {
   const finding = requestedStatement(sentence, 0)
   if (finding.kind !== 'request' || topic.length === 0) return finding
   return { ...finding, aliases: [...statementNameOf(finding.content).aliases, ...topic] }
 }
 
-/** The statement to be remembered, from an offset in a sentence on. It may be an instruction or identity. */
+/** The statement to be remembered, which starts at an offset in a sentence. It may be an instruction or identity. */
 function requestedStatement(sentence: MessageSentence, from: number): Finding {
   const begin = from + beginningOf(sentence.plain.slice(from))
   const start = begin + (requestLength(sentence.plain.slice(begin)) ?? 0)
@@ -314,7 +314,7 @@ const onCondition = /^(?:if|when|whenever|every time|each time|any ?time)\s(?<ow
 const noMore =
   /^(?:please )?(?:stop \p{L}{2,20}ing\s.*\b(?:every|each|any|always|again|answers?|repl(?:y|ies)|responses?)\b|(?:do not|don['’]?t)\s.*\b(?:again|anymore)\b)/iu
 
-/** "I always want short answers". Counts only for answers: people also always want dessert. */
+/** "I always want short answers". Counts only if it is about answers: people also always want dessert. */
 const wantsAlways = /^i (?:always|never) want (?!to\b)/iu
 
 /** "Always …", "never …", "from now on …", "when I ask for …, …": applies until further notice. */
@@ -336,12 +336,27 @@ export const isStandingInstruction = (text: string): boolean =>
     return [instruction(sentence, from), ...found].some((finding) => finding?.kind === 'instruction')
   })
 
+/**
+ * Whether a sentence of a text tells the reader what to do more than once: "Before every release, run …". Only for texts of
+ * others than the person, because a person's command of this form may be meant for one task.
+ */
+export const isGeneralCommand = (text: string): boolean =>
+  sentencesIn(text).some(({ plain }) => {
+    if (!general.test(plain)) return false
+    return plain.split(/,\s/u, 10).some((clause) => {
+      const words = analyse(clause.replace(addressed, '').slice(0, 80)).map(({ word }) => word)
+      return isCommand(clause) && !words.slice(1, 4).some((word) => finiteVerbs.has(word))
+    })
+  })
+
+const general = /\b(?:every|each|all|any(?:one|thing)?|every(?:one|thing)|before|after|when(?:ever)?|unless|until)\b/iu
+
 /** Whether a statement applies in every scope: it is about the person, or about the answers that the person wants. */
 export const isPersonal = (text: string): boolean =>
   isAboutPerson(text) || (isStandingInstruction(text) && isAboutAnswers(text))
 
 /** Whether a text describes the person or their preferences: in the first person ("I prefer …") or about "the user". */
-export const speaksForPerson = (text: string): boolean =>
+export const isStatementOfPerson = (text: string): boolean =>
   sentencesIn(text).some((sentence) => {
     const start = beginningOf(sentence.plain)
     return (
@@ -460,7 +475,7 @@ const identities: readonly (readonly [slot: Slot, pattern: RegExp, isValue: (val
   ],
 ]
 
-/** The slot whose value a text gives at its beginning, and the text behind the value. */
+/** The slot whose value a text gives at its beginning, and the rest of the text after the value. */
 export function namedSlot(text: string): { readonly slot: Slot; readonly rest: string } | null {
   for (const [slot, pattern, isValue] of identities) {
     const match = pattern.exec(text)
@@ -501,7 +516,7 @@ const notOld = new RegExp(
   String.raw`,\s(?:(?:and|but|it is|it['’]s|that['’]s) ){0,2}(?:not|no longer) ${value(80)}${atEnd}`,
   'du',
 )
-/** Counts only after a cue such as "actually". */
+/** Counts only after a cue word such as "actually". */
 const cuedOld = new RegExp(String.raw`\b(?:not|instead of|rather than) ${value(40)}${atEnd}`, 'diu')
 const oldToNew = new RegExp(
   String.raw`\b(?:changed|moved|switched|migrated|renamed|went)\b[^.;!?]{0,80}?\bfrom ${value(60, '?')} to\b`,
@@ -529,7 +544,7 @@ function correction(sentence: MessageSentence, start: number): Finding | null {
   return { ...found, ...placeContent(sentence, start + cue), lead }
 }
 
-/** The new value of a correction that tells a change ("moved from May to June"); null for any other. */
+/** The new value of a correction that reports a change ("moved from May to June"); null for any other. */
 export function changedValue(text: string): string | null {
   const told = notOld.test(text) ? null : oldToNew.exec(text)
   return told === null ? null : text.slice(told.index + told[0].length)
@@ -558,7 +573,9 @@ const isAboutPerson = (text: string): boolean => firstPerson.test(text) && !isAb
 const ofAnswers =
   /\b(?:answers?|repl(?:y|ies)|respond|responses?|explain|explanations?|explaining|tell|ask|speak|talk|greet|conversations?|chats?|tone|emojis?|bullet points?|jargon|spelling)\b/iu
 
-/** Instructions about answers are about the person, in whatever scope they were given; others are about the work. */
+/**
+ * Instructions about answers concern the person, regardless of the scope they were given in; others concern the work.
+ */
 const isAboutAnswers = (text: string): boolean => !isAboutWork(text) && (isOfAnswers(text) || firstPerson.test(text))
 
 /** Whether a text is about answers or names a language. */

@@ -15,8 +15,9 @@ const keyName = /(?<![\p{L}\d])(?:token|(?:api|access|secret|private|licen[cs]e|
 const asksOtherwise = /^(?:and |but )?(?:when|how|why|who|where)\b/iu
 
 /**
- * The text of a message with the secret masked that the message before asks for: in a short answer, numbers and the words
- * with digits or mixed signs, unless the question offers them. A question about a time or a reason asks for no secret.
+ * Masks the secret in a message that answers a request for one: in a short answer, masks numbers and words with digits
+ * or mixed characters, unless the question offers them as choices. A question about a time or a reason does not ask for
+ * a secret.
  */
 export function maskAnswer(text: string, asked: string, mask: (secret: string) => string): string {
   if (!mayBeAnswer(text)) return text

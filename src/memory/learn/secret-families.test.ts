@@ -177,7 +177,7 @@ const shapes: Readonly<Record<string, Shape>> = {
 
 const invisible = ['\u200b', '\u200c', '\u200d', '\u2060', '\ufeff', '\u00ad']
 
-/** Invisible characters within the credential, as some editors and web pages put them there. */
+/** Invisible characters inside the credential, as some editors and web pages insert them. */
 const interspersed: Shape = (family, credential) => {
   const { text } = inSentence(family, credential, 0)
   const written = credential.replace(

@@ -1,7 +1,15 @@
 import { accountNumberLength, isCardNumber } from './check-digits.ts'
 import { decodeWord } from './hidden-texts.ts'
-import { commonAfterIs, isPassword, namedSecrets, numberName } from './named-secrets.ts'
-import { equalGroups, isLiteral, isMixed, isRandom, passwordOrKey, randomSecrets, type Secret } from './randomness.ts'
+import { commonAfterIs, findNamedSecrets, isPassword, numberName } from './named-secrets.ts'
+import {
+  equalGroups,
+  findRandomSecrets,
+  isLiteral,
+  isMixed,
+  isRandom,
+  passwordOrKey,
+  type Secret,
+} from './randomness.ts'
 
 type SecretPattern = {
   readonly pattern: RegExp
@@ -37,16 +45,17 @@ const patterns: readonly SecretPattern[] = [
     what: 'a private key',
   },
   {
-    pattern: /\b[a-z][a-z+]{0,20}:\/\/[^\s:/@]{0,100}:[^\s:/@]{3,200}@\S*/giu,
+    pattern: /\b[a-z][a-z+]{0,20}:\/\/[^\s:/@]{0,100}:(?<password>[^\s:/@]{3,200})@\S*/giu,
     what: 'an address with a password in it',
     hint: /:\/\//u,
+    isSecret: (_, { groups }) => isLiteral(groups?.password ?? ''),
   },
   {
     pattern: /\bbasic\s{1,8}(?<value>[A-Za-z0-9+/]{8,}={0,2})/dgiu,
     what: 'a name and a password to log in with',
     isSecret: (value) => (decodeWord(value)?.indexOf(':') ?? 0) > 0,
   },
-  // Groups of digits as cards print them: 4 4 4 4, 4 6 5 and 4 6 4.
+  // Groups of digits as printed on cards: 4 4 4 4, 4 6 5 and 4 6 4.
   {
     pattern:
       /(?<![\w.-])(?:[2-6]\d{12,18}|[2-6]\d{3}(?:[ -]\d{4}){3}(?:[ -]?\d{3})?|3\d{3}[ -]\d{6}[ -]\d{4,5})(?!\w|[.-]\d)/gu,
@@ -60,14 +69,14 @@ const patterns: readonly SecretPattern[] = [
     hint: /-u/u,
     isSecret: (value) => isLiteral(value) && /\d/u.test(value) && /\p{L}/u.test(value),
   },
-  // An option of a program with "pass" at the end of its name: sshpass -p …
+  // A program option whose name ends in "pass": sshpass -p …
   {
     pattern: /(?<=(?<![\w-])\w{0,20}pass(?:wd)?\s(?:-[a-oq-z]\s){0,4}-p\s?["']?)(?<value>[^\s"']{5,200})/dgu,
     what: passwordOrKey,
     hint: /pass/u,
     isSecret: (value) => isLiteral(value) && /\p{L}/u.test(value),
   },
-  // The option for a password, which its value follows without a space or behind a capital: mysql -pSECRET, ipmitool -P SECRET
+  // A password option with the value attached, or after a capital letter: mysql -pSECRET, ipmitool -P SECRET
   {
     pattern: /(?<=\s-(?:p|P |w ))(?<value>[^\s"'-][^\s"':]{5,200})/dgu,
     what: passwordOrKey,
@@ -94,14 +103,15 @@ const patterns: readonly SecretPattern[] = [
     what: 'an address with a password in it',
     hint: /@\/\//u,
   },
-  // The name of an account, a slash or bar, and a password.
+  // An account name, a slash or bar, and a password.
   {
     pattern:
       /\b(?:log[ -]?in|sign[ -]?in|user(?:name)?|account|credentials?)\b(?:\s{1,4}(?:details|data|info))?(?:\s{1,4}(?:for|to|of|on)\s[^\n:=]{1,40}?)?(?:\s{0,4}(?:is|are|:|=|->)\s{0,4}|\s{1,4})(?<value>[^\s/|]{1,100}@[^\s/|]{1,100}[ \t]{0,4}[/|][ \t]{0,4}\S{1,200}|[\p{L}\p{N}][^\s/|]{0,100}[ \t]{1,4}[/|][ \t]{1,4}(?=\S{0,200}[^\p{L}\s.,;!-])\S{1,200})/dgiu,
     what: 'a name and a password to log in with',
     hint: /[/|]/u,
+    isSecret: (value) => isLiteral(value.split('@', 1)[0] as string),
   },
-  // Codes and keys that restore an account or a disk, in groups of digits or letters.
+  // Recovery codes and keys for an account or a disk, in groups of digits or letters.
   {
     pattern:
       /(?:recovery|backup|rescue|licen[cs]e|product)[ _-]?(?:codes?|keys?|pass(?:code|phrase))\b["'”’`]?[^\n.!?:=]{0,60}?(?:\s(?:is|are|was)\s(?!left)|\s{0,4}[:=]\s{0,4}(?:\[\s{0,40})?)["'“‘`]?(?<value>[A-Za-z\d]{4,12}(?:(?:[ -]|["']?, ?["']?(?=[A-Za-z-]{0,12}\d))[A-Za-z\d]{4,12}){0,24})/dgiu,
@@ -109,7 +119,7 @@ const patterns: readonly SecretPattern[] = [
     hint: /recovery|backup|rescue|licen[cs]e|product/iu,
     isSecret: (value) => /\d/u.test(value) || equalGroups.test(value),
   },
-  // Several words, one of which is a number that does not count a plural noun.
+  // Several words and a number that does not count a plural noun.
   {
     pattern:
       /\bpass(?:word|code)(?:\s{1,4}(?:for|of|to|on)\s{1,4}[^:=\n,.]{1,60}?)?\s{0,4}(?:is|was|:|=)\s{0,4}(?<value>(?:[\p{L}\p{N}-]{2,20} ){1,5}[\p{L}\p{N}-]{2,20})(?=[,.;!?\n]|$)/dgiu,
@@ -120,7 +130,7 @@ const patterns: readonly SecretPattern[] = [
   },
   // The text in a Wi-Fi QR code.
   { pattern: /\bWIFI:[^\n]{0,200}?;P:(?<value>(?:\\.|[^;\n\\]){3,100})/dgu, what: passwordOrKey, hint: /WIFI:/u },
-  // A link that logs in anybody who opens it.
+  // A link that logs in anyone who opens it.
   {
     pattern: /[?&#](?<name>[\w-]{1,40})=(?<value>[^\s"'<>&#]{8,400})/dgu,
     what: 'an access token',
@@ -140,16 +150,16 @@ const patterns: readonly SecretPattern[] = [
     hint: /:\/\//u,
     isSecret: isRandom,
   },
-  // The words that restore a wallet.
+  // The words of a wallet's recovery phrase.
   {
     pattern: /(?<![\p{L}\p{N}'’-])(?:[a-z]{3,8} ){11,23}[a-z]{3,8}(?![\p{L}\p{N}'’-])/gu,
     what: 'a recovery phrase',
     hint: /wallet|mnemonic|seed|recover/iu,
     isSecret: (words) => !/\b(?:the|and|for|are|was|but|not|your|that|with|from|they|when)\b/u.test(words),
   },
-  // A word of small letters, capitals and digits with a mark between them, as in passwords and in nothing else.
+  // A word of small letters, capitals and digits joined by punctuation, a form that only passwords have.
   {
-    pattern: /(?<![^\s"'“„«:：=(])[^\s"'“”„«»`()[\]{}<>/\\=.,;:：|%*]{8,40}(?=["'”“»]?[.,;:!?)]{0,3}(?:\s|$))/gu,
+    pattern: /(?<![^\s"'“„«:：=(])[^\s"'“”„«»`()[\]{}<>/\\=.,;:：|%*]{8,40}(?=["'”“»]?[.,;:!?)}\]]{0,3}(?:[\s"']|$))/gu,
     what: passwordOrKey,
     hint: markWithin,
     isSecret: (value) => isMixed(value) && markWithin.test(value),
@@ -171,8 +181,9 @@ const expiry =
 const accountNumber = /\b[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]){11,30}/giu
 
 /** The secrets of a text that is not encoded. They may overlap. */
-export function secretsAsWritten(text: string): readonly Secret[] {
-  const found = [...randomSecrets(text), ...namedSecrets(text)]
+export function findWrittenSecrets(text: string): readonly Secret[] {
+  // A named secret comes first: of two with the same place, the first describes it.
+  const found = [...findNamedSecrets(text), ...findRandomSecrets(text)]
   for (const { pattern, what, hint, isSecret } of patterns) {
     if (hint !== undefined && !hint.test(text)) continue
     for (const match of text.matchAll(pattern))
@@ -226,12 +237,12 @@ function passwordColumns(line: string) {
   return mark === undefined || places.length === 0 ? null : { mark, count: cells.length, places }
 }
 
-/** Max characters to another password in the same paragraph. */
+/** Max distance in characters to another password in the same paragraph. */
 const besideCharacters = 200
 
 /**
- * Words near a password that look like one too. Credentials come in groups, and the label of one may be in a language
- * that these patterns do not know.
+ * Words near a password that look like a password too. Credentials often appear in groups, and the label of one may be
+ * in a language that these patterns do not cover.
  */
 const passwordsBeside = (text: string, found: readonly Secret[]): readonly Secret[] =>
   found

@@ -1,47 +1,52 @@
 import { createHash } from 'node:crypto'
 import { decodeWord, disguise, encodedWord, type Place, withoutDisguise } from './hidden-texts.ts'
 import { longWords, type Secret } from './randomness.ts'
-import { secretsAsWritten } from './secret-patterns.ts'
+import { findWrittenSecrets } from './secret-patterns.ts'
 
 /** Every secret in a text, in order and without overlaps. */
-export function secretsIn(text: string): readonly Secret[] {
-  const found = [...secretsAsWritten(text), ...encodedSecrets(text)]
+export function findSecrets(text: string): readonly Secret[] {
+  const found = [...findWrittenSecrets(text), ...encodedSecrets(text)]
   if (disguise.test(text)) {
     const { plain, places } = withoutDisguise(text)
-    for (const { start, end, what } of [...secretsAsWritten(plain), ...encodedSecrets(plain)])
+    for (const { start, end, what } of [...findWrittenSecrets(plain), ...encodedSecrets(plain)])
       found.push({ start: (places[start] as Place).start, end: (places[end - 1] as Place).end, what })
   }
   return withoutOverlaps(text, found)
 }
 
-/** Words in base64 or hexadecimal whose text has a secret. */
+/** Words in base64 or hexadecimal that decode to a text with a secret. */
 function encodedSecrets(text: string): readonly Secret[] {
   const found: Secret[] = []
   if (!longWords(text).some(({ word }) => word.length >= 20)) return found
   for (const { index, 0: word } of text.matchAll(encodedWord)) {
     const plain = decodeWord(word)
-    const [secret] = plain === null ? [] : secretsAsWritten(plain)
+    const [secret] = plain === null ? [] : findWrittenSecrets(plain)
     if (secret !== undefined) found.push({ start: index, end: index + word.length, what: secret.what })
   }
   return found
 }
 
-/** Sorts the secrets, removes punctuation at their ends, and joins those that overlap. */
+/** Removes punctuation at the ends of the secrets, sorts them, and joins those that overlap. */
 function withoutOverlaps(text: string, found: readonly Secret[]): readonly Secret[] {
   const merged: Secret[] = []
-  for (const secret of found.toSorted((a, b) => a.start - b.start || b.end - a.end)) {
-    let { end } = secret
-    while (end > secret.start && /[.,;:)\s]/u.test(text[end - 1] as string)) end -= 1
+  const trimmed = found.map((secret) => withoutEndMarks(text, secret)).filter(({ start, end }) => end > start)
+  for (const secret of trimmed.sort((a, b) => a.start - b.start || b.end - a.end)) {
     const last = merged.at(-1)
     if (last !== undefined && secret.start < last.end)
-      merged[merged.length - 1] = { ...last, end: Math.max(last.end, end) }
-    else if (end > secret.start) merged.push({ ...secret, end })
+      merged[merged.length - 1] = { ...last, end: Math.max(last.end, secret.end) }
+    else merged.push(secret)
   }
   return merged
 }
 
+function withoutEndMarks(text: string, secret: Secret): Secret {
+  let { end } = secret
+  while (end > secret.start && /[.,;:)\s]/u.test(text[end - 1] as string)) end -= 1
+  return { ...secret, end }
+}
+
 /** Describes the kind of secret in a text; null if there is none. */
-export const secretIn = (text: string): string | null => secretsIn(text)[0]?.what ?? null
+export const describeSecret = (text: string): string | null => findSecrets(text)[0]?.what ?? null
 
 /** Replaces every character of a secret, so that offsets do not change. */
 const mask = '\u2588'
@@ -60,7 +65,7 @@ export const redactSecrets = (text: string): string => replaceSecrets(text, () =
 function replaceSecrets(text: string, by: (length: number) => string): string {
   const parts: string[] = []
   let at = 0
-  for (const { start, end } of secretsIn(text)) {
+  for (const { start, end } of findSecrets(text)) {
     parts.push(text.slice(at, start), by(end - start))
     at = end
   }
@@ -71,8 +76,8 @@ function replaceSecrets(text: string, by: (length: number) => string): string {
 const programId = /^(?:ses|msg|prt)_[0-9a-f]{12}[0-9A-Za-z]{14}$/u
 
 /** Replaces an id that contains a secret by a digest, so that different ids stay different. */
-export const idWithoutSecret = (id: string): string =>
-  programId.test(id) || secretIn(id) === null ? id : `sha256-${createHash('sha256').update(id).digest('hex')}`
+export const maskId = (id: string): string =>
+  programId.test(id) || describeSecret(id) === null ? id : `sha256-${createHash('sha256').update(id).digest('hex')}`
 
 /** The texts of a statement, any of which may be missing. Texts and lists of texts in every field are read. */
 export type StatementTexts = {
@@ -82,10 +87,10 @@ export type StatementTexts = {
 }
 
 /** Describes the kind of secret in a statement. Null if it has none, except for secrets that are already in `known`. */
-export function secretTold(told: StatementTexts, known: StatementTexts | null = null): string | null {
+export function findSecretIn(told: StatementTexts, known: StatementTexts | null = null): string | null {
   const knownText = known === null ? '' : textsOf(known).join('\n')
   for (const text of textsOf(told)) {
-    const secret = secretsIn(text).find(({ start, end }) => !knownText.includes(text.slice(start, end)))
+    const secret = findSecrets(text).find(({ start, end }) => !knownText.includes(text.slice(start, end)))
     if (secret !== undefined) return secret.what
   }
   return null

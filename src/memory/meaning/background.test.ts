@@ -9,7 +9,7 @@ import type { Embedder } from '../../search/embedder.ts'
 import { memoryFrom } from '../memory.ts'
 import { indexInBackground } from './background.ts'
 
-/** Two dimensions: length, and how many vowels. */
+/** Two dimensions: the length and the number of vowels. */
 const vectorOf = (text: string) => Float32Array.of(text.length, text.replace(/[^aeiou]/gu, '').length)
 const embedder = (embed: Embedder['embed'] = async (texts) => texts.map(vectorOf)): Embedder => ({
   model: 'fake',
@@ -26,7 +26,10 @@ function place(model: Embedder) {
   const owners = async () => ['ada']
   const indexer = indexInBackground({ store, embedder: async () => model, owners, lock })
   return {
-    ...{ store, memory, indexer, lock },
+    store,
+    memory,
+    indexer,
+    lock,
     waiting: async () => (await store.vectorCounts('ada', 'fake')).waiting,
     [Symbol.asyncDispose]: async () => {
       indexer.stop()

@@ -5,7 +5,7 @@ import threshold from './belief-threshold.json' with { type: 'json' }
 
 /** Max beliefs found by meaning. Each of them is a guess. */
 export const maxNearBeliefs = 5
-/** More are compared, because some belong to other scopes. */
+/** More beliefs are compared, because some belong to other scopes. */
 const maxCompared = 100
 
 export type NearBelief = { readonly beliefId: string; readonly cosine: number }
@@ -14,7 +14,7 @@ export type NearBelief = { readonly beliefId: string; readonly cosine: number }
  * The beliefs of a user, in any scope, whose content is nearest to a message in meaning, best first. Empty for any model other
  * than the one of this package, for which `scripts/calibrate-beliefs.ts` chose `minCosine`.
  */
-export async function beliefsByMeaning(
+export async function findBeliefsByMeaning(
   { store, embedder }: Pick<Ports, 'store'> & { readonly embedder: Ports['embedder'] | undefined },
   { user, message }: { readonly user: string; readonly message: string },
   maxWaitMs?: number,

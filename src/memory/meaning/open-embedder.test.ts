@@ -10,7 +10,7 @@ type Request = {
 }
 type Script = (request: Request) => { status?: number; body: unknown }
 
-/** A real server on this machine that answers as the script says and keeps what it was asked. */
+/** A local HTTP server that answers as the script says and records its requests. */
 async function scripted(script: Script) {
   const requests: Request[] = []
   const server = createServer(async (incoming, response) => {
@@ -39,7 +39,7 @@ async function textOf(incoming: IncomingMessage): Promise<string> {
   return text
 }
 
-/** Two dimensions: length, and how many vowels. */
+/** Two dimensions: the length and the number of vowels. */
 const vectorOf = (text: string): number[] => [text.length, text.replace(/[^aeiou]/gu, '').length]
 const script: Script = ({ body }) => ({
   body: { data: body.input.map((text, index) => ({ index, embedding: vectorOf(text) })).reverse() },
@@ -106,8 +106,8 @@ describe('an OpenAI-compatible server', () => {
   it.each([
     ['an error', { status: 404, body: { error: 'model not found' } }, /404.*model not found/u],
     ['no JSON', { body: '<html>' }, /did not answer with JSON/u],
-    ['another shape', { body: { vectors: [] } }, /does not have the form of this API/u],
-    ['no vectors', { body: { data: [] } }, /does not have the form of this API/u],
+    ['another shape', { body: { vectors: [] } }, /is not in the format of this API/u],
+    ['no vectors', { body: { data: [] } }, /is not in the format of this API/u],
   ])('does not pass with %s for an answer', async (_what, answer, reason) => {
     await using server = await scripted(() => answer)
 

@@ -3,7 +3,7 @@ import { invalid, MemoryError, unavailable } from '../../errors.ts'
 import type { Embedder } from '../../search/embedder.ts'
 import { openMiniLm } from '../../search/minilm/minilm.ts'
 
-/** The model that needs nothing but npm. */
+/** The model that is installed with this package. */
 export const defaultEmbedder = 'minilm'
 
 // The address may contain a port and a path, and the model a tag: openai:http://127.0.0.1:8080/v1:bge-m3:latest

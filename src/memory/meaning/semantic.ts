@@ -13,7 +13,7 @@ type Choice = {
 
 type Semantic = {
   readonly model: string
-  /** Whether recall uses the model: it does not wait until a model is loaded. */
+  /** Whether recall uses the model. Recall never waits for a model to load. */
   readonly recallByMeaning: boolean
   /** The model for questions, and for indexing. */
   readonly questions: () => Promise<Embedder>
@@ -36,7 +36,7 @@ export function openSemantic({ semantic = 'off', semanticModel, isOneShot = fals
     )
   const open = async () => {
     const { openEmbedder } = await import('./open-embedder.ts')
-    const { cachedEmbedder } = await import('../../search/embedder.ts')
+    const { cacheEmbedder } = await import('../../search/embedder.ts')
     // A thread is only worthwhile in a long-running process.
     const { questions, background } =
       isLocal && !isOneShot
@@ -44,7 +44,7 @@ export function openSemantic({ semantic = 'off', semanticModel, isOneShot = fals
         : await openEmbedder(isLocal ? 'minilm' : `openai:${semantic}:${semanticModel}`, {
             apiKey,
           }).then((embedder) => ({ questions: embedder, background: embedder }))
-    return { questions: cachedEmbedder(questions, maxQuestions), background }
+    return { questions: cacheEmbedder(questions, maxQuestions), background }
   }
   const keyOf = (isAlone: boolean): string => JSON.stringify([semantic, semanticModel, isAlone])
   /** A command that a running server answers uses the server's model. */

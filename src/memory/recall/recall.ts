@@ -8,8 +8,9 @@ import { formAt, formKeys } from '../../search/forms.ts'
 import { type Link, type Linked, linkMessage } from '../../search/link.ts'
 import { cutMessage, endsOf, isTooLong, placeInWhole } from '../../search/message.ts'
 import { type Score, scoreLinks } from '../../search/score.ts'
-import { eachInSlices, partsOf } from '../../search/slices.ts'
+import { forEachInSlices, partsOf } from '../../search/slices.ts'
 import type { Push } from '../../search/turns/push.ts'
+import type { Question } from '../../search/turns/question.ts'
 import type { PushedQuote } from '../../search/turns/quotes.ts'
 import { meaningFor } from '../conversation/meaning-for.ts'
 import type { NearBelief } from '../meaning/belief-meaning.ts'
@@ -46,7 +47,7 @@ export type RecallRequest = {
 const maxNearMisses = 50
 /** Max time that a recall waits for the vector of its message, for example while the model is loaded. */
 const defaultWaitMs = 300
-/** Max candidates to load in search of beliefs that no agent wrote. */
+/** Max candidates to load when looking for beliefs that no agent wrote. */
 const maxLoaded = 1_000
 
 /** Assembles the beliefs that belong in an agent's context for one message, and only those. */
@@ -68,7 +69,7 @@ const recallFrom = (ports: Ports, request: RecallRequest): Promise<Context> =>
 
 /** The context, and a function that finds every near miss. */
 export async function assemble(
-  { store, now, agentShare, embedder, recallBoldness, recallByMeaning, recallWaitMs = defaultWaitMs }: Ports,
+  ports: Ports,
   request: RecallRequest,
 ): Promise<{
   readonly context: Context
@@ -79,54 +80,21 @@ export async function assemble(
   /** The nearest beliefs by meaning, shown or not. */
   readonly near: readonly NearBelief[]
 }> {
+  const { store, agentShare, recallBoldness, recallByMeaning } = ports
   const { user, message, agent = null } = request
   const limits = parseBudget(request.budget, agentShare)
   const scopes = parseScopes(request.scopes)
   const view: Viewpoint = { user, agent, scopes: visibleScopes(scopes) }
 
-  const said = { user, scopes: view.scopes, ...(request.asOf === undefined ? {} : { until: now().getTime() }) }
   const mayQuote = limits.maxQuotes > 0 && message.trim() !== ''
-  const quoting = async (): Promise<Push> => {
-    // Without turns there is nothing to quote, and analysing the message for quotes takes as long as linking it.
-    const isQuoting = mayQuote && (request.nearMisses === true || (await store.turnPostings(said, [])).units > 0)
-    return isQuoting
-      ? (await loadQuotes()).pushQuotes(store, said, endsOf(message), {
-          now: now(),
-          ...omitUndefined({ boldness: recallBoldness }),
-          ...(recallByMeaning === true
-            ? {
-                meaning: (question) =>
-                  meaningFor({ store, embedder }, { user, question, message: endsOf(message) }, recallWaitMs),
-              }
-            : {}),
-        })
-      : {
-          quotes: [],
-          meaning: 'words',
-          considered: [],
-          unclear: [],
-          asked: [],
-          unknown: [],
-          probability: 0,
-          levels: { sure: 1, perhaps: 1 },
-        }
-  }
   const mayBePerhaps = mayQuote && recallByMeaning === true && recallBoldness !== 'quiet'
-  const nearBeliefs = async (): Promise<readonly NearBelief[]> =>
-    mayBePerhaps
-      ? (await import('../meaning/belief-meaning.ts')).beliefsByMeaning(
-          { store, embedder },
-          { user, message: endsOf(message) },
-          recallWaitMs,
-        )
-      : []
   // Requested together, since a networked store answers them in one round trip.
   const [standing, pins, linked, push, near] = await Promise.all([
     store.standing(view, maxPreludeBeliefs),
     store.pinned(view, { editedEverywhere: request.editedPins === 'everywhere' }),
     linkMessage(cutMessage(message), view, store),
-    quoting(),
-    nearBeliefs(),
+    mayQuote ? findQuotes(ports, request, view.scopes) : nothingQuoted,
+    mayBePerhaps ? findNearBeliefs(ports, request) : [],
   ])
   const budget = new ContextBudget(limits)
   const { pinnedIds, ...inOrder } = pinsInOrder(pins)
@@ -140,30 +108,14 @@ export async function assemble(
   const corrections = correctionsIn(retirements).filter(({ belief: { id } }) => !named.has(id) && !pinnedIds.has(id))
   const relevant: RelevantBelief[] = []
   const taken = budget.takeRelevant<Candidate | RelevantBelief>([...candidates, ...participants, ...corrections])
-  await eachInSlices(taken, (one) => {
+  await forEachInSlices(taken, (one) => {
     relevant.push('scored' in one ? relevantBelief(message, linked, one) : one)
   })
 
   const shown = { prelude: preludeOf(standing, limits.maxPrelude), pinned, relevant, questions }
   const { asked, unknown, probability, levels, unclear, meaning } = push
   const told = new Set([...standing, ...pinned, ...relevant.map(({ belief }) => belief)].map(({ id }) => id))
-  const mayShow = (quote: PushedQuote): boolean => {
-    const retirement = retirements.get(quote)
-    // An outdated statement is quoted only after the current one.
-    return retirement === undefined || (retirement.current !== null && told.has(retirement.current.id))
-  }
-  const isStated = (quote: PushedQuote): boolean =>
-    !retirements.has(quote) && isShownAlready(quote.text, standing, shown)
-  const allowed = push.quotes.filter(mayShow)
-  const news = withNewer([
-    ...allowed.filter(isStated),
-    ...allowed.filter((quote) => quote.level === 'sure' && !isStated(quote)).slice(0, limits.maxQuotes),
-    ...allowed.filter((quote) => quote.level === 'perhaps' && !isStated(quote)),
-  ]).filter((quote) => !isStated(quote))
-  const correctedAt = new Map(news.map((quote) => [quote.turn.id, retirements.get(quote)?.at ?? null]))
-  const quotes = (await withOvertaken(news, relevant, message)).map((quote) =>
-    quoteOf(quote, correctedAt.get(quote.turn.id) ?? null),
-  )
+  const quotes = await chooseQuotes(push.quotes, { retirements, told, standing, shown, message, limits })
   const known = new Set([...told, ...named, ...pinnedIds, ...linked.links.map(({ posting }) => posting.beliefId)])
   const perhaps = budget.takeRelevant(
     await perhapsAmong(store, near, { view, message, quotes, isKnown: (id) => known.has(id) }),
@@ -175,28 +127,114 @@ export async function assemble(
     push,
     near,
     quoteDecision: {
-      ...{ asked, unknown, probability, levels, unclear, meaning },
+      asked,
+      unknown,
+      probability,
+      levels,
+      unclear,
+      meaning,
       best: best === undefined ? null : quoteOf(best),
     },
     misses: async () => {
       const { nearMissesOf } = await import('../explain/near-misses.ts')
       return nearMissesOf(store, { view, linked, context, leftOut: budget.leftOut })
     },
-    namedAnyway: async () => {
+    namedAnyway: () => {
       const always = new Set([...pinned, ...questions].map(({ id }) => id).concat(shown.prelude?.beliefIds ?? []))
-      const links = linked.links.filter(({ posting }) => always.has(posting.beliefId))
-      const beliefs = await store.getMany(user, [...new Set(links.map(({ posting }) => posting.beliefId))])
-      const linkOf = new Map(links.map((link) => [link.posting.beliefId, link]))
-      const scores = await scoreLinks(
-        beliefs.map(({ id }) => linkOf.get(id) as Link),
-        linked.population,
-      )
-      return beliefs.map((belief, at) => {
-        const scored = scores[at] as Score
-        return { beliefId: belief.id, matches: matchesOf(message, linked, { belief, scored }) }
-      })
+      return findNamed(store, request, linked, always)
     },
   }
+}
+
+const nothingQuoted: Push = {
+  quotes: [],
+  meaning: 'words',
+  considered: [],
+  unclear: [],
+  asked: [],
+  unknown: [],
+  probability: 0,
+  levels: { sure: 1, perhaps: 1 },
+}
+
+async function findQuotes(
+  { store, now, embedder, recallBoldness, recallByMeaning, recallWaitMs = defaultWaitMs }: Ports,
+  { user, message, asOf, nearMisses }: RecallRequest,
+  scopes: readonly string[],
+): Promise<Push> {
+  const said = { user, scopes, ...(asOf === undefined ? {} : { until: now().getTime() }) }
+  // Without turns there is nothing to quote, and analysing the message for quotes takes as long as finding its mentions.
+  if (nearMisses !== true && (await store.turnPostings(said, [])).units === 0) return nothingQuoted
+  const meaning = (question: Question) =>
+    meaningFor({ store, embedder }, { user, question, message: endsOf(message) }, recallWaitMs)
+  return (await loadQuotes()).pushQuotes(store, said, endsOf(message), {
+    now: now(),
+    ...omitUndefined({ boldness: recallBoldness }),
+    ...(recallByMeaning === true ? { meaning } : {}),
+  })
+}
+
+async function findNearBeliefs(
+  { store, embedder, recallWaitMs = defaultWaitMs }: Ports,
+  { user, message }: RecallRequest,
+): Promise<readonly NearBelief[]> {
+  const { findBeliefsByMeaning } = await import('../meaning/belief-meaning.ts')
+  return findBeliefsByMeaning({ store, embedder }, { user, message: endsOf(message) }, recallWaitMs)
+}
+
+/** The part of a context that is chosen before the quotes. */
+type BeforeQuotes = {
+  readonly retirements: ReadonlyMap<PushedQuote, Retirement>
+  /** Ids of the beliefs that the context shows. */
+  readonly told: ReadonlySet<string>
+  readonly standing: readonly Belief[]
+  readonly shown: Pick<Context, 'prelude' | 'pinned' | 'relevant' | 'questions'>
+  readonly message: string
+  readonly limits: Budget
+}
+
+/** The quotes to show: no outdated statement without the current one, and none that a belief of the context repeats. */
+async function chooseQuotes(
+  found: readonly PushedQuote[],
+  { retirements, told, standing, shown, message, limits }: BeforeQuotes,
+): Promise<readonly Quote[]> {
+  const mayShow = (quote: PushedQuote): boolean => {
+    const retirement = retirements.get(quote)
+    // An outdated statement is quoted only after the current one.
+    return retirement === undefined || (retirement.current !== null && told.has(retirement.current.id))
+  }
+  const isStated = (quote: PushedQuote): boolean =>
+    !retirements.has(quote) && isShownAlready(quote.text, standing, shown)
+  const allowed = found.filter(mayShow)
+  const chosen = withNewer([
+    ...allowed.filter(isStated),
+    ...allowed.filter((quote) => quote.level === 'sure' && !isStated(quote)).slice(0, limits.maxQuotes),
+    ...allowed.filter((quote) => quote.level === 'perhaps' && !isStated(quote)),
+  ]).filter((quote) => !isStated(quote))
+  const correctedAt = new Map(chosen.map((quote) => [quote.turn.id, retirements.get(quote)?.at ?? null]))
+  return (await withOvertaken(chosen, shown.relevant, message)).map((quote) =>
+    quoteOf(quote, correctedAt.get(quote.turn.id) ?? null),
+  )
+}
+
+/** The beliefs with these ids that the message names, each with its matches. */
+async function findNamed(
+  store: Store,
+  { user, message }: RecallRequest,
+  linked: Linked,
+  ids: ReadonlySet<string>,
+): Promise<readonly NamedAnyway[]> {
+  const links = linked.links.filter(({ posting }) => ids.has(posting.beliefId))
+  const beliefs = await store.getMany(user, [...new Set(links.map(({ posting }) => posting.beliefId))])
+  const linkOf = new Map(links.map((link) => [link.posting.beliefId, link]))
+  const scores = await scoreLinks(
+    beliefs.map(({ id }) => linkOf.get(id) as Link),
+    linked.population,
+  )
+  return beliefs.map((belief, at) => {
+    const scored = scores[at] as Score
+    return { beliefId: belief.id, matches: matchesOf(message, linked, { belief, scored }) }
+  })
 }
 
 type Shown = {
@@ -207,8 +245,8 @@ type Shown = {
 }
 
 /**
- * The near beliefs that are shown as perhaps relevant: as many as the quotes leave lines for. Leaves out beliefs that the message
- * names, because their name or alias decides about them, and beliefs that a quote repeats.
+ * The near beliefs that are shown as perhaps relevant: as many as there are lines left after the quotes. Leaves out
+ * beliefs that the message names, because their name or alias decides about them, and beliefs that a quote repeats.
  */
 async function perhapsAmong(
   store: Store,
@@ -231,11 +269,11 @@ async function perhapsAmong(
         !quotes.some(({ text }) => areAlike(text, belief.content)),
     )
     .map((belief) => ({ belief, cosine: cosines.get(belief.id) ?? 0, minCosine }))
-    .sort((one, other) => other.cosine - one.cosine || byRecency(one.belief, other.belief))
+    .sort((a, b) => b.cosine - a.cosine || byRecency(a.belief, b.belief))
     .slice(0, Math.max(0, maxLinesFor(endsOf(message)) - quotes.length))
 }
 
-/** Only those quotes whose newer quotes, which have to come first, are shown too. */
+/** The quotes whose newer quotes, which have to come first, are shown too. */
 function withNewer(quotes: readonly PushedQuote[]): readonly PushedQuote[] {
   const shown = new Set<string>()
   return quotes.filter(({ turn, newer }) => {
@@ -252,11 +290,11 @@ async function retirementsOf(
   quotes: readonly PushedQuote[],
 ): Promise<ReadonlyMap<PushedQuote, Retirement>> {
   if (quotes.length === 0) return new Map()
-  const { retirementOf } = await import('./retired-quotes.ts')
+  const { findRetirement } = await import('./retired-quotes.ts')
   const found = new Map<PushedQuote, Retirement>()
   for (const quote of quotes) {
     const { id, role, at } = quote.turn
-    const retirement = await retirementOf(store, view, { turn: id, role, at, text: quote.text })
+    const retirement = await findRetirement(store, view, { turn: id, role, at, text: quote.text })
     if (retirement !== null) found.set(quote, retirement)
   }
   return found
@@ -336,13 +374,13 @@ async function rankedCandidates(
     .sort((a, b) => b.score.value - a.score.value)
   const beliefs = new Map<string, Belief>()
   let inReach: typeof scored = []
-  // Beliefs of agents that exceed their share leave room for others that score less.
-  for (let most = limits.maxBeliefs; inReach.length < Math.min(scored.length, maxLoaded); most *= 4) {
-    const lowest = scored[most]?.score.value ?? Number.NEGATIVE_INFINITY
+  // If agents' beliefs exceed their share, lower-scoring beliefs of other authors take their place.
+  for (let count = limits.maxBeliefs; inReach.length < Math.min(scored.length, maxLoaded); count *= 4) {
+    const lowest = scored[count]?.score.value ?? Number.NEGATIVE_INFINITY
     const known = inReach.length
     inReach = scored.filter(({ score }) => score.value >= lowest)
     const ids = inReach.slice(known).map(({ link }) => link.posting.beliefId)
-    await eachInSlices(partsOf(ids), async (part) => {
+    await forEachInSlices(partsOf(ids), async (part) => {
       // A belief may have changed since the message was linked, which takes several slices for a long message.
       for (const belief of await store.getMany(view.user, part))
         if (isCurrent(belief) && isInView(belief, view)) beliefs.set(belief.id, belief)
@@ -383,7 +421,7 @@ function matchesOf(
 
 /** Most recently reinforced first, then by name; scopes and id only make the order total. */
 const byRecency = (a: Belief, b: Belief): number =>
-  // Parsing a time takes longer than all other comparisons, and beliefs that were imported together have the same time.
+  // Parsing a time is slower than all other comparisons, and beliefs that were imported together have equal times.
   (a.reinforcement.at !== b.reinforcement.at && Date.parse(b.reinforcement.at) - Date.parse(a.reinforcement.at)) ||
   compareStrings(nameKey(a.name), nameKey(b.name)) ||
   compareStrings(a.scopes.join(' '), b.scopes.join(' ')) ||
@@ -457,9 +495,10 @@ function isShownAlready(
 }
 
 /** Whether two texts are the same, or one contains the other. */
-function areAlike(one: string, other: string): boolean {
-  const [ofOne, ofOther] = [words(one), words(other)]
-  return isSameStatement(one, other) || ofOne.includes(ofOther) || ofOther.includes(ofOne)
+function areAlike(a: string, b: string): boolean {
+  const wordsOfA = words(a)
+  const wordsOfB = words(b)
+  return isSameStatement(a, b) || wordsOfA.includes(wordsOfB) || wordsOfB.includes(wordsOfA)
 }
 
 /** The dates that are added to relative days are not part of the original text. */

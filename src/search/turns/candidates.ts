@@ -2,11 +2,11 @@ import type { Turn } from '../../beliefs/turn.ts'
 import { inverseDocFreq } from '../bm25.ts'
 import type { TextWords } from '../embedder.ts'
 import { miniLm } from '../minilm/model-name.ts'
-import { comparedWith } from './cosines.ts'
+import { compareWith } from './cosines.ts'
 import { passagesOf } from './passages.ts'
-import { countsIn, heaviestRows, reachOf, type WeightedTerm } from './postings.ts'
+import { countsIn, findHeaviestRows, reachOf, type WeightedTerm } from './postings.ts'
 import type { DateWindow, Question } from './question.ts'
-import { type HoldingSentence, sentencesHolding } from './sentences-holding.ts'
+import { findSentencesHolding, type HoldingSentence } from './sentences-holding.ts'
 import { isAskingTerm, termOf, wantedTerms } from './terms.ts'
 import type { MeaningIndex, MessageVectors, TurnCosines, TurnIndex, TurnUnit, TurnView } from './turn-index.ts'
 import { shareOfTurns } from './word-points.ts'
@@ -26,9 +26,9 @@ export type Ranking = {
   readonly view: TurnView
   readonly question: Question
   readonly dates: DateWindow | null
-  /** Turns are also found by meaning. */
+  /** If set, turns are also found by meaning. */
   readonly meaning?: MessageMeaning
-  /** Only turns of these roles are candidates. Default all. */
+  /** Filters the candidates by role. Default: all roles. */
   readonly mayRank?: (unit: TurnUnit) => boolean
 }
 
@@ -36,7 +36,7 @@ export type Ranking = {
 export type AskedTerms = {
   readonly known: readonly WeightedTerm[]
   readonly weights: ReadonlyMap<string, number>
-  /** The sum of all weights, those of terms that no turn has included. */
+  /** The sum of all weights, including those of terms that no turn has. */
   readonly total: number
 }
 
@@ -50,23 +50,23 @@ export type TurnCandidate = {
   readonly sentences: readonly HoldingSentence[]
   /** BM25 of its own words, 0 to 1. */
   readonly words: number
-  /** Terms of the message by place: in the unit itself, in the turn before it, in the turn after it. */
+  /** The terms of the message that the unit itself has, that the turn before it has, and that the turn after it has. */
   readonly own: ReadonlySet<string>
   readonly before: ReadonlySet<string>
   readonly after: ReadonlySet<string>
-  /** The cosine with the message, and its distance from the mean of all turns in standard deviations. */
+  /** The cosine with the message, and how many standard deviations it is above the mean of all turns. */
   readonly cosine: number
   readonly cosineZ: number
-  /** The larger `cosineZ` of the nearest turns with vectors before and after it. */
+  /** The larger `cosineZ` of the nearest turns with vectors before and after the unit. */
   readonly cosineZAround: number
-  /** Said at the time that the message asks for; `only`: the message asks for nothing else. */
+  /** Whether it was said at the time that the message asks about. `only`: the message asks for nothing else. */
   readonly time: 'only' | 'asked' | 'other'
 }
 
 export type Candidates = {
   /** Messages: units that are not steps of an agent. */
   readonly messages: readonly TurnCandidate[]
-  /** Steps of an agent that have words of the question, the heaviest first, with `words`. */
+  /** Steps of an agent that have words of the question, in descending order of `words`. */
   readonly steps: readonly { readonly unit: TurnUnit; readonly words: number }[]
   readonly terms: AskedTerms
   readonly hasMeaning: boolean
@@ -74,21 +74,27 @@ export type Candidates = {
 
 const k1 = 0.9
 const b = 0.4
-/** This many candidates are taken by words of people, as many of assistants, whose long turns share more words, and as many by meaning. */
+/**
+ * This many of people's turns are candidates by words, as many of the assistants' (their long turns share more words),
+ * and as many by meaning.
+ */
 const maxByWords = 50
 const maxByMeaning = 50
 /** Rows that are looked up by their own words; their neighbours may be candidates too. */
 const maxRows = 80
-/** How far from a unit found by its own words others are looked at. */
+/** How many turns before and after a unit that was found by its own words are examined. */
 const spread = 2
-/** What words of the turn after count, compared with words of the turn before. */
+/** The weight of words in the next turn, compared with words in the previous turn. */
 export const afterShare = 0.5
-/** A time window with a larger share of the sessions does not raise their score. */
-const widestShare = 0.6
-/** More turns of one time are no answer to a question about nothing but that time. */
+/** A time window that contains more than this share of the sessions does not raise their score. */
+const maxSessionShare = 0.6
+/** If a question asks for nothing but a time, more turns than this are not an answer. */
 const maxOfTime = 120
 
-/** The turns that may answer a message: the best by words, the best by meaning, and those of a time that it asks for. */
+/**
+ * Finds the turns that may answer a message: the best by words, the best by meaning, and those of the time that it asks
+ * about.
+ */
 export async function findCandidates(index: SearchedIndex, ranking: Ranking): Promise<Candidates> {
   const { view, question, dates, meaning, mayRank = () => true } = ranking
   const postings = await index.turnPostings(view, [...question.terms.keys()])
@@ -98,7 +104,7 @@ export async function findCandidates(index: SearchedIndex, ranking: Ranking): Pr
   const averageLength = Math.max(1, postings.length / Math.max(1, postings.units))
   const near = readCosines(cosines, inView, meaning?.model === miniLm.model)
   const ofTime = await rowsOfTime(index, ranking)
-  const rows = [...new Set([...heaviestRows(terms.known, inView, maxRows), ...near.best, ...ofTime])]
+  const rows = [...new Set([...findHeaviestRows(terms.known, inView, maxRows), ...near.best, ...ofTime])]
   const units = await index.unitsAround(view, rows, spread + 1)
   const counts = countsIn(terms.known, units)
 
@@ -130,7 +136,7 @@ export async function findCandidates(index: SearchedIndex, ranking: Ranking): Pr
       byWords.filter(({ unit }) => unit.role === role).slice(0, maxByWords),
     ),
   )
-  // Of a long turn the passage with the most words.
+  // Of a long turn, only the passage with the most words counts.
   const byTurn = Map.groupBy(rough, ({ unit }) => unit.first)
   const isMeant = new Set(near.best)
   for (const [first, passages] of byTurn) {
@@ -139,14 +145,15 @@ export async function findCandidates(index: SearchedIndex, ranking: Ranking): Pr
   }
   for (const one of rough) if (ofTime.has(one.unit.row)) chosen.add(one)
 
-  // A large store has compared only the nearest turns. Those next to a candidate count too; only people's turns have vectors.
+  // In a large store, only the nearest turns have been compared so far. The neighbours of a candidate are compared too;
+  // only people's turns have vectors.
   if (meaning !== undefined && cosines?.isEvery === false) {
     const around = [...chosen].flatMap(({ at }) => {
       const [from, to] = reachOf(units, at, spread)
       return units.slice(from, to + 1).filter(({ role }) => role === 'user')
     })
     const missing = new Set(around.map(({ first }) => first).filter((row) => !near.of.has(row)))
-    const cosineOf = comparedWith(meaning)
+    const cosineOf = compareWith(meaning)
     for (const [row, vectors] of await index.vectorsAt(view.user, meaning.model, [...missing]))
       near.of.set(row, cosineOf(vectors))
   }
@@ -164,16 +171,14 @@ export async function findCandidates(index: SearchedIndex, ranking: Ranking): Pr
     const cosine = near.of.get(unit.first)
     return [
       {
-        ...{
-          unit,
-          turn,
-          passage,
-          sentences: sentencesHolding(passage, wantedWords),
-          words,
-          own,
-          before,
-          after,
-        },
+        unit,
+        turn,
+        passage,
+        sentences: findSentencesHolding(passage, wantedWords),
+        words,
+        own,
+        before,
+        after,
         cosine: cosine ?? 0,
         cosineZ: near.z(cosine),
         cosineZAround: Math.max(...[-1, 1].map((step) => near.z(nearestCosine(units, at, step, near.of)))),
@@ -186,7 +191,7 @@ export async function findCandidates(index: SearchedIndex, ranking: Ranking): Pr
 
 export const newerFirst = (a: TurnUnit, b: TurnUnit): number => b.at - a.at || b.row - a.row
 
-/** The share of some terms in the weight of all terms of the message. */
+/** The share of these terms in the total weight of the message. */
 export function shareOf({ weights, total }: AskedTerms, some: Iterable<string>): number {
   let found = 0
   for (const term of some) found += weights.get(term) ?? 0
@@ -194,8 +199,8 @@ export function shareOf({ weights, total }: AskedTerms, some: Iterable<string>):
 }
 
 /**
- * A smaller store counts as having this many units, of which the missing ones are general English: a word in one of two
- * turns is not a common word, and a common word that nobody has said yet is not a rare one.
+ * A smaller store is padded to this many units with statistics of general English: a word in one of two turns is not a
+ * common word, and a common word that nobody has said yet is not a rare one.
  */
 const minUnits = 400
 
@@ -216,21 +221,24 @@ function weighTerms(question: Question, postings: Awaited<ReturnType<TurnIndex['
 }
 
 /**
- * A smaller store counts as having this many turns with vectors, of which the missing ones are as far from a message as turns
- * usually are: the nearest of five turns is not near because of that.
+ * A smaller store is padded to this many turns with vectors, at the usual distances from a message: being the nearest
+ * of five turns does not make a turn near.
  */
 const minVectors = 200
-/** The usual mean and deviation of cosines with a message, for the model of this package: docs/ranking.md, Features. */
-const usualCosines = { mean: 0.1, deviation: 0.081 }
+/**
+ * The usual mean and deviation of the cosines with a message, for the model of this package (docs/ranking.md,
+ * Features).
+ */
+const defaultCosines = { mean: 0.1, deviation: 0.081 }
 
-/** The mean and deviation of all cosines, with the usual ones for turns that a small store lacks. */
+/** The mean and deviation of all cosines, padded with the usual ones in a small store. */
 function spreadOf({ rows, isEvery, mean, deviation }: TurnCosines): {
   readonly mean: number
   readonly deviation: number
 } {
   const known = isEvery ? rows.length : minVectors
   const missing = Math.max(0, minVectors - known)
-  const usual = usualCosines
+  const usual = defaultCosines
   const joined = (known * mean + missing * usual.mean) / (known + missing)
   const squares =
     known * (deviation ** 2 + (mean - joined) ** 2) + missing * (usual.deviation ** 2 + (usual.mean - joined) ** 2)
@@ -251,7 +259,7 @@ function readCosines(found: TurnCosines | null, inView: ReadonlySet<number> | nu
   return { of, best, z }
 }
 
-/** The cosine of the nearest turn with vectors on one side, at most `spread` turns away. */
+/** The cosine of the nearest turn with vectors, at most `spread` turns before or after the unit. */
 function nearestCosine(
   units: readonly TurnUnit[],
   at: number,
@@ -267,7 +275,9 @@ function nearestCosine(
   return undefined
 }
 
-/** The terms of a message in a unit, and those that it lacks and the turn before or else the turn after it has. */
+/**
+ * The terms of a message that the unit has, and those that it lacks and the previous turn, or else the next turn, has.
+ */
 function termsAround(
   units: readonly TurnUnit[],
   at: number,
@@ -295,7 +305,7 @@ function termsAround(
 
 const happen = termOf('happen')
 
-/** The units of a time, if a question asks for nothing but that time; none if they are too many. */
+/** The units of a time, if the question asks for nothing but that time; empty if there are too many. */
 async function rowsOfTime(index: TurnIndex, { view, question, dates }: Ranking): Promise<ReadonlySet<number>> {
   if (dates === null) return new Set()
   const isTopic = (term: string): boolean => !dates.terms.has(term) && !isAskingTerm(term) && term !== happen
@@ -306,11 +316,11 @@ async function rowsOfTime(index: TurnIndex, { view, question, dates }: Ranking):
   return inView === null || inView.size > maxOfTime ? new Set() : inView
 }
 
-/** Whether a unit was said in the time asked for, unless most sessions were. */
+/** Whether a unit was said in the time asked for. False if most sessions are from that time. */
 function inTime(dates: DateWindow | null, units: readonly TurnUnit[]): (unit: TurnUnit) => boolean {
   if (dates === null) return () => false
   const isWithin = ({ at }: TurnUnit): boolean => at >= dates.from && at <= dates.to
   const sessions = new Map(units.map((unit) => [unit.session, unit]))
   const within = [...sessions.values()].filter(isWithin).length
-  return within === 0 || within > widestShare * sessions.size ? () => false : isWithin
+  return within === 0 || within > maxSessionShare * sessions.size ? () => false : isWithin
 }

@@ -1,5 +1,5 @@
 import { inverseDocFreq } from '../bm25.ts'
-import { joinedSentences, type Sentence } from '../sentences.ts'
+import { joinSentences, type Sentence } from '../sentences.ts'
 import {
   type Candidates,
   type MessageMeaning,
@@ -14,23 +14,23 @@ import type { Announcing, Model } from './model.ts'
 import { termsOf } from './terms.ts'
 import type { TurnView } from './turn-index.ts'
 
-/** Only the first sentences of a turn have vectors. The rest of a long turn is mostly pasted. */
+/** Only the first sentences of a turn have vectors. The rest of a long turn is usually pasted text. */
 const maxTextLength = 4_000
 const maxSentences = 20
 const maxSentenceLength = 400
 
 /** The sentences of a turn that have vectors, in the same order. */
-export const embeddedFrom = (text: string): readonly Sentence[] =>
-  joinedSentences(text.slice(0, maxTextLength), maxSentences)
+export const sentencesToEmbed = (text: string): readonly Sentence[] =>
+  joinSentences(text.slice(0, maxTextLength), maxSentences)
 
-/** Their texts as the model reads them. */
-export const embeddedSentences = (text: string): readonly string[] =>
-  embeddedFrom(text).map(({ text: sentence }) =>
+/** The texts of these sentences in the form that the model reads. */
+export const textsToEmbed = (text: string): readonly string[] =>
+  sentencesToEmbed(text).map(({ text: sentence }) =>
     sentence.replace(/\s+/gu, ' ').slice(0, maxSentenceLength).toWellFormed(),
   )
 
-/** The cosines of a message with the sentences of some turns; none without vectors. */
-export async function sentenceCosines(
+/** The cosines of a message with the sentences of some turns; empty without vectors. */
+export async function compareSentences(
   index: SearchedIndex,
   user: string,
   meaning: MessageMeaning | undefined,
@@ -56,7 +56,7 @@ export type LikelyUpdate = { readonly place: number; readonly probability: numbe
 /** Reads how much a sentence sounds like the announcement of a change, from the vectors of its turn and its place. */
 type Announced = (vectors: Int8Array, place: number) => number
 
-/** The features of every newer turn that may update one of the ranked turns. None for a question about the past. */
+/** The features of every newer turn that may update one of the ranked turns. Empty for a question about the past. */
 export async function updateValues(
   index: SearchedIndex,
   ranked: readonly Scored[],
@@ -118,7 +118,10 @@ type Statement = { readonly place: number; readonly terms: ReadonlySet<string> }
 /** What another turn has to do with a statement: the best of its sentences by each feature. */
 type Likeness = Pick<Values<UpdateFeature>, 'cosine' | 'words' | 'announces'>
 
-/** A function that compares a turn with another one, by their places: of the first, the sentence that fits the message best. */
+/**
+ * Returns a function that compares two turns, given by their positions. The first turn is represented by the sentence
+ * that fits the message best.
+ */
 async function statementsOf(
   index: SearchedIndex,
   turns: readonly Scored[],
@@ -168,7 +171,7 @@ const statementOf = (text: string, place: number): Statement => ({
 const pairCosine = (dimensions: number, one: Int8Array, place: number, other: Int8Array, otherPlace: number): number =>
   dimensions === 0 || (place + 1) * dimensions > one.length || (otherPlace + 1) * dimensions > other.length
     ? 0
-    : Math.max(0, cosineAt(one, place, other, otherPlace, dimensions))
+    : Math.max(0, cosineAt(a, place, b, otherPlace, dimensions))
 
 function bestCosine({ vectors: message, dimensions }: MessageMeaning, turn: Int8Array, place: number): number {
   if ((place + 1) * dimensions > turn.length) return 0

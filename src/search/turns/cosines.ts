@@ -3,7 +3,7 @@ import type { MessageVectors } from './turn-index.ts'
 /** The length of a unit vector with a byte for each dimension. */
 const unit = 127
 
-/** Vectors of length 1 with a byte for each dimension: a quarter of the size, and the order hardly changes. */
+/** Vectors of length 1 with one byte per dimension: a quarter of the size, with almost the same ranking. */
 export function packVectors(vectors: readonly Float32Array[], dimensions: number): Int8Array {
   const bytes = new Int8Array(vectors.length * dimensions)
   for (const [place, vector] of vectors.entries()) {
@@ -14,25 +14,21 @@ export function packVectors(vectors: readonly Float32Array[], dimensions: number
   return bytes
 }
 
-/** The cosine of two packed vectors, each given by the list that it is in and its place there. */
-export function cosineAt(
-  one: Int8Array,
-  place: number,
-  other: Int8Array,
-  otherPlace: number,
-  dimensions: number,
-): number {
-  const [from, otherFrom] = [place * dimensions, otherPlace * dimensions]
+/** The cosine of two packed vectors, each given by its list and its position in that list. */
+export function cosineAt(a: Int8Array, placeA: number, b: Int8Array, placeB: number, dimensions: number): number {
+  const fromA = placeA * dimensions
+  const fromB = placeB * dimensions
   let product = 0
-  for (let at = 0; at < dimensions; at += 1) product += (one[from + at] as number) * (other[otherFrom + at] as number)
+  for (let at = 0; at < dimensions; at += 1) product += (a[fromA + at] as number) * (b[fromB + at] as number)
   return product / (unit * unit)
 }
 
 /**
- * A function that compares a message with turns: the mean of the cosine of the turn's best sentence and that of the turn as
- * a whole, which is the sum of its sentences. Of the vectors of the message the best one counts for each.
+ * Returns a function that compares a message with turns. The result is the mean of two cosines: that of the turn's best
+ * sentence, and that of the whole turn (the sum of its sentences). If the message has several vectors, the best one
+ * counts in each.
  */
-export function comparedWith({ vectors: message, dimensions }: MessageVectors): (turn: Int8Array) => number {
+export function compareWith({ vectors: message, dimensions }: MessageVectors): (turn: Int8Array) => number {
   const asked = Math.floor(message.length / dimensions)
   const whole = new Float64Array(dimensions)
   return (turn) => {

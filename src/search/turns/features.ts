@@ -2,7 +2,7 @@ import type { Explanation } from '../explanation.ts'
 import { leaf, product } from '../explanation.ts'
 import { afterShare, type Candidates, shareOf, type TurnCandidate } from './candidates.ts'
 import type { Nearness } from './nearness.ts'
-import { type Question, tellsNumber, tellsTime } from './question.ts'
+import { hasNumber, hasTime, type Question } from './question.ts'
 import { pointsOf } from './word-points.ts'
 
 /**
@@ -10,24 +10,43 @@ import { pointsOf } from './word-points.ts'
  * else: training (scripts/train-ranking.ts) calls the same functions as search and recall.
  */
 export const rankFeatures = [
-  ...(['words', 'sentence', 'around', 'meaning', 'meaningAround', 'session'] as const),
-  ...(['assistant', 'asks', 'recent', 'date', 'kind', 'speaker'] as const),
+  'words',
+  'sentence',
+  'around',
+  'meaning',
+  'meaningAround',
+  'session',
+  'assistant',
+  'asks',
+  'recent',
+  'date',
+  'kind',
+  'speaker',
 ] as const
 export const updateFeatures = ['cosine', 'words', 'announces', 'meaning'] as const
 export const pushFeatures = [
-  ...(['sentence', 'around', 'near', 'cosine', 'margin', 'place'] as const),
-  ...(['assistant', 'unknown', 'question', 'terms', 'uncommon'] as const),
+  'sentence',
+  'around',
+  'near',
+  'cosine',
+  'margin',
+  'place',
+  'assistant',
+  'unknown',
+  'question',
+  'terms',
+  'uncommon',
 ] as const
 
 export type RankFeature = (typeof rankFeatures)[number]
 export type UpdateFeature = (typeof updateFeatures)[number]
 export type PushFeature = (typeof pushFeatures)[number]
 
-/** A value or a weight for each feature. */
+/** A value or a weight per feature. */
 export type Values<Feature extends string> = Readonly<Record<Feature, number>>
 
 /** The products of features and their weights. Features without a value are left out. */
-export const weighted = <Feature extends string>(
+export const explainWeighted = <Feature extends string>(
   features: readonly Feature[],
   values: Values<Feature>,
   weights: Values<Feature>,
@@ -38,7 +57,7 @@ export const weighted = <Feature extends string>(
       : [product(feature, [leaf('value', values[feature]), leaf('weight', weights[feature])])],
   )
 
-/** Other turns of the session that count, the best ones. */
+/** How many other turns of the session count: the best ones. */
 const maxOfSession = 3
 
 /** The features of every message among the candidates, in their order. */
@@ -58,8 +77,7 @@ export function rankValues(
       .sort((a, b) => b - a)
       .slice(0, maxOfSession)
     const asksForKind =
-      (question.asksHowMany && tellsNumber(passage)) ||
-      (question.asksWhen && (tellsTime(passage) || tellsNumber(passage)))
+      (question.asksHowMany && hasNumber(passage)) || (question.asksWhen && (hasTime(passage) || hasNumber(passage)))
     return {
       words: candidate.words,
       sentence: sentenceShare(candidate, terms),
@@ -77,7 +95,7 @@ export function rankValues(
   })
 }
 
-/** The largest share of the message's words that one sentence has. */
+/** The largest share of the message's words that a single sentence contains. */
 export const sentenceShare = ({ sentences }: TurnCandidate, terms: Candidates['terms']): number =>
   Math.max(0, ...sentences.map(({ held }) => (held.size === 0 ? 0 : shareOf(terms, held))))
 
@@ -86,7 +104,7 @@ function assistantValue({ unit }: TurnCandidate, { asksAssistant, asksEither, as
   return asksAssistant ? -1 : 1
 }
 
-/** An explanation with the words or the sentence of each feature of a candidate. */
+/** An explanation that also names the words or the sentence behind each feature of a candidate. */
 export const withWords = (
   explanation: Explanation,
   candidate: TurnCandidate,
@@ -127,9 +145,11 @@ const quoteSentence = (sentence: { readonly text: string } | undefined): string 
 /** A candidate with its score. */
 export type Scored = { readonly candidate: TurnCandidate; readonly score: number }
 
-/** Places whose mean score is the background of a message; missing ones count as 0, the score of an empty turn. */
+/**
+ * The mean score at these ranks is the background of a message. A missing rank counts as 0, the score of an empty turn.
+ */
 const background = { from: 5, to: 15 }
-/** This many of the best turns may be shown. */
+/** How many of the best turns may be shown. */
 export const maxConsidered = 10
 
 /** 0 for an everyday English word, 1 for a rare one or a name. In a small store idf cannot distinguish them. */
@@ -143,7 +163,7 @@ export function pushValues(
   nearness: readonly Pick<Nearness, 'value'>[] = [],
 ): readonly Values<PushFeature>[] {
   const rest = ranked.slice(background.from, background.to).reduce((total, { score }) => total + score, 0)
-  const usual = rest / (background.to - background.from)
+  const backgroundScore = rest / (background.to - background.from)
   const unknown =
     1 -
     shareOf(
@@ -155,7 +175,7 @@ export function pushValues(
     around: shareOf(terms, candidate.before) + afterShare * shareOf(terms, candidate.after),
     near: nearness[place]?.value ?? 0,
     cosine: candidate.cosine,
-    margin: score - usual,
+    margin: score - backgroundScore,
     place: 1 / (place + 1),
     assistant: Number(candidate.unit.role !== 'user'),
     unknown: terms.total === 0 ? 1 : unknown,

@@ -5,10 +5,12 @@ import weights from './weights.json' with { type: 'json' }
 export const boldnesses = ['normal', 'quiet', 'eager'] as const
 export type Boldness = (typeof boldnesses)[number]
 
-/** The least probability that one of the lines helps, for lines that are shown as sure and as perhaps relevant. */
+/** The min probability that one of the lines helps, for lines that are shown as sure and as perhaps relevant. */
 export type Levels = { readonly sure: number; readonly perhaps: number }
 
-/** A question wants one line, and a request may need several facts: they have levels of their own. */
+/**
+ * Questions and requests have separate levels, because a question needs one line, and a request may need several facts.
+ */
 export type MessageKind = 'question' | 'request'
 
 /**

@@ -1,20 +1,20 @@
 import type { Candidates, Ranking, SearchedIndex, TurnCandidate } from './candidates.ts'
 import { shareOf } from './candidates.ts'
-import { embeddedSentences, sentenceCosines } from './change.ts'
+import { compareSentences, textsToEmbed } from './change.ts'
 import { cosineAt } from './cosines.ts'
 import { termsOf } from './terms.ts'
 
-/** How near the words of a message are to those of a sentence in meaning, each in its context. */
+/** How close the words of a message are in meaning to those of a sentence, each word in its context. */
 export type Nearness = {
-  /** The mean of the words by weight: of each the largest cosine with a word of the sentence. */
+  /** The weighted mean over the words of the message of each word's largest cosine with a word of the sentence. */
   readonly value: number
   /** The words of the message, each with the nearest word of the sentence. */
   readonly pairs: readonly (readonly [asked: string, nearest: string])[]
 }
 
 /**
- * Compares the words of a message with those of one sentence of each candidate, the one that fits best. An asked detail that
- * is missing there has no near word. Null without a model that has vectors of words.
+ * Compares the words of a message with the best-fitting sentence of each candidate. A detail of the message that is
+ * missing from the sentence has no near word. Null if the model has no word vectors.
  */
 export async function nearnessOf(
   index: SearchedIndex,
@@ -24,9 +24,9 @@ export async function nearnessOf(
 ): Promise<readonly Nearness[] | null> {
   if (meaning?.wordsOf === undefined || candidates.length === 0) return null
   const { text, dimensions } = meaning
-  const cosines = await sentenceCosines(index, view.user, meaning, candidates)
+  const cosines = await compareSentences(index, view.user, meaning, candidates)
   const fittest = candidates.map(({ turn }, at) => {
-    const sentences = embeddedSentences(turn.text)
+    const sentences = textsToEmbed(turn.text)
     const fitness = sentences.map((sentence, place) => {
       const own = new Set(termsOf(sentence).map(({ term }) => term))
       return shareOf(terms, own) + (cosines[at]?.[place] ?? 0)

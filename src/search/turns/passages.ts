@@ -2,12 +2,12 @@ import { analyse } from '../analyse.ts'
 import { sentencesOf } from '../sentences.ts'
 import { countTerms } from './terms.ts'
 
-/** A turn up to this many characters is ranked whole. */
+/** Turns up to this many characters are ranked as a whole. */
 export const maxUnitLength = 4_000
-/** Longer ones are ranked by passages of about this many characters. */
+/** The approximate length of the passages by which longer turns are ranked. */
 const passageLength = 2_000
 
-/** The units of a text that are ranked: all of it, or consecutive passages that end with a sentence. */
+/** Splits a text into the units that are ranked: the whole text, or consecutive passages that end with a sentence. */
 export function passagesOf(text: string): readonly string[] {
   if (text.length <= maxUnitLength) return [text]
   const passages: string[] = []
@@ -26,15 +26,15 @@ export function passagesOf(text: string): readonly string[] {
   return passages
 }
 
-/** The index entry of one unit: how often each term occurs in it, and the numbers of terms and words. */
+/** The index entry of one unit: the frequency of each term, and the numbers of terms and words. */
 export type IndexedUnit = ReturnType<typeof countTerms>
 
 export const unitsOf = (text: string): readonly IndexedUnit[] => passagesOf(text).map(countTerms)
 
-/** The number of words in a text of any script. `units` are those of the text. */
+/** The number of words in a text of any script. `units` are the units of the same text. */
 export const wordCount = (text: string, units: readonly IndexedUnit[]): number =>
-  // A passage may end within a word, which then counts once in the whole text.
+  // A passage may end inside a word, which must be counted only once.
   units.length === 1 ? (units[0] as IndexedUnit).words : analyse(text).length
 
-/** Term frequencies are stored in one byte; higher ones count as this. */
+/** Term frequencies are stored in one byte, so higher ones are cut to this. */
 export const maxOccurrences = 255

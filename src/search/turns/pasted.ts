@@ -1,13 +1,13 @@
 import { sentencesOf, withLineFeeds } from '../sentences.ts'
 
 /**
- * Where in a message a document begins: at the first fence, quote block, header, log line, markup or indented block; at a
- * quotation of several sentences; after a colon and a blank line, or a colon and a quotation or bracket; after a line that
- * points at what follows it ("why is this so slow"), or a request to work on it. From there on nothing is the speaker's
- * own words, since a pasted text may end a fence or a quotation by itself. The length of the message where all of it is
- * their own. Of a long message only its beginning is read.
+ * Where in a message a document begins: at the first fence, quote block, header, log line, markup or indented block; at
+ * a quotation of several sentences; after a colon and a blank line, or a colon and a quotation or bracket; after a line
+ * that refers to the following text ("why is this so slow"), or a request to work on it. Nothing after that offset
+ * counts as the speaker's own words, because a pasted text may itself close a fence or a quotation. If all of the
+ * message is the speaker's own, returns its length. Only the beginning of a long message is read.
  */
-export function pastedFrom(message: string): number {
+export function findPaste(message: string): number {
   const typed = message.slice(0, maxTypedLength)
   const lines = withLineFeeds(typed).split('\n')
   let start = 0
@@ -22,7 +22,7 @@ export function pastedFrom(message: string): number {
       for (const sentence of sentencesOf(line)) {
         if (opensQuotation.test(sentence.text)) return start + sentence.start
         if (asksToWorkOnText(sentence.text)) return start + sentence.end
-        // "Here is what he wrote. …" announces the rest of its line, too.
+        // "Here is what he wrote. …" also announces the rest of its line.
         if (announcesRest(sentence.text) && /\S/u.test(line.slice(sentence.end))) return start + sentence.end
       }
       const opened = /[:：]\s{0,4}(?=["“„«{[<])/u.exec(line)
@@ -38,7 +38,10 @@ export function pastedFrom(message: string): number {
   return typed.length
 }
 
-/** Text beyond this length counts as a document, because nobody types so much. This also limits the time to read a message. */
+/**
+ * Text beyond this length counts as a document, because nobody types that much. This also limits the time for reading a
+ * message.
+ */
 export const maxTypedLength = 10_000
 
 /** A longer paragraph may be pasted. */
@@ -48,15 +51,15 @@ const maxTypedCharacters = 400
 export const isShortParagraph = (message: string): boolean =>
   message.trim().length <= maxTypedCharacters && !/\n[^\S\n]*\n/u.test(withLineFeeds(message.trim()))
 
-/** A part of a message that a person wrote, for sure or perhaps. */
+/** A part of a message that the person certainly or perhaps wrote. */
 export type OwnPart = { readonly start: number; readonly end: number; readonly perhapsPasted: boolean }
 
 /**
- * The parts of a message that are not pasted. Only the first one is surely the person's own; the others may be pasted
- * although no sign says so, or stand below a block of pasted text that has ended.
+ * The parts of a message that are not pasted. Only the first is certainly the person's own. The others may be pasted
+ * although nothing marks them, or follow a block of pasted text.
  */
 export function ownParts(message: string): readonly OwnPart[] {
-  const pasted = pastedFrom(message)
+  const pasted = findPaste(message)
   const typed = message.slice(0, maxTypedLength)
   const doubtful = Math.min(pasted, doubtfulFrom(typed))
   const parts = [
@@ -65,13 +68,13 @@ export function ownParts(message: string): readonly OwnPart[] {
   ]
   const below = pasted + endOfBlock(typed.slice(pasted))
   if (below < typed.length)
-    parts.push({ start: below, end: below + pastedFrom(typed.slice(below)), perhapsPasted: true })
+    parts.push({ start: below, end: below + findPaste(typed.slice(below)), perhapsPasted: true })
   return parts.filter(({ start, end }) => end > start)
 }
 
 /**
- * Where doubt begins: on the second line; in the second sentence of a message that is longer than people type; after a colon
- * that several sentences follow.
+ * The offset from which the text may be pasted: on the second line; in the second sentence of a message that is longer
+ * than people type; after a colon that several sentences follow.
  */
 const doubtfulFrom = (message: string): number => {
   const begin = message.length - message.trimStart().length
@@ -83,8 +86,8 @@ const doubtfulFrom = (message: string): number => {
 }
 
 /**
- * The end of a pasted text that is surrounded by marks: a quotation within a line, a fence, or lines that begin with `>`. The
- * length of the text where no mark ends it.
+ * The end of a pasted text that is enclosed in marks: a quotation within a line, a fence, or lines that begin with `>`.
+ * The length of the text if no mark ends it.
  */
 function endOfBlock(text: string): number {
   const quotation = /^(?:"[^"\n]*"|“[^”\n]*”|„[^“”\n]*[“”]|«[^»\n]*»)[.,;!?]?/u.exec(text)
@@ -126,8 +129,8 @@ const announces =
   /\b(?:paste|pasting|send|sending|forward|forwarding|share|sharing)\b[^.!?\n]{0,60}\b(?:next|now|below|follow(?:s|ing)?)\b/iu
 
 /**
- * Whether a message speaks of a text, or of what somebody said or sent. Text from elsewhere may follow it, however it is
- * announced: "Here comes the bit the seller sent me", "Translate my next message".
+ * Whether a message mentions a text, or something that a person said or sent. Text by somebody else may follow, however
+ * it is announced: "Here comes the bit the seller sent me", "Translate my next message".
  */
 export const mentionsText = (message: string): boolean =>
   announcesPaste(message) || aboutText.test(message.slice(0, 2_000))
@@ -135,10 +138,12 @@ export const mentionsText = (message: string): boolean =>
 const aboutText =
   /\b(?:past(?:e[ds]?|ing)|cop(?:y|ied|ies|ying)|forward(?:s|ed|ing)?|quot(?:e[ds]?|ing|ations?)|translat\p{L}*|proofread\p{L}*|summari\p{L}*|messages?|(?:e-?)?mails?|letters?|texts?|posts?|articles?|flyers?|leaflets?|lines?|sentences?|paragraphs?|screenshots?|excerpts?|transcripts?|wr(?:ote|ites?|itten)|sen[dt]s?|sending|sa(?:ys?|id)|told|tells|here (?:comes?|is|are|it is)|here['’]s)\b/iu
 
-/** A line as it looks: without invisible characters, and wide forms of marks as the marks. */
+/**
+ * A line as it looks to a reader: without invisible characters, and with wide punctuation replaced by the normal form.
+ */
 const visibleOf = (line: string): string => line.replace(/\p{Cf}/gu, '').normalize('NFKC')
 
-/** A sentence that begins in quotation marks which it does not close: more of the quotation follows. */
+/** A sentence that opens a quotation and does not close it, so that more of the quotation follows. */
 const opensQuotation = /^(?:"[^"]*|“[^”]*|„[^“”]*|«[^»]*|「[^」]*|『[^』]*)$/u
 
 const fence = /^(?:```|~~~|""")/u
@@ -161,14 +166,14 @@ const isHeader = (line: string): boolean =>
 const isIndentedBlock = (line: string, before: string): boolean =>
   /^(?: {4}|\t)/u.test(line) && !/^\s{0,40}(?:[-*+•]|\d{1,3}[.)])\s/u.test(before)
 
-/** The person lists something to be kept, and does not paste it. */
+/** Requests to remember a list, which the person writes rather than pastes. */
 const keepsList =
   /\b(?:remember|memori[sz]e|keep in mind|bear in mind|note|save|store|rules?|from now on|always|never|forget)\b/iu
 
 const announcesRest = (sentence: string): boolean =>
   /^\W{0,4}here(?:['’]s| is| are)\b/iu.test(sentence) && !keepsList.test(sentence)
 
-/** Whether a question, or the end of a line, points at something that the line does not show. */
+/** Whether a question, or the end of a line, refers to something that the line does not contain. */
 const pointsAhead = (line: string): boolean =>
   !keepsList.test(line) &&
   (/\b(?:this|these|below|attached|following)\W{0,4}$/iu.test(line) ||
@@ -181,7 +186,10 @@ const asks =
 /** Verbs of requests to work on a text that follows. */
 const workVerb = String.raw`\b(?:summari[sz]e|translate|proofread|review|fix|correct|rewrite|rephrase|reword|paraphrase|edit|explain|analy[sz]e|improve|convert|reformat|debug|classify|extract|simplify|shorten|critique|comment on|look at|reply to|respond to|continue|answer)\b`
 const textWork = new RegExp(workVerb, 'iu')
-/** A line that asks for such work with a colon, or without an object: "translate to Dutch, please". What follows is the object. */
+/**
+ * A line that requests such work with a colon, or without an object: "translate to Dutch, please". The following text
+ * is the object.
+ */
 const asksToWorkOnRest = new RegExp(
   String.raw`^\W{0,4}(?:(?:please|pls)\W{1,3})?${workVerb}(?:(?![^:：]{0,60}\b(?:remember|from now on|always|never)\b)[^.!?:：\n]{0,60}(?<colon>[:：])(?=\s)|(?:\s(?:in)?to\s\p{L}{2,20}|\sin\s(?:\p{L}{1,20}\s){0,2}\p{L}{1,20})?\W{0,3}(?:please|pls)?\W{0,3}$)`,
   'iu',
@@ -189,11 +197,11 @@ const asksToWorkOnRest = new RegExp(
 const workedOn =
   /\b(?:this|these|the following|below|following|my (?:e-?mail|essay|text|code|letter|draft|message|function|script|paragraph|article|story|notes|resume|cv))\b/iu
 
-/** How a sentence begins or ends that has a colon and a text after it. */
+/** The beginning or end of a sentence with a colon and a text after it. */
 const opensText =
   /^(?:here(?:['’]s| is| are)|see|given|consider|based on|using)\b|\b(?:prompt|input|text|passage|article|e-?mail|essay|transcript|paragraph|story|question)s?\W{0,3}$/iu
 
-/** Whether the text after a sentence is a text to work on, and not said to the agent. */
+/** Whether the text after a sentence is material to work on rather than a message to the agent. */
 function asksToWorkOnText(sentence: string): boolean {
   if (sentence.length > 2_000) return false
   if (colon.test(sentence) && opensText.test(sentence)) return true

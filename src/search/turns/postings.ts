@@ -3,14 +3,17 @@ import type { TermPostings, TurnPostings, TurnUnit } from './turn-index.ts'
 /** A term of a question with the weight of each occurrence. */
 export type WeightedTerm = { readonly term: string; readonly weight: number; readonly postings: TermPostings }
 
-/** Occurrences in a row count less each time. */
+/** Repeated occurrences count less each time. */
 const saturation = 0.9
 
-/** Max occurrences that are read to find candidates, those of the rarest terms first; at least `minTerms` terms are read. */
+/**
+ * Max occurrences to read when looking for candidates, starting with the rarest terms. At least `minTerms` terms are
+ * read.
+ */
 const maxOccurrences = 20_000
 const minTerms = 3
 
-/** The terms that candidates are found by: in a large store, a word of most turns does not distinguish them. */
+/** The terms by which candidates are found: in a large store, a word of most turns does not distinguish them. */
 function tellingTerms(terms: readonly WeightedTerm[]): readonly WeightedTerm[] {
   const rarestFirst = [...terms].sort((a, b) => a.postings.rows.length - b.postings.rows.length)
   let occurrences = 0
@@ -21,14 +24,14 @@ function tellingTerms(terms: readonly WeightedTerm[]): readonly WeightedTerm[] {
 }
 
 /**
- * Runs work with a table of zeros, one entry for each row of the store; work must leave zeros. The table is kept from one
- * search to the next, because allocating it takes longer than using it.
+ * Runs work with a table of zeros that has an entry for each row of the store. `work` must leave only zeros. The table
+ * is reused by the next search, because allocating it takes longer than using it.
  */
 function scratch<Table extends Float32Array | Int32Array | Uint8Array>(make: (size: number) => Table) {
   let kept: Table | null = null
   return <Result>(size: number, work: (table: Table) => Result): Result => {
     const table = kept !== null && kept.length >= size ? kept : make(size)
-    // Not reused after an error, since it may contain any values then.
+    // Not reused after an error, because it may contain any values then.
     kept = null
     const result = work(table)
     if (table.length <= maxKept) kept = table
@@ -43,18 +46,20 @@ const withTotals = scratch((size) => new Float32Array(size))
 const withOffered = scratch((size) => new Uint8Array(size))
 const withPlaces = scratch((size) => new Int32Array(size))
 
-/** The rows in view whose own words weigh most, at most `most` of them, in no particular order. */
-export function heaviestRows(
+/** The rows in view whose own words have the highest weights, at most `limit` of them, in no particular order. */
+export function findHeaviestRows(
   all: readonly WeightedTerm[],
   inView: TurnPostings['inView'],
-  most: number,
+  limit: number,
 ): readonly number[] {
   const terms = tellingTerms(all)
   const { lowest, size } = rangeOf(terms.map(({ postings }) => postings.rows))
   return withTotals(size, (totals) =>
     withOffered(size, (offered) => {
       for (const { weight, postings } of terms) addWeights(totals, postings, lowest, weight)
-      /** The heaviest so far, the lightest of them first; of equal ones the later are heavier. */
+      /**
+       * The heaviest rows so far as a heap, the lightest first; of equally heavy rows, the later one counts as heavier.
+       */
       const heaviest: number[] = []
       let lightest = Number.NEGATIVE_INFINITY
       const isLess = (a: number, b: number): boolean => {
@@ -62,22 +67,23 @@ export function heaviestRows(
         return difference < 0 || (difference === 0 && a < b)
       }
       const offer = (at: number): void => {
-        let [low, high] = [0, heaviest.length]
+        let low = 0
+        let high = heaviest.length
         while (low < high) {
           const middle = (low + high) >> 1
           if (isLess(heaviest[middle] as number, at)) low = middle + 1
           else high = middle
         }
         heaviest.splice(low, 0, at)
-        if (heaviest.length > most) heaviest.shift()
-        if (heaviest.length === most) lightest = totals[heaviest[0] as number] as number
+        if (heaviest.length > limit) heaviest.shift()
+        if (heaviest.length === limit) lightest = totals[heaviest[0] as number] as number
       }
       const seen: number[] = []
       for (const { postings } of terms) {
         const { rows } = postings
         for (let place = 0; place < rows.length; place += 1) {
           const at = (rows[place] as number) - lowest
-          // Most rows are no match for the lightest of those taken so far, and are done with at a glance.
+          // Most rows are lighter than the lightest row in the heap, and are skipped quickly.
           if ((totals[at] as number) < lightest || offered[at] === 1) continue
           offered[at] = 1
           seen.push(at)
@@ -93,26 +99,26 @@ export function heaviestRows(
   )
 }
 
-/** Terms mostly occur fewer times than this in a unit. */
-const fewTimes = 16
+/** Most terms occur fewer times than this in a unit. */
+const maxFastCount = 16
 
 function addWeights(totals: Float32Array, { rows, counts }: TermPostings, lowest: number, weight: number): void {
   const worthOf = (count: number): number => (weight * count) / (count + saturation)
-  const worths = new Float64Array(fewTimes)
-  for (let count = 1; count < fewTimes; count += 1) worths[count] = worthOf(count)
+  const worths = new Float64Array(maxFastCount)
+  for (let count = 1; count < maxFastCount; count += 1) worths[count] = worthOf(count)
   for (let at = 0; at < rows.length; at += 1) {
     const row = (rows[at] as number) - lowest
     const count = counts[at] as number
-    totals[row] = (totals[row] as number) + (count < fewTimes ? (worths[count] as number) : worthOf(count))
+    totals[row] = (totals[row] as number) + (count < maxFastCount ? (worths[count] as number) : worthOf(count))
   }
 }
 
-/** How often each term occurs in each of the units: `counts[term][unit]`. */
+/** The frequency of each term in each unit: `counts[term][unit]`. */
 export function countsIn(terms: readonly WeightedTerm[], units: readonly TurnUnit[]): readonly Uint8Array[] {
   const unitRows = Int32Array.from(units, ({ row }) => row)
   const { lowest, size } = rangeOf([unitRows])
   return withPlaces(size, (places) => {
-    // From 1 on, because 0 means a row that is not a unit.
+    // Starts at 1, because 0 means that the row is not a unit.
     for (const [place, row] of unitRows.entries()) places[row - lowest] = place + 1
     const counts = terms.map(({ postings }) => {
       const found = new Uint8Array(units.length)
@@ -129,8 +135,8 @@ export function countsIn(terms: readonly WeightedTerm[], units: readonly TurnUni
 }
 
 /**
- * Where the units begin and end, in the list, that are at most `reach` turns away from one of them in the same session;
- * passages of the same turn and the unit itself included.
+ * The range in the list of the units that are at most `reach` turns away from the given unit in the same session.
+ * Includes the unit itself and other passages of its turn.
  */
 export function reachOf(units: readonly TurnUnit[], at: number, reach: number): readonly [from: number, to: number] {
   const own = units[at] as TurnUnit

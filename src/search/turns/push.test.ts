@@ -4,13 +4,13 @@ import { ports } from '../../../test/recall/fixtures.ts'
 import type { HeardTurn } from '../../memory/conversation/hear.ts'
 import { memoryFrom } from '../../memory/memory.ts'
 import { type Levels, type Model, type Models, models as trained } from './model.ts'
-import { linesOf, type PushOptions, pushQuotes } from './push.ts'
+import { chooseLines, type PushOptions, pushQuotes } from './push.ts'
 
 const scopes = ['project:ledger']
 
 type Said = string | HeardTurn
 
-/** Quotes from a conversation that was heard in this order, one day after the other, each turn in a session of its own. */
+/** Quotes from conversations on consecutive days, each with a single turn, in this order. */
 async function conversation(...turns: readonly Said[]) {
   const { store, ...others } = ports()
   const author = { actor: 'person', origin: 'test' } as const
@@ -77,7 +77,7 @@ describe('the probability of quotes', () => {
 describe('a sure quote', () => {
   const text = 'The kayak rental in Norway near Voss costs 40 euros.'
   const message = 'What does the kayak rental in Norway near Voss cost in euros?'
-  /** Every probability is sure, so that only the author of a quote decides its level. */
+  /** Thresholds that every probability reaches, so that only the author of a quote decides its level. */
   const none = { sure: 0, perhaps: 0 }
   const certain = (model: Model): Model => ({
     ...model,
@@ -138,7 +138,7 @@ describe('the speaker of a quote', () => {
 })
 
 describe('the lines of a message', () => {
-  type Unlimited = Parameters<typeof linesOf>[0]
+  type Unlimited = Parameters<typeof chooseLines>[0]
   const place = fc.nat({ max: 11 })
   const update = fc.record({ place, probability: fc.double({ min: 0, max: 0.4, noNaN: true }) })
   const decisions = fc.record({
@@ -152,7 +152,7 @@ describe('the lines of a message', () => {
   const limits = { likely: 0.1, unclear: 0.3 }
   /** A decision in which only newer turns update older ones, the likeliest first. */
   const decisionOf = ({ times, updates, ...rest }: typeof decisions extends fc.Arbitrary<infer One> ? One : never) => {
-    const isNewer = (one: number, other: number): boolean => (times[one] as number) > (times[other] as number)
+    const isNewer = (a: number, b: number): boolean => (times[a] as number) > (times[b] as number)
     const sorted = updates.map(([at, newer]) => {
       const found = newer.filter((one) => isNewer(one.place, at)).sort((a, b) => b.probability - a.probability)
       return [at, found] as const
@@ -165,7 +165,7 @@ describe('the lines of a message', () => {
     fc.assert(
       fc.property(decisions, (given) => {
         const decision = decisionOf(given)
-        const { lines, unclear } = linesOf(decision, levels, limits)
+        const { lines, unclear } = chooseLines(decision, levels, limits)
         const places = lines.map((one) => one.place)
 
         for (const [at, line] of lines.entries()) {
@@ -186,7 +186,9 @@ describe('the lines of a message', () => {
   })
 
   const decision = {
-    ...{ probability: 0.9, isQuestion: true, likely: [0] },
+    probability: 0.9,
+    isQuestion: true,
+    likely: [0],
     ranked: [1, 2, 3, 4].map((at) => ({ candidate: { unit: { at } } })) as unknown as Unlimited['ranked'],
   }
   const updatesOf = (...values: readonly number[]) =>
@@ -208,14 +210,16 @@ describe('the lines of a message', () => {
   )
 
   it.each(kinds)('are never fewer, or less sure, if bolder: with $name, for a $kind', ({ kind, levels, limits }) => {
-    const [quiet, normal, eager] = [levels.quiet[kind], levels.normal[kind], levels.eager[kind]]
+    const quiet = levels.quiet[kind]
+    const normal = levels.normal[kind]
+    const eager = levels.eager[kind]
     const thresholds = [quiet, normal, eager].flatMap(({ sure, perhaps }) => [sure, perhaps])
     // Random probabilities alone would miss thresholds that are close to each other.
     const probabilities = fc.oneof(fc.double({ min: 0, max: 1, noNaN: true }), fc.constantFrom(...thresholds))
     fc.assert(
       fc.property(decisions, probabilities, (given, probability) => {
         const decision = { ...decisionOf(given), probability, isQuestion: kind === 'question' }
-        const shownAt = (level: Levels) => linesOf(decision, level, limits).lines
+        const shownAt = (level: Levels) => chooseLines(decision, level, limits).lines
         for (const [less, more] of [
           [quiet, normal],
           [normal, eager],

@@ -3,12 +3,12 @@ import { type Explanation, leaf, sum } from '../explanation.ts'
 import { type Candidates, findCandidates, type MessageMeaning, type Ranking, type SearchedIndex } from './candidates.ts'
 import { findUpdates, type LikelyUpdate, maxCompared } from './change.ts'
 import {
+  explainWeighted,
   maxConsidered,
   type PushFeature,
   pushFeatures,
   pushValues,
   type Values,
-  weighted,
   withWords,
 } from './features.ts'
 import { type Boldness, type Levels, type Model, type Models, models, type UpdateLimits } from './model.ts'
@@ -20,26 +20,26 @@ import {
   ownSentences,
   type PushedQuote,
   type QuoteLevel,
-  quotesOf,
+  quoteTurns,
   reach,
   withCorrections,
 } from './quotes.ts'
 import { type ScoredMessage, scoreMessages } from './rank.ts'
 import type { TurnUnit, TurnView } from './turn-index.ts'
 
-/** The quotes for a message, or why there is none. */
+/** The quotes for a message, or the reason for having none. */
 export type Push = {
   readonly quotes: readonly PushedQuote[]
   /** The probability that one of the best turns helps, and the thresholds. */
   readonly probability: number
   readonly levels: Levels
-  /** `words`: the sentences or the words that are compared have no vectors, or computing them took too long. */
+  /** `words`: the sentences or the words that are compared have no vectors, or computing the vectors took too long. */
   readonly meaning: 'vectors' | 'words'
   /** The best turns that may be quoted, shown or not, best first. */
   readonly considered: readonly PushedQuote[]
   /** Ids of turns that are left out because newer turns that are not shown may have changed them. */
   readonly unclear: readonly string[]
-  /** The words of the message that count, and those of them that no turn has. */
+  /** The words of the message that count, and those among them that no turn has. */
   readonly asked: readonly string[]
   readonly unknown: readonly string[]
 }
@@ -50,7 +50,7 @@ export type PushOptions = {
   readonly boldness?: Boldness
 }
 
-/** The most likely lines count for the probability of a message. */
+/** How many of the most likely lines count for the probability of a message. */
 const maxCounted = 5
 /**
  * Max lines without the newer ones before them, and with them, and the share of the best probability that a line needs. A request may
@@ -87,9 +87,9 @@ export async function pushQuotes(
   const decision = await decide(index, ranking, found, using, (model) => model.levels[boldness][kind].perhaps)
   const { ranked, probability, probabilities, model } = decision
   const levels = model.levels[boldness][kind]
-  const { lines, unclear } = linesOf(decision, levels, model.limits[kind])
+  const { lines, unclear } = chooseLines(decision, levels, model.limits[kind])
   const places = [...new Set([...ranked.keys()].slice(0, maxConsidered).concat(lines.map(({ place }) => place)))]
-  const quoted = await quotesOf(index, ranking, found, decision, places, message)
+  const quoted = await quoteTurns(index, ranking, found, decision, places, message)
   const sure = new Set<number>()
   const shown = lines.map(({ place, level, newer }): PushedQuote => {
     const quote = quoted.get(place) as PushedQuote
@@ -108,7 +108,9 @@ export async function pushQuotes(
   const isKnown = new Set(found.terms.known.map(({ term }) => term))
   return {
     quotes: question.asksPast ? inOrder : await withCorrections(index, view, inOrder),
-    ...{ probability, levels, asked: [...words.values()] },
+    probability,
+    levels,
+    asked: [...words.values()],
     meaning: model === using.vectors ? 'vectors' : 'words',
     considered: places
       .toSorted((a, b) => (probabilities[b] as number) - (probabilities[a] as number))
@@ -120,27 +122,27 @@ export async function pushQuotes(
 
 const levelOrder = { sure: 0, perhaps: 1 }
 
-/** The first of quotes with the same text. */
+/** Keeps the first of several quotes with the same text. */
 const withoutRepeats = (quotes: readonly PushedQuote[]): readonly PushedQuote[] =>
   quotes.filter(({ text }, at) => quotes.findIndex((other) => other.text === text) === at)
 
-/** The ranked turns with the probability that each helps, and that one of the best does. */
+/** The ranked turns, each with the probability that it helps, and the probability that one of the best helps. */
 export type PushDecision = {
   readonly ranked: readonly ScoredMessage[]
   readonly explanations: readonly Explanation[]
   readonly probabilities: readonly number[]
   readonly probability: number
   readonly isQuestion: boolean
-  /** The model that decides: the one for words alone, too, if words have no vectors. */
+  /** The model that decides. It is the model for words alone if the words have no vectors. */
   readonly model: Model
-  /** The places of the likely lines, the likeliest first, and the newer turns that may update them. */
+  /** The positions of the likely lines, likeliest first, and of the newer turns that may update them. */
   readonly likely: readonly number[]
   readonly updates: ReadonlyMap<number, readonly LikelyUpdate[]>
 }
 
 /**
  * Ranks the turns that may be quoted, and computes the probabilities that decide whether they are shown. Below the
- * least probability none is, and no updates are looked for.
+ * lowest threshold nothing is shown, so updates are not searched for.
  */
 export async function decide(
   index: SearchedIndex,
@@ -157,7 +159,7 @@ export async function decide(
   const explanations = logOddsOf(ranked, found, ranking.question, model, nearness ?? [])
   const probabilities = explanations.map(({ value }) => sigmoid(value))
   const first = probabilities.slice(0, maxConsidered)
-  const least = limits[isQuestion ? 'question' : 'request'].share * Math.max(...first)
+  const minOwnProbability = limits[isQuestion ? 'question' : 'request'].share * Math.max(...first)
   const likely = [...first.keys()]
     .filter(
       (place) =>
@@ -176,14 +178,14 @@ export async function decide(
 const isOnTopic = ({ candidate: { own, time } }: ScoredMessage, hasMeaning: boolean): boolean =>
   hasMeaning || own.size > 0 || time === 'only'
 
-/** A line of recall by its place, and the places of the newer turns that come before it. */
+/** A line of recall by its position, and the positions of the newer turns that come before it. */
 export type PushLine = { readonly place: number; readonly level: QuoteLevel; readonly newer: readonly number[] }
 
 /**
  * Chooses the lines to show. Before a turn that newer ones may update, these are shown, and count as one line with it. It is
  * left out if other newer turns may update it too: nobody can tell then which is true.
  */
-export function linesOf(
+export function chooseLines(
   { probability, isQuestion, likely, updates, ranked }: Omit<PushDecision, 'explanations' | 'probabilities' | 'model'>,
   levels: Levels,
   { likely: minLikely, unclear: minUnclear }: UpdateLimits,
@@ -220,13 +222,13 @@ export function linesOf(
   }
 }
 
-/** People are quoted, and the assistant if the message asks for its words. */
+/** Quotes come from people, and from the assistant if the message asks for its words. */
 export const mayQuote =
   ({ asksAssistant, asksEither }: Question) =>
   ({ role }: TurnUnit): boolean =>
     role === 'user' || (role === 'assistant' && (asksAssistant || asksEither))
 
-/** Whether the person said it to an assistant. In a dialogue of several people every speaker has a name. */
+/** Whether the person said it to an assistant. In a dialogue of several people, every speaker has a name. */
 const isOwn = ({ role, speaker, origin }: Turn): boolean => role === 'user' && speaker === null && origin === 'person'
 
 export const sigmoid = (value: number): number => 1 / (1 + Math.exp(-value))
@@ -293,7 +295,7 @@ function logOddsOf(
   nearness: readonly Nearness[],
 ): readonly Explanation[] {
   return pushValues(ranked, terms, question, nearness).map((values, place) => {
-    const parts = [...weighted(pushFeatures, values as Values<PushFeature>, push), leaf('bias', push.bias)]
+    const parts = [...explainWeighted(pushFeatures, values as Values<PushFeature>, push), leaf('bias', push.bias)]
     return withWords(
       sum('log odds that it helps', parts),
       (ranked[place] as ScoredMessage).candidate,

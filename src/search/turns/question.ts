@@ -2,31 +2,31 @@ import { analyse } from '../analyse.ts'
 import { type StepRange, stepRange, stepsNamed, withoutSteps } from './steps.ts'
 import { isAskingTerm, termsOf } from './terms.ts'
 
-/** The intent of a question, read from its words. Nothing else routes a search. */
+/** The intent of a question, derived from its words. Nothing else affects how a search runs. */
 export type Question = {
   /** Each term with its weight. */
   readonly terms: ReadonlyMap<string, number>
-  /** The one person named who speaks in the conversations; null when none or several are named. */
+  /** The speaker in the conversations whom the question names; null if it names none or several. */
   readonly speaker: string | null
-  /** Ends in a question mark, or begins like a question. */
+  /** Whether it ends in a question mark or begins like a question. */
   readonly isQuestion: boolean
-  /** Asks for the assistant's words. */
+  /** Whether it asks for the assistant's words. */
   readonly asksAssistant: boolean
-  /** Asks for words of a conversation, by the person or the assistant. */
+  /** Whether it asks for words of a conversation, by the person or the assistant. */
   readonly asksEither: boolean
-  /** Asks for a summary of the whole conversation. */
+  /** Whether it asks for a summary of the whole conversation. */
   readonly asksSummary: boolean
-  /** Asks for how something was before. */
+  /** Whether it asks how something was before. */
   readonly asksPast: boolean
   readonly asksWhen: boolean
   readonly asksHowMany: boolean
   readonly asksFirst: boolean
   readonly asksLast: boolean
-  /** Asks what was changed. */
+  /** Whether it asks for changes. */
   readonly asksChange: boolean
-  /** Speaks of the steps of an agent's work. */
+  /** Whether it refers to steps of an agent's work. */
   readonly asksSteps: boolean
-  /** The steps of an agent's work that it names, the range it asks for, and the terms that do nothing but name them. */
+  /** The steps of an agent's work that it names, the range that it asks for, and the terms that only name steps. */
   readonly steps: {
     readonly named: readonly number[]
     readonly range: StepRange | null
@@ -34,7 +34,7 @@ export type Question = {
   }
 }
 
-/** Words of asking count this much of a word. */
+/** The weight of words of asking; other words have 1. */
 const askingWeight = 0.5
 
 export function parseQuestion(text: string, speakers: readonly string[] = []): Question {
@@ -47,7 +47,7 @@ export function parseQuestion(text: string, speakers: readonly string[] = []): Q
   }
   const terms = termsOf(plain).map(({ term }) => term)
   for (const term of terms) if (!names.has(term)) add(term)
-  // A question of nothing but names is about the names.
+  // If a question consists only of names, the names are its topic.
   if (weights.size === 0) for (const term of terms) add(term)
   return {
     terms: weights,
@@ -74,7 +74,7 @@ function stepsIn(text: string, terms: readonly string[]): Question['steps'] {
   return { named, range: stepRange(text), terms: new Set(terms.filter((term) => !others.has(term))) }
 }
 
-/** The speakers whose first name or whole name a text contains, with a capital letter. */
+/** The speakers whose first name or whole name occurs in a text, capitalised. */
 function speakersIn(text: string, speakers: readonly string[]): readonly string[] {
   if (speakers.length === 0) return []
   const words = new Set(
@@ -89,7 +89,10 @@ function speakersIn(text: string, speakers: readonly string[]): readonly string[
 }
 
 const interrogative = 'what|when|where|who|whom|whose|which|why|how'
-/** Ends in a question mark, begins like a question, or asks after a comma or a preposition: "ok, at what time do I …". */
+/**
+ * Matches a question mark at the end, or the beginning of a question: at the start of the text, or after a comma or a
+ * preposition ("ok, at what time do I …").
+ */
 const asks = new RegExp(
   String.raw`\?\s*$|^(?:${interrogative}|do|did|does|is|are|was|were|can|could|would|should|have|has|had)\b|^(?:remind|tell) me\b|(?:^|[,;:]\s*)(?:\w+\s+){0,2}(?:at|in|on|for|to|from|with|by|of|about|and|so|ok)\s+(?:${interrogative})\b|[,;:]\s*(?:${interrogative})(?:'s|\s+(?:is|are|was|were|do|does|did|can|has|have))\b`,
   'i',
@@ -110,17 +113,17 @@ const change =
 const ofSteps = /\b(?:steps?|turns?|actions?|trajectory|episode)\b/i
 const howMany = /\bhow (?:many|much|old|long|often|far)\b/i
 
-/** Whether a text contains a time of something. */
-export const tellsTime = (text: string): boolean => timeWords.test(text)
+/** Whether a text contains the time of something. */
+export const hasTime = (text: string): boolean => timeWords.test(text)
 const timeWords =
   /\b(?:yesterday|today|tonight|tomorrow|ago|last (?:\w+ )?(?:night|week|month|year|weekend|monday|tuesday|wednesday|thursday|friday|saturday|sunday|spring|summer|fall|winter)|this (?:week|month|year|weekend|morning|past)|next (?:week|month|year|weekend)|january|february|march|april|june|july|august|september|october|november|december|since|(?:19|20)\d\d)\b/i
 
 /** Whether a text contains a number. */
-export const tellsNumber = (text: string): boolean => numberWords.test(text)
+export const hasNumber = (text: string): boolean => numberWords.test(text)
 const numberWords =
   /\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|thousand|twice|couple)\b/i
 
-/** The moments that a question asks about, in milliseconds since the epoch. */
+/** The time span that a question asks about, in milliseconds since the epoch. */
 export type DateWindow = {
   readonly from: number
   readonly to: number
@@ -129,19 +132,19 @@ export type DateWindow = {
 }
 type Span = Pick<DateWindow, 'from' | 'to'>
 
-/** Max distance in days from the computed day: "two months ago" is not meant exactly. */
+/** Max distance in days from the computed day, because "two months ago" is not exact. */
 const tolerance: Readonly<Record<string, number>> = { day: 1, week: 3, weekend: 3, fortnight: 4, month: 8, year: 45 }
 
-// Without one of these words there is no date to read, and most questions have none.
+// Without one of these words there is no date to parse, as in most questions.
 const mayHoldDate =
   /\b(?:ago|last|past|previous|this|yesterday|today|tonight|(?:19|20)\d\d|jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec|january|february|march|april|august|september|october|november|december|\d{1,2}[/.]\d{1,2})\b/iu
 
-/** In a longer text, which is a paste, dates are read only at its beginning: reading them is slow. */
+/** A longer text is usually pasted. Dates are parsed only at its beginning, because parsing them is slow. */
 const maxQuestionLength = 2_000
 
 /**
- * The time that a question asks about ("last March", "two weeks ago", "in 2022"), seen from `now`; null for none. English.
- * Days are those of the time zone of the process.
+ * The time that a question asks about ("last March", "two weeks ago", "in 2022"), relative to `now`; null for none.
+ * English only. Days are those of the time zone of the process.
  */
 export async function dateWindow(asked: string, now: Date): Promise<DateWindow | null> {
   const question = asked.slice(0, maxQuestionLength)
@@ -156,7 +159,10 @@ export async function dateWindow(asked: string, now: Date): Promise<DateWindow |
   return { ...span, terms: termsIn(`${first.text} ${last?.text ?? ''}`) }
 }
 
-/** "march" and "may" are months after a preposition, with a capital, or next to a day or a year; else they may be verbs. */
+/**
+ * "march" and "may" are months after a preposition, when capitalised, or next to a day or a year; otherwise they may be
+ * verbs.
+ */
 const isMeant = ({ text, index }: Parsed, question: string): boolean =>
   !/^(?:march|may)$/u.test(text) ||
   /\b(?:in|on|during|of|since|last|this|next|early|late|mid|by|until|before|after)[\s-]+$/iu.test(
@@ -167,7 +173,7 @@ type Parsed = Awaited<ReturnType<typeof import('chrono-node/en').parse>>[number]
 
 function windowOf({ text, index, start }: Parsed, question: string, now: Date): Span {
   const nearest = startOfDay(start.date())
-  // A date without a year is the last one of that name.
+  // A date without a year is the last such date.
   const isAhead = start.isCertain('month') && !start.isCertain('year') && nearest > now.getTime()
   const day = isAhead ? yearBefore(nearest) : nearest
   const unit = /\b(day|week|weekend|fortnight|month|year)s?\b/iu.exec(text)?.[1]?.toLowerCase()
@@ -215,7 +221,7 @@ function startOfMonth(day: number, later = 0): number {
   return new Date(date.getFullYear(), date.getMonth() + later, 1).getTime()
 }
 
-/** From the Monday before to the Sunday after, with a day on either side. */
+/** From the Monday before to the Sunday after, plus a day on each side. */
 function weekOf(day: number): Span {
   const monday = addDays(day, -((new Date(day).getDay() + 6) % 7))
   return { from: addDays(monday, -1), to: addDays(monday, 8) }

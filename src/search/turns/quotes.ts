@@ -1,8 +1,8 @@
 import type { Turn } from '../../beliefs/turn.ts'
 import type { Explanation } from '../explanation.ts'
-import { correctionCue, joinedSentences, type Sentence } from '../sentences.ts'
+import { correctionCue, joinSentences, type Sentence } from '../sentences.ts'
 import { type Candidates, type Ranking, type SearchedIndex, shareOf } from './candidates.ts'
-import { embeddedFrom, sentenceCosines } from './change.ts'
+import { compareSentences, sentencesToEmbed } from './change.ts'
 import { passagesOf } from './passages.ts'
 import { endsInColon, type OwnPart, ownParts } from './pasted.ts'
 import type { PushDecision } from './push.ts'
@@ -21,24 +21,26 @@ export type PushedQuote = {
   readonly level: QuoteLevel
   /** The probability that the turn helps with the message. */
   readonly probability: number
-  /** The log odds of the probability, and their sum of terms. */
+  /** The log odds of the probability, and the sum of terms behind them. */
   readonly score: number
   readonly explanation: Explanation
-  /** Words of the message, as written there: in the quote, and elsewhere in its turn or next to it. */
+  /**
+   * Words of the message, as written there, that are in the quote, and that are elsewhere in its turn or next to it.
+   */
   readonly shared: readonly string[]
   readonly nearby: readonly string[]
-  /** Its place in the message is one where people paste. */
+  /** Whether the quote is in a part of the message where people often paste text. */
   readonly perhapsPasted: boolean
-  /** Newer quotes about the same thing come before it. */
+  /** Whether newer quotes about the same thing come before it. */
   readonly isEarlier: boolean
-  /** Ids of the newer turns that may update it: it is shown only after them. */
+  /** Ids of the newer turns that may update it. It is shown only after them. */
   readonly newer: readonly string[]
 }
 
-/** How many turns away a correction or the announcement of a pasted text may be. */
+/** Max distance in turns of a correction, or of the announcement of a pasted text. */
 export const reach = 2
 
-/** The words of the message by their term, as written. */
+/** The words of the message, as written, by their term. */
 export function messageWords(message: string, { weights }: Candidates['terms']): ReadonlyMap<string, string> {
   const words = new Map<string, string>()
   for (const { term, start, end } of termsOf(message))
@@ -46,8 +48,8 @@ export function messageWords(message: string, { weights }: Candidates['terms']):
   return words
 }
 
-/** The sentence of some ranked turns that fits the message best, by words and meaning; by place. */
-export async function quotesOf(
+/** For each ranked turn, by position, the sentence that fits the message best, by words and meaning. */
+export async function quoteTurns(
   index: SearchedIndex,
   { view, meaning }: Ranking,
   { terms }: Candidates,
@@ -63,7 +65,7 @@ export async function quotesOf(
     places.map((place, at): readonly [number, PushedQuote] => {
       const { turn, unit, own, before, after } = candidates[at] as ScoredMessage['candidate']
       const sentences = ownSentences(turn, unit)
-      const embedded = embeddedFrom(turn.text)
+      const embedded = sentencesToEmbed(turn.text)
       const held = sentences.map(({ text }) => new Set(termsOf(text).map(({ term }) => term)))
       const fit = sentences.map(({ start, end }, sentence) => {
         const near = embedded.flatMap((one, index_) =>
@@ -80,16 +82,27 @@ export async function quotesOf(
       return [
         place,
         {
-          ...{ turn, text, perhapsPasted, explanation, score: explanation.value, level: 'perhaps', isEarlier: false },
-          ...{ probability: probabilities[place] as number, newer: [] },
-          ...{ shared: written(shared), nearby: written(nearby) },
+          turn,
+          text,
+          perhapsPasted,
+          explanation,
+          score: explanation.value,
+          level: 'perhaps',
+          isEarlier: false,
+          probability: probabilities[place] as number,
+          newer: [],
+          shared: written(shared),
+          nearby: written(nearby),
         },
       ]
     }),
   )
 }
 
-/** Puts a correction that the same person made right after a quote before it ("Wait no, 2.5 bar"), which has few words. */
+/**
+ * If the same person corrected a quote right after it ("Wait no, 2.5 bar", which has few words), puts the correction
+ * before the quote.
+ */
 export async function withCorrections(
   index: SearchedIndex,
   view: TurnView,
@@ -150,12 +163,15 @@ async function correctionOf(
   return sentences.length === 0 ? null : { turn: next, sentences }
 }
 
-/** Units of a session from the quoted turn on, among which its next turns are. */
+/** Max units to read after the quoted turn in order to find the next turns of its session. */
 const maxFollowing = 20
 /** Only the beginning of a turn is read for a correction. */
 const correctionLength = 500
 
-/** Begins like a correction, and has two words of the corrected text, or a number if that has one. */
+/**
+ * Whether a text begins like a correction and shares two words with the corrected text, or has a number if the
+ * corrected text has one.
+ */
 function isCorrectionOf(corrected: string, text: string): boolean {
   const cue = correctionCue.exec(text.slice(0, 100))?.[0]
   if (cue === undefined) return false
@@ -165,24 +181,30 @@ function isCorrectionOf(corrected: string, text: string): boolean {
   return shared.size >= 2 || [corrected, rest].every((one) => /\d/u.test(one))
 }
 
-/** Characters of a statement that a quote is compared with: it may end earlier than the statement. */
+/** How many characters of a statement are compared with a quote, which may end before the statement does. */
 const comparedBeginning = 40
 
-/** Whether a quote of a person's turn has a statement that may be pasted. Unknown counts as such. */
+/**
+ * Whether a quote from a person's turn contains a statement that may be pasted. A turn that was not checked yet counts
+ * as doubtful.
+ */
 const isDoubtful = ({ role, text, doubtful }: Turn, quote: string): boolean =>
   role === 'user' &&
   (doubtful?.some(([start, end]) => quote.includes(text.slice(start, Math.min(end, start + comparedBeginning)))) ??
     true)
 
-/** Sentences of a turn that may be quoted. */
+/** Max sentences of a turn that may be quoted. */
 const maxSentences = 40
-/** A quote is clipped to this many characters. The sentences that follow are shown as long as there is room. */
+/** Max characters of a quote. The following sentences are included as long as there is room. */
 const maxQuoteLength = 240
 
-/** A sentence, and the part of the turn that it is quoted from. */
+/** A sentence, and the part of the turn that it belongs to. */
 type OwnSentence = Sentence & { readonly part: OwnPart }
 
-/** The sentences of a unit that may be quoted: of a person's turn, those that are not pasted. Positions are those in the turn. */
+/**
+ * The sentences of a unit that may be quoted, without pasted sentences of a person's turn. Offsets are relative to the
+ * turn.
+ */
 export function ownSentences(
   { role, text }: Turn,
   { row, first }: Pick<TurnUnit, 'row' | 'first'>,
@@ -194,7 +216,7 @@ export function ownSentences(
   return parts.flatMap((part) => {
     const from = Math.max(start, part.start)
     return (
-      joinedSentences(text.slice(from, Math.min(end, part.end)), maxSentences)
+      joinSentences(text.slice(from, Math.min(end, part.end)), maxSentences)
         // A sentence that announces a pasted text is not a statement by itself.
         .filter((one) => part.end === text.length || !endsInColon(one.text))
         .map((one) => ({ ...one, start: one.start + from, end: one.end + from, part }))
@@ -202,7 +224,7 @@ export function ownSentences(
   })
 }
 
-/** The sentence, with those that follow it: "Mr. Okafor cannot come on Thursday. He comes on Monday instead." */
+/** The sentence and those after it: "Mr. Okafor cannot come on Thursday. He comes on Monday instead." */
 function quoteAt(sentences: readonly OwnSentence[], place: number): string {
   let text = ''
   for (const { text: next, part } of sentences.slice(place)) {
@@ -230,14 +252,17 @@ export function markOvertaken(
   })
 }
 
-/** Two texts are about the same thing if they share these parts, by points: of the asked words of one, and of all words. */
+/**
+ * Two texts are about the same thing if they share these shares of their points: of the asked words in one, and of all
+ * words.
+ */
 const minSharedAsked = 0.8
 const minAlike = 0.2
 
-function isAboutSame(one: string, other: string, asked: ReadonlyMap<string, number>): boolean {
+function isAboutSame(a: string, b: string, asked: ReadonlyMap<string, number>): boolean {
   const termsIn = (text: string): ReadonlySet<string> => new Set(termsOf(text).map(({ term }) => term))
-  const terms = termsIn(one)
-  const others = termsIn(other)
+  const terms = termsIn(a)
+  const others = termsIn(b)
   const weigh = (some: Iterable<string>, weight: (term: string) => number): number =>
     [...some].reduce((total, term) => total + weight(term), 0)
   const both = [...terms].filter((term) => others.has(term))

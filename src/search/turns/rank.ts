@@ -7,7 +7,7 @@ import { rankFeatures, rankValues, type Scored, type Values, weighted, withWords
 import { type Model, type Models, models, type Replaced } from './model.ts'
 import { maxUnitLength } from './passages.ts'
 import type { Question } from './question.ts'
-import { type HoldingSentence, sentencesHolding } from './sentences-holding.ts'
+import { findSentencesHolding, type HoldingSentence } from './sentences-holding.ts'
 import { wantedTerms } from './terms.ts'
 import { scoreSteps, stepOf } from './trajectory.ts'
 import type { TurnIndex, TurnUnit, TurnView } from './turn-index.ts'
@@ -17,7 +17,7 @@ export type RankedTurn = {
   readonly turn: Turn
   /** The ranked text: the turn, or one passage of a long one. */
   readonly passage: string
-  /** The sentences of the passage, each with the terms of the question that it has. */
+  /** The sentences of the passage, each with the terms of the question that it contains. */
   readonly sentences: () => readonly HoldingSentence[]
   readonly score: number
   /** The sum behind the score. */
@@ -26,7 +26,7 @@ export type RankedTurn = {
   readonly isEarlier: boolean
 }
 
-/** The turns that answer a question best, best first. Of equal ones the newer comes first. */
+/** The turns that answer a question best, best first. Of turns with equal scores, the newer comes first. */
 export async function rankTurns(
   index: SearchedIndex,
   ranking: Ranking,
@@ -35,9 +35,13 @@ export async function rankTurns(
   const found = await findCandidates(index, ranking)
   const model = found.hasMeaning ? using.vectors : using.words
   const scored = scoreMessages(found, ranking.question, model)
-  const messages = (await newestFirst(index, ranking, found, scored, model)).map(
+  const messages = (await rankNewestFirst(index, ranking, found, scored, model)).map(
     ({ candidate, score, explanation, isEarlier }): RankedTurn => ({
-      ...{ unit: candidate.unit, turn: candidate.turn, passage: candidate.passage, score, isEarlier },
+      unit: candidate.unit,
+      turn: candidate.turn,
+      passage: candidate.passage,
+      score,
+      isEarlier,
       sentences: () => candidate.sentences,
       explain: () => withWords(explanation, candidate, found.terms),
     }),
@@ -48,7 +52,7 @@ export async function rankTurns(
   return [...messages, ...placed].sort((a, b) => b.score - a.score || newerFirst(a.unit, b.unit))
 }
 
-/** Steps have no vectors: each gets the score of the message that has its place when words alone are compared. */
+/** Steps have no vectors: each gets the score of the message at the same rank when words alone are compared. */
 function placedByWords(
   steps: readonly RankedTurn[],
   messages: readonly RankedTurn[],
@@ -67,10 +71,10 @@ function placedByWords(
   })
 }
 
-/** A candidate with its score and the sum of terms that gives it. */
+/** A candidate with its score and the explanation of the score. */
 export type ScoredMessage = Scored & { readonly explanation: Explanation }
 
-/** Added to turns of a time if the message asks for nothing but that time, so that they come first. */
+/** Added to turns of a time if the message asks for nothing else, so that they come first. */
 const onlyTime = 20
 
 /** The best unit of each turn, scored by the first model, best first. */
@@ -82,7 +86,7 @@ export function scoreMessages(
 ): readonly ScoredMessage[] {
   const scored = found.messages.map((candidate, at) => {
     const explanation = sum('turn', [
-      ...weighted(rankFeatures, values[at] as Values<RankFeature>, rank),
+      ...explainWeighted(rankFeatures, values[at] as Values<RankFeature>, rank),
       ...(candidate.time === 'only' ? [leaf('the message asks for nothing but its time', onlyTime)] : []),
     ])
     return { candidate, score: explanation.value, explanation }
@@ -151,13 +155,13 @@ export function placeNewest(
   return placed.sort((a, b) => b.score - a.score || newerFirst(a.candidate.unit, b.candidate.unit))
 }
 
-/** Trajectories whose steps are ranked, those with the best steps first, and the steps on each side of the best one. */
+/** Max trajectories whose steps are ranked, and how many steps before and after the best one are returned. */
 const maxTrajectories = 3
 const trajectoryReach = 200
 
 /**
- * The steps of the trajectories that were found. The best step of a trajectory scores like a message with its words; each
- * other step by its share of the best one's words within the trajectory.
+ * Ranks the steps of the trajectories that were found. The best step of a trajectory scores like a message with the
+ * same words; every other step scores in proportion to it.
  */
 async function rankedSteps(
   index: TurnIndex,
@@ -165,7 +169,7 @@ async function rankedSteps(
   { steps, messages }: Candidates,
   { rank }: Model,
 ): Promise<readonly RankedTurn[]> {
-  // "What did step 5 show?" has no word of any step.
+  // "What did step 5 show?" shares no word with any step.
   const asksForLast = question.steps.named.length > 0 || (question.asksSteps && messages.length === 0)
   const bySession = Map.groupBy(
     steps.length === 0 && asksForLast ? await lastSteps(index, view) : steps,
@@ -186,7 +190,7 @@ async function rankedSteps(
       const turn = turns.get(unit.row)
       return turn === undefined ? [] : [{ unit, turn, step: stepOf(turn.text, unit.place) }]
     })
-    // A step that is named is asked for, although no person said it.
+    // A step that the question names is asked for, although no person said it.
     const asked = question.steps.named.length > 0 ? 0 : rank.assistant
     const wordsWeight = rank.words + rank.sentence
     const scores = scoreSteps(
@@ -203,8 +207,9 @@ async function rankedSteps(
         leaf('not said by a person', asked),
       ])
       const passage = turn.text.slice(0, maxUnitLength)
-      const sentences = () => sentencesHolding(passage, wanted)
-      // Who asks for steps asks about the whole trajectory; else a step without a word of the question is left out.
+      const sentences = () => findSentencesHolding(passage, wanted)
+      // A question about steps is about the whole trajectory; otherwise a step without a word of the question is left
+      // out.
       if (question.asksSteps || scores[at]?.value !== 0)
         ranked.push({
           unit,
@@ -220,7 +225,7 @@ async function rankedSteps(
   return ranked
 }
 
-/** The trajectory that was stored last. */
+/** The steps of the trajectory that was stored last. */
 async function lastSteps(index: TurnIndex, view: TurnView) {
   const row = await index.lastStep(view)
   const units = row === null ? [] : await index.unitsAround(view, [row], 0)

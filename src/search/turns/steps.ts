@@ -1,4 +1,4 @@
-/** The steps that a text addresses, from and to including; an open end is Infinity. */
+/** A range of steps that a text names, both ends inclusive; an open end is Infinity. */
 export type StepRange = { readonly from: number; readonly to: number }
 
 type Mention = {
@@ -8,8 +8,8 @@ type Mention = {
   readonly range: StepRange | null
 }
 
-/** A written range of at most this many steps names each of them; a longer one only its ends. */
-const widestRange = 8
+/** A written range of at most this many steps names each of them; a longer one names only its ends. */
+const maxSpelledOut = 8
 const maxMentions = 200
 
 const stepWord = /\b(?:steps?|turns?)\b/giu
@@ -25,7 +25,7 @@ export const stepsNamed = (text: string): readonly number[] => [
   ...new Set(mentionsIn(text).flatMap(({ steps }) => steps)),
 ]
 
-/** The text without the steps it names, so that their numbers are not looked for as words. */
+/** The text without the steps that it names, so that their numbers are not searched for as words. */
 export function withoutSteps(text: string): string {
   let rest = ''
   let at = 0
@@ -36,7 +36,10 @@ export function withoutSteps(text: string): string {
   return rest + text.slice(at)
 }
 
-/** What a question restricts the steps to: "between step 3 and 9", "before step 9", "after step 12"; null for nothing. */
+/**
+ * The range to which a question restricts the steps: "between step 3 and 9", "before step 9", "after step 12"; null for
+ * no restriction.
+ */
 export function stepRange(text: string): StepRange | null {
   for (const { start, steps, range } of mentionsIn(text)) {
     const before = text.slice(Math.max(0, start - 40), start)
@@ -81,7 +84,7 @@ function mentionAt(text: string, start: number, wordEnd: number): Mention | null
     const last = steps.at(-1) as number
     if (spansTo.test(between?.[1] ?? '') && next.value > last) {
       range = { from: last, to: next.value }
-      const isNarrow = next.value - last <= widestRange
+      const isNarrow = next.value - last <= maxSpelledOut
       if (isNarrow) for (let step = last + 1; step < next.value; step += 1) steps.push(step)
     }
     steps.push(next.value)

@@ -5,7 +5,7 @@ import { pointsOf } from './word-points.ts'
 export const strengths = ['exact', 'strong', 'possible'] as const
 export type Strength = (typeof strengths)[number]
 
-/** The share of a question's telling words that makes a hit a strong one. A single word, however rare, never does. */
+/** A hit is strong from this share of the question's points on. A single word, however rare, is never enough. */
 const strongShare = 0.46
 /** One rare word alone does not make a hit strong. */
 const unknownPoints = 12

@@ -2,12 +2,12 @@ import { stemmer } from 'stemmer'
 import { analyse, isUnspaced, type Token } from '../analyse.ts'
 import { memoize } from '../memoize.ts'
 
-/** One word of a text that turns are found by: the stem, and the position of the word. */
+/** A word of a text by which turns are found: its stem and its position. */
 export type Term = { readonly term: string; readonly start: number; readonly end: number }
 
 /**
- * The terms of a text in order, stop words left out. Words beyond plain English letters are their own terms; of scripts
- * that write no spaces, every two neighbouring characters are one. With `wanted`, other terms may be missing.
+ * The terms of a text in order, without stop words. Words with letters outside of plain English are terms as they are;
+ * in scripts without spaces, every two adjacent characters are a term. With `wanted`, other terms may be missing.
  */
 export const termsOf = (text: string, wanted?: WantedTerms): readonly Term[] => termsAmong(analyse(text), wanted)
 
@@ -24,7 +24,7 @@ function termsAmong(tokens: readonly Token[], wanted?: WantedTerms): readonly Te
     }
     const whole = wanted === undefined || wanted.mayBe(word) ? termOf(word) : ''
     if (whole !== '') terms.push({ term: whole, start, end })
-    // An identifier is found by the words inside it as well.
+    // An identifier is also found by the words inside it.
     for (const part of parts) {
       const term = wanted === undefined || wanted.mayBe(part) ? termOf(part) : ''
       if (term !== '' && term !== whole) terms.push({ term, start, end })
@@ -33,7 +33,7 @@ function termsAmong(tokens: readonly Token[], wanted?: WantedTerms): readonly Te
   return terms
 }
 
-/** Some terms, and a cheap test whether a word may have one of them as its term. */
+/** A set of terms, with a fast check whether a word may have one of them as its term. */
 export type WantedTerms = {
   readonly has: (term: string) => boolean
   readonly mayBe: (word: string) => boolean
@@ -47,11 +47,11 @@ const letters = 26
 function pairOf(word: string): number {
   const first = word.charCodeAt(0) - letterA
   const second = word.charCodeAt(1) - letterA
-  // Written so that the NaN of a missing letter is none either.
+  // Written so that the NaN of a missing letter gives -1 too.
   return first >= 0 && first < letters && second >= 0 && second < letters ? first * letters + second : -1
 }
 
-/** Irregular forms by their term. */
+/** Irregular forms, by their term. */
 let formsOfTerm: ReadonlyMap<string, readonly string[]> | undefined
 
 /**
@@ -78,7 +78,7 @@ export function wantedTerms(terms: ReadonlySet<string> | ReadonlyMap<string, unk
   }
 }
 
-/** How often each term occurs in a text, and how many terms and words there are in all. */
+/** The frequency of each term in a text, and the total numbers of terms and words. */
 export function countTerms(text: string): {
   readonly counts: ReadonlyMap<string, number>
   readonly length: number
@@ -104,7 +104,7 @@ export const termOf = memoize((word: string): string => {
 
 let asking: ReadonlySet<string> | undefined
 
-/** Whether a term is a word of asking, which counts half. */
+/** Whether a term is a word of asking, which has half the weight. */
 export function isAskingTerm(term: string): boolean {
   asking ??= new Set(askingWords.map(termOf))
   return asking.has(term)
@@ -120,7 +120,7 @@ const stopWords: ReadonlySet<string> = new Set(
   yeah you your youre youve`.split(/\s+/u),
 )
 
-/** Words of asking ("do you recall how many …"). They occur in many questions and carry little of the topic. */
+/** Words of asking ("do you recall how many …"). They occur in many questions and say little about the topic. */
 const askingWords: readonly string[] =
   `able advice ago amount ask asked average back chat check combined conversation current currently day days discuss
   discussed discussing earlier exactly first follow following gave get give go going got help idea ideas initially kind
@@ -130,7 +130,9 @@ const askingWords: readonly string[] =
   tell think thinking thought time times tip tips today together told took total type want week weeks wonder wondering
   year years yesterday`.split(/\s+/u)
 
-/** Irregular forms of common words, and everyday pairs that mean one thing, each with the word it counts as. */
+/**
+ * Irregular forms of common words, and pairs of everyday words with one meaning, each with the word that it counts as.
+ */
 const irregularForms: ReadonlyMap<string, string> = new Map(
   `went>go gone>go goes>go bought>buy took>take taken>take gave>give given>give got>get gotten>get made>make saw>see
   seen>see met>meet found>find lost>lose won>win began>begin begun>begin wrote>write written>write ran>run ate>eat

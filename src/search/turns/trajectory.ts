@@ -4,28 +4,28 @@ import type { Question } from './question.ts'
 import { termsOf } from './terms.ts'
 
 /**
- * Constants for ranking the steps of an agent's work: the action counts as much as the new part of the result, and a
- * result that repeats the one before it counts nothing. Chosen on development data (docs/conversations.md).
+ * Constants for ranking the steps of an agent's work. The action counts as much as the new part of the result; a result
+ * that repeats the previous one counts nothing. Chosen on development data (docs/conversations.md).
  */
 export const stepConstants = {
   k1: 1.2,
-  /** How much the length of an action and of a result counts against it. */
+  /** The penalty for the length of an action, and of a result. */
   actionLength: 0.3,
   resultLength: 0.75,
-  /** Two words of the question side by side. */
+  /** A bonus for two adjacent words of the question. */
   pair: 0.5,
-  /** A share of the steps right before and after. */
+  /** The share of the scores of the steps right before and after. */
   neighbour: 0.1,
-  /** For the last or the first steps, if the question asks for them. */
+  /** A bonus for the last or the first steps, if the question asks for them. */
   order: 0.25,
-  /** A step with this share of the best one's words answers as well. */
+  /** A step with at least this share of the best step's word score answers equally well. */
   alike: 0.75,
-  /** For a step that changes something, if the question asks for changes. */
+  /** A bonus for a step that changes something, if the question asks for changes. */
   change: 0.25,
-  /** For the step that is named, falling with the distance from it. */
+  /** A bonus for the named step, falling with the distance from it. */
   named: 1,
   distance: 2,
-  /** Against a step outside the range that is asked for. */
+  /** The penalty for a step outside the range that the question asks for. */
   outside: 1,
 } as const
 
@@ -45,7 +45,7 @@ const actionHead = 80
 type Fields = { readonly action: Field; readonly result: Field; readonly changes: boolean }
 type Field = { readonly counts: ReadonlyMap<string, number>; readonly length: number }
 
-/** How well each step of one trajectory answers a question, 1 for the best by its words. In the order of their places. */
+/** How well each step of a trajectory answers a question: 1 for the best by words. In the order of the steps. */
 export function scoreSteps(steps: readonly TrajectoryStep[], question: Question): readonly Explanation[] {
   const asked = askedOf(question)
   const fields = steps.map(({ place, action, result }, at): Fields => {
@@ -62,7 +62,8 @@ export function scoreSteps(steps: readonly TrajectoryStep[], question: Question)
   const share = words.map((score) => score / best)
   const places = new Map(steps.map(({ place }, at) => [place, at]))
   const length = (steps.at(-1)?.place ?? 0) + 1
-  // "The last time that …": of the steps that hold the words about as well as the best, and change something if that is asked.
+  // "The last time that …": whether a step matches the words about as well as the best one, and changes something if
+  // the question asks for changes.
   const answers = (value: number, at: number): boolean =>
     value >= stepConstants.alike && (fields[at]?.changes === true || !question.asksChange)
   const lastOfBest = question.asksLast ? share.findLastIndex(answers) : -1
@@ -94,7 +95,7 @@ function addressedSteps({ steps: { named, range } }: Question, place: number): r
   ]
 }
 
-/** Terms, and pairs of neighbouring terms with a blank between them, each with its weight. */
+/** Terms, and pairs of adjacent terms joined by a space, each with its weight. */
 type Asked = ReadonlyMap<string, number>
 
 function askedOf({ terms, steps }: Question): Asked {
@@ -103,7 +104,7 @@ function askedOf({ terms, steps }: Question): Asked {
   return new Map([...own, ...pairs])
 }
 
-/** BM25 over the actions plus BM25 over the new parts of the results, each with the statistics of its own field. */
+/** BM25 over the actions plus BM25 over the new parts of the results, each with the statistics of its field. */
 function wordScores(fields: readonly Fields[], asked: Asked): readonly number[] {
   const scoresOf = (part: 'action' | 'result', b: number) =>
     bm25(
@@ -111,10 +112,8 @@ function wordScores(fields: readonly Fields[], asked: Asked): readonly number[] 
       asked,
       b,
     )
-  const [actions, results] = [
-    scoresOf('action', stepConstants.actionLength),
-    scoresOf('result', stepConstants.resultLength),
-  ]
+  const actions = scoresOf('action', stepConstants.actionLength)
+  const results = scoresOf('result', stepConstants.resultLength)
   return actions.map((score, at) => score + (results[at] as number))
 }
 
@@ -150,7 +149,7 @@ function fieldOf(text: string, asked: Asked): Field {
   return { counts, length: terms.length }
 }
 
-/** The lines and sentences of a result that the result before it did not have. */
+/** The lines and sentences of a result that the previous result does not have. */
 function newLines(result: string, before: string): string {
   const known = new Set(linesOf(before))
   return linesOf(result)

@@ -1,11 +1,11 @@
 import type { Turn, TurnRole } from '../../beliefs/turn.ts'
 
-/** Which turns may be returned. All given conditions must be met. Statistics are those of the user and scopes alone. */
+/** Which turns may be returned. All given conditions must be met. Statistics cover only this user and these scopes. */
 export type TurnView = {
   readonly user: string
   /** Turns of these scopes; null for every scope of the user. */
   readonly scopes: readonly string[] | null
-  /** Said at this moment or later, and not after that one; milliseconds since the epoch. */
+  /** The earliest and latest time of a turn, both inclusive, in milliseconds since the epoch. */
   readonly since?: number
   readonly until?: number
   readonly session?: string
@@ -13,43 +13,46 @@ export type TurnView = {
   readonly roles?: readonly TurnRole[]
 }
 
-/** Where one term occurs in the scopes of a view: rows in no particular order, and how often in each (at most 255). */
+/**
+ * The occurrences of one term in the scopes of a view: rows in no particular order, and the frequency in each (at most
+ * 255).
+ */
 export type TermPostings = { readonly rows: Int32Array; readonly counts: Uint8Array }
 
-/** What the index knows of some terms. */
+/** The index entries of some terms. */
 export type TurnPostings = {
-  /** How many units there are in the scopes, how many terms they hold together, and how many words people said. */
+  /** The number of units in the scopes, of all their terms, and of the words that people said. */
   readonly units: number
   readonly length: number
   readonly humanWords: number
   /** Absent for a term that occurs nowhere. */
   readonly terms: ReadonlyMap<string, TermPostings>
-  /** The rows in view, where more is asked than user and scopes; else null, for all of them. */
+  /** The rows in view if the view has more conditions than user and scopes; otherwise null, meaning all rows. */
   readonly inView: ReadonlySet<number> | null
 }
 
-/** What ranking needs to know of a unit: a turn, or one passage of a long turn. */
+/** The facts about a unit that ranking needs. A unit is a turn, or one passage of a long turn. */
 export type TurnUnit = {
-  /** Grows in the order in which turns were kept. The passages of a long turn have consecutive rows. */
+  /** Increases in the order in which turns were stored. The passages of a long turn have consecutive rows. */
   readonly row: number
   /** Row of the first passage of the turn. */
   readonly first: number
-  /** Numbers of the session and of the turn's place in it. */
+  /** The numbers of the session and of the turn's position in it. */
   readonly session: number
   readonly place: number
   readonly role: TurnRole
   readonly speaker: string | null
   readonly at: number
-  /** How many terms it has. */
+  /** The number of its terms. */
   readonly length: number
   /** Whether it contains a question mark. */
   readonly asks: boolean
 }
 
-/** Vectors of the sentences of a turn or a belief: a byte for each dimension, one sentence after the other. */
+/** Vectors of the sentences of a turn or a belief, concatenated, with one byte per dimension. */
 export type TurnVectors = { readonly row: number; readonly vectors: Int8Array }
 
-/** Sentence vectors of a message, one after the other, in the form of `TurnVectors`. */
+/** Sentence vectors of a message, concatenated, in the form of `TurnVectors`. */
 export type MessageVectors = { readonly vectors: Int8Array; readonly dimensions: number }
 
 /** Turns that have vectors, in no particular order, with their cosine with a message (`cosines.ts`). */
@@ -58,7 +61,7 @@ export type TurnCosines = {
   readonly cosines: Float32Array
   /** Whether these are all turns with vectors in the scopes. In a large store they are only the nearest. */
   readonly isEvery: boolean
-  /** Of all turns with vectors in the scopes; of a sample in a large store. */
+  /** The mean over all turns with vectors in the scopes; in a large store, over a sample. */
   readonly mean: number
   readonly deviation: number
 }
@@ -84,11 +87,11 @@ export type MeaningIndex = {
     message: MessageVectors,
     limit: number,
   ): Promise<readonly { readonly beliefId: string; readonly cosine: number }[]>
-  /** The vectors of the turns that these rows belong to, by row; absent if there are none yet. */
+  /** The vectors of the turns with these rows, by row. A turn without vectors is missing. */
   vectorsAt(user: string, model: string, rows: readonly number[]): Promise<ReadonlyMap<number, Int8Array>>
   /**
-   * Texts that have no vectors of the model yet, the newest first, at most `limit`: of some rows before `before`, so that no call takes
-   * long. The next page begins before the row `next`; null at the end.
+   * Texts without vectors of the model, newest first, at most `limit`. Reads only some rows before `before`, so that no
+   * call takes long. The next page begins before the row `next`; null at the end.
    */
   withoutVectors(
     user: string,
@@ -100,22 +103,22 @@ export type MeaningIndex = {
   keepVectors(user: string, model: string, kind: EmbeddedKind, vectors: readonly TurnVectors[]): Promise<void>
   /** Whether the user has vectors of any model. */
   hasVectors(user: string): Promise<boolean>
-  /** How many texts of the user have vectors of the model, and how many have none yet. */
+  /** The number of the user's texts with vectors of the model, and of those without. */
   vectorCounts(user: string, model: string): Promise<{ readonly indexed: number; readonly waiting: number }>
 }
 
-/** The words of turns by key: the cost of a look-up depends only on how often its terms occur. */
+/** The words of turns by key. The cost of a look-up depends only on the number of occurrences of its terms. */
 export type TurnIndex = {
   turnPostings(view: TurnView, terms: readonly string[]): Promise<TurnPostings>
-  /** Everyone who is named as a speaker in the scopes of a view. */
+  /** All named speakers in the scopes of a view. */
   turnSpeakers(view: TurnView): Promise<readonly string[]>
-  /** The row of the tool step that was kept last, in the scopes and the session of a view; null when there is none. */
+  /** The row of the tool step that was stored last in the scopes and the session of a view; null if there is none. */
   lastStep(view: TurnView): Promise<number | null>
   /**
-   * The units of these rows, and of the turns up to `reach` places away in the same session and in the scopes of the
-   * view; by session, place and row.
+   * The units of these rows, and of the turns up to `reach` positions away in the same session and in the scopes of the
+   * view; sorted by session, position and row.
    */
   unitsAround(view: TurnView, rows: readonly number[], reach: number): Promise<readonly TurnUnit[]>
-  /** The turns that these rows belong to, by row. */
+  /** The turns with these rows, by row. */
   turnsAt(user: string, rows: readonly number[]): Promise<ReadonlyMap<number, Turn>>
 }

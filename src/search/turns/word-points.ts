@@ -4,12 +4,12 @@ import { isAskingTerm } from './terms.ts'
 
 const rarePoints = 10
 
-/** Points with the terms that have them, each between two spaces. */
+/** The terms with each number of points, separated by spaces. */
 let bands: readonly (readonly [points: number, terms: string])[] | undefined
 
 /**
- * How informative a term is in general English, independent of the store: 3 for the most common, 5, 6, 8, and 10 for a rare
- * or unknown one. Words of asking count half.
+ * How informative a term is in general English, regardless of the store: 3 for the most common, 5, 6, 8, and 10 for a
+ * rare or unknown one. Words of asking have half as many points.
  */
 export const pointsOf = memoize((term: string): number => {
   // A one-shot command asks for a few terms: finding them in the text is faster than building a table of all.
@@ -26,7 +26,7 @@ function readBands(): readonly (readonly [points: number, terms: string])[] {
     .map((line) => [Number.parseInt(line, 10), `${line.slice(line.indexOf(' '))} `])
 }
 
-/** Of 10,000 turns of 15 words in general English, how many contain a term with these points. */
+/** The number of turns in 10,000 turns of 15 words of general English that contain a term with these points. */
 const turnsPer10k: Readonly<Record<number, number>> = { 3: 370, 5: 65, 6: 14, 8: 2.5 }
 
 /** The share of turns that contain a term in general English. */

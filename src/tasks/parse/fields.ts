@@ -1,6 +1,6 @@
 import { isAbsolute, posix, win32 } from 'node:path'
 import { z } from 'zod'
-import { didYouMean } from '../../did-you-mean.ts'
+import { findNearestName } from '../../did-you-mean.ts'
 import { invalid, type MemoryError } from '../../errors.ts'
 import { fieldAt, formatValue as formatAs, type Problem } from '../../eval/store/parse-artifact.ts'
 import { isSafeId } from '../../eval/store/schemas/primitives.ts'
@@ -94,6 +94,22 @@ const Workspace = z.preprocess(
   ),
 )
 
+/** A message to the agent: text alone, or a mapping. The prompt of any other entry is empty. */
+const Session = z.preprocess(
+  (item) => (isObject(item) ? item : { prompt: item }),
+  z
+    .object({
+      id: Text.transform((id) => id.trim()),
+      prompt: z.unknown().optional(),
+      message: z.unknown().optional(),
+      new_session: or(z.boolean('must be true or false'), false),
+    })
+    .transform(({ id, prompt, message, new_session: isFresh }) => {
+      const text = prompt ?? message
+      return { id, prompt: typeof text === 'string' ? text : '', isFresh }
+    }),
+)
+
 const weightRule = 'must be a number of 0 or more'
 const Weight = or(z.number(weightRule).min(0, weightRule), 0.5)
 
@@ -112,6 +128,7 @@ const Fields = z.object({
     120,
   ),
   workspace_files: or(z.array(Workspace, 'must be a list'), []),
+  sessions: or(z.array(Session, 'must be a list'), []),
   grading_weights: or(
     z
       .looseObject({ automated: Weight, llm_judge: Weight }, 'must be a mapping with automated and llm_judge')
@@ -124,7 +141,7 @@ const Fields = z.object({
   ),
 })
 
-const knownKeys = [...Object.keys(Fields.shape), 'sessions', 'credence']
+const knownKeys = [...Object.keys(Fields.shape), 'credence']
 
 export type TaskFields = Readonly<ReturnType<typeof readFields>>
 
@@ -145,7 +162,7 @@ export function readFields(frontMatter: JsonObject, findings: Findings) {
     gradingWeights: { automated: fields.grading_weights.automated, judge: fields.grading_weights.llm_judge },
     prerequisites: fields.prerequisites,
     /** A task without sessions gets one session later, made from its prompt. */
-    sessions: readSessions(frontMatter.sessions, findings),
+    sessions: namedSessions(fields.sessions, findings),
   }
 }
 
@@ -153,58 +170,32 @@ export function readFields(frontMatter: JsonObject, findings: Findings) {
 function warnOfUnknown(frontMatter: JsonObject, findings: Findings): void {
   const missing = knownKeys.filter((key) => frontMatter[key] === undefined)
   for (const key of Object.keys(frontMatter).filter((one) => !knownKeys.includes(one))) {
-    const meant = didYouMean(key, missing)
+    const meant = findNearestName(key, missing)
     if (meant !== undefined)
       findings.warnings.push(`${key} is no key of a task; did you mean ${meant}? It is kept as it is.`)
-  }
-  const { grading_weights: weights } = frontMatter
-  for (const name of isObject(weights) ? Object.keys(weights) : []) {
-    if (name !== 'automated' && name !== 'llm_judge') {
-      findings.warnings.push(`grading_weights.${name} is not known and counts for nothing.`)
-    }
   }
 }
 
 /** One message to the agent. The first always begins a new conversation. */
 export type TaskSession = { readonly id: string; readonly prompt: string; readonly isFresh: boolean }
 
-/** Invalid entries are skipped with a warning, as in the original runner. */
-function readSessions(value: unknown, findings: Findings): readonly TaskSession[] {
-  if (value === undefined || value === null) return []
-  if (!Array.isArray(value)) {
-    findings.wrong('sessions', `is ${formatYamlValue(value)}; it must be a list`)
-    return []
-  }
+/** Gives every session a unique id. Entries without a prompt are left out with a warning, as in the original runner. */
+function namedSessions(entries: readonly TaskSession[], findings: Findings): readonly TaskSession[] {
   const sessions: TaskSession[] = []
-  for (const [index, item] of value.entries()) {
-    const field = `sessions[${index}]`
-    if (typeof item !== 'string' && !isObject(item)) {
-      findings.warnings.push(`${field} is ${formatYamlValue(item)} and neither text nor a mapping; it is left out.`)
+  for (const [index, { id: written, prompt, isFresh }] of entries.entries()) {
+    if (prompt.trim() === '') {
+      findings.warnings.push(`sessions[${index}] has no prompt; it is left out.`)
       continue
     }
-    const { id: written, prompt, message, new_session: fresh } = typeof item === 'string' ? { prompt: item } : item
-    const text = prompt ?? message
-    if (typeof text !== 'string' || text.trim() === '') {
-      findings.warnings.push(`${field} has no prompt; it is left out.`)
-      continue
-    }
-    if (fresh !== undefined && fresh !== null && typeof fresh !== 'boolean') {
-      findings.wrong(`${field}.new_session`, `is ${formatYamlValue(fresh)}; it must be true or false`)
-    }
-    const isNamed = (typeof written === 'string' && written.trim() !== '') || typeof written === 'number'
-    if (written !== undefined && written !== null && !isNamed) {
-      findings.wrong(`${field}.id`, `is ${formatYamlValue(written)}; it must be text`)
-    }
-    const wanted = isNamed ? String(written).trim() : `session_${index + 1}`
-    const isTaken = (name: string): boolean => sessions.some((session) => session.id === name)
+    const wanted = written === '' ? `session_${index + 1}` : written
     let id = wanted
-    for (let number = 2; isTaken(id); number += 1) id = `${wanted}_${number}`
-    if (id !== wanted) findings.warnings.push(`${field}.id "${wanted}" occurs twice; the second is called "${id}".`)
-    sessions.push({ id, prompt: text, isFresh: fresh === true || sessions.length === 0 })
+    for (let number = 2; sessions.some((session) => session.id === id); number += 1) id = `${wanted}_${number}`
+    if (id !== wanted)
+      findings.warnings.push(`sessions[${index}].id "${wanted}" occurs twice; the second is called "${id}".`)
+    sessions.push({ id, prompt, isFresh: isFresh || sessions.length === 0 })
   }
-  if (value.length > 0 && sessions.length === 0) {
+  if (entries.length > 0 && sessions.length === 0)
     findings.wrong('sessions', 'has no entry with a prompt; each must be text or have a prompt')
-  }
   return sessions
 }
 

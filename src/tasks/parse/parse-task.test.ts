@@ -58,7 +58,7 @@ describe('reading a task file', () => {
       ['two_2', 'Once more.'],
     ])
     expect(task.warnings).toEqual([
-      'sessions[2] is 17 and neither text nor a mapping; it is left out.',
+      'sessions[2] has no prompt; it is left out.',
       'sessions[3] has no prompt; it is left out.',
       'sessions[4].id "two" occurs twice; the second is called "two_2".',
     ])
@@ -183,14 +183,12 @@ describe('an invalid task file', () => {
 
     expect(answerChecks).toEqual([
       {
-        ...{
-          id: 'name',
-          session: 'later',
-          expect: [['Petrel', 'petrel']],
-          exact: true,
-          recall: true,
-          forbid: ['Heron'],
-        },
+        id: 'name',
+        session: 'later',
+        expect: [['Petrel', 'petrel']],
+        exact: true,
+        recall: true,
+        forbid: ['Heron'],
         mustNotKnow: false,
         memoryRead: false,
       },

@@ -1,6 +1,9 @@
 import { z } from 'zod'
 
-/** A mapping that rejects other keys, and lists the allowed ones. `rule` is the message about a value that is no mapping. */
+/**
+ * A mapping that rejects other keys, and lists the allowed ones. `rule` is the message for a value that is not a
+ * mapping.
+ */
 export const strictMapping = <Shape extends z.ZodRawShape>(shape: Shape, rule = 'must be a mapping') =>
   z.strictObject(shape, {
     error: (issue) => {

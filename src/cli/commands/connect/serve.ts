@@ -237,7 +237,7 @@ async function answerRequests(
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 
-/** Runs work now and again after each interval, one at a time, until the returned function is called. */
+/** Runs work immediately and then after each interval, one run at a time, until the returned function is called. */
 function repeat(everyMs: number, work: () => Promise<void>): () => Promise<void> {
   let underWay: Promise<void> | null = null
   const start = (): void => {

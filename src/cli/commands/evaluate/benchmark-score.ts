@@ -1,16 +1,16 @@
-import { createWriteStream } from 'node:fs'
 import { resolve } from 'node:path'
-import { pipeline } from 'node:stream/promises'
+import { compareStrings } from '../../../beliefs/identity.ts'
 import { manifestOf } from '../../../eval/pack/manifest.ts'
-import { rankingsSystem } from '../../../eval/runners/conversation/rankings.ts'
+import { neutralId, rankingsSystem } from '../../../eval/runners/conversation/rankings.ts'
 import type { PackPlace } from '../../../eval/runners/runner.ts'
-import { casesOf } from '../../../eval/store/case-log.ts'
+import { readCaseLog } from '../../../eval/store/case-log.ts'
 import { requireRun } from '../../../eval/store/documents.ts'
 import { defineCommand, exitCodes, UsageError } from '../../command/command.ts'
 import { one, text } from '../../command/options.ts'
-import { newJobs, packDirectory, runJobs, runOptions } from './benchmark-run.ts'
+import { writeOut } from '../../write-out.ts'
+import { newJobs, type PackSearch, packDirectory, runJobs, runOptions } from './benchmark-run.ts'
 import { evalStore, evalStoreOptions, settledOptions } from './benchmark-store.ts'
-import { measuring } from './measure.ts'
+import { measureWith } from './measure.ts'
 
 const { data, notes, gitRef, runId } = runOptions
 
@@ -18,7 +18,10 @@ export const benchmarkScore = defineCommand({
   args: { suite: one('A conversation pack: its folder, or its id.') },
   options: {
     rankings: text('<file>', 'JSON Lines: for each question the ids of sessions or turns, best first. Required.'),
-    ...{ data, notes, gitRef, runId },
+    data,
+    notes,
+    gitRef,
+    runId,
     ...evalStoreOptions,
   },
   description:
@@ -37,10 +40,8 @@ export const benchmarkScore = defineCommand({
         'Give the file with --rankings; docs/evaluation.md has its format.',
       )
     const system = rankingsSystem(resolve(session.places.workingDirectory(), given.rankings))
-    return measuring(session, root, async (setup) => {
-      const { runner, benchmarkId } = manifestOf(packDirectory(suite, setup))
-      if (runner !== 'conversation')
-        throw new UsageError(`${benchmarkId} is not a conversation pack.`, 'Rankings are scored on conversations only.')
+    return measureWith(session, root, async (setup) => {
+      conversationPack(suite, setup)
       return runJobs(
         newJobs([suite], { ...given, system: [system] }, setup),
         { ...given, given: settledOptions(given) },
@@ -50,12 +51,24 @@ export const benchmarkScore = defineCommand({
   },
 })
 
+/** The pack of a suite. Only conversation packs have documents and rankings. */
+function conversationPack(suite: string, search: PackSearch): PackPlace {
+  const directory = packDirectory(suite, search)
+  const manifest = manifestOf(directory)
+  if (manifest.runner === 'conversation') return { directory, manifest }
+  throw new UsageError(
+    `${manifest.benchmarkId} is not a conversation pack.`,
+    'Only conversations have documents, and rankings of them.',
+  )
+}
+
 export const benchmarkExport = defineCommand({
   args: { suite: one('A conversation pack: its folder, or its id.') },
   options: {
     out: text('<file>', 'The file to write, in JSON Lines. Required.'),
     run: text('<run>', 'Write the rankings of this run, in the format of `benchmark score`, instead of the documents.'),
-    ...{ data, ...evalStoreOptions },
+    data,
+    ...evalStoreOptions,
   },
   description:
     'Writes the conversations and questions of a suite with neutral ids and without labels, for a memory that is run elsewhere.',
@@ -68,41 +81,48 @@ export const benchmarkExport = defineCommand({
   async run({ args: { suite }, options: given }, session) {
     const { root } = evalStore(session, given)
     if (given.out === undefined) throw new UsageError('No file to write is given.', 'Name it with --out.')
-    const directory = packDirectory(suite, { root, session, evaluation: await session.evaluation() })
+    const place = conversationPack(suite, { root, session, evaluation: await session.evaluation() })
     const at = (path: string): string => resolve(session.places.workingDirectory(), path)
     const out = at(given.out)
-    const place = { directory, manifest: manifestOf(directory) }
     const published = given.data === undefined ? undefined : at(given.data)
-    const lines = given.run === undefined ? documentLines(place, published) : rankingLines(root, given.run)
-    const count = await writeLines(out, lines)
-    return { document: { ok: true, file: out, lines: count }, text: () => `${count} lines written to ${given.out}.` }
+    const documents = given.run === undefined ? documentLines(place, published) : rankingLines(root, given.run, place)
+    let lines = 0
+    const texts = async function* () {
+      for await (const document of documents) {
+        lines += 1
+        yield `${JSON.stringify(document)}\n`
+      }
+    }
+    await writeOut(out, texts())
+    return { document: { ok: true, file: out, lines }, text: () => `${lines} lines written to ${given.out}.` }
   },
 })
 
 async function* documentLines(place: PackPlace, published: string | undefined): AsyncGenerator<object> {
   const { conversationsOf } = await import('../../../eval/runners/conversation/conversation-runner.ts')
   for (const { id: conversation, turns, questions } of conversationsOf(place, published))
-    yield { conversation, turns, questions: questions.map(({ id, text, askedAt }) => ({ id, text, askedAt })) }
+    yield {
+      conversation: neutralId('c', conversation),
+      turns,
+      // Sorted, because published questions are in order of their kinds.
+      questions: questions
+        .map(({ id, text, askedAt }) => ({ id: neutralId('q', id), text, askedAt }))
+        .sort((a, b) => compareStrings(a.id, b.id)),
+    }
 }
 
-async function* rankingLines(root: string, run: string): AsyncGenerator<object> {
-  const { records } = await casesOf(root, requireRun(root, run).runId)
+async function* rankingLines(root: string, run: string, { manifest }: PackPlace): AsyncGenerator<object> {
+  const { benchmarkId } = requireRun(root, run)
+  if (benchmarkId !== manifest.benchmarkId)
+    throw new UsageError(
+      `${run} is a run of ${benchmarkId}, not of ${manifest.benchmarkId}.`,
+      'Name the pack of the run.',
+    )
+  const { records } = await readCaseLog(root, run)
   for (const { caseId, repeat, ranking } of records) {
     if (repeat > 0) continue
     if (typeof ranking !== 'object' || ranking === null)
       throw new UsageError(`The run ${run} has no ranking for ${caseId}.`, 'Run the suite again with this version.')
     yield ranking
   }
-}
-
-async function writeLines(file: string, lines: AsyncIterable<object>): Promise<number> {
-  let count = 0
-  const texts = async function* () {
-    for await (const line of lines) {
-      count += 1
-      yield `${JSON.stringify(line)}\n`
-    }
-  }
-  await pipeline(texts, createWriteStream(file))
-  return count
 }

@@ -2,7 +2,7 @@ import { feedbackVerdicts } from '../../../beliefs/recall-counts.ts'
 import type { FeedbackItem } from '../../../memory/recall/feedback.ts'
 import { defineCommand, UsageError } from '../../command/command.ts'
 import { authorOptions, memoryOptions, optionalChoice, referenceOptions, rest } from '../../command/options.ts'
-import { nameText, short } from '../../text/beliefs.ts'
+import { nameText, shortenText } from '../../text/beliefs.ts'
 import { lines } from '../../text/output.ts'
 import { feedbackText } from '../../text/recall.ts'
 
@@ -38,6 +38,6 @@ export const feedback = defineCommand({
 })
 
 const itemText = (item: FeedbackItem): string => {
-  const what = 'belief' in item ? nameText(item.belief) : `"${short(item.turn.text)}" ${item.id}`
+  const what = 'belief' in item ? nameText(item.belief) : `"${shortenText(item.turn.text)}" ${item.id}`
   return `${feedbackText(item)}  ${what}`
 }

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { invalid } from '../../../errors.ts'
 import { readObjects } from './data-file.ts'
 import {
+  allAt,
   anyAt,
   type FoundTurn,
   idOf,
@@ -72,6 +73,7 @@ export const life: Suite = {
     return {
       'any@1': anyAt(ranked, gold.turns, 1),
       'any@10': anyAt(ranked, gold.turns, 10),
+      'all@5': allAt(ranked, gold.turns, 5),
       'newest-found': needsNewest ? Number(isNewestFirst(found, question)) : null,
       ...(shown !== null && {
         newest: group === 'changed' ? Number(isNewestFirst(shown, question)) : null,
@@ -160,7 +162,11 @@ function conversationOf(folder: string, prefix: string): SuiteConversation {
     )
   const questions = [...readObjects(file, Message)].map(
     ({ id, kind, message, goldTurns, also, earlier, dependent }): SuiteQuestion => ({
-      ...{ id: `${prefix}${id}`, text: message, askedAt, group: kind, expectsSilence: silentKinds.includes(kind) },
+      id: `${prefix}${id}`,
+      text: message,
+      askedAt,
+      group: kind,
+      expectsSilence: silentKinds.includes(kind),
       gold: {
         turns: idsOf(goldTurns, id),
         sessions: new Set(goldTurns.map(({ session }) => names.get(session) as string)),

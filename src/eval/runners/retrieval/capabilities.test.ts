@@ -17,3 +17,15 @@ it('skips the cases about a capability that a memory does not claim, and no case
   expect(await skippedOn({ ...noneSystem(), offers: [] })).toBeGreaterThan(0)
   expect(await skippedOn(noneSystem())).toBe(0)
 })
+
+it('lists what a memory does not claim', () => {
+  const notesOf = (system: System) => underTest(system, { ours: noneSystem, clock: () => 0 }).notes
+
+  expect(notesOf({ ...noneSystem(), offers: ['updates'] })).toEqual([
+    'none claims updates. Not offered: scopes, users, supersession.',
+  ])
+  expect(notesOf({ ...noneSystem(), offers: [] })).toEqual([
+    'none claims no capability. Not offered: scopes, users, supersession, updates.',
+  ])
+  expect(notesOf(noneSystem())).toEqual([])
+})

@@ -59,7 +59,8 @@ function linesOf(text: string): readonly Line[] {
   return [...text.matchAll(/([^\r\n]*)(\r\n|\n|\r|$)/gu)]
     .filter(([raw]) => raw !== '')
     .flatMap(([raw]) => {
-      // An item that a program appended to a file without a final line end is behind the last comment of that line.
+      // If a program appended an item to a file without a final newline, the item follows the last comment on that
+      // line.
       const comment = raw.indexOf('<!--')
       const glue = comment < 0 ? -1 : raw.slice(comment).search(/-->(?=[-*+] \S)/u)
       const end = comment + glue + '-->'.length

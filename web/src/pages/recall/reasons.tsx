@@ -63,7 +63,7 @@ export function matchWords({ field, form, words, holders, population }: ApiMatch
 
 export type Strength = 'strong' | 'possible'
 
-/** A match is strong if the message contains the name without a typo and few other beliefs have it. */
+/** A match is strong if the message contains the name without a typo and only few other beliefs have the name. */
 export const strengthOf = ({ matches }: Pick<ApiRelevantBelief, 'matches'>): Strength =>
   matches.some(({ words, holders }) => holders <= 3 && words.some(({ typo }) => typo === null)) ? 'strong' : 'possible'
 
