@@ -12,7 +12,7 @@ import { hear } from '../src/memory/conversation/hear.ts'
 import { embedTexts, meaningOf } from '../src/memory/conversation/meaning.ts'
 import { openMiniLm } from '../src/search/minilm/minilm.ts'
 import { type Candidates, findCandidates, type Ranking, type SearchedIndex } from '../src/search/turns/candidates.ts'
-import { announcedBy, embeddedSentences, maxCompared, updateValues } from '../src/search/turns/change.ts'
+import { announcedBy, maxCompared, textsToEmbed, updateValues } from '../src/search/turns/change.ts'
 import { cosineAt, packVectors } from '../src/search/turns/cosines.ts'
 import {
   maxConsidered,
@@ -44,7 +44,7 @@ import {
   sigmoid,
 } from '../src/search/turns/push.ts'
 import { dateWindow, parseQuestion, type Question } from '../src/search/turns/question.ts'
-import { quotesOf } from '../src/search/turns/quotes.ts'
+import { quoteTurns } from '../src/search/turns/quotes.ts'
 import { maxUpdated, placeNewest, type ScoredMessage, scoreMessages, updatesOfFirst } from '../src/search/turns/rank.ts'
 import type { TurnView } from '../src/search/turns/turn-index.ts'
 import { inMemory } from '../src/store/sqlite/database.ts'
@@ -160,7 +160,7 @@ async function rowsOf(conversation: Conversation, foreign: readonly Asked[]): Pr
     conversation,
     await Promise.all(
       said.map(async ({ id: turn, text }) => {
-        const vectors = await embedder.embed(embeddedSentences(text))
+        const vectors = await embedder.embed(textsToEmbed(text))
         return { id: turn, vectors: packVectors(vectors, embedder.dimensions) }
       }),
     ),
@@ -466,8 +466,10 @@ function trainAnnouncing(rows: readonly Row[]): Announcing | null {
   )
   const spread = deviations(cosines)
   return {
-    ...{ model, direction: Buffer.from(packed.buffer).toString('base64') },
-    ...{ mean: round(spread.mean[0] as number), deviation: round(spread.sd[0] as number) },
+    model,
+    direction: Buffer.from(packed.buffer).toString('base64'),
+    mean: round(spread.mean[0] as number),
+    deviation: round(spread.sd[0] as number),
   }
 }
 
@@ -580,7 +582,7 @@ async function resultOf(name: ModelName, row: Row, trained: Trained): Promise<Re
   const places = row.family === 'life' ? [...ranked.keys()] : []
   const quotes = await quoteTurns(row.index, row.ranking, row.quotable, decision, places, row.asked.message)
   const lines = (levels: Levels, limits: UpdateLimits): readonly ShownLine[] =>
-    linesOf(decision, levels, limits).lines.map(({ place, level }) => ({
+    chooseLines(decision, levels, limits).lines.map(({ place, level }) => ({
       id: (ranked[place] as ScoredMessage).candidate.turn.id,
       level: quotes.get(place)?.perhapsPasted === true ? 'perhaps' : level,
     }))
@@ -807,13 +809,15 @@ function calibrate(measured: readonly Result[]): Calibration {
   const questions = ofKind.get('question') ?? []
   const requests = ofKind.get('request') ?? []
   const budgetFor = (which: Strictness, of: readonly Result[]): Budget => {
-    const most = (kind: keyof typeof maxFalse): number =>
+    const maxOf = (kind: keyof typeof maxFalse): number =>
       Math.floor(maxFalse[kind][which] * count(of, ({ row }) => row.asked.kind === kind))
-    const mostOutdated = (isCounted: (row: Row) => boolean): number =>
+    const maxOutdatedOf = (isCounted: (row: Row) => boolean): number =>
       which === 'eager' ? of.length : Math.floor(maxOutdated * count(of, ({ row }) => isCounted(row)))
     return {
-      ...{ unrelated: most('unrelated'), 'never-told': most('never-told') },
-      ...{ outdated: mostOutdated(({ outdated }) => outdated.size > 0), changed: mostOutdated(isChanged) },
+      unrelated: maxOf('unrelated'),
+      'never-told': maxOf('never-told'),
+      outdated: maxOutdatedOf(({ outdated }) => outdated.size > 0),
+      changed: maxOutdatedOf(isChanged),
     }
   }
   /** The best of every way to divide a budget between requests and questions. */

@@ -132,7 +132,7 @@ async function statementsOf(
   const rows = turns.map(({ candidate }) => candidate.unit.row)
   const vectors = meaning === undefined ? new Map() : await index.vectorsAt(view.user, meaning.model, rows)
   const vectorsOf = (at: number): Int8Array => vectors.get(rows[at] as number) ?? new Int8Array()
-  const statements = turns.map(({ candidate }) => embeddedSentences(candidate.turn.text).map(statementOf))
+  const statements = turns.map(({ candidate }) => textsToEmbed(candidate.turn.text).map(statementOf))
   const announces = statements.map((own, at) => {
     const vectors = vectorsOf(at)
     const found = own.flatMap(({ place }) => (vectors.length === 0 ? [] : [announced(vectors, place)]))
@@ -168,8 +168,8 @@ const statementOf = (text: string, place: number): Statement => ({
 })
 
 /** The cosine of two sentences, 0 if one of them has no vector. */
-const pairCosine = (dimensions: number, one: Int8Array, place: number, other: Int8Array, otherPlace: number): number =>
-  dimensions === 0 || (place + 1) * dimensions > one.length || (otherPlace + 1) * dimensions > other.length
+const pairCosine = (dimensions: number, a: Int8Array, place: number, b: Int8Array, otherPlace: number): number =>
+  dimensions === 0 || (place + 1) * dimensions > a.length || (otherPlace + 1) * dimensions > b.length
     ? 0
     : Math.max(0, cosineAt(a, place, b, otherPlace, dimensions))
 

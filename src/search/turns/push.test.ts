@@ -195,10 +195,10 @@ describe('the lines of a message', () => {
     new Map([[0, values.map((probability, at) => ({ place: at + 1, probability }))]])
 
   it('come after the newer ones that may update them, and alone if none may', () => {
-    expect(linesOf({ ...decision, updates: updatesOf(0.05) }, levels, limits).lines).toEqual([
+    expect(chooseLines({ ...decision, updates: updatesOf(0.05) }, levels, limits).lines).toEqual([
       { place: 0, level: 'sure', newer: [] },
     ])
-    expect(linesOf({ ...decision, updates: updatesOf(0.5, 0.2, 0.2) }, levels, limits).lines).toEqual([
+    expect(chooseLines({ ...decision, updates: updatesOf(0.5, 0.2, 0.2) }, levels, limits).lines).toEqual([
       { place: 2, level: 'sure', newer: [] },
       { place: 1, level: 'sure', newer: [] },
       { place: 0, level: 'sure', newer: [1, 2] },
@@ -234,7 +234,7 @@ describe('the lines of a message', () => {
   })
 
   it('are none if a third newer turn may well have changed the only one', () => {
-    expect(linesOf({ ...decision, updates: updatesOf(0.3, 0.3, 0.3) }, levels, limits)).toEqual({
+    expect(chooseLines({ ...decision, updates: updatesOf(0.3, 0.3, 0.3) }, levels, limits)).toEqual({
       lines: [],
       unclear: [0],
     })

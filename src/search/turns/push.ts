@@ -163,7 +163,8 @@ export async function decide(
   const likely = [...first.keys()]
     .filter(
       (place) =>
-        (first[place] as number) >= least && isOnTopic(ranked[place] as ScoredMessage, model === using.vectors),
+        (first[place] as number) >= minOwnProbability &&
+        isOnTopic(ranked[place] as ScoredMessage, model === using.vectors),
     )
     .sort((a, b) => (first[b] as number) - (first[a] as number))
   const probability = probabilityOfAny(first)

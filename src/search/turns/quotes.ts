@@ -58,7 +58,7 @@ export async function quoteTurns(
   message: string,
 ): Promise<ReadonlyMap<number, PushedQuote>> {
   const candidates = places.map((place) => (ranked[place] as ScoredMessage).candidate)
-  const cosines = await sentenceCosines(index, view.user, meaning, candidates)
+  const cosines = await compareSentences(index, view.user, meaning, candidates)
   const words = messageWords(message, terms)
   const written = (some: Iterable<string>): readonly string[] => [...some].flatMap((term) => words.get(term) ?? [])
   return new Map(

@@ -3,7 +3,7 @@ import { type Explanation, leaf, product, sum } from '../explanation.ts'
 import { type Candidates, findCandidates, newerFirst, type Ranking, type SearchedIndex } from './candidates.ts'
 import { findUpdates, type LikelyUpdate, maxCompared } from './change.ts'
 import type { RankFeature } from './features.ts'
-import { rankFeatures, rankValues, type Scored, type Values, weighted, withWords } from './features.ts'
+import { explainWeighted, rankFeatures, rankValues, type Scored, type Values, withWords } from './features.ts'
 import { type Model, type Models, models, type Replaced } from './model.ts'
 import { maxUnitLength } from './passages.ts'
 import type { Question } from './question.ts'
@@ -104,7 +104,7 @@ export type PlacedMessage = ScoredMessage & { readonly isEarlier: boolean }
 export const maxUpdated = 5
 
 /** Puts the newest word before each of the first turns that it may update, unless the message asks for what was said at a time. */
-export async function newestFirst(
+export async function rankNewestFirst(
   index: SearchedIndex,
   ranking: Ranking,
   { terms }: Pick<Candidates, 'terms'>,
