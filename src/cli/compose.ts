@@ -346,13 +346,17 @@ export function compose(
       }
     },
   }
+  const isInteractive = (): boolean => stdin().isTTY === true && stderr.isTTY === true
   const terminal: UserTerminal = {
     streams: () => ({ stdin: stdin(), stdout: environment.stdout, stderr }),
     readStdin: async () => (await import('../files/read-text.ts')).readAll(stdin(), 'standard input'),
     printsJson: () => environment.showsProgress === false,
-    isInteractive: () => stdin().isTTY === true && stderr.isTTY === true,
+    isInteractive,
     ask,
-    confirm: async (question) => /^\s*y(?:es)?\s*$/i.test((await ask(`${question} [y/N] `)) ?? ''),
+    confirm: async (question, refusal) => {
+      if (refusal !== undefined && !isInteractive()) throw refusal
+      return /^\s*y(?:es)?\s*$/i.test((await ask(`${question} [y/N] `)) ?? '')
+    },
     withProgress: async (work) => {
       const { ProgressBar } = await import('./text/progress-bar.ts')
       // Reports progress to the server if it has started this process; errors of a closed channel are ignored.

@@ -98,18 +98,17 @@ export const connect = defineCommand({
     if (changes.length === 0 && remove) return answer(false, `The configuration of ${host} has no entries of Credence.`)
     if (dryRun) return answer(false, changes.length === 0 ? `${host} is connected already.` : '')
     if (changes.length > 0 && !options.yes) {
-      if (!session.terminal.isInteractive())
-        throw new UsageError(
-          'Files would change, and there is no terminal to ask for confirmation.',
-          'Give --dry-run to see what would change, and --yes to write it.',
-        )
+      const refusal = new UsageError(
+        'Files would change, and there is no terminal to ask for confirmation.',
+        'Give --dry-run to see what would change, and --yes to write it.',
+      )
       const question = lines(
         documents.map(({ diff }) => diff),
         notice,
         `Change ${pluralize(changes.length, 'file')}?`,
       )
       wasAsked = true
-      if (!(await session.terminal.confirm(question)))
+      if (!(await session.terminal.confirm(question, refusal)))
         return { ...answer(false, ''), text: () => 'Nothing was written.' }
     }
     const list = changes.map(({ path }) => `  ${path}`)

@@ -49,15 +49,12 @@ export const taskSubmit = defineCommand({
     const shown = requests.map(requestText).join('\n\n')
     const unsent = { sent: false, requests: requests.map(describeRequest) }
     if (dryRun) return { document: unsent, text: () => shown, notes: ['Nothing was sent.'] }
-    if (!yes) {
-      if (!session.terminal.isInteractive())
-        throw new UsageError(
-          `${requests.length} requests would be sent, and there is no terminal to ask for confirmation.`,
-          'Give --dry-run to see them, and --yes to send them.',
-        )
-      if (!(await session.terminal.confirm(`${shown}\n\nSend this to ${submission.arena}?`)))
-        return { document: unsent, text: () => 'Nothing was sent.' }
-    }
+    const refusal = new UsageError(
+      `${requests.length} requests would be sent, and there is no terminal to ask for confirmation.`,
+      'Give --dry-run to see them, and --yes to send them.',
+    )
+    if (!yes && !(await session.terminal.confirm(`${shown}\n\nSend this to ${submission.arena}?`, refusal)))
+      return { document: unsent, text: () => 'Nothing was sent.' }
     const { arenaKey: key } = await session.taskWork()
     const { signal, release } = session.program.interruption()
     try {
