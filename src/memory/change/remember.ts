@@ -55,9 +55,9 @@ export async function remember(ports: Ports, request: RememberRequest): Promise<
     ports,
     { ...request, operation: 'remember' },
     async (at) => {
-      const others = await replaceable(ports, { user, ...parsed }, { replace, isGiven })
+      const others = replace === false ? [] : await replaceable(ports, { user, ...parsed }, replace)
       const statement = isGiven ? parsed : await withFreeName(ports, user, parsed, others)
-      const named = await holdersOf(ports, { user, ...statement })
+      const named = await ports.store.holders(user, statement.name, statement.scopes)
       const holders = [...named, ...others.filter(({ id }) => !named.some((holder) => holder.id === id))]
       if (author.actor === 'agent' && holders.length === 0) {
         const said = await saidByPerson(ports, user, statement)
@@ -79,29 +79,19 @@ export async function remember(ports: Ports, request: RememberRequest): Promise<
   return { ...made, otherValues: isStored ? await otherValuesOf(ports, made.belief) : [], refusedAliases }
 }
 
-type Replacing = { readonly replace: NonNullable<RememberRequest['replace']>; readonly isGiven: boolean }
-
 /** The beliefs with other values of the same thing. If there are any, also the belief that already makes this statement. */
 async function replaceable(
   ports: Ports,
   statement: OneStatement,
-  { replace, isGiven }: Replacing,
+  replace: RememberRequest['replace'],
 ): Promise<readonly Belief[]> {
-  const others = replace === false ? [] : await otherValuesOf(ports, statement)
-  if (others.length === 0) return []
-  if (typeof replace === 'function') {
-    // A statement with a given name replaces the belief of that name in any case.
-    const isCorrection = isGiven && (await holdersOf(ports, statement)).length > 0
-    if (isCorrection || !(await replace(others))) return []
-  }
+  const others = await otherValuesOf(ports, statement)
+  if (others.length === 0 || (typeof replace === 'function' && !(await replace(others)))) return []
   const { sameStatement } = await import('../markdown/same-statement.ts')
   return [...others, (await sameStatement(ports, statement)) ?? []].flat()
 }
 
 type OneStatement = Pick<Belief, 'user' | 'agent' | 'scopes' | 'name' | 'content'>
-
-const holdersOf = ({ store }: Ports, { user, name, scopes }: Pick<Belief, 'user' | 'name' | 'scopes'>) =>
-  store.holders(user, name, scopes)
 
 /** Max beliefs with shared words to compare. */
 const maxCompared = 50
@@ -136,7 +126,7 @@ async function withAllowedForms(
   const { allowedAliases, nameReason } = await import('./aliases.ts')
   const reason = isGiven ? nameReason(statement.name, statement.content) : null
   // A name that is in use already does not match any further messages.
-  const isNew = isGiven && (await holdersOf(ports, { user, ...statement })).length === 0
+  const isNew = isGiven && (await ports.store.holders(user, statement.name, statement.scopes)).length === 0
   if (reason !== null && isNew)
     throw invalid(
       `The name "${statement.name}" is refused. ${reason}`,

@@ -79,7 +79,8 @@ export const remember = defineCommand({
       participants: participant,
       scopes: isEverywhere ? [universalScope] : homeScopes,
     }
-    const mayAsk = session.terminal.isInteractive() && !session.terminal.printsJson()
+    // With a name, a statement replaces the belief of that name and no other.
+    const mayAsk = name === undefined && session.terminal.isInteractive() && !session.terminal.printsJson()
     const replace = options.replace || (mayAsk && ((others: readonly Belief[]) => mayReplace(others, session)))
     const remembered = await memory.remember({ ...given, replace })
     const [home = universalScope] = homeScopes
