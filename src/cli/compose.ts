@@ -23,6 +23,7 @@ import {
   readSettings,
   stateDirectory,
 } from './memory-location.ts'
+import { openingOptions, recordsShadows, shadowRecorder } from './open-settings.ts'
 import type {
   LocationOptions,
   MemoryLocation,
@@ -182,6 +183,15 @@ export function compose(
     return { ...place, scopes, homeScopes: scopes.slice(0, 1), everyTeam }
   }
 
+  const evalRoot = (options: LocationOptions): string => {
+    const { evalStoreDir } = settings(options)
+    if (evalStoreDir !== null) return evalStoreDir
+    const { dir } = locate(options)
+    const root = join(dir, 'state', 'evals')
+    checkOwn(dir, root)
+    return root
+  }
+
   const hasMemory = async (options: LocationOptions): Promise<boolean> => {
     const { dir, store } = locate(options)
     return store !== undefined || (await import('../open-memory.ts')).hasStore(dir)
@@ -191,22 +201,6 @@ export function compose(
   const isProjectActive = (scopes: readonly string[]): boolean => {
     const project = projectScope(cwd())
     return project !== null && scopes.includes(project)
-  }
-
-  /** Records every recall if shadow mode is on. */
-  const withShadowRecords = async (memory: Memory, options: LocationOptions): Promise<Memory> => {
-    const { evalHarnessEnabled, evalShadowModeEnabled, evalStoreDir } = settings(options)
-    if (!evalHarnessEnabled || !evalShadowModeEnabled) return memory
-    const { withShadow } = await import('../eval/shadow/shadow.ts')
-    return withShadow(memory, {
-      root: evalStoreDir ?? (await import('../eval/store/documents.ts')).evalStoreIn(directory(options.dir)),
-      now: () => new Date(),
-      clock: () => performance.now(),
-      // A recall does not fail because its record is lost.
-      onProblem: (error) => {
-        if (env.CREDENCE_DEBUG === '1') void talk(`No shadow record was stored: ${String(error)}`)
-      },
-    })
   }
 
   /** Only a warning: the change is committed, and only MEMORY.md is outdated. */
@@ -246,19 +240,17 @@ export function compose(
     const { busyTimeoutMs, onErased } = options
     if (!isReading) await sweepTemporaryFiles(dir)
     const server = await serverOpener(dir, store, onOffline)
-    const { evalStoreDir, mirrorAuthority, agentShare: percent, recallBoldness, ...rest } = settings(options)
-    const semantic = {
-      semantic: rest.semantic,
-      ...(rest.semanticModel === null ? {} : { semanticModel: rest.semanticModel }),
-    }
-    if (use === 'report') return closedAtEnd(openReport(dir, standpoint, { server, everyTeam, ...semantic }))
-    const mirror = { onMirrorProblem, mirrorAuthority }
-    const recalling = { agentShare: percent / 100, recallBoldness, isOneShot: options.staysOpen !== true, ...semantic }
-    const given = { dir, everyTeam, ...recalling, evalStoreDir, onErased, ...standpoint }
-    const opened = openMemory({ ...given, ...mirror, server, ...omitUndefined({ busyTimeoutMs }) })
+    const opening = { server, everyTeam, ...openingOptions(settings(options)) }
+    if (use === 'report') return closedAtEnd(openReport(dir, standpoint, opening))
+    const given = { ...opening, dir, isOneShot: options.staysOpen !== true, onErased, onMirrorProblem, ...standpoint }
+    const opened = openMemory({ ...given, ...omitUndefined({ busyTimeoutMs }) })
     trustCreated()
     if (!isReading && isProjectActive(scopes)) (await import('./former-project.ts')).noteProject(dir, cwd())
-    return closedAtEnd(await withShadowRecords(opened, options))
+    if (!recordsShadows(settings(options))) return closedAtEnd(opened)
+    const record = await shadowRecorder(evalRoot(options), (line) => {
+      if (env.CREDENCE_DEBUG === '1') void talk(line)
+    })
+    return closedAtEnd(record(opened))
   }
 
   const openedPorts = async (
@@ -308,6 +300,7 @@ export function compose(
     directory: (given) => memoryDirectory({ given, env, cwd, home, onIgnored }),
     hasMemory,
     settings,
+    evalRoot,
     storeFile,
     formerProjectNotes: async (options, opened) => {
       const { dir, scopes } = locate(options)

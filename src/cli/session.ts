@@ -84,6 +84,8 @@ export type MemoryPlaces = {
   readonly directory: (given: string | undefined) => string
   readonly hasMemory: (options: LocationOptions) => Promise<boolean>
   readonly settings: (options: LocationOptions) => Settings
+  /** The directory of the eval store. */
+  readonly evalRoot: (options: LocationOptions) => string
   /** The file of the store in a memory directory, or the address of its PostgreSQL store without the password. */
   readonly storeFile: (dir: string) => Promise<string>
   /** Notes for a project without beliefs that probably has some under an earlier path. */

@@ -1,4 +1,4 @@
-import { join, relative } from 'node:path'
+import { relative } from 'node:path'
 import type { Belief } from '../../../beliefs/belief.ts'
 import type { Turn } from '../../../beliefs/turn.ts'
 import { type ErasedCopies, eraseCopies } from '../../../copied-texts.ts'
@@ -150,7 +150,7 @@ type Copies = {
 async function proofOf(memory: Memory, { forgotten }: Copies, session: Session, given: Options): Promise<Proof> {
   const location = session.places.locate(given)
   const { dir, user } = location
-  const evals = session.places.settings(given).evalStoreDir ?? join(dir, 'state', 'evals')
+  const evals = session.places.evalRoot(given)
   const said = forgotten.flatMap((one) => one.said)
   const names = forgotten.flatMap((one) => one.names)
   const texts = await textsToFind(memory, { beliefIds: [], said, names })
