@@ -18,12 +18,14 @@ import {
   ignoredNotice,
   localName,
   memoryDirectory,
+  openingOptions,
   type ProjectFile,
   projectScope,
   readSettings,
+  recordsShadows,
+  shadowRecorder,
   stateDirectory,
 } from './memory-location.ts'
-import { openingOptions, recordsShadows, shadowRecorder } from './open-settings.ts'
 import type {
   LocationOptions,
   MemoryLocation,

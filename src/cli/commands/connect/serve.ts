@@ -13,7 +13,7 @@ import { type CommandAnswer, defineCommand, UsageError } from '../../command/com
 import { flag, memoryOptions, option, text, viewOptions, wholeNumber } from '../../command/options.ts'
 import { typedBeforeOptions } from '../../connect/launch.ts'
 import { forgetOldTurns } from '../../hooks/hear-queue.ts'
-import { openingOptions } from '../../open-settings.ts'
+import { openingOptions } from '../../memory-location.ts'
 import { answerCommands } from '../../resident/answer-commands.ts'
 import { openServedStore, type ServedPlace, type ServedStore, servedApp } from '../../serve/served-store.ts'
 import { principalMemory } from '../../serve/tenants.ts'
