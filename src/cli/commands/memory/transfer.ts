@@ -9,7 +9,7 @@ import type { ImportFinding } from '../../../memory/transfer/import-findings.ts'
 import { defineCommand, UsageError } from '../../command/command.ts'
 import { filterOptions, flag, memoryOptions, one, text, writeOptions } from '../../command/options.ts'
 import { short } from '../../text/beliefs.ts'
-import { lines, pluralize, table } from '../../text/output.ts'
+import { pluralize } from '../../text/output.ts'
 
 export const importCommand = defineCommand({
   args: { file: one('A JSON array of beliefs or JSON Lines, or Markdown. - reads standard input.') },
@@ -51,15 +51,17 @@ export const importCommand = defineCommand({
       dryRun,
     })
     const { added, unchanged, reinforced, corrected, proposed, warnings, findings = [] } = imported
-    const counts = Object.entries({ added, unchanged, reinforced, corrected, proposed })
     return {
       document: imported,
-      text: (style) =>
-        lines(
-          dryRun && style.bold('Nothing was changed. An import would count:'),
-          table(counts.map(([what, count]) => [what, String(count)])),
-          findings.length > 0 && ['', pluralize(findings.length, 'problem'), findingsText(findings)],
-        ),
+      shown: {
+        'dry run': dryRun && 'Nothing was changed. An import would count:',
+        added,
+        unchanged,
+        reinforced,
+        corrected,
+        proposed,
+        problems: findings.flatMap(shownFinding),
+      },
       notes: [
         ...warnings.map((warning) => `warning: ${warning}`),
         !dryRun &&
@@ -70,13 +72,10 @@ export const importCommand = defineCommand({
   },
 })
 
-const findingsText = (findings: readonly ImportFinding[]): string =>
-  table(
-    findings.flatMap(({ kind, entries: [first, ...others], reason }) => [
-      [kind, first?.place ?? '', `${reason} ${short(first?.text ?? '')}`],
-      ...others.map(({ place, text }) => ['', place, short(text)]),
-    ]),
-  )
+const shownFinding = ({ kind, entries: [first, ...others], reason }: ImportFinding): readonly object[] => [
+  { kind, place: first?.place, problem: `${reason} ${short(first?.text ?? '')}` },
+  ...others.map(({ place, text }) => ({ place, problem: short(text) })),
+]
 
 export const exportCommand = defineCommand({
   args: {},

@@ -9,7 +9,6 @@ import { readTaskRun } from '../../../tasks/report/read-task-run.ts'
 import { readSubmission, type SubmissionRequest, submissionRequests, submit } from '../../../tasks/report/submit.ts'
 import { defineCommand, UsageError } from '../../command/command.ts'
 import { flag, one, text } from '../../command/options.ts'
-import { columns } from '../../text/output.ts'
 import { evalStore, evalStoreOptions } from '../evaluate/benchmark-store.ts'
 
 export const taskSubmit = defineCommand({
@@ -67,10 +66,9 @@ export const taskSubmit = defineCommand({
       const unnamed = done.filter(
         ({ step, reference }) => /^upload_(?:markdown|artifact)$/u.test(step) && reference === null,
       )
-      const rows = done.map(({ step, status, reference }) => [step, String(status), reference ?? ''])
       return {
         document: { sent: true, steps: done },
-        text: () => columns([['step', 'status', 'reference'], ...rows], { indent: 0 }),
+        shown: done.map(({ step, status, reference }) => ({ step, status, reference })),
         // The arena may not count a report without a reference to an upload.
         notes: unnamed.map(({ step }) => `warning: The answer to ${step} has no reference, so the report has none.`),
       }
