@@ -9,8 +9,8 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { meaningOf } from '../src/memory/conversation/meaning.ts'
 import { openMiniLm } from '../src/search/minilm/minilm.ts'
-import { embeddedSentences } from '../src/search/turns/change.ts'
-import { comparedWith, packVectors } from '../src/search/turns/cosines.ts'
+import { textsToEmbed } from '../src/search/turns/change.ts'
+import { compareWith, packVectors } from '../src/search/turns/cosines.ts'
 import { parseQuestion } from '../src/search/turns/question.ts'
 
 type Place = { readonly session: string; readonly index: number }
@@ -39,7 +39,7 @@ const lives = await Promise.all(
     const beliefs = new Map<string, Int8Array>()
     for (const { session, index } of messages.flatMap(({ goldTurns }) => goldTurns)) {
       const text = sessions.get(session)?.[index]?.text ?? ''
-      beliefs.set(`${session}:${index}`, packVectors(await model.embed(embeddedSentences(text)), model.dimensions))
+      beliefs.set(`${session}:${index}`, packVectors(await model.embed(textsToEmbed(text)), model.dimensions))
     }
     return { beliefs, messages }
   }),
@@ -47,7 +47,7 @@ const lives = await Promise.all(
 
 /** The cosine of the nearest belief, and whether that belief answers the message. */
 async function nearest({ message, goldTurns }: Message, beliefs: ReadonlyMap<string, Int8Array>) {
-  const cosineOf = comparedWith(await meaningOf(model, parseQuestion(message), message))
+  const cosineOf = compareWith(await meaningOf(model, parseQuestion(message), message))
   const [best] = [...beliefs]
     .map(([place, vectors]) => ({ place, cosine: cosineOf(vectors) }))
     .sort((a, b) => b.cosine - a.cosine)

@@ -12,12 +12,14 @@ const author = { name: 'Credence' }
 const manifest = { name: 'credence', version, description, author, license, keywords: ['memory', 'mcp', 'hooks'] }
 const skill = 'skills/memory/SKILL.md'
 
-const claudeEvents = {
+const codexEvents = {
   SessionStart: 'session-start',
   UserPromptSubmit: 'prompt-submit',
   Stop: 'stop',
   PreCompact: 'pre-compact',
 }
+/** Claude Code waits for the last when it ends, but not for `Stop`. */
+const claudeEvents = { ...codexEvents, SessionEnd: 'pre-compact' }
 const geminiEvents = {
   SessionStart: 'session-start',
   BeforeAgent: 'prompt-submit',
@@ -74,7 +76,7 @@ export const pluginFiles: Readonly<Record<string, string>> = Object.fromEntries(
       hooks: './hooks/codex.json',
       mcpServers: './servers/codex.json',
     },
-    'plugin/hooks/codex.json': matcherHooks('codex', claudeEvents, 5),
+    'plugin/hooks/codex.json': matcherHooks('codex', codexEvents, 5),
     'plugin/servers/codex.json': serverFor('codex'),
     'plugin/.cursor-plugin/plugin.json': {
       ...manifest,

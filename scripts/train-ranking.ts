@@ -27,8 +27,8 @@ import {
 import { type Levels, type MessageKind, type Model, models, type UpdateLimits } from '../src/search/turns/model.ts'
 import { type Nearness, nearnessOf } from '../src/search/turns/nearness.ts'
 import {
+  chooseLines,
   decide,
-  linesOf,
   mayQuote,
   type PushDecision,
   type PushLine,
@@ -36,7 +36,7 @@ import {
   sigmoid,
 } from '../src/search/turns/push.ts'
 import { dateWindow, parseQuestion, type Question } from '../src/search/turns/question.ts'
-import { quotesOf } from '../src/search/turns/quotes.ts'
+import { quoteTurns } from '../src/search/turns/quotes.ts'
 import { type PlacedMessage, placeFirst, type ScoredMessage, scoreMessages } from '../src/search/turns/rank.ts'
 import type { TurnView } from '../src/search/turns/turn-index.ts'
 import { inMemory } from '../src/store/sqlite/database.ts'
@@ -132,7 +132,13 @@ async function rowsOf(conversation: Conversation, foreign: readonly Asked[]): Pr
     embedder: async () => embedder,
   }
   const heard = await hear(ports, {
-    ...{ user, author, agent: null, view: scopes, scopes, learn: 'nothing', maxTurnCharacters: 1e7 },
+    user,
+    author,
+    agent: null,
+    view: scopes,
+    scopes,
+    learn: 'nothing',
+    maxTurnCharacters: 1e7,
     turns: turns.map(({ speaker, ...turn }) => ({ ...turn, ...(speaker === null ? {} : { speaker }) })),
   })
   await embedTexts(ports, { user })
@@ -156,7 +162,15 @@ async function rowsOf(conversation: Conversation, foreign: readonly Asked[]): Pr
       const isSame = !isRecalled || found.messages.every(({ unit }) => mayRank(unit))
       const quotable = isSame ? found : await findCandidates(store, { ...ranking, mayRank })
       rows[name].push({
-        ...{ asked, family, fold, question, found, quotable, ranking, index, isRecalled },
+        asked,
+        family,
+        fold,
+        question,
+        found,
+        quotable,
+        ranking,
+        index,
+        isRecalled,
         gold: setOf(asked.gold),
         fine: setOf([...asked.gold, ...asked.also]),
         outdated: setOf(asked.outdated),
@@ -426,8 +440,14 @@ type Result = {
   readonly lines: (levels: Levels, limits: UpdateLimits) => readonly ShownLine[]
 }
 const notRecalled = (model: Model): PushDecision => ({
-  ...{ ranked: [], explanations: [], probabilities: [], probability: 0, isQuestion: true, likely: [] },
-  ...{ model, updates: new Map() },
+  ranked: [],
+  explanations: [],
+  probabilities: [],
+  probability: 0,
+  isQuestion: true,
+  likely: [],
+  model,
+  updates: new Map(),
 })
 type ShownLine = Pick<PushLine, 'level'> & { readonly id: string }
 
@@ -441,9 +461,9 @@ async function resultOf(name: ModelName, row: Row, trained: Trained): Promise<Re
   const idsOf = (list: readonly ScoredMessage[]) => list.map(({ candidate }) => candidate.turn.id)
   const ids = idsOf(await placed(row, ranking, model))
   const places = row.family === 'life' ? [...ranked.keys()] : []
-  const quotes = await quotesOf(row.index, row.ranking, row.quotable, decision, places, row.asked.message)
+  const quotes = await quoteTurns(row.index, row.ranking, row.quotable, decision, places, row.asked.message)
   const lines = (levels: Levels, limits: UpdateLimits): readonly ShownLine[] =>
-    linesOf(decision, levels, limits).lines.map(({ place, level }) => ({
+    chooseLines(decision, levels, limits).lines.map(({ place, level }) => ({
       id: (ranked[place] as PlacedMessage).candidate.turn.id,
       level: quotes.get(place)?.perhapsPasted === true ? 'perhaps' : level,
     }))
@@ -508,7 +528,10 @@ type Shown = { readonly fires: number; readonly right: number; readonly outdated
 
 /** Counts the messages of some results that show something, the right turn, or an outdated one without it. */
 function countShown(results: readonly Result[], linesOfResult: (result: Result) => readonly ShownLine[]): Shown {
-  let [fires, right, outdated, lines] = [0, 0, 0, 0]
+  let fires = 0
+  let right = 0
+  let outdated = 0
+  let lines = 0
   for (const result of results) {
     const shown = linesOfResult(result)
     const hasRight = shown.some(({ id }) => result.row.fine.has(id))
@@ -626,7 +649,7 @@ const countReaching = (probabilities: readonly number[], threshold: number): num
 function chooseLimits(
   possibilities: readonly Possible[],
   budgets: Readonly<Record<'sure' | 'normal', Budget>>,
-  most: MostOutdated,
+  maxUpdates: MostOutdated,
 ): Chosen & { readonly excess: number; readonly right: number } {
   return possibilities
     .map((possible) => {
@@ -637,8 +660,8 @@ function chooseLimits(
       const excessOf = (which: keyof MostOutdated): number =>
         Math.max(
           0,
-          countReaching(any[which], normal) - most[which],
-          countReaching(sureLines[which], sure) - most[which],
+          countReaching(any[which], normal) - maxUpdates[which],
+          countReaching(sureLines[which], sure) - maxUpdates[which],
         )
       return { possible, sure, normal, right, excess: excessOf('outdated') + excessOf('changed') }
     })
@@ -656,13 +679,13 @@ function divisionsOf(
   whole: Budget,
   requests: readonly Result[],
 ): readonly (readonly [request: Budget, rest: Budget])[] {
-  const most = (which: keyof Budget): number =>
+  const maxOf = (which: keyof Budget): number =>
     Math.min(
       whole[which],
       count(requests, ({ row }) => row.asked.kind === which),
     )
-  return upTo(most('never-told')).flatMap((neverTold) =>
-    upTo(most('unrelated')).map(
+  return upTo(maxOf('never-told')).flatMap((neverTold) =>
+    upTo(maxOf('unrelated')).map(
       (unrelated) =>
         [
           { 'never-told': neverTold, unrelated },
@@ -679,18 +702,18 @@ function calibrate(measured: readonly Result[]): Calibration {
   const questions = ofKind.get('question') ?? []
   const requests = ofKind.get('request') ?? []
   const budgetFor = (which: Strictness): Budget => {
-    const most = (kind: keyof Budget): number =>
+    const maxOf = (kind: keyof Budget): number =>
       Math.floor(maxFalse[kind][which] * count(results, ({ row }) => row.asked.kind === kind))
-    return { unrelated: most('unrelated'), 'never-told': most('never-told') }
+    return { unrelated: maxOf('unrelated'), 'never-told': maxOf('never-told') }
   }
   const outdatedIn = (some: readonly Result[], changed: number): MostOutdated => ({
     outdated: maxOutdated * count(some, ({ row }) => row.outdated.size > 0),
     changed,
   })
-  const mostChanged = Math.floor(maxOutdated * count(results, ({ row }) => isChanged(row)))
+  const maxChanged = Math.floor(maxOutdated * count(results, ({ row }) => isChanged(row)))
   const changedRequests = upTo(
     Math.min(
-      mostChanged,
+      maxChanged,
       count(requests, ({ row }) => isChanged(row)),
     ),
   )
@@ -701,7 +724,7 @@ function calibrate(measured: readonly Result[]): Calibration {
       changedRequests.map((changed) => {
         const ofQuestions = { normal: normalQuestion, sure: sureQuestion }
         const ofRequests = { normal: normalRequest, sure: sureRequest }
-        const question = chooseLimits(forQuestions, ofQuestions, outdatedIn(questions, mostChanged - changed))
+        const question = chooseLimits(forQuestions, ofQuestions, outdatedIn(questions, maxChanged - changed))
         const request = chooseLimits(forRequests, ofRequests, outdatedIn(requests, changed))
         return { question, request, right: question.right + request.right, excess: question.excess + request.excess }
       }),

@@ -76,8 +76,13 @@ function readLife(folder: string, id: string): readonly Conversation[] {
   type Written = Omit<Asked, 'gold' | 'also'> & Record<'goldTurns' | 'also' | 'earlier', readonly Place[] | undefined>
   const asked = (JSON.parse(readFileSync(join(folder, 'questions.json'), 'utf8')) as readonly Written[]).map(
     ({ id: name, kind, message, goldTurns, also, earlier }) => ({
-      ...{ id: `${id}-${name}`, kind, message, at: last },
-      ...{ gold: placesOf(goldTurns), also: placesOf(also), outdated: placesOf(earlier) },
+      id: `${id}-${name}`,
+      kind,
+      message,
+      at: last,
+      gold: placesOf(goldTurns),
+      also: placesOf(also),
+      outdated: placesOf(earlier),
     }),
   )
   return [{ id, family: 'life', turns, asked }]
@@ -101,7 +106,11 @@ function readSuite(
       id: `${family}-${whole.id}`,
       family,
       turns: conversation.turns.map(({ session, role, speaker, at: said, text }) => ({
-        ...{ session, role, speaker: speaker ?? null, at: said, text },
+        session,
+        role,
+        speaker: speaker ?? null,
+        at: said,
+        text,
       })),
       asked: conversation.questions.flatMap((question) => {
         const { gold, outdated } = askedOf(conversation, question)

@@ -1,4 +1,4 @@
-import { didYouMean } from './did-you-mean.ts'
+import { findNearestName } from './did-you-mean.ts'
 import { expectedError, invalid, type MemoryError } from './errors.ts'
 import { isObject } from './json.ts'
 import signatures from './library-arguments.json' with { type: 'json' }
@@ -22,7 +22,7 @@ type Argument = { readonly name: string; readonly isOptional?: true; readonly sc
 type Signatures = Readonly<Record<string, readonly Argument[]>>
 
 /** Checks the argument types of a library function, and drops undefined options. */
-export function checkedArguments<Values extends readonly unknown[]>(name: string, values: Values): Values {
+export function checkArguments<Values extends readonly unknown[]>(name: string, values: Values): Values {
   const signature = (signatures as Signatures)[name] ?? []
   if (values.length > signature.length) {
     const takes = signature.length === 1 ? '1 argument' : `${signature.length} arguments`
@@ -93,7 +93,7 @@ function wrongValue(value: unknown, schema: Schema, { name, path, argument }: Pl
 }
 
 function unknownOption(option: string, known: readonly string[], { name, path }: Place): MemoryError {
-  const meant = didYouMean(option, known)
+  const meant = findNearestName(option, known)
   const question = meant === undefined ? '' : ` Did you mean "${meant}"?`
   const hint = `The options are ${[...known].sort().join(', ')}.`
   return invalid(`${name} has no option "${path.join('.')}".${question}`, hint)
@@ -136,10 +136,10 @@ function withoutUndefined(value: unknown): unknown {
  * Wraps a memory. Its methods refuse wrong types and unknown options with a MemoryError `invalid`, and report errors of the
  * file system as `unavailable`.
  */
-export function checkedMemory(memory: Memory): Memory {
+export function checkMemoryCalls(memory: Memory): Memory {
   const calls = Object.keys(memory).map((name) => {
     const call = memory[name as keyof Memory] as (...values: readonly unknown[]) => unknown
-    const check = (values: readonly unknown[]) => checkedArguments(`memory.${name}`, values)
+    const check = (values: readonly unknown[]) => checkArguments(`memory.${name}`, values)
     const stream = (...values: readonly unknown[]) => {
       // Only the export methods use `stream`; they return an AsyncIterable.
       const items = call(...check(values)) as AsyncIterable<unknown>

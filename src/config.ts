@@ -1,5 +1,5 @@
 import { delimiter } from 'node:path'
-import { didYouMean } from './did-you-mean.ts'
+import { findNearestName } from './did-you-mean.ts'
 import { invalid, type MemoryError } from './errors.ts'
 
 /** One setting: its default, how it is checked, and how it is read from an environment variable. */
@@ -205,7 +205,7 @@ function refuseMisspelling(variable: string, known: readonly string[]): void {
   const former = Object.keys(replaced).find((name) => environmentName(name) === variable)
   if (former !== undefined) throw invalid(`There is no setting ${variable}.`, replaced[former])
   const bare = (name: string): string => name.slice('CREDENCE_'.length)
-  const meant = didYouMean(bare(variable), known.map(bare))
+  const meant = findNearestName(bare(variable), known.map(bare))
   if (meant === undefined || known.includes(variable)) return
   throw invalid(`There is no setting ${variable}.`, `Did you mean CREDENCE_${meant}?`)
 }
@@ -216,7 +216,7 @@ const replaced: Readonly<Record<string, string>> = {
 }
 
 function unknownSetting(name: string, known: readonly string[], source: string): MemoryError {
-  const meant = didYouMean(name, known)
+  const meant = findNearestName(name, known)
   return invalid(
     `There is no setting "${name.slice(0, 80)}" (in ${source}).`,
     replaced[name] ?? (meant === undefined ? `Settings: ${known.join(', ')}.` : `Did you mean ${meant}?`),

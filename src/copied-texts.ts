@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { Eraser, eraseInFile, type ForgottenTexts, filesBelow } from './files/erase-texts.ts'
+import { Eraser, eraseInFile, type ForgottenTexts, listFilesBelow } from './files/erase-texts.ts'
 import { sweepLeftovers } from './files/leftovers.ts'
 import type { Forgotten } from './memory/change/erase-copies.ts'
 import { storeFile } from './open-memory.ts'
@@ -54,7 +54,7 @@ export async function eraseCopies(
   const isOthers = (folder: string): boolean =>
     ['mirror', 'evals', 'forgetting', 'postgres-cache'].some((name) => folder === join(state, name))
   // Never opens the live database as a file, under any of its names: closing it would release its locks.
-  for (const file of filesBelow(state, (folder) => !isOthers(folder)))
+  for (const file of listFilesBelow(state, (folder) => !isOthers(folder)))
     if (!file.startsWith(live)) await attempt(file, async () => ((await eraseInFile(file, eraser)) ? [file] : []))
   const isCopy = (file: string): boolean => {
     const { ino, size } = statSync(file)
@@ -65,7 +65,7 @@ export async function eraseCopies(
       isStoreFile(file)
     )
   }
-  for (const file of filesBelow(dir, (folder) => !isOthers(folder)))
+  for (const file of listFilesBelow(dir, (folder) => !isOthers(folder)))
     if (!file.startsWith(live) && user !== undefined && actor !== undefined && origin !== undefined && isCopy(file)) {
       const erasure = { user, actor, origin, at, beliefIds, turnIds }
       await attempt(file, async () => ((await forgetInBackup({ file, random: randomBytes }, erasure)) ? [file] : []))

@@ -1,25 +1,25 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { didYouMean, editsBetween } from './did-you-mean.ts'
+import { editsBetween, findNearestName } from './did-you-mean.ts'
 
 const known = ['remember', 'recall', 'search', 'why', 'resolve']
 
 describe('nearest', () => {
   it('finds the name behind a slip, a swap or the wrong case', () => {
-    expect(didYouMean('recal', known)).toBe('recall')
-    expect(didYouMean('serach', known)).toBe('search')
-    expect(didYouMean('REMEMBR', known)).toBe('remember')
+    expect(findNearestName('recal', known)).toBe('recall')
+    expect(findNearestName('serach', known)).toBe('search')
+    expect(findNearestName('REMEMBR', known)).toBe('remember')
   })
 
   it('finds the only name that begins like this, however much is missing', () => {
-    expect(didYouMean('rem', known)).toBe('remember')
-    expect(didYouMean('re', known)).toBeUndefined()
+    expect(findNearestName('rem', known)).toBe('remember')
+    expect(findNearestName('re', known)).toBeUndefined()
   })
 
   it('does not guess when nothing is close', () => {
-    expect(didYouMean('teleport', known)).toBeUndefined()
-    expect(didYouMean('x', ['a'])).toBeUndefined()
-    expect(didYouMean('', known)).toBeUndefined()
+    expect(findNearestName('teleport', known)).toBeUndefined()
+    expect(findNearestName('x', ['a'])).toBeUndefined()
+    expect(findNearestName('', known)).toBeUndefined()
   })
 })
 

@@ -2,7 +2,7 @@
  * The known name that was probably meant by `given`: the only name with this prefix, or the closest by edit distance, which
  * may be at most one third of the longer length. Case is ignored.
  */
-export function didYouMean(given: string, known: readonly string[]): string | undefined {
+export function findNearestName(given: string, known: readonly string[]): string | undefined {
   const wanted = given.toLowerCase()
   const begun = known.filter((name) => wanted.length >= 2 && name.toLowerCase().startsWith(wanted))
   if (begun.length === 1) return begun[0]
@@ -17,22 +17,22 @@ export function didYouMean(given: string, known: readonly string[]): string | un
 }
 
 /** Edit distance with insertions, deletions, replacements and swaps of neighbours (optimal string alignment). */
-export function editsBetween(one: string, other: string): number {
+export function editsBetween(a: string, b: string): number {
   let twoBack: number[] = []
-  let previous = Array.from({ length: other.length + 1 }, (_, index) => index)
-  for (let row = 1; row <= one.length; row += 1) {
+  let previous = Array.from({ length: b.length + 1 }, (_, index) => index)
+  for (let row = 1; row <= a.length; row += 1) {
     const current = [row]
-    for (let column = 1; column <= other.length; column += 1) {
-      const differs = one[row - 1] === other[column - 1] ? 0 : 1
+    for (let column = 1; column <= b.length; column += 1) {
+      const differs = a[row - 1] === b[column - 1] ? 0 : 1
       let edits = Math.min(at(previous, column) + 1, at(current, column - 1) + 1, at(previous, column - 1) + differs)
-      const isSwap = one[row - 1] === other[column - 2] && one[row - 2] === other[column - 1]
+      const isSwap = a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1]
       if (row > 1 && column > 1 && isSwap) edits = Math.min(edits, at(twoBack, column - 2) + 1)
       current.push(edits)
     }
     twoBack = previous
     previous = current
   }
-  return at(previous, other.length)
+  return at(previous, b.length)
 }
 
 /** Reads a cell, which is always filled already. */

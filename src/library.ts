@@ -1,4 +1,4 @@
-import { checkedArguments, checkedMemory } from './check-arguments.ts'
+import { checkArguments, checkMemoryCalls } from './check-arguments.ts'
 import { invalid } from './errors.ts'
 import { withShadow } from './eval/shadow/shadow.ts'
 import { evalStoreIn } from './eval/store/documents.ts'
@@ -53,14 +53,14 @@ export type MemoryOptions = {
 
 /** Opens the memory in a directory, or creates it. Several processes may have it open at once. */
 export function openMemory(options: MemoryOptions): Memory {
-  const [{ store, ...given }] = checkedArguments('openMemory', [options] as const)
+  const [{ store, ...given }] = checkArguments('openMemory', [options] as const)
   if (given.dir.trim() === '')
     throw invalid(
       'openMemory: dir is blank; it must be the path of a directory.',
       'Give an existing or a new directory.',
     )
   const server = store === undefined ? {} : { server: () => openServer(given.dir, store) }
-  return checkedMemory(openUnchecked({ ...given, ...server }))
+  return checkMemoryCalls(openUnchecked({ ...given, ...server }))
 }
 
 /** The context as a block for a prompt. The same context gives the same bytes, and no remembered text can end the block. */
@@ -82,7 +82,7 @@ export type ShadowRecallOptions = {
 
 /** Wraps a memory to record every recall as ids, hashes and numbers, never text. `close` waits for the last record. */
 export function shadowRecall(memory: Memory, options: ShadowRecallOptions): Memory {
-  const [recalling, given] = checkedArguments('shadowRecall', [memory, options] as const)
+  const [recalling, given] = checkArguments('shadowRecall', [memory, options] as const)
   const { dir, evalStoreDir, sessionKey, onProblem } = given
   const shadowed = withShadow(recalling, {
     root: evalStoreDir ?? evalStoreIn(dir),
@@ -91,5 +91,5 @@ export function shadowRecall(memory: Memory, options: ShadowRecallOptions): Memo
     clock: () => performance.now(),
     onProblem: onProblem ?? (() => {}),
   })
-  return checkedMemory(shadowed)
+  return checkMemoryCalls(shadowed)
 }

@@ -167,10 +167,14 @@ export function openPorts(dir: string, given: PortsOptions & CopyOptions = {}) {
   const folder = join(dir, 'state', 'forgetting')
   // Loaded on demand, because most commands forget nothing.
   const erasing = async () =>
-    (await import('./memory/change/erase-copies.ts')).erasingCopies(ports.store, { dir, folder }, async (forgotten) => {
-      const { eraseCopies } = await import('./copied-texts.ts')
-      onErased(forgotten, await eraseCopies({ dir, evalStoreDir }, forgotten))
-    })
+    (await import('./memory/change/erase-copies.ts')).eraseCopiesOnCommit(
+      ports.store,
+      { dir, folder },
+      async (forgotten) => {
+        const { eraseCopies } = await import('./copied-texts.ts')
+        onErased(forgotten, await eraseCopies({ dir, evalStoreDir }, forgotten))
+      },
+    )
   return {
     ...ports,
     commitForgetting: async (commit: Commit) => (await erasing()).commit(commit),

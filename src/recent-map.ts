@@ -1,11 +1,11 @@
-/** A map of the `most` most recently used entries. `onDrop` is called with each evicted value. */
+/** A map of the `maxEntries` most recently used entries. `onDrop` is called with each evicted value. */
 export class RecentMap<Value> {
-  readonly #most: number
+  readonly #maxEntries: number
   readonly #onDrop: (value: Value) => unknown
   readonly #values = new Map<string, Value>()
 
-  constructor(most: number, onDrop: (value: Value) => unknown = () => {}) {
-    this.#most = most
+  constructor(maxEntries: number, onDrop: (value: Value) => unknown = () => {}) {
+    this.#maxEntries = maxEntries
     this.#onDrop = onDrop
   }
 
@@ -18,7 +18,7 @@ export class RecentMap<Value> {
     this.#values.delete(key)
     this.#values.set(key, value)
     const [oldest] = this.#values
-    if (this.#values.size > this.#most && oldest !== undefined) {
+    if (this.#values.size > this.#maxEntries && oldest !== undefined) {
       this.#values.delete(oldest[0])
       this.#onDrop(oldest[1])
     }

@@ -37,7 +37,8 @@ function runSuites(suites: readonly (readonly string[])[], again: 'passed' | 'fa
   })
   const script = [
     `work=$1; result_alone=${again === 'passed' ? 0 : 1}; failed_steps=()`,
-    ...[suiteFunction, runner],
+    suiteFunction,
+    runner,
     ...suites.map((_, index) => `suite suite-${index} runner ${index} >"$work/log"`),
     `for name in "\${failed_steps[@]}"; do echo "FAILED: $name"; done`,
     `node scripts/count-tests.ts ${suites.map((_, index) => `"$work/suite-${index}.json"`).join(' ')}`,

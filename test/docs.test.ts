@@ -14,9 +14,21 @@ const read = (file: string): string => readFileSync(file, 'utf8')
 
 /** Pages without steps to follow, and guides whose example needs another running program. */
 const withoutExamples = [
-  ...['GLOSSARY', 'api', 'comparison', 'dependencies', 'frameworks', 'index', 'style', 'third-party'],
-  ...['performance', 'red-team', 'reliability', 'scale'],
-  ...['http', 'postgres', 'teams'],
+  'GLOSSARY',
+  'api',
+  'comparison',
+  'dependencies',
+  'frameworks',
+  'index',
+  'style',
+  'third-party',
+  'performance',
+  'red-team',
+  'reliability',
+  'scale',
+  'http',
+  'postgres',
+  'teams',
 ]
 const withExamples = globSync('docs/*.md').filter((page) => !withoutExamples.includes(basename(page, '.md')))
 
@@ -116,9 +128,14 @@ describe('the documents', () => {
         // The option is unknown, so the error lists the known ones.
         const hint = await Promise.resolve()
           .then(() =>
-            functions[name]?.(
-              ...([...args, { '?': 1, dir: '.', name: 'a', content: 'a', text: 'a', wish: 'absent' }] as never[]),
-            ),
+            functions[name]?.(...(args as never[]), {
+              '?': 1,
+              dir: '.',
+              name: 'a',
+              content: 'a',
+              text: 'a',
+              wish: 'absent',
+            } as never),
           )
           .then(
             () => '',

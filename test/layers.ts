@@ -7,7 +7,12 @@ export type SourceFile = { readonly file: string; readonly source: string }
 type Layer = { readonly below: readonly string[]; readonly topLevel: readonly string[] }
 
 const everyLayer = [
-  ...['errors.ts', 'json.ts', 'omit-undefined.ts', 'did-you-mean.ts', 'recent-map.ts', 'next-turn.ts'],
+  'errors.ts',
+  'json.ts',
+  'omit-undefined.ts',
+  'did-you-mean.ts',
+  'recent-map.ts',
+  'next-turn.ts',
   'local-time.ts',
 ]
 const layer = (below: readonly string[], topLevel = everyLayer): Layer => ({ below, topLevel })

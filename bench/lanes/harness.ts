@@ -124,7 +124,8 @@ async function recallBesideShadow(root: string) {
       throw error
     },
   }
-  const [plain, shadowed]: [number[], number[]] = [[], []]
+  const plain: number[] = []
+  const shadowed: number[] = []
   for (let round = 0; round < 20; round += 1) {
     plain.push(...(await recallTimes(memory)))
     // Recalls are faster than writing records; each round waits for its records before the next begins.

@@ -14,7 +14,7 @@ import { defaultEmbedder, openEmbedder } from '../../src/memory/meaning/open-emb
 import { inMemory } from '../../src/store/sqlite/database.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import { libraries } from '../peers/libraries.ts'
-import { type Peer, peerSystem, uncutSystem } from '../peers/ranker.ts'
+import { type Peer, peerSystem, systemWithoutCut } from '../peers/ranker.ts'
 import type { Lane } from '../run.ts'
 
 /** The usual number of results, also in the published comparison. */
@@ -85,7 +85,7 @@ function contestants(backends: Systems, quick: boolean): readonly Contestant[] {
 
 /** The best k and threshold for a peer, chosen on cases that are in none of the packs. */
 async function cutFor(peer: Peer, calibration: Pack) {
-  const rankings = await rankingsOf(calibration, uncutSystem(peer))
+  const rankings = await rankingsOf(calibration, systemWithoutCut(peer))
   const scores = rankings.flatMap(({ hits }) => hits.map(({ score }) => score)).sort((a, b) => a - b)
   const thresholds = peer.hasScores
     ? Array.from({ length: 200 }, (_, step) => scores[Math.floor((step * (scores.length - 1)) / 199)] ?? 0)

@@ -47,7 +47,7 @@ export const recallLane: Lane = {
       await filled
       ingest.push({ beliefs: size, perSecond, bytesPerBelief })
       log(`${size} beliefs: ${perSecond} a second, ${bytesPerBelief} bytes each`)
-      const peers = formIndexPeers.filter(({ largest }) => size <= largest).map(({ name }) => name)
+      const peers = formIndexPeers.filter(({ maxBeliefs: largest }) => size <= largest).map(({ name }) => name)
       const systems: AskedSystem[] = []
       try {
         for (const name of ['credence', ...peers]) systems.push(await startSystem(name, size, dir))

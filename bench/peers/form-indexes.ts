@@ -8,13 +8,13 @@ import type { BeliefRecord } from '../../src/memory/transfer/belief-record.ts'
 export type FormIndexPeer = {
   readonly name: string
   /** The largest number of beliefs to measure: as many as the library indexes in about a minute. */
-  readonly largest: number
+  readonly maxBeliefs: number
   build(beliefs: Iterable<BeliefRecord>): Promise<FormSearch> | FormSearch
 }
 export type FormSearch = { search(message: string): unknown; close(): void }
 
 const formsOf = ({ id, name, aliases }: BeliefRecord) => ({ id, name, aliases: aliases.join(' | ') })
-const most = 20
+const maxHits = 20
 
 /**
  * Prefix search and typo tolerance are off wherever they are optional, so that each library does the minimum of work.
@@ -22,16 +22,16 @@ const most = 20
 export const formIndexPeers: readonly FormIndexPeer[] = [
   {
     name: 'minisearch',
-    largest: 100_000,
+    maxBeliefs: 100_000,
     build: (beliefs) => {
       const index = new MiniSearch<ReturnType<typeof formsOf>>({ fields: ['name', 'aliases'] })
       for (const belief of beliefs) index.add(formsOf(belief))
-      return { search: (message) => index.search(message, { boost: { name: 2 } }).slice(0, most), close: () => {} }
+      return { search: (message) => index.search(message, { boost: { name: 2 } }).slice(0, maxHits), close: () => {} }
     },
   },
   {
     name: 'sqlite fts5',
-    largest: 1_000_000,
+    maxBeliefs: 1_000_000,
     build: (beliefs) => {
       const db = new DatabaseSync(':memory:')
       db.exec("CREATE VIRTUAL TABLE forms USING fts5(name, aliases, tokenize = 'unicode61')")
@@ -40,7 +40,7 @@ export const formIndexPeers: readonly FormIndexPeer[] = [
       for (const belief of beliefs) insert.run(formsOf(belief))
       db.exec('COMMIT')
       const match = db.prepare(
-        `SELECT rowid FROM forms WHERE forms MATCH ? ORDER BY bm25(forms, 2.0, 1.0) LIMIT ${most}`,
+        `SELECT rowid FROM forms WHERE forms MATCH ? ORDER BY bm25(forms, 2.0, 1.0) LIMIT ${maxHits}`,
       )
       const anyOf = (message: string): string =>
         [...new Set(message.split(/\W+/u))].map((word) => `"${word}"`).join(' OR ')
@@ -49,20 +49,23 @@ export const formIndexPeers: readonly FormIndexPeer[] = [
   },
   {
     name: 'flexsearch',
-    largest: 100_000,
+    maxBeliefs: 100_000,
     build: (beliefs) => {
       const index = new FlexSearch.Document({ document: { id: 'id', index: ['name', 'aliases'] }, tokenize: 'strict' })
       for (const belief of beliefs) index.add(formsOf(belief))
-      return { search: (message) => index.search(message, { suggest: true, limit: most }), close: () => {} }
+      return { search: (message) => index.search(message, { suggest: true, limit: maxHits }), close: () => {} }
     },
   },
   {
     name: 'orama',
-    largest: 100_000,
+    maxBeliefs: 100_000,
     build: async (beliefs) => {
       const index = create({ schema: { name: 'string', aliases: 'string' } as const })
       await insertMultiple(index, [...beliefs].map(formsOf), 1_000)
-      return { search: (message) => search(index, { term: message, boost: { name: 2 }, limit: most }), close: () => {} }
+      return {
+        search: (message) => search(index, { term: message, boost: { name: 2 }, limit: maxHits }),
+        close: () => {},
+      }
     },
   },
 ]

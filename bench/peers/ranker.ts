@@ -68,7 +68,7 @@ export function peerSystem(peer: Peer, name: string, { k, threshold }: Cut): Sys
 }
 
 /** The peer without limits, for choosing the limits. */
-export const uncutSystem = (peer: Peer): System => peerSystem(peer, peer.name, everything)
+export const systemWithoutCut = (peer: Peer): System => peerSystem(peer, peer.name, everything)
 
 const cutText = ({ k, threshold }: Cut): string =>
   `${k === Number.POSITIVE_INFINITY ? 'everything' : `the best ${k}`}${threshold === null ? '' : ` with a score of at least ${threshold.toPrecision(3)}`}`

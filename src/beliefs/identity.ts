@@ -35,7 +35,7 @@ export const statementKey = (text: string): string =>
     .replace(/(?<![\s.!;,])[\s.!;,]+$/u, '')
 
 /** Whether the belief has this name in any of the scopes. */
-export const holdsName = (belief: Belief, name: string, scopes: readonly string[]): boolean =>
+export const hasName = (belief: Belief, name: string, scopes: readonly string[]): boolean =>
   nameKey(belief.name) === nameKey(name) && belief.scopes.some((scope) => scopes.includes(scope))
 
 /** Appends `additions` to the aliases. Leaves out spellings of the name and of aliases before them. */
@@ -57,14 +57,14 @@ export function mergeAliases(
 export const compareStrings = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 /** Orders texts by code point, as SQLite does; JavaScript's own order differs beyond the basic plane. */
-export function compareText(one: string, other: string): number {
-  const shorter = Math.min(one.length, other.length)
+export function compareText(a: string, b: string): number {
+  const shorter = Math.min(a.length, b.length)
   for (let at = 0; at < shorter; at += 1) {
-    const unit = one.charCodeAt(at)
-    const otherUnit = other.charCodeAt(at)
+    const unit = a.charCodeAt(at)
+    const otherUnit = b.charCodeAt(at)
     if (unit !== otherUnit) return rankOf(unit) - rankOf(otherUnit)
   }
-  return one.length - other.length
+  return a.length - b.length
 }
 
 /** Surrogates sort last, because they encode the highest code points. */

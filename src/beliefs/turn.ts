@@ -73,10 +73,10 @@ const sameMomentMs = 10_000
  * Whether two turns of one conversation with the same role and words are the same turn. If both have a message id of the host,
  * it decides; otherwise the same position, the same previous message of the person, or almost the same time is enough.
  */
-export function isSameTurn(one: TurnIdentity, other: TurnIdentity): boolean {
-  if (one.messageId !== null && other.messageId !== null) return one.messageId === other.messageId
-  if (one.index !== null && other.index !== null && one.index === other.index) return true
-  return one.previous === other.previous || Math.abs(Date.parse(one.at) - Date.parse(other.at)) <= sameMomentMs
+export function isSameTurn(a: TurnIdentity, b: TurnIdentity): boolean {
+  if (a.messageId !== null && b.messageId !== null) return a.messageId === b.messageId
+  if (a.index !== null && b.index !== null && a.index === b.index) return true
+  return a.previous === b.previous || Math.abs(Date.parse(a.at) - Date.parse(b.at)) <= sameMomentMs
 }
 
 /** Max characters of a session's opening in lists. */

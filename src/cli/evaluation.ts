@@ -120,10 +120,10 @@ async function composeRedTeamRunner({
   readonly clock: () => number
 }): Promise<Runner> {
   const { redTeamRunner } = await import('../eval/runners/red-team/red-team-runner.ts')
-  const { defenceless, refusing } = await import('../eval/runners/red-team/controls.ts')
+  const { defenceless, refuseEverything } = await import('../eval/runners/red-team/controls.ts')
   const { openRedTeamTarget } = await import('./red-team-target.ts')
   const credence = { name: 'credence', open: () => openRedTeamTarget(temporary) }
-  const systems = [credence, defenceless, { name: 'refusing', open: refusing(credence.open) }]
+  const systems = [credence, defenceless, { name: 'refusing', open: refuseEverything(credence.open) }]
   const open = async (name: string) => {
     const system = systems.find((one) => one.name === name)
     if (system !== undefined) return system

@@ -1,7 +1,7 @@
 import { globSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { MemoryError } from '../errors.ts'
-import { foreignRows } from '../files/foreign-database.ts'
+import { readForeignRows } from '../files/foreign-database.ts'
 import { takeLock } from '../files/lock.ts'
 import { ownPath, writePrivate } from '../files/own-files.ts'
 import { parseObject } from '../json.ts'
@@ -57,8 +57,8 @@ export function findHistories(machine: Machine): readonly AgentHistory[] {
 /** When each session in the database of opencode was last changed. */
 function sessionsIn({ path }: HistoryFile): readonly number[] {
   try {
-    return [...foreignRows(path, 'SELECT time_updated FROM session WHERE parent_id IS NULL')].map(({ time_updated }) =>
-      Number(time_updated),
+    return [...readForeignRows(path, 'SELECT time_updated FROM session WHERE parent_id IS NULL')].map(
+      ({ time_updated }) => Number(time_updated),
     )
   } catch {
     // The file is not a database of opencode.
@@ -67,7 +67,7 @@ function sessionsIn({ path }: HistoryFile): readonly number[] {
 }
 
 /** The files of all histories, the newest first. */
-export const newestFirst = (histories: readonly AgentHistory[]): readonly string[] =>
+export const listNewestFirst = (histories: readonly AgentHistory[]): readonly string[] =>
   histories
     .flatMap(({ files }) => files)
     .sort((a, b) => b.changedAt - a.changedAt)

@@ -10,12 +10,12 @@ import {
   type Settings,
   type SomeSettings,
 } from '../config.ts'
-import { didYouMean } from '../did-you-mean.ts'
+import { findNearestName } from '../did-you-mean.ts'
 import { forbidden, invalid, MemoryError, unavailable } from '../errors.ts'
 import { isOfAnotherUser, shellWord } from '../files/own-files.ts'
 import type { Memory } from '../memory/memory.ts'
 import { type EnvironmentVariables, stripControlCharacters } from './text/output.ts'
-import { isMemory, isTrusted } from './trusted-memories.ts'
+import { isMemory, isProjectFile, isTrusted, projectFileName } from './trusted-memories.ts'
 
 type Surroundings = { readonly env: EnvironmentVariables; readonly cwd: () => string; readonly home: string }
 
@@ -57,11 +57,13 @@ export const stateDirectory = ({ env, home }: Omit<Surroundings, 'cwd'>): string
 export const keepingNotice = (dir: string): string =>
   `What you tell connected agents is stored word for word on this machine, in ${dir}, with secrets masked. \`credence pause\` stops that, and \`credence forget\` erases stored messages.`
 
-/** Shown once for a memory that the account does not trust. */
+/** Shown once for a memory or a `.credence.json` that the account does not trust. */
 export const ignoredNotice = (dir: string): string =>
-  isMemory(dir)
-    ? `Ignored the memory in ${stripControlCharacters(dir)}, because this account has neither created nor allowed it. If you know its contents, or created it with version 0.2.0 or earlier, allow it once: \`credence trust ${shellWord(stripControlCharacters(dir))}\``
-    : `Ignored ${stripControlCharacters(dir)}, which a ${projectFileName} names, because this account has not created a memory there: \`credence init --dir ${shellWord(stripControlCharacters(dir))}\``
+  isProjectFile(dir)
+    ? `Ignored the scopes in ${stripControlCharacters(dir)}, because this account has not allowed the file with its present contents. If you know them, allow it: \`credence trust ${shellWord(stripControlCharacters(dir))}\``
+    : isMemory(dir)
+      ? `Ignored the memory in ${stripControlCharacters(dir)}, because this account has neither created nor allowed it. If you know its contents, or created it with version 0.2.0 or earlier, allow it once: \`credence trust ${shellWord(stripControlCharacters(dir))}\``
+      : `Ignored ${stripControlCharacters(dir)}, which a ${projectFileName} names, because this account has not created a memory there: \`credence init --dir ${shellWord(stripControlCharacters(dir))}\``
 
 /** The XDG specification says that relative paths are ignored. */
 export const xdgDirectory = (given: string | undefined, otherwise: string): string =>
@@ -146,8 +148,6 @@ export type ProjectFile = {
   readonly enabled: boolean
 }
 
-export const projectFileName = '.credence.json'
-
 const keys = ['scope', 'scopes', 'dir', 'enabled'] as const
 const maxFileBytes = 64 * 1024
 
@@ -183,7 +183,7 @@ export function parseProjectFile(text: string, file: string): ProjectFile {
   const value = objectInFile(text, file, 'Write {"scope": "project:ledger"}.')
   const unknown = Object.keys(value).find((key) => !keys.some((known) => known === key))
   if (unknown !== undefined) {
-    const meant = didYouMean(unknown, keys)
+    const meant = findNearestName(unknown, keys)
     const hint = meant === undefined ? `Known are ${keys.join(', ')}.` : `Did you mean "${meant}"?`
     throw invalid(`${file} has the unknown key "${unknown.slice(0, 80)}".`, hint)
   }

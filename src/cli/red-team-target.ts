@@ -21,7 +21,9 @@ import { chatCompletions } from '../proxy/dialects.ts'
 import { hearLines, nothingHeard } from './commands/conversation/hear.ts'
 import { compose } from './compose.ts'
 import { type HookRun, runHook } from './hooks/run-hook.ts'
+import { stateDirectory } from './memory-location.ts'
 import { openServedStore, servedApp } from './serve/served-store.ts'
+import { projectFileName, trustProjectFile } from './trusted-memories.ts'
 
 const home = 'project:shop'
 const host = 'claude-code'
@@ -117,7 +119,9 @@ export async function openRedTeamTarget(temporary: string): Promise<Target> {
   ): Promise<string> {
     const project = join(root, `work-${Buffer.from(scopes.join(' ')).toString('hex')}`)
     mkdirSync(project, { recursive: true })
-    writeFileSync(join(project, '.credence.json'), JSON.stringify({ scopes: [...scopes, universalScope] }))
+    const file = join(project, projectFileName)
+    writeFileSync(file, JSON.stringify({ scopes: [...scopes, universalScope] }))
+    trustProjectFile(stateDirectory({ env: {}, home: root }), file, new Date())
     const stdout = new PassThrough()
     const session = sessionIn(project, stdout, JSON.stringify({ ...payload, cwd: project }))
     try {
@@ -151,7 +155,9 @@ export async function openRedTeamTarget(temporary: string): Promise<Target> {
   async function callTool(step: Extract<AttackStep, { door: 'mcp' }>): Promise<string> {
     const { tool, arguments: given, agent = defaultAgent } = step
     const text = await askMcp((path, init) => send(step, path, init), {
-      ...{ agent, method: 'tools/call', name: tool },
+      agent,
+      method: 'tools/call',
+      name: tool,
       params: { name: tool, arguments: given },
     })
     if (/"message":"(?:Tool .* not found|Method not found)/u.test(text))
@@ -259,7 +265,10 @@ export async function openRedTeamTarget(temporary: string): Promise<Target> {
     const { prepare } = memoryInjector({
       memory: { recall: (_, said) => memory.recall(said), keep: async () => {} },
       view: { user, scopes, homeScopes: [home] },
-      ...{ isPaused: () => true, deadlineMs: 60_000, now: () => new Date(), log: () => {} },
+      isPaused: () => true,
+      deadlineMs: 60_000,
+      now: () => new Date(),
+      log: () => {},
     })
     const asked = Buffer.from(JSON.stringify({ model: 'scripted', messages: [{ role: 'user', content: message }] }))
     const prepared = await prepare(chatCompletions, asked, { user, scopes, homeScopes: [home] })
@@ -380,5 +389,7 @@ const scriptedModel = (answer: string): ChatModel => ({
 const keptOf = (belief: Belief): Kept => {
   const isWaiting = belief.candidate || (belief.proposedFor !== null && belief.status !== 'superseded')
   const state = isCurrent(belief) ? 'current' : isWaiting ? 'waiting' : 'retired'
-  return { ...belief, state, isPersons: authorityOf(belief) === 'person' }
+  const { id, user, name, aliases, content, why, scopes, pinned, status, confidence, createdAt } = belief
+  const isPersons = authorityOf(belief) === 'person'
+  return { id, user, name, aliases, content, why, scopes, pinned, status, confidence, createdAt, state, isPersons }
 }

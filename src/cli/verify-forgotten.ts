@@ -3,7 +3,7 @@ import { join, relative, sep } from 'node:path'
 import { ownPack } from '../eval/pack/capture.ts'
 import { runPath, treePath } from '../eval/store/documents.ts'
 import { readArtifact } from '../eval/store/parse-artifact.ts'
-import { type ForgottenTexts, filesBelow, isTelling } from '../files/erase-texts.ts'
+import { type ForgottenTexts, isTelling, listFilesBelow } from '../files/erase-texts.ts'
 import type { Memory } from '../memory/memory.ts'
 
 /** The result of searching the files for forgotten texts. */
@@ -22,7 +22,7 @@ const minLengthInOthers = 16
  * The texts to search for. Excludes names of one ordinary word, and texts that remaining beliefs or turns also
  * contain.
  */
-export async function textsToFind(memory: Memory, { said, names }: ForgottenTexts) {
+export async function collectTexts(memory: Memory, { said, names }: ForgottenTexts) {
   const parts = new Set([...said, ...names.filter(isTelling)].flatMap(partsOf))
   const all = [...parts]
   const others = new Set<string>()
@@ -61,16 +61,17 @@ function partsOf(text: string): readonly string[] {
  */
 export function searchFiles(
   { dir, evals }: { readonly dir: string; readonly evals: string },
-  { texts, alsoSaidByOthers, others }: Awaited<ReturnType<typeof textsToFind>>,
+  { texts, alsoSaidByOthers, others }: Awaited<ReturnType<typeof collectTexts>>,
   onProgress: (files: number) => void,
 ) {
   const needles = [...new Set(texts.flatMap(formsOf))].map((form) => ({ bytes: Buffer.from(form), size: form.length }))
   const found: { file: string; times: number }[] = []
   const isOthers = othersIn(evals)
-  let [files, bytes] = [0, 0]
+  let files = 0
+  let bytes = 0
   const isInside = !relative(dir, evals).startsWith('..')
   for (const root of isInside ? [dir] : [dir, evals])
-    for (const file of filesBelow(root)) {
+    for (const file of listFilesBelow(root)) {
       onProgress(files)
       const searched = isOthers(file) ? needles.filter(({ size }) => size >= minLengthInOthers) : needles
       const { size, times } = searchFile(file, searched)
@@ -93,7 +94,9 @@ function searchFile(file: string, needles: readonly Needle[]): { readonly size: 
   const overlap = Math.max(0, ...needles.map(({ bytes }) => bytes.length)) + 1
   const window = Buffer.alloc(windowBytes + overlap)
   const descriptor = openSync(file, 'r')
-  let [size, times, kept] = [0, 0, 0]
+  let size = 0
+  let times = 0
+  let kept = 0
   try {
     for (;;) {
       const read = readSync(descriptor, window, kept, windowBytes, null)

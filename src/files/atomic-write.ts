@@ -39,7 +39,7 @@ export async function writeAtomically(
 }
 
 /** Formats a JSON document for a file: indented, with a newline at the end. */
-export const asJson = (document: object): string => `${JSON.stringify(document, null, 2)}\n`
+export const formatJson = (document: object): string => `${JSON.stringify(document, null, 2)}\n`
 
 /** Creating a link fails if the target exists, atomically, so exactly one of two writers succeeds. */
 async function linkUnlessThere(temporary: string, path: string): Promise<boolean> {

@@ -2,7 +2,7 @@ import { lstatSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseJson } from '../json.ts'
 import { writeAtomically } from './atomic-write.ts'
-import { codeOf, ifPresent } from './leftovers.ts'
+import { codeOf, nullIfMissing } from './leftovers.ts'
 
 /** The texts that were forgotten, and the beliefs they belong to. */
 export type ForgottenTexts = {
@@ -19,7 +19,7 @@ export const forgottenMark = '[forgotten]'
 const markInId = 'forgotten'
 
 /** Shorter texts would match unrelated text too often. */
-const shortest = 4
+const minErasedLength = 4
 
 /** False for a name of one plain word. It identifies nothing, so it is only erased in records with the belief's id. */
 export const isTelling = (name: string): boolean => /\s|\d/u.test(name.trim())
@@ -32,7 +32,7 @@ export class Eraser {
   readonly #all: Finder
 
   /** Texts shorter than `minLength` are only replaced in records that contain the id of a forgotten belief. */
-  constructor({ beliefIds, turnIds = [], said, names }: ForgottenTexts, minLength = shortest) {
+  constructor({ beliefIds, turnIds = [], said, names }: ForgottenTexts, minLength = minErasedLength) {
     this.#beliefIds = beliefIds
     this.#turnIds = turnIds
     const alone = [...said, ...names.filter(isTelling)]
@@ -88,7 +88,9 @@ class Finder {
         const core = foldCase(text)
           .trim()
           .replace(/[\s.,;:!?]+$/u, '')
-        return [core, core.replace(/[^a-z0-9]+/gu, '-')].filter((one) => one.replaceAll('-', '').length >= shortest)
+        return [core, core.replace(/[^a-z0-9]+/gu, '-')].filter(
+          (one) => one.replaceAll('-', '').length >= minErasedLength,
+        )
       }),
     )
     this.#startLength = Math.min(8, ...[...needles].map(({ length }) => length))
@@ -196,10 +198,13 @@ function erasedLine(line: string, eraser: Eraser): string {
 }
 
 /** Every plain file below a directory. Does not follow links, and skips folders for which `enters` is false. */
-export function* filesBelow(directory: string, enters: (folder: string) => boolean = () => true): Generator<string> {
-  for (const entry of ifPresent(() => readdirSync(directory, { withFileTypes: true })) ?? []) {
+export function* listFilesBelow(
+  directory: string,
+  enters: (folder: string) => boolean = () => true,
+): Generator<string> {
+  for (const entry of nullIfMissing(() => readdirSync(directory, { withFileTypes: true })) ?? []) {
     const path = join(directory, entry.name)
     if (entry.isFile()) yield path
-    else if (entry.isDirectory() && enters(path)) yield* filesBelow(path, enters)
+    else if (entry.isDirectory() && enters(path)) yield* listFilesBelow(path, enters)
   }
 }

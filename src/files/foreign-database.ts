@@ -6,7 +6,7 @@ type Row = Readonly<Record<string, unknown>>
 const maxWaitMs = 2_000
 
 /** The rows of a query on another program's SQLite database, which is opened read-only. */
-export function* foreignRows(file: string, sql: string): Generator<Row> {
+export function* readForeignRows(file: string, sql: string): Generator<Row> {
   const database = new DatabaseSync(file, { readOnly: true, timeout: maxWaitMs })
   try {
     yield* database.prepare(sql).iterate()
@@ -18,7 +18,7 @@ export function* foreignRows(file: string, sql: string): Generator<Row> {
 /** Whether a file is a database with all of these tables. */
 export function hasTables(file: string, names: readonly string[]): boolean {
   try {
-    const tables = new Set([...foreignRows(file, 'SELECT name FROM sqlite_schema')].map(({ name }) => name))
+    const tables = new Set([...readForeignRows(file, 'SELECT name FROM sqlite_schema')].map(({ name }) => name))
     return names.every((name) => tables.has(name))
   } catch {
     // The file is not a database, or is unreadable.

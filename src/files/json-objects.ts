@@ -1,5 +1,5 @@
 type ObjectText = {
-  /** Null if it is larger than `largest`. */
+  /** Null if it is longer than `maxLength`. */
   readonly text: string | null
   /** The line it begins in, from 1. */
   readonly line: number
@@ -12,7 +12,7 @@ type ObjectText = {
  * The text is passed in pieces of any size.
  */
 export class JsonObjects {
-  readonly #largest: number
+  readonly #maxLength: number
   #depth = 0
   #isInString = false
   #isEscaped = false
@@ -23,8 +23,8 @@ export class JsonObjects {
   #line = 1
   #startLine = 1
 
-  constructor(largest = Number.POSITIVE_INFINITY) {
-    this.#largest = largest
+  constructor(maxLength = Number.POSITIVE_INFINITY) {
+    this.#maxLength = maxLength
   }
 
   /** The object or array that is still open at the end of the text so far, and the line that it starts in. */
@@ -58,7 +58,7 @@ export class JsonObjects {
         this.#depth -= 1
         if (this.#depth > 0) continue
         this.#hold(chunk.subarray(start, at + 1))
-        const text = this.#held > this.#largest ? null : Buffer.concat(this.#parts).toString('utf8')
+        const text = this.#held > this.#maxLength ? null : Buffer.concat(this.#parts).toString('utf8')
         yield { text, line: this.#startLine, end: this.#bytes + at + 1 }
         this.#parts = []
         this.#held = 0
@@ -71,7 +71,7 @@ export class JsonObjects {
 
   #hold(part: Buffer): void {
     this.#held += part.length
-    if (this.#held <= this.#largest) this.#parts.push(part)
+    if (this.#held <= this.#maxLength) this.#parts.push(part)
     else this.#parts = []
   }
 }

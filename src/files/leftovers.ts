@@ -17,7 +17,7 @@ const pattern = /^\.(?<purpose>tmp|staged|replaced)-(?<pid>\d+)-[0-9a-f]{8}-(?<n
  * the replacement was never put in place.
  */
 export async function sweepLeftovers(directory: string): Promise<void> {
-  for (const entry of ifPresent(() => readdirSync(directory)) ?? []) {
+  for (const entry of nullIfMissing(() => readdirSync(directory)) ?? []) {
     const { purpose, pid, name } = pattern.exec(entry)?.groups ?? {}
     if (purpose === undefined || name === undefined || isRunning(Number(pid))) continue
     const path = join(directory, entry)
@@ -52,7 +52,7 @@ export const codeOf = (error: unknown): string | undefined =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 
 /** The result of reading a file or folder; null if it does not exist. */
-export function ifPresent<Value>(read: () => Value): Value | null {
+export function nullIfMissing<Value>(read: () => Value): Value | null {
   try {
     return read()
   } catch (error) {

@@ -13,7 +13,7 @@ const maxLineLength = 16 * 1024 * 1024
 const newline = 0x0a
 
 /** The lines of a file or stream of any size, one at a time. */
-export async function* linesOf(source: string | AsyncIterable<Buffer>): AsyncGenerator<Line> {
+export async function* readLines(source: string | AsyncIterable<Buffer>): AsyncGenerator<Line> {
   let number = 1
   let parts: Buffer[] = []
   let length = 0

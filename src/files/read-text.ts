@@ -24,7 +24,7 @@ export function readTextFile(file: string): string {
 }
 
 /** The file itself; for a directory, the files below it whose names match, sorted by path. */
-export function filesAt(path: string, names: RegExp): readonly string[] {
+export function listFilesAt(path: string, names: RegExp): readonly string[] {
   const stats = statSync(path, { throwIfNoEntry: false })
   if (stats === undefined) throw notFound(`There is no file ${path}.`, 'Check the path.')
   if (!stats.isDirectory()) return [path]

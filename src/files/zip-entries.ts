@@ -13,7 +13,7 @@ const minRefusedBytes = 16 * 1024 * 1024
  * The pieces of the files with wanted names, in the order of the archive. Throws if the archive is damaged, or unpacks to so
  * much text that reading it would exhaust memory or time.
  */
-export async function* zipEntries(file: string, isWanted: (name: string) => boolean): AsyncGenerator<ZipPiece> {
+export async function* readZipEntries(file: string, isWanted: (name: string) => boolean): AsyncGenerator<ZipPiece> {
   let pieces: { name: string; bytes: Buffer }[] = []
   let damage: Error | null = null
   let isOpen = false

@@ -222,9 +222,9 @@ function refuseUnauthorized(context: Context, message: string): Response {
 }
 
 /** Compares two texts of equal length in constant time. The length of a token or a proof is not secret. */
-function isSame(one: string, other: string): boolean {
-  const given = Buffer.from(one)
-  const secret = Buffer.from(other)
+function isSame(a: string, b: string): boolean {
+  const given = Buffer.from(a)
+  const secret = Buffer.from(b)
   return given.length === secret.length && timingSafeEqual(given, secret)
 }
 

@@ -94,7 +94,7 @@ function parseJson(text: string, hint: string): unknown {
 }
 
 /** Counts brackets outside of strings, without parsing. */
-function isDeeperThan(text: string, most: number): boolean {
+function isDeeperThan(text: string, maxDepth: number): boolean {
   let depth = 0
   let isInString = false
   for (let at = 0; at < text.length; at += 1) {
@@ -105,7 +105,7 @@ function isDeeperThan(text: string, most: number): boolean {
     } else if (character === '"') isInString = true
     else if (character === '[' || character === '{') depth += 1
     else if (character === ']' || character === '}') depth -= 1
-    if (depth > most) return true
+    if (depth > maxDepth) return true
   }
   return false
 }

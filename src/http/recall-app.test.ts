@@ -45,6 +45,29 @@ const tea = { text: 'Tea time is at four.', user_id: 'ada', metadata: { beliefId
 const coffee = { text: 'Coffee at nine.', user_id: 'ada', metadata: { beliefId: 'coffee' }, aliases: ['espresso'] }
 
 describe('a served memory', () => {
+  it('says its version, and its name only if it has one', async () => {
+    const { body } = await served().send('GET', '/about')
+
+    expect(body).toEqual({ version: 'under test' })
+  })
+
+  it('stores a turn of a conversation as a statement', async () => {
+    const { send, search } = served()
+    const metadata = {
+      beliefId: 's1-0',
+      scope: 'project:suite',
+      type: 'turn',
+      session_id: 's1',
+      index: 0,
+      speaker: null,
+    }
+
+    const { status } = await send('POST', '/add', { ...coffee, metadata })
+
+    expect(status).toBe(200)
+    expect(await search('An espresso?', { scopes: ['project:suite'] })).toEqual(['s1-0'])
+  })
+
   it('finds what it was told, best first, with the parts of each score', async () => {
     const { send } = served()
     await send('POST', '/add', { ...tea, metadata: { beliefId: 'tea', name: 'tea time', content: 'At four.' } })

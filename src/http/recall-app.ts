@@ -5,6 +5,7 @@ import { type BeliefMessage, beliefMessage, routes, searchMessage } from '../eva
 import type { System } from '../eval/system/system.ts'
 import { limits } from '../memory/change/draft.ts'
 import { type BeliefRecord, parseRecord } from '../memory/transfer/belief-record.ts'
+import { omitUndefined } from '../omit-undefined.ts'
 import { isOrdinaryWord } from '../search/ordinary-words.ts'
 import { answerError, refuse } from './error-answers.ts'
 import { readBody } from './read-request.ts'
@@ -13,6 +14,8 @@ import { loopbackNames, sameOriginOnly } from './same-origin.ts'
 type RecallAppOptions = {
   /** The system that answers. The app needs exclusive use of it. */
   readonly system: System
+  /** The name in the tables of a harness. Default: made from the address. */
+  readonly name?: string
   readonly now: () => Date
   readonly newId: () => string
   /** Called with errors that are bugs. */
@@ -22,7 +25,7 @@ type RecallAppOptions = {
 const hint = 'docs/systems.md describes the requests.'
 
 /** Serves a system over the HTTP contract of docs/systems.md, for external harnesses. Only the relevant tier is served. */
-export function recallApp({ system, now, newId, onBug }: RecallAppOptions): Hono {
+export function recallApp({ system, name, now, newId, onBug }: RecallAppOptions): Hono {
   const sent = new Map<string, BeliefRecord>()
   let lastMoment = 0
   /** The time of a message, which always increases, so that results do not depend on how fast messages arrive. */
@@ -38,7 +41,7 @@ export function recallApp({ system, now, newId, onBug }: RecallAppOptions): Hono
   const put = async (request: Request): Promise<{ readonly id: string }> => {
     const message = await readBody(request, beliefMessage, hint)
     const keyOf = (id: string | undefined): string => `${message.user_id}\n${id}`
-    const belief = receivedBelief(message, { known: sent.get(keyOf(idIn(message))), at: moment(), newId })
+    const belief = parseBelief(message, { known: sent.get(keyOf(idIn(message))), at: moment(), newId })
     await system.update({ kind: 'create', belief })
     sent.set(keyOf(belief.id), belief)
     return { id: belief.id }
@@ -53,6 +56,10 @@ export function recallApp({ system, now, newId, onBug }: RecallAppOptions): Hono
     }
   }
 
+  app.on(routes.about.method, routes.about.path, (context) => {
+    const { version, offers } = system
+    return context.json(omitUndefined({ name, version, offers }))
+  })
   app.on(routes.reset.method, routes.reset.path, async (context) => {
     sent.clear()
     await system.reset()
@@ -108,7 +115,7 @@ function idIn({ beliefId, id, metadata }: BeliefMessage): string | undefined {
  * the text before the aliases, or else the id. An alias is never used as the name: two beliefs may share an alias, but a
  * second belief with the same name and scope would replace the first.
  */
-export function receivedBelief(message: BeliefMessage, { known, at, newId }: AppEnvironment): BeliefRecord {
+export function parseBelief(message: BeliefMessage, { known, at, newId }: AppEnvironment): BeliefRecord {
   const { text, user_id: user, metadata = {} } = message
   const id = idIn(message) ?? newId()
   const aliases = message.aliases ?? (known === undefined ? undefined : [...known.aliases, ...newForms(text, known)])
@@ -116,7 +123,7 @@ export function receivedBelief(message: BeliefMessage, { known, at, newId }: App
     name: nameBefore(aliases ?? [], text) ?? id,
     ...known,
     content: text,
-    ...withoutEmptyScopes(metadata),
+    ...fieldsIn(metadata),
     ...(aliases === undefined ? {} : { aliases }),
     id,
     user,
@@ -145,10 +152,10 @@ const wordsIn = (text: string): readonly string[] =>
     .map((word) => word.replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}+#]+$/gu, ''))
     .filter((word) => /\p{L}/u.test(word))
 
-/** `scopes` takes precedence over `scope`; null counts as absent. */
-function withoutEmptyScopes({ scope, scopes, ...rest }: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const sent = scopes ?? scope
-  return sent === undefined || sent === null ? rest : { ...rest, scopes: sent }
+/** `scopes` takes precedence over `scope`; null counts as absent. A turn of a conversation is stored like any statement. */
+function fieldsIn({ scope, scopes, type, ...rest }: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const sent = scopes ?? scope ?? undefined
+  return { ...rest, ...omitUndefined({ scopes: sent, type: type === 'turn' ? undefined : type }) }
 }
 
 const maxWordsOfName = 8

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { messageFor, toldBelief } from '../eval/system/outside/http-contract.ts'
+import { describeBelief, messageFor } from '../eval/system/outside/http-contract.ts'
 import { type BeliefRecord, parseRecord } from '../memory/transfer/belief-record.ts'
-import { receivedBelief } from './recall-app.ts'
+import { parseBelief } from './recall-app.ts'
 
 const at = '2026-01-01T00:00:00.000Z'
 const surroundings = { known: undefined, at, newId: () => 'made-up' }
@@ -38,7 +38,7 @@ describe('a belief sent with all its metadata', () => {
       reinforcement: { count: 7, at: '2025-07-03T09:00:00.000Z' },
     })
 
-    const received = receivedBelief(messageFor(toldBelief(sent), { full: true }), surroundings)
+    const received = parseBelief(messageFor(describeBelief(sent), { full: true }), surroundings)
 
     // The provenance depends on the channel, not on the sent value.
     expect({ ...received, provenance: null }).toEqual({ ...sent, provenance: null })
@@ -50,7 +50,7 @@ describe('a belief sent with all its metadata, much of it empty', () => {
   it('is received as it was', () => {
     const sent = belief({ name: 'levain', aliases: [], why: '' })
 
-    expect(receivedBelief(messageFor(toldBelief(sent), { full: true }), surroundings)).toEqual(sent)
+    expect(parseBelief(messageFor(describeBelief(sent), { full: true }), surroundings)).toEqual(sent)
   })
 })
 
@@ -58,7 +58,7 @@ describe('a belief sent with little', () => {
   it('is named by what stands before the aliases', () => {
     const sent = belief({ name: 'sourdough_starter', aliases: ['levain', 'wild yeast'], why: '' })
 
-    const received = receivedBelief(messageFor(toldBelief(sent), { full: false }), surroundings)
+    const received = parseBelief(messageFor(describeBelief(sent), { full: false }), surroundings)
 
     expect(received).toMatchObject({
       id: 'm-1',
@@ -75,7 +75,7 @@ describe('a belief sent with little', () => {
   it('is named by its id where nothing stands before the aliases', () => {
     const message = { text: 'Feeds it every Thursday.', user_id: 'ada', aliases: ['levain', 'Gertrude'] }
 
-    expect(receivedBelief(message, surroundings)).toMatchObject({
+    expect(parseBelief(message, surroundings)).toMatchObject({
       id: 'made-up',
       name: 'made-up',
       aliases: ['levain', 'Gertrude'],
@@ -88,13 +88,13 @@ describe('a belief sent with little', () => {
     ['a whole sentence stands before them', 'This is what we said when the baker asked us about levain and so on'],
     ['they are only part of a word', 'the levains'],
   ])('is not named by what stands before the aliases when %s', (_when, text) => {
-    expect(receivedBelief({ text, user_id: 'ada', aliases: ['levain'] }, surroundings).name).toBe('made-up')
+    expect(parseBelief({ text, user_id: 'ada', aliases: ['levain'] }, surroundings).name).toBe('made-up')
   })
 
   it('is named by its id where there are no aliases', () => {
     const message = { text: 'Tea at four.', user_id: 'ada', metadata: { beliefId: 'tea-time' } }
 
-    expect(receivedBelief(message, surroundings)).toMatchObject({ id: 'tea-time', name: 'tea-time' })
+    expect(parseBelief(message, surroundings)).toMatchObject({ id: 'tea-time', name: 'tea-time' })
   })
 
   it('takes what metadata there is, in either spelling', () => {
@@ -106,7 +106,7 @@ describe('a belief sent with little', () => {
       epistemic_status: 'superseded',
     }
 
-    expect(receivedBelief({ text: 'Tea.', user_id: 'ada', metadata }, surroundings)).toMatchObject({
+    expect(parseBelief({ text: 'Tea.', user_id: 'ada', metadata }, surroundings)).toMatchObject({
       scopes: ['domain:code'],
       type: 'decision',
       supersededBy: 'm-2',
@@ -122,7 +122,7 @@ describe('a belief sent with little', () => {
         const sent = belief({ name, aliases })
         fc.pre(!` ${name}`.includes(` ${aliases[0]}`))
 
-        const received = receivedBelief(messageFor(toldBelief(sent), { full: false }), surroundings)
+        const received = parseBelief(messageFor(describeBelief(sent), { full: false }), surroundings)
 
         expect(received.name).toBe(name)
         expect(received.aliases.every((alias) => aliases.includes(alias))).toBe(true)
@@ -135,7 +135,7 @@ describe('a belief sent again', () => {
   it('keeps what the message leaves out', () => {
     const known = belief({ name: 'levain', aliases: ['Gertrude'], type: 'decision', pinned: true })
 
-    const received = receivedBelief(
+    const received = parseBelief(
       { text: 'Feed on Fridays.', user_id: 'ada', beliefId: 'm-1' },
       { ...surroundings, known },
     )
@@ -147,7 +147,7 @@ describe('a belief sent again', () => {
     const known = belief({ name: 'levain', aliases: ['Gertrude', 'starter'], supersededBy: 'm-2' })
     const message = { text: 'x', user_id: 'ada', id: 'm-1', aliases: ['Gertrude'], metadata: { superseded_by: null } }
 
-    expect(receivedBelief(message, { ...surroundings, known })).toMatchObject({
+    expect(parseBelief(message, { ...surroundings, known })).toMatchObject({
       name: 'levain',
       aliases: ['Gertrude'],
       supersededBy: null,
@@ -163,14 +163,14 @@ describe('a belief that cannot be', () => {
     [{ beliefId: 'has spaces' }, /is not valid/u],
     [{ aliases: ['...'] }, /No message can match/u],
   ])('is refused: %j', (fields, reason) => {
-    expect(() => receivedBelief({ text: 'x', user_id: 'ada', ...fields }, surroundings)).toThrow(reason)
+    expect(() => parseBelief({ text: 'x', user_id: 'ada', ...fields }, surroundings)).toThrow(reason)
   })
 })
 
 describe('a known belief that is sent again with its text alone', () => {
   const known = belief({ name: 'redis_cache', aliases: ['Redis'], content: 'Redis is our cache and rate limiter.' })
   const sent = (text: string, fields: object = {}) =>
-    receivedBelief({ text, user_id: 'ada', beliefId: 'm-1', ...fields }, { ...surroundings, known })
+    parseBelief({ text, user_id: 'ada', beliefId: 'm-1', ...fields }, { ...surroundings, known })
 
   it('is found by the words of the text that are new', () => {
     const text = 'redis_cache Redis allkeys-lru eviction policy maxmemory maxmemory, (volatile-lru).'

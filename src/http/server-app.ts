@@ -68,13 +68,13 @@ export function serverApp(options: ServerOptions): { readonly app: Hono<Authenti
   return { app, close: api.close }
 }
 
-/** Refuses requests while `most` others are in flight, so that floods are cheap to handle. */
-export function atMostInFlight(most: number): MiddlewareHandler {
+/** Refuses requests while `maxInFlight` others are in flight, so that floods are cheap to handle. */
+export function atMostInFlight(maxInFlight: number): MiddlewareHandler {
   let inFlight = 0
   return async (context, next) => {
-    if (inFlight >= most) {
+    if (inFlight >= maxInFlight) {
       context.header('retry-after', '1')
-      const message = `The server is answering ${most} requests already.`
+      const message = `The server is answering ${maxInFlight} requests already.`
       return refuse(context, 429, { code: 'too_many', message, hint: 'Try again in a second.' })
     }
     inFlight += 1

@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { Context } from 'hono'
 import { getMimeType } from 'hono/utils/mime'
-import { ifPresent } from '../files/leftovers.ts'
+import { nullIfMissing } from '../files/leftovers.ts'
 import { RecentMap } from '../recent-map.ts'
 
 /** A name with a content hash, whose content never changes. */
@@ -31,7 +31,7 @@ export const staticFiles =
 
 /** The URL paths of the served files. No other file is served. The build has no symbolic links. */
 const pathsIn = (directory: string): readonly string[] =>
-  (ifPresent(() => readdirSync(directory, { recursive: true, encoding: 'utf8' })) ?? [])
+  (nullIfMissing(() => readdirSync(directory, { recursive: true, encoding: 'utf8' })) ?? [])
     .map((name) => `/${name.split(sep).join('/')}`)
     .filter((path) => getMimeType(path) !== undefined && !path.includes('/.'))
 

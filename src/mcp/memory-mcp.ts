@@ -12,7 +12,7 @@ import {
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio'
 import { z } from 'zod'
 import { isObject, type JsonObject, parseObject } from '../json.ts'
-import { secretIn } from '../memory/learn/secrets.ts'
+import { describeSecret } from '../memory/learn/secrets.ts'
 import type { Memory } from '../memory/memory.ts'
 import type { Author } from '../memory/ports.ts'
 import { toolOperations } from '../operations/table.ts'
@@ -197,7 +197,7 @@ export const unnamedOrigin = claimedOrigin(unnamed)
 
 /** The name of a client without misleading characters. A name that contains a secret is not used. */
 export function plainName(name: string | undefined): string {
-  if (name !== undefined && secretIn(name) !== null) return unnamed
+  if (name !== undefined && describeSecret(name) !== null) return unnamed
   const plain = (name ?? '')
     .normalize('NFKC')
     .replace(/[^\p{L}\p{N}._@/ -]+/gu, ' ')
@@ -272,7 +272,7 @@ export class BoundedLines extends Transform {
       this.push(line)
       return
     }
-    const message = `The message has ${size} bytes; at most ${maxMessageLength} are taken.`
+    const message = `The message has ${size} bytes; at most ${maxMessageLength} are allowed.`
     this.#output.write(`${JSON.stringify({ jsonrpc: '2.0', id: idIn(line), error: { code: -32600, message } })}\n`)
   }
 }

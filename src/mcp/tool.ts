@@ -1,6 +1,6 @@
 import { type CallToolResult, ResourceNotFoundError, type StandardSchemaWithJSON } from '@modelcontextprotocol/server'
 import type { z } from 'zod'
-import { didYouMean } from '../did-you-mean.ts'
+import { findNearestName } from '../did-you-mean.ts'
 import { expectedError } from '../errors.ts'
 import { visibleText } from '../memory/recall/render.ts'
 import answers from '../operations/answers.json' with { type: 'json' }
@@ -92,7 +92,7 @@ function wrongArguments(tool: string, input: ObjectSchema, error: z.ZodError): s
 }
 
 function unknownArgument(tool: string, key: string, known: readonly string[]): string {
-  const meant = didYouMean(key, known)
+  const meant = findNearestName(key, known)
   return sentences(`${tool} has no argument "${key.slice(0, 80)}".`, meant && `Did you mean "${meant}"?`)
 }
 
@@ -101,7 +101,7 @@ function errorText(error: unknown, onBug: OnBug): string {
   const expected = expectedError(error)
   if (expected !== null) return sentences(expected.message, expected.hint)
   onBug(error)
-  return 'Credence stopped because of a bug in it. What was acknowledged before is safe.'
+  return 'Internal error in Credence. Changes that were acknowledged before are safe.'
 }
 
 /** For resources and prompts, whose errors are protocol errors. Rethrows every error in a form that is safe for the client. */

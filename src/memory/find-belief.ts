@@ -73,7 +73,7 @@ function onlyOne(reference: string, beliefs: readonly Belief[]): Belief {
 }
 
 /** The end of a supersession chain: the belief itself or its last successor; null if that was forgotten. */
-export async function lastSuccessor(store: Pick<Store, 'get'>, belief: Belief): Promise<Belief | null> {
+export async function findLastSuccessor(store: Pick<Store, 'get'>, belief: Belief): Promise<Belief | null> {
   const seen = new Set<string>()
   let last: Belief | null = belief
   while (last !== null && last.supersededBy !== null && !seen.has(last.id)) {

@@ -3,14 +3,20 @@
 export { correct } from './change/correct.ts'
 export { editBelief, reinforce } from './change/edit.ts'
 export { forget, previewForget } from './change/forget.ts'
-export { accept, candidates, confirm, proposals, reject } from './change/proposals.ts'
+export {
+  accept,
+  confirm,
+  listCandidates,
+  listProposals,
+  reject,
+} from './change/proposals.ts'
 export { remember } from './change/remember.ts'
 export { resolve } from './change/resolve.ts'
 export { reviewItems } from './change/review.ts'
 export { undo } from './change/undo.ts'
 export { findTurn, forgetTurns, listConversations, listTurns } from './conversation/turns.ts'
 export { suggestAliases } from './explain/alias-candidates.ts'
-export { history, recentEvents } from './explain/history.ts'
+export { history, listEvents } from './explain/history.ts'
 export { learnedFromTurn } from './explain/links.ts'
 export { remedies } from './explain/remedies.ts'
 export { why } from './explain/why.ts'

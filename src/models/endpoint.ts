@@ -48,7 +48,7 @@ export async function postJson<Schema extends z.ZodType>(
       redirect: 'manual',
       signal,
     })
-    text = await boundedText(response, maxAnswerLength, () =>
+    text = await readBoundedText(response, maxAnswerLength, () =>
       unavailable(
         `The answer of ${endpointPlaceOf(url)} is longer than ${maxAnswerLength} bytes.`,
         'Ask for less, or check the URL.',
@@ -68,19 +68,23 @@ export async function postJson<Schema extends z.ZodType>(
   const [issue] = error.issues
   const where = `${issue?.path.join('.') || 'the answer'}: ${issue?.message}`
   throw unavailable(
-    `The answer of ${endpointPlaceOf(url)} does not have the form of this API (${where}).`,
+    `The answer of ${endpointPlaceOf(url)} is not in the format of this API (${where}).`,
     'Check that the endpoint speaks the API that the name of the model begins with.',
     error,
   )
 }
 
-/** Reads the body of a response. Throws the error of `tooLong` as soon as the body has more than `most` bytes. */
-export async function boundedText(response: Response, most: number, tooLong: () => MemoryError): Promise<string> {
+/** Reads the body of a response. Throws the error of `tooLong` as soon as the body has more than `maxBytes` bytes. */
+export async function readBoundedText(
+  response: Response,
+  maxBytes: number,
+  tooLong: () => MemoryError,
+): Promise<string> {
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of response.body ?? []) {
     size += chunk.byteLength
-    if (size > most) throw tooLong()
+    if (size > maxBytes) throw tooLong()
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')

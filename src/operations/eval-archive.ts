@@ -2,12 +2,12 @@ import { statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { MemoryError, notFound } from '../errors.ts'
 import { manifestOf, packFolders } from '../eval/pack/manifest.ts'
-import { casesOf } from '../eval/store/case-log.ts'
+import { readCaseLog } from '../eval/store/case-log.ts'
 import { caseLogPath, readRuns, scan, storeTrees, treePath } from '../eval/store/documents.ts'
 import type { Manifest } from '../eval/store/schemas/manifest.ts'
 import type { BaselineSnapshot, RunSummary } from '../eval/store/schemas/run.ts'
 import { RecentMap } from '../recent-map.ts'
-import { cachedFor } from './served-memory.ts'
+import { cacheFor } from './served-memory.ts'
 
 /** A pack in the eval store or in the package, readable or not. */
 export type FoundPack = {
@@ -65,7 +65,7 @@ export class EvalArchive {
 }
 
 async function readCases(root: string, runId: string) {
-  const { records, problems } = await casesOf(root, runId)
+  const { records, problems } = await readCaseLog(root, runId)
   return { records, problems: problems.map(({ file, field, message }) => `${file}: ${field} ${message}.`) }
 }
 
@@ -101,7 +101,7 @@ function readPack(directory: string, source: FoundPack['source']): FoundPack {
 /** Calls `read` again only when the file or folder at `path` has changed. */
 function cachedByStamp<Value>(path: string, read: () => Promise<Value>): () => Promise<Value> {
   const owner = {}
-  return () => cachedFor(owner, path, stampOf(path), read)
+  return () => cacheFor(owner, path, stampOf(path), read)
 }
 
 const missing = 'missing'

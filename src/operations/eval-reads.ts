@@ -1,7 +1,7 @@
 import { notFound } from '../errors.ts'
 import { compareBenchmark } from '../eval/compare/compare.ts'
 import { type CaseDiff, diffRuns } from '../eval/compare/diff.ts'
-import { chosenOf, counts } from '../eval/gate/latest-runs.ts'
+import { chooseRun, counts } from '../eval/gate/latest-runs.ts'
 import { caseTexts, hasBeliefs, namesIn, questionTexts } from '../eval/report/case-detail.ts'
 import { caseGrid, standingOf } from '../eval/report/case-grid.ts'
 import { figuresOfRun, summariseCases } from '../eval/score/figures.ts'
@@ -14,7 +14,7 @@ import { isControlName } from '../eval/system/system.ts'
 import { EvalArchive, type FoundPack } from './eval-archive.ts'
 import type { evalInputs } from './evaluation.ts'
 import { type InputOf, maxItems } from './field.ts'
-import { cachedFor, type Installation } from './served-memory.ts'
+import { cacheFor, type Installation } from './served-memory.ts'
 
 const maxHistoryRuns = 50
 /** The maximum number of runs and cases in a grid. */
@@ -88,7 +88,7 @@ export function evalReads({ evals, background }: Installation, clock: () => numb
     const data = environment?.ok ? environment.value.settings.data : undefined
     return questionTexts({ directory, manifest }, typeof data === 'string' ? data : undefined, asked)
   }
-  const shadows = () => cachedFor(archive, 'shadows', Math.floor(clock() / shadowTtlMs), () => summariseShadows(root))
+  const shadows = () => cacheFor(archive, 'shadows', Math.floor(clock() / shadowTtlMs), () => summariseShadows(root))
   return {
     stamp: () => archive.stamp(),
     packs: async () => {
@@ -271,7 +271,7 @@ function listedPack(pack: FoundPack, runs: readonly RunSummary[]) {
   const own = runs.filter((run) => run.benchmarkId === id && counts(run))
   const main = own.find(({ system }) => ownSystems.includes(system?.name)) ?? own[0]
   const family = own.filter(({ system }) => system?.name === main?.system?.name)
-  const deciding = family.length === 0 ? undefined : chosenOf(family).run
+  const deciding = family.length === 0 ? undefined : chooseRun(family).run
   const whole = family.filter(isWhole)
   const [latest] = whole
   return {

@@ -100,8 +100,8 @@ export const nullable = <Value>(field: Needed<Value>): Needed<Value | null> => (
 /** The longest list in one answer. */
 export const maxItems = 200
 
-export const paging = (usual: number) => ({
-  limit: usually(whole({ min: 1, max: maxItems }), usual),
+export const paging = (defaultLimit: number) => ({
+  limit: usually(whole({ min: 1, max: maxItems }), defaultLimit),
   offset: usually(whole({ min: 0, max: 1_000_000_000 }), 0),
 })
 
@@ -124,5 +124,5 @@ export const version = whole(
 export const time = (help: string) => optional(text(40, help))
 export const message = text(
   undefined,
-  'What the person says to the agent. Of more than 32,000 characters, the first and last 16,000 are read.',
+  "The person's message to the agent. If it has more than 32,000 characters, only the first and last 16,000 are read.",
 )

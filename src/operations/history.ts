@@ -1,6 +1,6 @@
 import { actorKinds } from '../beliefs/belief.ts'
 import { entryOf, eventKinds, type JournalEntry, maxListedBeliefs } from '../beliefs/journal.ts'
-import { changesOf, filteredEvents, type Removal, removalOf } from '../memory/explain/history.ts'
+import { filterEvents, findRemoval, type Removal, readChanges } from '../memory/explain/history.ts'
 import { omitUndefined } from '../omit-undefined.ts'
 import { choice, flag, list, maxItems, optional, usually, whole } from './field.ts'
 import { operation, servedBy } from './operation.ts'
@@ -10,7 +10,7 @@ const maxNames = 3
 const number = whole({ min: 1 })
 
 /** A journal entry without its idempotency key, which only its sender may know. */
-export const sentEntry = ({ user: _user, key: _key, ...entry }: JournalEntry) => entry
+export const withoutKey = ({ user: _user, key: _key, ...entry }: JournalEntry) => entry
 
 /** Reading the journal, and undoing changes. */
 export const history = {
@@ -20,7 +20,7 @@ export const history = {
     input: {
       limit: usually(whole({ min: 1, max: maxItems }), 50),
       before: optional(number, 'Only changes with a lower number.'),
-      hearing: optional(flag('true: also changes that only kept what was said.')),
+      hearing: optional(flag('true: also changes that only stored turns.')),
       kind: optional(list(choice(eventKinds), {}, 'Only changes of these kinds.')),
       actor: optional(list(choice(actorKinds), {}, 'Only changes by these authors.')),
     },
@@ -28,18 +28,18 @@ export const history = {
       const { ports, view } = servedBy(call)
       const { user } = view
       const wanted = { ...page, ...omitUndefined({ kinds: kind, actors: actor }) }
-      const { entries, nextBefore } = await filteredEvents(ports, user, wanted)
+      const { entries, nextBefore } = await filterEvents(ports, user, wanted)
       const named = ({ beliefIds }: JournalEntry): readonly string[] => beliefIds.slice(0, maxNames)
       const beliefs = await ports.store.getMany(user, [...new Set(entries.flatMap(named))])
       const names = new Map(beliefs.map(({ id, name }) => [id, name]))
       const removed: Record<string, Removal> = {}
       for (const id of new Set(entries.flatMap(named)))
-        if (!names.has(id)) removed[id] = await removalOf(ports, user, id)
+        if (!names.has(id)) removed[id] = await findRemoval(ports, user, id)
       const goneOf = (entry: JournalEntry): Readonly<Record<string, Removal>> =>
         Object.fromEntries(Object.entries(removed).filter(([id]) => named(entry).includes(id)))
       return {
         items: entries.map((entry) => ({
-          event: sentEntry(entry),
+          event: withoutKey(entry),
           names: Object.fromEntries(named(entry).map((id) => [id, names.get(id) ?? null])),
           gone: goneOf(entry),
         })),
@@ -48,12 +48,12 @@ export const history = {
     },
   }),
   journalEvent: operation({
-    summary: 'What one change did, belief by belief; the first 20.',
+    summary: 'The effect of one change on each belief; the first 20.',
     http: 'GET /journal/:number',
     input: { number },
     run: async (call, input) => {
       const { ports, view } = servedBy(call)
-      return { changes: await changesOf(ports, view.user, input.number, maxListedBeliefs) }
+      return { changes: await readChanges(ports, view.user, input.number, maxListedBeliefs) }
     },
   }),
   undo: operation({
@@ -63,7 +63,7 @@ export const history = {
     run: async ({ memory, idempotency }, input) => {
       const { undone, restored, withdrawn, event } = await memory.undo(input.number, idempotency)
       return {
-        undone: sentEntry(entryOf(undone)),
+        undone: withoutKey(entryOf(undone)),
         restored: restored.slice(0, maxListedBeliefs),
         restoredCount: restored.length,
         withdrawn: withdrawn.slice(0, maxListedBeliefs),

@@ -24,7 +24,7 @@ export function mirrorReport(status: MirrorStatus): MirrorReport {
     exists: true,
     lastSyncAt: syncedAt,
     ...report,
-    problems: [...mirrorProblems(status), ...waitingWork(status)],
+    problems: [...listMirrorProblems(status), ...listWaitingWork(status)],
   }
 }
 
@@ -36,7 +36,7 @@ type Synced = {
 }
 
 /** Why a sync of MEMORY.md is incomplete, each with the next step. */
-export const mirrorProblems = ({ held, conflicts, refused, problem = null }: Synced): readonly string[] => [
+export const listMirrorProblems = ({ held, conflicts, refused, problem = null }: Synced): readonly string[] => [
   ...(problem === null ? [] : [problem]),
   ...(held === null ? [] : [`${held.file} is held, because ${held.reason}. ${remedyOf(held)}`]),
   ...conflicts.map(
@@ -57,7 +57,7 @@ type Waiting = {
 }
 
 /** What the next sync or a person still has to do. */
-export const waitingWork = ({ undecided, editedFiles = [], pendingEvents = 0 }: Waiting): readonly string[] => [
+export const listWaitingWork = ({ undecided, editedFiles = [], pendingEvents = 0 }: Waiting): readonly string[] => [
   ...editedFiles.map((name) => `${name} was changed since the last sync.`),
   ...counted(pendingEvents, 'change is not in the file yet.', 'changes are not in the file yet.'),
   ...counted(undecided.length, 'edit waits for your decision.', 'edits wait for your decision.'),

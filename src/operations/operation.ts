@@ -1,7 +1,7 @@
 import type { Memory } from '../memory/memory.ts'
 import type { Principal } from '../memory/people/access.ts'
 import type { Fields, InputOf } from './field.ts'
-import { beliefById, type ServedMemory } from './served-memory.ts'
+import { readBeliefById, type ServedMemory } from './served-memory.ts'
 import type { Tool } from './tool.ts'
 import type { MemoryView } from './view.ts'
 
@@ -76,7 +76,7 @@ export const operation = <
 ) => declared
 
 /** For operations that the HTTP layer answers itself: logging in and out, and the event stream. */
-export const answeredAtTheDoor = async <Answer extends object>(): Promise<Answer> => {
+export const answerInHttpLayer = async <Answer extends object>(): Promise<Answer> => {
   throw new Error('The door answers this operation.')
 }
 
@@ -87,4 +87,5 @@ export function servedBy({ served }: Call): ServedMemory {
 }
 
 /** Returns the id if a belief has exactly this id; otherwise throws. */
-export const existing = async (call: Call, id: string): Promise<string> => (await beliefById(servedBy(call), id)).id
+export const requireBelief = async (call: Call, id: string): Promise<string> =>
+  (await readBeliefById(servedBy(call), id)).id

@@ -1,7 +1,7 @@
 import { type Belief, isStanding } from '../beliefs/belief.ts'
-import { everydayReason, refusalText } from '../memory/change/aliases.ts'
+import { explainEverydayForm, refusalText } from '../memory/change/aliases.ts'
 import type { RememberResult } from '../memory/change/remember.ts'
-import { secretTold } from '../memory/learn/secrets.ts'
+import { findSecretIn } from '../memory/learn/secrets.ts'
 
 /** A hint for the author of a statement. */
 export type RememberHint = {
@@ -34,7 +34,7 @@ const derivedName: RememberHint = { kind: 'derived name', text: 'The name was de
 
 /** Warns about a secret. A person may store one, but should know that every reader of the memory sees it. */
 export function secretHints({ name, content, why, aliases }: Belief): readonly RememberHint[] {
-  const secret = secretTold({ name, content, why, aliases })
+  const secret = findSecretIn({ name, content, why, aliases })
   if (secret === null) return []
   const text = `The statement seems to contain ${secret}, and every agent that reads this memory can see it.`
   return [{ kind: 'secret', text }]
@@ -42,7 +42,7 @@ export function secretHints({ name, content, why, aliases }: Belief): readonly R
 
 /** Warns about an alias that many messages would contain by chance. */
 export function everydayHints(alias: string): readonly RememberHint[] {
-  const reason = everydayReason(alias)
+  const reason = explainEverydayForm(alias)
   return reason === null
     ? []
     : [{ kind: 'everyday alias', text: `"${alias}" would be found in many messages. ${reason}` }]

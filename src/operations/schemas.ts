@@ -53,6 +53,6 @@ const text: Field = { kind: 'text', presence: 'needed' }
 type Limited<Schema> = { min(value: number): Schema; max(value: number): Schema }
 
 function withLimits<Schema extends Limited<Schema>>(schema: Schema, min: number | undefined, max: number | undefined) {
-  const least = min === undefined ? schema : schema.min(min)
-  return max === undefined ? least : least.max(max)
+  const withMin = min === undefined ? schema : schema.min(min)
+  return max === undefined ? withMin : withMin.max(max)
 }

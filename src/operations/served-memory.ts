@@ -91,7 +91,8 @@ export type Host = {
         /** When a hook last gave lines to the program. */
         readonly lastLines?: { readonly at: string; readonly lines: number } | null | undefined
         readonly lastFailure?: HookSeen | null | undefined
-        readonly failing?: { readonly event: string; readonly since: string } | null | undefined
+        /** For each event whose last hook failed, when the first of its failures in a row was. */
+        readonly failingSince?: Readonly<Record<string, string>> | undefined
       })
     | null
   readonly lastCall: { readonly at: string; readonly tool: string } | null
@@ -137,7 +138,7 @@ export type ServedEvals = {
 }
 
 /** Reads a belief by its whole id. Names and id prefixes are only for people: a program must never get another belief. */
-export async function beliefById({ ports, view }: ServedMemory, id: string): Promise<Belief> {
+export async function readBeliefById({ ports, view }: ServedMemory, id: string): Promise<Belief> {
   const belief = await ports.store.get(view.user, id)
   if (belief !== null) return belief
   throw noBelief(id)
@@ -153,7 +154,7 @@ const keptFor = new WeakMap<object, Map<string, Kept>>()
  * Caches one result for each owner and name until the key changes. Concurrent callers share one call; failures are not
  * cached.
  */
-export function cachedFor<Result>(
+export function cacheFor<Result>(
   owner: object,
   name: string,
   key: unknown,
@@ -172,8 +173,8 @@ export function cachedFor<Result>(
   return made
 }
 
-/** Like `cachedFor`, for `ttlMs`. */
-export function cachedForMs<Result>(
+/** Like `cacheFor`, for `ttlMs`. */
+export function cacheForMs<Result>(
   served: ServedMemory,
   name: string,
   ttlMs: number,
@@ -183,13 +184,13 @@ export function cachedForMs<Result>(
   const since = sinceOf.get(served) ?? new Map<string, number>()
   sinceOf.set(served, since)
   if (now - (since.get(name) ?? Number.NEGATIVE_INFINITY) >= ttlMs) since.set(name, now)
-  return cachedFor(served, name, since.get(name), make)
+  return cacheFor(served, name, since.get(name), make)
 }
 const sinceOf = new WeakMap<ServedMemory, Map<string, number>>()
 
-/** Like `cachedFor`, until the memory changes. */
-export const cachedUntilChange = async <Result>(
+/** Like `cacheFor`, until the memory changes. */
+export const cacheUntilChange = async <Result>(
   served: ServedMemory,
   name: string,
   make: () => Promise<Result>,
-): Promise<Result> => cachedFor(served, name, (await served.ports.store.head()).number, make)
+): Promise<Result> => cacheFor(served, name, (await served.ports.store.head()).number, make)

@@ -3,8 +3,8 @@ import { findBeliefs, listBeliefs } from '../memory/list.ts'
 import { asOf } from '../memory/recall/as-of.ts'
 import { optional, paging, text } from './field.ts'
 import { noMirror } from './mirror-report.ts'
-import { answeredAtTheDoor, type Call, operation, servedBy } from './operation.ts'
-import { cachedFor, cachedForMs, cachedUntilChange, type Installation, type ServedMemory } from './served-memory.ts'
+import { answerInHttpLayer, type Call, operation, servedBy } from './operation.ts'
+import { cacheFor, cacheForMs, cacheUntilChange, type Installation, type ServedMemory } from './served-memory.ts'
 import { tool } from './tool.ts'
 import { isInView } from './view.ts'
 
@@ -21,13 +21,13 @@ export const system = {
     access: 'anybody',
     http: 'POST /login',
     input: { token: text(200) },
-    run: answeredAtTheDoor<{ readonly ok: true }>,
+    run: answerInHttpLayer<{ readonly ok: true }>,
   }),
   logout: operation({
     summary: 'End the session of the cookie.',
     http: 'POST /logout',
     input: {},
-    run: answeredAtTheDoor<{ readonly ok: true }>,
+    run: answerInHttpLayer<{ readonly ok: true }>,
   }),
   sync: operation({
     summary: 'Answer a message of another device of the person, as `credence sync` sends it.',
@@ -64,12 +64,12 @@ export const system = {
         command: server.command,
         counts: await countsAt(served, head),
         // Counting reads every turn.
-        meaning: await cachedForMs(served, 'meaning', mirrorTtlMs, () => call.memory.meaningStatus()),
+        meaning: await cacheForMs(served, 'meaning', mirrorTtlMs, () => call.memory.meaningStatus()),
         journalHead: head,
         mirror:
           installation === null
             ? noMirror
-            : await cachedForMs(served, 'mirror', mirrorTtlMs, () => installation.mirror.status()),
+            : await cacheForMs(served, 'mirror', mirrorTtlMs, () => installation.mirror.status()),
         store: installation?.storeFile() ?? { file: '', bytes: 0, logBytes: 0 },
         evals: { root: installation?.evals.root ?? '', running: installation?.background.running() ?? null },
       }
@@ -78,7 +78,7 @@ export const system = {
       name: 'memory_status',
       title: 'Status of memory',
       description:
-        'Say which scopes of memory are in view, how much is in them, where new beliefs go, and whether proposals wait for the person. ' +
+        'Show the scopes in view and their sizes, the scope of new beliefs, and whether proposals wait for the person. ' +
         'Use it when the person asks about the memory itself, or when memory_search finds nothing that should be there. ' +
         'Do not use it to look for content.',
       input: {},
@@ -112,7 +112,7 @@ export const system = {
     run: async (call) => {
       const served = servedBy(call)
       const { background } = installationOf(call)
-      return cachedForMs(served, 'doctor', doctorTtlMs, async () => ({
+      return cacheForMs(served, 'doctor', doctorTtlMs, async () => ({
         ...(await background.doctor()),
         checkedAt: served.server.now().toISOString(),
       }))
@@ -141,13 +141,13 @@ export const system = {
       const { counts } = served.ports
       const { user } = served.view
       // Cached, because it reads the whole journal.
-      const beliefs = await cachedUntilChange(served, 'growth', async () => (await counts?.growth(user)) ?? [])
+      const beliefs = await cacheUntilChange(served, 'growth', async () => (await counts?.growth(user)) ?? [])
       return { beliefs, recalls: (await counts?.recallDays(user)) ?? [] }
     },
   }),
   pastBeliefs: operation({
     summary:
-      'The beliefs that held at an earlier time, latest changed first; with a query those with its words, best first.',
+      'The beliefs that were current at an earlier time, latest changed first; with a query, those that contain its words, best first.',
     http: 'GET /growth/beliefs',
     input: {
       asOf: text(40, 'A time, or a day, which means its end in the time zone of the server.'),
@@ -160,7 +160,7 @@ export const system = {
       const request = { ...page, user, current: true }
       // Cached by the head of the journal, because reading takes time proportional to its length.
       const key = `${(await served.ports.store.head()).number} ${time}`
-      const ports = await cachedFor(served, 'past', key, () => asOf(served.ports, user, time))
+      const ports = await cacheFor(served, 'past', key, () => asOf(served.ports, user, time))
       if (query === undefined || query.trim() === '') return listBeliefs(ports, request)
       const { items, total } = await findBeliefs(ports, { ...request, query })
       return { items: items.map(({ belief }) => belief), total }
@@ -168,15 +168,15 @@ export const system = {
   }),
   events: operation({
     summary:
-      'Server-sent events: `hello` at once, `journal` when anybody changed the memory, `evals` when runs changed. Data is JSON.',
+      'Server-sent events: `hello` at the start, `journal` when the memory has changed, `evals` when runs have changed. Data is JSON.',
     http: 'GET /events',
     isStream: true,
     input: {},
     /** `evalsStamp` changes when a run, a pack or a baseline changes. */
-    run: answeredAtTheDoor<{ readonly journalHead: number; readonly evalsStamp: string }>,
+    run: answerInHttpLayer<{ readonly journalHead: number; readonly evalsStamp: string }>,
   }),
   mirror: operation({
-    summary: 'How MEMORY.md and the store stand to each other.',
+    summary: 'Whether MEMORY.md and the store agree.',
     access: 'installation',
     http: 'GET /mirror',
     input: {},

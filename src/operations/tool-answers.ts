@@ -31,7 +31,17 @@ export function answerWith(belief: Belief) {
   const { id, name, content, why, aliases, type, subtype, status, scopes, pinned, confidence, updatedAt } = belief
   const author: ActorKind = belief.editedByPerson ? 'person' : belief.provenance.actor
   return {
-    ...{ id, name, content, why, aliases, type, subtype, status, scopes, pinned, confidence },
+    id,
+    name,
+    content,
+    why,
+    aliases,
+    type,
+    subtype,
+    status,
+    scopes,
+    pinned,
+    confidence,
     /** Who wrote it. Only a person can change a person's statement. */
     author,
     /** The program or document that it came from. */

@@ -4,7 +4,7 @@ import { conflict, forbidden, MemoryError } from '../errors.ts'
 import { isObject } from '../json.ts'
 import type { Field, Fields } from './field.ts'
 import type { Call } from './operation.ts'
-import { beliefById, noBelief, type ServedMemory } from './served-memory.ts'
+import { noBelief, readBeliefById, type ServedMemory } from './served-memory.ts'
 
 /** The user, the agent and the scopes that a server serves. */
 export type MemoryView = {
@@ -47,7 +47,7 @@ export const isInView = (belief: Belief, scopes: readonly string[], agent: strin
  * Finds a belief by id, name or alias among those in view. For a belief out of view, the error is the same as for one that
  * does not exist, because its existence would reveal something about another scope.
  */
-export async function beliefInView(call: Viewed, reference: string, named: string | undefined): Promise<Belief> {
+export async function findBeliefInView(call: Viewed, reference: string, named: string | undefined): Promise<Belief> {
   const { memory, view } = call
   const scopes = scopesOf(call, named)
   const found = await memory.get(reference, { scopes }).catch((error: unknown) => {
@@ -94,7 +94,7 @@ function* namedBy(field: Field, value: unknown): Generator<FieldValue> {
  * Limits the input of an agent to the scopes that the server was started for. Throws if it names another project or a belief
  * out of view; lists and searches without a scope get all scopes in view.
  */
-export async function withinView<Input extends Readonly<Record<string, unknown>>>(
+export async function limitToView<Input extends Readonly<Record<string, unknown>>>(
   served: ServedMemory,
   fields: Fields,
   input: Input,
@@ -103,7 +103,7 @@ export async function withinView<Input extends Readonly<Record<string, unknown>>
   const visible = visibleScopes(view.scopes)
   for (const { field, value } of namedIn(fields, input)) {
     if (field.names === 'belief') {
-      const { scopes } = await beliefById(served, value)
+      const { scopes } = await readBeliefById(served, value)
       // The same error as for a belief that does not exist: any other would reveal something about another scope.
       if (!scopes.some((scope) => visible.includes(scope))) throw noBelief(value)
       continue

@@ -4,7 +4,7 @@ import { parseScopes } from '../beliefs/scope.ts'
 import { expectedError, invalid } from '../errors.ts'
 import { isObject } from '../json.ts'
 import type { HeardTurn } from '../memory/conversation/hear.ts'
-import { offTheRecord } from '../memory/learn/off-the-record.ts'
+import { isOffTheRecord } from '../memory/learn/off-the-record.ts'
 import { renderContext, type ShownContext } from '../memory/recall/render.ts'
 import { RecentMap } from '../recent-map.ts'
 import type { Dialect, HistoryMessage, ModelAnswer, RequestBody, RequestConversation } from './dialects.ts'
@@ -148,7 +148,7 @@ export function memoryInjector({ memory, view: usual, isPaused, deadlineMs, now,
   /** Stores the answer, unless the message itself must not be stored. */
   function keepAnswer(view: View, { conversation, current }: PlacedRequest, { text }: ModelAnswer): void {
     const key = `answer ${current.at(-1)?.key} ${text}`
-    if (text.trim() === '' || conversation.kept.has(key) || current.some(({ message }) => offTheRecord(message.text)))
+    if (text.trim() === '' || conversation.kept.has(key) || current.some(({ message }) => isOffTheRecord(message.text)))
       return
     conversation.kept.add(key)
     keep(view, conversation, [{ role: 'assistant', text }])
@@ -165,7 +165,7 @@ export function memoryInjector({ memory, view: usual, isPaused, deadlineMs, now,
     if (turns.length === 0) return
     keeping = keeping
       .then(() => (isPaused() ? undefined : memory.keep(view, turns)))
-      .catch((error: unknown) => log(`What was said was not kept: ${failureOf(error)}.`))
+      .catch((error: unknown) => log(`The message was not stored: ${failureOf(error)}.`))
   }
 
   return {

@@ -267,10 +267,10 @@ function answerCopy(headers: IncomingHttpHeaders) {
   }
 }
 
-const most = { maxOutputLength: 4 * maxCopyBytes }
+const outputLimit = { maxOutputLength: 4 * maxCopyBytes }
 /** Options that decode as much as possible of an answer that was cut off. */
-const cut = { ...most, finishFlush: zlib.constants.Z_SYNC_FLUSH }
-const cutBrotli = { ...most, finishFlush: zlib.constants.BROTLI_OPERATION_FLUSH }
+const cut = { ...outputLimit, finishFlush: zlib.constants.Z_SYNC_FLUSH }
+const cutBrotli = { ...outputLimit, finishFlush: zlib.constants.BROTLI_OPERATION_FLUSH }
 
 const decoders: ReadonlyMap<string, (bytes: Buffer) => Buffer | undefined> = new Map([
   ['identity', (bytes: Buffer) => bytes],
@@ -279,7 +279,7 @@ const decoders: ReadonlyMap<string, (bytes: Buffer) => Buffer | undefined> = new
   ['deflate', (bytes: Buffer) => zlib.inflateSync(bytes, cut)],
   ['br', (bytes: Buffer) => zlib.brotliDecompressSync(bytes, cutBrotli)],
   // Not every supported version of Node has zstd.
-  ['zstd', (bytes: Buffer) => zlib.zstdDecompressSync?.(bytes, most)],
+  ['zstd', (bytes: Buffer) => zlib.zstdDecompressSync?.(bytes, outputLimit)],
 ])
 
 /** Null if the encoding is unknown or the bytes are invalid. The client gets the original bytes in any case. */

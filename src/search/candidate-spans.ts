@@ -42,12 +42,12 @@ export function* typoSpans(
   formLengths: ReadonlyMap<string, readonly number[]>,
   meantBy: ReadonlyMap<number, readonly string[]>,
 ): Generator<CandidateSpan> {
-  const longest = [...formLengths.values()].reduce((most, lengths) => Math.max(most, ...lengths), 0)
+  const maxLength = [...formLengths.values()].reduce((max, lengths) => Math.max(max, ...lengths), 0)
   for (const [at, candidates] of meantBy) {
     const written = words.literal[at] as string
     for (const spelling of [words.literal, words.singular]) {
       for (const meant of candidates) {
-        for (let first = Math.max(0, at - longest + 1); first <= at; first += 1) {
+        for (let first = Math.max(0, at - maxLength + 1); first <= at; first += 1) {
           for (const length of formLengths.get(first === at ? meant : (spelling[first] as string)) ?? []) {
             const last = first + length - 1
             if (last < at || last >= spelling.length) continue
@@ -102,7 +102,7 @@ export const breaksIn = (tokens: readonly Token[], { first, last }: CandidateSpa
  * an address, but a version may follow (`redis@7`). A single letter must be a separate word, and a word of two letters must not
  * be part of a compound (`go-to`, `ts_node`, `AT&T`).
  */
-export function standsAlone(tokens: readonly Token[], { first, last }: CandidateSpan): boolean {
+export function isStandalone(tokens: readonly Token[], { first, last }: CandidateSpan): boolean {
   const before = first === 0 ? '' : (tokens[first]?.joint ?? '')
   const after = tokens[last + 1]?.joint ?? ''
   if (before === '.' && after !== '.') return false

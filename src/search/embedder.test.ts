@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { cachedEmbedder, type Embedder } from './embedder.ts'
+import { cacheEmbedder, type Embedder } from './embedder.ts'
 
 /** An embedder that records its inputs. The vector of a text is its length. */
 function countingEmbedder(): Embedder & { readonly asked: string[] } {
@@ -16,10 +16,10 @@ function countingEmbedder(): Embedder & { readonly asked: string[] } {
   }
 }
 
-describe('cachedEmbedder', () => {
+describe('cacheEmbedder', () => {
   it('computes every text once and answers in the order asked', async () => {
     const inner = countingEmbedder()
-    const embedder = cachedEmbedder(inner)
+    const embedder = cacheEmbedder(inner)
 
     await embedder.embed(['a', 'bb'])
     const vectors = await embedder.embed(['bb', 'ccc', 'bb', 'a'])
@@ -30,7 +30,7 @@ describe('cachedEmbedder', () => {
 
   it('shares the work of callers that ask at the same time', async () => {
     const inner = countingEmbedder()
-    const embedder = cachedEmbedder(inner)
+    const embedder = cacheEmbedder(inner)
 
     await Promise.all([embedder.embed(['a']), embedder.embed(['a', 'b'])])
 
@@ -39,7 +39,7 @@ describe('cachedEmbedder', () => {
 
   it('does not remember a failure', async () => {
     const inner = countingEmbedder()
-    const embedder = cachedEmbedder(inner)
+    const embedder = cacheEmbedder(inner)
 
     await expect(embedder.embed(['bad'])).rejects.toThrow('no vector')
     await expect(embedder.embed(['bad'])).rejects.toThrow('no vector')
@@ -49,7 +49,7 @@ describe('cachedEmbedder', () => {
 
   it('keeps no more than it is told to', async () => {
     const inner = countingEmbedder()
-    const embedder = cachedEmbedder(inner, 2)
+    const embedder = cacheEmbedder(inner, 2)
 
     await embedder.embed(['a', 'b', 'c'])
     await embedder.embed(['c'])

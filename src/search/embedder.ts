@@ -13,19 +13,19 @@ export type Embedder = {
 export type TextWords = { readonly words: readonly string[]; readonly vectors: Int8Array }
 
 /**
- * Caches the results of an embedder. Concurrent callers share the work. The cache keeps the vectors of at most `most` texts
+ * Caches the results of an embedder. Concurrent callers share the work. The cache keeps the vectors of at most `maxTexts` texts
  * and evicts the oldest first.
  */
-export function cachedEmbedder(embedder: Embedder, most = 10_000): Embedder {
+export function cacheEmbedder(embedder: Embedder, maxTexts = 10_000): Embedder {
   const { model, dimensions, words } = embedder
-  const embed = cached(embedder.embed, most)
-  return { model, dimensions, embed, ...(words === undefined ? {} : { words: cached(words, wordsKept * most) }) }
+  const embed = cached(embedder.embed, maxTexts)
+  return { model, dimensions, embed, ...(words === undefined ? {} : { words: cached(words, wordsKept * maxTexts) }) }
 }
 
 /** The cache of words keeps this many times more texts, because a question is compared with several sentences. */
 const wordsKept = 10
 
-function cached<Value>(compute: (texts: readonly string[]) => Promise<readonly Value[]>, most: number) {
+function cached<Value>(compute: (texts: readonly string[]) => Promise<readonly Value[]>, maxTexts: number) {
   const known = new Map<string, Promise<Value>>()
   return async (texts: readonly string[]): Promise<readonly Value[]> => {
     const missing = [...new Set(texts)].filter((text) => !known.has(text))
@@ -40,7 +40,7 @@ function cached<Value>(compute: (texts: readonly string[]) => Promise<readonly V
     }
     const values = await Promise.all(texts.map((text) => known.get(text) as Promise<Value>))
     for (const text of known.keys()) {
-      if (known.size <= most) break
+      if (known.size <= maxTexts) break
       known.delete(text)
     }
     return values
@@ -48,20 +48,19 @@ function cached<Value>(compute: (texts: readonly string[]) => Promise<readonly V
 }
 
 /** The cosine similarity of two vectors of the same length, -1 to 1; 0 if one of them is zero. */
-export function cosine(one: Float32Array, other: Float32Array): number {
-  if (one.length !== other.length)
-    throw new RangeError(`vectors of ${one.length} and ${other.length} dimensions have no angle`)
+export function cosine(a: Float32Array, b: Float32Array): number {
+  if (a.length !== b.length) throw new RangeError(`vectors of ${a.length} and ${b.length} dimensions have no angle`)
   let product = 0
-  let oneSquared = 0
-  let otherSquared = 0
-  for (let at = 0; at < one.length; at += 1) {
-    const a = one[at] as number
-    const b = other[at] as number
-    product += a * b
-    oneSquared += a * a
-    otherSquared += b * b
+  let squaredA = 0
+  let squaredB = 0
+  for (let at = 0; at < a.length; at += 1) {
+    const x = a[at] as number
+    const y = b[at] as number
+    product += x * y
+    squaredA += x * x
+    squaredB += y * y
   }
-  if (oneSquared === 0 || otherSquared === 0) return 0
+  if (squaredA === 0 || squaredB === 0) return 0
   // Rounding may move the quotient out of the range.
-  return Math.max(-1, Math.min(1, product / Math.sqrt(oneSquared * otherSquared)))
+  return Math.max(-1, Math.min(1, product / Math.sqrt(squaredA * squaredB)))
 }

@@ -4,14 +4,14 @@ import {
   breaksIn,
   type CandidateSpan,
   compoundSpans,
+  isStandalone,
   phraseSpans,
-  standsAlone,
   tokenWordsOf,
   typoSpans,
   type Words,
 } from './candidate-spans.ts'
 import type { FormIndex, Posting } from './form-index.ts'
-import { eachInSlices, partsOf } from './slices.ts'
+import { forEachInSlices, partsOf } from './slices.ts'
 import { isForgivable, isPlausibleTypo } from './typo.ts'
 
 /** An occurrence of a complete surface form in the message. `first` and `last` are token positions, both inclusive. */
@@ -66,8 +66,8 @@ async function mentionSpans(
 ): Promise<readonly CandidateSpan[]> {
   const alone: CandidateSpan[] = []
   for (const spans of sources)
-    await eachInSlices(spans, (span) => {
-      if (standsAlone(tokens, span)) alone.push(span)
+    await forEachInSlices(spans, (span) => {
+      if (isStandalone(tokens, span)) alone.push(span)
     })
   return alone
 }
@@ -79,7 +79,7 @@ async function inParts<Found>(
 ): Promise<ReadonlyMap<string, Found>> {
   const distinct = [...new Set(values)]
   const found = new Map<string, Found>()
-  await eachInSlices(partsOf(distinct), async (part) => {
+  await forEachInSlices(partsOf(distinct), async (part) => {
     for (const [value, one] of await lookUp(part)) found.set(value, one)
   })
   return found
@@ -150,7 +150,7 @@ async function addMentions(
 ): Promise<void> {
   const runs = new Map<string, FoundSpan[]>()
   const counts = new Map<string, number>()
-  await eachInSlices(found.spans, (span) => {
+  await forEachInSlices(found.spans, (span) => {
     const { key, first, last, typo } = span
     const all = found.postings.get(key) ?? []
     const breaks = all.length === 0 ? 0 : breaksIn(tokens, span)
@@ -163,7 +163,7 @@ async function addMentions(
     if (run === undefined) runs.set(place, [{ span, postings }])
     else run.push({ span, postings })
   })
-  await eachInSlices(runs.values(), (run) => addRun(links, run, mayMean))
+  await forEachInSlices(runs.values(), (run) => addRun(links, run, mayMean))
 }
 
 function addRun(links: Links, run: readonly FoundSpan[], mayMean: MayMean): void {

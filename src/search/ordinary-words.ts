@@ -6,7 +6,7 @@ const newline = 10
 let list: Buffer | undefined
 
 /** After this many look-ups, as in a server or an import, a set of the words is built. */
-const often = 5_000
+const maxFileLookUps = 5_000
 let asked = 0
 let words: ReadonlySet<string> | undefined
 
@@ -18,7 +18,7 @@ export function isOrdinaryWord(word: string): boolean {
   if (words !== undefined) return words.has(word)
   list ??= readFileSync(new URL('./ordinary-words.txt', import.meta.url))
   asked += 1
-  if (asked === often) words = new Set(list.toString('latin1').trimEnd().split('\n'))
+  if (asked === maxFileLookUps) words = new Set(list.toString('latin1').trimEnd().split('\n'))
 
   // A binary search in the bytes: building a set would take many times longer than the few look-ups of a one-shot command.
   // `low` and `high` are always at the start of a line.

@@ -1,7 +1,7 @@
 import { inverseDocFreq, mentionGain } from './bm25.ts'
 import { type Explanation, leaf, product, sum } from './explanation.ts'
 import type { Link, Mention } from './link.ts'
-import { eachInSlices } from './slices.ts'
+import { forEachInSlices } from './slices.ts'
 import { editFactor } from './typo.ts'
 
 /** A name identifies a belief more reliably than an alias. */
@@ -39,7 +39,7 @@ export function scoreLink(link: Link, population: number): Score {
 /** The score of each link. Neighbouring links with the same mentions share one score. */
 export async function scoreLinks(links: readonly Link[], population: number): Promise<readonly Score[]> {
   const scores: Score[] = []
-  await eachInSlices(links.entries(), ([at, link]) => {
+  await forEachInSlices(links.entries(), ([at, link]) => {
     const { mentions } = link
     const before = links[at - 1]?.mentions ?? []
     const isSame = mentions.length === before.length && mentions.every((mention, nth) => mention === before[nth])

@@ -30,7 +30,7 @@ export function beginningIn(text: string): string | null {
 }
 
 /** The distinct words of a question, without those of any topic unless it has no others. */
-export function askedWords(question: string): readonly string[] {
+export function questionWordsIn(question: string): readonly string[] {
   const words = [...new Set(searchableWords(question))]
   const informative = words.filter(isInformative)
   return informative.length > 0 ? informative : words

@@ -55,7 +55,7 @@ export function sentencesOf(text: string): readonly Sentence[] {
 const shortPiece = 20
 
 /** The first `max` sentences of a text, with fragments such as "Yes." joined to their neighbours. */
-export function joinedSentences(text: string, max: number): readonly Sentence[] {
+export function joinSentences(text: string, max: number): readonly Sentence[] {
   const joined: Sentence[] = []
   for (const sentence of sentencesOf(text)) {
     const last = joined.at(-1)

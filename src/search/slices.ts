@@ -4,7 +4,7 @@ import { nextTurn } from '../next-turn.ts'
 const sliceMs = 4
 
 /** Does a piece of work for each value, in order, and yields to the event loop between two pieces whenever a slice is over. */
-export async function eachInSlices<Value>(
+export async function forEachInSlices<Value>(
   values: Iterable<Value>,
   work: (value: Value) => void | Promise<void>,
   ms = sliceMs,

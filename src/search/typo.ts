@@ -61,21 +61,21 @@ export function typoProbes(written: string): readonly string[] {
 }
 
 /** Whether one insertion, deletion, substitution or swap of neighbours turns one word into the other. */
-export function isOneEditApart(one: string, other: string): boolean {
-  const [shorter, longer] = one.length < other.length ? [one.length, other.length] : [other.length, one.length]
+export function isOneEditApart(a: string, b: string): boolean {
+  const [shorter, longer] = a.length < b.length ? [a.length, b.length] : [b.length, a.length]
   if (longer - shorter > 1) return false
   let same = 0
-  while (same < shorter && one.charCodeAt(same) === other.charCodeAt(same)) same += 1
+  while (same < shorter && a.charCodeAt(same) === b.charCodeAt(same)) same += 1
   if (same < prefix || same === longer) return false
   let sameAtEnd = 0
   while (
     sameAtEnd < shorter - same &&
-    one.charCodeAt(one.length - 1 - sameAtEnd) === other.charCodeAt(other.length - 1 - sameAtEnd)
+    a.charCodeAt(a.length - 1 - sameAtEnd) === b.charCodeAt(b.length - 1 - sameAtEnd)
   )
     sameAtEnd += 1
   const differing = longer - same - sameAtEnd
   if (differing <= 1) return true
-  const isSwap = one[same] === other[same + 1] && one[same + 1] === other[same]
+  const isSwap = a[same] === b[same + 1] && a[same + 1] === b[same]
   return differing === 2 && shorter === longer && isSwap
 }
 

@@ -79,7 +79,7 @@ export const agentKey = (agent: string | null): string => (agent === null ? '' :
 export function unpackFlags(flags: number): { type: BeliefType; subtype: Subtype | null; pinned: boolean } {
   const type = beliefTypes[flags >> 3]
   if (type === undefined)
-    throw new MemoryError('unavailable', `The index holds an unknown kind of belief (${flags}).`, {
+    throw new MemoryError('unavailable', `The index contains an unknown kind of belief (${flags}).`, {
       hint: 'Run `credence doctor`.',
     })
   return { type, subtype: subtypes[((flags >> 1) & 3) - 1] ?? null, pinned: (flags & 1) === 1 }
@@ -104,11 +104,13 @@ export function textHash(text: string): number {
 }
 
 /** The key that reserves a belief's name in a scope. Lone surrogates are replaced: SQLite cannot store them. */
-export const heldName = (name: string): string => nameKey(name).toWellFormed()
+export const nameKeyInScope = (name: string): string => nameKey(name).toWellFormed()
 
 export const byReinforcement = (a: Belief, b: Belief): number =>
   reinforcedAt(b) - reinforcedAt(a) || compareText(a.id, b.id)
 
 /** Most recently updated first, then by name. */
 export const byUpdate = (a: Belief, b: Belief): number =>
-  compareText(b.updatedAt, a.updatedAt) || compareText(heldName(a.name), heldName(b.name)) || compareText(a.id, b.id)
+  compareText(b.updatedAt, a.updatedAt) ||
+  compareText(nameKeyInScope(a.name), nameKeyInScope(b.name)) ||
+  compareText(a.id, b.id)

@@ -1,15 +1,15 @@
 /**
- * A cache of approximately the most recently used values, between `most` and twice `most`, in two generations: a full young generation
+ * A cache of approximately the most recently used values, between `maxEntries` and twice `maxEntries`, in two generations: a full young generation
  * replaces the old one. (A Map in order of use would leave holes when entries are deleted and inserted again, and finding its oldest
  * entry would have to skip them.)
  */
 export class BoundedCache<Value> {
-  readonly #most: number
+  readonly #maxEntries: number
   #young = new Map<string, Value>()
   #old = new Map<string, Value>()
 
-  constructor(most: number) {
-    this.#most = most
+  constructor(maxEntries: number) {
+    this.#maxEntries = maxEntries
   }
 
   get(key: string): Value | undefined {
@@ -21,7 +21,7 @@ export class BoundedCache<Value> {
   }
 
   set(key: string, value: Value): void {
-    if (this.#young.size >= this.#most) {
+    if (this.#young.size >= this.#maxEntries) {
       this.#old = this.#young
       this.#young = new Map()
     }

@@ -1,7 +1,7 @@
 import { type Belief, isCurrent, isStanding, reinforcedAt, subtypes } from '../beliefs/belief.ts'
 import { analyse, type Token } from '../search/analyse.ts'
 import { type IndexEntries, indexEntries } from '../search/forms.ts'
-import { agentKey, heldName, typeCode } from './belief-row.ts'
+import { agentKey, nameKeyInScope, typeCode } from './belief-row.ts'
 import { countTerms, textFields, textTerms } from './text-terms.ts'
 
 /** Everything the derived tables contain about one belief, computed from the belief alone. */
@@ -30,7 +30,7 @@ export function deriveBelief(belief: Belief): DerivedBelief {
   return {
     belief,
     current,
-    nameKey: heldName(belief.name),
+    nameKey: nameKeyInScope(belief.name),
     scopes,
     agent: agentKey(belief.agent),
     audience: JSON.stringify([belief.agent, ...scopes]),

@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest'
 import {
   beforeFirst,
+  findUndo,
   hashBody,
   hashChanges,
   hashEvent,
   type SealedChange,
   type SealedEvent,
   toHex,
-  undoneBy,
 } from './journal-chain.ts'
 
 const event: SealedEvent = {
@@ -62,7 +62,7 @@ it('gives an event another hash when anything about it differs', () => {
 const chain = (...undoes: readonly (number | null)[]) => {
   const undosOf = (number: number): readonly number[] =>
     undoes.flatMap((undone, index) => (undone === number ? [index + 1] : [])).reverse()
-  return (number: number) => undoneBy(number, undosOf)
+  return (number: number) => findUndo(number, undosOf)
 }
 
 it('says nothing of what nobody took back', () => {

@@ -50,8 +50,7 @@ export function sealTurns(turns: readonly NewTurn[], random: (bytes: number) => 
   })
 }
 
-export const sealedAsForgotten = (ids: readonly string[]): readonly SealedTurn[] =>
-  ids.map((id) => ({ id, hash: null }))
+export const sealForgotten = (ids: readonly string[]): readonly SealedTurn[] => ids.map((id) => ({ id, hash: null }))
 
 function drawSalts(count: number, random: (bytes: number) => Uint8Array): (index: number) => Uint8Array {
   const salts = random(saltBytes * count)
@@ -129,17 +128,40 @@ export const toHex = (bytes: Uint8Array): string => Buffer.from(bytes).toString(
  * `undosOf` returns the events that undo an event, newest first. In a damaged store an event may claim to undo itself or a later event;
  * these are ignored.
  */
-export function undoneBy(number: number, undosOf: (number: number) => readonly number[]): number | null {
-  return undosOf(number).find((undo) => undo > number && undoneBy(undo, undosOf) === null) ?? null
+export function findUndo(number: number, undosOf: (number: number) => readonly number[]): number | null {
+  return undosOf(number).find((undo) => undo > number && findUndo(undo, undosOf) === null) ?? null
 }
 
 /** The order of a belief's fields in the journal. Empty fields are omitted, because they are empty in most beliefs. */
 const fields = [
-  ...(['id', 'user', 'agent', 'type', 'subtype', 'name', 'aliases', 'content', 'why', 'scopes', 'status'] as const),
-  ...(['confidence', 'pinned', 'editedByPerson', 'supersededBy', 'proposedFor', 'candidate', 'resolvedAt'] as const),
-  ...(['resolvedBy', 'participants', 'relation', 'expertise', 'provenance', 'reinforcement'] as const),
-  ...(['createdAt', 'updatedAt', 'version'] as const),
-]
+  'id',
+  'user',
+  'agent',
+  'type',
+  'subtype',
+  'name',
+  'aliases',
+  'content',
+  'why',
+  'scopes',
+  'status',
+  'confidence',
+  'pinned',
+  'editedByPerson',
+  'supersededBy',
+  'proposedFor',
+  'candidate',
+  'resolvedAt',
+  'resolvedBy',
+  'participants',
+  'relation',
+  'expertise',
+  'provenance',
+  'reinforcement',
+  'createdAt',
+  'updatedAt',
+  'version',
+] as const
 const left = {
   agent: null,
   subtype: null,

@@ -5,9 +5,27 @@ import { exportedTurn } from './turn-rows.ts'
 
 /** The columns of a turn that both databases have, with the names of session and scope. Most are null for a forgotten turn. */
 export const turnColumns = [
-  ...(['id', 'passages', 'hash', 'salt', 'message_id', 'session', 'place', 'given_index', 'role', 'speaker'] as const),
-  ...(['at', 'utc_offset', 'scope', 'host', 'origin', 'key', 'asks', 'lengths', 'doubtful', 'text'] as const),
-]
+  'id',
+  'passages',
+  'hash',
+  'salt',
+  'message_id',
+  'session',
+  'place',
+  'given_index',
+  'role',
+  'speaker',
+  'at',
+  'utc_offset',
+  'scope',
+  'host',
+  'origin',
+  'key',
+  'asks',
+  'lengths',
+  'doubtful',
+  'text',
+] as const
 export type TurnColumn = (typeof turnColumns)[number]
 
 export type JournalTurnRow = Readonly<Record<TurnColumn, unknown>> & {

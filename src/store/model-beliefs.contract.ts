@@ -16,8 +16,8 @@ import type { FullText, Posting, TextHit } from '../search/form-index.ts'
 import type { Store } from '../search/store-port.ts'
 import type { MeaningIndex, TurnIndex } from '../search/turns/turn-index.ts'
 import { isOneEditApart, typoProbes } from '../search/typo.ts'
-import { byReinforcement, byUpdate, heldName } from './belief-row.ts'
-import { type CheckedChange, checkChanges, settledBefore } from './checked-commit.ts'
+import { byReinforcement, byUpdate, nameKeyInScope } from './belief-row.ts'
+import { type CheckedChange, checkChanges, findSettled } from './checked-commit.ts'
 import { ModelJournal } from './model-journal.contract.ts'
 import { UserBeliefs } from './model-user.contract.ts'
 import { rankText, type TermMatch, textFields, textTerm } from './text-terms.ts'
@@ -48,7 +48,7 @@ export function openModelBeliefs({ random, journals = 'one', turns }: ModelOptio
     const { user } = commit
     const journal = journalOf(user)
     const changes = checkChanges(commit).map(withOwnCopy)
-    const settled = settledBefore(commit, {
+    const settled = findSettled(commit, {
       eventByKey: (key) => journal.eventByKey(user, key),
       event: (number) => journal.event(user, number),
     })
@@ -110,7 +110,7 @@ export function openModelBeliefs({ random, journals = 'one', turns }: ModelOptio
         .sort(compareText)
         .slice(0, limit),
     named: async (user, name) =>
-      matching(user, (belief) => heldName(belief.name) === heldName(name)).sort(
+      matching(user, (belief) => nameKeyInScope(belief.name) === nameKeyInScope(name)).sort(
         (a, b) => Number(isCurrent(b)) - Number(isCurrent(a)) || byUpdate(a, b),
       ),
     holders: async (user, name, scopes) => of(user).holders(name, scopes).sort(byUpdate),
@@ -119,7 +119,7 @@ export function openModelBeliefs({ random, journals = 'one', turns }: ModelOptio
     list: async (filter, { limit, offset, order = 'updated' }) => {
       // Recalls are not counted here.
       const found = filter.recalled === true ? [] : matching(filter.user, (belief) => passesFilter(belief, filter))
-      const byName = (a: Belief, b: Belief): number => compareText(heldName(a.name), heldName(b.name))
+      const byName = (a: Belief, b: Belief): number => compareText(nameKeyInScope(a.name), nameKeyInScope(b.name))
       const items = found.sort((a, b) => (order === 'name' ? byName(a, b) : 0) || byUpdate(a, b))
       return { items: items.slice(offset, offset + limit), total: items.length }
     },

@@ -11,17 +11,17 @@ import {
 import type { CheckedChange } from './checked-commit.ts'
 import {
   beforeFirst,
+  findUndo,
   hashChanges,
   hashEvent,
   requireSameRequest,
   type SealedChange,
   type SealedKey,
   sealChanges,
-  sealedAsForgotten,
+  sealForgotten,
   sealKey,
   sealTurns,
   toHex,
-  undoneBy,
 } from './journal-chain.ts'
 
 type JournalChange = SealedChange & { belief: Belief | null }
@@ -93,7 +93,7 @@ export class ModelJournal {
     const sealed: readonly JournalChange[] = sealChanges(changes, this.#random).map(
       ({ salt: _salt, body: _body, ...change }, index) => ({ ...change, belief: changes[index]?.after ?? null }),
     )
-    const sealedTurns = [...sealTurns(turns, this.#random), ...sealedAsForgotten(forgottenTurns)]
+    const sealedTurns = [...sealTurns(turns, this.#random), ...sealForgotten(forgottenTurns)]
     const key = sealKey(commit.key, this.#random)
     const fields = { number: this.#records.length + 1, user, kind, actor, origin, at, key, undoes }
     const hash = hashEvent(fields, hashChanges(sealed, sealedTurns), this.#records.at(-1)?.hash ?? beforeFirst)
@@ -122,7 +122,7 @@ export class ModelJournal {
 
   #eventOf({ event }: JournalRecord): JournalEvent {
     const undosOf = (undone: number) => this.#records.filter((one) => one.event.undoes === undone).reverse()
-    return { ...event, undoneBy: undoneBy(event.number, (undone) => undosOf(undone).map((one) => one.event.number)) }
+    return { ...event, undoneBy: findUndo(event.number, (undone) => undosOf(undone).map((one) => one.event.number)) }
   }
 
   #revisionOf(record: JournalRecord, { beliefId, version, outcome, belief }: JournalChange): BeliefRevision {

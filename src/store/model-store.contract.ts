@@ -3,7 +3,7 @@ import type { Page } from '../beliefs/belief-store.ts'
 import { compareText } from '../beliefs/identity.ts'
 import { isSameTurn, maxOpeningLength, type NewTurn, type Turn } from '../beliefs/turn.ts'
 import type { ExportedTurn, SessionSummary, TurnFilter } from '../beliefs/turn-store.ts'
-import { comparedWith } from '../search/turns/cosines.ts'
+import { compareWith } from '../search/turns/cosines.ts'
 import { maxOccurrences, unitsOf, wordCount } from '../search/turns/passages.ts'
 import type {
   MessageVectors,
@@ -94,7 +94,7 @@ export function openModelStore(options: Omit<ModelOptions, 'turns'>): ReturnType
     beliefCosines: async (user, model, message, limit) => {
       const found = (await currentBeliefs(user)).flatMap((belief) => {
         const vectors = beliefVectors.get(`${model} ${beliefKey(belief)}`)
-        return vectors === undefined ? [] : [{ beliefId: belief.id, cosine: comparedWith(message)(vectors) }]
+        return vectors === undefined ? [] : [{ beliefId: belief.id, cosine: compareWith(message)(vectors) }]
       })
       return found.sort((a, b) => b.cosine - a.cosine).slice(0, limit)
     },
@@ -286,7 +286,7 @@ class UserTurns {
     const found = this.#kept.flatMap(({ row, turn }) => {
       const vectors = this.#vectors.get(`${model} ${row}`)
       const isInView = view.scopes === null || view.scopes.includes(turn.scope)
-      return vectors === undefined || !isInView ? [] : [{ row, cosine: comparedWith(message)(vectors) }]
+      return vectors === undefined || !isInView ? [] : [{ row, cosine: compareWith(message)(vectors) }]
     })
     const cosines = Float32Array.from(found, ({ cosine }) => cosine)
     const meanOf = (numbers: readonly number[]): number =>

@@ -2,7 +2,7 @@ import { type Belief, isCurrent } from '../beliefs/belief.ts'
 import { compareText } from '../beliefs/identity.ts'
 import { type IndexEntries, indexEntries } from '../search/forms.ts'
 import { typoKeys } from '../search/typo.ts'
-import { heldName } from './belief-row.ts'
+import { nameKeyInScope } from './belief-row.ts'
 import type { CheckedChange } from './checked-commit.ts'
 import { countTerms, type TextTerms, textTerms } from './text-terms.ts'
 
@@ -81,7 +81,7 @@ export class UserBeliefs {
   }
 }
 
-const identity = (scope: string, name: string): string => JSON.stringify([scope, heldName(name)])
+const identity = (scope: string, name: string): string => JSON.stringify([scope, nameKeyInScope(name)])
 
 /** Only a current belief reserves its name. */
 const identitiesOf = (belief: Belief): readonly string[] =>

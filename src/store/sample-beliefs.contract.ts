@@ -41,14 +41,14 @@ export const sample = (fields: Partial<Belief> & { readonly id: string }): Belie
   ...fields,
 })
 
-export const present = (after: Belief, expectedVersion = after.version - 1): BeliefChange => ({
+export const presentChange = (after: Belief, expectedVersion = after.version - 1): BeliefChange => ({
   beliefId: after.id,
   expectedVersion,
   outcome: 'present',
   after,
 })
 
-export const gone = (belief: Belief, outcome: 'absent' | 'erased'): BeliefChange => ({
+export const erasedChange = (belief: Belief, outcome: 'absent' | 'erased'): BeliefChange => ({
   beliefId: belief.id,
   expectedVersion: belief.version,
   outcome,
@@ -56,7 +56,7 @@ export const gone = (belief: Belief, outcome: 'absent' | 'erased'): BeliefChange
 })
 
 /** The belief as its next version. */
-export const next = (belief: Belief, fields: Partial<Belief>): Belief => ({
+export const nextVersion = (belief: Belief, fields: Partial<Belief>): Belief => ({
   ...belief,
   ...fields,
   version: belief.version + 1,
@@ -81,7 +81,7 @@ export const fixedRandom = (bytes: number): Uint8Array =>
 let made = 0
 
 /** A turn of Ada with defaults for all fields that a test does not set. */
-export const said = (text: string, fields: Partial<NewTurn> = {}): NewTurn => {
+export const sampleTurn = (text: string, fields: Partial<NewTurn> = {}): NewTurn => {
   made += 1
   return {
     id: `t-${made}`,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Viewpoint } from '../beliefs/belief-store.ts'
-import { type AnyStore, commitOf, gone, next, present, sample } from './sample-beliefs.contract.ts'
-import { committed, storesFrom } from './test-stores.contract.ts'
+import { type AnyStore, commitOf, erasedChange, nextVersion, presentChange, sample } from './sample-beliefs.contract.ts'
+import { commitTo, storesFrom } from './test-stores.contract.ts'
 
 /** Every store finds the same beliefs by form and by text. */
 export function describeIndexes(name: string, open: () => AnyStore): void {
@@ -56,9 +56,9 @@ export function describeIndexes(name: string, open: () => AnyStore): void {
       const store = await holding(two, sample({ id: 'b2', name: 'Main branch rules', user: 'ada' }))
 
       expect([...(await store.formLengths('ada', ['main', 'database']))]).toEqual([['main', [1, 2, 3]]])
-      await committed(store, commitOf([present(next(two, { aliases: [] }))]))
+      await commitTo(store, commitOf([presentChange(nextVersion(two, { aliases: [] }))]))
       expect([...(await store.formLengths('ada', ['main']))]).toEqual([['main', [2, 3]]])
-      await committed(store, commitOf([gone(next(two, {}), 'absent')]))
+      await commitTo(store, commitOf([erasedChange(nextVersion(two, {}), 'absent')]))
       expect([...(await store.formLengths('ada', ['main']))]).toEqual([['main', [3]]])
       expect([...(await store.formLengths('bob', ['main']))]).toEqual([])
     })
@@ -77,7 +77,7 @@ export function describeIndexes(name: string, open: () => AnyStore): void {
         ['kubernets', ['kubernetes']],
         ['postgrse', ['postgres']],
       ])
-      await committed(store, commitOf([gone(kept, 'erased')]))
+      await commitTo(store, commitOf([erasedChange(kept, 'erased')]))
       expect([...(await store.wordsNear('ada', ['kubernets']))]).toEqual([])
     })
 
@@ -163,7 +163,7 @@ export function describeIndexes(name: string, open: () => AnyStore): void {
       expect(await matched({ scopes: ['domain:law', 'domain:none'] })).toEqual(['law'])
       expect(await matched({ agent: 'codex' })).toEqual(['law', 'new', 'private'])
       expect(await matched({ includeRetired: true })).toEqual(['law', 'new', 'old'])
-      await committed(store, commitOf([gone(old, 'erased')]))
+      await commitTo(store, commitOf([erasedChange(old, 'erased')]))
       expect(await matched({ includeRetired: true })).toEqual(['law', 'new'])
     })
 
@@ -182,7 +182,7 @@ export function describeIndexes(name: string, open: () => AnyStore): void {
         { proposedFor: 'b1' },
       ].entries()) {
         const outside = sample({ id: `o${index}`, content: 'Green tea, green tea, and more.', ...fields })
-        await committed(store, commitOf([present(outside)], { user: outside.user }))
+        await commitTo(store, commitOf([presentChange(outside)], { user: outside.user }))
       }
 
       expect(before.map(({ beliefId }) => beliefId)).toEqual(['b1', 'b2'])

@@ -3,9 +3,9 @@ import type { Belief } from '../beliefs/belief.ts'
 import type { Viewpoint } from '../beliefs/belief-store.ts'
 import { type Commit, maxListedBeliefs } from '../beliefs/journal.ts'
 import type { ModelOptions } from './model-beliefs.contract.ts'
-import { type AnyStore, commitOf, gone, next, present, sample } from './sample-beliefs.contract.ts'
+import { type AnyStore, commitOf, erasedChange, nextVersion, presentChange, sample } from './sample-beliefs.contract.ts'
 import { describeIndexes } from './store-index.contract.ts'
-import { committed, storesFrom } from './test-stores.contract.ts'
+import { commitTo, storesFrom } from './test-stores.contract.ts'
 import { describeTurns } from './turn-store.contract.ts'
 
 const ids = (beliefs: readonly Belief[]): readonly string[] => beliefs.map(({ id }) => id)
@@ -40,7 +40,7 @@ export function describeStore(
       const store = await holding(sample({ id: 'b1' }))
 
       const stale = await store.commit(
-        commitOf([present(sample({ id: 'b2' })), present(sample({ id: 'b1', version: 3 }))]),
+        commitOf([presentChange(sample({ id: 'b2' })), presentChange(sample({ id: 'b1', version: 3 }))]),
       )
 
       expect(stale).toEqual({ outcome: 'stale' })
@@ -52,27 +52,29 @@ export function describeStore(
     it('version 0 only for a belief that never was', async () => {
       const born = sample({ id: 'b1' })
       const store = await holding(born)
-      await committed(store, commitOf([gone(born, 'absent')]))
+      await commitTo(store, commitOf([erasedChange(born, 'absent')]))
 
-      expect(await store.commit(commitOf([present(born)]))).toEqual({ outcome: 'stale' })
+      expect(await store.commit(commitOf([presentChange(born)]))).toEqual({ outcome: 'stale' })
     })
 
     it.each(['absent', 'erased'] as const)('no change that was read before the belief became %s', async (outcome) => {
       const born = sample({ id: 'b1' })
       const store = await holding(born)
-      await committed(store, commitOf([gone(born, outcome)]))
+      await commitTo(store, commitOf([erasedChange(born, outcome)]))
 
-      expect(await store.commit(commitOf([present(next(born, { content: 'Late.' }))]))).toEqual({ outcome: 'stale' })
+      expect(await store.commit(commitOf([presentChange(nextVersion(born, { content: 'Late.' }))]))).toEqual({
+        outcome: 'stale',
+      })
       expect(await store.get('ada', 'b1')).toBeNull()
     })
 
     it('a withdrawn belief again when the version of its removal is expected', async () => {
       const born = sample({ id: 'b1' })
       const store = await holding(born)
-      await committed(store, commitOf([gone(born, 'absent')]))
+      await commitTo(store, commitOf([erasedChange(born, 'absent')]))
 
-      const again = next(next(born, {}), { content: 'Back.' })
-      await committed(store, commitOf([present(again)]))
+      const again = nextVersion(nextVersion(born, {}), { content: 'Back.' })
+      await commitTo(store, commitOf([presentChange(again)]))
 
       expect(await store.get('ada', 'b1')).toEqual(again)
     })
@@ -80,9 +82,9 @@ export function describeStore(
     it('one effect for one key, and refuses the key for another request', async () => {
       const store = empty()
       const key = { value: 'k1', fingerprint: 'f1' }
-      const first = await committed(store, commitOf([present(sample({ id: 'b1' }))], { key }))
+      const first = await commitTo(store, commitOf([presentChange(sample({ id: 'b1' }))], { key }))
 
-      const repeated = await store.commit(commitOf([present(sample({ id: 'b2', name: 'Other' }))], { key }))
+      const repeated = await store.commit(commitOf([presentChange(sample({ id: 'b2', name: 'Other' }))], { key }))
 
       expect(repeated).toEqual({ outcome: 'replayed', event: first })
       expect(await store.get('ada', 'b2')).toBeNull()
@@ -99,22 +101,22 @@ export function describeStore(
       )
       const rival = sample({ id: 'b2', name: 'main_database', scopes: ['domain:code'] })
 
-      expect(await store.commit(commitOf([present(rival)]))).toEqual({ outcome: 'stale' })
-      expect(await store.commit(commitOf([present({ ...rival, proposedFor: 'b1' })]))).toMatchObject({
+      expect(await store.commit(commitOf([presentChange(rival)]))).toEqual({ outcome: 'stale' })
+      expect(await store.commit(commitOf([presentChange({ ...rival, proposedFor: 'b1' })]))).toMatchObject({
         outcome: 'committed',
       })
       const elsewhere = sample({ id: 'b3', name: 'main_database', scopes: ['domain:law'] })
-      expect(await store.commit(commitOf([present(elsewhere)]))).toMatchObject({ outcome: 'committed' })
+      expect(await store.commit(commitOf([presentChange(elsewhere)]))).toMatchObject({ outcome: 'committed' })
     })
 
     it('a name handed over within one commit, in either order', async () => {
       for (const order of [1, -1]) {
         const old = sample({ id: 'old', name: 'Database' })
         const store = await holding(old)
-        const replaced = next(old, { status: 'superseded', supersededBy: 'new' })
-        const changes = [present(replaced), present(sample({ id: 'new', name: 'Database' }))]
+        const replaced = nextVersion(old, { status: 'superseded', supersededBy: 'new' })
+        const changes = [presentChange(replaced), presentChange(sample({ id: 'new', name: 'Database' }))]
 
-        await committed(store, commitOf(order === 1 ? changes : changes.reverse()))
+        await commitTo(store, commitOf(order === 1 ? changes : changes.reverse()))
 
         expect(ids(await store.holders('ada', 'database', ['project:ledger']))).toEqual(['new'])
         expect(ids(await store.supersededBy('ada', 'new'))).toEqual(['old'])
@@ -125,14 +127,14 @@ export function describeStore(
       const belief = sample({ id: 'b1' })
       const store = await holding(belief)
       const broken: readonly Commit[] = [
-        commitOf([present(next(belief, {})), gone(belief, 'absent')]),
+        commitOf([presentChange(nextVersion(belief, {})), erasedChange(belief, 'absent')]),
         commitOf([{ beliefId: 'b1', expectedVersion: 1, outcome: 'present', after: null }]),
-        commitOf([{ beliefId: 'b1', expectedVersion: 1, outcome: 'absent', after: next(belief, {}) }]),
+        commitOf([{ beliefId: 'b1', expectedVersion: 1, outcome: 'absent', after: nextVersion(belief, {}) }]),
         commitOf([{ beliefId: 'b2', expectedVersion: 0, outcome: 'present', after: belief }]),
         commitOf([{ beliefId: 'b2', expectedVersion: 0, outcome: 'erased', after: null }]),
-        commitOf([present(sample({ id: 'b2', user: 'bob' }))]),
-        commitOf([present(sample({ id: 'b2', scopes: [] }))]),
-        commitOf([present(belief, 1)]),
+        commitOf([presentChange(sample({ id: 'b2', user: 'bob' }))]),
+        commitOf([presentChange(sample({ id: 'b2', scopes: [] }))]),
+        commitOf([presentChange(belief, 1)]),
       ]
 
       for (const commit of broken) await expect(store.commit(commit)).rejects.toMatchObject({ code: 'invalid' })
@@ -142,7 +144,7 @@ export function describeStore(
     it('an event without changes', async () => {
       const store = empty()
 
-      const event = await committed(store, commitOf([]))
+      const event = await commitTo(store, commitOf([]))
 
       expect(event).toMatchObject({ number: 1, beliefIds: [] })
       expect(await store.revisions('ada', 1)).toEqual([])
@@ -174,10 +176,10 @@ export function describeStore(
     it('whose lists name the first beliefs of an event and count the rest', async () => {
       const store = empty()
       const beliefs = Array.from({ length: maxListedBeliefs + 5 }, (_, index) => sample({ id: `b${index}` }))
-      await committed(
+      await commitTo(
         store,
         commitOf(
-          beliefs.map((belief) => present(belief)),
+          beliefs.map((belief) => presentChange(belief)),
           { kind: 'import' },
         ),
       )
@@ -187,16 +189,16 @@ export function describeStore(
       expect(await store.history('ada', 'b3')).toMatchObject([{ event: listed }])
       expect((await store.revisions('ada', 1)).at(-1)).toMatchObject({ beliefId: beliefs.at(-1)?.id, event: listed })
       expect((await store.event('ada', 1))?.beliefIds).toEqual(ids(beliefs))
-      await committed(store, commitOf([]))
+      await commitTo(store, commitOf([]))
       expect(await store.events('ada', { limit: 1 })).toMatchObject([{ beliefIds: [], beliefCount: 0 }])
     })
 
     it('of what every belief once read', async () => {
       const first = sample({ id: 'b1', content: 'First.' })
-      const second = next(first, { content: 'Second.' })
+      const second = nextVersion(first, { content: 'Second.' })
       const store = await holding(first)
-      await committed(store, commitOf([present(second), present(sample({ id: 'b2' }))], { kind: 'edit' }))
-      await committed(store, commitOf([gone(second, 'absent')], { kind: 'undo' }))
+      await commitTo(store, commitOf([presentChange(second), presentChange(sample({ id: 'b2' }))], { kind: 'edit' }))
+      await commitTo(store, commitOf([erasedChange(second, 'absent')], { kind: 'undo' }))
 
       const history = await store.history('ada', 'b1')
 
@@ -212,12 +214,12 @@ export function describeStore(
 
     it('without the text of what was erased', async () => {
       const first = sample({ id: 'b1', content: 'Secret one.' })
-      const second = next(first, { content: 'Secret two.' })
+      const second = nextVersion(first, { content: 'Secret two.' })
       const store = await holding(first, sample({ id: 'b2', content: 'Kept.' }))
-      await committed(store, commitOf([present(second)]))
+      await commitTo(store, commitOf([presentChange(second)]))
       const before = await store.events('ada', { limit: 10 })
 
-      await committed(store, commitOf([gone(second, 'erased')], { kind: 'forget' }))
+      await commitTo(store, commitOf([erasedChange(second, 'erased')], { kind: 'forget' }))
 
       expect(await store.get('ada', 'b1')).toBeNull()
       const history = await store.history('ada', 'b1')
@@ -233,13 +235,16 @@ export function describeStore(
     it('that knows what was taken back, and what was redone', async () => {
       const belief = sample({ id: 'b1' })
       const store = await holding(sample({ id: 'b0' }), belief)
-      const undone = commitOf([gone(belief, 'absent')], { kind: 'undo', undoes: 2 })
-      await committed(store, undone)
+      const undone = commitOf([erasedChange(belief, 'absent')], { kind: 'undo', undoes: 2 })
+      await commitTo(store, undone)
 
       expect((await store.event('ada', 2))?.undoneBy).toBe(3)
       expect((await store.lastUndoable('ada'))?.number).toBe(1)
       expect(await store.commit(commitOf([], { kind: 'undo', undoes: 2 }))).toEqual({ outcome: 'stale' })
-      await committed(store, commitOf([present(next(next(belief, {}), {}))], { kind: 'undo', undoes: 3 }))
+      await commitTo(
+        store,
+        commitOf([presentChange(nextVersion(nextVersion(belief, {}), {}))], { kind: 'undo', undoes: 3 }),
+      )
       expect((await store.event('ada', 2))?.undoneBy).toBeNull()
       expect((await store.event('ada', 3))?.undoneBy).toBe(4)
       expect((await store.lastUndoable('ada'))?.number).toBe(2)
@@ -419,7 +424,7 @@ export function describeStore(
   describe(`${name} with a snapshot`, () => {
     it('reads what single reads return, also after a failure or a write in between', async () => {
       const store = await holding(sample({ id: 'b1' }))
-      const wrote = async () => committed(store, commitOf([present(sample({ id: 'b2', name: 'Second' }))]))
+      const wrote = async () => commitTo(store, commitOf([presentChange(sample({ id: 'b2', name: 'Second' }))]))
 
       const [first, second] = await store.withSnapshot(async () => {
         const before = await store.getMany('ada', ['b1', 'b2'])
@@ -430,7 +435,7 @@ export function describeStore(
 
       expect([ids(first as Belief[]), ids(second as Belief[])]).toEqual([['b1'], ['b1', 'b2']])
       await expect(store.withSnapshot(() => Promise.reject(new Error('outer')))).rejects.toThrow('outer')
-      await committed(store, commitOf([present(sample({ id: 'b3', name: 'Third' }))]))
+      await commitTo(store, commitOf([presentChange(sample({ id: 'b3', name: 'Third' }))]))
       expect((await store.list({ user: 'ada' }, { limit: 9, offset: 0 })).total).toBe(3)
     })
   })

@@ -1,9 +1,9 @@
 import { afterEach } from 'vitest'
 import type { Belief } from '../beliefs/belief.ts'
 import type { Commit, JournalEvent } from '../beliefs/journal.ts'
-import { type AnyStore, commitOf, present } from './sample-beliefs.contract.ts'
+import { type AnyStore, commitOf, presentChange } from './sample-beliefs.contract.ts'
 
-export async function committed(store: AnyStore, commit: Commit): Promise<JournalEvent> {
+export async function commitTo(store: AnyStore, commit: Commit): Promise<JournalEvent> {
   const result = await store.commit(commit)
   if (result.outcome !== 'committed') throw new Error(`The commit was ${result.outcome}.`)
   return result.event
@@ -22,7 +22,7 @@ export function storesFrom(open: () => AnyStore) {
   }
   async function holding(...beliefs: readonly Belief[]): Promise<AnyStore> {
     const store = empty()
-    for (const belief of beliefs) await committed(store, commitOf([present(belief)], { user: belief.user }))
+    for (const belief of beliefs) await commitTo(store, commitOf([presentChange(belief)], { user: belief.user }))
     return store
   }
   return { empty, holding }

@@ -2,11 +2,19 @@ import { describe, expect, it } from 'vitest'
 import type { NewTurn, Turn } from '../beliefs/turn.ts'
 import { parseQuestion } from '../search/turns/question.ts'
 import { rankTurns } from '../search/turns/rank.ts'
-import { type AnyStore, commitOf, gone, next, present, said, sample } from './sample-beliefs.contract.ts'
-import { committed, storesFrom } from './test-stores.contract.ts'
+import {
+  type AnyStore,
+  commitOf,
+  erasedChange,
+  nextVersion,
+  presentChange,
+  sample,
+  sampleTurn,
+} from './sample-beliefs.contract.ts'
+import { commitTo, storesFrom } from './test-stores.contract.ts'
 
 export const hear = (store: AnyStore, turns: readonly NewTurn[], user = 'ada') =>
-  committed(store, commitOf([], { kind: 'hear', user, turns }))
+  commitTo(store, commitOf([], { kind: 'hear', user, turns }))
 
 const everything = { limit: 100, offset: 0 }
 const textsOf = (turns: readonly Turn[]): readonly string[] => turns.map(({ text }) => text)
@@ -22,7 +30,7 @@ export function describeTurns(name: string, open: () => AnyStore): void {
   describe(`${name} keeps turns`, () => {
     it('word for word, with everything that is known of them', async () => {
       const store = empty()
-      const turn = said('Line one\nline two\t— 数据库 \u{1f600}\u2028', {
+      const turn = sampleTurn('Line one\nline two\t— 数据库 \u{1f600}\u2028', {
         speaker: 'Ana',
         messageId: 'm-1',
         role: 'assistant',
@@ -40,12 +48,16 @@ export function describeTurns(name: string, open: () => AnyStore): void {
 
     it('under ids that are found by their beginning, until they are forgotten', async () => {
       const store = empty()
-      await hear(store, [said('one', { id: 't-ab2' }), said('two', { id: 't-ab1' }), said('three', { id: 't-b' })])
-      await hear(store, [said('four', { id: 't-ab3' })], 'bob')
+      await hear(store, [
+        sampleTurn('one', { id: 't-ab2' }),
+        sampleTurn('two', { id: 't-ab1' }),
+        sampleTurn('three', { id: 't-b' }),
+      ])
+      await hear(store, [sampleTurn('four', { id: 't-ab3' })], 'bob')
 
       const before = await store.turnIdsStartingWith('ada', 't-ab', 10)
       const first = await store.turnIdsStartingWith('ada', 't-ab', 1)
-      await committed(store, commitOf([], { kind: 'forget', forgottenTurns: ['t-ab1'] }))
+      await commitTo(store, commitOf([], { kind: 'forget', forgottenTurns: ['t-ab1'] }))
 
       expect(before).toEqual(['t-ab1', 't-ab2'])
       expect(first).toEqual(['t-ab1'])
@@ -56,13 +68,13 @@ export function describeTurns(name: string, open: () => AnyStore): void {
     it('in the order in which they were said, also when an earlier one comes later', async () => {
       const store = empty()
       await hear(store, [
-        said('first', { at: '2026-05-03T10:00:00.000Z' }),
-        said('third', { at: '2026-05-03T12:00:00.000Z' }),
+        sampleTurn('first', { at: '2026-05-03T10:00:00.000Z' }),
+        sampleTurn('third', { at: '2026-05-03T12:00:00.000Z' }),
       ])
 
       await hear(store, [
-        said('second', { at: '2026-05-03T11:00:00.000Z' }),
-        said('fourth', { at: '2026-05-03T12:00:00.000Z' }),
+        sampleTurn('second', { at: '2026-05-03T11:00:00.000Z' }),
+        sampleTurn('fourth', { at: '2026-05-03T12:00:00.000Z' }),
       ])
 
       expect(await inSession(store)).toEqual(['first', 'second', 'third', 'fourth'])
@@ -71,16 +83,16 @@ export function describeTurns(name: string, open: () => AnyStore): void {
     it('at the place its host gives', async () => {
       const store = empty()
       const at = '2026-05-03T10:00:00.000Z'
-      await hear(store, [said('a', { at, index: 0 }), said('c', { at, index: 1 })])
+      await hear(store, [sampleTurn('a', { at, index: 0 }), sampleTurn('c', { at, index: 1 })])
 
-      await hear(store, [said('b', { at, index: 1 })])
+      await hear(store, [sampleTurn('b', { at, index: 1 })])
 
       expect(await inSession(store)).toEqual(['a', 'b', 'c'])
     })
 
     it('in the journal, which an undo passes over', async () => {
       const store = empty()
-      await hear(store, [said('hello')])
+      await hear(store, [sampleTurn('hello')])
 
       expect(await store.events('ada', { limit: 10 })).toEqual([])
       expect(await store.events('ada', { limit: 10, hearing: true })).toMatchObject([{ kind: 'hear', turnCount: 1 }])
@@ -89,13 +101,13 @@ export function describeTurns(name: string, open: () => AnyStore): void {
 
     it('and gives them back page by page, in the order in which they were kept, with their message ids', async () => {
       const store = empty()
-      const later = said('later', { messageId: 'm-2', at: '2026-05-04T10:00:00.000Z', utcOffset: 330 })
-      const gone = said('gone', { session: 's2' })
-      const earlier = said('earlier', { at: '2026-05-03T10:00:00.000Z' })
+      const later = sampleTurn('later', { messageId: 'm-2', at: '2026-05-04T10:00:00.000Z', utcOffset: 330 })
+      const gone = sampleTurn('gone', { session: 's2' })
+      const earlier = sampleTurn('earlier', { at: '2026-05-03T10:00:00.000Z' })
       await hear(store, [later, gone])
       await hear(store, [earlier])
-      await hear(store, [said('of somebody else', { user: 'bob' })], 'bob')
-      await committed(store, commitOf([], { kind: 'forget', user: 'ada', forgottenTurns: [gone.id] }))
+      await hear(store, [sampleTurn('of somebody else', { user: 'bob' })], 'bob')
+      await commitTo(store, commitOf([], { kind: 'forget', user: 'ada', forgottenTurns: [gone.id] }))
 
       const first = await store.exportTurns('ada', { after: null, limit: 1 })
       const second = await store.exportTurns('ada', { after: first.next, limit: 5 })
@@ -108,10 +120,10 @@ export function describeTurns(name: string, open: () => AnyStore): void {
     it('by session, the last one first, with how it began', async () => {
       const store = empty()
       await hear(store, [
-        said('Hi, I am here to help.', { session: 'old', role: 'assistant' }),
-        said('My bike is blue.', { session: 'old', scope: 'project:a', utcOffset: -240 }),
+        sampleTurn('Hi, I am here to help.', { session: 'old', role: 'assistant' }),
+        sampleTurn('My bike is blue.', { session: 'old', scope: 'project:a', utcOffset: -240 }),
       ])
-      await hear(store, [said('Later.', { session: 'new', host: 'cli' })])
+      await hear(store, [sampleTurn('Later.', { session: 'new', host: 'cli' })])
 
       const { items, total } = await store.listSessions({ user: 'ada' }, everything)
 
@@ -131,9 +143,9 @@ export function describeTurns(name: string, open: () => AnyStore): void {
     it('by session, as far as is asked for, with nothing of another scope', async () => {
       const store = empty()
       await hear(store, [
-        said('The canary of b.', { session: 'mixed', scope: 'project:b', at: '2026-01-01T00:00:00.000Z' }),
-        said('The wheel of a.', { session: 'mixed', scope: 'project:a', at: '2026-01-02T00:00:00.000Z' }),
-        said('Nothing.', { session: 'other', scope: 'project:a' }),
+        sampleTurn('The canary of b.', { session: 'mixed', scope: 'project:b', at: '2026-01-01T00:00:00.000Z' }),
+        sampleTurn('The wheel of a.', { session: 'mixed', scope: 'project:a', at: '2026-01-02T00:00:00.000Z' }),
+        sampleTurn('Nothing.', { session: 'other', scope: 'project:a' }),
       ])
       const list = async (filter: object) => (await store.listSessions({ user: 'ada', ...filter }, everything)).items
 
@@ -148,9 +160,14 @@ export function describeTurns(name: string, open: () => AnyStore): void {
     it('and lists those that are asked for', async () => {
       const store = empty()
       await hear(store, [
-        said('Ärger mit dem Rad', { speaker: 'Ana', at: '2026-01-01T00:00:00.000Z', session: 'a' }),
-        said('the wheel', { role: 'assistant', at: '2026-02-01T00:00:00.000Z', session: 'a', scope: 'project:x' }),
-        said('the WHEEL again', { speaker: 'Bo', at: '2026-03-01T00:00:00.000Z', session: 'b' }),
+        sampleTurn('Ärger mit dem Rad', { speaker: 'Ana', at: '2026-01-01T00:00:00.000Z', session: 'a' }),
+        sampleTurn('the wheel', {
+          role: 'assistant',
+          at: '2026-02-01T00:00:00.000Z',
+          session: 'a',
+          scope: 'project:x',
+        }),
+        sampleTurn('the WHEEL again', { speaker: 'Bo', at: '2026-03-01T00:00:00.000Z', session: 'b' }),
       ])
       const list = async (filter: object) =>
         textsOf((await store.listTurns({ user: 'ada', ...filter }, everything)).items)
@@ -172,42 +189,42 @@ export function describeTurns(name: string, open: () => AnyStore): void {
 
     it('by the id its host gave it, whatever else is said of it', async () => {
       const store = empty()
-      await hear(store, [said('hello', { messageId: 'm-1' })])
+      await hear(store, [sampleTurn('hello', { messageId: 'm-1' })])
 
-      expect(await known(store, said('HELLO', { messageId: 'm-1', session: 'elsewhere' }))).toMatchObject({
+      expect(await known(store, sampleTurn('HELLO', { messageId: 'm-1', session: 'elsewhere' }))).toMatchObject({
         text: 'hello',
       })
-      expect(await known(store, said('hello', { messageId: 'm-2' }))).toBeNull()
+      expect(await known(store, sampleTurn('hello', { messageId: 'm-2' }))).toBeNull()
     })
 
     it('by its words and what a person said before, when it comes by another way', async () => {
       const store = empty()
       await hear(store, [
-        said('question'),
-        said('yes'),
-        said('other question', { session: 's2' }),
-        said('yes', { session: 's2' }),
+        sampleTurn('question'),
+        sampleTurn('yes'),
+        sampleTurn('other question', { session: 's2' }),
+        sampleTurn('yes', { session: 's2' }),
       ])
 
-      const again = said('yes', { messageId: 'm-9', at: '2027-01-01T00:00:00.000Z' })
+      const again = sampleTurn('yes', { messageId: 'm-9', at: '2027-01-01T00:00:00.000Z' })
       const [question, yes] = await store.knownTurns('ada', [
-        said('question', { at: '2026-01-01T00:00:00.000Z' }),
+        sampleTurn('question', { at: '2026-01-01T00:00:00.000Z' }),
         again,
       ])
 
       expect(question).toMatchObject({ text: 'question' })
       expect(yes).toMatchObject({ text: 'yes', session: 's1' })
-      expect(await known(store, said('yes', { session: 's3' }))).toBeNull()
-      expect(await known(store, said('yes', { role: 'assistant' }))).toBeNull()
+      expect(await known(store, sampleTurn('yes', { session: 's3' }))).toBeNull()
+      expect(await known(store, sampleTurn('yes', { role: 'assistant' }))).toBeNull()
     })
 
     it('by its time, when what was said before was not heard', async () => {
       const store = empty()
-      await hear(store, [said('yes', { at: '2026-05-03T10:00:00.000Z' })])
+      await hear(store, [sampleTurn('yes', { at: '2026-05-03T10:00:00.000Z' })])
 
       const [, yes] = await store.knownTurns('ada', [
-        said('never heard', { at: '2026-05-03T09:59:00.000Z' }),
-        said('yes', { at: '2026-05-03T10:00:02.000Z' }),
+        sampleTurn('never heard', { at: '2026-05-03T09:59:00.000Z' }),
+        sampleTurn('yes', { at: '2026-05-03T10:00:02.000Z' }),
       ])
 
       expect(yes).toMatchObject({ text: 'yes' })
@@ -216,8 +233,8 @@ export function describeTurns(name: string, open: () => AnyStore): void {
     it('once for each time that it was said', async () => {
       const store = empty()
       const twice = () => [
-        said('yes', { at: '2026-05-03T10:00:00.000Z' }),
-        said('yes', { at: '2026-05-03T11:00:00.000Z' }),
+        sampleTurn('yes', { at: '2026-05-03T10:00:00.000Z' }),
+        sampleTurn('yes', { at: '2026-05-03T11:00:00.000Z' }),
       ]
       await hear(store, twice())
 
@@ -228,7 +245,7 @@ export function describeTurns(name: string, open: () => AnyStore): void {
 
     it('and does not keep it twice', async () => {
       const store = empty()
-      const turn = said('hello')
+      const turn = sampleTurn('hello')
       await hear(store, [turn])
 
       expect(await store.commit(commitOf([], { kind: 'hear', turns: [{ ...turn, id: 't-other' }] }))).toEqual({
@@ -240,11 +257,11 @@ export function describeTurns(name: string, open: () => AnyStore): void {
   describe(`${name} forgets turns`, () => {
     it('from every list and from the index', async () => {
       const store = empty()
-      const secret = said('The zanzibar plan is on.')
-      const other = said('The weather is fine.')
+      const secret = sampleTurn('The zanzibar plan is on.')
+      const other = sampleTurn('The weather is fine.')
       await hear(store, [secret, other])
 
-      const event = await committed(store, commitOf([], { kind: 'forget', forgottenTurns: [secret.id] }))
+      const event = await commitTo(store, commitOf([], { kind: 'forget', forgottenTurns: [secret.id] }))
 
       expect(event.turnCount).toBe(1)
       expect(await store.getTurn('ada', secret.id)).toBeNull()
@@ -258,10 +275,10 @@ export function describeTurns(name: string, open: () => AnyStore): void {
 
     it('and with the last of them the session', async () => {
       const store = empty()
-      const turn = said('hello', { speaker: 'Ana' })
+      const turn = sampleTurn('hello', { speaker: 'Ana' })
       await hear(store, [turn])
 
-      await committed(store, commitOf([], { kind: 'forget', forgottenTurns: [turn.id] }))
+      await commitTo(store, commitOf([], { kind: 'forget', forgottenTurns: [turn.id] }))
 
       expect(await store.listSessions({ user: 'ada' }, everything)).toEqual({ items: [], total: 0 })
       expect(await store.turnSpeakers({ user: 'ada', scopes: null })).toEqual([])
@@ -269,8 +286,13 @@ export function describeTurns(name: string, open: () => AnyStore): void {
 
     it('and the last step of a tool is known by scope and session', async () => {
       const store = empty()
-      const step = (session: string, scope: string) => said(`step in ${session}`, { role: 'tool', session, scope })
-      await hear(store, [step('one', 'project:a'), step('two', 'project:b'), said('hello', { scope: 'project:a' })])
+      const step = (session: string, scope: string) =>
+        sampleTurn(`step in ${session}`, { role: 'tool', session, scope })
+      await hear(store, [
+        step('one', 'project:a'),
+        step('two', 'project:b'),
+        sampleTurn('hello', { scope: 'project:a' }),
+      ])
 
       const last = async (view: { scopes: readonly string[] | null; session?: string }) => {
         const row = await store.lastStep({ user: 'ada', ...view })
@@ -284,16 +306,16 @@ export function describeTurns(name: string, open: () => AnyStore): void {
 
     it('so that the same message does not come back under the id its host gave it', async () => {
       const store = empty()
-      const turn = said('hello', { messageId: 'm-1' })
+      const turn = sampleTurn('hello', { messageId: 'm-1' })
       await hear(store, [turn])
-      await committed(store, commitOf([], { kind: 'forget', forgottenTurns: [turn.id] }))
+      await commitTo(store, commitOf([], { kind: 'forget', forgottenTurns: [turn.id] }))
 
-      expect(await store.knownTurns('ada', [said('hello', { messageId: 'm-1' })])).toEqual(['forgotten'])
+      expect(await store.knownTurns('ada', [sampleTurn('hello', { messageId: 'm-1' })])).toEqual(['forgotten'])
     })
 
     it('only once, and only its own user’s', async () => {
       const store = empty()
-      const turn = said('hello')
+      const turn = sampleTurn('hello')
       await hear(store, [turn])
       const forget = (user: string) => store.commit(commitOf([], { kind: 'forget', user, forgottenTurns: [turn.id] }))
 
@@ -307,9 +329,9 @@ export function describeTurns(name: string, open: () => AnyStore): void {
     it('by their words, and by what was said right before', async () => {
       const store = empty()
       await hear(store, [
-        said('Where did you rent the kayak?', { speaker: 'Bo' }),
-        said('At the harbour in Bergen.', { speaker: 'Ana' }),
-        ...Array.from({ length: 8 }, (_, at) => said(`Filler ${at} about nothing.`, { speaker: 'Bo' })),
+        sampleTurn('Where did you rent the kayak?', { speaker: 'Bo' }),
+        sampleTurn('At the harbour in Bergen.', { speaker: 'Ana' }),
+        ...Array.from({ length: 8 }, (_, at) => sampleTurn(`Filler ${at} about nothing.`, { speaker: 'Bo' })),
       ])
 
       const found = await rank(store, 'Where was the kayak rented?')
@@ -320,11 +342,11 @@ export function describeTurns(name: string, open: () => AnyStore): void {
     it('of the user and the scopes alone, and no others change a score', async () => {
       const store = empty()
       const kayak = 'I rented a kayak in Norway.'
-      await hear(store, [said(kayak), said('Soup for dinner.', { session: 's2' })])
+      await hear(store, [sampleTurn(kayak), sampleTurn('Soup for dinner.', { session: 's2' })])
       const before = await rank(store, 'kayak in Norway', 'ada', ['user:universal'])
 
-      await hear(store, [said(kayak, { user: 'bob', session: 'b' })], 'bob')
-      await hear(store, [said(kayak, { scope: 'project:secret', session: 'p' })])
+      await hear(store, [sampleTurn(kayak, { user: 'bob', session: 'b' })], 'bob')
+      await hear(store, [sampleTurn(kayak, { scope: 'project:secret', session: 'p' })])
       const after = await rank(store, 'kayak in Norway', 'ada', ['user:universal'])
 
       expect(before).toHaveLength(1)
@@ -340,9 +362,9 @@ export function describeTurns(name: string, open: () => AnyStore): void {
     it('of one session, speaker, role or time when that is asked for', async () => {
       const store = empty()
       await hear(store, [
-        said('The kayak is red.', { session: 'a', speaker: 'Ana', at: '2026-01-01T00:00:00.000Z' }),
-        said('The kayak is blue.', { session: 'b', speaker: 'Bo', at: '2026-02-01T00:00:00.000Z' }),
-        said('Kayaks are boats.', { session: 'b', role: 'assistant', at: '2026-02-02T00:00:00.000Z' }),
+        sampleTurn('The kayak is red.', { session: 'a', speaker: 'Ana', at: '2026-01-01T00:00:00.000Z' }),
+        sampleTurn('The kayak is blue.', { session: 'b', speaker: 'Bo', at: '2026-02-01T00:00:00.000Z' }),
+        sampleTurn('Kayaks are boats.', { session: 'b', role: 'assistant', at: '2026-02-02T00:00:00.000Z' }),
       ])
       const find = async (view: object) => {
         const found = await rankTurns(store, {
@@ -366,7 +388,7 @@ export function describeTurns(name: string, open: () => AnyStore): void {
       const store = empty()
       const filler = 'Nothing of interest is said in this sentence at all. '
       const long = `${filler.repeat(100)}The password hint is pelican. ${filler.repeat(100)}`
-      await hear(store, [said(long), said('after')])
+      await hear(store, [sampleTurn(long), sampleTurn('after')])
 
       const [best] = await rank(store, 'What is the hint, pelican?')
 
@@ -384,9 +406,9 @@ export function describeTurns(name: string, open: () => AnyStore): void {
 
       it('once the vectors are computed; those of a forgotten turn are dropped', async () => {
         const store = empty()
-        const red = said('The kayak is red.')
-        const doomed = said('The kayak is blue.', { session: 's2' })
-        await hear(store, [red, doomed, said('Boats are fun.', { role: 'assistant' })])
+        const red = sampleTurn('The kayak is red.')
+        const doomed = sampleTurn('The kayak is blue.', { session: 's2' })
+        await hear(store, [red, doomed, sampleTurn('Boats are fun.', { role: 'assistant' })])
 
         expect(await store.hasVectors('ada')).toBe(false)
         const waiting = (await store.withoutVectors('ada', 'm', 'turn', { limit: 10 })).texts
@@ -395,7 +417,7 @@ export function describeTurns(name: string, open: () => AnyStore): void {
         expect((await store.withoutVectors('ada', 'm', 'turn', { limit: 1 })).texts).toEqual([newest])
         const earlier = { limit: 10, before: newest?.row ?? 0 }
         expect((await store.withoutVectors('ada', 'm', 'turn', earlier)).texts).toEqual([oldest])
-        await committed(store, commitOf([], { kind: 'forget', forgottenTurns: [doomed.id] }))
+        await commitTo(store, commitOf([], { kind: 'forget', forgottenTurns: [doomed.id] }))
         const kept = waiting.map(({ row }) => ({ row, vectors: one }))
         await store.keepVectors('ada', 'm', 'turn', kept)
         await store.keepVectors('bob', 'm', 'turn', kept)
@@ -421,8 +443,8 @@ export function describeTurns(name: string, open: () => AnyStore): void {
 
       it('finds new vectors and no forgotten ones after the first search', async () => {
         const store = empty()
-        const red = said('The kayak is red.')
-        const blue = said('The kayak is blue.', { session: 's2' })
+        const red = sampleTurn('The kayak is red.')
+        const blue = sampleTurn('The kayak is blue.', { session: 's2' })
         await hear(store, [red])
         const embed = async (vectors: Int8Array) => {
           for (const { row } of (await store.withoutVectors('ada', 'm', 'turn', { limit: 10 })).texts)
@@ -434,7 +456,7 @@ export function describeTurns(name: string, open: () => AnyStore): void {
         await hear(store, [blue])
         await embed(other)
         expect(await found()).toEqual([expect.closeTo(-0.02, 2), expect.closeTo(1, 2)])
-        await committed(store, commitOf([], { kind: 'forget', forgottenTurns: [red.id] }))
+        await commitTo(store, commitOf([], { kind: 'forget', forgottenTurns: [red.id] }))
         expect(await found()).toEqual([expect.closeTo(-0.02, 2)])
       })
 
@@ -442,7 +464,7 @@ export function describeTurns(name: string, open: () => AnyStore): void {
         const store = empty()
         const boat = sample({ id: 'b1', content: 'It floats.' })
         const tea = sample({ id: 'b2' })
-        await committed(store, commitOf([present(boat), present(tea)]))
+        await commitTo(store, commitOf([presentChange(boat), presentChange(tea)]))
         const embed = async () => {
           for (const { row, text } of (await store.withoutVectors('ada', 'm', 'belief', { limit: 10 })).texts)
             await store.keepVectors('ada', 'm', 'belief', [{ row, vectors: text === boat.content ? one : other }])
@@ -456,18 +478,18 @@ export function describeTurns(name: string, open: () => AnyStore): void {
         expect(await near('ada', 1)).toEqual(['b1'])
         expect(await near('bob')).toEqual([])
         expect(await store.vectorCounts('ada', 'm')).toEqual({ indexed: 2, waiting: 0 })
-        await committed(store, commitOf([present(next(boat, { content: 'The boat was sold.' }))]))
+        await commitTo(store, commitOf([presentChange(nextVersion(boat, { content: 'The boat was sold.' }))]))
         expect(await near()).toEqual(['b2'])
         expect((await store.withoutVectors('ada', 'm', 'belief', { limit: 10 })).texts).toMatchObject([
           { text: 'The boat was sold.' },
         ])
-        await committed(store, commitOf([gone(tea, 'erased')], { kind: 'forget' }))
+        await commitTo(store, commitOf([erasedChange(tea, 'erased')], { kind: 'forget' }))
         expect(await near()).toEqual([])
       })
 
       it('never with vectors of another model, which those of a new model replace', async () => {
         const store = empty()
-        await hear(store, [said('The kayak is red.'), said('The kayak is blue.', { session: 's2' })])
+        await hear(store, [sampleTurn('The kayak is red.'), sampleTurn('The kayak is blue.', { session: 's2' })])
         const [newest, oldest] = (await store.withoutVectors('ada', 'old', 'turn', { limit: 10 })).texts
         for (const turn of [newest, oldest])
           await store.keepVectors('ada', 'old', 'turn', [{ row: turn?.row ?? 0, vectors: one }])
@@ -484,7 +506,7 @@ export function describeTurns(name: string, open: () => AnyStore): void {
 
     it('in scripts without spaces', async () => {
       const store = empty()
-      await hear(store, [said('我的自行车是蓝色的。'), said('今天天气很好。')])
+      await hear(store, [sampleTurn('我的自行车是蓝色的。'), sampleTurn('今天天气很好。')])
 
       expect((await rank(store, '自行车'))[0]?.turn.text).toBe('我的自行车是蓝色的。')
     })

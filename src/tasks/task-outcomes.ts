@@ -3,10 +3,10 @@ import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { MemoryError, notFound } from '../errors.ts'
 import type { CaseOutcome, ExecutionRequest } from '../eval/run/run.ts'
-import { carriedOut } from '../eval/runners/runner.ts'
+import { executeInOrder } from '../eval/runners/runner.ts'
 import type { CaseVerdict } from '../eval/store/schemas/run.ts'
-import { asJson, writeAtomically } from '../files/atomic-write.ts'
-import { ifPresent } from '../files/leftovers.ts'
+import { formatJson, writeAtomically } from '../files/atomic-write.ts'
+import { nullIfMissing } from '../files/leftovers.ts'
 import { omitUndefined } from '../omit-undefined.ts'
 import type { Evidence } from './evidence.ts'
 import { type Graders, gradeTask, type TaskGrade } from './grade/task-grade.ts'
@@ -28,7 +28,7 @@ export type TaskWorkParts = {
 export async function* carryOutTasks(parts: TaskWorkParts, request: ExecutionRequest): AsyncGenerator<CaseOutcome> {
   const { graders, now, onBegin, passAt } = parts
   const { signal, wanted, folder } = request
-  const outcomes = carriedOut(
+  const outcomes = executeInOrder(
     parts.tasks.filter(({ id }) => wanted.has(id)),
     request,
     async (task): Promise<CaseOutcome | null> => {
@@ -50,7 +50,7 @@ const gradePath = (runFolder: string, taskId: string, repeat: number): string =>
 async function keepGrade(runFolder: string, grade: TaskGrade): Promise<void> {
   const path = gradePath(runFolder, grade.taskId, grade.repeat)
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
-  await writeAtomically(path, asJson(grade), { existing: 'replace' })
+  await writeAtomically(path, formatJson(grade), { existing: 'replace' })
 }
 
 /** A stored grade; null if it is missing or unreadable. */
@@ -184,7 +184,7 @@ export const fromRun =
 /** The tasks as they were at the time of a run, read from its evidence. */
 export async function tasksOfRun(runFolder: string): Promise<readonly Task[]> {
   const root = join(runFolder, 'evidence')
-  const ids = ifPresent(() => readdirSync(root)) ?? []
+  const ids = nullIfMissing(() => readdirSync(root)) ?? []
   const tasks: Task[] = []
   for (const id of ids.toSorted()) {
     const [repeat = '1'] = (await readdir(join(root, id))).toSorted()

@@ -68,6 +68,7 @@ const contentOf = (tasks: readonly Task[]) => ({
     expectsSomething: true,
     words: signalsOf(task),
   })),
+  places: tasks.map(({ file }) => file),
   warnings: [],
   isShuffled: false,
 })

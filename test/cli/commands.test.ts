@@ -135,20 +135,34 @@ describe('remember', () => {
     using place = createSandbox()
 
     const { belief } = await place.json(
-      ...['remember', 'Knows', 'Rust', 'well', '--name', 'Rust', '--type', 'preference', '--subtype', 'expertise'],
-      ...['--expertise', 'rust:deep', '--why', 'Skip the basics', '--status', 'inferred', '--confidence', '0.5'],
-      ...[
-        '--agent',
-        'codex',
-        '--scope',
-        'domain:code',
-        '--scope',
-        'project:x',
-        '--user',
-        'ada',
-        '--as',
-        'document:notes.md',
-      ],
+      'remember',
+      'Knows',
+      'Rust',
+      'well',
+      '--name',
+      'Rust',
+      '--type',
+      'preference',
+      '--subtype',
+      'expertise',
+      '--expertise',
+      'rust:deep',
+      '--why',
+      'Skip the basics',
+      '--status',
+      'inferred',
+      '--confidence',
+      '0.5',
+      '--agent',
+      'codex',
+      '--scope',
+      'domain:code',
+      '--scope',
+      'project:x',
+      '--user',
+      'ada',
+      '--as',
+      'document:notes.md',
     )
 
     expect(belief).toMatchObject({
@@ -353,8 +367,17 @@ describe('recall', () => {
     const here = ['--scope', 'project:a'] as const
     await place.run('remember', 'Cached on port 6380.', '--name', 'Redis', ...here)
     await place.run(
-      ...['remember', 'Checkout depends on Redis.', '--name', 'checkout', '--type', 'relation'],
-      ...['--participant', 'Redis', '--relation', 'depends on', ...here],
+      'remember',
+      'Checkout depends on Redis.',
+      '--name',
+      'checkout',
+      '--type',
+      'relation',
+      '--participant',
+      'Redis',
+      '--relation',
+      'depends on',
+      ...here,
     )
 
     const { stdout } = await place.run('recall', 'Why is checkout slow?', '--explain', ...here)
@@ -820,7 +843,7 @@ describe('correct', () => {
     const { exitCode, stdout } = await place.run('correct', 'payment terms', belief.content)
 
     expect(exitCode).toBe(0)
-    expect(stdout).toBe(`Unchanged: "payment terms" (${belief.id}) in ${belief.scopes[0]} says this already.\n`)
+    expect(stdout).toBe(`Unchanged: "payment terms" (${belief.id}) in ${belief.scopes[0]} already has this text.\n`)
     expect((await place.json('show', 'payment terms')).chain).toHaveLength(1)
   })
 })

@@ -195,6 +195,36 @@ describe('import chats', () => {
     expect(kept).toBeLessThan(count)
     expect(rest).toMatchObject({ kept: count - kept, known: kept })
   })
+
+  it('of the histories stops at an interrupt of init, which does not promise to go on', {
+    timeout: 60_000,
+  }, async () => {
+    using place = createSandbox()
+    const history = join(place.home, '.claude', 'projects', '-work')
+    mkdirSync(history, { recursive: true })
+    for (const name of ['new', 'old']) {
+      const turn = (number: number) => ({
+        type: 'user',
+        sessionId: name,
+        uuid: `${name}-${number}`,
+        cwd: place.work,
+        timestamp: new Date(1_777_777_777_000 + number).toISOString(),
+        message: { role: 'user', content: `turn ${number} of ${name}` },
+      })
+      writeFileSync(join(history, `${name}.jsonl`), lines(...Array.from({ length: 20_000 }, (_, at) => turn(at))))
+    }
+    const child = place.start(['init', '--yes'])
+    const ended = endOf(child)
+    const store = join(place.home, '.local', 'share', 'credence', 'state', 'import.lock')
+    await vi.waitFor(() => expect(existsSync(store)).toBe(true), { timeout: 30_000, interval: 5 })
+    child.kill('SIGINT')
+
+    const { exitCode, stdout } = await ended
+
+    expect(exitCode).toBe(130)
+    expect(stdout).toMatch(/Created a memory.*Interrupted after \d+ turns; `credence import chats` continues\./su)
+    expect(stdout).not.toContain('in the background')
+  })
 })
 
 describe('export --turns', () => {

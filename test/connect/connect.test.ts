@@ -147,7 +147,7 @@ describe('what is written', () => {
       args: [bin, 'mcp', '--host', 'claude-code', '--dir', dir, '--scope', 'domain:code'],
     })
     const { hooks } = jsonAt(join(place.home, '.claude', 'settings.json'))
-    expect(Object.keys(hooks)).toEqual(['SessionStart', 'UserPromptSubmit', 'Stop', 'PreCompact'])
+    expect(Object.keys(hooks)).toEqual(['SessionStart', 'UserPromptSubmit', 'Stop', 'PreCompact', 'SessionEnd'])
     expect(hooks.UserPromptSubmit[0].hooks[0].command).toBe(
       `${process.execPath} ${bin} hook prompt-submit --host claude-code --dir '${dir}' --scope domain:code`,
     )
@@ -301,7 +301,9 @@ describe('connecting', () => {
 
     const { stdout, stderr } = await place.runWith(
       { columns: 80, env: { PATH: `${programs}:/usr/bin:/bin` } },
-      ...['connect', 'claude-code', '--yes'],
+      'connect',
+      'claude-code',
+      '--yes',
     )
 
     expect(stderr).toContain('waiting for `claude` to check the connection')
@@ -385,12 +387,19 @@ describe('hooks of a host that can call a tool of the running server', () => {
       return [event, ...all.map(({ type }) => type)].join(' ')
     })
   }
-  const commands = ['SessionStart command', 'UserPromptSubmit command', 'Stop command', 'PreCompact command']
+  const commands = [
+    'SessionStart command',
+    'UserPromptSubmit command',
+    'Stop command',
+    'PreCompact command',
+    'SessionEnd command',
+  ]
   const tools = [
     'SessionStart command',
     'UserPromptSubmit mcp_tool',
     'Stop mcp_tool',
     'PreCompact mcp_tool',
+    'SessionEnd command',
     'PreToolUse mcp_tool',
   ]
 

@@ -97,14 +97,14 @@ describe('the folders for other programs', () => {
   })
 
   it.each([
-    'plugin/hooks/hooks.json',
-    'plugin/hooks/codex.json',
-    'plugin/hooks/cursor.json',
-    'gemini/hooks/hooks.json',
-  ])('run commands that exist, in %s', (path) => {
+    ['plugin/hooks/hooks.json', 5],
+    ['plugin/hooks/codex.json', 4],
+    ['plugin/hooks/cursor.json', 4],
+    ['gemini/hooks/hooks.json', 4],
+  ])('run commands that exist, in %s', (path, events) => {
     const commands = commandsIn(json(join('integrations', path)))
 
-    expect(commands).toHaveLength(4)
+    expect(commands).toHaveLength(events)
     for (const command of commands) {
       const [, name, event] = (command.split('; ').at(-1) ?? '').split(' ')
       expect(

@@ -145,7 +145,7 @@ describe('the connection of Claude Code', () => {
       lastPrompt: lastHook.at,
       lastLines: { lines: 1 },
       lastFailure: { event: 'stop', outcome: 'failed: invalid: The input is not JSON.' },
-      failing: { event: 'stop' },
+      failingSince: { stop: expect.stringMatching(/^\d{4}-/) },
     })
     const { stdout } = await place.run('status')
     expect(stdout).toMatch(
@@ -168,7 +168,7 @@ describe('the connection of Claude Code', () => {
     await hook('stop', 'not JSON')
     const soon = await start('startup')
     const seen = JSON.parse(readFileSync(host, 'utf8'))
-    writeFileSync(host, JSON.stringify({ ...seen, failing: { event: 'stop', since: '2020-01-01T00:00:00.000Z' } }))
+    writeFileSync(host, JSON.stringify({ ...seen, failingSince: { stop: '2020-01-01T00:00:00.000Z' } }))
     await hook('stop', 'not JSON either')
     const later = await start('resume')
 
@@ -179,5 +179,34 @@ describe('the connection of Claude Code', () => {
       'hook stop has failed since 2020-01-01T00:00:00.000Z (failed: invalid: The input is not JSON.)',
     )
     expect(await start('clear')).toBe('')
+  })
+  it('warns although every hook fails, also the one that starts a session', async () => {
+    using place = createSandbox()
+    await place.json('remember', 'Our staging port is 5433.')
+    const host = join(place.home, '.local', 'state', 'credence', 'hosts', 'codex.hook.json')
+    writeFileSync(
+      join(place.home, '.local', 'share', 'credence', 'state', 'credence.db'),
+      'This is no database. '.repeat(50),
+    )
+    const hook = (event: string, input: object) =>
+      place.runWith({ stdin: JSON.stringify({ cwd: place.work, ...input }) }, 'hook', event, '--host', 'codex')
+    await hook('session-start', { source: 'startup' })
+    await hook('prompt-submit', { prompt: 'Which staging port?' })
+    const soon = await hook('session-start', { source: 'resume' })
+    const seen = JSON.parse(readFileSync(host, 'utf8'))
+    const { 'session-start': since, ...others } = seen.failingSince
+    writeFileSync(
+      host,
+      JSON.stringify({ ...seen, failingSince: { 'session-start': '2020-01-01T00:00:00.000Z', ...others } }),
+    )
+
+    await hook('prompt-submit', { prompt: 'Which staging port is it?' })
+    const later = await hook('session-start', { source: 'clear' })
+
+    expect(soon).toMatchObject({ exitCode: 0, stdout: '' })
+    expect(Object.keys(others)).toEqual(['prompt-submit'])
+    expect(Date.parse(since)).not.toBeNaN()
+    expect(later.exitCode).toBe(0)
+    expect(later.stdout).toMatch(/^{"hookSpecificOutput":.*session-start.* failed since 2020-01-01T00:00:00.000Z/)
   })
 })

@@ -15,7 +15,7 @@ import { describe, expect, it } from 'vitest'
 import type { Belief } from '../../src/beliefs/belief.ts'
 import { MemoryError } from '../../src/errors.ts'
 import { writeBody } from '../../src/store/journal-chain.ts'
-import { commitOf, next, present, sample } from '../../src/store/sample-beliefs.contract.ts'
+import { commitOf, nextVersion, presentChange, sample } from '../../src/store/sample-beliefs.contract.ts'
 import { setAsideCorruptStore } from '../../src/store/sqlite/store-file.ts'
 import { columnOf } from '../column-of.ts'
 import { count } from '../full-counts.ts'
@@ -34,8 +34,8 @@ const beliefs: readonly Belief[] = Array.from({ length: 60 }, (_, index) =>
 /** A closed store in one file, with an empty log. */
 async function wholeStore(file: string): Promise<void> {
   const store = openStore(file)
-  await store.commit(commitOf(beliefs.map((belief) => present({ ...belief, content: 'Draft.' }))))
-  await store.commit(commitOf(beliefs.map((belief) => present(next(belief, {})))))
+  await store.commit(commitOf(beliefs.map((belief) => presentChange({ ...belief, content: 'Draft.' }))))
+  await store.commit(commitOf(beliefs.map((belief) => presentChange(nextVersion(belief, {})))))
   await store.close()
 }
 
@@ -133,7 +133,7 @@ describe('a file that is no store', () => {
     for (const [at, path] of [file, foreign].entries()) {
       const store = openStore(path)
       for (let number = 0; number < 5; number += 1)
-        await store.commit(commitOf([present(sample({ id: `b${number}`, name: `Name ${at} ${number}` }))]))
+        await store.commit(commitOf([presentChange(sample({ id: `b${number}`, name: `Name ${at} ${number}` }))]))
       copyOpenStore(path)
       await store.close()
     }
@@ -175,7 +175,7 @@ describe('a file that is no store', () => {
 
     const store = openStore(file)
 
-    expect((await store.commit(commitOf([present(sample({ id: 'b1' }))]))).outcome).toBe('committed')
+    expect((await store.commit(commitOf([presentChange(sample({ id: 'b1' }))]))).outcome).toBe('committed')
     await store.close()
   })
 
@@ -253,7 +253,7 @@ async function readEverything(file: string): Promise<'read' | 'refused' | 'detec
   try {
     const store = openStore(file)
     for (const belief of beliefs) {
-      const expected = next(belief, {})
+      const expected = nextVersion(belief, {})
       const found = await refusedOr(() => store.get('ada', belief.id))
       const history = await refusedOr(() => store.history('ada', belief.id))
       if (found === 'refused' || history === 'refused') outcome = 'refused'
@@ -285,7 +285,7 @@ const newestBodies = `SELECT body FROM changes AS one WHERE body IS NOT NULL
 
 /** The texts as a reader without hash checks would return them. */
 function hasChangedText(file: string): boolean {
-  const originals = new Map(beliefs.map((belief) => [belief.id, writeBody(next(belief, {}))]))
+  const originals = new Map(beliefs.map((belief) => [belief.id, writeBody(nextVersion(belief, {}))]))
   const db = new DatabaseSync(file, { readOnly: true })
   try {
     const bodies = columnOf<string>(db, newestBodies)

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'vitest'
-import { commitOf, present, sample } from '../../src/store/sample-beliefs.contract.ts'
+import { commitOf, presentChange, sample } from '../../src/store/sample-beliefs.contract.ts'
 import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 
 /** A directory that is removed with everything in it at the end of the block that uses it. */
@@ -39,7 +39,7 @@ export async function complaintsOf(file: string): Promise<readonly string[]> {
 
 export async function expectWritable(file: string): Promise<void> {
   const store = openStore(file)
-  const result = await store.commit(commitOf([present(sample({ id: 'afterwards' }))]))
+  const result = await store.commit(commitOf([presentChange(sample({ id: 'afterwards' }))]))
   expect(result.outcome).toBe('committed')
   await store.close()
 }

@@ -249,7 +249,14 @@ describe.skipIf(!isTracerHere)('a process that is killed at every call that writ
       first: 1,
       check: async ({ dir, cwd }) => {
         const { stdout } = await place.run(
-          ...['forget', '--containing', 'kestrel', '--yes', '--verify', '--json', '--dir', dir],
+          'forget',
+          '--containing',
+          'kestrel',
+          '--yes',
+          '--verify',
+          '--json',
+          '--dir',
+          dir,
         )
         const { proof, backups } = JSON.parse(stdout)
         const named = [...proof.found, ...backups].map(({ file }) => file)

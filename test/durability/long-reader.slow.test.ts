@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { storeFile } from '../../src/open-memory.ts'
-import { commitOf, present, sample } from '../../src/store/sample-beliefs.contract.ts'
+import { commitOf, presentChange, sample } from '../../src/store/sample-beliefs.contract.ts'
 import { createSandbox } from '../cli/sandbox.ts'
 import { count } from '../full-counts.ts'
 import { serving } from '../http/serving.ts'
@@ -21,7 +21,7 @@ it('a reader that never ends makes the log grow, which doctor reports; when it e
   await place.run('init', dir)
   const file = storeFile(dir)
   const store = openStore(file)
-  await store.commit(commitOf([present(sample({ id: 'b0' }))]))
+  await store.commit(commitOf([presentChange(sample({ id: 'b0' }))]))
   const reader = new DatabaseSync(file, { readOnly: true })
   reader.exec('BEGIN')
   reader.prepare('SELECT count(*) FROM events').get()
@@ -32,7 +32,7 @@ it('a reader that never ends makes the log grow, which doctor reports; when it e
     const beliefs = Array.from({ length: 100 }, (_, at) =>
       sample({ id: `b${written}-${at}`, name: `Name ${written} ${at}`, content: 'x'.repeat(9_600) }),
     )
-    expect((await store.commit(commitOf(beliefs.map((belief) => present(belief))))).outcome).toBe('committed')
+    expect((await store.commit(commitOf(beliefs.map((belief) => presentChange(belief))))).outcome).toBe('committed')
   }
 
   while (logSize() <= limit) await write()
@@ -67,9 +67,9 @@ it.each([0, count(10_000)])(
     const store = openStore(file)
     for (let from = 0; from < size; from += 500) {
       const batch = Array.from({ length: 500 }, (_, at) => sample({ id: `old${from + at}`, name: `Old ${from + at}` }))
-      await store.commit(commitOf(batch.map((belief) => present(belief))))
+      await store.commit(commitOf(batch.map((belief) => presentChange(belief))))
     }
-    await store.commit(commitOf([present(sample({ id: 'first' }))]))
+    await store.commit(commitOf([presentChange(sample({ id: 'first' }))]))
     const reader = new DatabaseSync(file, { readOnly: true })
     reader.exec('BEGIN')
     reader.prepare('SELECT count(*) FROM events').get()
@@ -77,7 +77,7 @@ it.each([0, count(10_000)])(
 
     const changes = count(1_000)
     for (let number = 0; number < changes; number += 1)
-      await store.commit(commitOf([present(sample({ id: `b${number}`, name: `Name ${number}` }))]))
+      await store.commit(commitOf([presentChange(sample({ id: `b${number}`, name: `Name ${number}` }))]))
 
     const perChange = (statSync(`${file}-wal`).size - before) / changes
     console.log(`a reader that stays: ${Math.round(perChange)} bytes of log for a change, over ${size} beliefs`)
@@ -101,7 +101,7 @@ it('a server that recalls and waits is no such reader', { timeout }, async () =>
 
   const store = openStore(file)
   for (let number = 0; number < count(2_000); number += 1) {
-    await store.commit(commitOf([present(sample({ id: `b${number}`, name: `Name ${number}` }))]))
+    await store.commit(commitOf([presentChange(sample({ id: `b${number}`, name: `Name ${number}` }))]))
     // Commits leave no time to notice that the server has closed an idle connection.
     await nextTurn()
   }
@@ -116,7 +116,7 @@ it('a reader that ends in time leaves no trace', { timeout }, async () => {
   const file = join(directory.path, 'credence.db')
   const store = openStore(file)
   for (let number = 0; number < count(2_000); number += 1)
-    await store.commit(commitOf([present(sample({ id: `b${number}`, name: `Name ${number}` }))]))
+    await store.commit(commitOf([presentChange(sample({ id: `b${number}`, name: `Name ${number}` }))]))
 
   expect(statSync(`${file}-wal`).size).toBeLessThan(8 * 1024 * 1024)
   expect(await complaintsOf(file)).toEqual([])

@@ -11,7 +11,9 @@ const calls = 'openat,write,pwrite64,ftruncate,rename,unlink,link,fsync,fdatasyn
 /** A tracer that runs a program and records every file change with its bytes, for `ReplayedDisk`. */
 export const recordingChanges = (record: string): readonly string[] => [
   ...tracing(calls, record),
-  ...['-xx', '-s', String(2 ** 22)],
+  '-xx',
+  '-s',
+  String(2 ** 22),
 ]
 
 /** The lines of a record. A call that another thread interrupted is recorded in two halves; it takes effect at the second. */

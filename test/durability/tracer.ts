@@ -6,6 +6,15 @@ if (!isTracerHere) console.log('Skipped: strace is not installed, so no system c
 
 /** A command prefix that records these system calls of a program in a file and injects faults into some. */
 export const tracing = (calls: string, record: string, ...injected: readonly string[]): readonly string[] => [
-  ...['strace', '-f', '-qq', '-y', '-e', `trace=${calls}`, '-e', 'signal=none', '-o', record],
+  'strace',
+  '-f',
+  '-qq',
+  '-y',
+  '-e',
+  `trace=${calls}`,
+  '-e',
+  'signal=none',
+  '-o',
+  record,
   ...injected.flatMap((fault) => ['-e', `inject=${fault}`]),
 ]

@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto'
 import { readSync, writeSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { MemoryError } from '../../src/errors.ts'
-import { commitOf, gone, present, said, sample } from '../../src/store/sample-beliefs.contract.ts'
+import { commitOf, erasedChange, presentChange, sample, sampleTurn } from '../../src/store/sample-beliefs.contract.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 
 export type WriterOptions = {
@@ -62,11 +62,11 @@ async function write(options: WriterOptions): Promise<void> {
     const belief = sample({ id, name: `Name of ${id}`, content: `${id} `.repeat(contentLength / id.length) })
     if (options.fault === 'early') say(`ack ${id}`)
     try {
-      const turn = said(`I say that ${id} is so.`, { id: `t-${id}`, session: prefix, messageId: id })
-      const { outcome } = await store.commit(commitOf([present(belief)], { kind: 'learn', turns: [turn] }))
+      const turn = sampleTurn(`I say that ${id} is so.`, { id: `t-${id}`, session: prefix, messageId: id })
+      const { outcome } = await store.commit(commitOf([presentChange(belief)], { kind: 'learn', turns: [turn] }))
       if (outcome !== 'committed') throw new Error(`The commit of ${id} was ${outcome}.`)
       if ((number + 1) % forgetsEvery === 0) {
-        await store.commit(commitOf([gone(belief, 'erased')], { kind: 'forget', forgottenTurns: [turn.id] }))
+        await store.commit(commitOf([erasedChange(belief, 'erased')], { kind: 'forget', forgottenTurns: [turn.id] }))
         continue
       }
       acknowledged.push(id)

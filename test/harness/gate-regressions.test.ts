@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createSnapshot } from '../../src/eval/gate/baselines.ts'
 import { gateStores, reportAgainstBaseline } from '../../src/eval/gate/ci-gate.ts'
+import { deltaMarkdown } from '../../src/eval/report/delta-report.ts'
 import { runPath, shadowPath } from '../../src/eval/store/documents.ts'
 import { checkArtifact } from '../../src/eval/store/parse-artifact.ts'
 import { temporaryDirectory } from '../temporary-directory.ts'
@@ -364,6 +365,14 @@ describe('the gate', () => {
       why: 'the only finished run; run-002 is still running and was left out',
     })
     expect(alone).toMatchObject({ exitCode: 4, reasons: [{ kind: 'cannot tell' }] })
+  })
+
+  it('sealed: the report prints how often the set of a run was looked at', async () => {
+    const sealed = { hash: `sha256:${'a'.repeat(64)}`, sealedAt: '2026-03-01T10:00:00.000Z', look: 2, maxRuns: 3 }
+
+    const report = await gated({}, { 'runs/run-002.json': aRun({ runId: 'run-002', sealed }) })
+
+    expect(deltaMarkdown(report)).toContain('run-002 (the only finished run; sealed 2026-03-01, look 2 of 3)')
   })
 
   it('unfinished: a completed base whose counterpart failed or is partial is a regression', async () => {

@@ -1,7 +1,8 @@
-import { appendFileSync, cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { appendFileSync, cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
+import { neutralId } from '../../src/eval/runners/conversation/rankings.ts'
 import { createSandbox } from '../cli/sandbox.ts'
 
 /** A working directory with an eval store. */
@@ -45,7 +46,10 @@ describe('benchmark score', () => {
 
   it('refuses a file with a published id, names its line, and stores no run', async () => {
     using place = referee()
-    writeFileSync(join(place.work, 'theirs.jsonl'), '{"question":"sample-kite","ranking":["answer_kite"]}\n')
+    writeFileSync(
+      join(place.work, 'theirs.jsonl'),
+      `{"question":"${neutralId('q', 'sample-kite')}","ranking":["answer_kite"]}\n`,
+    )
 
     const { exitCode, stderr } = await place.run('benchmark', 'score', 'longmemeval', '--rankings', 'theirs.jsonl')
     const status = await place.json('benchmark', 'status')
@@ -82,11 +86,44 @@ it('benchmark export writes documents and questions without a label or a publish
   expect(readFileSync(out, 'utf8')).not.toMatch(/answer_|has_answer|gold/u)
 })
 
+it.each(['longmemeval', 'beam', 'ama-bench', 'life'])(
+  'benchmark export of %s has no published id of a question or conversation, which may reveal a label',
+  async (suite) => {
+    using place = referee()
+    const out = join(place.work, 'documents.jsonl')
+    await place.run('benchmark', 'run', suite, '--system', 'none', '--run-id', 'own')
+
+    await place.run('benchmark', 'export', suite, '--out', out)
+    await place.run('benchmark', 'export', suite, '--run', 'own', '--out', join(place.work, 'rankings.jsonl'))
+
+    const documents = linesOf(out)
+    const questions = documents.flatMap((document) => document.questions.map(({ id }: { id: string }) => id))
+    const cases = linesOf(join(place.store, 'runs/own/cases.jsonl'))
+    const ranked = linesOf(join(place.work, 'rankings.jsonl')).map(({ question }) => question)
+    expect(new Set(questions).size).toBe(cases.length)
+    expect(questions).toEqual(documents.flatMap((_, at) => questions.filter((id) => isOf(documents[at], id)).sort()))
+    expect(ranked.toSorted()).toEqual(questions.toSorted())
+    for (const id of [...questions, ...documents.map(({ conversation }) => conversation)])
+      expect(id).toMatch(/^[qc]-[0-9a-f]{16}$/u)
+  },
+)
+
+const isOf = (document: { readonly questions: readonly { readonly id: string }[] }, question: string): boolean =>
+  document.questions.some(({ id }) => id === question)
+
 it('benchmark run compares the systems that are named, with the push pair of each kind of message', async () => {
   using place = referee()
 
   const { stdout } = await place.run(
-    ...['benchmark', 'run', 'life', '--filter', 'changed-', '--system', 'credence', '--system', 'none'],
+    'benchmark',
+    'run',
+    'life',
+    '--filter',
+    'changed-',
+    '--system',
+    'credence',
+    '--system',
+    'none',
   )
 
   expect(stdout).toMatch(/^life: what is shown unasked, % +cases +missed +false fires/mu)
@@ -189,6 +226,31 @@ describe('a sealed set', () => {
 
     expect(again.exitCode).not.toBe(0)
     expect(sealOf(place).maxRuns).toBe(1)
+  })
+
+  it.each<readonly [string, string, readonly string[]]>([
+    [
+      'a file of cases',
+      'retrieval-precision/cases.json',
+      ['eval', 'retrieval', '--beliefs', 'packs/retrieval-precision/beliefs.json', '--cases'],
+    ],
+    ['a task', 'everyday-notes/everyday-dates.md', ['task', 'run', '--agent', 'reference']],
+    ['published data', 'locomo/sample.json', ['benchmark', 'run', 'locomo', '--system', 'credence', '--data']],
+  ])('can be %s, also behind a link', async (_kind, path, argv) => {
+    using place = referee()
+    cpSync(join(import.meta.dirname, '../../packs'), join(place.work, 'packs'), { recursive: true })
+    const link = `linked${extname(path)}`
+    symlinkSync(join(place.work, 'packs', path), join(place.work, link))
+    await place.run('benchmark', 'seal', link)
+
+    const first = await place.run(...argv, join('packs', path))
+    // A task behind a link is never read.
+    const second = await place.run(...argv, argv[0] === 'task' ? join('packs', path) : link)
+
+    expect(first.stderr).not.toContain('is sealed')
+    expect(second.stderr).toContain('is sealed for 1 run, and 1 were made')
+    const { looks } = JSON.parse(readFileSync(join(place.work, 'packs', `${path}.seal.json`), 'utf8'))
+    expect(looks.filter(({ counts }: { counts: boolean }) => counts)).toHaveLength(1)
   })
 
   it('can be a pack, which every command that measures counts', async () => {

@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { auditRun } from '../../src/eval/gate/latest-runs.ts'
 import { readManifest, requireRun } from '../../src/eval/store/documents.ts'
-import { commitOf, next, present, said, sample } from '../../src/store/sample-beliefs.contract.ts'
+import { commitOf, nextVersion, presentChange, sample, sampleTurn } from '../../src/store/sample-beliefs.contract.ts'
 import { createSandbox } from '../cli/sandbox.ts'
 import { columnOf } from '../column-of.ts'
 import { chance, complaintsOf, openStore, temporaryDirectory } from '../durability/durable-store.ts'
@@ -21,10 +21,12 @@ async function journal(file: string): Promise<void> {
   const store = openStore(file)
   for (let number = 0; number < 30; number += 1) {
     const belief = sample({ id: `b${number}`, name: `Name ${number}`, content: `Content of ${number}.` })
-    await store.commit(commitOf([present(belief)]))
+    await store.commit(commitOf([presentChange(belief)]))
     if (number % 3 !== 0) continue
-    await store.commit(commitOf([present(next(belief, { content: `Corrected ${number}.` }))], { kind: 'edit' }))
-    await store.commit(commitOf([], { kind: 'hear', turns: [said(`We spoke about ${number}.`)] }))
+    await store.commit(
+      commitOf([presentChange(nextVersion(belief, { content: `Corrected ${number}.` }))], { kind: 'edit' }),
+    )
+    await store.commit(commitOf([], { kind: 'hear', turns: [sampleTurn(`We spoke about ${number}.`)] }))
   }
   await store.close()
   const db = new DatabaseSync(file)
@@ -172,8 +174,11 @@ describe('evidence that was tampered with', () => {
     }
     expect(await isFound()).toBe(false)
     const files = [
-      ...[`runs/${runId}.json`, `runs/${runId}/cases.jsonl`, `runs/${runId}/environment.json`],
-      ...[`benchmarks/${pack}/manifest.json`, `benchmarks/${pack}/cases.jsonl`],
+      `runs/${runId}.json`,
+      `runs/${runId}/cases.jsonl`,
+      `runs/${runId}/environment.json`,
+      `benchmarks/${pack}/manifest.json`,
+      `benchmarks/${pack}/cases.jsonl`,
     ]
     const random = chance(seed)
     const edits = new Map<string, number>()
@@ -196,9 +201,9 @@ describe('evidence that was tampered with', () => {
 })
 
 /** Reordered lines of one JSON document may still mean the same. */
-function sameJson(one: string, other: string): boolean {
+function sameJson(a: string, b: string): boolean {
   try {
-    return isDeepStrictEqual(JSON.parse(one), JSON.parse(other))
+    return isDeepStrictEqual(JSON.parse(a), JSON.parse(b))
   } catch {
     return false
   }

@@ -36,6 +36,9 @@ describeHost('Claude Code', {
   }),
 })
 
+/** A statement about the person that a prompt names is given twice: at the start of the session, and with the prompt. */
+const occurrences = (text = '', statement: string): number => text.split(statement).length - 1
+
 const repository = fileURLToPath(new URL('../..', import.meta.url))
 const plugin = join(repository, 'integrations/plugin')
 const programs = installedHost('claude-code')
@@ -54,7 +57,7 @@ it.skipIf(programs === null)(
       const request = model.requests.findLast(({ conversation }) => conversation.includes(prompt))
       return {
         tools: request?.tools.filter((name) => name.endsWith('memory_search')),
-        memories: request?.conversation.split('Our staging port is 5433.').length,
+        memories: occurrences(request?.conversation, 'Our staging port is 5433.'),
       }
     }
     await run('claude', 'plugin', 'validate', '--strict', '--profile', 'directory', plugin)
@@ -64,11 +67,15 @@ it.skipIf(programs === null)(
     await run('credence', 'remember', 'Our staging port is 5433.', '--scope', 'user:universal')
 
     const alone = await requestFor('Which staging port is it?')
+    await place.allHeard()
+    const turns = await place.credenceJson('export', '--turns')
     await run('credence', 'connect', 'claude-code', '--yes')
     const both = await requestFor('Is it still that staging port?')
 
     expect(alone).toEqual({ tools: ['mcp__plugin_credence_credence__memory_search'], memories: 2 })
     expect(both).toEqual({ tools: ['mcp__credence__memory_search'], memories: 2 })
+    // Claude Code does not wait for the hook that stores the answer, and ends at once.
+    expect(turns).toMatchObject([{ role: 'user' }, { role: 'assistant', text: 'Certainly, at once.' }])
   },
 )
 
@@ -105,7 +112,7 @@ it.skipIf(programs === null)('Claude Code gets the memory once when connected fo
   await place.runIn(place.work, 'claude', '-p', 'Which staging port is it?')
 
   const { conversation = '' } = model.requests.findLast((one) => one.conversation.includes('Which staging')) ?? {}
-  expect(conversation.split('Our staging port is 5433.')).toHaveLength(2)
+  expect(occurrences(conversation, 'Our staging port is 5433.')).toBe(2)
 })
 
 it.skipIf(programs === null)('Claude Code calls the hidden tool for its hooks, and its model cannot', async () => {

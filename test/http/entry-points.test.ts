@@ -86,7 +86,12 @@ describe('200 forms of a key', () => {
       ...Array.from({ length: 60 }, (_, length) => `Bearer ${token.slice(0, length % 43)}`),
       ...Array.from({ length: 60 }, (_, at) => `Bearer ${token.slice(0, at % 43)}*${token.slice((at % 43) + 1)}`),
       ...['Basic', 'Token', 'bearer:', 'Bearer:', 'Digest', ''].map((scheme) => `${scheme} ${token}`),
-      ...['Bearer null', 'Bearer undefined', 'Bearer [object Object]', 'Bearer ', 'Bearer', `Bearer ${token} ${token}`],
+      'Bearer null',
+      'Bearer undefined',
+      'Bearer [object Object]',
+      'Bearer ',
+      'Bearer',
+      `Bearer ${token} ${token}`,
       ...[token.toUpperCase(), token.toLowerCase(), `${token}\u00a0`, `${token}%00`, `"${token}"`].map(
         (one) => `Bearer ${one}`,
       ),

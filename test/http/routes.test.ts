@@ -223,7 +223,8 @@ const requests: { readonly [Name in RouteName]: () => Promise<Request> } = {
   },
   removeTeam: async () => ({ path: `/teams/${(await asPerson()).name}?memory=keep`, secret: (await asAdmin()).secret }),
   setMember: async () => {
-    const [{ name, secret }, other] = [await asPerson(), await asPerson()]
+    const { name, secret } = await asPerson()
+    const other = await asPerson()
     return { path: `/teams/${name}/members`, body: { person: other.name, role: 'writer' }, secret }
   },
   removeMember: async () => {

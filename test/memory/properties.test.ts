@@ -4,7 +4,7 @@ import { authorityOf, type Belief, isCurrent } from '../../src/beliefs/belief.ts
 import { nameKey } from '../../src/beliefs/identity.ts'
 import { forget } from '../../src/memory/change/forget.ts'
 import { undo } from '../../src/memory/change/undo.ts'
-import { chainOf } from '../../src/memory/explain/history.ts'
+import { readChain } from '../../src/memory/explain/history.ts'
 import type { Author, Ports } from '../../src/memory/ports.ts'
 import { recall } from '../../src/memory/recall/recall.ts'
 import { search } from '../../src/memory/recall/search.ts'
@@ -58,7 +58,7 @@ describe('supersession', () => {
         const memory = ports()
         await performAll(memory, all)
         for (const belief of await everything(memory)) {
-          const chain = await chainOf(memory, belief)
+          const chain = await readChain(memory, belief)
           const heads = chain.filter(({ supersededBy }) => supersededBy === null)
 
           expect(heads).toHaveLength(1)
@@ -276,22 +276,19 @@ describe('a key', () => {
     const kinds = ['correct', 'pin', 'unpin', 'reinforce', 'addAlias', 'removeAlias', 'setWhy', 'forget'] as const
     let repeated = 0
     await fc.assert(
-      fc.asyncProperty(operations(), operation(kinds), operation(kinds), async (before, one, other) => {
+      fc.asyncProperty(operations(), operation(kinds), operation(kinds), async (before, a, b) => {
         const memory = ports()
         await performAll(memory, before)
         const [latest] = await memory.store.events('ann', { limit: 1 })
-        const keyed = { key: 'k', reference: await pointedAt(memory, one) }
-        await perform(memory, { ...one, ...keyed })
+        const keyed = { key: 'k', reference: await pointedAt(memory, a) }
+        await perform(memory, { ...a, ...keyed })
         const [event] = await memory.store.events('ann', { limit: 1 })
         fc.pre(event !== undefined && event.number !== latest?.number)
         const after = await everything(memory)
 
-        expect(await perform(memory, { ...one, ...keyed })).toBeNull()
-        if (other.kind !== one.kind)
-          expect(await perform(memory, { ...one, kind: other.kind, ...keyed })).toBe('conflict')
-        expect(await perform(memory, { ...one, author: { actor: 'person', origin: 'else' }, ...keyed })).toBe(
-          'conflict',
-        )
+        expect(await perform(memory, { ...a, ...keyed })).toBeNull()
+        if (b.kind !== a.kind) expect(await perform(memory, { ...a, kind: b.kind, ...keyed })).toBe('conflict')
+        expect(await perform(memory, { ...a, author: { actor: 'person', origin: 'else' }, ...keyed })).toBe('conflict')
         expect(await everything(memory)).toEqual(after)
         expect((await memory.store.events('ann', { limit: 1 }))[0]).toEqual(event)
         repeated += 1

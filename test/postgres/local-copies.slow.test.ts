@@ -13,7 +13,14 @@ import {
   sharedCluster,
   undurable,
 } from '../../src/store/postgres/cluster.contract.ts'
-import { commitOf, gone, next, present, said, sample } from '../../src/store/sample-beliefs.contract.ts'
+import {
+  commitOf,
+  erasedChange,
+  nextVersion,
+  presentChange,
+  sample,
+  sampleTurn,
+} from '../../src/store/sample-beliefs.contract.ts'
 import { beliefCommit, expectExactly } from './acknowledged-writes.ts'
 
 const timeout = 300_000
@@ -58,7 +65,7 @@ describe.skipIf(postgresPrograms === null)('The local copies of a PostgreSQL sto
       ['Earlier.', 0, null],
       ['The kayak is red.', 1, -240],
     ])
-    expect(await store.knownTurns('ada', [said('x', { messageId: 'm-1' })])).toEqual(['forgotten'])
+    expect(await store.knownTurns('ada', [sampleTurn('x', { messageId: 'm-1' })])).toEqual(['forgotten'])
     expect(await store.commit(commitOf([], { key: { value: 'k1', fingerprint: 'f1' } }))).toMatchObject({
       outcome: 'replayed',
       event: { number: 1 },
@@ -120,10 +127,10 @@ describe.skipIf(postgresPrograms === null)('The local copies of a PostgreSQL sto
     const first = openAt(address, { cacheDir: one })
     const second = openAt(address, { cacheDir: other, sweepEveryMs: 50 })
     const secret = sample({ id: 'b1', name: 'Quagmire', content: 'The zanzibarian code.' })
-    const turn = said('The kerguelenian plan is secret.', { id: 't-secret' })
-    await first.commit(commitOf([present(secret)]))
-    await first.commit(commitOf([present(next(secret, { content: 'The zanzibarian code, again.' }))]))
-    await first.commit(commitOf([], { kind: 'hear', turns: [turn, said('Something else.', { id: 't-other' })] }))
+    const turn = sampleTurn('The kerguelenian plan is secret.', { id: 't-secret' })
+    await first.commit(commitOf([presentChange(secret)]))
+    await first.commit(commitOf([presentChange(nextVersion(secret, { content: 'The zanzibarian code, again.' }))]))
+    await first.commit(commitOf([], { kind: 'hear', turns: [turn, sampleTurn('Something else.', { id: 't-other' })] }))
     for (let at = 0; at < 300; at += 1) await first.commit(beliefCommit('ada', `c${at}`))
     await first.commit(beliefCommit('bob', 'b1'))
     const last = openAt(address, { cacheDir: stopped })
@@ -139,7 +146,10 @@ describe.skipIf(postgresPrograms === null)('The local copies of a PostgreSQL sto
     await waitFor(async () => expect(await snapshots()).toHaveLength(1))
     expect((await snapshots())[0]?.includes('zanzibarian')).toBe(true)
 
-    const forgetting = commitOf([gone(next(secret, {}), 'erased')], { kind: 'forget', forgottenTurns: ['t-secret'] })
+    const forgetting = commitOf([erasedChange(nextVersion(secret, {}), 'erased')], {
+      kind: 'forget',
+      forgottenTurns: ['t-secret'],
+    })
     expect(await first.commit(forgetting)).toMatchObject({ outcome: 'committed' })
 
     // The second server gets no request.
@@ -209,7 +219,7 @@ describe.skipIf(postgresPrograms === null)('The local copies of a PostgreSQL sto
     const one = openAt(address)
     const other = openAt(address)
     const at = (hour: number) => ({ at: new Date(Date.UTC(2026, 5, 1, hour)).toISOString() })
-    const hear = (store: CaredStore, ...turns: readonly ReturnType<typeof said>[]) =>
+    const hear = (store: CaredStore, ...turns: readonly ReturnType<typeof sampleTurn>[]) =>
       store.commit(commitOf([], { kind: 'hear', turns }))
     const placesIn = async (store: CaredStore, session: string) =>
       (await store.listTurns({ user: 'ada', session }, { limit: 50, offset: 0 })).items.map(({ id, index }) => [
@@ -219,19 +229,23 @@ describe.skipIf(postgresPrograms === null)('The local copies of a PostgreSQL sto
     const places = async (store: CaredStore) => [...(await placesIn(store, 's1')), ...(await placesIn(store, 's2'))]
     // The index of the third turn in its session depends on the second turn, which a new copy never sees.
     const session = { session: 's2' }
-    await hear(one, said('x', { id: 'x', ...session, ...at(10) }), said('y', { id: 'y', ...session, ...at(20) }))
-    await hear(one, said('z', { id: 'z', ...session, index: 1, ...at(5) }))
+    await hear(
+      one,
+      sampleTurn('x', { id: 'x', ...session, ...at(10) }),
+      sampleTurn('y', { id: 'y', ...session, ...at(20) }),
+    )
+    await hear(one, sampleTurn('z', { id: 'z', ...session, index: 1, ...at(5) }))
     await one.commit(commitOf([], { kind: 'forget', forgottenTurns: ['y'] }))
-    await hear(one, said('a', { id: 'a', ...at(5) }), said('b', { id: 'b', ...at(9) }))
+    await hear(one, sampleTurn('a', { id: 'a', ...at(5) }), sampleTurn('b', { id: 'b', ...at(9) }))
     await hear(
       other,
-      said('c', { id: 'c', ...at(7) }),
-      said('d', { id: 'd', ...at(6) }),
-      said('e', { id: 'e', ...at(20) }),
+      sampleTurn('c', { id: 'c', ...at(7) }),
+      sampleTurn('d', { id: 'd', ...at(6) }),
+      sampleTurn('e', { id: 'e', ...at(20) }),
     )
-    await hear(one, said('f', { id: 'f', index: 1, ...at(30) }), said('g', { id: 'g', index: 0, ...at(3) }))
+    await hear(one, sampleTurn('f', { id: 'f', index: 1, ...at(30) }), sampleTurn('g', { id: 'g', index: 0, ...at(3) }))
     await one.commit(commitOf([], { kind: 'forget', forgottenTurns: ['f', 'a'] }))
-    await hear(other, said('h', { id: 'h', index: 2, ...at(1) }), said('i', { id: 'i', ...at(8) }))
+    await hear(other, sampleTurn('h', { id: 'h', index: 2, ...at(1) }), sampleTurn('i', { id: 'i', ...at(8) }))
     const anew = openAt(address)
 
     const expected = await places(one)

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { describe, expect, it } from 'vitest'
 import { openAt, postgresPrograms, sharedCluster, undurable } from '../../src/store/postgres/cluster.contract.ts'
-import { commitOf, said } from '../../src/store/sample-beliefs.contract.ts'
+import { commitOf, sampleTurn } from '../../src/store/sample-beliefs.contract.ts'
 
 describe.skipIf(postgresPrograms === null)('turns that an earlier version stored in PostgreSQL', () => {
   const cluster = sharedCluster(undurable)
@@ -9,7 +9,7 @@ describe.skipIf(postgresPrograms === null)('turns that an earlier version stored
   it('are judged newest first, those of the person alone', async () => {
     const address = await (await cluster()).newDatabase()
     const earlier = openAt(address)
-    const turns = [said('one'), said('two'), said('three', { role: 'assistant' })]
+    const turns = [sampleTurn('one'), sampleTurn('two'), sampleTurn('three', { role: 'assistant' })]
     await earlier.commit(commitOf([], { kind: 'hear', turns }))
     await earlier.close()
     const client = new pg.Client(address)

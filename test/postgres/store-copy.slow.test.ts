@@ -5,7 +5,15 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { copyAccess, copyJournals } from '../../src/store/copy/journal-transfer.ts'
 import { openPostgresTransfer, openSqliteTransfer } from '../../src/store/copy/transfers.ts'
 import { openAt, postgresPrograms, sharedCluster, undurable } from '../../src/store/postgres/cluster.contract.ts'
-import { commitOf, fixedRandom, gone, next, present, said, sample } from '../../src/store/sample-beliefs.contract.ts'
+import {
+  commitOf,
+  erasedChange,
+  fixedRandom,
+  nextVersion,
+  presentChange,
+  sample,
+  sampleTurn,
+} from '../../src/store/sample-beliefs.contract.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'credence-copy-'))
@@ -24,19 +32,21 @@ async function fill(store: AnyStore): Promise<void> {
   const tea = sample({ id: 'b1', name: 'Tea' })
   const ink = sample({ id: 'b2', name: 'Ink' })
   const bob = sample({ id: 'b3', user: 'bob' })
-  const first = said('The kayak is red.', { speaker: 'Ana', utcOffset: -240 })
-  const doomed = said('Forget the zanzibar plan.', { messageId: 'm-1', utcOffset: 330 })
-  await store.commit(commitOf([present(tea)], { key: { value: 'k1', fingerprint: 'f1' } }))
-  await store.commit(commitOf([present(bob)], { user: 'bob' }))
-  await store.commit(commitOf([present(ink)], { key: { value: 'k2', fingerprint: 'f2' } }))
-  await store.commit(commitOf([present(next(tea, { content: 'Green.' }))]))
+  const first = sampleTurn('The kayak is red.', { speaker: 'Ana', utcOffset: -240 })
+  const doomed = sampleTurn('Forget the zanzibar plan.', { messageId: 'm-1', utcOffset: 330 })
+  await store.commit(commitOf([presentChange(tea)], { key: { value: 'k1', fingerprint: 'f1' } }))
+  await store.commit(commitOf([presentChange(bob)], { user: 'bob' }))
+  await store.commit(commitOf([presentChange(ink)], { key: { value: 'k2', fingerprint: 'f2' } }))
+  await store.commit(commitOf([presentChange(nextVersion(tea, { content: 'Green.' }))]))
   const [newest] = await store.events('ada', { limit: 1 })
   await store.commit(commitOf([], { kind: 'hear', turns: [first, doomed] }))
   await store.commit(
-    commitOf([present({ ...next(tea, {}), version: 3 })], { kind: 'undo', undoes: newest?.number ?? 0 }),
+    commitOf([presentChange({ ...nextVersion(tea, {}), version: 3 })], { kind: 'undo', undoes: newest?.number ?? 0 }),
   )
-  await store.commit(commitOf([gone(ink, 'erased')], { kind: 'forget', forgottenTurns: [doomed.id] }))
-  await store.commit(commitOf([], { kind: 'hear', turns: [said('Earlier.', { at: '2020-01-01T00:00:00.000Z' })] }))
+  await store.commit(commitOf([erasedChange(ink, 'erased')], { kind: 'forget', forgottenTurns: [doomed.id] }))
+  await store.commit(
+    commitOf([], { kind: 'hear', turns: [sampleTurn('Earlier.', { at: '2020-01-01T00:00:00.000Z' })] }),
+  )
 }
 
 /** The answers of a store without the event numbers, which one of the stores counts per user. */
@@ -56,7 +66,7 @@ async function answers(store: AnyStore): Promise<unknown> {
     ]),
     history: (await store.history('ada', 'b2')).map(({ outcome, belief, version }) => [outcome, belief, version]),
     tea: (await store.postings(view, ['tea'])).get('tea'),
-    forgotten: await store.knownTurns('ada', [said('x', { messageId: 'm-1' })]),
+    forgotten: await store.knownTurns('ada', [sampleTurn('x', { messageId: 'm-1' })]),
     retried: (await store.commit(commitOf([], { key: { value: 'k1', fingerprint: 'f1' } }))).outcome,
   }
 }
@@ -107,14 +117,14 @@ describe.skipIf(postgresPrograms === null)('A memory that is copied', () => {
     const address = await (await cluster()).newDatabase()
     const original = openFile(file)
     for (const id of ['b1', 'b2', 'b3'])
-      await original.commit(commitOf([present(sample({ id }))], { key: { value: id, fingerprint: id } }))
+      await original.commit(commitOf([presentChange(sample({ id }))], { key: { value: id, fingerprint: id } }))
     await original.close()
     const to = await openPostgresTransfer({ address })
     const first = await openSqliteTransfer({ file: file, readonly: true, random: fixedRandom })
     await to.append('ada', await first.read('ada', 0, 2))
     await first.close()
     const again = openFile(file)
-    await again.commit(commitOf([gone(sample({ id: 'b1' }), 'erased')], { kind: 'forget' }))
+    await again.commit(commitOf([erasedChange(sample({ id: 'b1' }), 'erased')], { kind: 'forget' }))
     await again.close()
 
     const from = await openSqliteTransfer({ file: file, readonly: true, random: fixedRandom })
@@ -128,7 +138,7 @@ describe.skipIf(postgresPrograms === null)('A memory that is copied', () => {
 
     const other = newFile()
     const stranger = openFile(other)
-    await stranger.commit(commitOf([present(sample({ id: 'x1' }))]))
+    await stranger.commit(commitOf([presentChange(sample({ id: 'x1' }))]))
     await stranger.close()
     const wrong = await openSqliteTransfer({ file: other, readonly: true, random: fixedRandom })
     await expect(copyJournals(wrong, to, () => {})).rejects.toMatchObject({ code: 'conflict' })
@@ -140,7 +150,7 @@ describe.skipIf(postgresPrograms === null)('A memory that is copied', () => {
     const file = newFile()
     const address = await (await cluster()).newDatabase()
     const original = openFile(file)
-    await original.commit(commitOf([], { kind: 'hear', turns: [said('The kayak is red.')] }))
+    await original.commit(commitOf([], { kind: 'hear', turns: [sampleTurn('The kayak is red.')] }))
     await original.close()
     const to = await openPostgresTransfer({ address })
     const from = await openSqliteTransfer({ file, random: fixedRandom })
@@ -161,7 +171,10 @@ describe.skipIf(postgresPrograms === null)('A memory that is copied', () => {
     const access = await original.access()
     for (const name of ['ana', 'ben']) await access.addPerson({ name, createdAt: at })
     const token = {
-      ...({ kind: 'agent', person: 'ana', scopes: ['team:platform'], label: 'laptop' } as const),
+      kind: 'agent' as const,
+      person: 'ana',
+      scopes: ['team:platform'],
+      label: 'laptop',
       createdAt: at,
       lastUsedAt: null,
       revokedAt: null,

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, it, vi } from 'vitest'
 import { maxMessageLength } from '../../src/search/message.ts'
-import { commitOf, next, present, sample } from '../../src/store/sample-beliefs.contract.ts'
+import { commitOf, nextVersion, presentChange, sample } from '../../src/store/sample-beliefs.contract.ts'
 import { newFile, openAt } from '../../src/store/sqlite/temporary-store.contract.ts'
 import { recalled } from './recalled.contract.ts'
 
@@ -13,7 +13,7 @@ const shared = Array.from({ length: 60 }, (_, at) =>
 async function filled() {
   const file = newFile()
   const store = openAt(file)
-  await store.commit(commitOf(shared.map((belief) => present(belief))))
+  await store.commit(commitOf(shared.map((belief) => presentChange(belief))))
   return { file, store }
 }
 
@@ -79,11 +79,11 @@ describe('a message of 32,000 characters', () => {
     const { file, store } = await filled()
     const other = openAt(file)
     const old = sample({ id: 'old', name: 'standup', content: 'The standup is at nine.' })
-    await store.commit(commitOf([present(old)]))
+    await store.commit(commitOf([presentChange(old)]))
     using _clock = endEverySlice()
     const recalling = recalled(store, `When is the standup? ${texts.typos}`, null)
     await nextTurn()
-    await other.commit(commitOf([present(next(old, { status: 'superseded', supersededBy: 'b1' }))]))
+    await other.commit(commitOf([presentChange(nextVersion(old, { status: 'superseded', supersededBy: 'b1' }))]))
 
     const { relevant } = await recalling
 

@@ -1,6 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type AnyStore, commitOf, gone, next, present, sample } from '../../src/store/sample-beliefs.contract.ts'
+import {
+  type AnyStore,
+  commitOf,
+  erasedChange,
+  nextVersion,
+  presentChange,
+  sample,
+} from '../../src/store/sample-beliefs.contract.ts'
 import { newFile, openAt } from '../../src/store/sqlite/temporary-store.contract.ts'
 import { commitFor, outcomeOf, requests } from '../../src/store/store-agreement.contract.ts'
 import { tries } from '../full-counts.ts'
@@ -104,7 +111,7 @@ describe('a process that has answered before', () => {
     const last = tidal('c', 'project:ledger')
     // A new index is built in the order of ids, with different numbers for rows and audiences.
     for (const belief of [last, tidal('b', 'project:ledger'), tidal('a', 'project:other')])
-      await other.commit(commitOf([present(belief)]))
+      await other.commit(commitOf([presentChange(belief)]))
     const found = async () =>
       (await foundByText(store, words)).map((hits) => hits.map(({ beliefId }) => beliefId).sort())
     const inView = ['b', 'c']
@@ -113,11 +120,11 @@ describe('a process that has answered before', () => {
     await other.rebuild()
     expect(await found()).toEqual([inView, ['a', ...inView], inView, ['a', ...inView]])
 
-    await other.commit(commitOf([present(next(last, { scopes: ['project:other'] }))]))
+    await other.commit(commitOf([presentChange(nextVersion(last, { scopes: ['project:other'] }))]))
     expect((await found())[0]).toEqual(['b'])
 
-    await other.commit(commitOf([gone(next(last, {}), 'erased')]))
-    await other.commit(commitOf([present(tidal('d', 'project:ledger'))]))
+    await other.commit(commitOf([erasedChange(nextVersion(last, {}), 'erased')]))
+    await other.commit(commitOf([presentChange(tidal('d', 'project:ledger'))]))
     expect((await found())[0]).toEqual(['b', 'd'])
     await store.close()
     await other.close()

@@ -1,11 +1,11 @@
 import { setImmediate as turnOfLoop } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { eachInSlices, partsOf } from '../../src/search/slices.ts'
+import { forEachInSlices, partsOf } from '../../src/search/slices.ts'
 
 describe('work in slices', () => {
   it('gives each turn of the event loop one slice, however much work there is', async () => {
     const done: string[] = []
-    const work = (name: string): Promise<void> => eachInSlices([1, 2, 3], () => void done.push(name), 0)
+    const work = (name: string): Promise<void> => forEachInSlices([1, 2, 3], () => void done.push(name), 0)
     let isOver = false
     const countTurns = async (): Promise<void> => {
       while (!isOver) {

@@ -10,7 +10,13 @@ it('runs every pack whose id begins like a name with a star, and shows both figu
 
   const { exitCode, stdout } = await place.runWith(
     given,
-    ...['benchmark', 'run', 'red-team-fe*', 'red-team-forged-*', 'red-team-cross-reach', '--system', 'defenceless'],
+    'benchmark',
+    'run',
+    'red-team-fe*',
+    'red-team-forged-*',
+    'red-team-cross-reach',
+    '--system',
+    'defenceless',
   )
 
   expect(exitCode).toBe(1)
@@ -27,7 +33,12 @@ it('counts prohibited outputs and lawful reinstatements where a pack has them', 
 
   const { stdout } = await place.runWith(
     given,
-    ...['benchmark', 'run', 'forget-residue', 'red-team-fence-escape', '--system', 'defenceless'],
+    'benchmark',
+    'run',
+    'forget-residue',
+    'red-team-fence-escape',
+    '--system',
+    'defenceless',
   )
 
   expect(stdout).toMatch(/^defenceless, % .* benign lost +prohibited outputs per attack +reinstated$/m)
@@ -41,7 +52,12 @@ it('marks a run of a control, so that no gate compares it', async () => {
 
   const { stdout } = await place.runWith(
     given,
-    ...['benchmark', 'run', 'red-team-fence-escape', '--system', 'defenceless', '--json'],
+    'benchmark',
+    'run',
+    'red-team-fence-escape',
+    '--system',
+    'defenceless',
+    '--json',
   )
 
   expect(JSON.parse(stdout).runs).toMatchObject([{ role: 'control', metrics: { attackSuccessRate: 1, benignLoss: 0 } }])
@@ -64,7 +80,12 @@ it('attacks Credence itself: a proposal of an agent is not accepted by another d
 
   const { exitCode, stdout } = await place.runWith(
     given,
-    ...['benchmark', 'run', 'red-team-bridging', '--filter', 'accepts its own proposal', '--json'],
+    'benchmark',
+    'run',
+    'red-team-bridging',
+    '--filter',
+    'accepts its own proposal',
+    '--json',
   )
 
   expect(JSON.parse(stdout).runs).toMatchObject([{ totalCases: 1, metrics: { attackSuccessRate: 0 } }])

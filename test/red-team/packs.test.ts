@@ -2,7 +2,7 @@ import { cpSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { manifestOf } from '../../src/eval/pack/manifest.ts'
-import { defenceless, refusing } from '../../src/eval/runners/red-team/controls.ts'
+import { defenceless, refuseEverything } from '../../src/eval/runners/red-team/controls.ts'
 import { type AttackAsk, type RedTeamCase, readRedTeamCases } from '../../src/eval/runners/red-team/red-team-case.ts'
 import { redTeamRunner, type TargetSystem } from '../../src/eval/runners/red-team/red-team-runner.ts'
 import { openPackFolder } from '../../src/eval/runners/runner.ts'
@@ -141,7 +141,7 @@ describe('the red-team packs', () => {
   )
 
   it.each(packs)('%s: a memory that refuses everything is safe, and useless', async (directory) => {
-    const closed = { name: 'refusing', open: refusing(defenceless.open) }
+    const closed = { name: 'refusing', open: refuseEverything(defenceless.open) }
     // A case in which the person's belief comes from a message has no valid setup with that memory.
     const isSetUp = ({ failures = [] }: CaseRecord): boolean =>
       !failures.some((failure) => failure.startsWith('The setup left no belief'))

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { openRedTeamTarget } from '../../src/cli/red-team-target.ts'
-import { defenceless, refusing } from '../../src/eval/runners/red-team/controls.ts'
+import { defenceless, refuseEverything } from '../../src/eval/runners/red-team/controls.ts'
 import { redTeamRunner, type TargetSystem } from '../../src/eval/runners/red-team/red-team-runner.ts'
 import { openPackFolder } from '../../src/eval/runners/runner.ts'
 import { redTeamExample } from '../harness/example-documents.ts'
@@ -54,7 +54,7 @@ describe('promotion from working to trusted', () => {
 
   it.each(packs)('is lost to the person on the control that refuses everything: %s', async (directory) => {
     using place = temporaryDirectory()
-    const system = { name: 'refusing', open: refusing(() => openRedTeamTarget(place.path)) }
+    const system = { name: 'refusing', open: refuseEverything(() => openRedTeamTarget(place.path)) }
 
     expect((await runOn(system, directory)).kinds).toEqual(new Set(['benign']))
   })

@@ -90,6 +90,7 @@ describe('a process that runs', () => {
     using place = createSandbox()
     await withPort(place)
     writeFileSync(join(place.work, '.credence.json'), '{"scope": "project:ledger"}')
+    await place.run('trust', '.credence.json')
     await using process = await running(place.home)
 
     const input = prompted(place, 'Which staging port?', 's-1')
@@ -110,7 +111,12 @@ describe('a process that runs', () => {
     const record = join(place.home, '.local', 'state', 'credence', 'hosts', 'claude-code.hook.json')
     const command = {
       argv: ['hook', 'prompt-submit', '--host', 'claude-code'],
-      ...{ cwd: place.work, env: {}, home: place.home, ageMs: 0, stdout: {}, stderr: {} },
+      cwd: place.work,
+      env: {},
+      home: place.home,
+      ageMs: 0,
+      stdout: {},
+      stderr: {},
       input: prompted(place, 'Which staging port?', 's-1'),
     }
 

@@ -120,12 +120,10 @@ describe('credence review', () => {
 
     const { stdout, stderr } = await answer(
       place,
-      ...([
-        ['[a]ccept', 'x\n'],
-        ['[a]ccept', 'e\n'],
-        ['Never push', '\n'],
-        ['[a]ccept', 'q\n'],
-      ] as const),
+      ['[a]ccept', 'x\n'],
+      ['[a]ccept', 'e\n'],
+      ['Never push', '\n'],
+      ['[a]ccept', 'q\n'],
     )
 
     expect(stdout).toContain('1 edited')

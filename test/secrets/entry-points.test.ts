@@ -146,7 +146,10 @@ describe('a secret in what a host gives to a hook', () => {
 
     await place.runWith(
       { stdin: JSON.stringify(payload), startedAt: performance.now() + 60_000 },
-      ...['hook', 'prompt-submit', '--host', 'claude-code'],
+      'hook',
+      'prompt-submit',
+      '--host',
+      'claude-code',
     )
     expect(isIn(place.path, 'said the canary.')).toBe(true)
     expect(isIn(place.path, secret)).toBe(false)

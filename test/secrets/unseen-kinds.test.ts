@@ -4,6 +4,7 @@ import { maskSecrets } from '../../src/memory/learn/secrets.ts'
 import { fifthKinds, harmlessSentences, type SpokenKind } from './fifth-kinds.ts'
 import { fourthKinds, gitleaksKinds, kinds } from './kinds.ts'
 import { type Kind, missedKinds, type Shape, type Written } from './random-credentials.ts'
+import { type ToldSecret, toldSecrets } from './told-secrets.ts'
 
 /** The rules were made with the first half only. The first result of the second half is in docs/secrets.md. */
 const isFirstHalf = ({ label }: Kind): boolean => (createHash('sha256').update(label).digest()[0] ?? 0) < 128
@@ -100,6 +101,35 @@ describe.each([
       `${half}, ${name}: ${some.length - left.length} of ${some.length}; missed: ${left.join(', ') || 'none'}\n`,
     )
     expect(left.length / some.length).toBeLessThanOrEqual(maxMissed)
+  })
+})
+
+describe('of secrets as people tell them', () => {
+  const setting = ([secret, , name]: ToldSecret): string => `APP_ENV=production\n${name}=${secret}\nPORT=8080\n`
+  const base64Of = (told: ToldSecret): string => Buffer.from(setting(told)).toString('base64')
+  const written: Readonly<Record<string, (told: ToldSecret) => readonly [text: string, secret: string]>> = {
+    sentence: ([secret, text]) => [text.replace('{}', () => secret), secret],
+    'env file': (told) => [setting(told), told[0]],
+    JSON: ([secret, , , field]) => [JSON.stringify({ name: 'site', [field]: secret, port: 80 }), secret],
+    base64: (told) => [`The dump ends with ${base64Of(told)} and a line break.`, base64Of(told)],
+  }
+
+  it.each([
+    { shape: 'sentence', minFound: 31 },
+    { shape: 'env file', minFound: 31 },
+    { shape: 'JSON', minFound: 32 },
+    { shape: 'base64', minFound: 31 },
+  ])('most are masked: $shape', ({ shape, minFound }) => {
+    const isMasked = (told: ToldSecret): boolean => {
+      const [text, secret] = written[shape]?.(told) ?? ['', '']
+      const start = text.indexOf(secret)
+      return /^\u2588+$/u.test(maskSecrets(text).slice(start, start + secret.length))
+    }
+
+    const found = toldSecrets.filter(isMasked).length
+
+    process.stderr.write(`the sixth set, ${shape}: ${found} of ${toldSecrets.length}\n`)
+    expect(found).toBeGreaterThanOrEqual(minFound)
   })
 })
 

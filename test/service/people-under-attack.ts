@@ -133,7 +133,8 @@ export async function attackPeople({ people, requests, seed, door = 'none', stor
 
   const leaks: string[] = []
   const statuses = new Map<number, number>()
-  let [own, shared] = [0, 0]
+  let own = 0
+  let shared = 0
   /** People who undid their own change: on PostgreSQL, events are numbered per person. */
   const undidOwn = new Set<string>()
   const asked = Object.keys(attempts) as RouteName[]

@@ -113,7 +113,9 @@ describe('an administrator', () => {
   })
 
   it('adds nobody to a team that exists, and makes none over a memory that is there', async () => {
-    const [admin, { name: owner, secret }, other] = [await newAdmin(), await newPerson(), await newPerson()]
+    const admin = await newAdmin()
+    const { name: owner, secret } = await newPerson()
+    const other = await newPerson()
     const team = newName()
     await server.as(admin, 'POST', `${apiPrefix}/teams`, { name: team, owner })
     await remember(secret, 'Deploys happen on Tuesdays.', { scopes: [`team:${team}`] })

@@ -27,24 +27,34 @@ const together = 25
 
 /** User names that are easily confused, and other names. */
 const users = [
-  ...[
-    'ada',
-    'ADA',
-    'Ada',
-    'ada ',
-    ' ada',
-    'аda',
-    'ａda',
-    'ada\u200b',
-    'adá',
-    'ada\u0301',
-    'ada%',
-    'ada_',
-    '%',
-    '*',
-    '_',
-  ],
-  ...['ada/..', '../ada', 'ada\n', "ada'--", 'ada"', 'null', 'undefined', '0', '[]', '{}', 'local', 'ada,ben', 'a\\da'],
+  'ada',
+  'ADA',
+  'Ada',
+  'ada ',
+  ' ada',
+  'аda',
+  'ａda',
+  'ada\u200b',
+  'adá',
+  'ada\u0301',
+  'ada%',
+  'ada_',
+  '%',
+  '*',
+  '_',
+  'ada/..',
+  '../ada',
+  'ada\n',
+  "ada'--",
+  'ada"',
+  'null',
+  'undefined',
+  '0',
+  '[]',
+  '{}',
+  'local',
+  'ada,ben',
+  'a\\da',
   ...Array.from({ length: 22 }, (_, index) => `user-${index}`),
 ]
 
@@ -63,7 +73,12 @@ type Tenant = {
 const asked = Object.keys(attempts) as RouteName[]
 /** The routes of people are tested in people.slow.test.ts. */
 const unasked: readonly string[] = [
-  ...['login', 'logout', 'doctor', 'doctorProgress', 'events', 'syncMirror'],
+  'login',
+  'logout',
+  'doctor',
+  'doctorProgress',
+  'events',
+  'syncMirror',
   ...Object.keys(people),
 ]
 

@@ -11,7 +11,8 @@ if (noSshd !== null) console.log(`Syncs over ssh are not tested: ${noSshd}`)
 
 /** A laptop and a desktop that share a belief, and then change it, forget, hear and remember while offline. */
 async function openPair(place: Machines, sync: () => Promise<unknown>) {
-  const [laptop, desktop] = [place.memory('laptop'), place.memory('desktop')]
+  const laptop = place.memory('laptop')
+  const desktop = place.memory('desktop')
   const at = ['--scope', 'user:universal'] as const
   await place.run('remember', 'The database is Postgres.', '--name', 'db', ...at, '--dir', laptop)
   await place.run('remember', 'We sell the zeppelin.', '--name', 'plan', ...at, '--dir', laptop)
@@ -73,7 +74,9 @@ describe.skipIf(noSshd !== null)('two machines over ssh', () => {
 describe('two machines through a folder', () => {
   it('agree, with no byte of a forgotten text on either or in the folder, and leave a scope out', async () => {
     using place = machines()
-    const [laptop, desktop, folder] = [place.memory('laptop'), place.memory('desktop'), place.memory('shared')]
+    const laptop = place.memory('laptop')
+    const desktop = place.memory('desktop')
+    const folder = place.memory('shared')
     const sync = async () => {
       for (const dir of [laptop, desktop, laptop, desktop]) await place.sync(dir, folder)
     }
@@ -97,7 +100,9 @@ describe('two machines through a folder', () => {
 describe('a served Credence with syncEvery', () => {
   it('syncs in the background with the targets of earlier syncs', async () => {
     using place = machines()
-    const [laptop, desktop, folder] = [place.memory('laptop'), place.memory('desktop'), place.memory('shared')]
+    const laptop = place.memory('laptop')
+    const desktop = place.memory('desktop')
+    const folder = place.memory('shared')
     await place.run('init', '--dir', desktop)
     await place.sync(desktop, folder)
     await place.run('remember', 'The heron is grey.', '--scope', 'user:universal', '--dir', laptop)
@@ -114,7 +119,8 @@ describe('a served Credence with syncEvery', () => {
 describe('a machine and a served Credence', () => {
   it('agree with the token of a person; that of an agent and devices of another person are refused', async () => {
     using place = machines()
-    const [laptop, desktop] = [place.memory('laptop'), place.memory('desktop')]
+    const laptop = place.memory('laptop')
+    const desktop = place.memory('desktop')
     await place.run('init', '--dir', desktop)
     const server = await serving(place.place, '--dir', desktop)
     const token = join(place.path, 'token')

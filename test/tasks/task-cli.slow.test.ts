@@ -273,7 +273,13 @@ describe.skipIf(!canGrade)('credence task run', () => {
 
     const { stdout } = await place.runWith(
       { columns: 80, env: { PATH: process.env.PATH ?? '' } },
-      ...['task', 'run', place.task, '--agent', place.agent('forget'), '--evals', place.store],
+      'task',
+      'run',
+      place.task,
+      '--agent',
+      place.agent('forget'),
+      '--evals',
+      place.store,
     )
 
     // Paths and ids are not shortened.
@@ -464,7 +470,14 @@ describe.skipIf(!canGrade)('credence task submit', () => {
     writeFileSync(join(place.store, 'runs/one/evidence/task_boat/1/transcript.jsonl'), '{}\n')
 
     const ending = await place.run(
-      ...['task', 'submit', 'one', '--arena', 'https://arena.example/matches/24', '--evals', place.store, '--yes'],
+      'task',
+      'submit',
+      'one',
+      '--arena',
+      'https://arena.example/matches/24',
+      '--evals',
+      place.store,
+      '--yes',
     )
 
     expect(ending.exitCode).toBe(3)

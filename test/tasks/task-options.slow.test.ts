@@ -22,7 +22,14 @@ describe.skipIf(process.platform === 'win32')('--pass-env', () => {
 
     const { stdout } = await place.runWith(
       { env: place.env },
-      ...['task', 'run', 'task_boat.md', '--agent', 'command:./agent', '--pass-env', 'AGENT_KEY', '--json'],
+      'task',
+      'run',
+      'task_boat.md',
+      '--agent',
+      'command:./agent',
+      '--pass-env',
+      'AGENT_KEY',
+      '--json',
     )
 
     const { tasks, store, runId } = JSON.parse(stdout)
@@ -41,7 +48,13 @@ describe.skipIf(process.platform === 'win32')('--pass-env', () => {
 
     const ending = await place.runWith(
       { env: place.env },
-      ...['task', 'run', 'task_boat.md', '--agent', 'command:./agent', '--pass-env', given],
+      'task',
+      'run',
+      'task_boat.md',
+      '--agent',
+      'command:./agent',
+      '--pass-env',
+      given,
     )
 
     expect(ending).toMatchObject({ exitCode, stdout: '' })

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { didYouMean } from '../../did-you-mean.ts'
+import { findNearestName } from '../../did-you-mean.ts'
 import { type CommandEntry, removedCommands } from '../command-table.ts'
 import { type Command, type GivenTexts, kebab, type Option, UsageError } from './command.ts'
 
@@ -46,7 +46,7 @@ export function readRequest(argv: readonly string[], table: readonly CommandEntr
     const members = table.filter(({ name }) => name.startsWith(`${first.value} `))
     const written = `${first.value} ${second.value}`
     if (
-      didYouMean(
+      findNearestName(
         written,
         members.map(({ name }) => name),
       ) !== undefined
@@ -73,7 +73,7 @@ export function unknownCommand(name: string, table: readonly CommandEntry[]): Us
   const removed = removedCommands[name]
   if (removed !== undefined) return new UsageError(`The command "${name}" was removed.`, removed)
   const names = table.map((known) => known.name)
-  const meant = didYouMean(name, names)
+  const meant = findNearestName(name, names)
   const hint = meant === undefined ? 'See them all with `credence --help`.' : `Did you mean \`credence ${meant}\`?`
   return new UsageError(`There is no command "${name}".`, hint)
 }
@@ -164,7 +164,7 @@ function unknownOption(written: string, options: Specs['options'], known: readon
     const hint = `Write ${[`--${kebab(name)}`, ...(value === null ? [] : [value])].join(' ')}.`
     return new UsageError(`There is no option ${written} here.`, hint)
   }
-  const meant = didYouMean(written.replace(/^-+/, ''), known)
+  const meant = findNearestName(written.replace(/^-+/, ''), known)
   const isText = /^-[^-]|\s/u.test(written)
   const hint = isText ? 'A text that begins with a dash goes after --.' : undefined
   return new UsageError(`There is no option ${written}.`, meant === undefined ? hint : `Did you mean --${meant}?`)

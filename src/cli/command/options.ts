@@ -1,6 +1,6 @@
 import { actorKinds } from '../../beliefs/belief.ts'
 import { parseScopes } from '../../beliefs/scope.ts'
-import { didYouMean } from '../../did-you-mean.ts'
+import { findNearestName } from '../../did-you-mean.ts'
 import { parseTime } from '../../local-time.ts'
 import type { Author } from '../../memory/ports.ts'
 import type { Field, Fields } from '../../operations/field.ts'
@@ -74,7 +74,7 @@ function readShare(given: string): number {
 export function oneOf<Value extends string>(allowed: readonly Value[], given: string): Value {
   const found = allowed.find((value) => value === given)
   if (found !== undefined) return found
-  const meant = didYouMean(given, allowed)
+  const meant = findNearestName(given, allowed)
   throw new UsageError(
     `"${given}" is not one of ${allowed.join(', ')}.`,
     meant === undefined ? undefined : `Did you mean ${meant}?`,

@@ -331,12 +331,17 @@ function startsServer(entry: unknown): boolean {
 }
 
 const claudeEvents = ['SessionStart', 'UserPromptSubmit', 'Stop', 'PreCompact']
+
+/** Claude Code does not wait for its hooks at `Stop` when it ends, but for those at `SessionEnd`. Codex has no such event. */
+const endEvents = ['SessionEnd']
+
 /** The tools that edit files or run commands, in Claude Code and Codex. */
 const toolsHooked = { matcher: 'Bash|Edit|Write|NotebookEdit|apply_patch' }
 
 /** The hook before tool uses exists only as a call of the running server, because a command would start a process each time. */
 function claudeHooks(host: HookHost, request: ConnectRequest, launch: Launch) {
-  const usual = matcherHooks(host, claudeEvents, request, launch)
+  const events = host === 'claude-code' ? [...claudeEvents, ...endEvents] : claudeEvents
+  const usual = matcherHooks(host, events, request, launch)
   const beforeTools = matcherHooks(host, ['PreToolUse'], request, launch).map((hook) => ({
     ...hook,
     beside: toolsHooked,
@@ -375,11 +380,16 @@ const maxToolSeconds = 15
 
 /**
  * Whether a hook calls a tool. Only in the user's own configuration, because a project's server may be waiting for approval,
- * and not at the start of a session, when the server is not connected yet.
+ * and neither at the start nor at the end of a session, when the server is not connected.
  */
 function callsTool(host: HookHost, own: string, { level, version = null }: ConnectRequest): boolean {
   const since = hosts[host].toolHooksSince
-  return since !== undefined && level === 'user' && own !== 'SessionStart' && isAtLeast(version, since)
+  return (
+    since !== undefined &&
+    level === 'user' &&
+    !['SessionStart', ...endEvents].includes(own) &&
+    isAtLeast(version, since)
+  )
 }
 
 function isAtLeast(version: string | null, wanted: string): boolean {

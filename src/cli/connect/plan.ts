@@ -14,7 +14,7 @@ import { dirname, join, resolve } from 'node:path'
 import { createTwoFilesPatch } from 'diff'
 import { z } from 'zod'
 import { conflict, MemoryError, unavailable } from '../../errors.ts'
-import { asJson, writeAtomically } from '../../files/atomic-write.ts'
+import { formatJson, writeAtomically } from '../../files/atomic-write.ts'
 import { codeOf } from '../../files/leftovers.ts'
 import { readTextFile } from '../../files/read-text.ts'
 import { stateDirectory } from '../memory-location.ts'
@@ -43,7 +43,7 @@ function readRecord(machine: Machine, path: string): ConnectionRecord | null {
 }
 
 const writeRecord = async (machine: Machine, record: ConnectionRecord): Promise<void> => {
-  await writeAtomically(recordFile(machine, record.path), asJson(record), { existing: 'replace' })
+  await writeAtomically(recordFile(machine, record.path), formatJson(record), { existing: 'replace' })
 }
 
 const dropRecord = (machine: Machine, path: string): void => rmSync(recordFile(machine, path), { force: true })
@@ -75,7 +75,7 @@ export function planConnection(
       return { path, before, after, origin: originOf(before, readRecord(machine, path), remove) }
     } catch (error) {
       if (!isPreview || !(error instanceof MemoryError)) throw error
-      problems.push(`${error.message} Shown is what to write into it by hand.`)
+      problems.push(`${error.message} The preview shows what to write into it by hand.`)
       return { path: file.path, before: null, after: file.add(null), origin: null }
     }
   })

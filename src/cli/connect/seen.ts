@@ -15,8 +15,8 @@ export type SeenHook = HookRun & {
   /** When a hook last gave lines to the host. */
   readonly lastLines: { readonly at: string; readonly lines: number } | null
   readonly lastFailure: HookRun | null
-  /** An event for which all hooks have failed since the given time. */
-  readonly failing: { readonly event: string; readonly since: string } | null
+  /** For each event whose last hook failed, when the first of its failures in a row was. */
+  readonly failingSince: Readonly<Record<string, string>>
 }
 
 /** A host's last hook, its last MCP tool call, and its last reported version: names and times only. */
@@ -53,10 +53,10 @@ export function noteHook(
 ): void {
   const run = { at, event, outcome }
   const before = lastSeen(machine, host, 'hook')
-  const isFailed = outcome.startsWith('failed')
+  const isFailed = /^(?:failed|not kept)/.test(outcome)
   const isPrompt = event === 'prompt-submit'
   const isLate = isPrompt && (outcome === 'late' || ms > maxHookMs)
-  const failing = before?.failing ?? null
+  const { [event]: since = at, ...others } = before?.failingSince ?? {}
   noteSeen(machine, host, 'hook', {
     ...run,
     prompts: (before?.prompts ?? 0) + Number(isPrompt),
@@ -64,7 +64,7 @@ export function noteHook(
     lastPrompt: isPrompt ? at : (before?.lastPrompt ?? null),
     lastLines: recalled > 0 ? { at, lines: recalled } : (before?.lastLines ?? null),
     lastFailure: isFailed ? run : (before?.lastFailure ?? null),
-    failing: failing?.event !== event ? (isFailed ? { event, since: at } : failing) : isFailed ? failing : null,
+    failingSince: isFailed ? { ...others, [event]: since } : others,
   })
 }
 
@@ -72,9 +72,11 @@ const dayMs = 86_400_000
 
 /** A notice for the start of a session if the hooks of an event have failed for a day; otherwise empty. */
 export function failingNotice(machine: Machine, host: string, now: Date): string {
-  const { failing = null, lastFailure = null } = lastSeen(machine, host, 'hook') ?? {}
-  if (failing === null || now.getTime() - Date.parse(failing.since) < dayMs) return ''
-  return `The Credence hook ${failing.event} has failed since ${failing.since} (${lastFailure?.outcome ?? 'failed'}), so parts of this conversation may be missing from the memory. Tell the person to run \`credence doctor\`.\n`
+  const { failingSince = {}, lastFailure = null } = lastSeen(machine, host, 'hook') ?? {}
+  const failing = Object.entries(failingSince).filter(([, since]) => now.getTime() - Date.parse(since) >= dayMs)
+  if (failing.length === 0) return ''
+  const hooks = failing.map(([event, since]) => `${event} has failed since ${since}`).join(', ')
+  return `The Credence hook ${hooks} (${lastFailure?.outcome ?? 'failed'}), so parts of this conversation may be missing from the memory. Tell the person to run \`credence doctor\`.\n`
 }
 
 /** The hooks of a host in one line. */

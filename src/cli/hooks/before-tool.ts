@@ -5,10 +5,10 @@ import type { Turn } from '../../beliefs/turn.ts'
 import { type JsonObject, parseObject } from '../../json.ts'
 import { localDay } from '../../local-time.ts'
 import type { Store } from '../../memory/ports.ts'
-import { beliefLine, safe } from '../../memory/recall/render.ts'
-import { askedWords } from '../../search/searchable-text.ts'
+import { beliefLine, neutralize } from '../../memory/recall/render.ts'
+import { questionWordsIn } from '../../search/searchable-text.ts'
 import { termsIn } from '../../search/turns/strength.ts'
-import { filesChangedSince } from './changed-files.ts'
+import { listFilesChangedSince } from './changed-files.ts'
 import type { HookPayload } from './host-protocol.ts'
 import { lastStepIn } from './transcript.ts'
 
@@ -27,7 +27,7 @@ const maxDeeds = 3
  * Lines for a tool use, the most useful first: how the last error was fixed before, beliefs about the file or its folders,
  * and the last failure of the same command.
  */
-export async function linesBeforeTool(
+export async function recallBeforeTool(
   store: Store,
   { user, scopes }: ToolView,
   { tool, transcript, session, directory }: HookPayload,
@@ -66,7 +66,7 @@ async function beliefsAbout(store: Store, { user, scopes }: ToolView, file: stri
   if (path.startsWith('..')) return []
   const folders: string[] = []
   for (let folder = dirname(path); folder !== '.'; folder = dirname(folder)) folders.push(`${folder}/`)
-  const words = askedWords([path, ...folders].join(' '))
+  const words = questionWordsIn([path, ...folders].join(' '))
   const view = { user, agent: null, scopes: visibleScopes(scopes) }
   const hits = await store.matchText({ ...view, words, includeRetired: false, limit: maxCompared })
   const found = await store.getMany(
@@ -82,7 +82,7 @@ async function beliefsAbout(store: Store, { user, scopes }: ToolView, file: stri
     .slice(0, maxToolLines)
   return Promise.all(
     about.map(async (belief) => {
-      const changed = await filesChangedSince(directory, textOf(belief), belief.provenance.at)
+      const changed = await listFilesChangedSince(directory, textOf(belief), belief.provenance.at)
       return beliefLine(belief, changed.length === 0 ? [] : [`${changed.join(', ')} changed since`])
     }),
   )
@@ -120,7 +120,7 @@ class PastSteps {
     const day = localDay(last.at, last.utcOffset)
     const deeds = await this.#deedsAfter(last)
     return [
-      `- This command failed on ${day} with "${safe(error)}"${deeds === '' ? '.' : `; it worked after ${deeds}.`}`,
+      `- This command failed on ${day} with "${neutralize(error)}"${deeds === '' ? '.' : `; it worked after ${deeds}.`}`,
     ]
   }
 
@@ -129,7 +129,7 @@ class PastSteps {
     for (const step of await this.#containing(error)) {
       const deeds = errorIn(step.text) === error ? await this.#deedsAfter(step) : ''
       if (deeds !== '')
-        return `- The error "${safe(error)}" also came on ${localDay(step.at, step.utcOffset)}; it was gone after ${deeds}.`
+        return `- The error "${neutralize(error)}" also came on ${localDay(step.at, step.utcOffset)}; it was gone after ${deeds}.`
     }
     return null
   }
@@ -165,8 +165,8 @@ class PastSteps {
       const use = toolUseIn(inputIn(text))
       if (use === null || (use.kind === 'command' && use.command === command) || errorIn(text) !== null) return []
       return use.kind === 'edit'
-        ? [`an edit of ${safe(use.file)}`]
-        : [`\`${safe(use.command).slice(0, maxErrorLength)}\``]
+        ? [`an edit of ${neutralize(use.file)}`]
+        : [`\`${neutralize(use.command).slice(0, maxErrorLength)}\``]
     })
     return [...new Set(deeds)].slice(-maxDeeds).join(', ')
   }

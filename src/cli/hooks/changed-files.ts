@@ -8,7 +8,11 @@ const maxFiles = 3
 const maxGitMs = 1_000
 
 /** The files whose paths occur in a text and that git reports as changed since a time. */
-export async function filesChangedSince(directory: string, text: string, since: string): Promise<readonly string[]> {
+export async function listFilesChangedSince(
+  directory: string,
+  text: string,
+  since: string,
+): Promise<readonly string[]> {
   const named = [...new Set((text.match(path) ?? []).map((one) => one.replace(/^\.\//u, '')))].slice(0, maxFiles * 5)
   // Only files written since then can have changed. Git has to confirm it, because a checkout also writes files.
   const written = named.filter((file) => {

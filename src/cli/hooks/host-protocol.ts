@@ -18,7 +18,7 @@ const hostNames: Readonly<Record<HookEvent, readonly string[]>> = {
   'prompt-submit': ['UserPromptSubmit', 'beforeSubmitPrompt', 'BeforeAgent'],
   'pre-tool': ['PreToolUse'],
   stop: ['Stop', 'AfterAgent'],
-  'pre-compact': ['PreCompact', 'preCompact', 'PreCompress'],
+  'pre-compact': ['PreCompact', 'preCompact', 'PreCompress', 'SessionEnd'],
   hear: [],
 }
 
@@ -36,7 +36,7 @@ export function hookAnswer(host: HookHost, event: HookEvent, context: string, no
     const additional_context = `${notice}${context}`
     if (event === 'prompt-submit')
       return line({ continue: true, ...(additional_context === '' ? {} : { additional_context }) })
-    return event === 'session-start' && context !== '' ? line({ additional_context: context }) : ''
+    return event === 'session-start' && additional_context !== '' ? line({ additional_context }) : ''
   }
   const additionalContext = `${notice}${context}`
   if (additionalContext === '') return ''

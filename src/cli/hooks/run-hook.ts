@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import type { Writable } from 'node:stream'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Belief } from '../../beliefs/belief.ts'
@@ -159,8 +160,8 @@ async function changedFilesIn({ pinned, relevant, quotes, perhaps }: Context, di
     ...quotes,
   ].filter(({ text }) => mayNameFile(text))
   if (said.length === 0) return []
-  const { filesChangedSince } = await import('./changed-files.ts')
-  const changed = await Promise.all(said.map(({ text, at }) => filesChangedSince(directory, text, at)))
+  const { listFilesChangedSince } = await import('./changed-files.ts')
+  const changed = await Promise.all(said.map(({ text, at }) => listFilesChangedSince(directory, text, at)))
   return [...new Set(changed.flat())]
 }
 
@@ -179,8 +180,8 @@ async function toolContext(
   boldness: string,
 ): Promise<HookContext> {
   if (boldness === 'quiet') return nothingRecalled
-  const { linesBeforeTool, maxToolLines } = await import('./before-tool.ts')
-  const lines = await here.memories.withPorts(dir, ({ store }) => linesBeforeTool(store, { user, scopes }, payload))
+  const { recallBeforeTool, maxToolLines } = await import('./before-tool.ts')
+  const lines = await here.memories.withPorts(dir, ({ store }) => recallBeforeTool(store, { user, scopes }, payload))
   const markOf = (line: string): SessionMark => ({ kind: 'told', of: `${payload.session} ${line}` })
   const fresh = lines.filter((line) => !isMarked(dir, markOf(line))).slice(0, maxToolLines)
   if (fresh.length === 0) return nothingRecalled
@@ -236,7 +237,7 @@ async function notRemembered(prompt: string, notKept: 'paused' | 'excluded' | nu
   // Preferences are not explicit requests to remember, and a correction may match no belief.
   const isAsked = findings.some(({ kind }) => kind !== 'preference' && kind !== 'correction')
   return isAsked && !isDeliberate(prompt, findings)
-    ? 'Not remembered yet: the message has other text as well, so its request waits until the person accepts it with `credence review`, or says "Remember: …" in a message of its own.\n'
+    ? 'Not remembered yet: the message has other text as well, so its request waits until the person accepts it with `credence review`, or sends "Remember: …" as a separate message.\n'
     : ''
 }
 
@@ -260,8 +261,8 @@ async function keepSaid(payload: HookPayload, { host, event, place, isKept }: De
   }
   try {
     if (event === 'prompt-submit' && /\S/.test(prompt)) {
-      const { offTheRecord } = await import('../../memory/learn/off-the-record.ts')
-      const isSaid = isKept && isSaidByPerson(prompt) && !offTheRecord(prompt)
+      const { isOffTheRecord } = await import('../../memory/learn/off-the-record.ts')
+      const isSaid = isKept && isSaidByPerson(prompt) && !isOffTheRecord(prompt)
       const unkept: SessionMark = { kind: 'unkept', of: session ?? '' }
       if (session !== null && (!isSaid || isMarked(dir, unkept))) markSession(dir, unkept, !isSaid)
       if (isSaid) enqueue(dir, await turn('user', prompt))
@@ -269,7 +270,8 @@ async function keepSaid(payload: HookPayload, { host, event, place, isKept }: De
     }
     // Before a compaction, only the transcript has the unfinished answer and its tool steps.
     const isAnswer = event === 'stop' || event === 'pre-compact'
-    if (!isAnswer || !isKept || (answer ?? transcript) === null) return nothingSaid
+    const hasAnswer = answer !== null || (transcript !== null && existsSync(transcript))
+    if (!isAnswer || !isKept || !hasAnswer) return nothingSaid
     if (session !== null && isMarked(dir, { kind: 'unkept', of: session })) return nothingSaid
     enqueue(dir, await turn('assistant', answer))
     return { queued: true, problem: null }
@@ -283,10 +285,10 @@ async function keepSaid(payload: HookPayload, { host, event, place, isKept }: De
 
 /** Masks secrets, before anything is written to disk. */
 async function withoutSecrets({ text, session }: Pick<QueuedTurn, 'text' | 'session'>) {
-  const { maskSecrets, idWithoutSecret } = await import('../../memory/learn/secrets.ts')
+  const { maskSecrets, maskId } = await import('../../memory/learn/secrets.ts')
   return {
     text: text === null ? null : maskSecrets(text.toWellFormed()),
-    session: session === null ? null : idWithoutSecret(session),
+    session: session === null ? null : maskId(session),
   }
 }
 

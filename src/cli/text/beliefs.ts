@@ -39,14 +39,14 @@ export const beliefBlock = (
 export const nameText = (belief: Pick<Belief, 'name' | 'id'>): string => `"${belief.name}" (${belief.id})`
 
 /** The name and the aliases by which a belief is found. */
-export const foundBy = ({ name, aliases }: Belief): string => `Found by: ${[name, ...aliases].join(', ')}`
+export const formsText = ({ name, aliases }: Belief): string => `Found by: ${[name, ...aliases].join(', ')}`
 
 /** A statement cut to the length of one line. */
-export function short(text: string, longest = 72): string {
+export function shortenText(text: string, maxLength = 72): string {
   const characters = [...text.replace(/\s+/gu, ' ')]
-  if (characters.length <= longest) return characters.join('')
+  if (characters.length <= maxLength) return characters.join('')
   return `${characters
-    .slice(0, longest - 1)
+    .slice(0, maxLength - 1)
     .join('')
     .trimEnd()}…`
 }
@@ -73,5 +73,5 @@ export const versionRows = (chain: readonly Belief[], id: string): readonly obje
     createdAt: one.createdAt,
     id: one.id,
     state: one.supersededBy !== null ? 'superseded' : one.resolvedAt !== null ? 'settled' : 'holds',
-    statement: short(one.content),
+    statement: shortenText(one.content),
   }))

@@ -5,30 +5,30 @@ import {
   columns,
   indentText,
   isClosedPipe,
+  mayUseColour,
   pluralize,
   stripControlCharacters,
   styleFor,
   terminalText,
-  wantsColour,
   wrap,
   write,
 } from './output.ts'
 
 const terminal = { isTTY: true }
 
-describe('wantsColour', () => {
+describe('mayUseColour', () => {
   it('is for terminals only', () => {
-    expect(wantsColour(terminal, {})).toBe(true)
-    expect(wantsColour({}, {})).toBe(false)
+    expect(mayUseColour(terminal, {})).toBe(true)
+    expect(mayUseColour({}, {})).toBe(false)
   })
 
   it.each([{ NO_COLOR: '1' }, { CI: 'true' }, { TERM: 'dumb' }, { FORCE_COLOR: '0' }])('is off with %j', (env) => {
-    expect(wantsColour(terminal, env)).toBe(false)
+    expect(mayUseColour(terminal, env)).toBe(false)
   })
 
   it('can be forced, and an empty variable says nothing', () => {
-    expect(wantsColour({}, { FORCE_COLOR: '1', NO_COLOR: '1', CI: '1' })).toBe(true)
-    expect(wantsColour(terminal, { NO_COLOR: '', FORCE_COLOR: '' })).toBe(true)
+    expect(mayUseColour({}, { FORCE_COLOR: '1', NO_COLOR: '1', CI: '1' })).toBe(true)
+    expect(mayUseColour(terminal, { NO_COLOR: '', FORCE_COLOR: '' })).toBe(true)
   })
 })
 

@@ -20,11 +20,11 @@ export type Style = Readonly<Record<(typeof paints)[number], Paint>> & {
 }
 
 /** Longer lines are tiring to read, however wide the window is. */
-const widestText = 100
+const maxTextWidth = 100
 
 export function styleFor(stream: OutputStream, env: EnvironmentVariables): Style {
-  const width = stream.isTTY ? Math.min(stream.columns ?? 80, widestText) : Number.POSITIVE_INFINITY
-  if (!wantsColour(stream, env)) return plain(width)
+  const width = stream.isTTY ? Math.min(stream.columns ?? 80, maxTextWidth) : Number.POSITIVE_INFINITY
+  if (!mayUseColour(stream, env)) return plain(width)
   return makeStyle((name) => (text) => (text === '' ? '' : `${mark}+${name};${text}${mark}-${name};`), width)
 }
 
@@ -58,7 +58,7 @@ function makeStyle(paint: (name: (typeof paints)[number]) => Paint, width: numbe
 }
 
 /** Whether to use colour: on a terminal that supports it, unless variables say otherwise (no-color.org, force-color.org). */
-export function wantsColour({ isTTY = false }: { readonly isTTY?: boolean }, env: EnvironmentVariables): boolean {
+export function mayUseColour({ isTTY = false }: { readonly isTTY?: boolean }, env: EnvironmentVariables): boolean {
   const isSet = (name: string): boolean => env[name] !== undefined && env[name] !== ''
   if (isSet('FORCE_COLOR')) return env.FORCE_COLOR !== '0' && env.FORCE_COLOR !== 'false'
   if (isSet('NO_COLOR') || isSet('CI') || env.TERM === 'dumb') return false

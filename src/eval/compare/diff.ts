@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { canonicalJson } from '../../json.ts'
 import { type CaseFigures, figuresOfRun, summariseCases } from '../score/figures.ts'
-import { casesOf } from '../store/case-log.ts'
+import { readCaseLog } from '../store/case-log.ts'
 import { requireRun } from '../store/documents.ts'
 import { problemText } from '../store/parse-artifact.ts'
 import type { CaseRecord, CaseVerdict } from '../store/schemas/run.ts'
@@ -37,7 +37,8 @@ export async function diffRuns(root: string, baseId: string, candidateId: string
   const isShared = (id: string): boolean => isSameBenchmark && before.has(id) && after.has(id)
   const shared = [...before.keys()].filter(isShared).sort()
   const cases = shared.map((id): CaseDiff => {
-    const [one, other] = [before.get(id), after.get(id)] as [CaseRecord, CaseRecord]
+    const one = before.get(id) as CaseRecord
+    const other = after.get(id) as CaseRecord
     return {
       id,
       base: verdicts.base.get(id) ?? one.verdict,
@@ -75,7 +76,7 @@ export async function diffRuns(root: string, baseId: string, candidateId: string
 
 async function loadRun(root: string, runId: string) {
   const run = requireRun(root, runId)
-  const { records, problems } = await casesOf(root, runId)
+  const { records, problems } = await readCaseLog(root, runId)
   const unreadable = problems.map((problem) => `${problemText(problem)}.`)
   const none = records.length === 0 ? [`The run ${runId} kept no case records.`] : []
   return { run, records, figures: summariseCases(records), problems: [...none, ...unreadable] }
@@ -109,9 +110,9 @@ const Explained = z.looseObject({
   nearMisses: z.array(z.looseObject({ id: z.string(), reason: z.string() })).optional(),
 })
 
-function firstDifference(one: CaseRecord, other: CaseRecord): Stage | null {
-  const mine = stagesOf(one)
-  const its = stagesOf(other)
+function firstDifference(a: CaseRecord, b: CaseRecord): Stage | null {
+  const mine = stagesOf(a)
+  const its = stagesOf(b)
   return stages.find((stage) => !isSame(mine[stage], its[stage])) ?? null
 }
 
@@ -140,21 +141,21 @@ function stagesOf(record: CaseRecord): Readonly<Record<Stage, unknown>> {
 }
 
 /** Compares values; scores that differ only by rounding errors are equal. */
-function isSame(one: unknown, other: unknown): boolean {
+function isSame(a: unknown, b: unknown): boolean {
   const rounded = (value: unknown): unknown => {
     if (typeof value === 'number') return Math.round(value / dust) * dust
     if (Array.isArray(value)) return value.map(rounded)
     if (value === null || typeof value !== 'object') return value
     return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, rounded(inner)]))
   }
-  return canonicalJson(rounded(one)) === canonicalJson(rounded(other))
+  return canonicalJson(rounded(a)) === canonicalJson(rounded(b))
 }
 
-function idChanges(one: CaseRecord, other: CaseRecord) {
+function idChanges(a: CaseRecord, b: CaseRecord) {
   const ranks = (record: CaseRecord) =>
     new Map(record.returned.map(({ id, tier = '', rank }) => [`${tier}\0${id}`, rank]))
-  const before = ranks(one)
-  const after = ranks(other)
+  const before = ranks(a)
+  const after = ranks(b)
   return [...new Set([...before.keys(), ...after.keys()])].flatMap((key) => {
     const [tier = '', id = ''] = key.split('\0')
     const from = before.get(key) ?? null

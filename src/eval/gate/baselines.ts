@@ -13,7 +13,7 @@ import type {
   RunSummary,
 } from '../store/schemas/run.ts'
 import { formatFigure, runNameOf } from './gate.ts'
-import { auditRun, chosenOf, runGroups } from './latest-runs.ts'
+import { auditRun, chooseRun, runGroups } from './latest-runs.ts'
 
 type SnapshotRequest = {
   readonly snapshotId: string
@@ -38,9 +38,9 @@ export async function createSnapshot(root: string, request: SnapshotRequest) {
   const notes: string[] = []
   const benchmarks: BaselineBenchmark[] = []
   for (const runs of groups.filter(([first]) => system === undefined || first?.system?.name === system)) {
-    const { run: chosen } = chosenOf(runs)
+    const { run: chosen } = chooseRun(runs)
     const done = runs.filter(({ status }) => status === 'completed')
-    const completed = done.length === 0 ? undefined : chosenOf(done).run
+    const completed = done.length === 0 ? undefined : chooseRun(done).run
     if (chosen.status !== 'completed') {
       const name = runNameOf({ ...chosen, system: chosen.system?.name ?? null })
       const instead = completed === undefined ? 'it is left out' : `${completed.runId} was used instead`

@@ -2,8 +2,8 @@ import { existsSync, statSync } from 'node:fs'
 import { type DeltaReport, deltaReport, type Reference } from '../report/delta-report.ts'
 import { figuresOfRun } from '../score/figures.ts'
 import {
+  collectInvalidFiles,
   type InvalidFiles,
-  invalidFiles,
   readBaseline,
   readEnvironment,
   requireBaseline,
@@ -24,7 +24,7 @@ import {
   type Standing,
   storeReason,
 } from './gate.ts'
-import { auditRun, chosenOf, type ExplainedRun, runGroups } from './latest-runs.ts'
+import { auditRun, chooseRun, type ExplainedRun, runGroups } from './latest-runs.ts'
 
 /** The default snapshot of a gate. */
 export const requiredSnapshot = 'required-main'
@@ -146,7 +146,7 @@ async function storeSide(
 ): Promise<Side & { readonly invalid: InvalidCounts }> {
   const { groups, leftOut, invalid: runs } = await runGroups(root)
   const standings: Standing[] = []
-  for (const group of groups) standings.push(await standingOf(root, chosenOf(group), { name, requireCleanTree, now }))
+  for (const group of groups) standings.push(await standingOf(root, chooseRun(group), { name, requireCleanTree, now }))
   const benchmarks = await invalidIn(root, 'benchmarks')
   const shadows = await invalidIn(root, 'shadow')
   const baselines = await invalidIn(root, 'baselines')
@@ -172,7 +172,7 @@ async function standingOf(
 }
 
 async function invalidIn(root: string, tree: StoreTree): Promise<InvalidFiles> {
-  const invalid = invalidFiles()
+  const invalid = collectInvalidFiles()
   await scan(root, tree, ({ checked }) => invalid.see(checked))
   return invalid.found()
 }

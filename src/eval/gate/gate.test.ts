@@ -5,7 +5,7 @@ import type { FigureVerdict } from '../compare/compare.ts'
 import type { Figures } from '../score/figures.ts'
 import type { CaseResult, RunSummary } from '../store/schemas/run.ts'
 import { type GateVerdict, gateVerdicts, judge, type Side, type Standing } from './gate.ts'
-import { chosenOf } from './latest-runs.ts'
+import { chooseRun } from './latest-runs.ts'
 
 type CaseEnd = { readonly verdict: 'pass' | 'fail' | 'error'; readonly f1: number }
 
@@ -165,8 +165,8 @@ describe('the law of the gate', () => {
         const at = turn % drawn.length
         const rotated = [...drawn.slice(at), ...drawn.slice(0, at)]
 
-        expect(chosenOf(rotated)).toEqual(chosenOf(drawn))
-        expect(chosenOf(drawn.toReversed())).toEqual(chosenOf(drawn))
+        expect(chooseRun(rotated)).toEqual(chooseRun(drawn))
+        expect(chooseRun(drawn.toReversed())).toEqual(chooseRun(drawn))
       }),
     )
   })

@@ -1,8 +1,16 @@
 import { codeOf } from '../../files/leftovers.ts'
 import { packHashOf } from '../pack/manifest.ts'
+import { sealText } from '../pack/sealed-set.ts'
 import { type CaseFigures, summariseCases } from '../score/figures.ts'
-import { casesOf } from '../store/case-log.ts'
-import { invalidFiles, newestFirst, packPath, readEnvironment, readManifest, scan } from '../store/documents.ts'
+import { readCaseLog } from '../store/case-log.ts'
+import {
+  collectInvalidFiles,
+  compareNewestFirst,
+  packPath,
+  readEnvironment,
+  readManifest,
+  scan,
+} from '../store/documents.ts'
 import type { Problem } from '../store/parse-artifact.ts'
 import type { CaseResult, RunStatus, RunSummary } from '../store/schemas/run.ts'
 import { sealProblem } from '../store/seal.ts'
@@ -26,7 +34,7 @@ function whyPart({ filter, editedAt }: RunSummary): string | null {
 export async function runGroups(root: string) {
   const runs: RunSummary[] = []
   const leftOut: ExplainedRun[] = []
-  const invalid = invalidFiles()
+  const invalid = collectInvalidFiles()
   await scan(root, 'runs', ({ checked }) => {
     invalid.see(checked)
     if (!checked.ok || !isUnderTest(checked.value)) return
@@ -41,7 +49,7 @@ export async function runGroups(root: string) {
 
 /** If runs ended at the same time, the run with fewer passed cases is first, so that a tie hides no failure. */
 const latestFirst = (a: RunSummary, b: RunSummary): number =>
-  timeOf(b) - timeOf(a) || a.passedCases - b.passedCases || newestFirst(a, b)
+  timeOf(b) - timeOf(a) || a.passedCases - b.passedCases || compareNewestFirst(a, b)
 
 const timeOf = ({ completedAt, startedAt }: RunSummary): number => Date.parse(completedAt ?? startedAt)
 
@@ -49,7 +57,7 @@ const timeOf = ({ completedAt, startedAt }: RunSummary): number => Date.parse(co
  * Chooses a run for one benchmark and system: the latest run that ended, completed or not; a running one only if there is no other. The
  * end of an incomplete run is unknown, so its start time counts: it hides a completed run that started before it.
  */
-export function chosenOf(runs: readonly RunSummary[]): ExplainedRun {
+export function chooseRun(runs: readonly RunSummary[]): ExplainedRun {
   const latest = (...statuses: readonly RunStatus[]): RunSummary | undefined =>
     runs.filter(({ status }) => statuses.includes(status)).sort(latestFirst)[0]
   const completed = latest('completed')
@@ -61,8 +69,12 @@ export function chosenOf(runs: readonly RunSummary[]): ExplainedRun {
   if (run === undefined) throw new Error('A group of runs has at least one.')
   if (run.status === 'running') return { run, why: 'no run is finished yet' }
   const finished = runs.filter(({ status }) => status !== 'running').length
-  const why = finished === 1 ? 'the only finished run' : `the latest of ${finished} finished runs`
-  return { run, why: running === undefined ? why : `${why}; ${running.runId} is still running and was left out` }
+  const parts = [
+    finished === 1 ? 'the only finished run' : `the latest of ${finished} finished runs`,
+    sealText(run),
+    running === undefined ? '' : `${running.runId} is still running and was left out`,
+  ]
+  return { run, why: parts.filter((part) => part !== '').join('; ') }
 }
 
 /**
@@ -70,7 +82,7 @@ export function chosenOf(runs: readonly RunSummary[]): ExplainedRun {
  * run without case records. `outdated`: the pack changed after the run, so the run is valid but cannot be compared.
  */
 export async function auditRun(root: string, run: RunSummary) {
-  const { records, problems } = await casesOf(root, run.runId)
+  const { records, problems } = await readCaseLog(root, run.runId)
   const figures = records.length > 0 || problems.length > 0 ? summariseCases(records) : null
   const results: readonly CaseResult[] | null = figures?.results ?? null
   const mismatches = figures === null ? [] : countMismatches(run, figures)

@@ -8,7 +8,7 @@ import { compareStrings } from '../../beliefs/identity.ts'
 import { visibleScopes } from '../../beliefs/scope.ts'
 import type { Turn } from '../../beliefs/turn.ts'
 import { conflict, invalid, MemoryError, notFound, nullIfNotFound } from '../../errors.ts'
-import { asJson } from '../../files/atomic-write.ts'
+import { formatJson } from '../../files/atomic-write.ts'
 import { type Eraser, forgottenMark } from '../../files/erase-texts.ts'
 import { leftoverName } from '../../files/leftovers.ts'
 import { takeLock } from '../../files/lock.ts'
@@ -159,7 +159,7 @@ function quoteWordsOf({ turn, text }: JudgedQuote): string {
 }
 
 /** The expectations of the captured cases, with the original ids of the beliefs in the memory. */
-export function keptCases(root: string): readonly KeptCase[] {
+export function readKeptCases(root: string): readonly KeptCase[] {
   const packDir = packPath(root, ownPack)
   if (!existsSync(packDir)) return []
   return readOwnPack(packDir).cases.map(({ caseId, query, scope, expect }) => {
@@ -249,7 +249,7 @@ async function withOwnPack<Result>(
         ['beliefs.json', beliefs],
         ...(turns.length === 0 ? [] : ([[turnsName, turns]] as const)),
       ] as const)
-        await writeFile(join(staged, name), asJson(document), { mode: 0o600 })
+        await writeFile(join(staged, name), formatJson(document), { mode: 0o600 })
       return staged
     })
   } finally {
@@ -390,7 +390,8 @@ function copiedTurns(turns: readonly Turn[], caseId: string): readonly SystemTur
   const inOrder = turns.toSorted(
     (a, b) => compareStrings(a.session, b.session) || a.index - b.index || compareStrings(a.id, b.id),
   )
-  let [conversations, index] = [0, 0]
+  let conversations = 0
+  let index = 0
   return inOrder.map(({ id, session, role, speaker, at, scope, origin, text, ...turn }, place) => {
     const previous = inOrder[place - 1]
     const follows = previous?.session === session && previous.index + 1 === turn.index

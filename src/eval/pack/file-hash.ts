@@ -6,7 +6,7 @@ import { join } from 'node:path'
 export function fileHashOf(path: string): string {
   const hash = createHash('sha256')
   const add = (one: string): void => {
-    if (!statSync(one).isDirectory()) for (const { chunk } of chunksOf(one)) hash.update(chunk)
+    if (!statSync(one).isDirectory()) for (const { chunk } of readChunks(one)) hash.update(chunk)
     else for (const name of readdirSync(one).sort()) add(join(one, name))
   }
   add(path)
@@ -14,7 +14,7 @@ export function fileHashOf(path: string): string {
 }
 
 /** The chunks of a file, and its size. Each chunk is valid only until the next is read. */
-export function* chunksOf(file: string): Generator<{ readonly chunk: Buffer; readonly size: number }> {
+export function* readChunks(file: string): Generator<{ readonly chunk: Buffer; readonly size: number }> {
   const descriptor = openSync(file, 'r')
   try {
     const buffer = Buffer.alloc(1 << 20)

@@ -97,8 +97,18 @@ export function caseFileOf({ directory, manifest }: PackPlace): string {
 
 /** Fields of a manifest that affect neither the questions nor the expectations. */
 const descriptive: readonly string[] = [
-  ...['title', 'description', 'tags', 'sourceLinks', 'licence', 'license', 'notes', 'schemaVersion'],
-  ...['contentHash', 'metrics', 'ablations', 'provenance'],
+  'title',
+  'description',
+  'tags',
+  'sourceLinks',
+  'licence',
+  'license',
+  'notes',
+  'schemaVersion',
+  'contentHash',
+  'metrics',
+  'ablations',
+  'provenance',
 ]
 
 type PackHash = { readonly packHash: string; readonly packFiles: Readonly<Record<string, string>> }

@@ -3,11 +3,12 @@ import { tmpdir, userInfo } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { z } from 'zod'
 import { conflict, forbidden, invalid } from '../../errors.ts'
-import { asJson, writeAtomically } from '../../files/atomic-write.ts'
+import { formatJson, writeAtomically } from '../../files/atomic-write.ts'
 import { takeLock } from '../../files/lock.ts'
 import { canonicalJson } from '../../json.ts'
 import { omitUndefined } from '../../omit-undefined.ts'
 import { ContentHash, Count, SafeId, Timestamp, Words } from '../store/schemas/primitives.ts'
+import type { RunSummary } from '../store/schemas/run.ts'
 import { fileHashOf } from './file-hash.ts'
 import { parseJsonAs, sha256 } from './manifest.ts'
 
@@ -34,10 +35,12 @@ const sealPath = (path: string): string => `${path}${ending}`
 
 /** Seals a file or folder: records its hash, the time, and the number of permitted runs. */
 export async function sealSet(
-  path: string,
+  given: string,
   { maxRuns, notes, now }: { readonly maxRuns: number; readonly notes: string | undefined; readonly now: Date },
 ): Promise<Omit<SealedSet, 'digest'> & { readonly file: string }> {
-  if (!existsSync(path)) throw invalid(`${path}: no such file or directory.`, 'Give the data or the folder of a pack.')
+  if (!existsSync(given))
+    throw invalid(`${given}: no such file or directory.`, 'Give the data or the folder of a pack.')
+  const path = realpathSync(given)
   const file = sealPath(path)
   const seal = {
     schemaVersion: 1 as const,
@@ -48,7 +51,7 @@ export async function sealSet(
     ...omitUndefined({ notes }),
     looks: [],
   }
-  if (!(await writeAtomically(file, asJson(withDigest(seal)), { existing: 'keep' })))
+  if (!(await writeAtomically(file, formatJson(withDigest(seal)), { existing: 'keep' })))
     throw conflict(
       `${path} is sealed already, in ${file}.`,
       'A seal is never replaced: its runs are recorded for ever.',
@@ -62,7 +65,7 @@ export async function sealSet(
  */
 export async function recordLook(places: readonly string[], look: Look) {
   let stated: { hash: string; sealedAt: string; look: number; maxRuns: number } | null = null
-  for (const path of places.flatMap(sealedAmong)) {
+  for (const path of new Set(places.flatMap(sealedAmong))) {
     const file = sealPath(path)
     const release = await takeLock(lockPath(file), `The seal of ${path}`, 10_000)
     try {
@@ -74,7 +77,7 @@ export async function recordLook(places: readonly string[], look: Look) {
           'A set that was looked at again is no longer unseen. Measure on a new one, or on a copy without the seal.',
         )
       const looks = [...seal.looks, look]
-      await writeAtomically(file, asJson(withDigest({ ...seal, looks })), { existing: 'replace' })
+      await writeAtomically(file, formatJson(withDigest({ ...seal, looks })), { existing: 'replace' })
       const { hash, sealedAt, maxRuns } = seal
       stated = { hash, sealedAt, look: counted + Number(look.counts), maxRuns }
     } finally {
@@ -83,6 +86,10 @@ export async function recordLook(places: readonly string[], look: Look) {
   }
   return stated
 }
+
+/** How often the sealed set of a run was looked at; empty if nothing was sealed. */
+export const sealText = ({ sealed }: Pick<RunSummary, 'sealed'>): string =>
+  sealed === undefined ? '' : `sealed ${sealed.sealedAt.slice(0, 10)}, look ${sealed.look} of ${sealed.maxRuns}`
 
 /** The lock of a seal. Not next to the seal, which is under version control: a lock file is never removed. */
 const lockPath = (file: string): string =>
@@ -102,8 +109,9 @@ function readSeal(path: string, file: string): Omit<SealedSet, 'digest'> {
 
 const withDigest = (seal: Omit<SealedSet, 'digest'>): SealedSet => ({ ...seal, digest: sha256(canonicalJson(seal)) })
 
-/** The sealed paths: the path itself, its parent folder, and the contents of a folder. */
-function sealedAmong(path: string): readonly string[] {
+/** The sealed paths: the path itself, its parent folder, and the contents of a folder. A link counts as the file that it leads to. */
+function sealedAmong(given: string): readonly string[] {
+  const path = realpathSync(given)
   const inside = statSync(path).isDirectory() ? readdirSync(path).map((name) => join(path, name)) : []
   return [path, dirname(path), ...inside].filter((one) => existsSync(sealPath(one)))
 }

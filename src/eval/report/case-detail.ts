@@ -20,7 +20,7 @@ type ExpectedBelief = {
 
 /** Larger suite data is not read just to show one case. */
 const maxBytes = 50_000_000
-const longestTurn = 600
+const maxTurnLength = 600
 
 /** The question of a conversation pack, the turns with the evidence and the returned turns; null if they cannot be read. */
 export async function questionTexts(
@@ -42,7 +42,7 @@ export async function questionTexts(
 const turnText = ({ id, speaker, role, at, text }: Omit<SystemTurn, 'user' | 'scope'>) => ({
   id,
   name: `${speaker ?? role}, ${at.slice(0, 10)}`,
-  content: text.slice(0, longestTurn),
+  content: text.slice(0, maxTurnLength),
 })
 
 /** Names and contents of the beliefs that a case expects, rejects or returned. */

@@ -3,8 +3,16 @@ import type { CaseRecord } from '../store/schemas/run.ts'
 import { figureCells, pushColumns } from './figure-tables.ts'
 
 const record = (caseId: string, scores: CaseRecord['scores']): CaseRecord => ({
-  ...{ schemaVersion: 1, caseId, repeat: 0, seed: 1, verdict: 'fail', cluster: caseId, scores },
-  ...{ returned: [], failures: [], timings: {} },
+  schemaVersion: 1,
+  caseId,
+  repeat: 0,
+  seed: 1,
+  verdict: 'fail',
+  cluster: caseId,
+  scores,
+  returned: [],
+  failures: [],
+  timings: {},
 })
 
 it('shows the push pair with its counts, and lines and characters as they are', () => {

@@ -54,10 +54,10 @@ export function curveRows(
     .filter(({ curve }) => curve.length > 0)
   if (curves.length === 0) return null
   const title = ['missed, % (threshold), if false fires are at most', ...curves.map(({ system }) => system)]
-  const rows = maxFalseFires.map((most) => [
-    `${100 * most} %`,
+  const rows = maxFalseFires.map((maxFalseFire) => [
+    `${100 * maxFalseFire} %`,
     ...curves.map(({ curve }) => {
-      const point = pointWithin(curve, most)
+      const point = pointWithin(curve, maxFalseFire)
       if (point === undefined) return ''
       const { threshold, missed } = point
       return `${(100 * missed).toFixed(1)} (${Number.isFinite(threshold) ? threshold.toFixed(2) : 'never'})`

@@ -1,7 +1,7 @@
 import { recordLook } from '../pack/sealed-set.ts'
 import { type About, openPack, type RunnablePack } from '../runners/runner.ts'
 import { type AblationResult, judgeAblation } from '../score/figures.ts'
-import { casesOf } from '../store/case-log.ts'
+import { readCaseLog } from '../store/case-log.ts'
 import type { RunSummary } from '../store/schemas/run.ts'
 import { isBaselineName, isControlName } from '../system/system.ts'
 import { newRunId, type RunContext, type RunOptions, resumeRun, startRun } from './run.ts'
@@ -93,12 +93,12 @@ async function runAblations(
   request: RunRequest,
 ): Promise<readonly PackRunResult[]> {
   const { root, signal } = request
-  const { records: whole } = await casesOf(root, runId)
+  const { records: whole } = await readCaseLog(root, runId)
   const results: PackRunResult[] = []
   for (const ablation of pack.manifest.ablations ?? []) {
     if (signal.aborted) break
     const summary = await runOne(pack, system, { ...request, ablation, runId: undefined })
-    const { records: without } = await casesOf(root, summary.runId)
+    const { records: without } = await readCaseLog(root, summary.runId)
     results.push({ pack, summary, ablation: judgeAblation(ablation, pack.cases, { whole, without }) })
   }
   return results

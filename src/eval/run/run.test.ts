@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { temporaryDirectory } from '../../../test/temporary-directory.ts'
 import { auditRun } from '../gate/latest-runs.ts'
-import { casesOf } from '../store/case-log.ts'
+import { readCaseLog } from '../store/case-log.ts'
 import { caseLogPath, readEnvironment, readRun } from '../store/documents.ts'
 import {
   type CaseOutcome,
@@ -111,7 +111,9 @@ describe('running a benchmark', () => {
 
     expect(asked).toHaveLength(15)
     expect(summary).toMatchObject({ totalCases: 5, passedCases: 4, failedCases: 1, flakyCases: 1, repeats: 3 })
-    expect(new Set((await casesOf(store.path, 'run-1')).records.map(({ seed }) => seed))).toEqual(new Set([7, 8, 9]))
+    expect(new Set((await readCaseLog(store.path, 'run-1')).records.map(({ seed }) => seed))).toEqual(
+      new Set([7, 8, 9]),
+    )
   })
 
   it('counts errors apart, and a run without any other answer as failed', async () => {

@@ -6,7 +6,7 @@ import { checkPlain } from '../../files/own-files.ts'
 import { omitUndefined } from '../../omit-undefined.ts'
 import { sha256 } from '../pack/manifest.ts'
 import { summaryOf } from '../score/figures.ts'
-import { casesOf, openCaseLog } from '../store/case-log.ts'
+import { openCaseLog, readCaseLog } from '../store/case-log.ts'
 import {
   createRun,
   readEnvironment,
@@ -157,7 +157,7 @@ async function carryOn(benchmark: PackWithSystem, run: RunSummary, context: RunC
   try {
     await breakSeal(root, run)
     const cases = wantedCases(benchmark, run)
-    const earlier = await casesOf(root, run.runId)
+    const earlier = await readCaseLog(root, run.runId)
     const known = new Set(earlier.records.map(({ caseId, repeat }) => caseKeyOf(caseId, repeat)))
     const records = [...earlier.records]
     const { repeats = 1, seed = 0 } = run

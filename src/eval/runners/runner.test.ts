@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { manifestExample } from '../../../test/harness/example-documents.ts'
 import type { CaseOutcome } from '../run/run.ts'
-import { carriedOut, defineRunner, runnerOf } from './runner.ts'
+import { defineRunner, executeInOrder, runnerOf } from './runner.ts'
 
 const signal = new AbortController().signal
 
@@ -11,10 +11,10 @@ describe('carrying out cases side by side', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.nat(3), { maxLength: 30 }), fc.integer({ min: 1, max: 8 }), async (delays, jobs) => {
         let underWay = 0
-        let most = 0
+        let max = 0
         const work = async (ticks: number, index: number): Promise<number> => {
           underWay += 1
-          most = Math.max(most, underWay)
+          max = Math.max(max, underWay)
           for (let tick = 0; tick < ticks; tick += 1) await Promise.resolve()
           underWay -= 1
           return index
@@ -22,11 +22,11 @@ describe('carrying out cases side by side', () => {
         const found: number[] = []
 
         const items = delays.map((delay, index) => ({ delay, index }))
-        for await (const index of carriedOut(items, { jobs, signal }, (one) => work(one.delay, one.index)))
+        for await (const index of executeInOrder(items, { jobs, signal }, (one) => work(one.delay, one.index)))
           found.push(index)
 
         expect(found).toEqual(delays.map((_, index) => index))
-        expect(most).toBeLessThanOrEqual(jobs)
+        expect(max).toBeLessThanOrEqual(jobs)
       }),
     )
   })
@@ -41,7 +41,7 @@ describe('carrying out cases side by side', () => {
       return item
     }
 
-    for await (const item of carriedOut([1, 2, 3, 4, 5, 6], { jobs: 2, signal: interrupt.signal }, work))
+    for await (const item of executeInOrder([1, 2, 3, 4, 5, 6], { jobs: 2, signal: interrupt.signal }, work))
       found.push(item)
 
     expect(begun).toEqual([1, 2, 3])
@@ -49,7 +49,7 @@ describe('carrying out cases side by side', () => {
   })
 
   it('throws what a case threw', async () => {
-    const iterator = carriedOut([1, 2], { jobs: 2, signal }, async (item) => {
+    const iterator = executeInOrder([1, 2], { jobs: 2, signal }, async (item) => {
       if (item === 1) throw new Error('broken')
       return item
     })

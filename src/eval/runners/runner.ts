@@ -23,7 +23,7 @@ export type PackContent = {
   readonly cases: readonly PackCase[]
   /** Whether the cases come from data outside of the pack instead of its manifest. */
   readonly replacesCases?: boolean
-  /** Files and folders outside of the pack from which the cases come. They may be sealed. */
+  /** Files and folders from which the cases come. They may be sealed. */
   readonly places?: readonly string[]
   /** Unverified content of the files. */
   readonly warnings: readonly string[]
@@ -180,7 +180,7 @@ export const brokenOutcome = (caseId: string, error: NonNullable<CaseOutcome['er
 }
 
 /** Carries out independent items, `jobs` at a time, and yields the results in order. An abort lets items in progress finish. */
-export async function* carriedOut<Item, Result>(
+export async function* executeInOrder<Item, Result>(
   items: readonly Item[],
   { jobs, signal }: Pick<ExecutionRequest, 'jobs' | 'signal'>,
   carryOut: (item: Item) => Promise<Result>,

@@ -23,7 +23,8 @@ export function pushCurve(records: readonly Pick<CaseRecord, 'scores' | 'explana
           return score === null || confidence >= threshold ? score : unshown
         }),
       )
-    const [missed, falseFire] = [rate('missed', 1), rate('falseFire', 0)]
+    const missed = rate('missed', 1)
+    const falseFire = rate('falseFire', 0)
     return missed === null || falseFire === null ? [] : [{ threshold, missed, falseFire }]
   })
 }

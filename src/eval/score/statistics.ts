@@ -131,7 +131,8 @@ export function clusterBootstrap(clusters: readonly (readonly number[])[], seed:
   const random = randomFrom(seed)
   const sums = clusters.map((values) => ({ total: sumOf(values), count: values.length }))
   return percentileInterval(clusterResamples, () => {
-    let [total, count] = [0, 0]
+    let total = 0
+    let count = 0
     for (let draw = 0; draw < sums.length; draw += 1) {
       const drawn = sums[Math.floor(random() * sums.length)]
       total += drawn?.total ?? 0

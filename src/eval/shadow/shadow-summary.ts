@@ -1,12 +1,12 @@
 import { mean, percentile } from '../score/statistics.ts'
-import { dayOf, invalidFiles, scan } from '../store/documents.ts'
+import { collectInvalidFiles, dayOf, scan } from '../store/documents.ts'
 import type { ShadowRecord } from '../store/schemas/shadow-record.ts'
 
 export type ShadowSummary = Awaited<ReturnType<typeof summariseShadows>>
 
 /** The figures of live recalls, in total and per day. Retention limits the number of records, so all of them fit in memory. */
 export async function summariseShadows(root: string) {
-  const invalid = invalidFiles()
+  const invalid = collectInvalidFiles()
   const records: ShadowRecord[] = []
   await scan(root, 'shadow', ({ checked }) => {
     invalid.see(checked)

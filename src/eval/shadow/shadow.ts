@@ -4,7 +4,7 @@ import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { writeAtomically } from '../../files/atomic-write.ts'
-import { ifPresent, sweepLeftovers } from '../../files/leftovers.ts'
+import { nullIfMissing, sweepLeftovers } from '../../files/leftovers.ts'
 import { checkPlain } from '../../files/own-files.ts'
 import type { Memory } from '../../memory/memory.ts'
 import { type Context, defaultBudget } from '../../memory/recall/context.ts'
@@ -113,7 +113,8 @@ export async function pruneShadows(root: string, now: Date, retention: Retention
   return removed
 }
 
-const shadowEntriesOf = (directory: string) => ifPresent(() => readdirSync(directory, { withFileTypes: true })) ?? []
+const shadowEntriesOf = (directory: string) =>
+  nullIfMissing(() => readdirSync(directory, { withFileTypes: true })) ?? []
 
 const byAge = (files: readonly string[]): readonly string[] =>
   files

@@ -2,7 +2,7 @@ import { appendFileSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { caseExample } from '../../../test/harness/example-documents.ts'
 import { temporaryDirectory } from '../../../test/temporary-directory.ts'
-import { casesOf, openCaseLog } from './case-log.ts'
+import { openCaseLog, readCaseLog } from './case-log.ts'
 import { caseLogPath } from './documents.ts'
 import type { CaseRecord } from './schemas/run.ts'
 
@@ -27,7 +27,7 @@ describe('the case records of a run', () => {
     await write(store.path, record('a'), record('b'))
     await write(store.path, record('a', 1))
 
-    const { records, problems } = await casesOf(store.path, 'run-1')
+    const { records, problems } = await readCaseLog(store.path, 'run-1')
     expect(records).toEqual([record('a'), record('b'), record('a', 1)])
     expect(problems).toEqual([])
   })
@@ -35,7 +35,7 @@ describe('the case records of a run', () => {
   it('are none when the run kept none', async () => {
     using store = temporaryDirectory()
 
-    expect(await casesOf(store.path, 'run-1')).toEqual({ records: [], problems: [] })
+    expect(await readCaseLog(store.path, 'run-1')).toEqual({ records: [], problems: [] })
   })
 
   it('lose only the record that a killed process was writing', async () => {
@@ -43,12 +43,12 @@ describe('the case records of a run', () => {
     await write(store.path, record('a'))
     appendFileSync(caseLogPath(store.path, 'run-1'), '{"schemaVersion":1,"caseId":"b"')
 
-    expect((await casesOf(store.path, 'run-1')).problems).toMatchObject([
+    expect((await readCaseLog(store.path, 'run-1')).problems).toMatchObject([
       { file: 'runs/run-1/cases.jsonl:2', field: '(line)' },
     ])
     await write(store.path, record('c'))
 
-    const { records, problems } = await casesOf(store.path, 'run-1')
+    const { records, problems } = await readCaseLog(store.path, 'run-1')
     expect(records.map(({ caseId }) => caseId)).toEqual(['a', 'c'])
     expect(problems).toEqual([])
   })
@@ -58,7 +58,7 @@ describe('the case records of a run', () => {
     await write(store.path, record('a'))
     appendFileSync(caseLogPath(store.path, 'run-1'), `{}\n${JSON.stringify(record('a'))}\n`)
 
-    expect((await casesOf(store.path, 'run-1')).problems).toEqual(
+    expect((await readCaseLog(store.path, 'run-1')).problems).toEqual(
       expect.arrayContaining([
         expect.objectContaining({ file: 'runs/run-1/cases.jsonl:2', field: 'caseId' }),
         expect.objectContaining({ file: 'runs/run-1/cases.jsonl:3', message: expect.stringContaining('second time') }),

@@ -1,7 +1,7 @@
 import { lstatSync, writeSync } from 'node:fs'
 import { mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { linesOf } from '../../files/lines.ts'
+import { readLines } from '../../files/lines.ts'
 import { checkPlain } from '../../files/own-files.ts'
 import { caseLogPath } from './documents.ts'
 import {
@@ -43,7 +43,7 @@ export async function openCaseLog(root: string, runId: string) {
 }
 
 /** All case records of a run in the order written, and the problems of invalid ones. Empty for a run without a log. */
-export async function casesOf(root: string, runId: string) {
+export async function readCaseLog(root: string, runId: string) {
   const records: CaseRecord[] = []
   const problems: Problem[] = []
   for await (const checked of readCases(root, runId)) {
@@ -57,7 +57,7 @@ async function* readCases(root: string, runId: string): AsyncGenerator<Checked<C
   const path = caseLogPath(root, runId)
   if (lstatSync(path, { throwIfNoEntry: false })?.isFile() !== true) return
   const seen = new Set<string>()
-  for await (const { number, bytes, isWhole } of linesOf(path)) {
+  for await (const { number, bytes, isWhole } of readLines(path)) {
     const file = `${logName(runId)}:${number}`
     if (!isWhole) yield refuseDocument(file, 'is cut off; the run was interrupted while writing it', '(line)')
     else if (bytes === null) yield refuseDocument(file, 'is too long', '(line)')
@@ -80,6 +80,6 @@ const logName = (runId: string): string => `runs/${runId}/cases.jsonl`
 async function lengthOfWholeLines(path: string): Promise<number> {
   if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return 0
   let length = 0
-  for await (const { bytes, isWhole } of linesOf(path)) if (isWhole && bytes !== null) length += bytes.length + 1
+  for await (const { bytes, isWhole } of readLines(path)) if (isWhole && bytes !== null) length += bytes.length + 1
   return length
 }

@@ -2,8 +2,8 @@ import { type Dirent, lstatSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { conflict, invalid, notFound } from '../../errors.ts'
-import { asJson, writeAtomically } from '../../files/atomic-write.ts'
-import { codeOf, ifPresent } from '../../files/leftovers.ts'
+import { formatJson, writeAtomically } from '../../files/atomic-write.ts'
+import { codeOf, nullIfMissing } from '../../files/leftovers.ts'
 import { checkOwn, checkPlain } from '../../files/own-files.ts'
 import {
   type Artifact,
@@ -145,7 +145,7 @@ export type InvalidFiles = { readonly count: number; readonly problems: readonly
 const maxNamed = 20
 
 /** Collects invalid files during a scan of a folder. */
-export function invalidFiles() {
+export function collectInvalidFiles() {
   let count = 0
   const problems: Problem[] = []
   return {
@@ -159,9 +159,9 @@ export function invalidFiles() {
 }
 
 /** On equal times the greater id is first, so that the order of reading does not matter. */
-export function newestFirst(one: RunSummary, other: RunSummary): number {
-  const [mine, its] = [one, other].map((run) => Date.parse(run.completedAt ?? run.startedAt)) as [number, number]
-  return its - mine || (one.runId < other.runId ? 1 : -1)
+export function compareNewestFirst(a: RunSummary, b: RunSummary): number {
+  const [mine, its] = [a, b].map((run) => Date.parse(run.completedAt ?? run.startedAt)) as [number, number]
+  return its - mine || (a.runId < b.runId ? 1 : -1)
 }
 
 export async function readRuns(root: string): Promise<readonly RunSummary[]> {
@@ -169,7 +169,7 @@ export async function readRuns(root: string): Promise<readonly RunSummary[]> {
   await scan(root, 'runs', ({ checked }) => {
     if (checked.ok) runs.push(checked.value)
   })
-  return runs.sort(newestFirst)
+  return runs.sort(compareNewestFirst)
 }
 
 /** A document by its id, or null if it does not exist. An invalid document is never treated as missing. */
@@ -190,7 +190,7 @@ export function readRun(root: string, runId: string): Found<RunSummary> {
   const usual = readFound(root, 'runs', `runs/${id}.json`, id)
   if (usual !== null) return usual
   // Other programs store runs in folders by day.
-  const days = (ifPresent(() => readdirSync(treePath(root, 'runs'))) ?? []).filter((name) => dayName.test(name))
+  const days = (nullIfMissing(() => readdirSync(treePath(root, 'runs'))) ?? []).filter((name) => dayName.test(name))
   const files = days.map((day) => `runs/${day}/${id}.json`)
   const file = files.find((one) => exists(join(root, one)))
   return file === undefined ? null : readFound(root, 'runs', file, id)
@@ -259,5 +259,5 @@ async function writeDocument(
   existing: 'keep' | 'replace',
 ): Promise<boolean> {
   checkPlain(root, path)
-  return writeAtomically(path, asJson(requireValid(checkArtifact(kind, document, path), kind)), { existing })
+  return writeAtomically(path, formatJson(requireValid(checkArtifact(kind, document, path), kind)), { existing })
 }

@@ -1,8 +1,8 @@
 import { readdirSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { asJson, writeAtomically } from '../../files/atomic-write.ts'
-import { Eraser, eraseInFile, type ForgottenTexts, filesBelow } from '../../files/erase-texts.ts'
-import { ifPresent, sweepLeftovers } from '../../files/leftovers.ts'
+import { formatJson, writeAtomically } from '../../files/atomic-write.ts'
+import { Eraser, eraseInFile, type ForgottenTexts, listFilesBelow } from '../../files/erase-texts.ts'
+import { nullIfMissing, sweepLeftovers } from '../../files/leftovers.ts'
 import { eraseCases, ownPack } from '../pack/capture.ts'
 import { runPath, treePath } from './documents.ts'
 import { readArtifact, readJson } from './parse-artifact.ts'
@@ -26,13 +26,13 @@ export async function eraseFromEvals(root: string, forgotten: ForgottenTexts, at
     const folder = path.replace(/\.json$/u, '')
     const eraser = benchmarkOf(path) === ownPack ? own : others
     const edited: string[] = []
-    for (const file of [path, ...filesBelow(folder)]) if (await eraseInFile(file, eraser)) edited.push(file)
+    for (const file of [path, ...listFilesBelow(folder)]) if (await eraseInFile(file, eraser)) edited.push(file)
     if (edited.length > 0) await markEdited(root, basename(folder), at)
     changed.push(...edited)
   }
   const enters = (folder: string): boolean =>
     folder !== treePath(root, 'benchmarks') && folder !== treePath(root, 'runs')
-  for (const file of filesBelow(root, enters)) if (await eraseInFile(file, own)) changed.push(file)
+  for (const file of listFilesBelow(root, enters)) if (await eraseInFile(file, own)) changed.push(file)
   return changed
 }
 
@@ -45,8 +45,8 @@ async function markEdited(root: string, runId: string, at: string): Promise<void
   const path = runPath(root, runId)
   const run = readArtifact('run-summary', path, path)
   // An invalid summary is useless as evidence anyway.
-  if (run.ok) await writeAtomically(path, asJson({ ...run.value, editedAt: at }), { existing: 'replace' })
+  if (run.ok) await writeAtomically(path, formatJson({ ...run.value, editedAt: at }), { existing: 'replace' })
 }
 
 const directoryEntriesOf = (directory: string): readonly string[] =>
-  (ifPresent(() => readdirSync(directory)) ?? []).filter((name) => name.endsWith('.json'))
+  (nullIfMissing(() => readdirSync(directory)) ?? []).filter((name) => name.endsWith('.json'))

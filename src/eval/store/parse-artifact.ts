@@ -52,11 +52,11 @@ const maxDocumentBytes = 64 * 1024 * 1024
 const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
 
 /** Reads a regular file of limited size; `file` is its name in problems. Never throws. Synchronous, because this is faster. */
-export function readBounded(path: string, file: string, largest: number = maxDocumentBytes): Checked<Uint8Array> {
+export function readBounded(path: string, file: string, maxBytes: number = maxDocumentBytes): Checked<Uint8Array> {
   let descriptor: number | undefined
   try {
     descriptor = openSync(path, flags)
-    if (fstatSync(descriptor).size > largest) return refuseDocument(file, `is larger than ${largest} bytes`)
+    if (fstatSync(descriptor).size > maxBytes) return refuseDocument(file, `is larger than ${maxBytes} bytes`)
     return { ok: true, value: readFileSync(descriptor) }
   } catch (error) {
     const code = codeOf(error) ?? String(error)
@@ -111,19 +111,19 @@ export function parseJson(bytes: Uint8Array, file: string): Checked<unknown> {
     if (error instanceof SyntaxError) return refuseDocument(file, `is not JSON: ${error.message.replace(/\s+/gu, ' ')}`)
     throw error
   }
-  const unsafe = unsafeIn(value, deepestNesting)
+  const unsafe = unsafeIn(value, maxNesting)
   return unsafe === null ? { ok: true, value } : refuseDocument(file, unsafe.message, fieldAt(unsafe.path))
 }
 
 /** Deeper documents are rejected before other code traverses them. */
-const deepestNesting = 64
+const maxNesting = 64
 
 type Unsafe = { readonly path: readonly PropertyKey[]; readonly message: string }
 
 /** Why a parsed value is unsafe to process, or null. Called for every document, so it avoids allocations. */
 function unsafeIn(value: unknown, depth: number): Unsafe | null {
   if (value === null || typeof value !== 'object') return null
-  if (depth === 0) return { path: [], message: `is nested deeper than ${deepestNesting} levels` }
+  if (depth === 0) return { path: [], message: `is nested deeper than ${maxNesting} levels` }
   const keys = Array.isArray(value) ? null : Object.keys(value)
   const count = keys === null ? (value as unknown[]).length : keys.length
   for (let index = 0; index < count; index += 1) {

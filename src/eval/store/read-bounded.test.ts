@@ -3,7 +3,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { temporaryDirectory } from '../../../test/temporary-directory.ts'
-import { type Line, linesOf } from '../../files/lines.ts'
+import { type Line, readLines } from '../../files/lines.ts'
 import { readBounded } from './parse-artifact.ts'
 
 const refusal = (message: string) => ({ ok: false, problems: [{ file: 'f', field: '(document)', message }] })
@@ -57,7 +57,7 @@ describe('reading lines', () => {
     writeFileSync(join(directory.path, 'f'), `one\n\n${long}\ntorn`)
 
     const lines: Line[] = []
-    for await (const line of linesOf(join(directory.path, 'f'))) lines.push(line)
+    for await (const line of readLines(join(directory.path, 'f'))) lines.push(line)
 
     expect(lines.map(({ number, bytes, isWhole }) => [number, String(bytes), isWhole])).toEqual([
       [1, 'one', true],

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { ifPresent } from '../../files/leftovers.ts'
+import { nullIfMissing } from '../../files/leftovers.ts'
 import { canonicalJson } from '../../json.ts'
 import { caseLogPath, environmentPath, runPath } from './documents.ts'
 import type { Problem } from './parse-artifact.ts'
@@ -10,7 +10,7 @@ import type { RunEnvironment, RunSummary } from './schemas/run.ts'
 export function sealOf(root: string, { seal: _, ...run }: Pick<RunSummary, 'runId' | 'seal'>): string {
   const hash = createHash('sha256').update(canonicalJson(run))
   for (const path of [caseLogPath(root, run.runId), environmentPath(root, run.runId)])
-    hash.update('\0').update(ifPresent(() => readFileSync(path)) ?? '')
+    hash.update('\0').update(nullIfMissing(() => readFileSync(path)) ?? '')
   return `sha256:${hash.digest('hex')}`
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { openStore } from '../../../test/eval/sample-corpus.ts'
 import { readRecords } from '../../memory/transfer/belief-record.ts'
-import { cachedEmbedder } from '../../search/embedder.ts'
+import { cacheEmbedder } from '../../search/embedder.ts'
 import { openMiniLm } from '../../search/minilm/minilm.ts'
 import { bm25System } from './bm25.ts'
 import { everythingSystem, exactSystem, noneSystem } from './controls.ts'
@@ -9,7 +9,7 @@ import { describeSystem } from './system.contract.ts'
 import type { System } from './system.ts'
 import { vectorSystem } from './vector.ts'
 
-const embedder = openMiniLm().then((model) => cachedEmbedder(model))
+const embedder = openMiniLm().then((model) => cacheEmbedder(model))
 const bm25 = () => bm25System({ openStore, version: 'test' })
 const vector = async (threshold: number | null = null, k = 20): Promise<System> =>
   vectorSystem({

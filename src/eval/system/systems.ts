@@ -1,6 +1,6 @@
 import { invalid, unavailable } from '../../errors.ts'
 import type { Store } from '../../memory/ports.ts'
-import { cachedEmbedder, type Embedder } from '../../search/embedder.ts'
+import { cacheEmbedder, type Embedder } from '../../search/embedder.ts'
 import { findPacks, loadPack } from '../runners/retrieval/pack.ts'
 import { bm25System } from './bm25.ts'
 import { type Calibration, calibrate, paperProtocol } from './calibration.ts'
@@ -23,13 +23,13 @@ export function doorOf(system: string | undefined, runner: string | undefined): 
   return doors[kind] ?? 'function'
 }
 
-/** Opens an external system, and loads its code only now. The first `reset` starts or contacts it. */
+/** Opens an external system, and loads its code only now. The first `reset` starts an MCP server. */
 export async function openOutside(name: OutsideName): Promise<HearingSystem> {
   const kind = name.slice(0, name.indexOf(':'))
   const place = name.slice(name.indexOf(':') + 1)
   if (kind !== 'mcp') {
-    const { httpSystem } = await import('./outside/http-system.ts')
-    return httpSystem({ url: place, fullMetadata: kind === 'http' })
+    const { openHttpSystem } = await import('./outside/http-system.ts')
+    return openHttpSystem({ url: place, fullMetadata: kind === 'http' })
   }
   const { mcpSystem } = await import('./outside/mcp-system.ts')
   return mcpSystem({ mapping: (await import('./outside/mcp-mapping.ts')).readMcpMapping(place) })
@@ -105,7 +105,7 @@ export class Systems {
 type VectorParts = { readonly embedder: Embedder; readonly calibration: Calibration }
 
 async function vectorPartsOf({ openEmbedder, packsDirectory }: SystemsParts): Promise<VectorParts> {
-  const embedder = cachedEmbedder(await openEmbedder())
+  const embedder = cacheEmbedder(await openEmbedder())
   for (const directory of findPacks(packsDirectory)) {
     const { runner, pack } = loadPack(directory)
     if (runner === 'calibration') return { embedder, calibration: await calibrate(pack, embedder) }

@@ -4,7 +4,7 @@ import { evalReadsOf } from '../../operations/evaluation.ts'
 import type { Call, Caller, Operation } from '../../operations/operation.ts'
 import type { ServedMemory } from '../../operations/served-memory.ts'
 import type { OperationName } from '../../operations/table.ts'
-import { withinView } from '../../operations/view.ts'
+import { limitToView } from '../../operations/view.ts'
 import { RecentMap } from '../../recent-map.ts'
 import type { Authenticated, Authentication } from '../authentication.ts'
 import { refuse } from '../error-answers.ts'
@@ -148,7 +148,7 @@ const respondByOperation =
     const channel = context.get('channel')
     const isAgent = channel === 'agent'
     const received: Input = { ...params, ...query, ...(body as object | null) }
-    const input = isAgent ? await withinView(served, operation.input, received) : received
+    const input = isAgent ? await limitToView(served, operation.input, received) : received
     const call: Call = { memory: served.memories[channel], view: served.view, isAgent, caller, idempotency, served }
     // The input was validated with the schemas of the operation, so it has the type that `run` expects.
     const run = operation.run as (call: Call, input: Input) => Promise<object>

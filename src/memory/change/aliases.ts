@@ -17,7 +17,7 @@ const onlyEveryday = 'It has only everyday words, which many messages contain.'
  * The reason why a form would match unrelated messages: apart from words such as "the" and "how", it has at most one everyday
  * word, letter or number. Null if it is distinctive.
  */
-export function everydayReason(form: string): string | null {
+export function explainEverydayForm(form: string): string | null {
   const [word, ...others] = tellingWords(form)
   if (word === undefined) return onlyEveryday
   if (others.length > 0) return null
@@ -69,17 +69,17 @@ const isIdentifier = (form: string): boolean =>
  * The reason why an author other than a person may not use this name; null if they may. One everyday English word is allowed; a
  * proper name is allowed even if the content does not mention it.
  */
-export function nameReason(name: string, content: string): string | null {
-  const reason = saidOfAnything(name)
+export function explainRefusedName(name: string, content: string): string | null {
+  const reason = genericNameReason(name)
   if (reason !== null) return reason
   const isKnown = /\p{Lu}/u.test(name) || tellingWords(name).every(isOrdinaryWord)
   return !isKnown && isStrange(name, { name: '', content })
-    ? 'Its content does not mention it; say there what it means.'
+    ? 'Its content does not mention it; explain there what it means.'
     : null
 }
 
 /** Why a name would match messages about anything; null if it would not. */
-export function saidOfAnything(name: string): string | null {
+export function genericNameReason(name: string): string | null {
   const words = tellingWords(name)
   const [word = '', ...others] = words
   if (words.length === 1 && isSign(word)) return 'It is a single letter or a number.'
@@ -110,7 +110,7 @@ function isShortFor(word: string, letters: string): boolean {
  * words, unrelated words, or a person's name for another belief. A new belief may have one everyday word as its name or
  * as one of its aliases.
  */
-export async function allowedAliases(
+export async function filterAliases(
   ports: Pick<Ports, 'store'>,
   { actor }: Author,
   belief: Pick<Belief, 'user' | 'name' | 'content' | 'aliases' | 'scopes'>,
@@ -119,11 +119,11 @@ export async function allowedAliases(
   if (actor === 'person' || belief.aliases.length === 0) return { aliases: belief.aliases, refused: [] }
   const aliases: string[] = []
   const refused: RefusedAlias[] = []
-  const everyday = isNew && everydayReason(belief.name) === null ? everydayAlias(belief) : undefined
+  const everyday = isNew && explainEverydayForm(belief.name) === null ? everydayAlias(belief) : undefined
   for (const alias of belief.aliases) {
     const reason =
-      (alias === everyday ? null : everydayReason(alias)) ??
-      (isStrange(alias, belief) ? 'Its name and content do not mention it; say there what it means.' : null) ??
+      (alias === everyday ? null : explainEverydayForm(alias)) ??
+      (isStrange(alias, belief) ? 'Its name and content do not mention it; explain there what it means.' : null) ??
       (await takenReason(ports, belief, alias))
     if (reason === null) aliases.push(alias)
     else refused.push({ alias, reason, instead: insteadOf(alias, belief) })
@@ -138,7 +138,7 @@ function everydayAlias({ name, content, aliases }: Pick<Belief, 'name' | 'conten
     [name, ...aliases].map(tellingWords).some((words) => words.length > 1 && words.includes(word))
   return aliases.find((alias) => {
     const [word = ''] = tellingWords(alias)
-    const isEveryday = everydayReason(alias) !== null && nameReason(alias, content) === null
+    const isEveryday = explainEverydayForm(alias) !== null && explainRefusedName(alias, content) === null
     return isEveryday && said.includes(word) && !isPart(word)
   })
 }
@@ -167,7 +167,7 @@ function insteadOf(alias: string, { name, content }: Pick<Belief, 'name' | 'cont
   const found = statementNameOf(content)
   const words = analyse(alias).map(({ word }) => word)
   const isBetter = (form: string): boolean =>
-    everydayReason(form) === null && analyse(form).some(({ word }) => words.includes(word))
+    explainEverydayForm(form) === null && analyse(form).some(({ word }) => words.includes(word))
   return [name, found.name, ...found.aliases].find(isBetter) ?? name
 }
 

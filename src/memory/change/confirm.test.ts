@@ -3,7 +3,7 @@ import { belief, portsWith } from '../../../test/recall/fixtures.ts'
 import type { Belief } from '../../beliefs/belief.ts'
 import { recall } from '../recall/recall.ts'
 import { forget } from './forget.ts'
-import { accept, candidates, confirm, reject } from './proposals.ts'
+import { accept, confirm, listCandidates, reject } from './proposals.ts'
 import { remember } from './remember.ts'
 import { undo } from './undo.ts'
 
@@ -27,7 +27,7 @@ const recalled = async (ports: Parameters<typeof recall>[0], message: string) =>
 describe('a candidate', () => {
   it('is listed with a reason and not recalled until a person confirms it', async () => {
     const ports = await portsWith(candidate('biome'))
-    expect(await candidates(ports, 'ann')).toMatchObject([
+    expect(await listCandidates(ports, 'ann')).toMatchObject([
       { belief: { name: 'biome' }, reason: expect.stringContaining('It was said once.') },
     ])
     expect(await recalled(ports, 'biome?')).toEqual([])
@@ -36,7 +36,7 @@ describe('a candidate', () => {
 
     expect(after).toMatchObject({ candidate: false, status: 'active', editedByPerson: true })
     expect(await recalled(ports, 'biome?')).toEqual(['id-biome'])
-    expect(await candidates(ports, 'ann')).toEqual([])
+    expect(await listCandidates(ports, 'ann')).toEqual([])
   })
 
   it('is accepted like a proposal, rejected like one, and comes back by undo', async () => {
@@ -44,10 +44,10 @@ describe('a candidate', () => {
 
     await accept(ports, { ...person, reference: 'id-biome' })
     const { event } = await reject(ports, { ...person, reference: 'id-vitest' })
-    expect(await candidates(ports, 'ann')).toEqual([])
+    expect(await listCandidates(ports, 'ann')).toEqual([])
     await undo(ports, { ...person, event })
 
-    expect((await candidates(ports, 'ann')).map(({ belief: { id } }) => id)).toEqual(['id-vitest'])
+    expect((await listCandidates(ports, 'ann')).map(({ belief: { id } }) => id)).toEqual(['id-vitest'])
     expect(await recalled(ports, 'biome and vitest')).toEqual(['id-biome'])
   })
 
@@ -78,7 +78,7 @@ describe('a candidate', () => {
 
     await forget(ports, { ...person, reference: 'id-biome' })
 
-    expect(await candidates(ports, 'ann')).toEqual([])
+    expect(await listCandidates(ports, 'ann')).toEqual([])
   })
 
   it('is confirmed by nobody but a person', async () => {

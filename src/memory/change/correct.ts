@@ -19,10 +19,10 @@ import {
 import { isDerivedName, nameStatement } from '../learn/name-of.ts'
 import type { Ports } from '../ports.ts'
 import { states } from '../recall/retired-quotes.ts'
-import { allowedAliases } from './aliases.ts'
+import { filterAliases } from './aliases.ts'
 import { reasonToWait } from './authority.ts'
 import { type BeliefDraft, fieldsOfType, limits, parseDraft, refuseSecrets } from './draft.ts'
-import { inherit, newBelief, proposal, replacedBy, supersedeBelief } from './remember.ts'
+import { findReplaced, inherit, newBelief, proposal, supersedeBelief } from './remember.ts'
 import { type ChangeRequest, change, createChange, stateAfter } from './transaction.ts'
 
 export type CorrectRequest = ChangeRequest &
@@ -131,7 +131,7 @@ async function correctTurn(
     },
     async (event, made) => {
       const belief = await stateAfter(ports, event, made)
-      return { outcome: 'corrected', belief, replaced: await replacedBy(ports, event, belief), event: event.number }
+      return { outcome: 'corrected', belief, replaced: await findReplaced(ports, event, belief), event: event.number }
     },
   )
 }
@@ -145,7 +145,7 @@ async function correctBelief(ports: Ports, request: CorrectRequest): Promise<Cor
       const { user, author, content, why, confidence, status = 'active', aliases = [] } = request
       const name = request.name ?? (await nameAfter(ports, old, content))
       await refuseSecrets(author, { ...request, name })
-      const allowed = await allowedAliases(ports, author, { ...old, name, content, aliases })
+      const allowed = await filterAliases(ports, author, { ...old, name, content, aliases })
       // If the author outranks the old belief, its reason, aliases and scopes are not taken over. Its name is: the author used
       // it.
       const isOutranked = outranks(author, old)
@@ -177,7 +177,7 @@ async function correctBelief(ports: Ports, request: CorrectRequest): Promise<Cor
     },
     async (event, made) => {
       const belief = await stateAfter(ports, event, made)
-      const replaced = await replacedBy(ports, event, belief)
+      const replaced = await findReplaced(ports, event, belief)
       return { outcome: event.kind === 'propose' ? 'proposed' : 'corrected', belief, replaced, event: event.number }
     },
   )
@@ -196,9 +196,21 @@ async function nameAfter(ports: Ports, old: Belief, content: string): Promise<st
 }
 
 const compared = [
-  ...(['name', 'content', 'scopes', 'type', 'subtype', 'aliases', 'why', 'status', 'confidence', 'pinned'] as const),
-  ...(['agent', 'participants', 'relation', 'expertise'] as const),
-]
+  'name',
+  'content',
+  'scopes',
+  'type',
+  'subtype',
+  'aliases',
+  'why',
+  'status',
+  'confidence',
+  'pinned',
+  'agent',
+  'participants',
+  'relation',
+  'expertise',
+] as const
 
 /** Whether a correction has no effect. A person who repeats another author's text makes it their own, which is an effect. */
 const saysTheSame = (old: Belief, belief: Belief): boolean =>

@@ -112,7 +112,7 @@ export const parseWhy = (why: string): string => (why.trim() === '' ? '' : parse
 /** Ids or names of beliefs. They need not exist yet. */
 export function parseParticipants(participants: readonly string[]): readonly string[] {
   const parsed = participants.map((participant) => parseText('participant', participant, limits.label))
-  return atMost('participants', parsed, limits.participants)
+  return requireAtMost('participants', parsed, limits.participants)
 }
 
 /** Checks a short text; null if it is missing or blank. */
@@ -122,19 +122,19 @@ export const parseLabel = (field: string, text: string | null): string | null =>
 /** Checks aliases and leaves out repeats of each other and of the name. */
 function parseAliases(name: string, aliases: readonly string[]): readonly string[] {
   const forms = aliases.map((alias) => parseForm('alias', alias))
-  return atMost('aliases', mergeAliases(name, [], forms), limits.aliases)
+  return requireAtMost('aliases', mergeAliases(name, [], forms), limits.aliases)
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
 const controlCharacters = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/u
 
 /** Checks that a text is not empty, has no control characters and is not too long. */
-export function parseText(field: string, text: string, longest: number): string {
+export function parseText(field: string, text: string, maxLength: number): string {
   const trimmed = text.trim()
   if (trimmed === '') throw invalid(`The ${field} is empty.`, `Give the ${field} some text.`)
-  if (trimmed.length > longest) {
+  if (trimmed.length > maxLength) {
     throw invalid(
-      `The ${field} has ${trimmed.length} characters; at most ${longest} are allowed.`,
+      `The ${field} has ${trimmed.length} characters; at most ${maxLength} are allowed.`,
       'Say it in fewer words, or split it into several beliefs.',
     )
   }
@@ -159,17 +159,17 @@ function oneOf<Value extends string>(field: string, value: string, allowed: read
   throw invalid(`"${value}" is not a ${field}.`, `Allowed: ${allowed.join(', ')}.`)
 }
 
-function atMost(field: string, values: readonly string[], most: number): readonly string[] {
-  if (values.length <= most) return values
-  throw invalid(`There are ${values.length} ${field}; at most ${most} are allowed.`, `Give fewer ${field}.`)
+function requireAtMost(field: string, values: readonly string[], maxCount: number): readonly string[] {
+  if (values.length <= maxCount) return values
+  throw invalid(`There are ${values.length} ${field}; at most ${maxCount} are allowed.`, `Give fewer ${field}.`)
 }
 
 /** All agents of the user read the memory, so an agent or a tool may not store a credential in it. A person may. */
 export async function refuseSecrets({ actor }: Author, texts: StatementTexts): Promise<void> {
   if (actor === 'person' || actor === 'document') return
   // Loaded here, because searches load this module too and need no secret rules.
-  const { secretTold } = await import('../learn/secrets.ts')
-  const secret = secretTold(texts)
+  const { findSecretIn } = await import('../learn/secrets.ts')
+  const secret = findSecretIn(texts)
   if (secret !== null)
     throw invalid(
       `It contains ${secret}, which must not be stored.`,

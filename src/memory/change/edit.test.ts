@@ -18,7 +18,7 @@ import { recall } from '../recall/recall.ts'
 import { correct } from './correct.ts'
 import { type Edits, editBelief, reinforce } from './edit.ts'
 import { forget } from './forget.ts'
-import { accept, proposals, reject } from './proposals.ts'
+import { accept, listProposals, reject } from './proposals.ts'
 import { undo } from './undo.ts'
 
 const aliased = (reference: string, ...aliases: string[]) => ({ ...about(reference), aliases })
@@ -81,7 +81,7 @@ describe('an agent that edits what a person wrote', () => {
       expect(belief).toMatchObject({ proposedFor: said.id, status: 'exploratory', editedByPerson: false })
     }
     expect(lasting(await now(memory, said))).toEqual(lasting(said))
-    expect(await proposals(memory, 'ann')).toHaveLength(attempts.length)
+    expect(await listProposals(memory, 'ann')).toHaveLength(attempts.length)
   })
 
   it('gets exactly that when the person accepts, with everything the person changed meanwhile', async () => {

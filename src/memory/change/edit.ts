@@ -6,7 +6,7 @@ import { invalid, notFound } from '../../errors.ts'
 import { omitUndefined } from '../../omit-undefined.ts'
 import { type BeliefReference, currentBelief, requireFreeName, type VersionExpectation } from '../find-belief.ts'
 import type { Ports } from '../ports.ts'
-import { allowedAliases, refusalText } from './aliases.ts'
+import { filterAliases, refusalText } from './aliases.ts'
 import { reasonToWait } from './authority.ts'
 import { limits, parseForm, parseWhy, refuseSecrets } from './draft.ts'
 import { proposal } from './remember.ts'
@@ -33,7 +33,7 @@ export type Edits = {
 
 /** Makes several edits as one change, so that one undo reverts all of them. */
 export const editBelief = (ports: Ports, request: EditRequest & { readonly edits: Edits }): Promise<EditResult> =>
-  edit(ports, { ...request, operation: 'edit' }, kindOf(request.edits), (belief) => editedFields(belief, request.edits))
+  edit(ports, { ...request, operation: 'edit' }, kindOf(request.edits), (belief) => changeFields(belief, request.edits))
 
 /** Confirms a belief: it counts as stated again at this time. Every author may do that. */
 export const reinforce = (ports: Ports, request: EditRequest): Promise<EditResult> =>
@@ -42,7 +42,7 @@ export const reinforce = (ports: Ports, request: EditRequest): Promise<EditResul
   }))
 
 /** The fields of a belief that edits would change, checked. */
-export function editedFields(belief: Belief, edits: Edits): Partial<Belief> {
+export function changeFields(belief: Belief, edits: Edits): Partial<Belief> {
   const { why, pinned, addAliases: added = [], removeAliases: removed = [], scopes } = edits
   if (scopes?.length === 0)
     throw invalid('A belief needs at least one scope.', 'Use `credence forget` to remove the belief.')
@@ -91,7 +91,7 @@ async function edit(
       const added = aliases.filter((alias) => !belief.aliases.includes(alias))
       await refuseSecrets(author, { why, aliases: added })
       if (author.actor !== 'person' && added.length > 0) {
-        const [refused] = (await allowedAliases(ports, author, { ...belief, aliases: added })).refused
+        const [refused] = (await filterAliases(ports, author, { ...belief, aliases: added })).refused
         if (refused !== undefined) throw invalid(refusalText(refused), 'A person may add it.')
       }
       const entered = scopes.filter((scope) => !belief.scopes.includes(scope))

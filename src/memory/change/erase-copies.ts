@@ -18,7 +18,7 @@ export type Forgotten = ForgottenTexts &
  * are read before the commit and kept in a file until the copies are erased, so that `finish` can resume after the process was
  * killed.
  */
-export function erasingCopies(
+export function eraseCopiesOnCommit(
   store: Store,
   { dir, folder }: { readonly dir: string; readonly folder: string },
   erase: (forgotten: Forgotten) => Promise<void>,

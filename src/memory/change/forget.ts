@@ -3,7 +3,7 @@ import { isSameStatement } from '../../beliefs/identity.ts'
 import type { JournalEvent } from '../../beliefs/journal.ts'
 import type { Turn } from '../../beliefs/turn.ts'
 import { conflict, forbidden, type MemoryError, nullIfNotFound } from '../../errors.ts'
-import { chainOf } from '../explain/history.ts'
+import { readChain } from '../explain/history.ts'
 import { type BeliefReference, findBelief, requireVersion, type VersionExpectation } from '../find-belief.ts'
 import type { Ports } from '../ports.ts'
 import { type ChangeRequest, change, eraseChange, reviseChange } from './transaction.ts'
@@ -48,7 +48,7 @@ async function turnsToForget(
   if (keepTurns || author.actor !== 'person') return []
   const ids = new Set(beliefs.map(({ id }) => id))
   const stated = beliefs.filter(({ proposedFor }) => proposedFor === null || !ids.has(proposedFor))
-  return (await import('../conversation/turns-stating.ts')).turnsStating(ports, user, stated)
+  return (await import('../conversation/turns-stating.ts')).findTurnsStating(ports, user, stated)
 }
 
 /**
@@ -112,7 +112,7 @@ async function beliefsToForget(ports: Ports, request: ForgetRequest): Promise<re
   const withdrawn = await withdrawnBelief(ports, request)
   if (withdrawn !== null) return [withdrawn]
   const belief = requireVersion(await findBelief(ports, request), request)
-  const chain = (await chainOf(ports, belief)).filter(
+  const chain = (await readChain(ports, belief)).filter(
     ({ id, content }) => request.wholeChain === true || id === belief.id || isSameStatement(content, belief.content),
   )
   const proposals = await Promise.all(chain.map(({ user, id }) => ports.store.proposalsFor(user, id)))

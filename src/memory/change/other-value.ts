@@ -12,7 +12,7 @@ type Named = Pick<Belief, 'name' | 'content'>
 export const isOtherValue = (a: Named, b: Named): boolean => areOtherValues(partsOf(a), partsOf(b))
 
 /** For each belief, the other beliefs that give another value of the same thing. */
-export function otherValuesAmong<One extends Named>(beliefs: readonly One[]): ReadonlyMap<One, readonly One[]> {
+export function findOtherValues<One extends Named>(beliefs: readonly One[]): ReadonlyMap<One, readonly One[]> {
   if (beliefs.length < 2) return new Map(beliefs.map((belief) => [belief, []]))
   const parts = new Map(beliefs.map((belief) => [belief, partsOf(belief)]))
   const othersOf = (own: Parts): readonly One[] =>
@@ -31,8 +31,8 @@ export const isEarlierThan = (belief: Belief, newer: Belief): boolean =>
   (authorityOf(newer) === 'person' || authorityOf(belief) !== 'person')
 
 /** Moves each newer value of a thing before the older ones, and changes the order of nothing else. */
-export function newestValueFirst<Hit extends { readonly belief: Belief }>(hits: readonly Hit[]): readonly Hit[] {
-  const others = otherValuesAmong(hits.map(({ belief }) => belief))
+export function sortNewestValueFirst<Hit extends { readonly belief: Belief }>(hits: readonly Hit[]): readonly Hit[] {
+  const others = findOtherValues(hits.map(({ belief }) => belief))
   const ordered: Hit[] = []
   for (const hit of hits) {
     const values = others.get(hit.belief) ?? []
@@ -62,12 +62,12 @@ function partsOf({ name, content }: Named) {
   }
 }
 
-function areOtherValues(one: Parts, other: Parts): boolean {
-  const isPart = isPartOf(one.words, other.words) || isPartOf(other.words, one.words)
-  if (isPart || isSameStatement(one.content, other.content) || one.owners !== other.owners) return false
-  if (one.names.some((name) => other.names.includes(name))) return true
-  const isNumbered = [one, other].every(({ numbers, hasNumberedName }) => numbers !== '' && !hasNumberedName)
-  return isNumbered && one.topic === other.topic && one.topicSize > 1
+function areOtherValues(a: Parts, b: Parts): boolean {
+  const isPart = isPartOf(a.words, b.words) || isPartOf(b.words, a.words)
+  if (isPart || isSameStatement(a.content, b.content) || a.owners !== b.owners) return false
+  if (a.names.some((name) => b.names.includes(name))) return true
+  const isNumbered = [a, b].every(({ numbers, hasNumberedName }) => numbers !== '' && !hasNumberedName)
+  return isNumbered && a.topic === b.topic && a.topicSize > 1
 }
 
 /** The owners that a statement names, apart from "my" and "our": "Tom's gym code" is not "the gym code". */

@@ -4,7 +4,7 @@ import { belief, person, ports, portsWith } from '../../../test/recall/fixtures.
 import { recall } from '../recall/recall.ts'
 import { correct } from './correct.ts'
 import { forget } from './forget.ts'
-import { accept, proposals, reject } from './proposals.ts'
+import { accept, listProposals, reject } from './proposals.ts'
 import { undo } from './undo.ts'
 
 const disputed = async () => {
@@ -22,14 +22,14 @@ describe('a proposal', () => {
   it('waits with what it would replace, newest first, and is not recalled', async () => {
     const { memory, said, proposed } = await disputed()
     const { belief: newer } = await tell(memory, 'db', 'Oracle', { author: importer })
-    const waiting = await proposals(memory, 'ann')
+    const waiting = await listProposals(memory, 'ann')
 
     expect(waiting.map(({ proposal, target }) => [proposal.id, target?.id])).toEqual([
       [newer.id, said.id],
       [proposed.id, said.id],
     ])
     expect(await recalled(memory)).toEqual(['Postgres'])
-    expect(await proposals(memory, 'bob')).toEqual([])
+    expect(await listProposals(memory, 'bob')).toEqual([])
   })
 
   it('that is accepted becomes current, and the person’s own word', async () => {
@@ -40,7 +40,7 @@ describe('a proposal', () => {
     expect(replaced.map(({ id }) => id)).toEqual([said.id])
     expect(await now(memory, said)).toMatchObject({ status: 'superseded', supersededBy: proposed.id })
     expect(await recalled(memory)).toEqual(['MySQL'])
-    expect(await proposals(memory, 'ann')).toEqual([])
+    expect(await listProposals(memory, 'ann')).toEqual([])
     expect((await tell(memory, 'db', 'Oracle', { author: agent })).outcome).toBe('proposed')
     await expect(forget(memory, about(proposed.id, agent))).rejects.toMatchObject({ code: 'forbidden' })
   })
@@ -49,7 +49,7 @@ describe('a proposal', () => {
     const { memory, proposed } = await disputed()
     const { belief: newer } = await correct(memory, { ...about('db'), content: 'Postgres 17', aliases: ['pg'] })
 
-    const [waiting] = await proposals(memory, 'ann')
+    const [waiting] = await listProposals(memory, 'ann')
     expect(waiting?.target).toMatchObject({ id: newer.id, content: 'Postgres 17' })
     expect(waiting?.accepted).toMatchObject({ content: 'MySQL', aliases: expect.arrayContaining(['pg']) })
 
@@ -118,7 +118,7 @@ describe('a proposal', () => {
       belief({ id: 'p', name: 'db', content: 'MySQL', status: 'exploratory', proposedFor: 'gone' }),
     )
 
-    expect(await proposals(memory, 'ann')).toMatchObject([{ proposal: { id: 'p' }, target: null }])
+    expect(await listProposals(memory, 'ann')).toMatchObject([{ proposal: { id: 'p' }, target: null }])
     expect(await accept(memory, about('db'))).toMatchObject({ belief: { status: 'active' }, replaced: [] })
     expect(await recalled(memory)).toEqual(['MySQL'])
   })

@@ -5,8 +5,8 @@ import {
   type BeliefReference,
   currentBelief,
   findBelief,
+  findLastSuccessor,
   freeName,
-  lastSuccessor,
   requireVersion,
 } from '../find-belief.ts'
 import type { Ports } from '../ports.ts'
@@ -28,7 +28,7 @@ export const isRemoval = ({ proposedFor, resolvedAt }: Belief): boolean => propo
 const everyOne = { limit: 1_000, offset: 0 }
 
 /** All waiting proposals, newest first. */
-export async function proposals(ports: Ports, user: string): Promise<readonly Proposal[]> {
+export async function listProposals(ports: Ports, user: string): Promise<readonly Proposal[]> {
   const { items } = await ports.store.list({ user, proposals: true }, everyOne)
   const waiting: Proposal[] = []
   for (const proposal of items) waiting.push(await withTarget(ports, proposal))
@@ -38,7 +38,7 @@ export async function proposals(ports: Ports, user: string): Promise<readonly Pr
 /** A proposal with the current state of its target, which may have been corrected or edited since. */
 export async function withTarget(ports: Ports, proposal: Belief): Promise<Proposal> {
   const named = proposal.proposedFor === null ? null : await ports.store.get(proposal.user, proposal.proposedFor)
-  const last = named === null ? null : await lastSuccessor(ports.store, named)
+  const last = named === null ? null : await findLastSuccessor(ports.store, named)
   const target = last !== null && isCurrent(last) ? last : null
   const isTaken = named !== null && target !== null && !outranks({ actor: authorityOf(proposal) }, target)
   const fields = isTaken ? await withLaterEdits(ports, proposal, { named, target }) : {}
@@ -50,7 +50,7 @@ export async function withTarget(ports: Ports, proposal: Belief): Promise<Propos
 export type ReviewCandidate = { readonly belief: Belief; readonly reason: string }
 
 /** All beliefs from conversations or MEMORY.md that are not recalled until a person confirms them, newest first. */
-export async function candidates({ store }: Ports, user: string): Promise<readonly ReviewCandidate[]> {
+export async function listCandidates({ store }: Ports, user: string): Promise<readonly ReviewCandidate[]> {
   const { items } = await store.list({ user, candidates: true }, everyOne)
   return items.map((belief) => ({ belief, reason: reasonOf(belief) }))
 }
@@ -59,8 +59,8 @@ export async function candidates({ store }: Ports, user: string): Promise<readon
 export function reasonOf({ provenance: { model, origin, actor }, proposedFor, status }: Belief): string {
   if (proposedFor !== null)
     return actor === 'person' && origin !== 'file'
-      ? 'It may correct what is remembered.'
-      : `The ${actor} ${origin} contradicts what is remembered.`
+      ? 'It may correct a known belief.'
+      : `The ${actor} ${origin} contradicts a known belief.`
   if (origin === 'file') return 'Written in MEMORY.md. Any program can write to a file, so only a person decides on it.'
   if (model !== null) return `The model ${model} found it in a message.`
   if (actor === 'tool' && origin === 'sync') return 'A notice of a sync. Reject it when you have read it.'

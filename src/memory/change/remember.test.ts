@@ -14,7 +14,7 @@ import {
 import { person, ports } from '../../../test/recall/fixtures.ts'
 import { recall } from '../recall/recall.ts'
 import { renderContext } from '../recall/render.ts'
-import { accept, proposals } from './proposals.ts'
+import { accept, listProposals } from './proposals.ts'
 import { remember } from './remember.ts'
 
 const names = async (memory: ReturnType<typeof ports>, message: string, scopes = ['domain:code']) =>
@@ -353,7 +353,7 @@ describe('remembering the same statement again', () => {
 
     expect(wider.outcome).toBe('proposed')
     expect({ ...lasting(await now(memory, before)), reinforcement: before.reinforcement }).toEqual(lasting(before))
-    const waiting = await proposals(memory, 'ann')
+    const waiting = await listProposals(memory, 'ann')
     expect(waiting).toHaveLength(4)
     for (const { proposal } of waiting) expect(proposal.scopes).toEqual(expect.arrayContaining([...before.scopes]))
   })
@@ -442,7 +442,7 @@ describe('remembering another statement under the same name', () => {
 
     expect(second.belief).toMatchObject({ id: first.belief.id, reinforcement: { count: 1 } })
     expect(other.belief.id).not.toBe(first.belief.id)
-    expect(await proposals(memory, 'ann')).toHaveLength(2)
+    expect(await listProposals(memory, 'ann')).toHaveLength(2)
   })
 
   it('when accepted, has taken over what the old one could be found by, and everything decided since', async () => {

@@ -3,8 +3,8 @@ import { compareStrings, isSameStatement, mergeAliases, nameKey, saidName } from
 import type { JournalEvent } from '../../beliefs/journal.ts'
 import { invalid } from '../../errors.ts'
 import { isSurfaceForm } from '../../search/forms.ts'
-import { askedWords, informativeWords } from '../../search/searchable-text.ts'
-import { redactSecrets, secretIn } from '../learn/secrets.ts'
+import { informativeWords, questionWordsIn } from '../../search/searchable-text.ts'
+import { describeSecret, redactSecrets } from '../learn/secrets.ts'
 import type { Author, Ports } from '../ports.ts'
 import type { RefusedAlias } from './aliases.ts'
 import { reasonToWait, requireRoom } from './authority.ts'
@@ -71,7 +71,7 @@ export async function remember(ports: Ports, request: RememberRequest): Promise<
     },
     async (event, made) => {
       const belief = await stateAfter(ports, event, made)
-      const replaced = await replacedBy(ports, event, belief)
+      const replaced = await findReplaced(ports, event, belief)
       return { outcome: outcomes[event.kind] ?? 'remembered', belief, replaced, event: event.number }
     },
   )
@@ -87,8 +87,8 @@ async function replaceable(
 ): Promise<readonly Belief[]> {
   const others = await otherValuesOf(ports, statement)
   if (others.length === 0 || (typeof replace === 'function' && !(await replace(others)))) return []
-  const { sameStatement } = await import('../markdown/same-statement.ts')
-  return [...others, (await sameStatement(ports, statement)) ?? []].flat()
+  const { findSameStatement } = await import('../markdown/same-statement.ts')
+  return [...others, (await findSameStatement(ports, statement)) ?? []].flat()
 }
 
 type OneStatement = Pick<Belief, 'user' | 'agent' | 'scopes' | 'name' | 'content'>
@@ -101,7 +101,7 @@ async function otherValuesOf({ store }: Ports, statement: OneStatement): Promise
   const { user, agent, scopes, content } = statement
   const topic = informativeWords(content).filter((word) => !/\p{N}/u.test(word))
   const found: string[] = []
-  for (const words of [askedWords(saidName(statement.name)), [...new Set(topic)]]) {
+  for (const words of [questionWordsIn(saidName(statement.name)), [...new Set(topic)]]) {
     const filter = { user, agent, scopes, words, atLeast: words.length, includeRetired: false, limit: maxCompared }
     if (words.length > 0) found.push(...(await store.matchText(filter)).map(({ beliefId }) => beliefId))
   }
@@ -123,8 +123,8 @@ async function withAllowedForms(
   { user, statement, isGiven }: { user: string; statement: StatedFields; isGiven: boolean },
 ): Promise<{ readonly parsed: StatedFields; readonly refusedAliases: readonly RefusedAlias[] }> {
   if (author.actor === 'person') return { parsed: statement, refusedAliases: [] }
-  const { allowedAliases, nameReason } = await import('./aliases.ts')
-  const reason = isGiven ? nameReason(statement.name, statement.content) : null
+  const { filterAliases, explainRefusedName } = await import('./aliases.ts')
+  const reason = isGiven ? explainRefusedName(statement.name, statement.content) : null
   // A name that is in use already does not match any further messages.
   const isNew = isGiven && (await ports.store.holders(user, statement.name, statement.scopes)).length === 0
   if (reason !== null && isNew)
@@ -132,7 +132,7 @@ async function withAllowedForms(
       `The name "${statement.name}" is refused. ${reason}`,
       'Use a more distinctive name, such as "release train".',
     )
-  const { aliases, refused } = await allowedAliases(ports, author, { user, ...statement }, { isNew })
+  const { aliases, refused } = await filterAliases(ports, author, { user, ...statement }, { isNew })
   return { parsed: { ...statement, aliases }, refusedAliases: refused }
 }
 
@@ -156,7 +156,7 @@ async function withName({ name, ...draft }: RememberRequest['draft']): Promise<N
   const { name: subject, ...derived } = nameStatement(shown)
   // The subject of the sentence becomes the name. Its phrases and names become aliases, because people use them to ask.
   const forms = phrasesOf(derived.content)
-  const derivedName = isSurfaceForm(subject) ? subject : (secretIn(content) ?? subject)
+  const derivedName = isSurfaceForm(subject) ? subject : (describeSecret(content) ?? subject)
   return {
     ...draft,
     ...derived,
@@ -185,8 +185,8 @@ async function withFreeName(
 
 /** The person's belief that an agent's statement repeats in other words. */
 async function saidByPerson(ports: Ports, user: string, { scopes, content }: StatedFields): Promise<Belief | null> {
-  const { restatementsOf } = await import('./restatement.ts')
-  const [said] = await restatementsOf(ports, { user, scopes, content, by: 'person' })
+  const { findRestatements } = await import('./restatement.ts')
+  const [said] = await findRestatements(ports, { user, scopes, content, by: 'person' })
   return said ?? null
 }
 
@@ -214,7 +214,7 @@ async function decide(
   { author, holders, belief, at }: RememberContext,
 ): Promise<Decision<Omit<RememberResult, 'refusedAliases' | 'otherValues'>>> {
   const [holder] = holders
-  const waiting = await sameCandidates(ports, belief)
+  const waiting = await findSameCandidates(ports, belief)
   const ownCandidate = waiting.find((candidate) => isByAuthor(author, candidate))
   if (holder === undefined) {
     if (ownCandidate !== undefined) return sayAgain(ports, author, ownCandidate, belief, at)
@@ -251,7 +251,7 @@ async function decide(
 }
 
 /** The candidates with this name and statement in these scopes. */
-export async function sameCandidates({ store }: Ports, belief: Belief): Promise<readonly Belief[]> {
+export async function findSameCandidates({ store }: Ports, belief: Belief): Promise<readonly Belief[]> {
   const named = await store.named(belief.user, belief.name)
   return named.filter(
     ({ candidate, scopes, content }) =>
@@ -275,7 +275,7 @@ async function sayAgain(ports: Ports, author: Author, holder: Belief, belief: Be
   const { type, subtype } = holder
   const enrichedBelief = { ...belief, type, subtype, ...merged }
   const isAllowed = async () => mayChange(author, holder) && (await reasonToWait(author, enrichedBelief)) === null
-  if (adds(holder, merged) && !holder.candidate && !(await isAllowed()))
+  if (hasAdditions(holder, merged) && !holder.candidate && !(await isAllowed()))
     return proposal(ports, holder, enrichedBelief, at)
   const isPerson = author.actor === 'person'
   const place = isPerson && holder.candidate ? { scopes: belief.scopes, pinned: belief.pinned } : {}
@@ -306,7 +306,7 @@ export const mergeStatement = (holder: Belief, said: Belief) => ({
 })
 
 /** Whether a repetition would change more than the count of repetitions. */
-export const adds = (belief: Belief, merged: ReturnType<typeof mergeStatement>): boolean =>
+export const hasAdditions = (belief: Belief, merged: ReturnType<typeof mergeStatement>): boolean =>
   (Object.keys(merged) as (keyof typeof merged)[]).some(
     (field) => JSON.stringify(belief[field]) !== JSON.stringify(merged[field]),
   )
@@ -323,15 +323,23 @@ export async function proposal(ports: Ports, target: Belief, belief: Belief, at:
 }
 
 const wished = [
-  ...(['aliases', 'why', 'pinned', 'scopes', 'type', 'subtype', 'agent'] as const),
-  ...(['participants', 'relation', 'expertise'] as const),
-]
+  'aliases',
+  'why',
+  'pinned',
+  'scopes',
+  'type',
+  'subtype',
+  'agent',
+  'participants',
+  'relation',
+  'expertise',
+] as const
 
 /** Whether accepting either of two proposals would have the same effect. */
-export function isSameWish(one: Belief, other: Belief): boolean {
+export function isSameWish(a: Belief, b: Belief): boolean {
   const wish = (belief: Belief): string =>
     JSON.stringify([nameKey(belief.name), belief.resolvedAt === null, ...wished.map((field) => belief[field])])
-  return isSameStatement(one.content, other.content) && wish(one) === wish(other)
+  return isSameStatement(a.content, b.content) && wish(a) === wish(b)
 }
 
 /** Marks a belief as superseded. A superseded candidate no longer waits. */
@@ -378,5 +386,5 @@ export function newBelief(
 }
 
 /** The beliefs that an event replaced, or would replace if its proposal were accepted. */
-export const replacedBy = ({ store }: Ports, event: JournalEvent, belief: Belief): Promise<readonly Belief[]> =>
+export const findReplaced = ({ store }: Ports, event: JournalEvent, belief: Belief): Promise<readonly Belief[]> =>
   store.getMany(event.user, belief.proposedFor === null ? event.beliefIds.slice(1) : [belief.proposedFor])

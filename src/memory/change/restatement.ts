@@ -20,7 +20,7 @@ export type RestatementQuery = {
  * Current beliefs that make the same statement in other words. A host with both hooks and tools sends a message twice: in the
  * person's words and in the agent's.
  */
-export async function restatementsOf({ store }: Ports, query: RestatementQuery): Promise<readonly Belief[]> {
+export async function findRestatements({ store }: Ports, query: RestatementQuery): Promise<readonly Belief[]> {
   const { user, content, by } = query
   const words = [...new Set(informativeWords(content))]
   if (words.length === 0) return []
@@ -38,12 +38,12 @@ export async function restatementsOf({ store }: Ports, query: RestatementQuery):
  * Whether one of two statements has every informative word of the other and hardly more. Numbers and negations must be
  * the same in both, since a single one changes the meaning.
  */
-export function isRestated(one: string, other: string): boolean {
-  const first = new Set(informativeWords(one))
-  const second = new Set(informativeWords(other))
+export function isRestated(a: string, b: string): boolean {
+  const first = new Set(informativeWords(a))
+  const second = new Set(informativeWords(b))
   const [shorter, longer] = first.size <= second.size ? [first, second] : [second, first]
   if (shorter.size < 2 || ![...shorter].every((word) => longer.has(word))) return false
-  if (decisiveWords(one) !== decisiveWords(other)) return false
+  if (decisiveWords(a) !== decisiveWords(b)) return false
   return shorter.size / longer.size > minShared
 }
 

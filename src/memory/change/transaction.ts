@@ -85,8 +85,8 @@ export async function commitThrough(ports: Ports, commit: Commit): Promise<Commi
 
 async function commitErasing(ports: Ports, commit: Commit): Promise<CommitResult> {
   const { store, commitForgetting = store.commit } = ports
-  const { fingerprintsOfErased } = await import('../sync/fingerprints.ts')
-  const fingerprints = await fingerprintsOfErased(ports, commit)
+  const { fingerprintErased } = await import('../sync/fingerprints.ts')
+  const fingerprints = await fingerprintErased(ports, commit)
   return commitForgetting(fingerprints.length === 0 ? commit : { ...commit, fingerprints })
 }
 
@@ -135,6 +135,6 @@ export async function stateAfter(
 }
 
 async function requestKeyOf(given: string, request: object): Promise<NonNullable<Commit['key']>> {
-  const { idWithoutSecret } = await import('../learn/secrets.ts')
-  return { value: idWithoutSecret(given), fingerprint: hash('sha256', canonicalJson(request)) }
+  const { maskId } = await import('../learn/secrets.ts')
+  return { value: maskId(given), fingerprint: hash('sha256', canonicalJson(request)) }
 }

@@ -9,17 +9,17 @@ import {
 } from '../../beliefs/turn.ts'
 import { invalid } from '../../errors.ts'
 import { localDay, offsetIn, parseTime, withOffset } from '../../local-time.ts'
-import { eachInSlices } from '../../search/slices.ts'
+import { forEachInSlices } from '../../search/slices.ts'
 import { announcesPaste, mentionsText } from '../../search/turns/pasted.ts'
 import { change } from '../change/transaction.ts'
-import { doubtfulIn, rangesOf } from '../learn/deliberate.ts'
+import { findDoubtful, rangesOf } from '../learn/deliberate.ts'
 import type { Extraction, Refusal } from '../learn/extraction.ts'
 import type { LearnedStatement, LearningPlan, LearnResult } from '../learn/learn.ts'
 import { planLearning } from '../learn/learn.ts'
-import { offTheRecord } from '../learn/off-the-record.ts'
+import { isOffTheRecord } from '../learn/off-the-record.ts'
 import { findStatements } from '../learn/rules.ts'
 import { maskAnswer, mayBeAnswer } from '../learn/secret-answers.ts'
-import { idWithoutSecret, maskSecret, maskSecrets, redactSecrets } from '../learn/secrets.ts'
+import { maskId, maskSecret, maskSecrets, redactSecrets } from '../learn/secrets.ts'
 import type { Author, Ports } from '../ports.ts'
 
 /** A turn to be kept. Everything but the text has a default. */
@@ -93,7 +93,7 @@ export async function hear(ports: Ports, request: HearRequest): Promise<HearResu
   const taken: LearnedStatement[] = []
   const refused: Refusal[] = []
   const prepared: Prepared[] = []
-  await eachInSlices(request.turns, async (turn) => {
+  await forEachInSlices(request.turns, async (turn) => {
     prepared.push(await withoutAnswer(ports, request, turn, prepared))
   })
   for (const batch of batchesOf(prepared)) {
@@ -114,7 +114,7 @@ const oldTurnsPerStep = 20
 
 /** Finds the doubtful statements in turns that earlier versions stored. */
 async function judgeOldTurns({ store }: Ports, user: string): Promise<void> {
-  const judge = (text: string): readonly TextRange[] => doubtfulIn(text, findStatements(text).findings)
+  const judge = (text: string): readonly TextRange[] => findDoubtful(text, findStatements(text).findings)
   for (let step = 0; step < oldTurnSteps; step += 1) {
     if (!(await store.judgeOldTurns(user, oldTurnsPerStep, judge))) return
     await new Promise(setImmediate)
@@ -136,7 +136,7 @@ function prepare(ports: Ports, request: HearRequest, heard: HeardTurn): Prepared
     return { outcome: 'refused', reason }
   }
   if (!turnRoles.includes(role)) throw invalid(`Unknown role "${role}".`, `Use ${turnRoles.join(', ')}.`)
-  if (offTheRecord(text)) return { outcome: 'off the record', reason: 'It asks not to be kept.' }
+  if (isOffTheRecord(text)) return { outcome: 'off the record', reason: 'It asks not to be kept.' }
   const at = (heard.at === undefined ? ports.now() : new Date(parseTime('since', heard.at))).toISOString()
   const utcOffset = heard.at === undefined ? null : offsetIn(heard.at)
   const host = givenNameOf('host', heard.host) ?? author.origin
@@ -147,7 +147,7 @@ function prepare(ports: Ports, request: HearRequest, heard: HeardTurn): Prepared
   const turn: NewTurn = {
     id: `t-${ports.newId().replace(/^b-/u, '')}`,
     user,
-    session: givenNameOf('session', session, idWithoutSecret) ?? `${host}-${localDay(at, utcOffset)}`,
+    session: givenNameOf('session', session, maskId) ?? `${host}-${localDay(at, utcOffset)}`,
     index: index ?? null,
     role,
     speaker: givenNameOf('speaker', speaker),
@@ -156,9 +156,9 @@ function prepare(ports: Ports, request: HearRequest, heard: HeardTurn): Prepared
     scope: parseScope(heard.scope ?? request.scopes[0] ?? ''),
     host,
     origin,
-    messageId: givenNameOf('message id', messageId, idWithoutSecret),
+    messageId: givenNameOf('message id', messageId, maskId),
     text: kept,
-    doubtful: found === null ? [] : doubtfulIn(kept, found.findings),
+    doubtful: found === null ? [] : findDoubtful(kept, found.findings),
   }
   return { turn, found: found === null ? null : learnable(found, turn, request, ports.now()) }
 }
@@ -281,7 +281,7 @@ async function asAnnounced(ports: Ports, prepared: Prepared): Promise<Prepared> 
     return { turn: { ...turn, doubtful: rangesOf(turn.text, [...findings, ...statements]) }, found: asPasted(found) }
   if (!before.some(({ text }) => mentionsText(text))) return prepared
   const waiting = findings.map((one) => (one.isAsked === true ? one : { ...one, isDoubtful: true }))
-  return { turn: { ...turn, doubtful: doubtfulIn(turn.text, waiting) }, found: { ...found, findings: waiting } }
+  return { turn: { ...turn, doubtful: findDoubtful(turn.text, waiting) }, found: { ...found, findings: waiting } }
 }
 
 /** How long ago, and how many of the person's messages ago, a text may have been mentioned. */
@@ -341,8 +341,8 @@ async function forgottenAmong(
   const store = await sync?.()
   if (store === undefined || syncDevice === undefined || !(await store.hasForgottenTexts(user))) return new Set()
   const { keys } = await (await syncDevice(user)).read()
-  const { fingerprintsOfTurn } = await import('../sync/fingerprints.ts')
-  const candidates = new Map(turns.map((turn) => [turn, fingerprintsOfTurn(keys, turn)]))
+  const { fingerprintTurn } = await import('../sync/fingerprints.ts')
+  const candidates = new Map(turns.map((turn) => [turn, fingerprintTurn(keys, turn)]))
   const found = await store.forgottenTexts(user, [...candidates.values()].flat())
   return new Set(turns.filter((turn) => candidates.get(turn)?.some((one) => found.has(one))))
 }

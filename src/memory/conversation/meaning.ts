@@ -1,7 +1,7 @@
 import type { Embedder } from '../../search/embedder.ts'
 import { sentencesOf } from '../../search/sentences.ts'
 import type { MessageMeaning } from '../../search/turns/candidates.ts'
-import { embeddedSentences } from '../../search/turns/change.ts'
+import { textsToEmbed } from '../../search/turns/change.ts'
 import { packVectors } from '../../search/turns/cosines.ts'
 import type { Question } from '../../search/turns/question.ts'
 import { termsOf } from '../../search/turns/terms.ts'
@@ -40,7 +40,7 @@ export async function embedTexts(
       before = kind === 'turn' && next !== null && next <= turnsAfter ? null : next
       if (kind === 'turn') lastTurn = Math.max(lastTurn, texts[0]?.row ?? 0)
       if (texts.length === 0) continue
-      const sentences = texts.map(({ text }) => embeddedSentences(text))
+      const sentences = texts.map(({ text }) => textsToEmbed(text))
       const vectors = await model.embed(sentences.flat())
       if (isStopped()) break
       let from = 0

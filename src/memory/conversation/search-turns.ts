@@ -5,7 +5,7 @@ import { invalid } from '../../errors.ts'
 import { parseTime } from '../../local-time.ts'
 import { omitUndefined } from '../../omit-undefined.ts'
 import type { Explanation } from '../../search/explanation.ts'
-import { pastedFrom } from '../../search/turns/pasted.ts'
+import { findPaste } from '../../search/turns/pasted.ts'
 import { dateWindow, parseQuestion, type Question } from '../../search/turns/question.ts'
 import { type RankedTurn, rankTurns } from '../../search/turns/rank.ts'
 import type { HoldingSentence } from '../../search/turns/sentences-holding.ts'
@@ -13,7 +13,7 @@ import { type Strength, strengthOf } from '../../search/turns/strength.ts'
 import type { TurnView } from '../../search/turns/turn-index.ts'
 import { pointsOf } from '../../search/turns/word-points.ts'
 import type { Ports, Store } from '../ports.ts'
-import { retirementOf } from '../recall/retired-quotes.ts'
+import { findRetirement } from '../recall/retired-quotes.ts'
 import { meaningFor } from './meaning-for.ts'
 
 /** A query, and the turns to search. */
@@ -130,7 +130,7 @@ async function withCorrection(
   agent: string | null,
   hit: QuoteHit,
 ): Promise<QuoteHit> {
-  const retirement = await retirementOf(store, { user, agent, scopes }, hit)
+  const retirement = await findRetirement(store, { user, agent, scopes }, hit)
   if (retirement === null) return hit
   return { ...hit, strength: 'possible', correctedAt: retirement.at, correction: retirement.current }
 }
@@ -170,7 +170,7 @@ function hitOf(ranked: RankedTurn, { terms }: Question, query: string): QuoteHit
 function originOf({ role, origin, text }: Turn, quote: string): ActorKind {
   if (role !== 'user' || origin !== 'person') return origin
   const start = text.indexOf(quote.replace(/…$/u, ''))
-  return start >= 0 && start >= pastedFrom(text) ? 'document' : origin
+  return start >= 0 && start >= findPaste(text) ? 'document' : origin
 }
 
 /** Turns of at most this many characters are quoted whole. */

@@ -10,7 +10,7 @@ const maxCompared = 500
 const minShared = 0.5
 
 /** The turns that beliefs were learned from, and other turns that make the same statements, oldest first. */
-export async function turnsStating(
+export async function findTurnsStating(
   { store }: Pick<Ports, 'store'>,
   user: string,
   beliefs: readonly Belief[],

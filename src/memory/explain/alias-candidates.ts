@@ -3,7 +3,7 @@ import { formKeys } from '../../search/forms.ts'
 import { isOrdinaryWord } from '../../search/ordinary-words.ts'
 import { isInformative } from '../../search/searchable-text.ts'
 import { singular } from '../../search/singular.ts'
-import { everydayReason } from '../change/aliases.ts'
+import { explainEverydayForm } from '../change/aliases.ts'
 import { type BeliefReference, findBelief } from '../find-belief.ts'
 import { isFunctionWord } from '../learn/name-of.ts'
 import type { Ports } from '../ports.ts'
@@ -51,7 +51,8 @@ export async function aliasCandidates(situation: AliasContext): Promise<readonly
   }
   /** A phrase of everyday words that are not in the belief's name or aliases would match unrelated messages. */
   const isTelling = ({ words, text }: Phrase): boolean =>
-    everydayReason(text) === null && words.some((word) => forms.has(singular(word)) || !isOrdinaryWord(singular(word)))
+    explainEverydayForm(text) === null &&
+    words.some((word) => forms.has(singular(word)) || !isOrdinaryWord(singular(word)))
   /** One everyday word of the belief's name that no other current belief contains. */
   const isDistinctive = async ({ words: [word = '', ...others] }: Phrase): Promise<boolean> => {
     if (others.length > 0 || isFunctionWord(word) || !isOrdinaryWord(word) || !name.has(singular(word))) return false

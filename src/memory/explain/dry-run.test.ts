@@ -4,7 +4,7 @@ import { about, lasting } from '../../../test/memory/fixtures.ts'
 import { belief, portsWith } from '../../../test/recall/fixtures.ts'
 import type { Belief } from '../../beliefs/belief.ts'
 import { MemoryError } from '../../errors.ts'
-import { type Edits, editBelief, editedFields } from '../change/edit.ts'
+import { changeFields, type Edits, editBelief } from '../change/edit.ts'
 import type { Context } from '../recall/context.ts'
 import { recall } from '../recall/recall.ts'
 import { withChanged } from './dry-run.ts'
@@ -68,7 +68,7 @@ it('answers as the store does once the change is made', async () => {
       const memory = await portsWith(...store)
       const request = { user: 'ann', scopes: view, message: text, nearMisses: false }
       const before = (await memory.store.get('ann', 'b0')) as Belief
-      const changed = { ...before, ...editedFields(before, change), editedByPerson: true }
+      const changed = { ...before, ...changeFields(before, change), editedByPerson: true }
       const foretold = await withChanged(memory, [changed], (tried) => recall(tried, request)).catch(
         (error: unknown) => error,
       )

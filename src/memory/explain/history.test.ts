@@ -5,7 +5,7 @@ import { correct } from '../change/correct.ts'
 import { forget } from '../change/forget.ts'
 import { reject } from '../change/proposals.ts'
 import { undo } from '../change/undo.ts'
-import { history, recentEvents, removalOf } from './history.ts'
+import { findRemoval, history, listEvents } from './history.ts'
 
 describe('the history of a belief', () => {
   it('is every change of it, oldest first, with who made it and what it read then', async () => {
@@ -48,7 +48,7 @@ describe('the history of a belief', () => {
     const { belief: rejected } = await correct(memory, { ...about('queue', agent), content: 'NATS' })
     await reject(memory, about(rejected.id))
 
-    const removals = [withdrawn, forgotten, rejected].map(({ id }) => removalOf(memory, 'ann', id))
+    const removals = [withdrawn, forgotten, rejected].map(({ id }) => findRemoval(memory, 'ann', id))
 
     expect(await Promise.all(removals)).toEqual(['withdrawn', 'forgotten', 'rejected'])
   })
@@ -94,14 +94,14 @@ describe('the history of a belief', () => {
     await tell(memory, 'db', 'zebrafish')
     await tell(memory, 'cache', 'okapi')
     await pin(memory, about('db'))
-    const events = await recentEvents(memory, 'ann', { limit: 2 })
+    const events = await listEvents(memory, 'ann', { limit: 2 })
 
     expect(events.map(({ number, kind }) => [number, kind])).toEqual([
       [3, 'pin'],
       [2, 'remember'],
     ])
-    expect((await recentEvents(memory, 'ann', { limit: 2, before: 2 })).map(({ number }) => number)).toEqual([1])
+    expect((await listEvents(memory, 'ann', { limit: 2, before: 2 })).map(({ number }) => number)).toEqual([1])
     expect(JSON.stringify(events)).not.toMatch(/zebrafish|okapi|cache/u)
-    expect(await recentEvents(memory, 'bob', { limit: 10 })).toEqual([])
+    expect(await listEvents(memory, 'bob', { limit: 10 })).toEqual([])
   })
 })

@@ -16,11 +16,11 @@ export type History = {
 export async function history(ports: Ports, reference: BeliefReference): Promise<History> {
   const belief = await findBelief(ports, reference)
   const revisions = await ports.store.history(belief.user, belief.id)
-  return { belief, revisions, chain: await chainOf(ports, belief) }
+  return { belief, revisions, chain: await readChain(ports, belief) }
 }
 
 /** Newest first. */
-export const recentEvents = ({ store }: Ports, user: string, page: EventPage): Promise<readonly JournalEntry[]> =>
+export const listEvents = ({ store }: Ports, user: string, page: EventPage): Promise<readonly JournalEntry[]> =>
   store.events(user, page)
 
 /** How a belief was removed: an undo withdrew it, a person rejected it, or its text was erased. */
@@ -28,7 +28,7 @@ export const removals = ['withdrawn', 'rejected', 'forgotten'] as const
 export type Removal = (typeof removals)[number]
 
 /** How a missing belief was removed. */
-export async function removalOf({ store }: Ports, user: string, id: string): Promise<Removal> {
+export async function findRemoval({ store }: Ports, user: string, id: string): Promise<Removal> {
   const last = (await store.history(user, id)).at(-1)
   if (last === undefined || last.outcome === 'erased') return 'forgotten'
   return last.event.kind === 'reject' ? 'rejected' : 'withdrawn'
@@ -44,7 +44,7 @@ type Changed = {
 }
 
 /** The changes of an event, one for each belief, at most `limit`. Forgotten texts are missing on both sides. */
-export async function changesOf(
+export async function readChanges(
   { store }: Ports,
   user: string,
   event: number,
@@ -65,7 +65,7 @@ export async function changesOf(
 }
 
 /** Events of some kinds or authors only, newest first. Reads at most `maxRead` events. */
-export async function filteredEvents(
+export async function filterEvents(
   { store }: Ports,
   user: string,
   { kinds, actors, ...page }: EventPage & { readonly kinds?: readonly string[]; readonly actors?: readonly string[] },
@@ -89,7 +89,7 @@ const maxRead = 5_000
 const readAtOnce = 200
 
 /** All beliefs connected to this one by supersession, oldest first: by their distance from the newest, then by their time. */
-export async function chainOf({ store }: Ports, belief: Belief): Promise<readonly Belief[]> {
+export async function readChain({ store }: Ports, belief: Belief): Promise<readonly Belief[]> {
   // Visits each belief once, even if the chain is a circle.
   const above = new Map<string, Belief>()
   for (let next: Belief | null = belief; next !== null && !above.has(next.id); ) {

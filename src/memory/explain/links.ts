@@ -7,7 +7,7 @@ import { findTurn } from '../conversation/turns.ts'
 import { type BeliefReference, findBelief } from '../find-belief.ts'
 import type { Ports } from '../ports.ts'
 import { feedbackOn } from '../recall/feedback.ts'
-import { chainOf } from './history.ts'
+import { readChain } from './history.ts'
 
 /** The connections of a belief. */
 type Links = {
@@ -37,14 +37,14 @@ const maxLookedThrough = 1_000
 export type Linkable = { readonly relations: readonly Belief[]; readonly questions: readonly Belief[] }
 
 /** The relations and settled questions of a user. They are the same for every belief, so several beliefs share one read. */
-export async function linkableBeliefs({ store }: Ports, user: string): Promise<Linkable> {
+export async function readLinkableBeliefs({ store }: Ports, user: string): Promise<Linkable> {
   const page = { limit: maxLookedThrough, offset: 0 }
   const { items: relations } = await store.list({ user, types: ['relation'], current: true }, page)
   const { items: questions } = await store.list({ user, types: ['open_question'], current: false }, page)
   return { relations, questions }
 }
 
-export async function linksOf(
+export async function readLinks(
   ports: Ports,
   reference: BeliefReference,
   { relations, questions }: Linkable,
@@ -107,10 +107,10 @@ export async function learnedFromTurn(ports: Ports, user: string, reference: str
 }
 
 /** The proposals about a belief, newest first: the belief itself, or those for it or for its predecessors. */
-export async function proposalsAbout(ports: Ports, belief: Belief): Promise<readonly Proposal[]> {
+export async function findProposalsAbout(ports: Ports, belief: Belief): Promise<readonly Proposal[]> {
   if (belief.proposedFor !== null) return [await withTarget(ports, belief)]
   const waiting: Proposal[] = []
-  for (const { user, id } of await chainOf(ports, belief))
+  for (const { user, id } of await readChain(ports, belief))
     for (const proposal of await ports.store.proposalsFor(user, id)) waiting.push(await withTarget(ports, proposal))
   return waiting
     .filter(({ target }) => target?.id === belief.id)

@@ -3,8 +3,8 @@ import { parseScopes, visibleScopes } from '../../beliefs/scope.ts'
 import { MemoryError } from '../../errors.ts'
 import { linkMessage } from '../../search/link.ts'
 import { cutMessage } from '../../search/message.ts'
-import { type Edits, editedFields } from '../change/edit.ts'
-import { type BeliefReference, findBelief, lastSuccessor } from '../find-belief.ts'
+import { changeFields, type Edits } from '../change/edit.ts'
+import { type BeliefReference, findBelief, findLastSuccessor } from '../find-belief.ts'
 import type { Ports } from '../ports.ts'
 import { parseBudget } from '../recall/budget.ts'
 import { type Budget, type Context, idsIn, isShown } from '../recall/context.ts'
@@ -12,7 +12,7 @@ import { assemble, type RecallRequest } from '../recall/recall.ts'
 import { aliasCandidates } from './alias-candidates.ts'
 import { withChanged } from './dry-run.ts'
 import { isMentioned } from './near-misses.ts'
-import { type Effects, type KeptCase, trialsFor } from './trials.ts'
+import { type Effects, type KeptCase, prepareTrials } from './trials.ts'
 
 /** Whether a belief should be in the context of a message or not. */
 type Wish = 'absent' | 'present'
@@ -83,7 +83,7 @@ export async function remedies(ports: Ports, request: RemedyRequest): Promise<Re
   const tried: Remedy[] = []
   const withheld: WithheldRemedy[] = []
   const { user, cases = [] } = request
-  const effectsOf = await trialsFor(ports, { user, belief, cases })
+  const effectsOf = await prepareTrials(ports, { user, belief, cases })
   for (const candidate of isWanted ? await waysIn(situation) : await waysOut(situation)) {
     const remedy = await attempt(situation, candidate)
     if (remedy === null) continue
@@ -139,7 +139,7 @@ async function attempt(situation: RemedyContext, candidate: Candidate): Promise<
 /** The belief after a person has made an edit. */
 const editedBelief = (belief: Belief, change: Edits): Belief => ({
   ...belief,
-  ...editedFields(belief, change),
+  ...changeFields(belief, change),
   editedByPerson: true,
 })
 
@@ -193,7 +193,7 @@ function outOfView({ request, belief }: RemedyContext): readonly Candidate[] {
   const own = belief.scopes.filter((scope) => !visible.includes(scope))
   return own.length === 0
     ? []
-    : [{ kind: 'scopes', summary: `Let it hold only in ${own.join(' and ')}.`, change: { scopes: own } }]
+    : [{ kind: 'scopes', summary: `Limit it to ${own.join(' and ')}.`, change: { scopes: own } }]
 }
 
 const isNameFree = async ({ store }: Ports, { user, name }: Belief, scope: string): Promise<boolean> =>
@@ -221,7 +221,7 @@ async function waysIn(situation: RemedyContext): Promise<readonly Candidate[]> {
   const places: { readonly where: string; readonly moved: Edits & { readonly scopes: readonly string[] } }[] = []
   for (const scope of active)
     if (await isNameFree(ports, belief, scope))
-      places.push({ where: `let it hold in ${scope} too`, moved: { scopes: [...belief.scopes, scope].sort() } })
+      places.push({ where: `add it to ${scope}`, moved: { scopes: [...belief.scopes, scope].sort() } })
   const wider = belief.scopes.slice(0, 1).map((home): Candidate => {
     return { kind: 'ask', summary: `Ask with ${home} active too.`, ask: { scopes: [...request.scopes, home] } }
   })
@@ -249,14 +249,18 @@ async function insteadOfRetired({ ports, belief }: RemedyContext): Promise<reado
     const changed = [accepted, ...(replaced === null ? [] : [replaced])] as const
     return [
       { kind: 'accept', summary: 'It is only proposed; accept it.', see: belief.id, changed },
-      { kind: 'see', summary: 'It is only proposed for another belief, which still holds.', see: belief.proposedFor },
+      {
+        kind: 'see',
+        summary: 'It is only a proposal for another belief, which is still current.',
+        see: belief.proposedFor,
+      },
     ]
   }
   if (belief.candidate)
     return [{ kind: 'accept', summary: 'It is a candidate; accept it.', see: belief.id, changed: [accepted] }]
-  const newest = await lastSuccessor(ports.store, belief)
+  const newest = await findLastSuccessor(ports.store, belief)
   if (newest !== null && newest.id !== belief.id)
-    return [{ kind: 'see', summary: `It was replaced by "${newest.name}", which says what holds now.`, see: newest.id }]
+    return [{ kind: 'see', summary: `It was replaced by "${newest.name}", the current version.`, see: newest.id }]
   if (belief.resolvedBy !== null)
     return [{ kind: 'see', summary: 'The question was settled by another belief.', see: belief.resolvedBy }]
   return []
@@ -269,8 +273,8 @@ async function withLargerBudget({ ports, request, belief }: RemedyContext): Prom
   if (miss?.reason.kind !== 'over-budget') return []
   const { limit } = miss.reason
   const now = parseBudget(request.budget)[limit]
-  const most = limit === 'maxCharacters' ? 1_000_000 : 200
-  for (let larger = Math.max(1, now) * 2; larger <= most; larger *= 2) {
+  const maxLimit = limit === 'maxCharacters' ? 1_000_000 : 200
+  for (let larger = Math.max(1, now) * 2; larger <= maxLimit; larger *= 2) {
     const budget = { [limit]: larger }
     const { context } = await assemble(ports, { ...request, budget: { ...request.budget, ...budget } })
     const summary = `The budget was full; ask with ${limit} ${larger} instead of ${now}.`

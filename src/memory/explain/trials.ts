@@ -36,7 +36,7 @@ type Trial = { readonly message: string; readonly scopes: readonly string[] }
  * Tries changes of one belief on the kept cases and the person's last prompts. Computes the present results once. Leaves out
  * quotes, because no change of a belief adds one.
  */
-export async function trialsFor(
+export async function prepareTrials(
   ports: Ports,
   { user, belief, cases }: { readonly user: string; readonly belief: Belief; readonly cases: readonly KeptCase[] },
 ): Promise<(changed: Belief) => Promise<Effects>> {
@@ -57,7 +57,8 @@ export async function trialsFor(
   const effectsIn = async (tried: Ports): Promise<Effects> => {
     const breaks: string[] = []
     for (const kept of passing) if (!(await passes(tried, kept))) breaks.push(kept.id)
-    const [appearsIn, leaves]: [string[], string[]] = [[], []]
+    const appearsIn: string[] = []
+    const leaves: string[] = []
     for (const { isShownToday, ...prompt } of prompts) {
       const isShownThen = isShown(await shownIn(tried, prompt), belief.id)
       if (isShownThen && !isShownToday) appearsIn.push(prompt.message)

@@ -62,7 +62,14 @@ export async function whyTurn(ports: Ports, request: WhyTurnRequest): Promise<Wh
   }
   const { units, humanWords: words } = await ports.store.turnPostings({ user, scopes: visibleScopes(scopes) }, [])
   return {
-    ...{ turn, isInView, quote, asked, unknown, probability, levels, meaning },
+    turn,
+    isInView,
+    quote,
+    asked,
+    unknown,
+    probability,
+    levels,
+    meaning,
     best: found === undefined ? null : quoteOf(found),
     unmet: quote === null ? unmet() : null,
     feedback: await feedbackOn(ports, user, turn.id),

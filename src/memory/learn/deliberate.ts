@@ -106,7 +106,7 @@ function hasRemarkBehindComma(text: string): boolean {
 const maxItemWords = 3
 
 /** The parts of a message with statements that wait for the person, who may have pasted them. */
-export const doubtfulIn = (message: string, findings: readonly Finding[]): readonly TextRange[] =>
+export const findDoubtful = (message: string, findings: readonly Finding[]): readonly TextRange[] =>
   findings.length === 0 || isDeliberate(message, findings) ? [] : rangesOf(message, findings)
 
 export const rangesOf = (message: string, findings: readonly Finding[]): readonly TextRange[] =>

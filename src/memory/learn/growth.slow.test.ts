@@ -6,14 +6,14 @@ import { parseQuestion } from '../../search/turns/question.ts'
 import { countTerms } from '../../search/turns/terms.ts'
 import { parseBlocks } from '../mirror/parse/blocks.ts'
 import { nameStatement, statementNameOf } from './name-of.ts'
-import { offTheRecord } from './off-the-record.ts'
+import { isOffTheRecord } from './off-the-record.ts'
 import { findStatements } from './rules.ts'
-import { secretsIn } from './secrets.ts'
+import { findSecrets } from './secrets.ts'
 
 const readers: Readonly<Record<string, (text: string) => unknown>> = {
   'finding statements': findStatements,
-  'off the record': offTheRecord,
-  'finding secrets': secretsIn,
+  'off the record': isOffTheRecord,
+  'finding secrets': findSecrets,
   'finding words': analyse,
   'counting terms': countTerms,
   'finding sentences': sentencesOf,
@@ -25,56 +25,94 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
 
 /** Texts that make a pattern backtrack if that is possible. */
 const pieces: readonly string[] = [
-  ...[' ', '\t', '\n', ' \n', '\n\n', 'a', 'A', '1', '-', '_', '.', '"', '>', ':', '`', '(', '€', '好'],
-  ...['a ', 'A_', 'a+', '1 ', 'a.', 'a-', ', not ', 'no, ', 'always ', 'from now on ', 'when I ask ', 'call me A '],
-  ...['remember that ', "don't ", 'do not save ', 'off the ', 'my name is ', 'please ', 'also, ', 'summarize '],
-  ...["'a ", "'", '"\n', ', and I prefer ', 'rules: ', 'said, ', 'stop doing ', 'from now on if you '],
-  ...[
-    'password ',
-    'password for ',
-    'password is ',
-    'login for ',
-    'KEY',
-    'KEY_',
-    'KEY=',
-    'key ',
-    'token ',
-    'eyJ-',
-    'eyJa.',
-  ],
-  ...[
-    '-----BEGIN ',
-    'bearer ',
-    'a://',
-    'a://a:',
-    'sk-',
-    'AB12',
-    'AB12 ',
-    'pin ',
-    'exp ',
-    'combination of the ',
-    'SG.a',
-    'SG.',
-    'ghs_1_',
-    'M-',
-    'xoxb-',
-    'QUtJ',
-    'token q7h2m9x4k1 ',
-    'a1=',
-    'Key=a1B2c3;',
-    '$2b$',
-    'A1-',
-    'a1!',
-    '414b',
-    'Ａ１',
-    'hooks.a/1',
-    '4111 ',
-    'a\u200b',
-    '<!--',
-    '![',
-    '# ',
-    'step 1 ',
-  ],
+  ' ',
+  '\t',
+  '\n',
+  ' \n',
+  '\n\n',
+  'a',
+  'A',
+  '1',
+  '-',
+  '_',
+  '.',
+  '"',
+  '>',
+  ':',
+  '`',
+  '(',
+  '€',
+  '好',
+  'a ',
+  'A_',
+  'a+',
+  '1 ',
+  'a.',
+  'a-',
+  ', not ',
+  'no, ',
+  'always ',
+  'from now on ',
+  'when I ask ',
+  'call me A ',
+  'remember that ',
+  "don't ",
+  'do not save ',
+  'off the ',
+  'my name is ',
+  'please ',
+  'also, ',
+  'summarize ',
+  "'a ",
+  "'",
+  '"\n',
+  ', and I prefer ',
+  'rules: ',
+  'said, ',
+  'stop doing ',
+  'from now on if you ',
+  'password ',
+  'password for ',
+  'password is ',
+  'login for ',
+  'KEY',
+  'KEY_',
+  'KEY=',
+  'key ',
+  'token ',
+  'eyJ-',
+  'eyJa.',
+  '-----BEGIN ',
+  'bearer ',
+  'a://',
+  'a://a:',
+  'sk-',
+  'AB12',
+  'AB12 ',
+  'pin ',
+  'exp ',
+  'combination of the ',
+  'SG.a',
+  'SG.',
+  'ghs_1_',
+  'M-',
+  'xoxb-',
+  'QUtJ',
+  'token q7h2m9x4k1 ',
+  'a1=',
+  'Key=a1B2c3;',
+  '$2b$',
+  'A1-',
+  'a1!',
+  '414b',
+  'Ａ１',
+  'hooks.a/1',
+  '4111 ',
+  'a\u200b',
+  '<!--',
+  '![',
+  '# ',
+  'step 1 ',
 ]
 
 /** CPU time of this process in milliseconds, so that other processes do not count. */
@@ -88,8 +126,8 @@ const cheapest = (work: () => unknown): number => Math.min(...Array.from({ lengt
 
 /** A quadratic pattern takes 256 times as long for sixteen times the text. Differences of a few milliseconds are noise. */
 const sizes = [3_000, 48_000] as const
-const least = 3
-const most = 80
+const minSlowMs = 3
+const maxGrowth = 80
 
 describe.each(Object.entries(readers))('%s takes time in proportion to the text', (_name, read) => {
   it.each(pieces)('made of %j', (piece) => {
@@ -99,7 +137,7 @@ describe.each(Object.entries(readers))('%s takes time in proportion to the text'
         return cheapest(() => read(text))
       }) as [number, number]
 
-      expect(long / Math.max(short, least)).toBeLessThan(most)
+      expect(long / Math.max(short, minSlowMs)).toBeLessThan(maxGrowth)
     }
   })
 })

@@ -8,13 +8,13 @@ import { offsetIn, parseTime } from '../../local-time.ts'
 import { nextTurn } from '../../next-turn.ts'
 import { formKeys } from '../../search/forms.ts'
 import { informativeWords, searchableWords } from '../../search/searchable-text.ts'
-import { eachInSlices } from '../../search/slices.ts'
-import { allowedAliases } from '../change/aliases.ts'
+import { forEachInSlices } from '../../search/slices.ts'
+import { filterAliases } from '../change/aliases.ts'
 import { hasRoomForMessages, maxForBelief } from '../change/authority.ts'
 import { parseDraft } from '../change/draft.ts'
 import { isOtherValue } from '../change/other-value.ts'
 import { inherit, newBelief, supersedeBelief } from '../change/remember.ts'
-import { restatementsOf } from '../change/restatement.ts'
+import { findRestatements } from '../change/restatement.ts'
 import { change, createChange, reviseChange } from '../change/transaction.ts'
 import { freeName } from '../find-belief.ts'
 import type { Author, Ports } from '../ports.ts'
@@ -99,12 +99,12 @@ export async function planLearning(ports: Ports, request: PlanRequest, at: strin
   const { findings, refused, statements = [] } = request.found ?? findStatements(request.text)
   const plan = new Plan(ports, request, { at, isDeliberate: isDeliberate(request.text, findings) })
   const refusals = [...refused]
-  await eachInSlices(findings.entries(), async ([index, finding]) => {
+  await forEachInSlices(findings.entries(), async ([index, finding]) => {
     if (findings.slice(index + 1).some((later) => isSameFinding(finding, later))) return
     const refusal = await plan.add(finding).catch(asRefusal)
     if (refusal !== null) refusals.push({ text: redactSecrets(finding.content), span: finding.span, ...refusal })
   })
-  await eachInSlices(statements, (statement) => plan.addOtherValue(statement))
+  await forEachInSlices(statements, (statement) => plan.addOtherValue(statement))
   refusals.sort((a, b) => a.span.start - b.span.start)
   return { changes: [...plan.changes.values()], taken: plan.taken, refused: refusals }
 }
@@ -150,7 +150,7 @@ class Plan {
     const finding = { ...found, content }
     if (finding.kind === 'correction') return this.#isPerson ? this.#correct(finding) : null
     const drafted = this.#beliefOf(finding)
-    const { aliases } = await allowedAliases(this.#ports, this.#request.author, drafted)
+    const { aliases } = await filterAliases(this.#ports, this.#request.author, drafted)
     const belief = { ...drafted, aliases }
     const known = await this.#sameStatements(belief)
     const own = known.find((one) => isCurrent(one) && !outranks(this.#request.author, one))
@@ -206,7 +206,7 @@ class Plan {
   async #addBeside(finding: Finding, belief: Belief): Promise<void> {
     if (belief.candidate) return this.#put(finding, belief, [])
     const { user, scopes, content } = belief
-    const restated = this.#isPerson ? await restatementsOf(this.#ports, { user, scopes, content, by: 'agent' }) : []
+    const restated = this.#isPerson ? await findRestatements(this.#ports, { user, scopes, content, by: 'agent' }) : []
     const known = restated.filter(({ id }) => !this.changes.has(id))
     // An agent's additions, such as an alias, do not become the person's if the person repeats the statement.
     this.#put(finding, await this.#withFreeName(belief, known), known)
@@ -433,13 +433,13 @@ const reasons: Readonly<Record<Finding['kind'], string>> = {
 }
 
 function becauseOf({ kind, slot }: Finding, outcome: LearnOutcome, { proposedFor }: Belief): string {
-  if (proposedFor !== null) return 'It may correct a belief, which holds until you accept the correction.'
+  if (proposedFor !== null) return 'It may correct a belief, which stays current until you accept the correction.'
   const more: Readonly<Record<LearnOutcome, string>> = {
     remembered: '',
     reinforced: '; it was known already',
     corrected: slot === undefined ? '' : `; ${slot} has one value at a time`,
     confirmed: ', and was said before',
-    candidate: '; it is not recalled until you confirm it, or say it again in a message of its own',
+    candidate: '; it is not recalled until you confirm it, or repeat it in a separate message',
   }
   return `${reasons[kind]}${more[outcome]}.`
 }

@@ -6,8 +6,8 @@ import type { ChatMessage, ChatModel } from '../../models/chat-model.ts'
 import { isSurfaceForm } from '../../search/forms.ts'
 import { limits } from '../change/draft.ts'
 import type { Extraction, Extractor, Finding, HeardMessage, Refusal } from './extraction.ts'
-import { offTheRecord } from './off-the-record.ts'
-import { refusedWhole } from './rules.ts'
+import { isOffTheRecord } from './off-the-record.ts'
+import { refuseWholeMessage } from './rules.ts'
 import { maskSecrets } from './secrets.ts'
 
 const Found = z.strictObject({
@@ -60,11 +60,11 @@ export function modelExtractor(model: ChatModel): Extractor {
     extract: async (said, signal) => {
       // Secrets are masked before the model sees the message.
       const heard = { text: maskSecrets(said.text), earlier: (said.earlier ?? []).map(maskSecrets) }
-      if (offTheRecord(heard.text))
-        return refusedWhole(heard.text, 'off_the_record', 'The message asks not to be kept.')
+      if (isOffTheRecord(heard.text))
+        return refuseWholeMessage(heard.text, 'off_the_record', 'The message asks not to be kept.')
       if (heard.text.length > maxMessageLength) {
         const explanation = `The message has ${heard.text.length} characters; at most ${maxMessageLength} are sent to a model.`
-        return refusedWhole(heard.text, 'too_long', explanation)
+        return refuseWholeMessage(heard.text, 'too_long', explanation)
       }
       const beliefs = await askModel(model, heard, signal ?? AbortSignal.timeout(timeoutMs))
       return keepFounded(heard, beliefs)
@@ -128,7 +128,8 @@ function documentIn(reply: string): unknown {
   // Models that think aloud do so before their answer.
   const [, ...answer] = reply.split('</think>')
   const bare = answer.length === 0 ? reply : answer.join('</think>')
-  const [from, to] = [bare.search(/[{[]/u), Math.max(bare.lastIndexOf('}'), bare.lastIndexOf(']'))]
+  const from = bare.search(/[{[]/u)
+  const to = Math.max(bare.lastIndexOf('}'), bare.lastIndexOf(']'))
   const [, fenced = ''] = /```(?:json)?\s*([{[][\s\S]*?)```/u.exec(bare) ?? []
   const objects = [...new JsonObjects().take(Buffer.from(bare))].flatMap(({ text }) => text ?? [])
   for (const text of [bare, fenced, from === -1 ? '' : bare.slice(from, to + 1), ...objects]) {

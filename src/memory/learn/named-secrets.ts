@@ -3,6 +3,7 @@ import {
   isMixed,
   isRandom,
   isVeryRandom,
+  noSecret,
   otherName,
   passwordOrKey,
   randomness,
@@ -14,7 +15,7 @@ import {
  * the name and the value, and the value itself each add points. The limit was chosen on real conversations
  * (secrets-in-conversations.slow.test.ts).
  */
-const enough = 6
+const minPoints = 6
 /** The points of a value that is not a secret under any name. */
 const never = -10
 
@@ -24,6 +25,8 @@ type Naming = {
   readonly points: number
   readonly words: string
   readonly what: string
+  /** Only the value of the setting or field counts, not other words of the sentence. */
+  readonly isGiven?: true
 }
 
 const provesWho = 'a number that proves who somebody is'
@@ -31,35 +34,29 @@ const opens = 'a number that opens something'
 
 /** Things that are opened with a code. */
 const opener =
-  '(?:doors?|gate|garage|alarm|keypad|(?:pad|bike ?|key ?|box ?)?lock|(?:key|lock) ?box|safe|vault|access|entry|unlock|arm|user|panel|set-?up|installer|install|pairing|activation|radio|gift[ _]?card|backup|recovery|revocation|verification|confirmation|log-?in)'
+  '(?:doors?|gate|garage|alarm|keypad|(?:pad|bike ?|key ?|box ?)?lock|(?:key|lock) ?box|safe|vault|access|entry|unlock|arm|user|panel|set-?up|installer|install|pairing|activation|radio|gift[ _]?card|backup|recovery|revocation|verification|confirmation|reset|invite|log-?in)'
 const digitName = 'pin(?: code| number)?|puk|tan|passcode|cvv2?|cvc|ssn|social security number|security[ _-]?code'
 const codeName = `${opener}[ _-]?(?:panel[ _-]?)?(?:code|combination|pin)|combination|combo`
 /** The name of a secret that is a number. */
 export const numberName = String.raw`(?<![\p{L}\d])(?:${digitName}|${codeName})s?(?![\p{L}\d])`
 const englishPassword = 'pass(?:word|code|wd|phrase)?|pwd?|psk'
-const otherPassword = String.raw`(?:passwort|kennwort|wlan-?schlüssel|contraseña|mot de passe|mdp|senha|palavra-passe|parola d['’]ordine|wachtwoord|lösenord|adgangskode|passord|salasana|hasł[oa]|hesl[oa]|jelsz[óa]|parolă|şifre|парол[ья])\p{L}{0,4}|密码|密碼|パスワード|비밀번호`
+const otherPassword = String.raw`(?:passwort|kennwort|wlan-?schlüssel|contrase[nñ]a|clave|mot[ _]?de[ _]?passe|mdp|senha|palavra-passe|parola d['’]ordine|wachtwoord|lösenord|adgangskode|passord|salasana|hasł[oa]|hesl[oa]|jelsz[óa]|parolă|şifre|парол[ья])\p{L}{0,4}|密码|密碼|パスワード|비밀번호`
 const keyOwner =
-  'api|access|secret|private|licen[cs]e|product|activation|recovery|master|admin|signing|encryption|app|local|shared|auth'
+  'api|access|secret|private|licen[cs]e|product|activation|recovery|master|admin|signing|encryption|app|local|shared|auth|stream'
+/** Any name of a setting or field: `FOO_BAR=`, `"foo":`. A parameter of an address is no setting. */
+const anySetting = String.raw`(?<![\w?&#/.-])[A-Za-z][\w-]{1,60}(?=["']?\s?[=:]\s?["'\w])`
 const logIn = String.raw`(?:(?:log|sign)(?:s|ged|ed|ging|ing)?[ -]?in|bind) [^\n.,:;]{0,40}?with`
+/** What somebody gets into "with …". */
+const enter = String.raw`(?:authenticates?|unlocks?|opens?|ssh|rdp) [^\n.,:;]{0,40}?with`
 
 // biome-ignore-start format: one naming to a line
 const namings = (
   [
-    {
-      kind: 'number',
-      points: 2,
-      what: provesWho,
-      words: digitName,
-    },
+    { kind: 'number', points: 2, what: provesWho, words: digitName },
     { kind: 'number', points: 2, what: opens, words: '(?:opens?|unlocks?) with' },
-    {
-      kind: 'number',
-      points: 0,
-      what: opens,
-      words: `${codeName}|keypad`,
-    },
-    { kind: 'number', points: 0, what: 'the number of an account', words: 'account(?: number)?|log-?in' },
-    { kind: 'number', points: -1, what: opens, words: 'code' },
+    { kind: 'number', points: 0, what: opens, words: `${codeName}|keypad` },
+    { kind: 'number', points: -1, what: 'the number of an account', words: 'account(?: number)?|log-?in' },
+    { kind: 'number', points: -2, what: opens, words: 'code' },
     { kind: 'password', points: 2, what: passwordOrKey, words: `(?<plain>${englishPassword})|${otherPassword}` },
     {
       kind: 'key',
@@ -73,25 +70,27 @@ const namings = (
       what: passwordOrKey,
       words: `(?<!public[ _-]?)key|cookie|signature|sig|auth|dsk|hmac|gift[ _]?card|voucher|${opener}[ _-]?code`,
     },
-    { kind: 'key', points: -1, what: passwordOrKey, words: 'api' },
+    { kind: 'key', points: 1, what: passwordOrKey, words: enter },
+    { kind: 'key', points: -1, what: passwordOrKey, words: String.raw`api(?=["']?\s?[=:])` },
+    { kind: 'key', points: -1, what: passwordOrKey, words: anySetting, isGiven: true },
   ] satisfies readonly Naming[]
 ).map((naming) => ({ ...naming, pattern: new RegExp(naming.words, 'giu') }))
 // biome-ignore-end format: one naming to a line
 
 /** The values that a nearby name marks as secret. */
-export function* namedSecrets(text: string): Iterable<Secret> {
+export function* findNamedSecrets(text: string): Iterable<Secret> {
   for (const naming of namings)
     for (const match of text.matchAll(naming.pattern)) {
       const place = nameAt(text, match)
-      if (place === null) continue
+      if (place === null || (naming.isGiven && (!place.isSetting || otherName.test(match[0])))) continue
       const name = { ...naming, ...place, allowsWords: match.groups?.plain !== undefined }
       for (const value of [...valuesAfter(text, name), ...valuesBefore(text, name)])
-        if (naming.points + value.link + pointsOf(value, name) >= enough)
+        if (naming.points + value.link + pointsOf(value, name) >= minPoints)
           yield { start: value.start, end: value.start + value.text.length, what: naming.what }
     }
 }
 
-type Name = Pick<Naming, 'kind' | 'points'> & {
+type Name = Pick<Naming, 'kind' | 'points' | 'isGiven'> & {
   readonly start: number
   readonly end: number
   /** Whether the name belongs to a setting or field, so that the value follows it. */
@@ -119,7 +118,7 @@ function nameAt(
   const isLatin = /^[\x20-\x7f]*$/u.test(word)
   if (isLatin && ((/\p{L}/u.test(before) && !isHump && !isJoined) || !endsWord)) return null
   if (/^\d/u.test(after) && !isCapital) return null
-  if (/^[\w-]{0,30}(?:\.\w|\()/u.test(after)) return null
+  if (/^[\w-]{0,30}(?:\.\w|[(@])/u.test(after)) return null
   // "Pat" and "tan" are also ordinary words.
   if (/^(?:tan|pat)$/iu.test(word) && !isCapital && !isHump && !/[_-]/u.test(before)) return null
   const isPart = /[\w-]/u.test(before) || word.includes('_') || (before === '"' && after.startsWith('"'))
@@ -144,23 +143,28 @@ const maxAway = 80
 const maxGiven = 140
 const sentenceEnd = /["'”]\s{0,2}[,}\]]|[.!?](?=\s)(?!\s{1,2}(?:it|that|this|the new one)(?:['’]s|\s(?:is|was))\s)|\n/iu
 const given =
-  /^(?:[_-][\w-]{0,30})?["'”’`\])*]{0,3}(?:\s{1,4}(?:for|of|to|on|at|in)\s{1,4}[^:=\n]{1,60}?)?(?:,?\s{1,20}["']?value["']?)?\s{0,4}(?:is|are|was|ist|lautet|['’]s|:=|[=:：]>?|->|は|是)\s{0,4}(?:[|>][+-]?[ \t]{0,4}\n\s{1,40})?["'“‘`([{]{0,2}$|^>$/iu
+  /^(?:[_-][\w-]{0,30})?["'”’`\])*]{0,3}(?:\s{1,4}(?:for|of|to|on|at|in)\s{1,4}[^:=\n]{1,60}?)?(?:,?\s{1,20}["']?value["']?)?\s{0,4}(?:is|are|was|ist|lautet|['’]s|:=|[=:：]>?|->|は|是)\s{0,4}(?:[|>][+-]?[ \t]{0,4}\n\s{1,40})?["'“‘`「([{]{0,2}$|^>$/iu
 const announced =
   /(?:\b(?:is|are|was|to|type|enter|use|took|ist|lautet|war|es|c['’]est|est)|['’]s|[=:：(]|->|\s(?:é|è|är|er|on|je|este))(?:\s(?:now|still))?\s{0,4}["'“‘`([]{0,2}$/iu
 const direct = /^[\w-]{0,10}["'”’`]?\s{1,8}["'“‘`(]?$/u
+/** A value with the name of its own setting: "token refreshed in 12ms span=…". */
+const ofSetting = /^[A-Za-z][\w.-]{0,40}=[^=]/u
 
 /** The words after a name. */
-function* valuesAfter(text: string, { end, isSetting, kind, points }: Name): Iterable<Value> {
+function* valuesAfter(text: string, { end, isSetting, kind, points, isGiven: onlyGiven }: Name): Iterable<Value> {
   const after = text.slice(end, end + 600)
   const stop = sentenceEnd.exec(after.slice(0, maxAway))?.index ?? maxAway
-  for (const { index, 0: word } of after.matchAll(/(?<![\w-])[^\s"'“”„«»’`:：=(>\\][^\s"'”“»`\\]*/gu)) {
+  for (const { index, 0: word } of after.matchAll(/(?<![\w-])[^\s\p{Lo}"'“”„«»「’`:：=(>\\][^\s\p{Lo}"'“”»」`\\]*/gu)) {
     if (index > maxGiven) return
     const before = after.slice(0, index)
     const isGiven = given.test(before)
     const rest = after.slice(index + word.length, index + word.length + 30)
-    const isCount = /^\d+$/u.test(word) && /^\s\p{L}+s\b/u.test(rest)
+    // A plural noun, unlike "this" and "was".
+    const isCount = /^\d+$/u.test(word) && /^\s\p{L}+(?<![aiu])s\b/u.test(rest)
     if (index === 0 || (index > maxAway && !isGiven) || isCount) continue
-    const isOfSetting = isSetting && (points > 0 || kind === 'number')
+    if (onlyGiven === true && !isGiven) return
+    if (!isGiven && /\S\s/u.test(before) && ofSetting.test(word)) continue
+    const isOfSetting = isSetting && (points > 0 || kind === 'number' || onlyGiven === true)
     const inSentence = announced.test(before) || direct.test(before) ? 2 : 1
     const link = isGiven ? (isOfSetting ? 4 : 3) : index > stop ? 0 : inSentence
     const isWhole = link === 4 || /["'“]$/u.test(before)
@@ -178,7 +182,7 @@ const withoutEnd = (word: string, marks: RegExp): string =>
   word.replace(/(?:[;&,|](?=[\w.-]{1,40}[=:])|<\/).*$/u, '').replace(marks, '')
 
 const calls =
-  /["'”’`)]{0,2},?\s(?:is|was|as|for)\s(?:the|my|our|your|their|his|her|an?)\s(?:[\p{L}\d'’.-]{1,20}\s){0,4}$/iu
+  /["'”’`)]{0,2},?\s(?:as|(?:is|was|as|for)\s(?:the|my|our|your|their|his|her|an?))\s(?:[\p{L}\d'’.-]{1,20}\s){0,4}$/iu
 
 /** The word before "… is the password", "… as our token". */
 function* valuesBefore(text: string, { start }: Name): Iterable<Value> {
@@ -189,26 +193,34 @@ function* valuesBefore(text: string, { start }: Name): Iterable<Value> {
     yield { text: value, start: start - (before.length - call.index) - value.length, link: 2, isLast: false }
 }
 
-function pointsOf({ text, link, isLast }: Value, { kind, points, allowsWords }: Name): number {
+function pointsOf({ text, link, isLast }: Value, { kind, points, allowsWords, isGiven: onlyGiven }: Name): number {
   if (text.length < 3 || text.length > 500 || !isLiteral(text) || isPath(text) || text.includes('://')) return never
   const digits = text.replace(/[\s-]/gu, '')
   if (/^[#*]?[A-Z]?\d{3,}[#*]?$/u.test(digits)) {
     if (/^\d{4}-\d\d-\d\d$/u.test(text)) return never
-    if (kind === 'number') return /^(?:\d{2,3}-){2}\d{2,4}$|^\d{12,}$/u.test(text) ? 5 : 2
+    if (kind === 'number') return /^(?:\d{2,3}-){2}\d{2,4}$|^\d{12,}$/u.test(text) ? 6 : digits.length > 5 ? 3 : 2
     return allowsWords && link >= 3 && digits.length > 4 ? 1 : never
   }
-  if (kind === 'number' || text.length < 4) return never
+  if (kind === 'number' || text.length < 4 || (onlyGiven && !isUnusual(text))) return never
+  const signs = text.replace(/%[\dA-F]{2}/gu, '')
   if (isVeryRandom(text)) return 5
   if (isRandom(text) && text.length >= 10) return 4
   // A weak name, such as "key", often precedes such values that are not secret.
+  if (points <= 0 && link >= 3 && isMixed(signs) && isPassword(signs) && randomness(signs) > fewBits) return 3
   if (points <= 0 || /^\p{L}{1,12}:/u.test(text)) return never
   if (isPlainWord(text)) return allowsWords && isLast && link >= 3 && !commonAfterIs.test(text) ? 1 : never
-  const signs = text.replace(/%[\dA-F]{2}/gu, '')
   if (isPassword(signs)) return 3
   if (/^\d+\p{L}{1,8}[.!?)]?$|^(?:sha|md)\d/iu.test(text) || (text.length < 7 && link < 3)) return never
   if (/\d/u.test(signs) && /\p{L}/u.test(signs)) return 2
   return /[\p{L}\d][!#$^&~?@*+-][\p{L}\d]/u.test(text) ? 1 : never
 }
+
+/** Versions, places and names of programs, which most settings have, mix fewer kinds of characters within a word. */
+const isUnusual = (text: string): boolean =>
+  isMixed(text) && /[A-Za-z]\d|\d[A-Za-z]/u.test(text) && !noSecret.test(text)
+
+/** A name in a program, such as `RemovedInDjango40Warning`, has fewer bits. */
+const fewBits = 5
 
 /**
  * Whether a text has letters on both sides of digits, or three kinds of characters and a punctuation mark. No version,
@@ -227,4 +239,4 @@ const isPath = (text: string): boolean => {
 const isPlainWord = (text: string): boolean => /^(?:\p{Lu}?\p{Ll}+|\p{Lu}+)(?:-\p{Ll}+)*$/u.test(text)
 
 export const commonAfterIs =
-  /^(?:stored|kept|saved|in|on|the|a|an|not|now|too|very|rotated|refreshed|managed|shared|required|needed|optional|expired|wrong|weak|strong|secret|hashed|encrypted|changed|reset|set|missing|empty|none|null|true|false|valid|invalid|there|safe|somewhere|with|behind|never|always|still|only|being|used|generated|issued|sent|my|our|your|his|her|their)$/iu
+  /^(?:stored|kept|saved|in|on|the|a|an|not|now|too|very|rotated|refreshed|managed|shared|required|needed|optional|expired|wrong|weak|strong|secret|hashed|encrypted|changed|reset|set|missing|empty|none|null|string|true|false|valid|invalid|there|safe|somewhere|with|behind|never|always|still|only|being|used|generated|issued|sent|my|our|your|his|her|their)$/iu

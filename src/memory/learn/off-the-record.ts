@@ -14,7 +14,7 @@ const unrecorded = new RegExp(
 )
 
 /** Whether a message asks not to be kept: "off the record", "don't save this", "do not remember this". */
-export function offTheRecord(message: string): boolean {
+export function isOffTheRecord(message: string): boolean {
   for (const match of message.matchAll(unrecorded)) {
     // "I don't remember this" is not a request.
     const before = match.groups?.before?.trim().toLowerCase() ?? ''

@@ -1,5 +1,5 @@
 import { sentencesOf, withLineFeeds } from '../../search/sentences.ts'
-import { maxTypedLength, pastedFrom } from '../../search/turns/pasted.ts'
+import { findPaste, maxTypedLength } from '../../search/turns/pasted.ts'
 
 /** A sentence of a message. `paragraph` is the number of its paragraph. */
 export type MessageSentence = {
@@ -21,7 +21,7 @@ export type MessageSentence = {
  */
 export function sentencesIn(whole: string): readonly MessageSentence[] {
   const sentences: MessageSentence[] = []
-  const pasted = pastedFrom(whole)
+  const pasted = findPaste(whole)
   const message = whole.slice(0, maxTypedLength)
   const plainMessage = message.replace(/(?:[^\n]|\n(?!\s*?\n))+/gu, withoutQuotations)
   let paragraph = 0

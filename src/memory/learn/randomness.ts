@@ -68,14 +68,14 @@ function bitsAsWords(run: string): number {
 }
 
 /**
- * A word with this many bits is a secret if a name calls it one. With twice as many, a word with all kinds of
+ * A word with this many bits is a secret if a name calls it one. With `minSureBits`, a word with all kinds of
  * characters is always a secret.
  */
-const someBits = 15
-const manyBits = 40
+const minBits = 15
+const minSureBits = 40
 
-export const isRandom = (text: string): boolean => randomness(text) >= someBits && !isDate.test(text)
-export const isVeryRandom = (text: string): boolean => randomness(text) >= manyBits && !isDate.test(text)
+export const isRandom = (text: string): boolean => randomness(text) >= minBits && !isDate.test(text)
+export const isVeryRandom = (text: string): boolean => randomness(text) >= minSureBits && !isDate.test(text)
 
 const isDate = /^\d{4}-\d\d-\d\d/u
 
@@ -122,7 +122,7 @@ export const otherName =
 const calledOtherwise = new RegExp(`(?:${otherName.source})[^.!?\\n]{0,16}$`, 'iu')
 
 /** Random characters that are not secrets: a hash digest, a hexadecimal number, an SSH public key, a ULID, a file. */
-const noSecret =
+export const noSecret =
   /^(?:(?:[a-z]{1,12}_)?[0-7][\dA-HJKMNP-TV-Z]{25}$|sha\d{0,3}[-:]|0x[\dA-Fa-f]+$|AAAA[A-Z]3NzaC1)|[\w-]\.[a-z]{2,5}$/u
 
 /** The characters of credentials; any other character ends one. */
@@ -142,7 +142,7 @@ const groups = /^(?:[A-Z\d]{2,8}-){3,8}[A-Z\d]{4,8}$/u
  * The secrets in a text that need no name: words in a public format, or words that are very random and have more kinds
  * of characters than an id.
  */
-export function* randomSecrets(text: string): Iterable<Secret> {
+export function* findRandomSecrets(text: string): Iterable<Secret> {
   for (const { start: at, word } of longWords(text)) {
     if (word.length >= minFormatLength)
       for (const { index, 0: found } of word.matchAll(credentialFormat))

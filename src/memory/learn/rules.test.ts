@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { maxTypedLength } from '../../search/turns/pasted.ts'
 import { isDeliberate } from './deliberate.ts'
-import { offTheRecord } from './off-the-record.ts'
-import { findStatements, speaksForPerson } from './rules.ts'
+import { isOffTheRecord } from './off-the-record.ts'
+import { findStatements, isStatementOfPerson } from './rules.ts'
 
 const found = (message: string) =>
   findStatements(message).findings.map(({ kind, content, slot }) => [slot ?? kind, content])
@@ -207,7 +207,7 @@ it.each([
   ['The user likes of a post are counted nightly', false],
   ['The user table has an index', false],
 ])('knows whether a text speaks for the person: %s', (text, speaks) => {
-  expect(speaksForPerson(text)).toBe(speaks)
+  expect(isStatementOfPerson(text)).toBe(speaks)
 })
 
 describe('a preference', () => {
@@ -272,7 +272,7 @@ describe('off the record', () => {
     "Don't put this in your memory.",
     'This message should not be stored.',
   ])('%s', (message) => {
-    expect(offTheRecord(message)).toBe(true)
+    expect(isOffTheRecord(message)).toBe(true)
     expect(refused(`${message} Call me Sam.`)).toMatchObject([['off_the_record', expect.any(String)]])
   })
 
@@ -285,7 +285,7 @@ describe('off the record', () => {
     "Don't keep it too long in the oven.",
     'Passwords must not be stored in plain text.',
   ])('is not: %s', (message) => {
-    expect(offTheRecord(message)).toBe(false)
+    expect(isOffTheRecord(message)).toBe(false)
   })
 })
 

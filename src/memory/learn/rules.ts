@@ -4,9 +4,9 @@ import { correctionCue } from '../../search/sentences.ts'
 import { maxTypedLength, ownParts } from '../../search/turns/pasted.ts'
 import type { Extraction, Extractor, Finding, Refusal, Slot } from './extraction.ts'
 import { calendarWords, isFunctionWord, phrasesOf, statementNameOf } from './name-of.ts'
-import { offTheRecord } from './off-the-record.ts'
+import { isOffTheRecord } from './off-the-record.ts'
 import { listMark, type MessageSentence, sentencesIn } from './own-words.ts'
-import { redactSecrets, secretIn } from './secrets.ts'
+import { describeSecret, redactSecrets } from './secrets.ts'
 
 const maxSentences = 200
 /** Longer sentences are not statements. */
@@ -23,7 +23,7 @@ export const rulesExtractor: Extractor = {
  * Everything else is ignored. Takes time in proportion to the text.
  */
 export function findStatements(message: string): Extraction {
-  if (offTheRecord(message)) return refusedWhole(message, 'off_the_record', 'The message asks not to be kept.')
+  if (isOffTheRecord(message)) return refuseWholeMessage(message, 'off_the_record', 'The message asks not to be kept.')
   const findings: Finding[] = []
   const refused: Refusal[] = []
   const sentences = sentencesIn(message)
@@ -87,7 +87,7 @@ function plainStatement(sentence: MessageSentence): Finding | null {
   return { kind: 'statement', type: 'entity', subtype: null, about, ...placeContent(sentence, start) }
 }
 
-export const refusedWhole = (message: string, reason: Refusal['reason'], explanation: string): Extraction => ({
+export const refuseWholeMessage = (message: string, reason: Refusal['reason'], explanation: string): Extraction => ({
   findings: [],
   refused: [
     { text: redactSecrets(message.slice(0, 200)), span: { start: 0, end: message.length }, reason, explanation },
@@ -111,10 +111,10 @@ function refusalOf(
   const isUnnamed = pointsElsewhere(content) || (kind !== 'correction' && pointsBack(content))
   if (isEmpty || (kind !== 'identity' && isUnnamed))
     return { reason: 'unnamed', explanation: 'It points at something that the sentence does not name.' }
-  const secret = secretIn(content)
+  const secret = describeSecret(content)
   if (secret !== null) return { reason: 'secret', explanation: `It contains ${secret}, which must not be stored.` }
   if (content.length > maxStatementLength) {
-    const explanation = `It has ${content.length} characters; at most ${maxStatementLength} are taken from a conversation.`
+    const explanation = `It has ${content.length} characters; at most ${maxStatementLength} are learned from a conversation.`
     return { reason: 'too_long', explanation }
   }
   return null
@@ -336,12 +336,27 @@ export const isStandingInstruction = (text: string): boolean =>
     return [instruction(sentence, from), ...found].some((finding) => finding?.kind === 'instruction')
   })
 
+/**
+ * Whether a sentence of a text tells the reader what to do more than once: "Before every release, run …". Only for texts of
+ * others than the person, because a person's command of this form may be meant for one task.
+ */
+export const isGeneralCommand = (text: string): boolean =>
+  sentencesIn(text).some(({ plain }) => {
+    if (!general.test(plain)) return false
+    return plain.split(/,\s/u, 10).some((clause) => {
+      const words = analyse(clause.replace(addressed, '').slice(0, 80)).map(({ word }) => word)
+      return isCommand(clause) && !words.slice(1, 4).some((word) => finiteVerbs.has(word))
+    })
+  })
+
+const general = /\b(?:every|each|all|any(?:one|thing)?|every(?:one|thing)|before|after|when(?:ever)?|unless|until)\b/iu
+
 /** Whether a statement applies in every scope: it is about the person, or about the answers that the person wants. */
 export const isPersonal = (text: string): boolean =>
   isAboutPerson(text) || (isStandingInstruction(text) && isAboutAnswers(text))
 
 /** Whether a text describes the person or their preferences: in the first person ("I prefer …") or about "the user". */
-export const speaksForPerson = (text: string): boolean =>
+export const isStatementOfPerson = (text: string): boolean =>
   sentencesIn(text).some((sentence) => {
     const start = beginningOf(sentence.plain)
     return (

@@ -1,7 +1,15 @@
 import { accountNumberLength, isCardNumber } from './check-digits.ts'
 import { decodeWord } from './hidden-texts.ts'
-import { commonAfterIs, isPassword, namedSecrets, numberName } from './named-secrets.ts'
-import { equalGroups, isLiteral, isMixed, isRandom, passwordOrKey, randomSecrets, type Secret } from './randomness.ts'
+import { commonAfterIs, findNamedSecrets, isPassword, numberName } from './named-secrets.ts'
+import {
+  equalGroups,
+  findRandomSecrets,
+  isLiteral,
+  isMixed,
+  isRandom,
+  passwordOrKey,
+  type Secret,
+} from './randomness.ts'
 
 type SecretPattern = {
   readonly pattern: RegExp
@@ -37,9 +45,10 @@ const patterns: readonly SecretPattern[] = [
     what: 'a private key',
   },
   {
-    pattern: /\b[a-z][a-z+]{0,20}:\/\/[^\s:/@]{0,100}:[^\s:/@]{3,200}@\S*/giu,
+    pattern: /\b[a-z][a-z+]{0,20}:\/\/[^\s:/@]{0,100}:(?<password>[^\s:/@]{3,200})@\S*/giu,
     what: 'an address with a password in it',
     hint: /:\/\//u,
+    isSecret: (_, { groups }) => isLiteral(groups?.password ?? ''),
   },
   {
     pattern: /\bbasic\s{1,8}(?<value>[A-Za-z0-9+/]{8,}={0,2})/dgiu,
@@ -100,6 +109,7 @@ const patterns: readonly SecretPattern[] = [
       /\b(?:log[ -]?in|sign[ -]?in|user(?:name)?|account|credentials?)\b(?:\s{1,4}(?:details|data|info))?(?:\s{1,4}(?:for|to|of|on)\s[^\n:=]{1,40}?)?(?:\s{0,4}(?:is|are|:|=|->)\s{0,4}|\s{1,4})(?<value>[^\s/|]{1,100}@[^\s/|]{1,100}[ \t]{0,4}[/|][ \t]{0,4}\S{1,200}|[\p{L}\p{N}][^\s/|]{0,100}[ \t]{1,4}[/|][ \t]{1,4}(?=\S{0,200}[^\p{L}\s.,;!-])\S{1,200})/dgiu,
     what: 'a name and a password to log in with',
     hint: /[/|]/u,
+    isSecret: (value) => isLiteral(value.split('@', 1)[0] as string),
   },
   // Recovery codes and keys for an account or a disk, in groups of digits or letters.
   {
@@ -149,7 +159,7 @@ const patterns: readonly SecretPattern[] = [
   },
   // A word of small letters, capitals and digits joined by punctuation, a form that only passwords have.
   {
-    pattern: /(?<![^\s"'“„«:：=(])[^\s"'“”„«»`()[\]{}<>/\\=.,;:：|%*]{8,40}(?=["'”“»]?[.,;:!?)]{0,3}(?:\s|$))/gu,
+    pattern: /(?<![^\s"'“„«:：=(])[^\s"'“”„«»`()[\]{}<>/\\=.,;:：|%*]{8,40}(?=["'”“»]?[.,;:!?)}\]]{0,3}(?:[\s"']|$))/gu,
     what: passwordOrKey,
     hint: markWithin,
     isSecret: (value) => isMixed(value) && markWithin.test(value),
@@ -171,9 +181,9 @@ const expiry =
 const accountNumber = /\b[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]){11,30}/giu
 
 /** The secrets of a text that is not encoded. They may overlap. */
-export function secretsAsWritten(text: string): readonly Secret[] {
+export function findWrittenSecrets(text: string): readonly Secret[] {
   // A named secret comes first: of two with the same place, the first describes it.
-  const found = [...namedSecrets(text), ...randomSecrets(text)]
+  const found = [...findNamedSecrets(text), ...findRandomSecrets(text)]
   for (const { pattern, what, hint, isSecret } of patterns) {
     if (hint !== undefined && !hint.test(text)) continue
     for (const match of text.matchAll(pattern))

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { gunzipSync } from 'node:zlib'
 import { expect, it } from 'vitest'
-import { secretsIn } from './secrets.ts'
+import { findSecrets } from './secrets.ts'
 
 /** Public conversations, which are not part of the repository. */
 const data = fileURLToPath(new URL('../../../../shared/data/', import.meta.url))
@@ -44,7 +44,7 @@ it.skipIf(!isThere)(
     }
 
     const alarms = (texts: ReadonlySet<string>): number =>
-      [...texts].filter((text) => secretsIn(text).length > 0).length
+      [...texts].filter((text) => findSecrets(text).length > 0).length
     const ofPeople = alarms(turns.people)
     const ofOthers = alarms(turns.others)
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { idWithoutSecret, maskSecrets, redactSecrets, secretIn, secretsIn, secretTold } from './secrets.ts'
+import { describeSecret, findSecretIn, findSecrets, maskId, maskSecrets, redactSecrets } from './secrets.ts'
 
 /** Whether the check digit of a card number is right (ISO/IEC 7812). */
 const passesLuhn = (number: string): boolean =>
@@ -74,7 +74,7 @@ describe('what is a secret', () => {
     '$argon2id$v=19$m=65536,t=3,p=4$c29tZXNhbHRzb21lc2E$RdescudvJCsgt3ub+b1dWRWJTmaaJObG',
     'licence A3-XT5QF9-K2M8PZ-7RW3T-9QLVB-H4N6C-D8SJ2 for the vault',
   ])('%s', (text) => {
-    expect(secretIn(text)).not.toBeNull()
+    expect(describeSecret(text)).not.toBeNull()
   })
 })
 
@@ -148,7 +148,7 @@ describe('what is none', () => {
     '"title_key": "The_Lord_of_the_Rings"',
     'a basic understanding of the tokens that matter',
   ])('%s', (text) => {
-    expect(secretIn(text)).toBeNull()
+    expect(describeSecret(text)).toBeNull()
   })
 })
 
@@ -158,7 +158,7 @@ describe('a text without its secrets', () => {
 
     expect(maskSecrets(text)).toHaveLength(text.length)
     expect(redactSecrets(text)).toBe('My bank card is …, and my cat is Mo.')
-    expect(secretsIn(maskSecrets(text))).toEqual([])
+    expect(findSecrets(maskSecrets(text))).toEqual([])
   })
 
   it('is one secret where two overlap', () => {
@@ -249,11 +249,11 @@ describe('an id', () => {
   it('stays as it is without a secret, and stays apart from others with one', () => {
     const [one, other] = ['a', 'b'].map((letter) => `AKIA${letter.toUpperCase().repeat(16)}`) as [string, string]
 
-    expect(idWithoutSecret('session-2026-05-03')).toBe('session-2026-05-03')
-    expect(idWithoutSecret('ses_5a3bc9f1effeXkq1N8eyPJ0fZk')).toBe('ses_5a3bc9f1effeXkq1N8eyPJ0fZk')
-    expect(idWithoutSecret(one)).toBe(idWithoutSecret(one))
-    expect(idWithoutSecret(one)).not.toBe(idWithoutSecret(other))
-    expect(idWithoutSecret(one)).not.toContain('AAAA')
+    expect(maskId('session-2026-05-03')).toBe('session-2026-05-03')
+    expect(maskId('ses_5a3bc9f1effeXkq1N8eyPJ0fZk')).toBe('ses_5a3bc9f1effeXkq1N8eyPJ0fZk')
+    expect(maskId(one)).toBe(maskId(one))
+    expect(maskId(one)).not.toBe(maskId(other))
+    expect(maskId(one)).not.toContain('AAAA')
   })
 })
 
@@ -264,7 +264,12 @@ describe('a password in another language', () => {
     ['mon mot de passe : Tr0ub4dor', 'Tr0ub4dor'],
     ['пароль от роутера: Zima-2024', 'Zima-2024'],
     ['ルーターのパスワードは fuji-San2024 です', 'fuji-San2024'],
+    ['会計ソフトのパスワードは「Sakura!Mochi2091」です。ログインできない理由を教えてください。', 'Sakura!Mochi2091'],
     ['我的密码是 long_yun88', 'long_yun88'],
+    ['サーバーのパスワードはsakura1680Yamaです。', 'sakura1680Yama'],
+    ['MOT_DE_PASSE=Girafe198-Bleue', 'Girafe198-Bleue'],
+    ['{"motDePasse":"Girafe198-Bleue"}', 'Girafe198-Bleue'],
+    ['CONTRASENA=Luna2690Verde', 'Luna2690Verde'],
   ])('is masked in %s', (text, secret) => {
     expect(maskSecrets(text)).not.toContain(secret)
   })
@@ -278,6 +283,8 @@ describe('a password in another language', () => {
 describe('a secret of another kind', () => {
   it.each([
     ['The PUK of the SIM card is 84920174.', '84920174'],
+    ['The online banking access code is 83674543.', '83674543'],
+    ['The PIN of the freezer room went from 4471 to 902638 this morning.', '902638'],
     ["le mdp du wifi de l'atelier c'est sel-marin-2291, tu peux ?", 'sel-marin-2291'],
     ['Der WLAN-Schlüssel für die Gäste lautet eichenhof-27, danke.', 'eichenhof-27'],
     ['admin:\n  password: >-\n    mango-lamp-88\n  port: 5432', 'mango-lamp-88'],
@@ -345,7 +352,7 @@ describe('a password after its name, whatever is between them', () => {
     'The password policy asks for 14 characters.',
     'Did the password reset of 2026-05-03 at 10:30pm work?',
   ])('is nothing else: %s', (text) => {
-    expect(secretsIn(text)).toEqual([])
+    expect(findSecrets(text)).toEqual([])
   })
 })
 
@@ -398,9 +405,9 @@ it.each([
 })
 
 it('reads the name and the content of a statement together', () => {
-  expect(secretTold({ name: 'PIN', content: '4821' })).toBe(secretIn('PIN: 4821'))
-  expect(secretIn('PIN: 4821')).not.toBeNull()
-  expect([secretTold({ name: 'page', content: '4821' }), secretTold({ content: '4821' })]).toEqual([null, null])
+  expect(findSecretIn({ name: 'PIN', content: '4821' })).toBe(describeSecret('PIN: 4821'))
+  expect(describeSecret('PIN: 4821')).not.toBeNull()
+  expect([findSecretIn({ name: 'page', content: '4821' }), findSecretIn({ content: '4821' })]).toEqual([null, null])
 })
 
 describe('a secret that the rules did not know in this form', () => {
@@ -434,7 +441,7 @@ describe('a secret that the rules did not know in this form', () => {
     ['sqlplus scott/sl4ktand@//ora7.pell.example:1521/XEPDB1', 'sl4ktand'],
     ['ipmitool -I lanplus -U root -P calvin88rack chassis status', 'calvin88rack'],
   ])('%s', (text, secret) => {
-    expect(secretsIn(text).map(({ start, end }) => text.slice(start, end))).toEqual([secret])
+    expect(findSecrets(text).map(({ start, end }) => text.slice(start, end))).toEqual([secret])
   })
 
   it.each([
@@ -449,10 +456,72 @@ describe('a secret that the rules did not know in this form', () => {
     'The passphrase is written on the card in the blue drawer, ask Milena.',
     'The public key of my server begins with ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIPq8.',
   ])('is not: %s', (text) => {
-    expect(secretsIn(text)).toEqual([])
+    expect(findSecrets(text)).toEqual([])
   })
 })
 
 it('reads a long word of many marks', () => {
-  expect(secretsIn('a1!'.repeat(20_000))).toEqual([])
+  expect(findSecrets('a1!'.repeat(20_000))).toEqual([])
+})
+
+describe('the value of a setting whose name says nothing', () => {
+  it.each([
+    'BOATHOUSE=7hB!x2Lq',
+    'export ROUTER_ADMIN="Qx7-Lemur-22"',
+    '{"name":"site","portal":"Tr0ub4dor&3","port":80}',
+    "{'lakehouse': 'M1ndTheG@p'}",
+  ])('is masked if it looks like a password: %s', (text) => {
+    expect(maskSecrets(text)).not.toMatch(/7hB|Lemur|ub4dor|ndTheG/u)
+  })
+
+  it.each([
+    'NODE_VERSION=v24.21.0-x64',
+    'INSTANCE_TYPE=m5.2xlarge',
+    'LICENSE=GPL-3.0-only',
+    'BUCKET_NAME=acme-prod-eu-west-1-logs-7f3a2b',
+    'RUST_TARGET=x86_64-unknown-linux-gnu',
+    'MODEL_NAME=claude-3-5-sonnet-20241022',
+    '{"host":"ip-10-0-3-17","cpu":"AMD64Family25Model33"}',
+    '{"part": "STM32F103C8T6", "vin": "WVWZZZ1JZXW000001"}',
+    '{"filename": "IMG_20260301_101500.jpg", "font": "Inter-SemiBold600"}',
+    '{"conversation":"c_01HZX9V5K8M2N3P4Q5R6S7T8V9"}',
+    '{"request_id": "2dbcc344-d895-4ed5-bc26-5e8971b9b12c"}',
+  ])('is not, otherwise: %s', (text) => {
+    expect(maskSecrets(text)).toBe(text)
+  })
+})
+
+describe('what a password is for', () => {
+  it.each([
+    'You can RDP as kiosk with 5Gq.Zt7-pM now.',
+    'The nurse tablet opens with q1w2e3r4t5.',
+    'The family account uses Fl0wer.Power.77 as password.',
+    'keepass master key: Krypt0n1te_88',
+  ])('names it: %s', (text) => {
+    expect(maskSecrets(text)).not.toMatch(/5Gq|q1w2|Fl0wer|Krypt/u)
+  })
+
+  it.each(['Open the app with node20.', 'connect to web01-prod with TLSv1.3', 'She unlocks the bike with 2 hands.'])(
+    'is not seen in %s',
+    (text) => expect(maskSecrets(text)).toBe(text),
+  )
+})
+
+describe('words of a log, a type or an example', () => {
+  it.each([
+    '2026-11-01T08:10:09.054Z INFO orders-api req=2bd446db8ffaadb6 status=200 dur=31ms',
+    '2026-11-01T08:10:09.054Z DEBUG auth token refreshed for user 4412 in 12ms span=6a550d8cc077b6de',
+    'password: string;',
+    'DATABASE_URL=postgres://user:password@localhost:5432/app',
+  ])('are no secrets: %s', (text) => {
+    expect(maskSecrets(text)).toBe(text)
+  })
+
+  it.each([
+    'It works with the cookie sessionid=6a550d8cc077b6de9f0e1c2d; Path=/.',
+    'DATABASE_URL=postgres://user:mango@localhost:5432/app',
+    'PAPERLESS_API=6a550d8cc077b6de9f0e1c2d',
+  ])('are told from these: %s', (text) => {
+    expect(maskSecrets(text)).not.toMatch(/6a55|mango/u)
+  })
 })

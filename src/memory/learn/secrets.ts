@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto'
 import { decodeWord, disguise, encodedWord, type Place, withoutDisguise } from './hidden-texts.ts'
 import { longWords, type Secret } from './randomness.ts'
-import { secretsAsWritten } from './secret-patterns.ts'
+import { findWrittenSecrets } from './secret-patterns.ts'
 
 /** Every secret in a text, in order and without overlaps. */
-export function secretsIn(text: string): readonly Secret[] {
-  const found = [...secretsAsWritten(text), ...encodedSecrets(text)]
+export function findSecrets(text: string): readonly Secret[] {
+  const found = [...findWrittenSecrets(text), ...encodedSecrets(text)]
   if (disguise.test(text)) {
     const { plain, places } = withoutDisguise(text)
-    for (const { start, end, what } of [...secretsAsWritten(plain), ...encodedSecrets(plain)])
+    for (const { start, end, what } of [...findWrittenSecrets(plain), ...encodedSecrets(plain)])
       found.push({ start: (places[start] as Place).start, end: (places[end - 1] as Place).end, what })
   }
   return withoutOverlaps(text, found)
@@ -20,7 +20,7 @@ function encodedSecrets(text: string): readonly Secret[] {
   if (!longWords(text).some(({ word }) => word.length >= 20)) return found
   for (const { index, 0: word } of text.matchAll(encodedWord)) {
     const plain = decodeWord(word)
-    const [secret] = plain === null ? [] : secretsAsWritten(plain)
+    const [secret] = plain === null ? [] : findWrittenSecrets(plain)
     if (secret !== undefined) found.push({ start: index, end: index + word.length, what: secret.what })
   }
   return found
@@ -46,7 +46,7 @@ function withoutEndMarks(text: string, secret: Secret): Secret {
 }
 
 /** Describes the kind of secret in a text; null if there is none. */
-export const secretIn = (text: string): string | null => secretsIn(text)[0]?.what ?? null
+export const describeSecret = (text: string): string | null => findSecrets(text)[0]?.what ?? null
 
 /** Replaces every character of a secret, so that offsets do not change. */
 const mask = '\u2588'
@@ -65,7 +65,7 @@ export const redactSecrets = (text: string): string => replaceSecrets(text, () =
 function replaceSecrets(text: string, by: (length: number) => string): string {
   const parts: string[] = []
   let at = 0
-  for (const { start, end } of secretsIn(text)) {
+  for (const { start, end } of findSecrets(text)) {
     parts.push(text.slice(at, start), by(end - start))
     at = end
   }
@@ -76,8 +76,8 @@ function replaceSecrets(text: string, by: (length: number) => string): string {
 const programId = /^(?:ses|msg|prt)_[0-9a-f]{12}[0-9A-Za-z]{14}$/u
 
 /** Replaces an id that contains a secret by a digest, so that different ids stay different. */
-export const idWithoutSecret = (id: string): string =>
-  programId.test(id) || secretIn(id) === null ? id : `sha256-${createHash('sha256').update(id).digest('hex')}`
+export const maskId = (id: string): string =>
+  programId.test(id) || describeSecret(id) === null ? id : `sha256-${createHash('sha256').update(id).digest('hex')}`
 
 /** The texts of a statement, any of which may be missing. Texts and lists of texts in every field are read. */
 export type StatementTexts = {
@@ -87,10 +87,10 @@ export type StatementTexts = {
 }
 
 /** Describes the kind of secret in a statement. Null if it has none, except for secrets that are already in `known`. */
-export function secretTold(told: StatementTexts, known: StatementTexts | null = null): string | null {
+export function findSecretIn(told: StatementTexts, known: StatementTexts | null = null): string | null {
   const knownText = known === null ? '' : textsOf(known).join('\n')
   for (const text of textsOf(told)) {
-    const secret = secretsIn(text).find(({ start, end }) => !knownText.includes(text.slice(start, end)))
+    const secret = findSecrets(text).find(({ start, end }) => !knownText.includes(text.slice(start, end)))
     if (secret !== undefined) return secret.what
   }
   return null

@@ -3,11 +3,11 @@ import { isSameStatement, nameKey, numberedName } from '../../beliefs/identity.t
 import { parseScopes } from '../../beliefs/scope.ts'
 import { invalid, MemoryError } from '../../errors.ts'
 import { isSurfaceForm } from '../../search/forms.ts'
-import { everydayReason } from '../change/aliases.ts'
+import { explainEverydayForm } from '../change/aliases.ts'
 import { nameStatement, withoutMarkup } from '../learn/name-of.ts'
 import type { Ports } from '../ports.ts'
 import { type PlacedRecord, parseRecord, type ReadRequest } from '../transfer/belief-record.ts'
-import { refuseSecret, sameStatement } from './same-statement.ts'
+import { findSameStatement, refuseSecret } from './same-statement.ts'
 import { type DocumentStatement, statementsIn } from './statements.ts'
 
 /** A statement with everything it needs to be remembered. */
@@ -62,7 +62,7 @@ export async function readMarkdown(
         content: draft.content,
         // Everyday words are too common to be derived aliases.
         aliases: draft.aliases.filter(
-          (alias) => draft.statement.aliases.includes(alias) || everydayReason(alias) === null,
+          (alias) => draft.statement.aliases.includes(alias) || explainEverydayForm(alias) === null,
         ),
         why,
         scopes: where,
@@ -119,7 +119,7 @@ async function freeName(
   taken: Map<string, string>,
 ): Promise<string | null> {
   const { store } = ports
-  const same = isGiven ? null : await sameStatement(ports, { user, scopes, content })
+  const same = isGiven ? null : await findSameStatement(ports, { user, scopes, content })
   if (same !== null && !taken.has(itemKeyOf(same.name, scopes))) {
     taken.set(itemKeyOf(same.name, scopes), content)
     return same.name

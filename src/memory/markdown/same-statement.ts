@@ -1,8 +1,8 @@
 import { type Belief, isCurrent } from '../../beliefs/belief.ts'
 import { isSameStatement, numberedName } from '../../beliefs/identity.ts'
 import { invalid } from '../../errors.ts'
-import { askedWords } from '../../search/searchable-text.ts'
-import { type StatementTexts, secretTold } from '../learn/secrets.ts'
+import { questionWordsIn } from '../../search/searchable-text.ts'
+import { findSecretIn, type StatementTexts } from '../learn/secrets.ts'
 import type { Ports } from '../ports.ts'
 
 /** Max beliefs with shared words to compare. */
@@ -17,7 +17,7 @@ export async function freeNameFor(
   statement: Pick<Belief, 'user' | 'name' | 'scopes' | 'content'>,
 ): Promise<{ readonly name: string; readonly same: Belief | null }> {
   const { user, name: wanted, scopes, content } = statement
-  const same = await sameStatement(ports, statement)
+  const same = await findSameStatement(ports, statement)
   if (same !== null) return { name: same.name, same }
   for (let number = 1; ; number += 1) {
     const name = numberedName(wanted, number)
@@ -27,11 +27,11 @@ export async function freeNameFor(
 }
 
 /** The belief with the same statement in one of the scopes, under any name. */
-export async function sameStatement(
+export async function findSameStatement(
   { store }: Pick<Ports, 'store'>,
   { user, scopes, content }: { readonly user: string; readonly scopes: readonly string[]; readonly content: string },
 ): Promise<Belief | null> {
-  const words = askedWords(content)
+  const words = questionWordsIn(content)
   if (words.length === 0) return null
   const hits = await store.matchText({
     user,
@@ -59,7 +59,7 @@ export async function sameStatement(
  * that the belief `known` already contains may stay.
  */
 export function refuseSecret(told: StatementTexts, known: StatementTexts | null = null): void {
-  const secret = secretTold(told, known)
+  const secret = findSecretIn(told, known)
   if (secret === null) return
   throw invalid(
     `The text contains ${secret}, so it was not stored.`,

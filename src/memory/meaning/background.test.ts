@@ -26,7 +26,10 @@ function place(model: Embedder) {
   const owners = async () => ['ada']
   const indexer = indexInBackground({ store, embedder: async () => model, owners, lock })
   return {
-    ...{ store, memory, indexer, lock },
+    store,
+    memory,
+    indexer,
+    lock,
     waiting: async () => (await store.vectorCounts('ada', 'fake')).waiting,
     [Symbol.asyncDispose]: async () => {
       indexer.stop()

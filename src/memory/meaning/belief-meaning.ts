@@ -14,7 +14,7 @@ export type NearBelief = { readonly beliefId: string; readonly cosine: number }
  * The beliefs of a user, in any scope, whose content is nearest to a message in meaning, best first. Empty for any model other
  * than the one of this package, for which `scripts/calibrate-beliefs.ts` chose `minCosine`.
  */
-export async function beliefsByMeaning(
+export async function findBeliefsByMeaning(
   { store, embedder }: Pick<Ports, 'store'> & { readonly embedder: Ports['embedder'] | undefined },
   { user, message }: { readonly user: string; readonly message: string },
   maxWaitMs?: number,

@@ -36,7 +36,7 @@ export function openSemantic({ semantic = 'off', semanticModel, isOneShot = fals
     )
   const open = async () => {
     const { openEmbedder } = await import('./open-embedder.ts')
-    const { cachedEmbedder } = await import('../../search/embedder.ts')
+    const { cacheEmbedder } = await import('../../search/embedder.ts')
     // A thread is only worthwhile in a long-running process.
     const { questions, background } =
       isLocal && !isOneShot
@@ -44,7 +44,7 @@ export function openSemantic({ semantic = 'off', semanticModel, isOneShot = fals
         : await openEmbedder(isLocal ? 'minilm' : `openai:${semantic}:${semanticModel}`, {
             apiKey,
           }).then((embedder) => ({ questions: embedder, background: embedder }))
-    return { questions: cachedEmbedder(questions, maxQuestions), background }
+    return { questions: cacheEmbedder(questions, maxQuestions), background }
   }
   const keyOf = (isAlone: boolean): string => JSON.stringify([semantic, semanticModel, isAlone])
   /** A command that a running server answers uses the server's model. */

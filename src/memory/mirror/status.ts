@@ -1,5 +1,5 @@
 import type { Ports } from '../ports.ts'
-import { undecidedEdits } from './merge/waiting.ts'
+import { listUndecidedEdits } from './merge/waiting.ts'
 import { readLiveFile, signatureAt } from './parse/read-file.ts'
 import { conflictFiles } from './state/copies.ts'
 import { loadState, mirrorFile, mirrorPaths, rebuildState } from './state/state.ts'
@@ -26,8 +26,10 @@ export async function mirrorStatus({ store }: Pick<Ports, 'store'>, dir: string)
     (mirror.kind === 'read' && mirror.hash === known.hash)
   const editedFiles = isUnchanged ? [] : [mirrorFile]
   const conflicts = conflictFiles(paths)
-  const undecided = await undecidedEdits(store, state.user)
-  const problem = isDamaged ? 'The records of the mirror cannot be read; `credence mirror sync` makes them anew.' : null
+  const undecided = await listUndecidedEdits(store, state.user)
+  const problem = isDamaged
+    ? 'The records of the mirror cannot be read; `credence mirror sync` creates them again.'
+    : null
   const hasWork = [pendingEvents, editedFiles.length, conflicts.length, undecided.length].some((count) => count > 0)
   return {
     exists: true,

@@ -8,7 +8,7 @@ import { checkOwn, ownDirectory, ownPath } from '../../files/own-files.ts'
 import type { Ports, Store } from '../ports.ts'
 import { applyPlan, type EditCounts, fileAuthors, type MirrorAuthority } from './merge/apply.ts'
 import { planMerge } from './merge/plan.ts'
-import { type UndecidedEdit, undecidedEdits } from './merge/waiting.ts'
+import { listUndecidedEdits, type UndecidedEdit } from './merge/waiting.ts'
 import type { ItemBlock } from './parse/blocks.ts'
 import { contentHashOf, type LiveFile, signatureAt } from './parse/read-file.ts'
 import { type OpenFile, readMirror } from './read.ts'
@@ -205,7 +205,7 @@ async function runSync(ports: Ports, paths: MirrorPaths, state: MirrorState, req
     written: isWritten ? [mirrorFile] : [],
     taken,
     refused: state.refused,
-    undecided: await undecidedEdits(store, state.user),
+    undecided: await listUndecidedEdits(store, state.user),
     conflicts: conflictFiles(paths),
     leftAlone,
   }

@@ -5,7 +5,7 @@ import { inMemory } from '../../store/sqlite/database.ts'
 import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts'
 import { type Memory, memoryFrom } from '../memory.ts'
 import { defaultBudget } from '../recall/context.ts'
-import { joinedMemory, teamMemory, teamPorts } from './team-memory.ts'
+import { joinMemories, teamMemory, teamPorts } from './team-memory.ts'
 
 const names = ['heron', 'otter', 'lynx', 'badger', 'heron nest']
 const statement = fc.record({
@@ -30,7 +30,7 @@ async function memories(own: readonly Said[], ...teams: readonly (readonly Said[
     await rememberAll(memory, said)
     joined.set(`t${number}`, memory)
   }
-  return { person, joined, both: joinedMemory({ own: person, teams: joined }) }
+  return { person, joined, both: joinMemories({ own: person, teams: joined }) }
 }
 
 type Said = { readonly name: string; readonly content: string; readonly pinned: boolean }
@@ -71,7 +71,7 @@ describe('a recall of a member', () => {
     await fc.assert(
       fc.asyncProperty(statements, statements, async (own, one) => {
         const { person, both, joined } = await memories(own, one)
-        const without = joinedMemory({ own: person, teams: new Map() })
+        const without = joinMemories({ own: person, teams: new Map() })
         const named = await both.recall(message, { scopes: ['user:universal'] })
         const ofTeam = await both.recall(message, { scopes: ['team:t0'] })
         const alone = await person.recall(message)

@@ -9,7 +9,7 @@ import { requirePage, type SearchHit } from '../recall/search.ts'
 
 /** The minimum role for each call of a team's memory. `none`: turns belong to people, so a team has none. */
 // biome-ignore format: a table, by role
-const least: Readonly<Record<Exclude<keyof Memory, 'close'>, Role | 'none'>> = {
+const minRoles: Readonly<Record<Exclude<keyof Memory, 'close'>, Role | 'none'>> = {
   recall: 'reader', search: 'reader', why: 'reader', remedies: 'reader', suggestAliases: 'reader', get: 'reader', list: 'reader',
   find: 'reader', giveFeedback: 'reader', feedback: 'reader', history: 'reader', events: 'reader', scopes: 'reader', proposals: 'reader', candidates: 'reader',
   review: 'reader', export: 'reader',
@@ -35,11 +35,11 @@ export function teamPorts(ports: Ports, team: string): Ports {
 
 /** A team's memory for a member: calls that need a higher role are refused. */
 export function teamMemory(memory: Memory, { team, role }: { readonly team: string; readonly role: Role }): Memory {
-  const guarded = Object.entries(least).map(([name, needed]) => {
+  const guarded = Object.entries(minRoles).map(([name, needed]) => {
     if (needed !== 'none' && roles.indexOf(role) >= roles.indexOf(needed)) return [name, memory[name as keyof Memory]]
     const refuse = () => {
       throw needed === 'none'
-        ? forbidden(`The team "${team}" has no conversations.`, 'What you say is kept in your own memory.')
+        ? forbidden(`The team "${team}" has no conversations.`, 'Conversations are stored in your own memory.')
         : forbidden(`You are ${role} of the team "${team}"; this needs ${needed}.`, 'Ask an owner of the team.')
     }
     return [name, name.startsWith('export') ? refuse : async () => refuse()]
@@ -78,7 +78,7 @@ export function memoryOfTeam(ports: Ports, { person, scopes, teams }: Member, te
  */
 export function memberMemory(own: Memory, ports: Ports, member: Member, author: Author): Memory {
   const teams = new Map(member.teams.map(({ team }) => [team, memoryOfTeam(ports, member, team, author)]))
-  return joinedMemory({ own, teams }, { agentShare: ports.agentShare, scopes: member.scopes })
+  return joinMemories({ own, teams }, { agentShare: ports.agentShare, scopes: member.scopes })
 }
 
 /** A person's memory together with those of their teams. */
@@ -91,7 +91,7 @@ type JoinOptions = { readonly agentShare?: number | undefined; readonly scopes?:
  * belief belongs to. The journal and undo are those of the first scope. Everything else uses the person's own memory, which also
  * stores the turns of team scopes.
  */
-export function joinedMemory({ own, teams }: JoinedMemory, { agentShare, scopes = [] }: JoinOptions = {}): Memory {
+export function joinMemories({ own, teams }: JoinedMemory, { agentShare, scopes = [] }: JoinOptions = {}): Memory {
   return {
     ...own,
     ...byScope(own, teams),
@@ -160,7 +160,7 @@ function memberOf(teams: Teams, team: string): Memory {
   if (memory !== undefined) return memory
   throw forbidden(
     `You are not a member of a team "${team.slice(0, 80)}".`,
-    'An owner of the team can add you. On the command line --user says who you are.',
+    'An owner of the team can add you. On the command line, --user names you.',
   )
 }
 
@@ -266,7 +266,7 @@ function mergeContexts(contexts: readonly Context[], limits: ReturnType<typeof p
   const relevant = budget.takeRelevant(byScore)
   // No context has more lines than one message may have.
   const maxLines = Math.max(...contexts.map(({ quotes, perhaps }) => quotes.length + perhaps.length))
-  const nearest = contexts.flatMap((one) => one.perhaps).toSorted((one, other) => other.cosine - one.cosine)
+  const nearest = contexts.flatMap(({ perhaps }) => perhaps).toSorted((a, b) => b.cosine - a.cosine)
   const perhaps = budget.takeRelevant(nearest.slice(0, maxLines - own.quotes.length))
   const nearMisses = contexts.flatMap((one) => one.nearMisses ?? [])
   const namedAnyway = contexts.flatMap((one) => one.namedAnyway ?? [])
@@ -283,13 +283,13 @@ function mergeContexts(contexts: readonly Context[], limits: ReturnType<typeof p
 }
 
 /** The person's standing statements, then those of teams, each after the name of its team, as far as they fit. */
-function joinedPrelude(own: Prelude | null, shared: readonly Context[], most: number): Prelude | null {
+function joinedPrelude(own: Prelude | null, shared: readonly Context[], maxCharacters: number): Prelude | null {
   const lines = own?.text.split('\n') ?? []
   const beliefIds = [...(own?.beliefIds ?? [])]
   for (const { user, prelude } of shared)
     for (const [place, text] of (prelude?.text.split('\n') ?? []).entries()) {
       const line = `(team ${teamOf(user)}) ${text}`
-      if ([...lines, line].join('\n').length > most) continue
+      if ([...lines, line].join('\n').length > maxCharacters) continue
       lines.push(line)
       beliefIds.push(prelude?.beliefIds[place] ?? '')
     }

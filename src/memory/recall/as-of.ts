@@ -41,9 +41,19 @@ export async function asOf(ports: Ports, user: string, time: string): Promise<Po
 
 /** Turns never change, so they are read from the store itself. */
 const turnReads = [
-  ...(['knownTurns', 'getTurn', 'listTurns', 'listSessions', 'turnPostings', 'turnSpeakers', 'lastStep'] as const),
-  ...(['unitsAround', 'turnsAt', 'turnCosines', 'vectorsAt', 'hasVectors'] as const),
-]
+  'knownTurns',
+  'getTurn',
+  'listTurns',
+  'listSessions',
+  'turnPostings',
+  'turnSpeakers',
+  'lastStep',
+  'unitsAround',
+  'turnsAt',
+  'turnCosines',
+  'vectorsAt',
+  'hasVectors',
+] as const
 type TurnReads = Pick<Store, (typeof turnReads)[number]>
 
 async function beliefsAt(store: Store, user: string, until: number): Promise<readonly Belief[]> {

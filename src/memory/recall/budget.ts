@@ -1,5 +1,5 @@
 import { authorityOf, type Belief } from '../../beliefs/belief.ts'
-import { didYouMean } from '../../did-you-mean.ts'
+import { findNearestName } from '../../did-you-mean.ts'
 import { invalid } from '../../errors.ts'
 import { omitUndefined } from '../../omit-undefined.ts'
 import { type Budget, type BudgetLimit, defaultBudget, lowConfidence, type Prelude } from './context.ts'
@@ -46,10 +46,8 @@ export class ContextBudget {
     relevant: readonly One[],
   ): readonly One[] {
     // Beliefs of agents come last, so that even a long one does not take the place of another belief.
-    const [ofAgents, others] = [
-      relevant.filter(({ belief }) => isByAgent(belief)),
-      relevant.filter(({ belief }) => !isByAgent(belief)),
-    ]
+    const ofAgents = relevant.filter(({ belief }) => isByAgent(belief))
+    const others = relevant.filter(({ belief }) => !isByAgent(belief))
     const taken = new Set(
       [...others, ...ofAgents].filter(({ belief, score = null }) => this.#takeBelief(belief, score, null)),
     )
@@ -96,7 +94,7 @@ export function parseBudget(given: Partial<Budget> = {}, agentShare = 0.25): Bud
   for (const [name, value] of Object.entries(set)) {
     if (!(name in defaultBudget)) {
       const known = Object.keys(defaultBudget)
-      const meant = didYouMean(name, known)
+      const meant = findNearestName(name, known)
       throw invalid(
         `"${name}" is not part of a budget.`,
         `${meant === undefined ? '' : `Did you mean ${meant}? `}Known: ${known.join(', ')}.`,

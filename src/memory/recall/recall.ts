@@ -8,7 +8,7 @@ import { formAt, formKeys } from '../../search/forms.ts'
 import { type Link, type Linked, linkMessage } from '../../search/link.ts'
 import { cutMessage, endsOf, isTooLong, placeInWhole } from '../../search/message.ts'
 import { type Score, scoreLinks } from '../../search/score.ts'
-import { eachInSlices, partsOf } from '../../search/slices.ts'
+import { forEachInSlices, partsOf } from '../../search/slices.ts'
 import type { Push } from '../../search/turns/push.ts'
 import type { PushedQuote } from '../../search/turns/quotes.ts'
 import { meaningFor } from '../conversation/meaning-for.ts'
@@ -115,7 +115,7 @@ export async function assemble(
   const mayBePerhaps = mayQuote && recallByMeaning === true && recallBoldness !== 'quiet'
   const nearBeliefs = async (): Promise<readonly NearBelief[]> =>
     mayBePerhaps
-      ? (await import('../meaning/belief-meaning.ts')).beliefsByMeaning(
+      ? (await import('../meaning/belief-meaning.ts')).findBeliefsByMeaning(
           { store, embedder },
           { user, message: endsOf(message) },
           recallWaitMs,
@@ -141,7 +141,7 @@ export async function assemble(
   const corrections = correctionsIn(retirements).filter(({ belief: { id } }) => !named.has(id) && !pinnedIds.has(id))
   const relevant: RelevantBelief[] = []
   const taken = budget.takeRelevant<Candidate | RelevantBelief>([...candidates, ...participants, ...corrections])
-  await eachInSlices(taken, (one) => {
+  await forEachInSlices(taken, (one) => {
     relevant.push('scored' in one ? relevantBelief(message, linked, one) : one)
   })
 
@@ -176,7 +176,12 @@ export async function assemble(
     push,
     near,
     quoteDecision: {
-      ...{ asked, unknown, probability, levels, unclear, meaning },
+      asked,
+      unknown,
+      probability,
+      levels,
+      unclear,
+      meaning,
       best: best === undefined ? null : quoteOf(best),
     },
     misses: async () => {
@@ -232,7 +237,7 @@ async function perhapsAmong(
         !quotes.some(({ text }) => areAlike(text, belief.content)),
     )
     .map((belief) => ({ belief, cosine: cosines.get(belief.id) ?? 0, minCosine }))
-    .sort((one, other) => other.cosine - one.cosine || byRecency(one.belief, other.belief))
+    .sort((a, b) => b.cosine - a.cosine || byRecency(a.belief, b.belief))
     .slice(0, Math.max(0, maxLinesFor(endsOf(message)) - quotes.length))
 }
 
@@ -253,11 +258,11 @@ async function retirementsOf(
   quotes: readonly PushedQuote[],
 ): Promise<ReadonlyMap<PushedQuote, Retirement>> {
   if (quotes.length === 0) return new Map()
-  const { retirementOf } = await import('./retired-quotes.ts')
+  const { findRetirement } = await import('./retired-quotes.ts')
   const found = new Map<PushedQuote, Retirement>()
   for (const quote of quotes) {
     const { id, role, at } = quote.turn
-    const retirement = await retirementOf(store, view, { turn: id, role, at, text: quote.text })
+    const retirement = await findRetirement(store, view, { turn: id, role, at, text: quote.text })
     if (retirement !== null) found.set(quote, retirement)
   }
   return found
@@ -338,12 +343,12 @@ async function rankedCandidates(
   const beliefs = new Map<string, Belief>()
   let inReach: typeof scored = []
   // If agents' beliefs exceed their share, lower-scoring beliefs of other authors take their place.
-  for (let most = limits.maxBeliefs; inReach.length < Math.min(scored.length, maxLoaded); most *= 4) {
-    const lowest = scored[most]?.score.value ?? Number.NEGATIVE_INFINITY
+  for (let count = limits.maxBeliefs; inReach.length < Math.min(scored.length, maxLoaded); count *= 4) {
+    const lowest = scored[count]?.score.value ?? Number.NEGATIVE_INFINITY
     const known = inReach.length
     inReach = scored.filter(({ score }) => score.value >= lowest)
     const ids = inReach.slice(known).map(({ link }) => link.posting.beliefId)
-    await eachInSlices(partsOf(ids), async (part) => {
+    await forEachInSlices(partsOf(ids), async (part) => {
       // A belief may have changed since the message was linked, which takes several slices for a long message.
       for (const belief of await store.getMany(view.user, part))
         if (isCurrent(belief) && isInView(belief, view)) beliefs.set(belief.id, belief)
@@ -458,9 +463,10 @@ function isShownAlready(
 }
 
 /** Whether two texts are the same, or one contains the other. */
-function areAlike(one: string, other: string): boolean {
-  const [ofOne, ofOther] = [words(one), words(other)]
-  return isSameStatement(one, other) || ofOne.includes(ofOther) || ofOther.includes(ofOne)
+function areAlike(a: string, b: string): boolean {
+  const wordsOfA = words(a)
+  const wordsOfB = words(b)
+  return isSameStatement(a, b) || wordsOfA.includes(wordsOfB) || wordsOfB.includes(wordsOfA)
 }
 
 /** The dates that are added to relative days are not part of the original text. */

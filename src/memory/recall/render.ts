@@ -2,7 +2,7 @@ import { authorityOf, type Belief } from '../../beliefs/belief.ts'
 import { saidName } from '../../beliefs/identity.ts'
 import { teamOf } from '../../beliefs/scope.ts'
 import { localDay } from '../../local-time.ts'
-import { isEarlierThan, otherValuesAmong } from '../change/other-value.ts'
+import { findOtherValues, isEarlierThan } from '../change/other-value.ts'
 import { preludeTitle } from './budget.ts'
 import {
   type Context,
@@ -54,7 +54,7 @@ export function renderContext(context: ShownContext): string {
   const sections = [
     section(
       preludeTitle,
-      context.prelude === null ? [] : context.prelude.text.split('\n').map((line) => `- ${safe(line)}`),
+      context.prelude === null ? [] : context.prelude.text.split('\n').map((line) => `- ${neutralize(line)}`),
     ),
     section('About the person', (context.aboutPerson ?? []).map(lineOf)),
     areQuotesFirst ? quotes : '',
@@ -105,7 +105,7 @@ export function agesOf({
     .filter(({ level, role, correctedAt }) => level === 'sure' && role === 'user' && correctedAt === null)
     .map(({ at }) => at)
   const shown = [...aboutPerson, ...pinned, ...[...relevant, ...perhaps].map(({ belief }) => belief)]
-  const ages = [...otherValuesAmong(shown)].map(([belief, alike]) => {
+  const ages = [...findOtherValues(shown)].map(([belief, alike]) => {
     const others = alike.filter(
       ({ user, scopes }) => user === belief.user && scopes.some((scope) => belief.scopes.includes(scope)),
     )
@@ -125,7 +125,7 @@ export function beliefLine(belief: Belief, age: readonly string[] = []): string 
   const { actor, origin } = belief.provenance
   const team = teamOf(belief.user)
   const doubts = [
-    ...(team === null ? [] : [`team ${safe(team)}`]),
+    ...(team === null ? [] : [`team ${neutralize(team)}`]),
     ...(authorityOf(belief) === 'person'
       ? team === null
         ? []
@@ -138,8 +138,8 @@ export function beliefLine(belief: Belief, age: readonly string[] = []): string 
   ]
   // The marks come first, so that a reader knows the author before the name.
   const marks = doubts.length === 0 ? '' : `(${doubts.join(', ')}) `
-  const why = belief.why === '' ? '' : ` [${safe(belief.why)}]`
-  return `- ${marks}${safe(saidName(belief.name))}: ${safe(belief.content)}${why}`
+  const why = belief.why === '' ? '' : ` [${neutralize(belief.why)}]`
+  return `- ${marks}${neutralize(saidName(belief.name))}: ${neutralize(belief.content)}${why}`
 }
 
 /** A quote as one list item, with its day and speaker. */
@@ -157,12 +157,12 @@ export function quoteLine({
   const who = role === 'user' ? (speaker ?? 'the person') : [role, label(speaker ?? '')].join(' ').trim()
   const doubt = perhapsPasted ? ' (perhaps pasted)' : ''
   const before = earlier && correctedAt === null ? 'earlier, ' : ''
-  return `- ${before}${localDay(at, utcOffset)}, ${safe(who)}${doubt}${correctionMark(correctedAt)}: "${safe(text)}"`
+  return `- ${before}${localDay(at, utcOffset)}, ${neutralize(who)}${doubt}${correctionMark(correctedAt)}: "${neutralize(text)}"`
 }
 
 /** The name that a program or file gave itself, too short for a message and without the brackets of a mark. */
 function label(name: string): string {
-  const words = safe(name.replace(/[()[\]{}]/gu, ' ')).split(' ')
+  const words = neutralize(name.replace(/[()[\]{}]/gu, ' ')).split(' ')
   const shown = Array.from(words.slice(0, maxLabelWords).join(' ')).slice(0, maxLabelLength).join('')
   return words.length > maxLabelWords ? `${shown} …` : shown
 }
@@ -174,7 +174,7 @@ const maxLabelLength = 60
  * The text on one line, without invisible characters and with angle brackets of any width replaced, so that it cannot open or
  * close a tag.
  */
-export const safe = (text: string): string =>
+export const neutralize = (text: string): string =>
   isSafeAscii.test(text)
     ? text
     : visibleText(text.replace(/[\s\u0085]+/gu, ' '))

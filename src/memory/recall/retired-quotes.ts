@@ -24,7 +24,7 @@ type View = { readonly user: string; readonly agent: string | null; readonly sco
 const maxCompared = 50
 
 /** The retirement of a sentence; null if it may be shown as it is. */
-export async function retirementOf(store: Store, view: View, said: Said): Promise<Retirement | null> {
+export async function findRetirement(store: Store, view: View, said: Said): Promise<Retirement | null> {
   const words = [...new Set(informativeWords(said.text))]
   if (words.length < 2) return null
   const query = { ...view, words, atLeast: 2, includeRetired: true, limit: maxCompared }

@@ -8,11 +8,11 @@ import { analyse } from '../../search/analyse.ts'
 import { linkMessage } from '../../search/link.ts'
 import { cutMessage, endsOf, isTooLong } from '../../search/message.ts'
 import { type Score, scoreLinks } from '../../search/score.ts'
-import { askedWords, beginningIn } from '../../search/searchable-text.ts'
+import { beginningIn, questionWordsIn } from '../../search/searchable-text.ts'
 import { singular } from '../../search/singular.ts'
-import { eachInSlices, partsOf } from '../../search/slices.ts'
+import { forEachInSlices, partsOf } from '../../search/slices.ts'
 import { type Strength, strengthOf, termsIn } from '../../search/turns/strength.ts'
-import { newestValueFirst } from '../change/other-value.ts'
+import { sortNewestValueFirst } from '../change/other-value.ts'
 import { type QuoteHit, searchTurns, type TurnSearch } from '../conversation/search-turns.ts'
 import { isMentioned } from '../explain/near-misses.ts'
 import type { Ports, Store } from '../ports.ts'
@@ -79,9 +79,9 @@ const maxTextHits = 500
 /** No belief has half of the words of a longer query, and looking them up blocks a server. */
 const maxTextWords = 100
 
-export function requirePage({ limit, offset }: { limit: number; offset: number }, most = 1_000): void {
-  if (!Number.isSafeInteger(limit) || limit < 1 || limit > most)
-    throw invalid(`The limit ${limit} is out of range.`, `Give a whole number from 1 to ${most}.`)
+export function requirePage({ limit, offset }: { limit: number; offset: number }, maxLimit = 1_000): void {
+  if (!Number.isSafeInteger(limit) || limit < 1 || limit > maxLimit)
+    throw invalid(`The limit ${limit} is out of range.`, `Give a whole number from 1 to ${maxLimit}.`)
   if (!Number.isSafeInteger(offset) || offset < 0)
     throw invalid(`The offset ${offset} is out of range.`, 'Give a whole number, 0 or more.')
 }
@@ -108,7 +108,7 @@ async function searchFrom(ports: Ports, asked: SearchRequest): Promise<SearchRes
   const until = earlierOf(request.until, time)
   const quotes =
     place === 'beliefs' ? [] : await searchTurns(ports, { ...request, ...omitUndefined({ until }), limit, offset })
-  const page = newestValueFirst(hits.slice(offset, offset + limit))
+  const page = sortNewestValueFirst(hits.slice(offset, offset + limit))
   const corrections = place === 'turns' ? [] : correctionsOf(quotes, page, request.query)
   const others = corrections.filter(({ belief }) => !hits.some((hit) => hit.belief.id === belief.id))
   return {
@@ -140,8 +140,8 @@ async function hitsByMeaning(
   known: readonly RankedHit[],
 ): Promise<readonly RankedHit[]> {
   if (embedder === undefined || request.isUnfinished === true) return []
-  const { beliefsByMeaning, minCosine, maxNearBeliefs } = await import('../meaning/belief-meaning.ts')
-  const near = await beliefsByMeaning({ store, embedder }, { user: request.user, message: endsOf(request.query) })
+  const { findBeliefsByMeaning, minCosine, maxNearBeliefs } = await import('../meaning/belief-meaning.ts')
+  const near = await findBeliefsByMeaning({ store, embedder }, { user: request.user, message: endsOf(request.query) })
   const cosines = new Map(
     near.filter(({ cosine }) => cosine >= minCosine).map(({ beliefId, cosine }) => [beliefId, cosine]),
   )
@@ -174,7 +174,7 @@ async function rankedHits(store: Store, asked: Omit<BeliefSearch, 'limit' | 'off
   const request = { ...asked, includeRetired }
   const { user, query, agent = null } = request
   const asWords = endsOf(query)
-  const words = askedWords(asWords).slice(0, maxTextWords)
+  const words = questionWordsIn(asWords).slice(0, maxTextWords)
   if (words.length === 0) return { hits: [], isCut: false, shown: () => [] }
   const beginning = request.isUnfinished === true ? unfinishedWord(asWords, words) : null
   const wanted = new Set(words)
@@ -193,7 +193,7 @@ async function rankedHits(store: Store, asked: Omit<BeliefSearch, 'limit' | 'off
   const scores = await scoreLinks(linked.links, linked.population)
   const exactScores = new Map(linked.links.map(({ posting }, at) => [posting.beliefId, (scores[at] as Score).value]))
   const named: Belief[] = []
-  await eachInSlices(partsOf([...exactScores.keys()]), async (ids) => {
+  await forEachInSlices(partsOf([...exactScores.keys()]), async (ids) => {
     named.push(...(await store.getMany(user, ids)))
   })
   const exact = named

@@ -47,8 +47,8 @@ export type TestDevice = ReturnType<typeof openTestDevice>
 /** Messages cross a wire as JSON. */
 const overTheWire = <Value>(value: Value): Value => JSON.parse(JSON.stringify(value)) as Value
 
-export const sync = (one: TestDevice, other: TestDevice) =>
-  syncWith(one.context, async (message) => overTheWire(await answerMessage(other.context, overTheWire(message))))
+export const sync = (a: TestDevice, b: TestDevice) =>
+  syncWith(a.context, async (message) => overTheWire(await answerMessage(b.context, overTheWire(message))))
 
 /** The state of a device that must be the same on all devices. */
 export async function stateOf({ memory, context }: TestDevice) {

@@ -8,8 +8,8 @@ import { omitUndefined } from '../../omit-undefined.ts'
 import { commitThrough, createChange, eraseChange } from '../change/transaction.ts'
 import type { Ports } from '../ports.ts'
 import { type DeviceFile, newDeviceId, type SyncDevice } from './device.ts'
-import { fingerprintsOfStatement, fingerprintsOfTurn } from './fingerprints.ts'
-import { hadSeen, leaveOut, noticeOf, planMerge } from './merge.ts'
+import { fingerprintStatement, fingerprintTurn } from './fingerprints.ts'
+import { hasSeen, leaveOut, noticeOf, planMerge } from './merge.ts'
 
 /** The format of messages and files. Devices with an older format refuse newer ones. */
 export const syncFormat = 1
@@ -314,7 +314,7 @@ export async function takeForgetting(
     const by = events.find(({ changes }) => changes.some((one) => one.beliefId === id))
     beliefs.set(id, head.belief ?? ({ id, version: head.version } as Belief))
     for (const proposal of await store.proposalsFor(user, id)) beliefs.set(proposal.id, proposal)
-    const isLost = by !== undefined && !hadSeen(by.stamp, head.stamp) && !head.isSettling
+    const isLost = by !== undefined && !hasSeen(by.stamp, head.stamp) && !head.isSettling
     if (!isLost || head.belief === null || !isCurrent(head.belief)) continue
     const notice = noticeOf(user, id, by.at)
     if (!(await sync.heads(user, [notice.id])).has(notice.id)) notices.push(notice)
@@ -370,7 +370,7 @@ async function matchingTexts(
   const isForgotten = (candidates: readonly string[]): boolean => candidates.some((one) => fingerprints.has(one))
   for (let offset = 0; ; offset += pageEvents) {
     const { items } = await store.list({ user }, { limit: pageEvents, offset })
-    for (const { id, content } of items) if (isForgotten(fingerprintsOfStatement(keys, content))) beliefIds.push(id)
+    for (const { id, content } of items) if (isForgotten(fingerprintStatement(keys, content))) beliefIds.push(id)
     if (items.length < pageEvents) break
   }
   for (let after: number | null = null; ; ) {
@@ -378,7 +378,7 @@ async function matchingTexts(
       after,
       limit: pageEvents,
     })
-    for (const turn of turns) if (isForgotten(fingerprintsOfTurn(keys, turn))) turnIds.push(turn.id)
+    for (const turn of turns) if (isForgotten(fingerprintTurn(keys, turn))) turnIds.push(turn.id)
     if (next === null) break
     after = next
   }

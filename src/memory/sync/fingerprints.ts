@@ -20,13 +20,13 @@ const underEachKey = (keys: TextKeys, parts: readonly string[]): readonly string
   Object.entries(keys.all).map((key) => fingerprint(key, parts))
 
 /** The fingerprints that a turn or a statement may have been forgotten under. */
-export const fingerprintsOfTurn = (keys: TextKeys, turn: SaidText): readonly string[] =>
+export const fingerprintTurn = (keys: TextKeys, turn: SaidText): readonly string[] =>
   underEachKey(keys, partsOfTurn(turn))
-export const fingerprintsOfStatement = (keys: TextKeys, content: string): readonly string[] =>
+export const fingerprintStatement = (keys: TextKeys, content: string): readonly string[] =>
   underEachKey(keys, partsOfStatement(content))
 
 /** The fingerprints of all texts that a commit will erase, in all their versions. Read before the commit. */
-export async function fingerprintsOfErased({ store, syncDevice }: Ports, commit: Commit): Promise<readonly string[]> {
+export async function fingerprintErased({ store, syncDevice }: Ports, commit: Commit): Promise<readonly string[]> {
   if (syncDevice === undefined) return []
   const { keys } = await (await syncDevice(commit.user)).read()
   const key = [keys.own, keys.all[keys.own] ?? ''] as const

@@ -31,7 +31,8 @@ const batches = (): readonly string[] => readdirSync(folder).filter((name) => na
 
 describe('a folder', () => {
   it('brings devices together that never meet, and shows neither names nor texts', async () => {
-    const [laptop, desktop] = [openTestDevice('laptop'), openTestDevice('desktop')]
+    const laptop = openTestDevice('laptop')
+    const desktop = openTestDevice('desktop')
     await laptop.memory.remember({ name: 'db', content: 'Postgres on zeppelins' })
     await desktop.memory.hear({ text: 'The zeppelins are late.', session: 's1', at: '2026-01-05T10:00:00Z' })
 
@@ -47,7 +48,8 @@ describe('a folder', () => {
   })
 
   it('brings devices together of which the first had nothing to share, or that came at the same time', async () => {
-    const [laptop, desktop] = [openTestDevice('laptop'), openTestDevice('desktop')]
+    const laptop = openTestDevice('laptop')
+    const desktop = openTestDevice('desktop')
     await through(laptop)
     await desktop.memory.remember({ name: 'db', content: 'Postgres' })
     await through(desktop)
@@ -66,7 +68,8 @@ describe('a folder', () => {
   })
 
   it('takes a file later that was truncated, or came before an earlier one', async () => {
-    const [laptop, desktop] = [openTestDevice('laptop'), openTestDevice('desktop')]
+    const laptop = openTestDevice('laptop')
+    const desktop = openTestDevice('desktop')
     await laptop.memory.remember({ name: 'db', content: 'Postgres' })
     await through(laptop)
     const [first] = batches() as [string]
@@ -87,7 +90,8 @@ describe('a folder', () => {
   })
 
   it('keeps no forgotten text, and an old copy of it brings none back', async () => {
-    const [laptop, desktop] = [openTestDevice('laptop'), openTestDevice('desktop')]
+    const laptop = openTestDevice('laptop')
+    const desktop = openTestDevice('desktop')
     const { belief } = await laptop.memory.remember({ name: 'plan', content: 'Sell the zeppelin' })
     await laptop.memory.remember({ name: 'db', content: 'Postgres' })
     await through(laptop)

@@ -43,7 +43,8 @@ const maxOwnFiles = 50
 /** 2^16 rounds of scrypt take about a second, once for each device. */
 const scryptWorkFactor = 16
 
-const [compress, decompress] = [promisify(gzip), promisify(gunzip)]
+const compress = promisify(gzip)
+const decompress = promisify(gunzip)
 
 /** The age identity of a folder: read from the key file with the passphrase, or new. */
 export async function openFolderIdentity(folder: string, passphrase: string): Promise<string> {

@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto'
 import { type Belief, isCurrent } from '../../beliefs/belief.ts'
-import { compareStrings, holdsName, isSameStatement, numberedName, saidName } from '../../beliefs/identity.ts'
+import { compareStrings, hasName, isSameStatement, numberedName, saidName } from '../../beliefs/identity.ts'
 import type { BeliefChange, Commit, EventStamp, Seen } from '../../beliefs/journal.ts'
 import { withAncestors } from '../../beliefs/scope.ts'
 import type { BeliefHead, SyncEvent, SyncStore } from '../../beliefs/sync-store.ts'
 import type { NewTurn } from '../../beliefs/turn.ts'
 import type { Store } from '../ports.ts'
-import { fingerprintsOfStatement, fingerprintsOfTurn, type TextKeys } from './fingerprints.ts'
+import { fingerprintStatement, fingerprintTurn, type TextKeys } from './fingerprints.ts'
 
 /** The author of events that settle conflicts. */
 export const settler = { actor: 'tool', origin: 'sync' } as const
@@ -32,12 +32,12 @@ export type MergeRequest = {
 }
 
 /** Whether the device that made an event had seen another event. */
-export const hadSeen = ({ device, number, seen }: EventStamp, other: EventStamp): boolean =>
+export const hasSeen = ({ device, number, seen }: EventStamp, other: EventStamp): boolean =>
   device === other.device ? number >= other.number : (seen[other.device] ?? 0) >= other.number
 
 /** The order of all events, by logical time. Two devices may have the same time. */
-const isLater = (one: EventStamp, other: EventStamp): boolean =>
-  (one.time - other.time || compareStrings(one.device, other.device) || one.number - other.number) > 0
+const isLater = (a: EventStamp, b: EventStamp): boolean =>
+  (a.time - b.time || compareStrings(a.device, b.device) || a.number - b.number) > 0
 
 export const isExcluded = (scope: string, excluded: readonly string[]): boolean =>
   withAncestors(scope).some((one) => excluded.includes(one))
@@ -79,7 +79,7 @@ async function newTurns(
     user,
     all.map(({ turn }) => turn.id),
   )
-  const candidates = all.map(({ turn }) => fingerprintsOfTurn(keys, turn))
+  const candidates = all.map(({ turn }) => fingerprintTurn(keys, turn))
   const forgotten = new Map([...pending, ...(await sync.forgottenTexts(user, candidates.flat()))])
   const wanted = all.filter(
     ({ turn, stamp }, index) => !ids.has(turn.id) && !isForgotten(forgotten, candidates[index] ?? [], stamp),
@@ -107,7 +107,7 @@ const isForgotten = (
 ): boolean =>
   fingerprints.some((one) => {
     const by = forgotten.get(one)
-    return by === null || (by !== undefined && !hadSeen(stamp, by))
+    return by === null || (by !== undefined && !hasSeen(stamp, by))
   })
 
 /** The fields in which a person can see a difference. */
@@ -124,18 +124,18 @@ const visibleFields = (belief: Belief): string => {
   return JSON.stringify({ ...fields, resolvedAt: fields.resolvedAt !== null, editedByPerson: false, createdAt: '' })
 }
 
-const isSameForPerson = (one: Belief | null, other: Belief | null): boolean =>
-  one === null || other === null ? one === other : visibleFields(one) === visibleFields(other)
+const isSameForPerson = (a: Belief | null, b: Belief | null): boolean =>
+  a === null || b === null ? a === b : visibleFields(a) === visibleFields(b)
 
 /** Whether two beliefs with the same name make the same statement. */
-const isDuplicate = (one: Belief, other: Belief): boolean =>
-  isSameStatement(one.content, other.content) &&
-  one.pinned === other.pinned &&
-  one.type === other.type &&
-  JSON.stringify(one.scopes) === JSON.stringify(other.scopes)
+const isDuplicate = (a: Belief, b: Belief): boolean =>
+  isSameStatement(a.content, b.content) &&
+  a.pinned === b.pinned &&
+  a.type === b.type &&
+  JSON.stringify(a.scopes) === JSON.stringify(b.scopes)
 
-const isCreatedBefore = (one: Belief, other: Belief): boolean =>
-  (compareStrings(one.createdAt, other.createdAt) || compareStrings(one.id, other.id)) < 0
+const isCreatedBefore = (a: Belief, b: Belief): boolean =>
+  (compareStrings(a.createdAt, b.createdAt) || compareStrings(a.id, b.id)) < 0
 
 const replacedBy = (belief: Belief, { id }: Belief): Belief => ({ ...belief, status: 'superseded', supersededBy: id })
 
@@ -145,14 +145,33 @@ const derivedId = (...parts: readonly (string | number)[]): string =>
 
 /** A notice, without the text, of a change that was lost because its belief was forgotten. The same on every device. */
 export const noticeOf = (user: string, id: string, at: string): Belief => ({
-  ...{ id: derivedId('forgotten', id), user, agent: null, type: 'open_question', subtype: null },
+  id: derivedId('forgotten', id),
+  user,
+  agent: null,
+  type: 'open_question',
+  subtype: null,
   name: `forgotten belief ${id}`,
   content: 'A belief was changed on one device and forgotten on another. The change is gone too.',
-  ...{ aliases: [], why: '', scopes: ['user:universal'], status: 'exploratory', confidence: 1, pinned: false },
-  ...{ editedByPerson: false, supersededBy: null, proposedFor: null, candidate: true, resolvedAt: null },
-  ...{ resolvedBy: null, participants: [], relation: null, expertise: null },
+  aliases: [],
+  why: '',
+  scopes: ['user:universal'],
+  status: 'exploratory',
+  confidence: 1,
+  pinned: false,
+  editedByPerson: false,
+  supersededBy: null,
+  proposedFor: null,
+  candidate: true,
+  resolvedAt: null,
+  resolvedBy: null,
+  participants: [],
+  relation: null,
+  expertise: null,
   provenance: { ...settler, sourceId: null, model: null, at },
-  ...{ reinforcement: { count: 1, at }, createdAt: at, updatedAt: at, version: 1 },
+  reinforcement: { count: 1, at },
+  createdAt: at,
+  updatedAt: at,
+  version: 1,
 })
 
 async function openMerge({ store, sync, keys }: MergePorts, request: MergeRequest) {
@@ -164,7 +183,7 @@ async function openMerge({ store, sync, keys }: MergePorts, request: MergeReques
   )
   const heads = new Map(await sync.heads(user, [...new Set(touched)]))
   const statements = events.flatMap(({ changes }) => changes.flatMap(({ after }) => after?.content ?? []))
-  const candidates = statements.flatMap((content) => fingerprintsOfStatement(keys, content))
+  const candidates = statements.flatMap((content) => fingerprintStatement(keys, content))
   const forgotten = new Map([...request.forgotten, ...(await sync.forgottenTexts(user, candidates))])
 
   async function headOf(id: string): Promise<BeliefHead | undefined> {
@@ -214,7 +233,7 @@ async function openMerge({ store, sync, keys }: MergePorts, request: MergeReques
   async function holdersOf(belief: Belief): Promise<readonly Belief[]> {
     const stored = (await store.holders(user, belief.name, belief.scopes)).filter(({ id }) => !heads.has(id))
     const changed = [...heads.values()].flatMap(({ belief: one }) =>
-      one !== null && isCurrent(one) && holdsName(one, belief.name, belief.scopes) ? [one] : [],
+      one !== null && isCurrent(one) && hasName(one, belief.name, belief.scopes) ? [one] : [],
     )
     return [...stored, ...changed].filter(({ id }) => id !== belief.id)
   }
@@ -224,7 +243,7 @@ async function openMerge({ store, sync, keys }: MergePorts, request: MergeReques
     const said = saidName(belief.name)
     for (let number = 2; ; number += 1) {
       const named = { ...belief, name: numberedName(said, number) }
-      if (wanted.some((one) => holdsName(one, named.name, named.scopes))) continue
+      if (wanted.some((one) => hasName(one, named.name, named.scopes))) continue
       if ((await holdersOf(named)).length === 0) return named
     }
   }
@@ -250,7 +269,7 @@ async function openMerge({ store, sync, keys }: MergePorts, request: MergeReques
     const afterwards: (() => Promise<void>)[] = []
     for (const { beliefId, outcome, after } of event.changes) {
       const head = await headOf(beliefId)
-      const isConflict = head !== undefined && !hadSeen(stamp, head.stamp) && !hadSeen(head.stamp, stamp)
+      const isConflict = head !== undefined && !hasSeen(stamp, head.stamp) && !hasSeen(head.stamp, stamp)
       const notify = async (): Promise<void> => {
         const notice = noticeOf(user, beliefId, at)
         if ((await headOf(notice.id)) === undefined) await settle(event, [notice])
@@ -266,8 +285,8 @@ async function openMerge({ store, sync, keys }: MergePorts, request: MergeReques
       }
       if (after !== null) {
         const target = after.proposedFor === null ? undefined : await headOf(after.proposedFor)
-        const isOfForgotten = target?.outcome === 'erased' && !hadSeen(stamp, target.stamp)
-        if (isOfForgotten || isForgotten(forgotten, fingerprintsOfStatement(keys, after.content), stamp)) continue
+        const isOfForgotten = target?.outcome === 'erased' && !hasSeen(stamp, target.stamp)
+        if (isOfForgotten || isForgotten(forgotten, fingerprintStatement(keys, after.content), stamp)) continue
       }
       if (head === undefined) {
         if (after !== null) changes.push(changeTo(beliefId, after, 'present'))

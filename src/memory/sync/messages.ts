@@ -13,22 +13,33 @@ const seen = z.record(z.string().max(100), count)
 const scope = z.string().refine((text) => parseScope(text) === text)
 const stamp = z.object({ device: z.string().max(100), number: z.int().min(1), hash: z.string(), time: z.int(), seen })
 const belief = z.looseObject({
-  ...{ id: z.string().max(200), name: z.string(), content: z.string(), why: z.string() },
-  ...{ scopes: z.array(scope).min(1), aliases: z.array(z.string()), createdAt: z.string(), updatedAt: z.string() },
+  id: z.string().max(200),
+  name: z.string(),
+  content: z.string(),
+  why: z.string(),
+  scopes: z.array(scope).min(1),
+  aliases: z.array(z.string()),
+  createdAt: z.string(),
+  updatedAt: z.string(),
 })
 const turn = z.looseObject({
-  ...{
-    id: z.string().max(200),
-    session: z.string(),
-    role: z.enum(turnRoles),
-    at: z.iso.datetime(),
-    scope,
-    host: z.string(),
-  },
-  ...{ origin: z.enum(actorKinds), text: z.string(), messageId: z.string().nullable(), index: z.int().nullable() },
+  id: z.string().max(200),
+  session: z.string(),
+  role: z.enum(turnRoles),
+  at: z.iso.datetime(),
+  scope,
+  host: z.string(),
+  origin: z.enum(actorKinds),
+  text: z.string(),
+  messageId: z.string().nullable(),
+  index: z.int().nullable(),
 })
 const event = z.object({
-  ...{ stamp, kind: z.enum(eventKinds), actor: z.enum(actorKinds), origin: z.string(), at: z.string() },
+  stamp,
+  kind: z.enum(eventKinds),
+  actor: z.enum(actorKinds),
+  origin: z.string(),
+  at: z.string(),
   undoes: z.object({ device: z.string(), number: count }).nullable(),
   changes: z.array(
     z.union([
@@ -36,10 +47,15 @@ const event = z.object({
       z.object({ beliefId: z.string(), outcome: z.enum(['absent', 'erased']), after: z.null() }),
     ]),
   ),
-  ...{ turns: z.array(turn), forgottenTurns: z.array(z.string()), fingerprints: z.array(z.string().max(200)) },
+  turns: z.array(turn),
+  forgottenTurns: z.array(z.string()),
+  fingerprints: z.array(z.string().max(200)),
 })
 const hello = z.object({
-  ...{ format: count, device: z.string().max(100), name: z.string().max(300), group: z.string().max(100).nullable() },
+  format: count,
+  device: z.string().max(100),
+  name: z.string().max(300),
+  group: z.string().max(100).nullable(),
   known: z.record(z.string().max(100), z.object({ number: count, hash: z.string().max(100) })),
   keys: z.record(z.string().max(100), z.string().regex(/^[\da-f]{64}$/u)),
 })
@@ -57,7 +73,8 @@ const reply = z.discriminatedUnion('type', [
   z.object({ type: z.literal('error'), code, message: z.string(), hint: z.string().optional() }),
 ])
 
-const [compress, decompress] = [promisify(gzip), promisify(gunzip)]
+const compress = promisify(gzip)
+const decompress = promisify(gunzip)
 /** Max bytes of an unpacked message. */
 const maxBytes = 200_000_000
 

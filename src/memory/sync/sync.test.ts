@@ -10,7 +10,8 @@ import { answerPacked, packedSender } from './messages.ts'
 
 describe('two devices', () => {
   it('have the same beliefs and turns after a sync, with author, origin and time', async () => {
-    const [laptop, desktop] = [openTestDevice('laptop'), openTestDevice('desktop')]
+    const laptop = openTestDevice('laptop')
+    const desktop = openTestDevice('desktop')
     await laptop.memory.remember({ name: 'db', content: 'Postgres 17' })
     await laptop.memory.hear({ text: 'The build is red again.', session: 's1', at: '2026-01-05T10:00:00Z' })
     await desktop.memory.remember({ name: 'editor', content: 'Helix' })
@@ -25,10 +26,8 @@ describe('two devices', () => {
   })
 
   it('keep the newer of two changes, and show the older one as a proposal', async () => {
-    const [laptop, desktop] = [
-      openTestDevice('laptop', { clockMs: () => Date.parse('2026-01-01T12:00:00Z') }),
-      openTestDevice('desktop', { clockMs: () => Date.parse('2026-01-01T13:00:00Z') }),
-    ]
+    const laptop = openTestDevice('laptop', { clockMs: () => Date.parse('2026-01-01T12:00:00Z') })
+    const desktop = openTestDevice('desktop', { clockMs: () => Date.parse('2026-01-01T13:00:00Z') })
     const { belief } = await laptop.memory.remember({ name: 'db', content: 'Postgres' })
     await sync(laptop, desktop)
     await laptop.memory.setWhy(belief.id, 'Older.')
@@ -48,7 +47,8 @@ describe('two devices', () => {
   })
 
   it('do not bring a forgotten belief back that the other one changed, and say so without its text', async () => {
-    const [laptop, desktop] = [openTestDevice('laptop'), openTestDevice('desktop')]
+    const laptop = openTestDevice('laptop')
+    const desktop = openTestDevice('desktop')
     const { belief } = await laptop.memory.remember({ name: 'secret plan', content: 'Sell the zeppelin' })
     await sync(laptop, desktop)
     await laptop.memory.forget(belief.id)
@@ -67,7 +67,8 @@ describe('two devices', () => {
   })
 
   it('do not bring a forgotten turn back under another id, or by a second import of the chat', async () => {
-    const [laptop, desktop] = [openTestDevice('laptop'), openTestDevice('desktop')]
+    const laptop = openTestDevice('laptop')
+    const desktop = openTestDevice('desktop')
     const turn = { text: 'My locker code is four blue herons.', session: 'chat-1', at: '2026-01-05T10:00:00Z' }
     await laptop.memory.hear(turn)
     await desktop.memory.hear(turn)
@@ -98,8 +99,10 @@ describe('two devices', () => {
   })
 
   it('are refused if they belong to two groups', async () => {
-    const [laptop, desktop] = [openTestDevice('laptop'), openTestDevice('desktop')]
-    const [other, another] = [openTestDevice('other'), openTestDevice('another')]
+    const laptop = openTestDevice('laptop')
+    const desktop = openTestDevice('desktop')
+    const other = openTestDevice('other')
+    const another = openTestDevice('another')
     await sync(laptop, desktop)
     await sync(other, another)
 
@@ -131,7 +134,8 @@ describe('two devices', () => {
   })
 
   it('accept what was made again after a restored backup', async () => {
-    const [laptop, desktop] = [openTestDevice('laptop'), openTestDevice('desktop')]
+    const laptop = openTestDevice('laptop')
+    const desktop = openTestDevice('desktop')
     await laptop.memory.remember({ name: 'db', content: 'Postgres' })
     const old = openTestDevice('laptop')
     await sync(laptop, desktop)
@@ -202,7 +206,8 @@ describe('a sync that is interrupted', () => {
 
 describe('a device of a newer version', () => {
   it('is refused before anything is exchanged, with the next step', async () => {
-    const [laptop, desktop] = [openTestDevice('laptop'), openTestDevice('desktop')]
+    const laptop = openTestDevice('laptop')
+    const desktop = openTestDevice('desktop')
     await laptop.memory.remember({ name: 'db', content: 'Postgres' })
     const newer = (message: SyncMessage): SyncMessage =>
       message.type === 'hello' ? { ...message, hello: { ...message.hello, format: syncFormat + 1 } } : message
@@ -219,12 +224,25 @@ const step = fc.record({
   device: fc.nat(4),
   other: fc.nat(4),
   act: fc.constantFrom(
-    ...(['remember', 'remember', 'correct', 'forget', 'undo', 'hear', 'pin', 'why', 'propose'] as const),
-    ...(['accept', 'reject', 'sync', 'sync', 'sync', 'forgetTurns'] as const),
+    'remember',
+    'remember',
+    'correct',
+    'forget',
+    'undo',
+    'hear',
+    'pin',
+    'why',
+    'propose',
+    'accept',
+    'reject',
+    'sync',
+    'sync',
+    'sync',
+    'forgetTurns',
   ),
   name: fc.constantFrom(...names),
   content: fc.constantFrom(...contents),
-  transport: fc.constantFrom(...(['messages', 'text', 'folder'] as const)),
+  transport: fc.constantFrom('messages', 'text', 'folder'),
 })
 
 let folder = ''
@@ -236,14 +254,14 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 /** A sync over one of the transports. In a folder, each device leaves its changes for the other. */
-async function syncOver(transport: 'messages' | 'text' | 'folder', one: TestDevice, other: TestDevice, run: string) {
-  if (transport === 'messages') return sync(one, other)
+async function syncOver(transport: 'messages' | 'text' | 'folder', a: TestDevice, b: TestDevice, run: string) {
+  if (transport === 'messages') return sync(a, b)
   if (transport === 'text')
     return syncWith(
-      one.context,
-      packedSender((text) => answerPacked(other.context, text)),
+      a.context,
+      packedSender((text) => answerPacked(b.context, text)),
     )
-  for (const device of [one, other]) await syncFolder(device.context, join(folder, run), identity)
+  for (const device of [a, b]) await syncFolder(device.context, join(folder, run), identity)
 }
 
 async function act(device: TestDevice, { act: what, name, content }: { act: string; name: string; content: string }) {

@@ -180,9 +180,9 @@ const strings = (fields: Fields, name: string): readonly string[] =>
 const flag = (fields: Fields, name: string): boolean =>
   field(fields, name, 'true or false', (value) => (typeof value === 'boolean' ? value : undefined)) ?? false
 
-const numberUpTo = (fields: Fields, name: string, most: number): number | null =>
-  field(fields, name, `a number from 0 to ${most}`, (value) =>
-    typeof value === 'number' && value >= 0 && value <= most ? value : undefined,
+const numberUpTo = (fields: Fields, name: string, max: number): number | null =>
+  field(fields, name, `a number from 0 to ${max}`, (value) =>
+    typeof value === 'number' && value >= 0 && value <= max ? value : undefined,
   )
 
 const count = (fields: Fields, name: string): number | null => numberUpTo(fields, name, Number.MAX_SAFE_INTEGER)

@@ -2,9 +2,9 @@ import { parse } from 'chrono-node/en'
 import { compareStrings, isSameStatement, nameKey } from '../../beliefs/identity.ts'
 import { localDay } from '../../local-time.ts'
 import { isInformative, searchableWords } from '../../search/searchable-text.ts'
-import { everydayReason } from '../change/aliases.ts'
+import { explainEverydayForm } from '../change/aliases.ts'
 import { nameStatement } from '../learn/name-of.ts'
-import { redactSecrets, secretsIn } from '../learn/secrets.ts'
+import { findSecrets, redactSecrets } from '../learn/secrets.ts'
 import { statementsIn } from '../markdown/statements.ts'
 import type { PlacedRecord } from './belief-record.ts'
 
@@ -159,7 +159,7 @@ function staleDate(entry: ImportEntry, now: Date): ImportFinding | null {
 const escapePattern = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/gu, '\\$&')
 
 function secret(entry: ImportEntry): ImportFinding | null {
-  const [found] = secretsIn(`${entry.name ?? ''} ${entry.text}`)
+  const [found] = findSecrets(`${entry.name ?? ''} ${entry.text}`)
   return found === undefined ? null : { kind: 'secret', entries: [entry], reason: `It contains ${found.what}.` }
 }
 
@@ -170,7 +170,7 @@ function formsOf({ name, text }: ImportEntry): readonly string[] {
 }
 
 function neverFound(entry: ImportEntry): ImportFinding | null {
-  const isFound = [...formsOf(entry), entry.text].some((form) => everydayReason(form) === null)
+  const isFound = [...formsOf(entry), entry.text].some((form) => explainEverydayForm(form) === null)
   const reason = 'No word distinguishes it from other entries.'
   return isFound ? null : { kind: 'never found', entries: [entry], reason }
 }
@@ -179,7 +179,7 @@ function neverFound(entry: ImportEntry): ImportFinding | null {
 function alwaysFound(entries: readonly ImportEntry[]): readonly ImportFinding[] {
   return [...Map.groupBy(entries, ({ name }) => (name === null ? '' : nameKey(name)))].flatMap(([key, group]) => {
     const [first] = group
-    const reason = key === '' || first?.name == null ? null : everydayReason(first.name)
+    const reason = key === '' || first?.name == null ? null : explainEverydayForm(first.name)
     if (first === undefined || reason === null) return []
     return [{ kind: 'always found', entries: [first], reason: `Its name is "${first.name}". ${reason}` }]
   })

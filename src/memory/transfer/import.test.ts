@@ -4,7 +4,7 @@ import { exported, nothing, take } from '../../../test/memory/transfer.ts'
 import { belief, person, ports } from '../../../test/recall/fixtures.ts'
 import { correct } from '../change/correct.ts'
 import { forget } from '../change/forget.ts'
-import { accept, proposals, reject } from '../change/proposals.ts'
+import { accept, listProposals, reject } from '../change/proposals.ts'
 import { undo } from '../change/undo.ts'
 import { recall } from '../recall/recall.ts'
 import { importRecords } from './import.ts'
@@ -371,7 +371,7 @@ describe('importing with less authority', () => {
 
     for (let time = 0; time < 3; time += 1)
       expect(await take(memory, file, importer)).toEqual({ ...nothing, unchanged: 2, warnings: [], events: [] })
-    expect(await proposals(memory, 'ann')).toHaveLength(2)
+    expect(await listProposals(memory, 'ann')).toHaveLength(2)
     await accept(memory, about('x'))
     expect(await now(memory, { id: 'x' })).toMatchObject({ aliases: ['storage'], status: 'active' })
   })

@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type ActorKind, authorityOf, type Belief, isCurrent, mayChange } from '../../beliefs/belief.ts'
-import { holdsName, isSameStatement, nameKey } from '../../beliefs/identity.ts'
+import { hasName, isSameStatement, nameKey } from '../../beliefs/identity.ts'
 import type { BeliefChange } from '../../beliefs/journal.ts'
 import { invalid } from '../../errors.ts'
-import { eachInSlices, partsOf } from '../../search/slices.ts'
+import { forEachInSlices, partsOf } from '../../search/slices.ts'
 import { reasonToWait, requireRoomForDocuments } from '../change/authority.ts'
-import { adds, inherit, isSameWish, mergeStatement, supersedeBelief } from '../change/remember.ts'
+import { hasAdditions, inherit, isSameWish, mergeStatement, supersedeBelief } from '../change/remember.ts'
 import { type ChangeRequest, change, reviseChange } from '../change/transaction.ts'
-import { secretTold } from '../learn/secrets.ts'
+import { findSecretIn } from '../learn/secrets.ts'
 import type { Author, Ports } from '../ports.ts'
 import { type BeliefRecord, type PlacedRecord, readRecords } from './belief-record.ts'
 import type { ImportFinding } from './import-findings.ts'
@@ -74,9 +74,9 @@ export async function importBeliefs(ports: Ports, request: ImportRequest): Promi
 async function withoutSecrets(records: readonly PlacedRecord[]): Promise<[readonly PlacedRecord[], readonly string[]]> {
   const warnings: string[] = []
   const taken: PlacedRecord[] = []
-  await eachInSlices(records, (one) => {
+  await forEachInSlices(records, (one) => {
     const { provenance, expertise } = one.record
-    const secret = secretTold({ ...one.record, domain: expertise?.domain, ...provenance })
+    const secret = findSecretIn({ ...one.record, domain: expertise?.domain, ...provenance })
     if (secret === null) taken.push(one)
     else warnings.push(`${one.place}: left out. The text contains ${secret}, so it was not stored.`)
   })
@@ -168,15 +168,15 @@ async function planImport(ports: Ports, situation: ImportContext): Promise<Impor
   const { placed } = situation
   const user = placed[0]?.record.user ?? ''
   const stored = new Map<string, Belief>()
-  await eachInSlices(partsOf(placed, 100), async (part) => {
+  await forEachInSlices(partsOf(placed, 100), async (part) => {
     const ids = part.map(({ record }) => record.id)
     for (const belief of await ports.store.getMany(user, ids)) stored.set(belief.id, belief)
   })
   const planner = openPlanner(ports, situation)
   const { known = [], added = [] } = Object.groupBy(placed, ({ record }) => (stored.has(record.id) ? 'known' : 'added'))
-  await eachInSlices(known, (one) => planner.update(one, stored.get(one.record.id) as Belief))
-  await eachInSlices([...stored.values()], planner.takeName)
-  await eachInSlices(added, planner.add)
+  await forEachInSlices(known, (one) => planner.update(one, stored.get(one.record.id) as Belief))
+  await forEachInSlices([...stored.values()], planner.takeName)
+  await forEachInSlices(added, planner.add)
   await refuseCycles(ports, planner.changes, placed)
   const waiting = [...planner.changes.values()].filter(
     ({ beliefId, after }) => after !== null && isWaiting(after) && !isWaiting(stored.get(beliefId)),
@@ -221,7 +221,7 @@ function openPlanner(ports: Ports, { author, trusted, at, removed }: ImportConte
     } else if (isCurrent(known) && isCurrent(belief)) {
       await propose({ ...belief, id: ports.newId() }, known)
     } else {
-      warnings.push(`${place}: "${known.name}" stays as it is; a higher authority wrote it.`)
+      warnings.push(`${place}: "${known.name}" is unchanged; a higher authority wrote it.`)
       tally.unchanged += 1
     }
   }
@@ -285,13 +285,13 @@ function openPlanner(ports: Ports, { author, trusted, at, removed }: ImportConte
     const { type, subtype } = holder
     const said = { ...belief, type, subtype, ...merged }
     const writer = { ...writerOf(belief), actor: ceiling }
-    if (adds(holder, merged) && (!mayChange(writer, holder) || (await waits(said)))) {
+    if (hasAdditions(holder, merged) && (!mayChange(writer, holder) || (await waits(said)))) {
       await propose(said, holder, belief.version - 1)
       return
     }
     const isNews =
       belief.provenance.origin !== holder.provenance.origin && belief.reinforcement.at > holder.reinforcement.at
-    if (!isNews && !adds(holder, merged)) {
+    if (!isNews && !hasAdditions(holder, merged)) {
       tally.unchanged += 1
       return
     }
@@ -323,8 +323,8 @@ function openPlanner(ports: Ports, { author, trusted, at, removed }: ImportConte
   /** The record without aliases that only a person may give. */
   async function allowed(belief: Belief): Promise<{ readonly belief: Belief; readonly refused: readonly string[] }> {
     if (ceiling === 'person' || belief.aliases.length === 0) return { belief, refused: [] }
-    const { allowedAliases, refusalText } = await import('../change/aliases.ts')
-    const { aliases, refused } = await allowedAliases(ports, writerOf(belief), belief)
+    const { filterAliases, refusalText } = await import('../change/aliases.ts')
+    const { aliases, refused } = await filterAliases(ports, writerOf(belief), belief)
     return { belief: { ...belief, aliases }, refused: refused.map(refusalText) }
   }
 
@@ -360,7 +360,7 @@ function openPlanner(ports: Ports, { author, trusted, at, removed }: ImportConte
     const stored = await ports.store.holders(belief.user, belief.name, belief.scopes)
     const now = [...planned, ...stored].map((holder) => changes.get(holder.id)?.after ?? holder)
     const others = now.filter(
-      (holder) => holder.id !== belief.id && isCurrent(holder) && holdsName(holder, belief.name, belief.scopes),
+      (holder) => holder.id !== belief.id && isCurrent(holder) && hasName(holder, belief.name, belief.scopes),
     )
     return [...new Map(others.map((holder) => [holder.id, holder])).values()]
   }
@@ -405,7 +405,7 @@ async function refuseCycles(
   const checked = new Set<string>()
   const successorOf = async (user: string, id: string) =>
     (changes.get(id)?.after ?? (await store.get(user, id)))?.supersededBy ?? null
-  await eachInSlices(placed, async ({ record, place }) => {
+  await forEachInSlices(placed, async ({ record, place }) => {
     const path = new Set<string>()
     for (let id: string | null = record.id; id !== null && !checked.has(id); id = await successorOf(record.user, id)) {
       if (path.has(id)) {

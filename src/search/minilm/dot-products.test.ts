@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { largest, maxTerms, openProducts } from './dot-products.ts'
+import { maxInteger, maxTerms, openProducts } from './dot-products.ts'
 
 it('adds the exact products of each input with each row of weights', async () => {
-  const whole = fc.integer({ min: -largest, max: largest })
+  const whole = fc.integer({ min: -maxInteger, max: maxInteger })
   const sizes = fc.record({
     inputs: fc.constantFrom(2, 4, 6),
     rows: fc.constantFrom(4, 8),
@@ -50,7 +50,7 @@ it('adds the exact products of each input with each row of weights', async () =>
 it('has room for the largest sum', async () => {
   const stride = 2 * maxTerms
   const { memory, multiply } = await openProducts(8 * stride)
-  new Int16Array(memory, 0, 6 * maxTerms).fill(-largest)
+  new Int16Array(memory, 0, 6 * maxTerms).fill(-maxInteger)
 
   multiply({
     inputs: 4 * stride,
@@ -63,6 +63,6 @@ it('has room for the largest sum', async () => {
   })
 
   expect([...new Float32Array(memory, 6 * stride, 8)]).toEqual(
-    Array.from({ length: 8 }, () => Math.fround(largest * largest * maxTerms)),
+    Array.from({ length: 8 }, () => Math.fround(maxInteger * maxInteger * maxTerms)),
   )
 })

@@ -3,8 +3,8 @@
  * Integer sums are exact, so every machine gets the same results.
  */
 
-/** The sum of `maxTerms` products of numbers up to `largest` fits into 32 bits. */
-export const largest = 2047
+/** The sum of `maxTerms` products of numbers up to `maxInteger` fits into 32 bits. */
+export const maxInteger = 2047
 export const maxTerms = 512
 
 /** Addresses, `stride` and `length` are in bytes. Rows of both matrices have `stride` bytes; the first `length` are multiplied. */
@@ -121,8 +121,8 @@ function program(): Uint8Array {
     ]),
   ]
   const addedUp = ([a, b, c, d]: readonly number[]): Code => {
-    const halves = (one: number, other: number): Code => [
-      ...[...get(one), ...get(other), ...pick(0, 1, 4, 5), ...get(one), ...get(other), ...pick(2, 3, 6, 7)],
+    const halves = (a: number, b: number): Code => [
+      ...[...get(a), ...get(b), ...pick(0, 1, 4, 5), ...get(a), ...get(b), ...pick(2, 3, 6, 7)],
       ...addWhole,
     ]
     return [

@@ -3,7 +3,7 @@ import { setImmediate as giveWay } from 'node:timers/promises'
 import { MemoryError } from '../../errors.ts'
 import type { Embedder, TextWords } from '../embedder.ts'
 import { packVectors } from '../turns/cosines.ts'
-import { largest, maxTerms, openProducts } from './dot-products.ts'
+import { maxInteger, maxTerms, openProducts } from './dot-products.ts'
 import { WordPieces } from './word-pieces.ts'
 
 /**
@@ -175,17 +175,17 @@ async function openModel(
 
 const rounding = 1.5 * 2 ** 52
 
-/** Quantises numbers to integers of at most `largest`, and returns the factor that restores them. */
+/** Quantises numbers to integers of at most `maxInteger`, and returns the factor that restores them. */
 function quantize(numbers: Float32Array, whole: Int16Array): number {
-  let most = 0
+  let max = 0
   for (let at = 0; at < numbers.length; at += 1) {
     const size = Math.abs(numbers[at] as number)
-    if (size > most) most = size
+    if (size > max) max = size
   }
-  const scale = most === 0 ? 0 : largest / most
+  const scale = max === 0 ? 0 : maxInteger / max
   // Adding and subtracting 1.5 × 2^52 rounds to an integer, faster than Math.round.
   for (let at = 0; at < numbers.length; at += 1) whole[at] = (numbers[at] as number) * scale + rounding - rounding
-  return most / largest
+  return max / maxInteger
 }
 
 /** Self-attention. Each row contains query, key and value of a token. */
@@ -200,19 +200,19 @@ function attend(rows: Float32Array): Float32Array {
   for (let head = 0; head < width; head += headWidth)
     for (let token = 0; token < count; token += 1) {
       for (let at = 0; at < headWidth; at += 1) query[at] = (rows[token * stride + head + at] as number) * scale
-      let most = Number.NEGATIVE_INFINITY
+      let max = Number.NEGATIVE_INFINITY
       for (let other = 0; other < count; other += 1) {
         const key = other * stride + width + head
         let product = 0
         for (let at = 0; at < headWidth; at += 1) product += (query[at] as number) * (rows[key + at] as number)
         weights[other] = product
-        if (product > most) most = product
+        if (product > max) max = product
       }
       let total = 0
       sums.fill(0)
       for (let other = 0; other < count; other += 1) {
         const value = other * stride + 2 * width + head
-        const weight = Math.exp((weights[other] as number) - most)
+        const weight = Math.exp((weights[other] as number) - max)
         total += weight
         for (let at = 0; at < headWidth; at += 1)
           sums[at] = (sums[at] as number) + weight * (rows[value + at] as number)
@@ -222,9 +222,9 @@ function attend(rows: Float32Array): Float32Array {
   return taken
 }
 
-const addVectors = (one: Float32Array, other: Float32Array): Float32Array<ArrayBuffer> => {
-  const sums = new Float32Array(one.length)
-  for (let at = 0; at < one.length; at += 1) sums[at] = (one[at] as number) + (other[at] as number)
+const addVectors = (a: Float32Array, b: Float32Array): Float32Array<ArrayBuffer> => {
+  const sums = new Float32Array(a.length)
+  for (let at = 0; at < a.length; at += 1) sums[at] = (a[at] as number) + (b[at] as number)
   return sums
 }
 
@@ -234,7 +234,8 @@ function normalise(
   { weight, bias }: { readonly weight: Float32Array; readonly bias: Float32Array },
 ): void {
   for (let from = 0; from < rows.length; from += width) {
-    let [sum, squares] = [0, 0]
+    let sum = 0
+    let squares = 0
     for (let at = 0; at < width; at += 1) sum += rows[from + at] as number
     const mean = sum / width
     for (let at = 0; at < width; at += 1) squares += ((rows[from + at] as number) - mean) ** 2

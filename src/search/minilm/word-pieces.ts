@@ -9,22 +9,25 @@ export class WordPieces {
     this.#vocabulary = new Map(Object.entries(vocabulary))
   }
 
-  /** At most `most` numbers, including the start and end markers. */
-  of(text: string, most: number): readonly number[] {
-    return this.words(text, most).tokens
+  /** At most `maxTokens` numbers, including the start and end markers. */
+  of(text: string, maxTokens: number): readonly number[] {
+    return this.words(text, maxTokens).tokens
   }
 
   /** The numbers, and the words with the ranges of their numbers. */
-  words(text: string, most: number): { readonly tokens: readonly number[]; readonly words: readonly PlacedWord[] } {
+  words(
+    text: string,
+    maxTokens: number,
+  ): { readonly tokens: readonly number[]; readonly words: readonly PlacedWord[] } {
     const pieces: number[] = []
     const words: PlacedWord[] = []
     for (const [word] of plain(text).matchAll(wordOrMark)) {
-      if (pieces.length >= most - 2) break
+      if (pieces.length >= maxTokens - 2) break
       const from = pieces.length + 1
       pieces.push(...this.#piecesOf(word))
-      words.push({ word, from, to: Math.min(pieces.length, most - 2) + 1 })
+      words.push({ word, from, to: Math.min(pieces.length, maxTokens - 2) + 1 })
     }
-    return { tokens: [this.#number('[CLS]'), ...pieces.slice(0, most - 2), this.#number('[SEP]')], words }
+    return { tokens: [this.#number('[CLS]'), ...pieces.slice(0, maxTokens - 2), this.#number('[SEP]')], words }
   }
 
   /** Takes the longest known piece from the start repeatedly. If nothing fits, the whole word is unknown. */

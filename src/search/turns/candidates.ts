@@ -2,11 +2,11 @@ import type { Turn } from '../../beliefs/turn.ts'
 import { inverseDocFreq } from '../bm25.ts'
 import type { TextWords } from '../embedder.ts'
 import { miniLm } from '../minilm/model-name.ts'
-import { comparedWith } from './cosines.ts'
+import { compareWith } from './cosines.ts'
 import { passagesOf } from './passages.ts'
-import { countsIn, heaviestRows, reachOf, type WeightedTerm } from './postings.ts'
+import { countsIn, findHeaviestRows, reachOf, type WeightedTerm } from './postings.ts'
 import type { DateWindow, Question } from './question.ts'
-import { type HoldingSentence, sentencesHolding } from './sentences-holding.ts'
+import { findSentencesHolding, type HoldingSentence } from './sentences-holding.ts'
 import { isAskingTerm, termOf, wantedTerms } from './terms.ts'
 import type { MeaningIndex, MessageVectors, TurnCosines, TurnIndex, TurnUnit, TurnView } from './turn-index.ts'
 import { shareOfTurns } from './word-points.ts'
@@ -87,7 +87,7 @@ const spread = 2
 /** The weight of words in the next turn, compared with words in the previous turn. */
 export const afterShare = 0.5
 /** A time window that contains more than this share of the sessions does not raise their score. */
-const widestShare = 0.6
+const maxSessionShare = 0.6
 /** If a question asks for nothing but a time, more turns than this are not an answer. */
 const maxOfTime = 120
 
@@ -104,7 +104,7 @@ export async function findCandidates(index: SearchedIndex, ranking: Ranking): Pr
   const averageLength = Math.max(1, postings.length / Math.max(1, postings.units))
   const near = readCosines(cosines, inView, meaning?.model === miniLm.model)
   const ofTime = await rowsOfTime(index, ranking)
-  const rows = [...new Set([...heaviestRows(terms.known, inView, maxRows), ...near.best, ...ofTime])]
+  const rows = [...new Set([...findHeaviestRows(terms.known, inView, maxRows), ...near.best, ...ofTime])]
   const units = await index.unitsAround(view, rows, spread + 1)
   const counts = countsIn(terms.known, units)
 
@@ -153,7 +153,7 @@ export async function findCandidates(index: SearchedIndex, ranking: Ranking): Pr
       return units.slice(from, to + 1).filter(({ role }) => role === 'user')
     })
     const missing = new Set(around.map(({ first }) => first).filter((row) => !near.of.has(row)))
-    const cosineOf = comparedWith(meaning)
+    const cosineOf = compareWith(meaning)
     for (const [row, vectors] of await index.vectorsAt(view.user, meaning.model, [...missing]))
       near.of.set(row, cosineOf(vectors))
   }
@@ -171,16 +171,14 @@ export async function findCandidates(index: SearchedIndex, ranking: Ranking): Pr
     const cosine = near.of.get(unit.first)
     return [
       {
-        ...{
-          unit,
-          turn,
-          passage,
-          sentences: sentencesHolding(passage, wantedWords),
-          words,
-          own,
-          before,
-          after,
-        },
+        unit,
+        turn,
+        passage,
+        sentences: findSentencesHolding(passage, wantedWords),
+        words,
+        own,
+        before,
+        after,
         cosine: cosine ?? 0,
         cosineZ: near.z(cosine),
         cosineZAround: Math.max(...[-1, 1].map((step) => near.z(nearestCosine(units, at, step, near.of)))),
@@ -231,7 +229,7 @@ const minVectors = 200
  * The usual mean and deviation of the cosines with a message, for the model of this package (docs/ranking.md,
  * Features).
  */
-const usualCosines = { mean: 0.1, deviation: 0.081 }
+const defaultCosines = { mean: 0.1, deviation: 0.081 }
 
 /** The mean and deviation of all cosines, padded with the usual ones in a small store. */
 function spreadOf({ rows, isEvery, mean, deviation }: TurnCosines): {
@@ -240,7 +238,7 @@ function spreadOf({ rows, isEvery, mean, deviation }: TurnCosines): {
 } {
   const known = isEvery ? rows.length : minVectors
   const missing = Math.max(0, minVectors - known)
-  const usual = usualCosines
+  const usual = defaultCosines
   const joined = (known * mean + missing * usual.mean) / (known + missing)
   const squares =
     known * (deviation ** 2 + (mean - joined) ** 2) + missing * (usual.deviation ** 2 + (usual.mean - joined) ** 2)
@@ -324,5 +322,5 @@ function inTime(dates: DateWindow | null, units: readonly TurnUnit[]): (unit: Tu
   const isWithin = ({ at }: TurnUnit): boolean => at >= dates.from && at <= dates.to
   const sessions = new Map(units.map((unit) => [unit.session, unit]))
   const within = [...sessions.values()].filter(isWithin).length
-  return within === 0 || within > widestShare * sessions.size ? () => false : isWithin
+  return within === 0 || within > maxSessionShare * sessions.size ? () => false : isWithin
 }

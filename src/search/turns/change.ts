@@ -1,5 +1,5 @@
 import { inverseDocFreq } from '../bm25.ts'
-import { joinedSentences, type Sentence } from '../sentences.ts'
+import { joinSentences, type Sentence } from '../sentences.ts'
 import {
   type Candidates,
   type MessageMeaning,
@@ -20,17 +20,17 @@ const maxSentences = 20
 const maxSentenceLength = 400
 
 /** The sentences of a turn that have vectors, in the same order. */
-export const embeddedFrom = (text: string): readonly Sentence[] =>
-  joinedSentences(text.slice(0, maxTextLength), maxSentences)
+export const sentencesToEmbed = (text: string): readonly Sentence[] =>
+  joinSentences(text.slice(0, maxTextLength), maxSentences)
 
 /** The texts of these sentences in the form that the model reads. */
-export const embeddedSentences = (text: string): readonly string[] =>
-  embeddedFrom(text).map(({ text: sentence }) =>
+export const textsToEmbed = (text: string): readonly string[] =>
+  sentencesToEmbed(text).map(({ text: sentence }) =>
     sentence.replace(/\s+/gu, ' ').slice(0, maxSentenceLength).toWellFormed(),
   )
 
 /** The cosines of a message with the sentences of some turns; empty without vectors. */
-export async function sentenceCosines(
+export async function compareSentences(
   index: SearchedIndex,
   user: string,
   meaning: MessageMeaning | undefined,
@@ -166,7 +166,7 @@ async function statementsOf(
   const rows = turns.map(({ candidate }) => candidate.unit.row)
   const vectors = meaning === undefined ? new Map() : await index.vectorsAt(view.user, meaning.model, rows)
   const vectorsOf = (at: number): Int8Array => vectors.get(rows[at] as number) ?? new Int8Array()
-  const statements = turns.map(({ candidate }) => embeddedSentences(candidate.turn.text).map(statementOf))
+  const statements = turns.map(({ candidate }) => textsToEmbed(candidate.turn.text).map(statementOf))
   const headAt = new Map(
     heads.map((at) => {
       const fitness = ({ terms: own, place }: Statement): number =>
@@ -210,10 +210,10 @@ const valuePattern = /\d[\d.,:/]*|(?<=[^.!?]\s)\p{Lu}\p{Ll}{2,}/gu
 const asksForEvent = ({ asksPast, asksEvent }: Question): boolean => asksPast || asksEvent
 
 /** The cosine of two sentences; 0 if one of them has no vector. */
-const pairCosine = (dimensions: number, one: Int8Array, place: number, other: Int8Array, otherPlace: number): number =>
-  dimensions === 0 || (place + 1) * dimensions > one.length || (otherPlace + 1) * dimensions > other.length
+const pairCosine = (dimensions: number, a: Int8Array, place: number, b: Int8Array, otherPlace: number): number =>
+  dimensions === 0 || (place + 1) * dimensions > a.length || (otherPlace + 1) * dimensions > b.length
     ? 0
-    : Math.max(0, cosineAt(one, place, other, otherPlace, dimensions))
+    : Math.max(0, cosineAt(a, place, b, otherPlace, dimensions))
 
 function bestCosine({ vectors: message, dimensions }: MessageMeaning, turn: Int8Array, place: number): number {
   if ((place + 1) * dimensions > turn.length) return 0

@@ -15,16 +15,11 @@ export function packVectors(vectors: readonly Float32Array[], dimensions: number
 }
 
 /** The cosine of two packed vectors, each given by its list and its position in that list. */
-export function cosineAt(
-  one: Int8Array,
-  place: number,
-  other: Int8Array,
-  otherPlace: number,
-  dimensions: number,
-): number {
-  const [from, otherFrom] = [place * dimensions, otherPlace * dimensions]
+export function cosineAt(a: Int8Array, placeA: number, b: Int8Array, placeB: number, dimensions: number): number {
+  const fromA = placeA * dimensions
+  const fromB = placeB * dimensions
   let product = 0
-  for (let at = 0; at < dimensions; at += 1) product += (one[from + at] as number) * (other[otherFrom + at] as number)
+  for (let at = 0; at < dimensions; at += 1) product += (a[fromA + at] as number) * (b[fromB + at] as number)
   return product / (unit * unit)
 }
 
@@ -33,7 +28,7 @@ export function cosineAt(
  * sentence, and that of the whole turn (the sum of its sentences). If the message has several vectors, the best one
  * counts in each.
  */
-export function comparedWith({ vectors: message, dimensions }: MessageVectors): (turn: Int8Array) => number {
+export function compareWith({ vectors: message, dimensions }: MessageVectors): (turn: Int8Array) => number {
   const asked = Math.floor(message.length / dimensions)
   const whole = new Float64Array(dimensions)
   return (turn) => {

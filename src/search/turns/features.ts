@@ -2,7 +2,7 @@ import type { Explanation } from '../explanation.ts'
 import { leaf, product } from '../explanation.ts'
 import { afterShare, type Candidates, shareOf, type TurnCandidate } from './candidates.ts'
 import type { Nearness } from './nearness.ts'
-import { type Question, tellsNumber, tellsTime } from './question.ts'
+import { hasNumber, hasTime, type Question } from './question.ts'
 import { pointsOf } from './word-points.ts'
 
 /**
@@ -10,14 +10,33 @@ import { pointsOf } from './word-points.ts'
  * else: training (scripts/train-ranking.ts) calls the same functions as search and recall.
  */
 export const rankFeatures = [
-  ...(['words', 'sentence', 'around', 'meaning', 'meaningAround', 'session'] as const),
-  ...(['assistant', 'asks', 'recent', 'date', 'kind', 'speaker'] as const),
+  'words',
+  'sentence',
+  'around',
+  'meaning',
+  'meaningAround',
+  'session',
+  'assistant',
+  'asks',
+  'recent',
+  'date',
+  'kind',
+  'speaker',
 ] as const
 export const changeFeatures = ['follows', 'followsValue'] as const
 export const updateFeatures = ['cosine', 'words', 'meaning', 'score'] as const
 export const pushFeatures = [
-  ...(['sentence', 'around', 'near', 'cosine', 'margin', 'place'] as const),
-  ...(['assistant', 'unknown', 'question', 'terms', 'uncommon'] as const),
+  'sentence',
+  'around',
+  'near',
+  'cosine',
+  'margin',
+  'place',
+  'assistant',
+  'unknown',
+  'question',
+  'terms',
+  'uncommon',
 ] as const
 
 export type RankFeature = (typeof rankFeatures)[number]
@@ -29,7 +48,7 @@ export type PushFeature = (typeof pushFeatures)[number]
 export type Values<Feature extends string> = Readonly<Record<Feature, number>>
 
 /** The products of features and their weights. Features without a value are left out. */
-export const weighted = <Feature extends string>(
+export const explainWeighted = <Feature extends string>(
   features: readonly Feature[],
   values: Values<Feature>,
   weights: Values<Feature>,
@@ -60,8 +79,7 @@ export function rankValues(
       .sort((a, b) => b - a)
       .slice(0, maxOfSession)
     const asksForKind =
-      (question.asksHowMany && tellsNumber(passage)) ||
-      (question.asksWhen && (tellsTime(passage) || tellsNumber(passage)))
+      (question.asksHowMany && hasNumber(passage)) || (question.asksWhen && (hasTime(passage) || hasNumber(passage)))
     return {
       words: candidate.words,
       sentence: sentenceShare(candidate, terms),
@@ -147,7 +165,7 @@ export function pushValues(
   nearness: readonly Pick<Nearness, 'value'>[] = [],
 ): readonly Values<PushFeature>[] {
   const rest = ranked.slice(background.from, background.to).reduce((total, { score }) => total + score, 0)
-  const usual = rest / (background.to - background.from)
+  const backgroundScore = rest / (background.to - background.from)
   const unknown =
     1 -
     shareOf(
@@ -159,7 +177,7 @@ export function pushValues(
     around: shareOf(terms, candidate.before) + afterShare * shareOf(terms, candidate.after),
     near: nearness[place]?.value ?? 0,
     cosine: candidate.cosine,
-    margin: score - usual,
+    margin: score - backgroundScore,
     place: 1 / (place + 1),
     assistant: Number(candidate.unit.role !== 'user'),
     unknown: terms.total === 0 ? 1 : unknown,

@@ -1,6 +1,6 @@
 import type { Candidates, Ranking, SearchedIndex, TurnCandidate } from './candidates.ts'
 import { shareOf } from './candidates.ts'
-import { embeddedSentences, sentenceCosines } from './change.ts'
+import { compareSentences, textsToEmbed } from './change.ts'
 import { cosineAt } from './cosines.ts'
 import { termsOf } from './terms.ts'
 
@@ -24,9 +24,9 @@ export async function nearnessOf(
 ): Promise<readonly Nearness[] | null> {
   if (meaning?.wordsOf === undefined || candidates.length === 0) return null
   const { text, dimensions } = meaning
-  const cosines = await sentenceCosines(index, view.user, meaning, candidates)
+  const cosines = await compareSentences(index, view.user, meaning, candidates)
   const fittest = candidates.map(({ turn }, at) => {
-    const sentences = embeddedSentences(turn.text)
+    const sentences = textsToEmbed(turn.text)
     const fitness = sentences.map((sentence, place) => {
       const own = new Set(termsOf(sentence).map(({ term }) => term))
       return shareOf(terms, own) + (cosines[at]?.[place] ?? 0)

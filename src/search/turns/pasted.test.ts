@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { ownParts, pastedFrom } from './pasted.ts'
+import { findPaste, ownParts } from './pasted.ts'
 
-const own = (message: string): string => message.slice(0, pastedFrom(message))
+const own = (message: string): string => message.slice(0, findPaste(message))
 
 describe('a message that is longer than anybody types', () => {
   const long = 'The gate is open and the door is shut. '.repeat(400)

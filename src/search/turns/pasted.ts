@@ -7,7 +7,7 @@ import { sentencesOf, withLineFeeds } from '../sentences.ts'
  * counts as the speaker's own words, because a pasted text may itself close a fence or a quotation. If all of the
  * message is the speaker's own, returns its length. Only the beginning of a long message is read.
  */
-export function pastedFrom(message: string): number {
+export function findPaste(message: string): number {
   const typed = message.slice(0, maxTypedLength)
   const lines = withLineFeeds(typed).split('\n')
   let start = 0
@@ -59,7 +59,7 @@ export type OwnPart = { readonly start: number; readonly end: number; readonly p
  * although nothing marks them, or follow a block of pasted text.
  */
 export function ownParts(message: string): readonly OwnPart[] {
-  const pasted = pastedFrom(message)
+  const pasted = findPaste(message)
   const typed = message.slice(0, maxTypedLength)
   const doubtful = Math.min(pasted, doubtfulFrom(typed))
   const parts = [
@@ -68,7 +68,7 @@ export function ownParts(message: string): readonly OwnPart[] {
   ]
   const below = pasted + endOfBlock(typed.slice(pasted))
   if (below < typed.length)
-    parts.push({ start: below, end: below + pastedFrom(typed.slice(below)), perhapsPasted: true })
+    parts.push({ start: below, end: below + findPaste(typed.slice(below)), perhapsPasted: true })
   return parts.filter(({ start, end }) => end > start)
 }
 

@@ -46,11 +46,11 @@ const withTotals = scratch((size) => new Float32Array(size))
 const withOffered = scratch((size) => new Uint8Array(size))
 const withPlaces = scratch((size) => new Int32Array(size))
 
-/** The rows in view whose own words have the highest weights, at most `most` of them, in no particular order. */
-export function heaviestRows(
+/** The rows in view whose own words have the highest weights, at most `limit` of them, in no particular order. */
+export function findHeaviestRows(
   all: readonly WeightedTerm[],
   inView: TurnPostings['inView'],
-  most: number,
+  limit: number,
 ): readonly number[] {
   const terms = tellingTerms(all)
   const { lowest, size } = rangeOf(terms.map(({ postings }) => postings.rows))
@@ -67,15 +67,16 @@ export function heaviestRows(
         return difference < 0 || (difference === 0 && a < b)
       }
       const offer = (at: number): void => {
-        let [low, high] = [0, heaviest.length]
+        let low = 0
+        let high = heaviest.length
         while (low < high) {
           const middle = (low + high) >> 1
           if (isLess(heaviest[middle] as number, at)) low = middle + 1
           else high = middle
         }
         heaviest.splice(low, 0, at)
-        if (heaviest.length > most) heaviest.shift()
-        if (heaviest.length === most) lightest = totals[heaviest[0] as number] as number
+        if (heaviest.length > limit) heaviest.shift()
+        if (heaviest.length === limit) lightest = totals[heaviest[0] as number] as number
       }
       const seen: number[] = []
       for (const { postings } of terms) {
@@ -99,16 +100,16 @@ export function heaviestRows(
 }
 
 /** Most terms occur fewer times than this in a unit. */
-const fewTimes = 16
+const maxFastCount = 16
 
 function addWeights(totals: Float32Array, { rows, counts }: TermPostings, lowest: number, weight: number): void {
   const worthOf = (count: number): number => (weight * count) / (count + saturation)
-  const worths = new Float64Array(fewTimes)
-  for (let count = 1; count < fewTimes; count += 1) worths[count] = worthOf(count)
+  const worths = new Float64Array(maxFastCount)
+  for (let count = 1; count < maxFastCount; count += 1) worths[count] = worthOf(count)
   for (let at = 0; at < rows.length; at += 1) {
     const row = (rows[at] as number) - lowest
     const count = counts[at] as number
-    totals[row] = (totals[row] as number) + (count < fewTimes ? (worths[count] as number) : worthOf(count))
+    totals[row] = (totals[row] as number) + (count < maxFastCount ? (worths[count] as number) : worthOf(count))
   }
 }
 

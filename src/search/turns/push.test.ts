@@ -4,7 +4,7 @@ import { ports } from '../../../test/recall/fixtures.ts'
 import type { HeardTurn } from '../../memory/conversation/hear.ts'
 import { memoryFrom } from '../../memory/memory.ts'
 import { type Levels, type Model, type Models, models as trained } from './model.ts'
-import { linesOf, type PushOptions, pushQuotes } from './push.ts'
+import { chooseLines, type PushOptions, pushQuotes } from './push.ts'
 
 const scopes = ['project:ledger']
 
@@ -138,7 +138,7 @@ describe('the speaker of a quote', () => {
 })
 
 describe('the lines of a message', () => {
-  type Unlimited = Parameters<typeof linesOf>[0]
+  type Unlimited = Parameters<typeof chooseLines>[0]
   const place = fc.nat({ max: 11 })
   const update = fc.record({ place, value: fc.double({ min: -3, max: 3, noNaN: true }) })
   const decisions = fc.record({
@@ -152,7 +152,7 @@ describe('the lines of a message', () => {
   const limits = { likely: 0, unclear: 1 }
   /** A decision in which only newer turns update older ones, the likeliest first. */
   const decisionOf = ({ times, updates, ...rest }: typeof decisions extends fc.Arbitrary<infer One> ? One : never) => {
-    const isNewer = (one: number, other: number): boolean => (times[one] as number) > (times[other] as number)
+    const isNewer = (a: number, b: number): boolean => (times[a] as number) > (times[b] as number)
     const sorted = updates.map(([at, newer]) => {
       const found = newer.filter((one) => isNewer(one.place, at)).sort((a, b) => b.value - a.value)
       return [at, found] as const
@@ -165,7 +165,7 @@ describe('the lines of a message', () => {
     fc.assert(
       fc.property(decisions, (given) => {
         const decision = decisionOf(given)
-        const { lines, unclear } = linesOf(decision, levels, limits)
+        const { lines, unclear } = chooseLines(decision, levels, limits)
         const places = lines.map((one) => one.place)
 
         for (const [at, line] of lines.entries()) {
@@ -184,17 +184,19 @@ describe('the lines of a message', () => {
   })
 
   const decision = {
-    ...{ probability: 0.9, isQuestion: true, likely: [0] },
+    probability: 0.9,
+    isQuestion: true,
+    likely: [0],
     ranked: [1, 2, 3, 4].map((at) => ({ candidate: { unit: { at } } })) as unknown as Unlimited['ranked'],
   }
   const updatesOf = (...values: readonly number[]) =>
     new Map([[0, values.map((value, at) => ({ place: at + 1, value }))]])
 
   it('come after the newer ones that may update them, and alone if none may', () => {
-    expect(linesOf({ ...decision, updates: updatesOf(-1) }, levels, limits).lines).toEqual([
+    expect(chooseLines({ ...decision, updates: updatesOf(-1) }, levels, limits).lines).toEqual([
       { place: 0, level: 'sure', newer: [] },
     ])
-    expect(linesOf({ ...decision, updates: updatesOf(0.5, 0.4, 0.3) }, levels, limits).lines).toEqual([
+    expect(chooseLines({ ...decision, updates: updatesOf(0.5, 0.4, 0.3) }, levels, limits).lines).toEqual([
       { place: 2, level: 'sure', newer: [] },
       { place: 1, level: 'sure', newer: [] },
       { place: 0, level: 'sure', newer: [1, 2] },
@@ -206,14 +208,16 @@ describe('the lines of a message', () => {
   )
 
   it.each(kinds)('are never fewer, or less sure, if bolder: with $name, for a $kind', ({ kind, levels, limits }) => {
-    const [quiet, normal, eager] = [levels.quiet[kind], levels.normal[kind], levels.eager[kind]]
+    const quiet = levels.quiet[kind]
+    const normal = levels.normal[kind]
+    const eager = levels.eager[kind]
     const thresholds = [quiet, normal, eager].flatMap(({ sure, perhaps }) => [sure, perhaps])
     // Random probabilities alone would miss thresholds that are close to each other.
     const probabilities = fc.oneof(fc.double({ min: 0, max: 1, noNaN: true }), fc.constantFrom(...thresholds))
     fc.assert(
       fc.property(decisions, probabilities, (given, probability) => {
         const decision = { ...decisionOf(given), probability, isQuestion: kind === 'question' }
-        const shownAt = (level: Levels) => linesOf(decision, level, limits).lines
+        const shownAt = (level: Levels) => chooseLines(decision, level, limits).lines
         for (const [less, more] of [
           [quiet, normal],
           [normal, eager],
@@ -228,7 +232,10 @@ describe('the lines of a message', () => {
   })
 
   it('are none if a third newer turn may well have changed the only one', () => {
-    expect(linesOf({ ...decision, updates: updatesOf(3, 2, 1.5) }, levels, limits)).toEqual({ lines: [], unclear: [0] })
+    expect(chooseLines({ ...decision, updates: updatesOf(3, 2, 1.5) }, levels, limits)).toEqual({
+      lines: [],
+      unclear: [0],
+    })
   })
 })
 

@@ -3,12 +3,12 @@ import { type Explanation, leaf, sum } from '../explanation.ts'
 import { type Candidates, findCandidates, type MessageMeaning, type Ranking, type SearchedIndex } from './candidates.ts'
 import { findUpdates, type LikelyUpdate } from './change.ts'
 import {
+  explainWeighted,
   maxConsidered,
   type PushFeature,
   pushFeatures,
   pushValues,
   type Values,
-  weighted,
   withWords,
 } from './features.ts'
 import { type Boldness, type Levels, type Model, type Models, models, type UpdateLimits } from './model.ts'
@@ -20,11 +20,11 @@ import {
   ownSentences,
   type PushedQuote,
   type QuoteLevel,
-  quotesOf,
+  quoteTurns,
   reach,
   withCorrections,
 } from './quotes.ts'
-import { newestFirst, type PlacedMessage, type ScoredMessage, scoreMessages } from './rank.ts'
+import { type PlacedMessage, rankNewestFirst, type ScoredMessage, scoreMessages } from './rank.ts'
 import type { TurnUnit, TurnView } from './turn-index.ts'
 
 /** The quotes for a message, or the reason for having none. */
@@ -81,9 +81,9 @@ export async function pushQuotes(
   const decision = await decide(index, ranking, found, using, (model) => model.levels[boldness][kind].perhaps)
   const { ranked, probability, probabilities, model } = decision
   const levels = model.levels[boldness][kind]
-  const { lines, unclear } = linesOf(decision, levels, model.limits[kind])
+  const { lines, unclear } = chooseLines(decision, levels, model.limits[kind])
   const places = [...new Set([...ranked.keys()].slice(0, maxConsidered).concat(lines.map(({ place }) => place)))]
-  const quoted = await quotesOf(index, ranking, found, decision, places, message)
+  const quoted = await quoteTurns(index, ranking, found, decision, places, message)
   const sure = new Set<number>()
   const shown = lines.map(({ place, level, newer }): PushedQuote => {
     const quote = quoted.get(place) as PushedQuote
@@ -102,7 +102,9 @@ export async function pushQuotes(
   const isKnown = new Set(found.terms.known.map(({ term }) => term))
   return {
     quotes: question.asksPast ? inOrder : await withCorrections(index, view, inOrder),
-    ...{ probability, levels, asked: [...words.values()] },
+    probability,
+    levels,
+    asked: [...words.values()],
     meaning: model === using.vectors ? 'vectors' : 'words',
     considered: places
       .toSorted((a, b) => (probabilities[b] as number) - (probabilities[a] as number))
@@ -151,11 +153,12 @@ export async function decide(
   const explanations = logOddsOf(ranked, found, ranking.question, model, nearness ?? [])
   const probabilities = explanations.map(({ value }) => sigmoid(value))
   const first = probabilities.slice(0, maxConsidered)
-  const least = limits[isQuestion ? 'question' : 'request'].share * Math.max(...first)
+  const minOwnProbability = limits[isQuestion ? 'question' : 'request'].share * Math.max(...first)
   const likely = [...first.keys()]
     .filter(
       (place) =>
-        (first[place] as number) >= least && isOnTopic(ranked[place] as PlacedMessage, model === using.vectors),
+        (first[place] as number) >= minOwnProbability &&
+        isOnTopic(ranked[place] as PlacedMessage, model === using.vectors),
     )
     .sort((a, b) => (first[b] as number) - (first[a] as number))
   const probability = probabilityOfAny(first)
@@ -181,7 +184,7 @@ export type PushLine = { readonly place: number; readonly level: QuoteLevel; rea
  * room for all of them, or if there are more of them than may be shown with one line, because then it is unclear which
  * one is true.
  */
-export function linesOf(
+export function chooseLines(
   { probability, isQuestion, likely, updates, ranked }: Omit<PushDecision, 'explanations' | 'probabilities' | 'model'>,
   levels: Levels,
   { likely: minLikely, unclear: minUnclear }: UpdateLimits,
@@ -252,7 +255,7 @@ export async function rankQuotable(
     const isPasted = turn.role === 'user' && (turn.origin !== 'person' || announced.has(unit.first))
     return !isPasted && ownSentences(turn, unit).length > 0 && !seen.has(said) && seen.add(said)
   })
-  return newestFirst(index, ranking, found, quotable, model)
+  return rankNewestFirst(index, ranking, found, quotable, model)
 }
 
 /** The turns of a person right after one that announces a pasted text, by their first row. */
@@ -291,7 +294,7 @@ function logOddsOf(
   nearness: readonly Nearness[],
 ): readonly Explanation[] {
   return pushValues(ranked, terms, question, nearness).map((values, place) => {
-    const parts = [...weighted(pushFeatures, values as Values<PushFeature>, push), leaf('bias', push.bias)]
+    const parts = [...explainWeighted(pushFeatures, values as Values<PushFeature>, push), leaf('bias', push.bias)]
     return withWords(
       sum('log odds that it helps', parts),
       (ranked[place] as PlacedMessage).candidate,

@@ -119,12 +119,12 @@ const ofSteps = /\b(?:steps?|turns?|actions?|trajectory|episode)\b/i
 const howMany = /\bhow (?:many|much|old|long|often|far)\b/i
 
 /** Whether a text contains the time of something. */
-export const tellsTime = (text: string): boolean => timeWords.test(text)
+export const hasTime = (text: string): boolean => timeWords.test(text)
 const timeWords =
   /\b(?:yesterday|today|tonight|tomorrow|ago|last (?:\w+ )?(?:night|week|month|year|weekend|monday|tuesday|wednesday|thursday|friday|saturday|sunday|spring|summer|fall|winter)|this (?:week|month|year|weekend|morning|past)|next (?:week|month|year|weekend)|january|february|march|april|june|july|august|september|october|november|december|since|(?:19|20)\d\d)\b/i
 
 /** Whether a text contains a number. */
-export const tellsNumber = (text: string): boolean => numberWords.test(text)
+export const hasNumber = (text: string): boolean => numberWords.test(text)
 const numberWords =
   /\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|thousand|twice|couple)\b/i
 

@@ -1,8 +1,8 @@
 import type { Turn } from '../../beliefs/turn.ts'
 import type { Explanation } from '../explanation.ts'
-import { correctionCue, joinedSentences, type Sentence } from '../sentences.ts'
+import { correctionCue, joinSentences, type Sentence } from '../sentences.ts'
 import { type Candidates, type Ranking, type SearchedIndex, shareOf } from './candidates.ts'
-import { embeddedFrom, sentenceCosines } from './change.ts'
+import { compareSentences, sentencesToEmbed } from './change.ts'
 import { passagesOf } from './passages.ts'
 import { endsInColon, type OwnPart, ownParts } from './pasted.ts'
 import type { PushDecision } from './push.ts'
@@ -49,7 +49,7 @@ export function messageWords(message: string, { weights }: Candidates['terms']):
 }
 
 /** For each ranked turn, by position, the sentence that fits the message best, by words and meaning. */
-export async function quotesOf(
+export async function quoteTurns(
   index: SearchedIndex,
   { view, meaning }: Ranking,
   { terms }: Candidates,
@@ -58,14 +58,14 @@ export async function quotesOf(
   message: string,
 ): Promise<ReadonlyMap<number, PushedQuote>> {
   const candidates = places.map((place) => (ranked[place] as PlacedMessage).candidate)
-  const cosines = await sentenceCosines(index, view.user, meaning, candidates)
+  const cosines = await compareSentences(index, view.user, meaning, candidates)
   const words = messageWords(message, terms)
   const written = (some: Iterable<string>): readonly string[] => [...some].flatMap((term) => words.get(term) ?? [])
   return new Map(
     places.map((place, at): readonly [number, PushedQuote] => {
       const { turn, unit, own, before, after } = candidates[at] as PlacedMessage['candidate']
       const sentences = ownSentences(turn, unit)
-      const embedded = embeddedFrom(turn.text)
+      const embedded = sentencesToEmbed(turn.text)
       const held = sentences.map(({ text }) => new Set(termsOf(text).map(({ term }) => term)))
       const fit = sentences.map(({ start, end }, sentence) => {
         const near = embedded.flatMap((one, index_) =>
@@ -82,9 +82,17 @@ export async function quotesOf(
       return [
         place,
         {
-          ...{ turn, text, perhapsPasted, explanation, score: explanation.value, level: 'perhaps', isEarlier: false },
-          ...{ probability: probabilities[place] as number, newer: [] },
-          ...{ shared: written(shared), nearby: written(nearby) },
+          turn,
+          text,
+          perhapsPasted,
+          explanation,
+          score: explanation.value,
+          level: 'perhaps',
+          isEarlier: false,
+          probability: probabilities[place] as number,
+          newer: [],
+          shared: written(shared),
+          nearby: written(nearby),
         },
       ]
     }),
@@ -208,7 +216,7 @@ export function ownSentences(
   return parts.flatMap((part) => {
     const from = Math.max(start, part.start)
     return (
-      joinedSentences(text.slice(from, Math.min(end, part.end)), maxSentences)
+      joinSentences(text.slice(from, Math.min(end, part.end)), maxSentences)
         // A sentence that announces a pasted text is not a statement by itself.
         .filter((one) => part.end === text.length || !endsInColon(one.text))
         .map((one) => ({ ...one, start: one.start + from, end: one.end + from, part }))
@@ -251,10 +259,10 @@ export function markOvertaken(
 const minSharedAsked = 0.8
 const minAlike = 0.2
 
-function isAboutSame(one: string, other: string, asked: ReadonlyMap<string, number>): boolean {
+function isAboutSame(a: string, b: string, asked: ReadonlyMap<string, number>): boolean {
   const termsIn = (text: string): ReadonlySet<string> => new Set(termsOf(text).map(({ term }) => term))
-  const terms = termsIn(one)
-  const others = termsIn(other)
+  const terms = termsIn(a)
+  const others = termsIn(b)
   const weigh = (some: Iterable<string>, weight: (term: string) => number): number =>
     [...some].reduce((total, term) => total + weight(term), 0)
   const both = [...terms].filter((term) => others.has(term))

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { NewTurn } from '../../beliefs/turn.ts'
-import { commitOf, fixedRandom, said } from '../../store/sample-beliefs.contract.ts'
+import { commitOf, fixedRandom, sampleTurn } from '../../store/sample-beliefs.contract.ts'
 import { inMemory } from '../../store/sqlite/database.ts'
 import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts'
 import { recompute } from '../explanation.ts'
@@ -28,13 +28,13 @@ const texts = async (turns: readonly NewTurn[], question: string): Promise<reado
 
 /** Each sentence in a separate conversation. */
 const apart = (...sentences: readonly string[]): readonly NewTurn[] =>
-  sentences.map((text, at) => said(text, { session: `s${at}` }))
+  sentences.map((text, at) => sampleTurn(text, { session: `s${at}` }))
 
 describe('ranking turns', () => {
   it('puts what a person said before what the assistant said, unless that is asked for', async () => {
     const both = [
-      said('I like the kayak.', { session: 'a' }),
-      said('The kayak is a boat.', { session: 'b', role: 'assistant' }),
+      sampleTurn('I like the kayak.', { session: 'a' }),
+      sampleTurn('The kayak is a boat.', { session: 'b', role: 'assistant' }),
     ]
 
     expect((await texts(both, 'What about the kayak?'))[0]).toBe('I like the kayak.')
@@ -43,8 +43,8 @@ describe('ranking turns', () => {
 
   it('puts the answer of the assistant before the question that it answers, where it is asked for', async () => {
     const chat = [
-      said('Which screws should I use for the gutter?', { session: 'a' }),
-      said('For the gutter use stainless screws with a flat head.', { session: 'a', role: 'assistant' }),
+      sampleTurn('Which screws should I use for the gutter?', { session: 'a' }),
+      sampleTurn('For the gutter use stainless screws with a flat head.', { session: 'a', role: 'assistant' }),
     ]
 
     for (const asked of ['Which screws did you recommend for the gutter?', 'What did the assistant say about screws?'])
@@ -56,8 +56,8 @@ describe('ranking turns', () => {
 
   it('puts the turn of the person who is named first', async () => {
     const turns = [
-      said('I bought a red kayak.', { session: 'a', speaker: 'Ana' }),
-      said('I bought a red kayak.', { session: 'b', speaker: 'Bo' }),
+      sampleTurn('I bought a red kayak.', { session: 'a', speaker: 'Ana' }),
+      sampleTurn('I bought a red kayak.', { session: 'b', speaker: 'Bo' }),
     ]
 
     expect((await ranked(turns, 'What did Ana buy?'))[0]?.turn.speaker).toBe('Ana')
@@ -67,10 +67,10 @@ describe('ranking turns', () => {
   it('returns what was said at a time, where a question asks for nothing else', async () => {
     const day = { at: '2026-02-16T15:00:00.000Z' }
     const store = await storeOf([
-      said('I run a race on 16 May.', { session: 'a', at: '2026-01-11T20:00:00.000Z' }),
-      said('All pallets are unloaded.', { session: 'b', ...day }),
-      said('One of them was wet.', { session: 'b', ...day }),
-      said('The roof is done.', { session: 'c', at: '2026-04-22T07:00:00.000Z' }),
+      sampleTurn('I run a race on 16 May.', { session: 'a', at: '2026-01-11T20:00:00.000Z' }),
+      sampleTurn('All pallets are unloaded.', { session: 'b', ...day }),
+      sampleTurn('One of them was wet.', { session: 'b', ...day }),
+      sampleTurn('The roof is done.', { session: 'c', at: '2026-04-22T07:00:00.000Z' }),
     ])
     const answers = async (text: string): Promise<readonly string[]> => {
       const dates = await dateWindow(text, new Date('2026-06-01T00:00:00Z'))
@@ -96,10 +96,10 @@ describe('ranking turns', () => {
 
   it('prefers what was said at the time that is asked about', async () => {
     const turns = [
-      said('The kayak trip was fun.', { session: 'a', at: '2026-01-10T00:00:00.000Z' }),
-      said('The kayak trip was fun.', { session: 'b', at: '2026-03-10T00:00:00.000Z' }),
-      said('Soup.', { session: 'c', at: '2026-04-10T00:00:00.000Z' }),
-      said('The kayak trip was wet.', { session: 'd', at: '2026-05-10T00:00:00.000Z' }),
+      sampleTurn('The kayak trip was fun.', { session: 'a', at: '2026-01-10T00:00:00.000Z' }),
+      sampleTurn('The kayak trip was fun.', { session: 'b', at: '2026-03-10T00:00:00.000Z' }),
+      sampleTurn('Soup.', { session: 'c', at: '2026-04-10T00:00:00.000Z' }),
+      sampleTurn('The kayak trip was wet.', { session: 'd', at: '2026-05-10T00:00:00.000Z' }),
     ]
     const store = await storeOf(turns)
     const dates = { from: Date.parse('2026-01-01'), to: Date.parse('2026-02-01'), terms: new Set<string>() }
@@ -119,7 +119,7 @@ describe('ranking turns', () => {
     const at = '2026-05-03T10:00:00.000Z'
     const far = ['Soup is fine.', 'Bread is fine.', 'Milk is fine.', 'Tea is fine.']
     const session = (name: string, last: string): readonly NewTurn[] =>
-      ['The kayak is red.', ...far, last].map((text) => said(text, { session: name, at }))
+      ['The kayak is red.', ...far, last].map((text) => sampleTurn(text, { session: name, at }))
 
     const found = await ranked([...session('b', 'My kayak sank.'), ...session('a', 'My boat sank.')], 'red kayak')
 
@@ -151,7 +151,7 @@ describe('ranking turns', () => {
     await fc.assert(
       fc.asyncProperty(conversation, words, async (turns, question) => {
         const found = await ranked(
-          turns.map(({ text, ...rest }) => said(text, rest)),
+          turns.map(({ text, ...rest }) => sampleTurn(text, rest)),
           question.join(' '),
         )
         for (const [place, { score, explain }] of found.entries()) {
@@ -167,9 +167,9 @@ describe('ranking turns', () => {
   it('gives the steps of the last trajectory to a question about steps that holds none of their words', async () => {
     const run = (session: string) =>
       ['ls\n\nmain.py', 'edit main.py\n\nsaved', 'pytest\n\n4 passed'].map((text) =>
-        said(text, { session, role: 'tool' }),
+        sampleTurn(text, { session, role: 'tool' }),
       )
-    const turns = [...run('old'), ...run('new'), said('It is your turn to cook.', { session: 'chat' })]
+    const turns = [...run('old'), ...run('new'), sampleTurn('It is your turn to cook.', { session: 'chat' })]
 
     const found = await ranked(turns, 'In which step did the state evolve?')
     const chat = await ranked(turns, 'Whose turn is it to cook?')
@@ -187,7 +187,7 @@ describe('ranking turns', () => {
           order.flatMap((session) => turns.filter((turn) => turn.session === session))
         const run = async (order: readonly string[], prefix: string) => {
           const all = bySession(order).map(({ text, ...rest }, at) => ({
-            ...said(text, rest),
+            ...sampleTurn(text, rest),
             id: `${prefix}${at}`,
             at: '2026-05-03T10:00:00.000Z',
           }))
@@ -238,8 +238,11 @@ describe('pushing quotes', () => {
 
   it('puts the newest first and marks what is older about the same thing', async () => {
     const store = await storeOf([
-      said('My running shoe size is 42 for the Brooks shoes.', { session: 'a', at: '2026-01-01T00:00:00.000Z' }),
-      said('My running shoe size is 43 now for the Brooks shoes.', { session: 'b', at: '2026-03-01T00:00:00.000Z' }),
+      sampleTurn('My running shoe size is 42 for the Brooks shoes.', { session: 'a', at: '2026-01-01T00:00:00.000Z' }),
+      sampleTurn('My running shoe size is 43 now for the Brooks shoes.', {
+        session: 'b',
+        at: '2026-03-01T00:00:00.000Z',
+      }),
     ])
 
     const { quotes } = await pushQuotes(store, view, 'What is my running shoe size for Brooks?')
@@ -252,7 +255,7 @@ describe('pushing quotes', () => {
 
   it('does not quote the line that announces a pasted text, since it says nothing itself', async () => {
     const mail = 'Dear tenants, the heating will be off on Saturday 14 November between 8 and 12.'
-    const store = await storeOf([said(`Here is the mail from the landlord:\n\n${mail}`, { session: 'a' })])
+    const store = await storeOf([sampleTurn(`Here is the mail from the landlord:\n\n${mail}`, { session: 'a' })])
 
     expect((await pushQuotes(store, view, 'What did the landlord write about the heating?')).quotes).toEqual([])
   })
@@ -260,9 +263,9 @@ describe('pushing quotes', () => {
   it('never quotes a document, a tool or an assistant unasked', async () => {
     const text = 'The zanzibar kayak expedition leaves from the Voss harbour.'
     const store = await storeOf([
-      said(text, { session: 'a', origin: 'document' }),
-      said(text, { session: 'b', role: 'tool', origin: 'tool' }),
-      said(text, { session: 'c', role: 'assistant', origin: 'agent' }),
+      sampleTurn(text, { session: 'a', origin: 'document' }),
+      sampleTurn(text, { session: 'b', role: 'tool', origin: 'tool' }),
+      sampleTurn(text, { session: 'c', role: 'assistant', origin: 'agent' }),
     ])
 
     expect((await pushQuotes(store, view, 'Where does my zanzibar kayak expedition leave from?')).quotes).toEqual([])

@@ -5,18 +5,18 @@ import { type Change, compareChanges } from './change.ts'
 import type { RankFeature } from './features.ts'
 import {
   changeFeatures,
+  explainWeighted,
   maxConsidered,
   rankFeatures,
   rankValues,
   type Scored,
   type Values,
-  weighted,
   withWords,
 } from './features.ts'
 import { type Model, type Models, models } from './model.ts'
 import { maxUnitLength } from './passages.ts'
 import type { Question } from './question.ts'
-import { type HoldingSentence, sentencesHolding } from './sentences-holding.ts'
+import { findSentencesHolding, type HoldingSentence } from './sentences-holding.ts'
 import { wantedTerms } from './terms.ts'
 import { scoreSteps, stepOf } from './trajectory.ts'
 import type { TurnIndex, TurnUnit, TurnView } from './turn-index.ts'
@@ -44,9 +44,13 @@ export async function rankTurns(
   const found = await findCandidates(index, ranking)
   const model = found.hasMeaning ? using.vectors : using.words
   const scored = scoreMessages(found, ranking.question, model)
-  const messages = (await newestFirst(index, ranking, found, scored, model)).map(
+  const messages = (await rankNewestFirst(index, ranking, found, scored, model)).map(
     ({ candidate, score, explanation, isEarlier }): RankedTurn => ({
-      ...{ unit: candidate.unit, turn: candidate.turn, passage: candidate.passage, score, isEarlier },
+      unit: candidate.unit,
+      turn: candidate.turn,
+      passage: candidate.passage,
+      score,
+      isEarlier,
       sentences: () => candidate.sentences,
       explain: () => withWords(explanation, candidate, found.terms),
     }),
@@ -91,7 +95,7 @@ export function scoreMessages(
 ): readonly ScoredMessage[] {
   const scored = found.messages.map((candidate, at) => {
     const explanation = sum('turn', [
-      ...weighted(rankFeatures, values[at] as Values<RankFeature>, rank),
+      ...explainWeighted(rankFeatures, values[at] as Values<RankFeature>, rank),
       ...(candidate.time === 'only' ? [leaf('the message asks for nothing but its time', onlyTime)] : []),
     ])
     return { candidate, score: explanation.value, explanation }
@@ -109,7 +113,7 @@ export type PlacedMessage = ScoredMessage & { readonly isEarlier: boolean }
 const minReplacement = 0.2
 
 /** Reorders the first ten by the second model. */
-export async function newestFirst(
+export async function rankNewestFirst(
   index: SearchedIndex,
   ranking: Ranking,
   { terms }: Pick<Candidates, 'terms'>,
@@ -131,7 +135,7 @@ export function placeFirst(
 ): readonly PlacedMessage[] {
   const placed = first.map((message, at) => {
     const { values, newer } = changes[at] as Change
-    const explanation = sum('turn', [...message.explanation.parts, ...weighted(changeFeatures, values, weights)])
+    const explanation = sum('turn', [...message.explanation.parts, ...explainWeighted(changeFeatures, values, weights)])
     const isEarlier = newer !== null && newer.likelihood >= minReplacement
     return { candidate: message.candidate, explanation, score: explanation.value, isEarlier }
   })
@@ -190,7 +194,7 @@ async function rankedSteps(
         leaf('not said by a person', asked),
       ])
       const passage = turn.text.slice(0, maxUnitLength)
-      const sentences = () => sentencesHolding(passage, wanted)
+      const sentences = () => findSentencesHolding(passage, wanted)
       // A question about steps is about the whole trajectory; otherwise a step without a word of the question is left
       // out.
       if (question.asksSteps || scores[at]?.value !== 0)

@@ -5,7 +5,7 @@ import { termsOf, type WantedTerms } from './terms.ts'
 export type HoldingSentence = Sentence & { readonly held: ReadonlySet<string> }
 
 /** The sentences of a text, each with the wanted terms that it contains. */
-export function sentencesHolding(text: string, wanted: WantedTerms): readonly HoldingSentence[] {
+export function findSentencesHolding(text: string, wanted: WantedTerms): readonly HoldingSentence[] {
   const sentences = sentencesOf(text).map((sentence) => ({ ...sentence, held: new Set<string>() }))
   let at = 0
   for (const { term, start } of termsOf(text, wanted)) {

@@ -9,7 +9,7 @@ type Mention = {
 }
 
 /** A written range of at most this many steps names each of them; a longer one names only its ends. */
-const widestRange = 8
+const maxSpelledOut = 8
 const maxMentions = 200
 
 const stepWord = /\b(?:steps?|turns?)\b/giu
@@ -84,7 +84,7 @@ function mentionAt(text: string, start: number, wordEnd: number): Mention | null
     const last = steps.at(-1) as number
     if (spansTo.test(between?.[1] ?? '') && next.value > last) {
       range = { from: last, to: next.value }
-      const isNarrow = next.value - last <= widestRange
+      const isNarrow = next.value - last <= maxSpelledOut
       if (isNarrow) for (let step = last + 1; step < next.value; step += 1) steps.push(step)
     }
     steps.push(next.value)

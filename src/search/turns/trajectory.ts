@@ -112,10 +112,8 @@ function wordScores(fields: readonly Fields[], asked: Asked): readonly number[] 
       asked,
       b,
     )
-  const [actions, results] = [
-    scoresOf('action', stepConstants.actionLength),
-    scoresOf('result', stepConstants.resultLength),
-  ]
+  const actions = scoresOf('action', stepConstants.actionLength)
+  const results = scoresOf('result', stepConstants.resultLength)
   return actions.map((score, at) => score + (results[at] as number))
 }
 

@@ -53,7 +53,9 @@ export async function readAccess(
 }
 
 /** The statements that replace every row. Removing people and teams also removes the rows that refer to them. */
-export function* replacing(rows: AccessRows): Generator<readonly [sql: string, values: readonly (string | null)[]]> {
+export function* replaceStatements(
+  rows: AccessRows,
+): Generator<readonly [sql: string, values: readonly (string | null)[]]> {
   for (const table of names.toReversed()) yield [`DELETE FROM credence.${table}`, []]
   for (const table of names) {
     const columns = tables[table]
@@ -124,7 +126,7 @@ export async function copyJournals(
     if ((await to.count(user)) !== events || (await from.count(user)) !== events)
       throw conflict(
         `The memory of "${user}" changed while it was copied.`,
-        'Stop what writes to it, and run the copy again.',
+        'Stop the programs that write to it, and run the copy again.',
       )
     await to.setPlaces(user, await from.places(user))
     const one = await digestOfUser(from, user)
@@ -152,8 +154,8 @@ async function requireSameBeginning(
     Buffer.compare(one.changesHash, other.changesHash) === 0
   if (!isSame)
     throw conflict(
-      `The target holds another memory of "${user}" (events: ${count}).`,
-      'Copy to an empty store, or forget what is there first.',
+      `The target contains another memory of "${user}" (events: ${count}).`,
+      'Copy to an empty store, or forget that memory first.',
     )
 }
 

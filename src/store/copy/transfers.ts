@@ -2,7 +2,7 @@ import { type ConnectionOptions, PostgresConnection } from '../postgres/connecti
 import { appendRecord, lockOwner, movePlaces, readHead, readPlaces, readRecords } from '../postgres/journal.ts'
 import { migrate } from '../postgres/migrations/migrate.ts'
 import { openSqliteStore, type SqliteStoreOptions } from '../sqlite/sqlite-store.ts'
-import { type JournalTransfer, readAccess, replacing } from './journal-transfer.ts'
+import { type JournalTransfer, readAccess, replaceStatements } from './journal-transfer.ts'
 
 /** The journal of a SQLite store. Reading it changes nothing. */
 export async function openSqliteTransfer(options: SqliteStoreOptions): Promise<JournalTransfer> {
@@ -17,7 +17,7 @@ export async function openSqliteTransfer(options: SqliteStoreOptions): Promise<J
     setPlaces: async (user, places) => records.setPlaces(user, places),
     access: () => readAccess(async (sql) => records.readAccess(ofFile(sql))),
     replaceAccess: async (rows) =>
-      records.writeAccess([...replacing(rows)].map(([sql, values]) => [ofFile(sql), values] as const)),
+      records.writeAccess([...replaceStatements(rows)].map(([sql, values]) => [ofFile(sql), values] as const)),
     close: () => store.close(),
   }
 }
@@ -58,7 +58,7 @@ export async function openPostgresTransfer(options: ConnectionOptions): Promise<
     access: () => connection.read((run) => readAccess((sql) => run(sql))),
     replaceAccess: (rows) =>
       connection.write(async (run) => {
-        for (const [sql, values] of replacing(rows)) await run(sql, values)
+        for (const [sql, values] of replaceStatements(rows)) await run(sql, values)
         await run('COMMIT')
       }),
     close: () => connection.close(),

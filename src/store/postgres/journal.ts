@@ -126,8 +126,21 @@ export async function appendRecord(
          changes_hash, previous_hash, hash, attempt)
        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
       [
-        ...[owner, number, kind, actor, origin, at, undoes, storedKey, longKey, key?.fingerprint ?? null],
-        ...[key?.salt ?? null, changesHash, head.hash, hash, attempt],
+        owner,
+        number,
+        kind,
+        actor,
+        origin,
+        at,
+        undoes,
+        storedKey,
+        longKey,
+        key?.fingerprint ?? null,
+        key?.salt ?? null,
+        changesHash,
+        head.hash,
+        hash,
+        attempt,
       ],
     ),
   ]

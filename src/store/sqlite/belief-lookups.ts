@@ -5,7 +5,7 @@ import {
   agentKey,
   byReinforcement,
   byUpdate,
-  heldName,
+  nameKeyInScope,
   newestText,
   readText,
   type StoredText,
@@ -131,14 +131,14 @@ export function beliefReads(connection: Connection, reading: ReadForUser): Belie
     named: (user, name) => {
       const called = `SELECT id FROM beliefs INDEXED BY beliefs_by_name WHERE user_id = ? AND name_key = ?
         ORDER BY current DESC, updated_at DESC, id`
-      return reading(user, [], (userId) => found(userId, called, [userId, heldName(name)]))
+      return reading(user, [], (userId) => found(userId, called, [userId, nameKeyInScope(name)]))
     },
     holders: (user, name, scopes) => {
       const holding = `SELECT members.belief FROM json_each(:scopes) AS asked
         CROSS JOIN scopes ON scopes.user_id = :userId AND scopes.name = asked.value
         CROSS JOIN members INDEXED BY members_holding_name ON members.user_id = :userId AND members.scope = scopes.id
           AND members.name_key = :name AND members.current = 1`
-      const asked = { name: heldName(name), scopes: JSON.stringify(scopes) }
+      const asked = { name: nameKeyInScope(name), scopes: JSON.stringify(scopes) }
       return reading(user, [], (userId) => found(userId, holding, [{ userId, ...asked }]).sort(byUpdate))
     },
     // Without statistics SQLite would scan every belief of an index that contains both columns.

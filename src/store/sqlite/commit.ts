@@ -4,9 +4,9 @@ import { type Commit, isForgetting } from '../../beliefs/journal.ts'
 import { MemoryError } from '../../errors.ts'
 import { inTurns, runToEnd } from '../../next-turn.ts'
 import { newestText, readText, type StoredText } from '../belief-row.ts'
-import { type CheckedChange, checkChanges, settledBefore } from '../checked-commit.ts'
+import { type CheckedChange, checkChanges, findSettled } from '../checked-commit.ts'
 import { deriveBelief } from '../derived-belief.ts'
-import { sealChanges, sealedAsForgotten, sealKey } from '../journal-chain.ts'
+import { sealChanges, sealForgotten, sealKey } from '../journal-chain.ts'
 import { advanceHead } from './care/journal-head.ts'
 import { noteRemains, scrubSoon } from './care/scrub.ts'
 import type { Connection } from './connection.ts'
@@ -92,7 +92,7 @@ function* commitInParts(
 ): Generator<void, CommitResult> {
   const journal = openJournal(connection)
   const userId = users.findOrAdd(commit.user)
-  const settled = settledBefore(commit, {
+  const settled = findSettled(commit, {
     eventByKey: (key) => journal.eventByKey(userId, key),
     event: (number) => journal.event(userId, number),
   })
@@ -103,7 +103,7 @@ function* commitInParts(
   const { turns: heard = [], forgottenTurns = [] } = commit
   if (heard.length > 0 && findKnown(connection, userId, heard).some((row) => row !== null)) throw new StaleCommit()
   yield* project(connection, userId, changes)
-  const event = journal.append(userId, { ...commit, key }, written, [...turns, ...sealedAsForgotten(forgottenTurns)])
+  const event = journal.append(userId, { ...commit, key }, written, [...turns, ...sealForgotten(forgottenTurns)])
   yield* insertTurns(connection, { userId, event: event.number }, turns)
   if (!eraseTurns(connection, { userId, event: event.number }, forgottenTurns)) throw new StaleCommit()
   noteForgetting(connection, userId, commit, event.number)

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { present, sample } from '../sample-beliefs.contract.ts'
+import { presentChange, sample } from '../sample-beliefs.contract.ts'
 import { newFile, openAt } from './temporary-store.contract.ts'
 
 it('lists the beliefs of a crowded scope as it lists those of any other', async () => {
@@ -21,7 +21,7 @@ it('lists the beliefs of a crowded scope as it lists those of any other', async 
     at: minute(0),
     key: null,
     undoes: null,
-    changes: beliefs.map((belief) => present(belief, 0)),
+    changes: beliefs.map((belief) => presentChange(belief, 0)),
   })
   const latestFirst = beliefs.toReversed()
 

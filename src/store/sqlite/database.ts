@@ -21,7 +21,7 @@ export type DatabaseOptions = {
 export const defaultBusyTimeoutMs = 30_000
 
 /** Older versions may lose commits when several processes share a write-ahead log. */
-const oldestSqlite = [3, 51, 3] as const
+const minSqlite = [3, 51, 3] as const
 
 const cacheKib = 64 * 1024
 
@@ -117,12 +117,12 @@ const leavesLog = (file: string): boolean =>
 function requireVersion(db: DatabaseSync): void {
   const version = String(firstValue(db, 'SELECT sqlite_version()'))
   const parts = version.split('.').map(Number)
-  const difference = oldestSqlite.map((part, index) => (parts[index] ?? 0) - part).find((step) => step !== 0) ?? 0
+  const difference = minSqlite.map((part, index) => (parts[index] ?? 0) - part).find((step) => step !== 0) ?? 0
   // It was added after this version, in another release of Node.
   if (difference >= 0 && 'deserialize' in db) return
   throw new MemoryError(
     'unavailable',
-    `Node ${process.versions.node} has SQLite ${version}; ${oldestSqlite.join('.')} or newer is needed.`,
+    `Node ${process.versions.node} has SQLite ${version}; ${minSqlite.join('.')} or newer is needed.`,
     {
       hint: 'Run it with a newer Node 24, such as the one of the npm package `node`, which is in node_modules/node/bin of a clone.',
     },
@@ -248,7 +248,7 @@ const explanations: readonly (readonly [RegExp, string, string])[] = [
   [
     /^SQLITE_IOERR/,
     'The disk failed to read or write the store',
-    'Check the disk. What was acknowledged before is kept.',
+    'Check the disk. Changes that were acknowledged before are kept.',
   ],
   [/^SQLITE_CANTOPEN/, 'The store cannot be opened', 'Check that the directory exists and may be read and written.'],
   [/^SQLITE_(PERM|AUTH|NOLFS)/, 'The store cannot be used', 'Check the permissions of the file and its directory.'],

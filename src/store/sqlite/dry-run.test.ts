@@ -2,18 +2,18 @@ import { chmodSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it } from 'vitest'
-import { commitOf, next, present, sample } from '../sample-beliefs.contract.ts'
+import { commitOf, nextVersion, presentChange, sample } from '../sample-beliefs.contract.ts'
 import { inMemory } from './database.ts'
 import type { SqliteStore } from './sqlite-store.ts'
 import { newFile, openAt } from './temporary-store.contract.ts'
 
 const redis = sample({ id: 'b1', name: 'Redis' })
-const renamed = commitOf([present(next(redis, { name: 'Valkey' }))])
+const renamed = commitOf([presentChange(nextVersion(redis, { name: 'Valkey' }))])
 const nameOf = async (store: Pick<SqliteStore, 'get'>) => (await store.get('ada', 'b1'))?.name
 
 async function holdingRedis(file: string): Promise<SqliteStore> {
   const store = openAt(file)
-  await store.commit(commitOf([present(redis)]))
+  await store.commit(commitOf([presentChange(redis)]))
   return store
 }
 
@@ -41,7 +41,9 @@ describe.each(['on disk', 'in memory'])('trying out a change of a store %s', (pl
       order.push(`trial ${await nameOf(tried)}`)
     })
     const second = store.tryOut(renamed, async () => void order.push('second'))
-    const change = store.commit(commitOf([present(next(redis, { name: 'KeyDB' }))])).then(() => order.push('change'))
+    const change = store
+      .commit(commitOf([presentChange(nextVersion(redis, { name: 'KeyDB' }))]))
+      .then(() => order.push('change'))
 
     await Promise.all([trial, second, change])
 
@@ -52,7 +54,7 @@ describe.each(['on disk', 'in memory'])('trying out a change of a store %s', (pl
 
   it('refuses a change that the store would refuse, and one that fails leaves it usable', async () => {
     const store = await open()
-    const stale = commitOf([present({ ...redis, version: 9 }, 8)])
+    const stale = commitOf([presentChange({ ...redis, version: 9 }, 8)])
 
     await expect(store.tryOut(stale, nameOf)).rejects.toMatchObject({ name: 'MemoryError', code: 'conflict' })
     await expect(store.tryOut(renamed, async () => Promise.reject(new Error('broken')))).rejects.toThrow('broken')
@@ -69,7 +71,7 @@ describe('trying out a change', () => {
     const store = await holdingRedis(file)
     const other = openAt(file)
     await store.tryOut(renamed, nameOf)
-    await other.commit(commitOf([present(sample({ id: 'b2', name: 'Postgres' }))]))
+    await other.commit(commitOf([presentChange(sample({ id: 'b2', name: 'Postgres' }))]))
 
     expect(await store.tryOut(renamed, async (tried) => (await tried.get('ada', 'b2'))?.name)).toBe('Postgres')
     await store.close()

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
-import { commitOf, present, said, sample } from '../sample-beliefs.contract.ts'
+import { commitOf, presentChange, sample, sampleTurn } from '../sample-beliefs.contract.ts'
 import type { SqliteStore } from './sqlite-store.ts'
 import { newFile, openAt } from './temporary-store.contract.ts'
 
@@ -20,7 +20,7 @@ function opening(...given: Parameters<typeof openAt>): SqliteStore {
 const many = 1_000
 const manyBeliefs = (kind: string) =>
   Array.from({ length: many }, (_, at) =>
-    present(sample({ id: `${kind} ${at}`, name: `${kind} ${at}`, content: `${kind} thing ${at} `.repeat(50) })),
+    presentChange(sample({ id: `${kind} ${at}`, name: `${kind} ${at}`, content: `${kind} thing ${at} `.repeat(50) })),
   )
 
 /** The number of turns of the event loop while work runs. */
@@ -55,7 +55,7 @@ describe('A SQLite store', () => {
 
     const turns = await turnsDuring(async () => {
       for (let index = 0; index < 10; index += 1)
-        await store.commit(commitOf([present(sample({ id: `b${index}`, name: `thing ${index}` }))]))
+        await store.commit(commitOf([presentChange(sample({ id: `b${index}`, name: `thing ${index}` }))]))
     })
 
     expect(turns).toBeGreaterThanOrEqual(10)
@@ -64,11 +64,11 @@ describe('A SQLite store', () => {
   it('answers reads while a change waits for another process', async () => {
     const file = newFile()
     const store = opening(file)
-    await store.commit(commitOf([present(sample({ id: 'b1' }))]))
+    await store.commit(commitOf([presentChange(sample({ id: 'b1' }))]))
     const lock = lockHeld(file)
     let isDone = false
 
-    const change = store.commit(commitOf([present(sample({ id: 'b2', name: 'second' }))])).then((result) => {
+    const change = store.commit(commitOf([presentChange(sample({ id: 'b2', name: 'second' }))])).then((result) => {
       isDone = true
       return result
     })
@@ -88,7 +88,7 @@ describe('A SQLite store', () => {
 
     const [before, after] = await store.withSnapshot(async () => {
       const seen = await store.get('ada', 'b1')
-      await store.commit(commitOf([present(sample({ id: 'b1' }))]))
+      await store.commit(commitOf([presentChange(sample({ id: 'b1' }))]))
       return [seen, await store.get('ada', 'b1')]
     })
 
@@ -101,7 +101,7 @@ describe('A SQLite store', () => {
     const store = opening(file)
     const lock = lockHeld(file)
     const asked = Array.from({ length: 50 }, (_, index) =>
-      store.commit(commitOf([present(sample({ id: `b${index}`, name: `thing ${index}` }))])),
+      store.commit(commitOf([presentChange(sample({ id: `b${index}`, name: `thing ${index}` }))])),
     )
     await nextTurn()
     lock.release()
@@ -117,7 +117,7 @@ describe('A SQLite store', () => {
     const store = opening(file, { busyTimeoutMs: 0 })
     const lock = lockHeld(file)
 
-    const refusal = await store.commit(commitOf([present(sample({ id: 'b1' }))])).catch((error: unknown) => error)
+    const refusal = await store.commit(commitOf([presentChange(sample({ id: 'b1' }))])).catch((error: unknown) => error)
     lock.release()
 
     expect(refusal).toMatchObject({ name: 'MemoryError', code: 'unavailable' })
@@ -136,10 +136,10 @@ describe('A SQLite store', () => {
 
     const outcomes = await Promise.all([
       store.commit(commitOf(first)),
-      store.commit(commitOf([present(sample({ id: 'alone', name: 'alone' }))])),
+      store.commit(commitOf([presentChange(sample({ id: 'alone', name: 'alone' }))])),
       store.commit(commitOf(second)),
       store.commit(
-        commitOf([...manyBeliefs('third'), present(sample({ id: 'first 0', name: 'first 0', version: 9 }))]),
+        commitOf([...manyBeliefs('third'), presentChange(sample({ id: 'first 0', name: 'first 0', version: 9 }))]),
       ),
     ])
     isOver = true
@@ -156,7 +156,7 @@ describe('A SQLite store', () => {
   it('lets the event loop turn while a large change is made', async () => {
     const store = opening(newFile())
     // The first change loads modules.
-    await store.commit(commitOf([present(sample({ id: 'b1' }))]))
+    await store.commit(commitOf([presentChange(sample({ id: 'b1' }))]))
 
     expect(await turnsDuring(() => store.commit(commitOf(manyBeliefs('large'))))).toBeGreaterThan(10)
   })
@@ -164,7 +164,7 @@ describe('A SQLite store', () => {
   it('lets the event loop turn while a long turn is stored', async () => {
     const store = opening(newFile())
     const text = Array.from({ length: 8_000 }, (_, at) => String.fromCodePoint(0x4e00 + at)).join('')
-    const heard = (words: string) => store.commit(commitOf([], { kind: 'hear', turns: [said(words)] }))
+    const heard = (words: string) => store.commit(commitOf([], { kind: 'hear', turns: [sampleTurn(words)] }))
     // The first change loads modules.
     await heard('A short turn.')
 
@@ -175,8 +175,8 @@ describe('A SQLite store', () => {
     const file = newFile()
     const store = opening(file)
     const secret = sample({ id: 'secret', name: 'quartzite', content: 'The quartzite is under the stairs.' })
-    await store.commit(commitOf([...manyBeliefs('large'), present(secret)]))
-    const short = await turnsDuring(() => store.commit(commitOf([present(sample({ id: 'b1' }))])))
+    await store.commit(commitOf([...manyBeliefs('large'), presentChange(secret)]))
+    const short = await turnsDuring(() => store.commit(commitOf([presentChange(sample({ id: 'b1' }))])))
 
     const forget = commitOf([{ beliefId: 'secret', expectedVersion: 1, outcome: 'erased', after: null }])
     const turns = await turnsDuring(() => store.commit(forget))

@@ -69,7 +69,7 @@ function countFirst(
   const { terms, rowsOf, atLeast } = asked
   // No term contains a quotation mark.
   const rows = terms.map((term) => rowsOf(`"${indexedTerm(userId, term)}"`))
-  const last = rows.reduce((most, found) => Math.max(most, found.at(-1) ?? 0), 0)
+  const last = rows.reduce((max, found) => Math.max(max, found.at(-1) ?? 0), 0)
   const held = new Uint16Array(last + 1)
   const candidates: number[] = []
   for (const found of rows)
@@ -94,7 +94,7 @@ const rowsHolding = `SELECT beliefs.row FROM texts CROSS JOIN beliefs ON beliefs
   ORDER BY texts.rowid`
 
 const damagedIndex = ({ file }: Connection): Error =>
-  damagedStore(file, 'the full-text index holds a belief that is gone')
+  damagedStore(file, 'the full-text index contains a belief that no longer exists')
 
 type Counts = Partial<Record<TextField, number>>
 

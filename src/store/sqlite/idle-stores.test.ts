@@ -41,7 +41,8 @@ describe('a store that is closed', () => {
     using directory = temporaryDirectory()
     const file = join(directory.path, 'one.db')
     const end = keepStoresOpen()
-    const [first, second] = [open(file), open(file)]
+    const first = open(file)
+    const second = open(file)
 
     await first.close()
     const third = open(file, 1)
@@ -54,7 +55,8 @@ describe('a store that is closed', () => {
 
   it('is opened again if its file was replaced', async () => {
     using directory = temporaryDirectory()
-    const [file, moved] = [join(directory.path, 'one.db'), join(directory.path, 'moved.db')]
+    const file = join(directory.path, 'one.db')
+    const moved = join(directory.path, 'moved.db')
     const end = keepStoresOpen()
     const store = open(file)
     await (await store.access()).addPerson({ name: 'ana', createdAt: new Date(0).toISOString() })

@@ -9,6 +9,7 @@ import {
 } from '../../beliefs/journal.ts'
 import {
   beforeFirst,
+  findUndo,
   hashChanges,
   hashEvent,
   requireSameRequest,
@@ -16,7 +17,6 @@ import {
   type SealedKey,
   type SealedTurn,
   toHex,
-  undoneBy,
   type WrittenChange,
 } from '../journal-chain.ts'
 import { type ChangeRow, type EventRow, eventOf, revisionOf } from '../journal-rows.ts'
@@ -150,7 +150,7 @@ export function openJournal(connection: Connection) {
 
   function undoOf(number: number): number | null {
     const undosOf = 'SELECT number FROM events WHERE undoes = ? ORDER BY number DESC'
-    return undoneBy(number, (undone) => connection.column<number>(undosOf, [undone]))
+    return findUndo(number, (undone) => connection.column<number>(undosOf, [undone]))
   }
 
   function rowAt(userId: number, number: number): OwnEventRow | undefined {

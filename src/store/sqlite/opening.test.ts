@@ -4,8 +4,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it } from 'vitest'
 import { columnOf } from '../../../test/column-of.ts'
 import { linkMessage } from '../../search/link.ts'
-import { commitOf, next, present, sample } from '../sample-beliefs.contract.ts'
-import { committed } from '../test-stores.contract.ts'
+import { commitOf, nextVersion, presentChange, sample } from '../sample-beliefs.contract.ts'
+import { commitTo } from '../test-stores.contract.ts'
 import { safeSettings } from './database.ts'
 import { migrations } from './migrations/migrate.ts'
 import { newFile, openAt, tamper } from './temporary-store.contract.ts'
@@ -17,7 +17,7 @@ describe('opening a store', () => {
     const file = newFile()
 
     const store = openAt(file)
-    await committed(store, commitOf([present(sample({ id: 'b1' }))]))
+    await commitTo(store, commitOf([presentChange(sample({ id: 'b1' }))]))
 
     expect(modeOf(dirname(file))).toBe(0o700)
     for (const suffix of ['', '-wal', '-shm']) expect(modeOf(file + suffix)).toBe(0o600)
@@ -96,7 +96,7 @@ describe('opening a store', () => {
     const file = newFile()
     for (let time = 0; time < 2; time += 1) {
       const store = openAt(file)
-      await store.commit(commitOf([present(sample({ id: `b${time}` }))]))
+      await store.commit(commitOf([presentChange(sample({ id: `b${time}` }))]))
       const settings = (await store.verify()).find(({ check }) => check === 'settings')
 
       expect(settings).toMatchObject({ ok: true })
@@ -114,12 +114,12 @@ describe('opening a store', () => {
     const file = newFile()
     expect(() => openAt(file, { readonly: true })).toThrow(expect.objectContaining({ code: 'not_found' }))
     const store = openAt(file)
-    await committed(store, commitOf([present(sample({ id: 'b1' }))]))
+    await commitTo(store, commitOf([presentChange(sample({ id: 'b1' }))]))
 
     const reader = openAt(file, { readonly: true })
 
     expect((await reader.get('ada', 'b1'))?.id).toBe('b1')
-    await committed(store, commitOf([present(sample({ id: 'b2' }))]))
+    await commitTo(store, commitOf([presentChange(sample({ id: 'b2' }))]))
     expect((await reader.get('ada', 'b2'))?.id).toBe('b2')
     await expect(reader.commit(commitOf([]))).rejects.toMatchObject({ code: 'unavailable' })
     await reader.close()
@@ -129,7 +129,7 @@ describe('opening a store', () => {
   it('refuses a store that was emptied or deleted, and begins anew where its last event is gone too', async () => {
     const file = newFile()
     const store = openAt(file)
-    await committed(store, commitOf([present(sample({ id: 'b1' }))]))
+    await commitTo(store, commitOf([presentChange(sample({ id: 'b1' }))]))
     await store.close()
 
     for (const remove of [() => truncateSync(file), () => rmSync(file)]) {
@@ -162,13 +162,13 @@ describe('an open store', () => {
     const belief = sample({ id: 'b1', name: 'Redis' })
     const known = sample({ id: 'b0', content: 'Before.' })
     const view = { user: 'ada', agent: null, scopes: belief.scopes }
-    await committed(one, commitOf([present(known)]))
+    await commitTo(one, commitOf([presentChange(known)]))
     expect((await other.get('ada', 'b0'))?.content).toBe('Before.')
     // Read before, so that an empty answer could have been cached.
     await Promise.all([other.get('ada', 'b1'), other.formLengths('ada', ['redis']), other.postings(view, ['redis'])])
     await other.wordsNear('ada', ['rediss'])
 
-    await committed(one, commitOf([present(belief), present(next(known, { content: 'After.' }))]))
+    await commitTo(one, commitOf([presentChange(belief), presentChange(nextVersion(known, { content: 'After.' }))]))
 
     expect((await other.get('ada', 'b0'))?.content).toBe('After.')
     expect((await other.get('ada', 'b1'))?.name).toBe('Redis')
@@ -191,11 +191,11 @@ describe('an open store', () => {
     const one = openAt(file)
     const other = openAt(file)
     const belief = sample({ id: 'b1', content: 'Before.' })
-    await committed(one, commitOf([present(belief)]))
+    await commitTo(one, commitOf([presentChange(belief)]))
 
     const seen = await other.withSnapshot(async () => {
       const before = await other.get('ada', 'b1')
-      const change = committed(one, commitOf([present(next(belief, { content: 'After.' }))]))
+      const change = commitTo(one, commitOf([presentChange(nextVersion(belief, { content: 'After.' }))]))
       // Awaiting the answer would end the snapshot.
       while (eventsIn(file) < 2) await Promise.resolve()
       const after = await other.get('ada', 'b1')
@@ -213,7 +213,7 @@ describe('an open store', () => {
     const store = openAt(newFile())
     const names = ['main', 'main square', 'main square fountain', 'mains', 'mainly']
     for (const [index, name] of names.entries())
-      await committed(store, commitOf([present(sample({ id: `b${index}`, name }))]))
+      await commitTo(store, commitOf([presentChange(sample({ id: `b${index}`, name }))]))
     const view = { user: 'ada', agent: null, scopes: sample({ id: 'any' }).scopes }
     const found = async (message: string) =>
       (await linkMessage(message, view, store)).links.map((link) => link.posting.beliefId).sort()
@@ -228,14 +228,14 @@ describe('an open store', () => {
   it('refuses to write to a file that was taken away from under it', async () => {
     const file = newFile()
     const store = openAt(file)
-    await committed(store, commitOf([present(sample({ id: 'b1' }))]))
+    await commitTo(store, commitOf([presentChange(sample({ id: 'b1' }))]))
     renameSync(file, `${file}.moved`)
 
-    const write = store.commit(commitOf([present(sample({ id: 'b2' }))]))
+    const write = store.commit(commitOf([presentChange(sample({ id: 'b2' }))]))
 
     await expect(write).rejects.toMatchObject({ code: 'unavailable', message: expect.stringContaining('moved') })
     renameSync(`${file}.moved`, file)
-    await committed(store, commitOf([present(sample({ id: 'b2' }))]))
+    await commitTo(store, commitOf([presentChange(sample({ id: 'b2' }))]))
     rmSync(join(`${file}-wal`))
     await expect(store.commit(commitOf([]))).rejects.toMatchObject({ code: 'unavailable' })
     await store.close()

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { openModelStore } from '../model-store.contract.ts'
-import { commitOf, fixedRandom, gone, present, sample } from '../sample-beliefs.contract.ts'
+import { commitOf, erasedChange, fixedRandom, presentChange, sample } from '../sample-beliefs.contract.ts'
 import { describeStore } from '../store.contract.ts'
 import { describeAgreement } from '../store-agreement.contract.ts'
 import { inMemory } from './database.ts'
@@ -23,8 +23,8 @@ describe('The SQLite store in memory', () => {
     try {
       const store = openAt(inMemory)
       const belief = sample({ id: 'b1' })
-      await store.commit(commitOf([present(belief)]))
-      await store.commit(commitOf([gone(belief, 'erased')], { kind: 'forget' }))
+      await store.commit(commitOf([presentChange(belief)]))
+      await store.commit(commitOf([erasedChange(belief, 'erased')], { kind: 'forget' }))
       await store.anchorJournal()
       await store.scrub()
       await store.rebuild()
@@ -40,7 +40,7 @@ describe('The SQLite store in memory', () => {
   it('is empty whenever it is opened', async () => {
     const one = openAt(inMemory)
     const other = openAt(inMemory)
-    await one.commit(commitOf([present(sample({ id: 'b1' }))]))
+    await one.commit(commitOf([presentChange(sample({ id: 'b1' }))]))
 
     expect(await other.get('ada', 'b1')).toBeNull()
     expect(await one.get('ada', 'b1')).not.toBeNull()

@@ -1,4 +1,4 @@
-import { comparedWith } from '../../search/turns/cosines.ts'
+import { compareWith } from '../../search/turns/cosines.ts'
 import type { MessageVectors } from '../../search/turns/turn-index.ts'
 
 /** Max items of a list that is compared completely. */
@@ -61,7 +61,7 @@ export class VectorList {
 
   /** The sample, compared with a message. */
   compareSample(message: MessageVectors): readonly { readonly item: number; readonly cosine: number }[] {
-    const cosineOf = comparedWith(message)
+    const cosineOf = compareWith(message)
     return this.#sample.map(({ item, vectors }) => ({ item, cosine: cosineOf(vectors) }))
   }
 
@@ -78,11 +78,11 @@ export class VectorList {
     const counts = new Uint32Array(dimensions + 1)
     let sentence = 0
     for (let at = 0; at < this.#size; at += 1) {
-      let least = dimensions
+      let min = dimensions
       for (; sentence < (this.#ends[at] as number); sentence += 1)
-        if ((distances[sentence] as number) < least) least = distances[sentence] as number
-      best[at] = least
-      if (among === null || among.has(this.#items[at] as number)) counts[least] = (counts[least] as number) + 1
+        if ((distances[sentence] as number) < min) min = distances[sentence] as number
+      best[at] = min
+      if (among === null || among.has(this.#items[at] as number)) counts[min] = (counts[min] as number) + 1
     }
     let max = 0
     for (let found = counts[0] as number; found < limit && max < dimensions; ) {

@@ -3,8 +3,8 @@ import { basename, dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
 import { randomFrom } from '../../eval/score/statistics.ts'
 import { packVectors } from '../../search/turns/cosines.ts'
-import { commitOf, said } from '../sample-beliefs.contract.ts'
-import { committed } from '../test-stores.contract.ts'
+import { commitOf, sampleTurn } from '../sample-beliefs.contract.ts'
+import { commitTo } from '../test-stores.contract.ts'
 import { newFile, openAt } from './temporary-store.contract.ts'
 import { maxCompared } from './vector-list.ts'
 
@@ -15,8 +15,8 @@ const everywhere = { user: 'ada', scopes: null }
 
 it('in a large store only the nearest turns are compared, the nearest among those asked for', async () => {
   const store = openAt(newFile())
-  const turns = Array.from({ length: maxCompared + 200 }, (_, at) => said(`Turn ${at}.`))
-  await committed(store, commitOf([], { kind: 'hear', turns }))
+  const turns = Array.from({ length: maxCompared + 200 }, (_, at) => sampleTurn(`Turn ${at}.`))
+  await commitTo(store, commitOf([], { kind: 'hear', turns }))
   const rows: number[] = []
   const vectorsOf = new Map<number, Int8Array>()
   for (let before: number | null = Number.MAX_SAFE_INTEGER; before !== null; ) {
@@ -41,7 +41,7 @@ it('in a large store only the nearest turns are compared, the nearest among thos
   expect(found.mean).toBeCloseTo(0, 1)
   expect(found.deviation).toBeGreaterThan(0.05)
   expect([...among.rows]).toEqual([other])
-  await committed(store, commitOf([], { kind: 'forget', forgottenTurns: [turns[rows.length - 1 - 700]?.id ?? ''] }))
+  await commitTo(store, commitOf([], { kind: 'forget', forgottenTurns: [turns[rows.length - 1 - 700]?.id ?? ''] }))
   expect((await store.turnCosines(everywhere, 'm', message)).rows).not.toContain(asked)
   await store.close()
 })
@@ -50,8 +50,8 @@ it('another process that adds and forgets vectors is noticed', async () => {
   const file = newFile()
   const store = openAt(file)
   const other = openAt(file)
-  const turns = [said('One.'), said('Two.')]
-  await committed(store, commitOf([], { kind: 'hear', turns }))
+  const turns = [sampleTurn('One.'), sampleTurn('Two.')]
+  await commitTo(store, commitOf([], { kind: 'hear', turns }))
   const message = { vectors: anyVector(), dimensions }
   const count = async () => (await store.turnCosines(everywhere, 'm', message)).rows.length
   expect(await count()).toBe(0)
@@ -60,7 +60,7 @@ it('another process that adds and forgets vectors is noticed', async () => {
     await other.keepVectors('ada', 'm', 'turn', [{ row, vectors: anyVector() }])
     expect(await count()).toBe(at + 1)
   }
-  await committed(other, commitOf([], { kind: 'forget', forgottenTurns: [turns[0]?.id ?? ''] }))
+  await commitTo(other, commitOf([], { kind: 'forget', forgottenTurns: [turns[0]?.id ?? ''] }))
 
   expect(await count()).toBe(1)
   for (const opened of [store, other]) await opened.close()
@@ -69,15 +69,15 @@ it('another process that adds and forgets vectors is noticed', async () => {
 it('forgetting leaves no byte of a vector in any file of the store, and the store verifies', async () => {
   const file = newFile()
   const store = openAt(file)
-  const turns = [said('The kayak is red.'), said('The kayak is blue.', { session: 's2' })]
-  await committed(store, commitOf([], { kind: 'hear', turns }))
+  const turns = [sampleTurn('The kayak is red.'), sampleTurn('The kayak is blue.', { session: 's2' })]
+  await commitTo(store, commitOf([], { kind: 'hear', turns }))
   const vectors = new Map<string, Int8Array>()
   for (const { row, text } of (await store.withoutVectors('ada', 'm', 'turn', { limit: 10 })).texts) {
     vectors.set(text, anyVector())
     await store.keepVectors('ada', 'm', 'turn', [{ row, vectors: vectors.get(text) as Int8Array }])
   }
 
-  await committed(store, commitOf([], { kind: 'forget', forgottenTurns: [turns[0]?.id ?? ''] }))
+  await commitTo(store, commitOf([], { kind: 'forget', forgottenTurns: [turns[0]?.id ?? ''] }))
   expect((await store.verify()).filter(({ ok }) => !ok)).toEqual([])
   await store.close()
 

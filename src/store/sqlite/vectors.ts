@@ -1,5 +1,5 @@
 import { nextTurn } from '../../next-turn.ts'
-import { comparedWith } from '../../search/turns/cosines.ts'
+import { compareWith } from '../../search/turns/cosines.ts'
 import type { EmbeddedKind, MeaningIndex, MessageVectors, TurnCosines } from '../../search/turns/turn-index.ts'
 import { newestText, readText, type StoredText } from '../belief-row.ts'
 import { BoundedCache } from '../bounded-cache.ts'
@@ -86,7 +86,7 @@ export function vectorIndex(connection: Connection, users: Users, reading: ReadF
     const list = await loadList(table, id, model, message.dimensions)
     const sample = list.compareSample(message)
     if (list.isSmall) return { found: sample, sample, size: list.size, isEvery: true }
-    const cosineOf = comparedWith(message)
+    const cosineOf = compareWith(message)
     const found = readVectors(table, model, list.nearest(message, limit, among)).map(({ item, vectors }) => ({
       item,
       cosine: cosineOf(vectors),
@@ -178,7 +178,9 @@ function joinLists(
     readonly isEvery: boolean
   }[],
 ): TurnCosines {
-  let [count, sum, squares] = [0, 0, 0]
+  let count = 0
+  let sum = 0
+  let squares = 0
   for (const { sample, size } of lists)
     for (const { cosine } of sample) {
       const weight = size / sample.length

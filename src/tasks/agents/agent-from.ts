@@ -1,4 +1,4 @@
-import { didYouMean } from '../../did-you-mean.ts'
+import { findNearestName } from '../../did-you-mean.ts'
 import { invalid } from '../../errors.ts'
 import type { ChatModel } from '../../models/chat-model.ts'
 import { type ModelSpec, parseModelSpec } from '../../models/model-spec.ts'
@@ -52,7 +52,7 @@ export async function agentFrom(spec: string, parts: AgentParts): Promise<Agent>
     case 'openclaw':
       return programAgent((await import('./command/openclaw.ts')).openclaw(model, parts.environment), parts)
   }
-  const meant = didYouMean(name, Object.keys(agentForms))
+  const meant = findNearestName(name, Object.keys(agentForms))
   const all = `There are ${Object.values(agentForms).join(', ')}.`
   const hint = meant === undefined ? all : `Did you mean ${agentForms[meant as keyof typeof agentForms]}? ${all}`
   throw invalid(`There is no agent "${spec}".`, hint)

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { Memory } from '../../memory/memory.ts'
 import { noUsage } from '../../models/chat-model.ts'
 import { sentencesOf } from '../../search/sentences.ts'
-import { sentencesHolding } from '../../search/turns/sentences-holding.ts'
+import { findSentencesHolding } from '../../search/turns/sentences-holding.ts'
 import { wantedTerms } from '../../search/turns/terms.ts'
 import { pointsOf } from '../../search/turns/word-points.ts'
 import { type Agent, type AgentTurn, inProcess, toolUse } from '../agent.ts'
@@ -79,7 +79,7 @@ async function takeTurn(prompt: string, { workspace, memory, session }: Surround
     const lines = quotes.map((quote) => `${quote.at} ${quote.text}`)
     messages.push(...toolUse('memory_search', { query }, lines.join('\n') || 'Nothing found.'))
     return quotes
-      .flatMap((quote) => sentencesHolding(quote.text, wantedTerms(new Set(quote.found))))
+      .flatMap((quote) => findSentencesHolding(quote.text, wantedTerms(new Set(quote.found))))
       .map(({ text: told, held }) => ({ told, points: [...held].reduce((sum, term) => sum + pointsOf(term), 0) }))
       .filter(({ told, points }) => points > 0 && !isQuestion(told))
       .sort((a, b) => b.points - a.points)

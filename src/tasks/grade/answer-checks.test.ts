@@ -4,7 +4,7 @@ import { keptEvidence, type Played, taskWith } from '../../../test/tasks/recorde
 import { temporaryDirectory } from '../../../test/temporary-directory.ts'
 import type { AnswerCheck, TaskSession } from '../parse/fields.ts'
 import type { Task } from '../task.ts'
-import { gradeAnswers, saysUnknown } from './answer-checks.ts'
+import { gradeAnswers, isUnknownAnswer } from './answer-checks.ts'
 
 const prompts = {
   store:
@@ -19,16 +19,14 @@ const sessions: readonly TaskSession[] = [
   { id: 'recall', prompt: prompts.recall, isFresh: true },
 ]
 const check = (id: string, rest: Partial<AnswerCheck>): AnswerCheck => ({
-  ...{
-    id,
-    session: 'recall',
-    expect: [],
-    exact: false,
-    recall: true,
-    forbid: [],
-    mustNotKnow: false,
-    memoryRead: false,
-  },
+  id,
+  session: 'recall',
+  expect: [],
+  exact: false,
+  recall: true,
+  forbid: [],
+  mustNotKnow: false,
+  memoryRead: false,
   ...rest,
 })
 const stating = (...answerChecks: readonly AnswerCheck[]): Task => taskWith(sessions, { answerChecks })
@@ -263,7 +261,7 @@ describe('an answer that says it does not know', () => {
     'I am unable to recall that.',
     '我不知道您的生日。',
   ])('%s', (answer) => {
-    expect(saysUnknown(answer)).toBe(true)
+    expect(isUnknownAnswer(answer)).toBe(true)
   })
 
   it.each([
@@ -273,6 +271,6 @@ describe('an answer that says it does not know', () => {
     'Your mentor is Elena, as you told me.',
     '',
   ])('not: %s', (answer) => {
-    expect(saysUnknown(answer)).toBe(false)
+    expect(isUnknownAnswer(answer)).toBe(false)
   })
 })

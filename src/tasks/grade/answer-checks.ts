@@ -81,7 +81,7 @@ function problemsIn(answer: string, check: AnswerCheck, context: Context): reado
   return [
     ...check.expect.filter((ways) => !ways.some(isSaid)).map(([way]) => `no "${way}"`),
     ...check.forbid.filter((text) => holds(form, text)).map((text) => `"${text}"`),
-    ...(check.mustNotKnow && !saysUnknown(answer) ? ['no statement that it is unknown'] : []),
+    ...(check.mustNotKnow && !isUnknownAnswer(answer) ? ['no statement that it is unknown'] : []),
     ...(check.memoryRead && !readsMemory(context) ? ['no memory lookup'] : []),
   ]
 }
@@ -122,7 +122,7 @@ const unknown = new RegExp(
 )
 
 /** Whether an answer states that something is unknown, was not mentioned or was not found. */
-export const saysUnknown = (answer: string): boolean =>
+export const isUnknownAnswer = (answer: string): boolean =>
   unknown.test(answer.normalize('NFKC').replaceAll('’', "'").replaceAll(/[*_`]/gu, ''))
 
 /** Whether the agent looked into its memory before its last text of a session. Failed calls do not count. */

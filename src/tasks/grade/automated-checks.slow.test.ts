@@ -20,7 +20,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { keptEvidence, taskWith } from '../../../test/tasks/recorded-evidence.ts'
 import { temporaryDirectory } from '../../../test/temporary-directory.ts'
 import { defaultLimits, type GraderLimits, gradeAutomatically } from './automated-checks.ts'
-import { type Confinement, findPython, openSandbox, whyNot } from './sandbox.ts'
+import { type Confinement, explainFailure, findPython, openSandbox } from './sandbox.ts'
 
 const python = await findPython()
 const sandbox = await openSandbox({ python })
@@ -346,7 +346,7 @@ describe('without a sandbox', () => {
   })
 
   it.skipIf(python === null)('the probe notices that nothing is isolated', async () => {
-    const reason = python === null ? null : await whyNot(unconfined, python)
+    const reason = python === null ? null : await explainFailure(unconfined, python)
 
     expect(reason).toMatch(/does not isolate .*outside/u)
     expect(reason).toMatch(/network/u)

@@ -90,7 +90,12 @@ export async function runGrader(
 ): Promise<{ readonly scores: GraderScores; readonly output: string }> {
   const { wallClockMs, outputBytes } = job.limits
   const { workspace, remove, ...program } = await confine(job, [
-    ...['-I', '-B', '-X', 'utf8', '-c', graderDriver],
+    '-I',
+    '-B',
+    '-X',
+    'utf8',
+    '-c',
+    graderDriver,
     ...limitArguments(job.limits),
   ])
   const timeout = AbortSignal.timeout(wallClockMs)

@@ -54,7 +54,7 @@ export async function openSandbox({ python, candidates = defaultCandidates() }: 
   if (python === null) return { state: 'none', reason: 'There is no python3 on this machine.' }
   let reason = 'this system has none'
   for (const confine of candidates) {
-    const problem = await whyNot(confine, python)
+    const problem = await explainFailure(confine, python)
     if (problem === null) return { state: 'ready', confine, python }
     reason = problem
   }
@@ -140,12 +140,30 @@ const namespaces =
       program: 'unshare',
       args: [
         ...(withUser ? ['--user', '--map-root-user'] : []),
-        ...['--mount', '--net', '--pid', '--ipc', '--uts', '--fork', '--kill-child=SIGKILL'],
-        ...['--propagation', 'private', '--', '/bin/sh', '-c', outsideScript, 'sh'],
-        ...[folder, workspace ?? '', String(workspaceBytes * 2 + limits.scratchBytes), insideScript],
+        '--mount',
+        '--net',
+        '--pid',
+        '--ipc',
+        '--uts',
+        '--fork',
+        '--kill-child=SIGKILL',
+        '--propagation',
+        'private',
+        '--',
+        '/bin/sh',
+        '-c',
+        outsideScript,
+        'sh',
+        folder,
+        workspace ?? '',
+        String(workspaceBytes * 2 + limits.scratchBytes),
+        insideScript,
         ...systemArguments(python.prefix),
         ...devices.flatMap((path) => ['device', path]),
-        ...['--', owner, python.executable, ...args],
+        '--',
+        owner,
+        python.executable,
+        ...args,
       ],
       env: { PATH: systemPath },
       workspace: '/workspace',
@@ -205,7 +223,7 @@ def grade(transcript, workspace_path):
 `
 
 /** Why a confinement cannot be trusted, determined by running the probe; null if it works. */
-export async function whyNot(confine: Confinement, python: Python): Promise<string | null> {
+export async function explainFailure(confine: Confinement, python: Python): Promise<string | null> {
   const folder = await mkdtemp(join(tmpdir(), 'credence-probe-'))
   try {
     const outside = join(folder, 'outside')

@@ -58,7 +58,7 @@ type JudgedMaterial = { readonly sessions: string; readonly workspace: string; r
 export type MaterialLimits = { readonly each: number; readonly total: number }
 
 /** Gathers prompts, boundaries, answers, tool calls and files, in order. */
-export async function judgedMaterial(
+export async function gatherMaterial(
   evidence: Evidence,
   folder: string,
   { each, total }: MaterialLimits = { each: 40_000, total: 400_000 },

@@ -5,9 +5,9 @@ import { messageOf } from '../agent.ts'
 import type { Evidence } from '../evidence.ts'
 import type { Task } from '../task.ts'
 import {
+  gatherMaterial,
   type JudgedCriterion,
   type JudgedRubric,
-  judgedMaterial,
   judgePrompt,
   judgePromptHash,
   type MaterialLimits,
@@ -64,7 +64,7 @@ async function gradeByJudge(
 ): Promise<JudgeGrade> {
   const rubric = rubricOf(task)
   if (rubric === null) return { state: 'unjudged', reason: 'The task has neither a rubric nor criteria.' }
-  const material = await judgedMaterial(evidence, folder, limits)
+  const material = await gatherMaterial(evidence, folder, limits)
   const { system, user } = judgePrompt(task, rubric, material)
   const messages: ChatMessage[] = [{ role: 'user', text: user }]
   let usage = noUsage

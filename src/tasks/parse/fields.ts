@@ -1,6 +1,6 @@
 import { isAbsolute, posix, win32 } from 'node:path'
 import { z } from 'zod'
-import { didYouMean } from '../../did-you-mean.ts'
+import { findNearestName } from '../../did-you-mean.ts'
 import { invalid, type MemoryError } from '../../errors.ts'
 import { fieldAt, formatValue as formatAs, type Problem } from '../../eval/store/parse-artifact.ts'
 import { isSafeId } from '../../eval/store/schemas/primitives.ts'
@@ -170,7 +170,7 @@ export function readFields(frontMatter: JsonObject, findings: Findings) {
 function warnOfUnknown(frontMatter: JsonObject, findings: Findings): void {
   const missing = knownKeys.filter((key) => frontMatter[key] === undefined)
   for (const key of Object.keys(frontMatter).filter((one) => !knownKeys.includes(one))) {
-    const meant = didYouMean(key, missing)
+    const meant = findNearestName(key, missing)
     if (meant !== undefined)
       findings.warnings.push(`${key} is no key of a task; did you mean ${meant}? It is kept as it is.`)
   }

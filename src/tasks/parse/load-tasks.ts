@@ -1,10 +1,10 @@
 import { readdirSync, statSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
-import { didYouMean } from '../../did-you-mean.ts'
+import { findNearestName } from '../../did-you-mean.ts'
 import { invalid, notFound } from '../../errors.ts'
 import { readBounded } from '../../eval/store/parse-artifact.ts'
 import { isSafeId } from '../../eval/store/schemas/primitives.ts'
-import { ifPresent } from '../../files/leftovers.ts'
+import { nullIfMissing } from '../../files/leftovers.ts'
 import type { Task } from '../task.ts'
 import { invalidTask } from './fields.ts'
 import { type CheckedTask, checkTask, maxTaskFileBytes } from './parse-task.ts'
@@ -66,7 +66,7 @@ function filesOf(name: string, { workingDirectory }: TaskPlaces, packs: readonly
     throw notFound(`There are no tasks in ${path}.`, 'A task is a Markdown file that begins with a line ---.')
   }
   const names = [...packs, ...known].map((file) => basename(file, '.md'))
-  const meant = didYouMean(name, names)
+  const meant = findNearestName(name, names)
   const hint = meant === undefined ? 'See them all with `credence task list`.' : `Did you mean "${meant}"?`
   throw notFound(`There is no task "${name}": no such file, and no task or pack of that name.`, hint)
 }
@@ -91,4 +91,4 @@ function looksLikeTask(file: string): boolean {
 }
 
 /** A missing folder contains no tasks. If the user named the folder, the caller reports it. */
-const namesIn = (folder: string): readonly string[] => (ifPresent(() => readdirSync(folder)) ?? []).toSorted()
+const namesIn = (folder: string): readonly string[] => (nullIfMissing(() => readdirSync(folder)) ?? []).toSorted()

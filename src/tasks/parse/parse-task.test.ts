@@ -183,14 +183,12 @@ describe('an invalid task file', () => {
 
     expect(answerChecks).toEqual([
       {
-        ...{
-          id: 'name',
-          session: 'later',
-          expect: [['Petrel', 'petrel']],
-          exact: true,
-          recall: true,
-          forbid: ['Heron'],
-        },
+        id: 'name',
+        session: 'later',
+        expect: [['Petrel', 'petrel']],
+        exact: true,
+        recall: true,
+        forbid: ['Heron'],
         mustNotKnow: false,
         memoryRead: false,
       },

@@ -89,7 +89,7 @@ export function instantiate(task: Task, seed: number): Task {
 /** Larger files are rejected without reading them. */
 export const maxTaskFileBytes = 1024 * 1024
 
-const deepestYaml = 32
+const maxYamlDepth = 32
 
 type TaskText = {
   readonly whole: string
@@ -135,7 +135,7 @@ function readYaml(text: string, field: string, findings: Findings): unknown {
     const [error] = document.errors
     // A few hundred bytes of nested aliases can expand to gigabytes; ten copies are enough.
     const value: unknown = error === undefined ? document.toJS({ maxAliasCount: 10 }) : undefined
-    const problem = error === undefined ? problemIn(value, deepestYaml) : `is not YAML: ${saidOf(error)}`
+    const problem = error === undefined ? problemIn(value, maxYamlDepth) : `is not YAML: ${saidOf(error)}`
     if (problem === null) return value
     findings.wrong(field, problem)
   } catch (cause) {
@@ -153,7 +153,7 @@ function saidOf({ message, linePos }: YAMLError): string {
 
 function problemIn(value: unknown, depth: number): string | null {
   if (value === null || typeof value !== 'object') return null
-  if (depth === 0) return `is nested deeper than ${deepestYaml} levels`
+  if (depth === 0) return `is nested deeper than ${maxYamlDepth} levels`
   for (const [key, inner] of Object.entries(value)) {
     if (key === '__proto__') return 'has the name __proto__, which is not allowed'
     const problem = problemIn(inner, depth - 1)

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { type Zippable, zipSync } from 'fflate'
 import { invalid } from '../../errors.ts'
-import { asJson } from '../../files/atomic-write.ts'
+import { formatJson } from '../../files/atomic-write.ts'
 import { writeFiles } from '../../files/write-files.ts'
 import { addUsage, noUsage } from '../../models/chat-model.ts'
 import { pathInWorkspace, readKept } from '../run/evidence-folder.ts'
@@ -34,7 +34,7 @@ export function writeBundle(folder: string, { markdown, artifact, report }: Bund
   const files = [
     { file: join(folder, bundleNames.markdown), text: markdown },
     { file: join(folder, bundleNames.artifact), text: artifact },
-    { file: join(folder, bundleNames.report), text: asJson(report) },
+    { file: join(folder, bundleNames.report), text: formatJson(report) },
   ]
   writeFiles(files)
   return files.map(({ file }) => file)

@@ -1,6 +1,6 @@
 import { notFound } from '../../errors.ts'
 import { mean } from '../../eval/score/statistics.ts'
-import { casesOf } from '../../eval/store/case-log.ts'
+import { readCaseLog } from '../../eval/store/case-log.ts'
 import { readEnvironment, requireRun, runFolder } from '../../eval/store/documents.ts'
 import type { TaskGrade } from '../grade/task-grade.ts'
 import { changedFiles, readTranscript } from '../run/evidence-folder.ts'
@@ -27,7 +27,7 @@ export async function readTaskRun(root: string, runId: string) {
   const run = requireRun(root, runId)
   /** The run that made the evidence: this run, or the run that it regrades. */
   const evidenceRun = taskSettings(root, runId).regradeOf ?? runId
-  const { records } = await casesOf(root, runId)
+  const { records } = await readCaseLog(root, runId)
   // A run interrupted before any grading may not even have evidence.
   const kept = records.length === 0 ? [] : await tasksOfRun(runFolder(root, evidenceRun))
   const obtain = fromRun(runFolder(root, evidenceRun))

@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { conflict, forbidden, invalid, type MemoryError, notFound, unavailable } from '../../errors.ts'
-import { asJson, writeAtomically } from '../../files/atomic-write.ts'
-import { ifPresent } from '../../files/leftovers.ts'
+import { formatJson, writeAtomically } from '../../files/atomic-write.ts'
+import { nullIfMissing } from '../../files/leftovers.ts'
 import { takeLock } from '../../files/lock.ts'
 import { isObject, parseJson } from '../../json.ts'
-import { boundedText } from '../../models/endpoint.ts'
+import { readBoundedText } from '../../models/endpoint.ts'
 import { endpointUrl } from '../../models/model-spec.ts'
 import { type Bundle, bundleNames } from './bundle.ts'
 
@@ -148,7 +148,7 @@ export async function submit(submission: Submission, bundle: Bundle, options: Su
       if (request === undefined || done.some(({ step }) => step === name)) continue
       done.push(await send(request, options))
       const state = { schemaVersion: 1, arena: submission.arena, hashes: bundle.report.hashes, done }
-      await writeAtomically(path, asJson(state), { existing: 'replace' })
+      await writeAtomically(path, formatJson(state), { existing: 'replace' })
     }
     return done
   } finally {
@@ -157,7 +157,7 @@ export async function submit(submission: Submission, bundle: Bundle, options: Su
 }
 
 function finishedSteps(path: string, { report: { hashes } }: Bundle): readonly DoneStep[] {
-  const text = ifPresent(() => readFileSync(path, 'utf8'))
+  const text = nullIfMissing(() => readFileSync(path, 'utf8'))
   if (text === null) return []
   const hint = `Remove ${path} to submit from the beginning.`
   const { data: state } = State.safeParse(parseJson(text))
@@ -215,7 +215,7 @@ async function fetchAnswer(
     signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
   })
   const tooLong = (): MemoryError => unavailable(`the answer has more than ${maxAnswerBytes} bytes`)
-  return { response, text: await boundedText(response, maxAnswerBytes, tooLong) }
+  return { response, text: await readBoundedText(response, maxAnswerBytes, tooLong) }
 }
 
 const isPage = ({ headers }: Response): boolean => headers.get('content-type')?.startsWith('text/html') ?? false

@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { conflict, invalid, notFound } from '../../errors.ts'
 import { parseJson, problemText, readBounded } from '../../eval/store/parse-artifact.ts'
-import { asJson, writeAtomically } from '../../files/atomic-write.ts'
+import { formatJson, writeAtomically } from '../../files/atomic-write.ts'
 import { Evidence, type KeptFile, type SessionRecord } from '../evidence.ts'
 import type { Task } from '../task.ts'
 import type { TranscriptEntry, TranscriptMessage } from '../transcript.ts'
@@ -47,7 +47,7 @@ export async function keepTaskFile(task: Task, folder: string): Promise<string> 
 
 /** Called after every session, so that the evidence so far survives a crash. */
 export const writeEvidence = (folder: string, evidence: Evidence): Promise<boolean> =>
-  writeAtomically(join(folder, evidenceNames.evidence), asJson(evidence), { existing: 'replace' })
+  writeAtomically(join(folder, evidenceNames.evidence), formatJson(evidence), { existing: 'replace' })
 
 /** A completed session, with its messages from the prompt on. */
 export type SessionTranscript = { readonly record: SessionRecord; readonly messages: readonly TranscriptMessage[] }

@@ -22,7 +22,10 @@ credence:
 
 /** An agent that writes these files into its workspace at every prompt. */
 const writer = (files: Readonly<Record<string, string>>): Agent => ({
-  ...{ name: 'writer', version: '1', model: null, unavailable: async () => null },
+  name: 'writer',
+  version: '1',
+  model: null,
+  unavailable: async () => null,
   start: async ({ workspace }) => ({
     open: async () => {
       const id = `conversation-${Math.random()}`

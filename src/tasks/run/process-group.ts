@@ -45,8 +45,11 @@ export async function runInGroup(given: Program) {
   liveGroups.add(pid)
   given.onStart?.(pid)
 
-  const [stdout, result]: [Buffer[], Buffer[]] = [[], []]
-  let [stderr, outputBytes, resultBytes] = ['', 0, 0]
+  const stdout: Buffer[] = []
+  const result: Buffer[] = []
+  let stderr = ''
+  let outputBytes = 0
+  let resultBytes = 0
   /** The stream that exceeded its limit. */
   let exceeded: 'output' | 'result' | null = null
   let ending: Promise<void> | null = null

@@ -71,7 +71,8 @@ describe('a conversation pack on a memory behind HTTP', () => {
 
     await outcomesOver(server.url, 'locomo')
 
-    const [reset, added] = server.asked
+    const [about, reset, added] = server.asked
+    expect(about).toMatchObject({ method: 'GET', path: '/about' })
     expect(reset).toMatchObject({ method: 'DELETE', path: '/reset' })
     expect(added).toMatchObject({
       path: '/add',

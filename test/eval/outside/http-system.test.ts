@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { httpSystem } from '../../../src/eval/system/outside/http-system.ts'
+import { httpSystem, openHttpSystem } from '../../../src/eval/system/outside/http-system.ts'
 import { belief, question } from './sample-records.ts'
 import { answer, type Script, scriptedServer } from './scripted-http-server.ts'
 
@@ -267,5 +267,43 @@ describe('an address', () => {
   it('is part of the name', () => {
     expect(httpSystem({ url: 'http://127.0.0.1:8080/' }).name).toBe('http-127-0-0-1-8080')
     expect(httpSystem({ url: 'https://memory.test/v1', fullMetadata: false }).name).toBe('http-lean-memory-test-v1')
+  })
+})
+
+describe('what a memory behind HTTP says about itself', () => {
+  const aboutOf = async (about: unknown, { status = 200, fullMetadata = true } = {}) => {
+    await using server = await scriptedServer((_asked, response) => answer(response, about, status))
+    const { name, version, offers } = await openHttpSystem({ url: server.url, fullMetadata })
+    return { asked: server.asked.map(({ method, path }) => `${method} ${path}`), name, version, offers }
+  }
+
+  it('is its name, its version and what it claims', async () => {
+    const about = { name: 'notes', version: '1.2.3', offers: ['updates'] }
+
+    expect(await aboutOf(about)).toEqual({ asked: ['GET /about'], ...about, name: 'http-notes' })
+    expect(await aboutOf(about, { fullMetadata: false })).toMatchObject({ name: 'http-lean-notes', version: '1.2.3' })
+  })
+
+  it.each([
+    ['{}', 200],
+    ['<html></html>', 200],
+    ['{"error":"no such route"}', 404],
+  ])('may be nothing: %s with status %d', async (body, status) => {
+    expect(await aboutOf(body, { status })).toMatchObject({
+      name: expect.stringMatching(/^http-127-0-0-1-\d+$/u),
+      version: 'unknown',
+      offers: undefined,
+    })
+  })
+
+  it.each([[{ name: 'My notes' }], [{ version: 3 }], [{ offers: ['everything'] }]])(
+    'is refused as %j',
+    async (about) => {
+      await expect(aboutOf(about)).rejects.toMatchObject({ code: 'unavailable' })
+    },
+  )
+
+  it('is asked for again by the run if nothing answers', async () => {
+    expect(await openHttpSystem({ url: 'http://127.0.0.1:9' })).toMatchObject({ name: 'http-127-0-0-1-9' })
   })
 })

@@ -59,7 +59,11 @@ describe('a system outside of Credence', () => {
     writeFileSync(join(work.work, 'mapping.json'), JSON.stringify(mapping))
 
     const { exitCode, stdout } = await work.run(
-      ...['eval', 'retrieval', ...files, '--backend', `mcp:${join(work.work, 'mapping.json')}`],
+      'eval',
+      'retrieval',
+      ...files,
+      '--backend',
+      `mcp:${join(work.work, 'mapping.json')}`,
     )
 
     expect(exitCode).toBe(0)

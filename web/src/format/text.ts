@@ -21,7 +21,7 @@ export function cutAtRanges(text: string, ranges: readonly TextRange[]): readonl
 }
 
 /** Longer texts are shown one after the other instead of being compared word by word. */
-const longest = 20_000
+const maxComparedLength = 20_000
 
 /** Texts that share less than this are shown one after the other, because a diff of them would be hard to read. */
 const minShared = 0.3
@@ -34,7 +34,7 @@ export function wordParts(before: string, after: string): readonly Part[] {
     { value: before, removed: true, added: false },
     { value: after, removed: false, added: true },
   ].filter(({ value }) => value !== '')
-  if (before.length + after.length > longest) return whole
+  if (before.length + after.length > maxComparedLength) return whole
   const parts = diffWordsWithSpace(before, after)
   const letters = (value: string): number => value.replace(/[^\p{L}\p{N}]/gu, '').length
   const shared = parts.reduce((sum, { value, added, removed }) => sum + (added || removed ? 0 : letters(value)), 0)

@@ -6,7 +6,7 @@ import { examineFiles, shellWord } from '../../../files/own-files.ts'
 import { acceptLoss, examine, finishForgetting, rebuild } from '../../../memory/explain/doctor.ts'
 import { type MirrorStatus, mirrorStatus } from '../../../memory/mirror/status.ts'
 import type { Store } from '../../../memory/ports.ts'
-import { mirrorProblems, waitingWork } from '../../../operations/mirror-report.ts'
+import { listMirrorProblems, listWaitingWork } from '../../../operations/mirror-report.ts'
 import { setAsideCorruptStore } from '../../../store/sqlite/store-file.ts'
 import { defineCommand, exitCodes, type ValuesOf } from '../../command/command.ts'
 import { flag, memoryOptions } from '../../command/options.ts'
@@ -157,8 +157,8 @@ function queueFindings(dir: string): readonly StoreFinding[] {
 /** Whether MEMORY.md is held, or differs from the store. */
 function mirrorFindings(status: MirrorStatus): readonly StoreFinding[] {
   if (!status.exists) return []
-  const problems = mirrorProblems(status)
-  const work = waitingWork(status)
+  const problems = listMirrorProblems(status)
+  const work = listWaitingWork(status)
   const state = work.length === 0 ? 'in sync' : work.join(' ')
   const detail =
     problems.length === 0 ? `${pluralize(status.items, 'item')} in ${status.file}, ${state}` : problems.join(' ')

@@ -1,10 +1,11 @@
 import { type Argument, defineCommand, UsageError } from '../../command/command.ts'
 import { choice, memoryOptions, viewOptions } from '../../command/options.ts'
-import { noteHook } from '../../connect/seen.ts'
+import { failingNotice, noteHook } from '../../connect/seen.ts'
 import { type HookRecord, logHook } from '../../hooks/hook-log.ts'
-import { hookEventNamed, hookEvents, hookHosts } from '../../hooks/host-protocol.ts'
+import { hookAnswer, hookEventNamed, hookEvents, hookHosts } from '../../hooks/host-protocol.ts'
 import { failureOf, hookDeadlineMs, runHook } from '../../hooks/run-hook.ts'
 import type { Session } from '../../session.ts'
+import { write } from '../../text/output.ts'
 
 const event: Argument<ReturnType<typeof readEvent>> = {
   help: `What happened: ${hookEvents.join(', ')}, or the host's own name for it.`,
@@ -20,7 +21,7 @@ export const hook = defineCommand({
     ...viewOptions,
     ...memoryOptions,
   },
-  description: `Reads the host's JSON on standard input, puts the message into a queue and prints the context for the host, or none if the memory has not answered ${hookDeadlineMs} ms after the start. A background process (\`hear\`) stores the message and learns from it. On any error it prints nothing, exits with 0 and adds a line to state/hook.log.`,
+  description: `Reads the host's JSON on standard input, puts the message into a queue and prints the context for the host, or none if the memory has not answered ${hookDeadlineMs} ms after the start. A background process (\`hear\`) stores the message and learns from it. On any error it exits with 0, adds a line to state/hook.log and prints nothing; only at the start of a session, after a day of errors, a warning.`,
   isForPrograms: true,
   examples: {
     'credence hook prompt-submit --host codex':
@@ -46,6 +47,9 @@ export const hook = defineCommand({
       ms: msSince(session),
     }
     note(session, session.places.directory(argv.includes('--dir') ? dir : undefined), record, host !== undefined)
+    if (host === undefined || known !== 'session-start') return
+    const notice = failingNotice(session.program.machine, host, new Date())
+    await write(session.terminal.streams().stdout, hookAnswer(host, known, '', notice))
   },
 })
 

@@ -1,4 +1,5 @@
-import { type AgentHistory, findHistories, historiesText, lastImport, noteImport } from '../../histories.ts'
+import { type ExitCode, exitCodes } from '../../command/command.ts'
+import { type AgentHistory, findHistories, historiesText, importText, lastImport, noteImport } from '../../histories.ts'
 import type { LocationOptions, Session } from '../../session.ts'
 import { lines, pluralize } from '../../text/output.ts'
 import { importHistories } from '../conversation/import-chats.ts'
@@ -13,6 +14,7 @@ type Offer = {
     readonly imported: { readonly turns: number; readonly remainingFiles: number } | null
   }
   readonly text: string
+  readonly exitCode?: ExitCode
 }
 
 /**
@@ -29,7 +31,10 @@ export async function offerImport(
   const known = lastImport(dir)
   const histories = known === null || isWanted ? findHistories(session.program.machine) : []
   const document = { histories: histories.map(({ files: _files, ...rest }) => rest), imported: null }
-  if (histories.length === 0) return { document, text: '' }
+  if (histories.length === 0) {
+    const progress = await importText(dir)
+    return { document, text: progress === null ? '' : `Import of your conversations: ${progress}.` }
+  }
   const found = lines('Conversations on this machine:', historiesText(histories))
   const canAsk = how === 'ask' && session.terminal.isInteractive() && !session.terminal.printsJson()
   if (!isWanted && !canAsk) return { document, text: lines(found, 'To import them: `credence import chats`') }
@@ -38,9 +43,12 @@ export async function offerImport(
     return { document, text: 'Nothing was imported. `credence import chats` does it later.' }
   }
   const { heard, remaining } = await importHistories(session, options, firstTurns)
-  if (remaining > 0 && !heard.wasInterrupted)
-    await session.program.startDetached(['import', 'chats', ...given(options)])
   const imported = { turns: heard.kept, remainingFiles: remaining }
+  if (heard.wasInterrupted) {
+    const text = `Interrupted after ${pluralize(heard.kept, 'turn')}; \`credence import chats\` continues.`
+    return { document: { ...document, imported }, text, exitCode: exitCodes.interrupted }
+  }
+  if (remaining > 0) await session.program.startDetached(['import', 'chats', ...given(options)])
   return {
     document: { ...document, imported },
     text: lines(

@@ -11,7 +11,7 @@ import {
   type ValuesOf,
 } from '../../command/command.ts'
 import { filterOptions, memoryOptions, optional, timeOptions, wholeNumber } from '../../command/options.ts'
-import { short } from '../../text/beliefs.ts'
+import { shortenText } from '../../text/beliefs.ts'
 import { indentText, moreNote, type Style } from '../../text/output.ts'
 import { speakerOf } from '../../text/recall.ts'
 
@@ -64,7 +64,7 @@ async function listSessions(
   return {
     document: page,
     shown: page.items.map(({ session, scopes, turns, lastAt, utcOffset, opening }) => {
-      return { day: localDay(lastAt, utcOffset), session, scopes, turns, 'first words': short(opening, 60) }
+      return { day: localDay(lastAt, utcOffset), session, scopes, turns, 'first words': shortenText(opening, 60) }
     }),
     notes: [
       ...(page.items.length > 0 ? [] : [isFiltered ? 'No conversation matches.' : emptyText]),

@@ -1,6 +1,6 @@
 import { compareStrings } from '../../../beliefs/identity.ts'
 import { MemoryError } from '../../../errors.ts'
-import { linesOf } from '../../../files/lines.ts'
+import { readLines } from '../../../files/lines.ts'
 import { parseTime } from '../../../local-time.ts'
 import type { HeardOutcome, HeardTurn, HearRequest, HearResult } from '../../../memory/conversation/hear.ts'
 import { pauseFor } from '../../../memory/conversation/pause.ts'
@@ -12,7 +12,7 @@ import { omitUndefined } from '../../../omit-undefined.ts'
 import { heardTurn } from '../../../operations/shared-fields.ts'
 import { type Argument, type CommandAnswer, defineCommand, exitCodes, UsageError } from '../../command/command.ts'
 import { date, fieldOptions, flag, writeOptions } from '../../command/options.ts'
-import { nameText, short } from '../../text/beliefs.ts'
+import { nameText, shortenText } from '../../text/beliefs.ts'
 import { lines, pluralize, type Style } from '../../text/output.ts'
 import { pausedNotes, pauseText } from './pause.ts'
 
@@ -134,8 +134,8 @@ export async function hearLines(
 export const takenText = ({ outcome, belief, because }: LearnedStatement, style: Style, isDryRun = false): string =>
   lines(
     // A dry run stores nothing, so its ids are not shown.
-    `  ${outcome} ${isDryRun ? `"${short(belief.name)}"` : nameText(belief)} in ${style.cyan(belief.scopes.join(' and '))}`,
-    `    ${short(belief.content)}`,
+    `  ${outcome} ${isDryRun ? `"${shortenText(belief.name)}"` : nameText(belief)} in ${style.cyan(belief.scopes.join(' and '))}`,
+    `    ${shortenText(belief.content)}`,
     `    ${because}`,
   )
 
@@ -228,7 +228,7 @@ export const hear = defineCommand({
     if (messageId !== undefined || at !== undefined)
       throw new UsageError('--message-id and --at are for one turn.', 'Give them in the lines: "messageId" and "at".')
     const { signal } = session.program.interruption()
-    const items = readChatLines(linesOf(session.terminal.streams().stdin))
+    const items = readChatLines(readLines(session.terminal.streams().stdin))
     const source = 'standard input'
     const request = { source, defaults: said, scopesOf: () => scopes, maxTurnCharacters, dryRun, signal }
     const heard = nothingHeard()
@@ -255,5 +255,5 @@ const heardText = ({ turns, taken, refused }: HearResult, isDryRun: boolean, sty
     }),
     taken.length > 0 && ['Learned:', ...taken.map((one) => takenText(one, style, isDryRun))],
     refused.length > 0 && 'Not learned:',
-    refused.map(({ text: words, explanation }) => `  ${short(words)}\n    ${explanation}`),
+    refused.map(({ text: words, explanation }) => `  ${shortenText(words)}\n    ${explanation}`),
   )

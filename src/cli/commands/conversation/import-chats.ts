@@ -3,14 +3,14 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 import { basename, relative } from 'node:path'
 import { universalScope } from '../../../beliefs/scope.ts'
 import { invalid, type MemoryError } from '../../../errors.ts'
-import { filesAt } from '../../../files/read-text.ts'
+import { listFilesAt } from '../../../files/read-text.ts'
 import { isWithin } from '../../../memory/conversation/pause.ts'
 import type { Author } from '../../../memory/ports.ts'
 import { type ChatFormat, chatFormats } from '../../../memory/transfer/chats/chat.ts'
 import { type ChatItem, readChats, recogniseChats } from '../../../memory/transfer/chats/read-chats.ts'
 import { defineCommand } from '../../command/command.ts'
 import { choice, flag, optional, timeOptions, writeOptions } from '../../command/options.ts'
-import { findHistories, lockImport, newestFirst, noteImport } from '../../histories.ts'
+import { findHistories, listNewestFirst, lockImport, noteImport } from '../../histories.ts'
 import { slug } from '../../memory-location.ts'
 import type { LocationOptions, Session } from '../../session.ts'
 import { pluralize } from '../../text/output.ts'
@@ -48,7 +48,7 @@ export const importChats = defineCommand({
   async run({ args: { path }, options }, session) {
     if (path === undefined) return importedText(await importHistories(session, options), options)
     const isDirectory = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
-    const files = filesAt(path, /\.(?:jsonl|json|zip)$|^opencode[\w.-]*\.db$/iu)
+    const files = listFilesAt(path, /\.(?:jsonl|json|zip)$|^opencode[\w.-]*\.db$/iu)
     const nameOf = (file: string): string => (isDirectory ? relative(path, file) : basename(file))
     const imported = await hearFiles(session, files, options, { nameOf, isDirectory })
     const { kept, known, leftOut, problemCount } = imported.heard
@@ -76,7 +76,7 @@ type FilesRequest = {
   /** Whether the files were found in a directory rather than named, so that some may be of other kinds. */
   readonly isDirectory: boolean
   /** Called after each file. True ends the import. */
-  readonly onFile?: (files: number, turns: number) => boolean
+  readonly onFile?: (files: number, heard: Imported['heard']) => boolean
 }
 
 /** `remaining`: the number of files that were not read. */
@@ -91,22 +91,23 @@ export async function importHistories(
   options: ImportOptions,
   maxTurns = Number.POSITIVE_INFINITY,
 ): Promise<ImportedHistories> {
-  const files = newestFirst(findHistories(session.program.machine))
+  const files = listNewestFirst(findHistories(session.program.machine))
   const request = { nameOf: (file: string) => file, isDirectory: true }
   if (options.dryRun === true) return { ...(await hearFiles(session, files, options, request)), remaining: 0 }
   const { dir } = session.places.locate(options)
   await session.memories.writing(options)
   const release = await lockImport(dir)
   try {
-    const note = (outcome: 'stopped' | 'done', done: number, turns: number): void =>
-      noteImport(dir, { outcome, files: done, total: files.length, turns })
-    const onFile = (done: number, turns: number): boolean => {
-      note('stopped', done, turns)
-      return turns >= maxTurns
+    // The background process of an import finds the turns that were stored before it.
+    const note = (outcome: 'stopped' | 'done', done: number, { kept, known }: Imported['heard']): void =>
+      noteImport(dir, { outcome, files: done, total: files.length, turns: kept + known })
+    const onFile = (done: number, heard: Imported['heard']): boolean => {
+      note('stopped', done, heard)
+      return heard.kept >= maxTurns
     }
     const imported = await hearFiles(session, files, options, { ...request, onFile })
     const done = imported.files + imported.leftAlone.length
-    if (done === files.length && !imported.heard.wasInterrupted) note('done', done, imported.heard.kept)
+    if (done === files.length && !imported.heard.wasInterrupted) note('done', done, imported.heard)
     return { ...imported, remaining: files.length - done }
   } finally {
     release()
@@ -150,7 +151,7 @@ async function hearFiles(
       await hearLines(memory, items, heard, { ...request, source, scopesOf, since, signal, onProgress })
       before += statSync(file).size
       read += 1
-      if (signal.aborted || onFile(read + leftAlone.length, heard.kept)) break
+      if (signal.aborted || onFile(read + leftAlone.length, heard)) break
     }
   })
   return { heard, files: read, leftAlone }

@@ -114,7 +114,7 @@ export const benchmarkGate = defineCommand({
   options: {
     base: text('<directory>', 'The eval store before the change.'),
     candidate: text('<directory>', 'The eval store with the change.'),
-    snapshotId: { ...snapshotIdOption, default: `${requiredSnapshot} where the base has it, else its latest runs` },
+    snapshotId: { ...snapshotIdOption, default: `${requiredSnapshot} if the base has it, else its latest runs` },
     bootstrap: flag('The base has no eval store yet: use the baseline of the candidate.'),
     requireClean: flag('Refuse runs made with uncommitted changes, or outside of a repository.'),
     ...reportOptions,
@@ -124,7 +124,7 @@ export const benchmarkGate = defineCommand({
   exitCodes: [exitCodes.failed, exitCodes.nothingCompared],
   examples: {
     'credence benchmark gate --base ../main/evals --candidate ./evals':
-      'Decides whether the change passes, and says why.',
+      'Decides whether the change passes, with reasons.',
     'credence benchmark gate --base base --candidate evals --format github >> "$GITHUB_STEP_SUMMARY"':
       'The same in GitHub Actions.',
   },
@@ -205,14 +205,12 @@ function reportText(report: DeltaReport, style: Style): string {
   const reasons = report.reasons.flatMap(({ line, next }) => [line, `  ${next}`])
   return [
     `${paint(verdictWords[report.verdict])}: ${report.comparedBenchmarks} compared with ${against}${own}`,
-    ...[
-      ...(rows.length === 0 ? [] : ['', table([title, ...rows])]),
-      ...section('why not', reasons),
-      ...section('new in the candidate', report.newBenchmarks),
-      ...section('runs', report.verdicts.map(takenText)),
-      ...section('better', report.improvements),
-      ...section('notes', report.notes),
-    ],
+    ...(rows.length === 0 ? [] : ['', table([title, ...rows])]),
+    ...section('why not', reasons),
+    ...section('new in the candidate', report.newBenchmarks),
+    ...section('runs', report.verdicts.map(takenText)),
+    ...section('better', report.improvements),
+    ...section('notes', report.notes),
   ].join('\n')
 }
 

@@ -1,12 +1,13 @@
 import { manifestOf } from '../../../eval/pack/manifest.ts'
+import { sealText } from '../../../eval/pack/sealed-set.ts'
 import { namesIn, withNames } from '../../../eval/report/case-detail.ts'
 import { curveRows, type FigureColumn, figureCells, pushColumns } from '../../../eval/report/figure-tables.ts'
 import { type AblationResult, type PassedShare, saturated } from '../../../eval/score/figures.ts'
-import { casesOf } from '../../../eval/store/case-log.ts'
+import { readCaseLog } from '../../../eval/store/case-log.ts'
 import { readEnvironment } from '../../../eval/store/documents.ts'
 import type { CaseRecord, RunSummary } from '../../../eval/store/schemas/run.ts'
 import { isBaselineName } from '../../../eval/system/system.ts'
-import { short } from '../../text/beliefs.ts'
+import { shortenText } from '../../text/beliefs.ts'
 import { type Style, table } from '../../text/output.ts'
 
 export type RunResult = {
@@ -28,7 +29,7 @@ export async function runsText(root: string, results: readonly RunResult[]): Pro
   const runs: StoredRun[] = []
   for (const result of results) {
     const { runId, system } = result.summary
-    runs.push({ ...result, records: (await casesOf(root, runId)).records, system: system?.name ?? '' })
+    runs.push({ ...result, records: (await readCaseLog(root, runId)).records, system: system?.name ?? '' })
   }
   const measured = runs.filter(isMeasured)
   const hasSeveralSystems = new Set(measured.map(({ system }) => system)).size > 1
@@ -56,7 +57,7 @@ const isMeasured = ({ ablation, isBaseline }: RunResult): boolean => ablation ==
 /** Sorted by case, so that the output does not depend on the seed. */
 function failuresOf({ records, directory }: StoredRun): readonly string[] {
   const manifest = manifestOf(directory)
-  const prompts = new Map(manifest.cases.map(({ id, prompt }) => [id, ` "${short(prompt, maxPrompt)}"`]))
+  const prompts = new Map(manifest.cases.map(({ id, prompt }) => [id, ` "${shortenText(prompt, maxPrompt)}"`]))
   const told = records.flatMap(({ failures }) => failures)
   const names = namesIn({ directory, manifest }, told)
   return records
@@ -93,10 +94,6 @@ function overview(results: readonly RunResult[], failures: readonly string[], st
   return [table([title, ...rows]), ...(failures.length === 0 ? [] : ['', ...shown, ...more])].join('\n')
 }
 
-/** How often a sealed set was run. */
-const sealText = ({ sealed }: RunSummary): string =>
-  sealed === undefined ? '' : `sealed ${sealed.sealedAt.slice(0, 10)}, look ${sealed.look} of ${sealed.maxRuns}`
-
 /** Whether every case passed: such a pack can only show regressions. */
 const isSaturated = ({ status, passedCases, totalCases, filter, role }: RunSummary): boolean =>
   status === 'completed' && passedCases === totalCases && (filter ?? role) === undefined
@@ -126,7 +123,7 @@ function suiteTables(runs: readonly StoredRun[]) {
     return [
       ...tableOf('what is shown unasked', pushColumns),
       ...tableOf('what is found', others),
-      ...tableOf('evidence within so many characters', budgets),
+      ...tableOf('evidence within this many characters', budgets),
       ...(curve === null ? [] : [curve]),
     ]
   })
@@ -163,7 +160,7 @@ function attackTables(runs: readonly StoredRun[]) {
 }
 
 const vectorsLeftOut =
-  'Sentence vectors alone are a run of their own, because to embed every turn of a suite takes hours: --system vectors.'
+  'Sentence vectors alone need a separate run, because embedding every turn of a suite takes hours: --system vectors.'
 
 function ablationText(results: readonly RunResult[], style: Style): readonly string[] {
   const ablations = results.flatMap(({ summary: { benchmarkId }, ablation }) =>

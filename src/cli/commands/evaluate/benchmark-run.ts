@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { didYouMean } from '../../../did-you-mean.ts'
+import { findNearestName } from '../../../did-you-mean.ts'
 import { manifestOf, packsById } from '../../../eval/pack/manifest.ts'
 import { optionsOf } from '../../../eval/run/run.ts'
 import { type About, readPackFolder } from '../../../eval/runners/runner.ts'
@@ -21,7 +21,7 @@ import {
   seedOption,
   settledOptions,
 } from './benchmark-store.ts'
-import { type Measuring, measure, measuring } from './measure.ts'
+import { type Measuring, measure, measureWith } from './measure.ts'
 
 /** The locations in which packs are searched. */
 export type PackSearch = Pick<Measuring, 'root' | 'session' | 'evaluation'>
@@ -35,7 +35,7 @@ export function packDirectory(given: string, { session, root, evaluation }: Pack
   if (statSync(path, { throwIfNoEntry: false })?.isFile())
     throw new UsageError(`${given} is a file.`, 'Give the folder of the pack.')
   const ids = [...known.keys()]
-  const meant = didYouMean(given, ids)
+  const meant = findNearestName(given, ids)
   throw new UsageError(
     `There is no pack "${given}".`,
     meant === undefined ? `Give a folder with a manifest.json, or one of ${listShort(ids)}.` : `Did you mean ${meant}?`,
@@ -121,7 +121,7 @@ export const benchmarkRun = defineCommand({
     if (resume !== undefined) refuseChanges(given)
     if (given.runId !== undefined && (packs.length > 1 || packs[0]?.endsWith('*') || given.system.length > 1))
       throw new UsageError('--run-id can be given with one pack and one system only.')
-    return measuring(session, root, (setup) => {
+    return measureWith(session, root, (setup) => {
       if (resume !== undefined) return resumeJob(resume, given.jobs, setup)
       const named = packs.flatMap((pack) => namedBy(pack, setup))
       return runJobs(newJobs(named, given, setup), { ...given, given: settledOptions(given) }, setup)
@@ -223,8 +223,10 @@ async function runJob(job: Job, options: JobOptions, setup: Measuring): Promise<
   const asked = { repeats, seed, filter, notes, gitRef }
   const stored = { ...asked, benchmarkId, directory, system: system ?? null }
   const ablations = options.ablations === true && !isBaseline
-  const settings = (of: { readonly ablation: string | undefined; readonly about: About }) =>
-    omitUndefined({ ...stored, ablation: of.ablation, embedder, explain, data, systemNotes: of.about.notes })
+  const settings = ({ ablation, about }: { readonly ablation: string | undefined; readonly about: About }) => {
+    const systemNotes = about.notes.length === 0 ? undefined : about.notes
+    return omitUndefined({ ...stored, ablation, embedder, explain, data, systemNotes })
+  }
   const request = { ...asked, explain, jobs, ablation, ablations, runId, resume, given, settings }
   const results = await measure(setup, [pack], system, request)
   const about = { directory, warnings: pack.warnings, isBaseline, door: doorOf(system, runner) }

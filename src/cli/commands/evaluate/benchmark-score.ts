@@ -1,16 +1,17 @@
 import { createWriteStream } from 'node:fs'
 import { resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
+import { compareStrings } from '../../../beliefs/identity.ts'
 import { manifestOf } from '../../../eval/pack/manifest.ts'
-import { rankingsSystem } from '../../../eval/runners/conversation/rankings.ts'
+import { neutralId, rankingsSystem } from '../../../eval/runners/conversation/rankings.ts'
 import type { PackPlace } from '../../../eval/runners/runner.ts'
-import { casesOf } from '../../../eval/store/case-log.ts'
+import { readCaseLog } from '../../../eval/store/case-log.ts'
 import { requireRun } from '../../../eval/store/documents.ts'
 import { defineCommand, exitCodes, UsageError } from '../../command/command.ts'
 import { one, text } from '../../command/options.ts'
 import { newJobs, packDirectory, runJobs, runOptions } from './benchmark-run.ts'
 import { evalStore, evalStoreOptions, settledOptions } from './benchmark-store.ts'
-import { measuring } from './measure.ts'
+import { measureWith } from './measure.ts'
 
 const { data, notes, gitRef, runId } = runOptions
 
@@ -18,7 +19,10 @@ export const benchmarkScore = defineCommand({
   args: { suite: one('A conversation pack: its folder, or its id.') },
   options: {
     rankings: text('<file>', 'JSON Lines: for each question the ids of sessions or turns, best first. Required.'),
-    ...{ data, notes, gitRef, runId },
+    data,
+    notes,
+    gitRef,
+    runId,
     ...evalStoreOptions,
   },
   description:
@@ -37,7 +41,7 @@ export const benchmarkScore = defineCommand({
         'Give the file with --rankings; docs/evaluation.md has its format.',
       )
     const system = rankingsSystem(resolve(session.places.workingDirectory(), given.rankings))
-    return measuring(session, root, async (setup) => {
+    return measureWith(session, root, async (setup) => {
       const { runner, benchmarkId } = manifestOf(packDirectory(suite, setup))
       if (runner !== 'conversation')
         throw new UsageError(`${benchmarkId} is not a conversation pack.`, 'Rankings are scored on conversations only.')
@@ -55,7 +59,8 @@ export const benchmarkExport = defineCommand({
   options: {
     out: text('<file>', 'The file to write, in JSON Lines. Required.'),
     run: text('<run>', 'Write the rankings of this run, in the format of `benchmark score`, instead of the documents.'),
-    ...{ data, ...evalStoreOptions },
+    data,
+    ...evalStoreOptions,
   },
   description:
     'Writes the conversations and questions of a suite with neutral ids and without labels, for a memory that is run elsewhere.',
@@ -82,11 +87,18 @@ export const benchmarkExport = defineCommand({
 async function* documentLines(place: PackPlace, published: string | undefined): AsyncGenerator<object> {
   const { conversationsOf } = await import('../../../eval/runners/conversation/conversation-runner.ts')
   for (const { id: conversation, turns, questions } of conversationsOf(place, published))
-    yield { conversation, turns, questions: questions.map(({ id, text, askedAt }) => ({ id, text, askedAt })) }
+    yield {
+      conversation: neutralId('c', conversation),
+      turns,
+      // Sorted, because published questions are in order of their kinds.
+      questions: questions
+        .map(({ id, text, askedAt }) => ({ id: neutralId('q', id), text, askedAt }))
+        .sort((a, b) => compareStrings(a.id, b.id)),
+    }
 }
 
 async function* rankingLines(root: string, run: string): AsyncGenerator<object> {
-  const { records } = await casesOf(root, requireRun(root, run).runId)
+  const { records } = await readCaseLog(root, requireRun(root, run).runId)
   for (const { caseId, repeat, ranking } of records) {
     if (repeat > 0) continue
     if (typeof ranking !== 'object' || ranking === null)

@@ -7,7 +7,7 @@ import { recallPack } from '../../../eval/runners/retrieval/retrieval-runner.ts'
 import { type PackRun, readPackRun } from '../../../eval/runners/retrieval/run-pack.ts'
 import { controlSystems, systemNames } from '../../../eval/system/system.ts'
 import { isSystemName, readSystemName, type SystemName, systemForms } from '../../../eval/system/systems.ts'
-import { asJson } from '../../../files/atomic-write.ts'
+import { formatJson } from '../../../files/atomic-write.ts'
 import { writeFiles } from '../../../files/write-files.ts'
 import { defaultEmbedder } from '../../../memory/meaning/open-embedder.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
@@ -16,7 +16,7 @@ import { choice, flag, option, text, texts } from '../../command/options.ts'
 import type { Session } from '../../session.ts'
 import { pluralize, type Style, table } from '../../text/output.ts'
 import { embedderOption, evalStore, evalStoreOptions } from './benchmark-store.ts'
-import { measure, measuring } from './measure.ts'
+import { measure, measureWith } from './measure.ts'
 
 /** The default folder for reports. */
 const defaultOut = 'test-results'
@@ -201,7 +201,7 @@ const compare = (
   systems: readonly SystemName[],
   { packsDirectory, embedder = defaultEmbedder, named, filter, ...places }: Asked,
 ) =>
-  measuring(session, evalStore(session, places).root, async (setup) => {
+  measureWith(session, evalStore(session, places).root, async (setup) => {
     const opened = setup.evaluation.systems({ packsDirectory, embedder })
     const open = (name: string) => opened.open(readSystemName(name))
     const packs = await Promise.all(found.map(({ pack, directory }) => recallPack(pack, directory, open)))
@@ -210,7 +210,9 @@ const compare = (
     for (const system of systems) {
       try {
         const results = await measure(setup, packs, system, {
-          ...{ repeats: 1, seed: 1, filter },
+          repeats: 1,
+          seed: 1,
+          filter,
           given: omitUndefined({ filter }),
           settings: ({ about }) => ({ system, embedder, ...about }),
         })
@@ -231,7 +233,7 @@ const passes = ({ outcomes }: PackRun): boolean => outcomes.every(({ verdict }) 
 
 function writeReports(session: Session, out: string | undefined, reports: ReturnType<typeof reportsOf>) {
   const directory = resolve(session.places.workingDirectory(), out ?? defaultOut)
-  const files = reports.map(({ name, report }) => ({ file: join(directory, name), text: asJson(report) }))
+  const files = reports.map(({ name, report }) => ({ file: join(directory, name), text: formatJson(report) }))
   writeFiles(files)
   return files.map(({ file }) => file)
 }

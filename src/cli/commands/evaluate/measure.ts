@@ -14,7 +14,7 @@ export type Measuring = {
 }
 
 /** Runs the work of a command that measures. Ctrl-C stops it after the cases in progress. */
-export async function measuring<Result>(
+export async function measureWith<Result>(
   session: Session,
   root: string,
   work: (setup: Measuring) => Promise<Result>,

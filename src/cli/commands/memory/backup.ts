@@ -4,7 +4,7 @@ import { access, constants } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { z } from 'zod'
 import { invalid } from '../../../errors.ts'
-import { asJson, writeAtomically } from '../../../files/atomic-write.ts'
+import { formatJson, writeAtomically } from '../../../files/atomic-write.ts'
 import { codeOf, sweepLeftovers } from '../../../files/leftovers.ts'
 import { ownPath } from '../../../files/own-files.ts'
 import { parseJson } from '../../../json.ts'
@@ -164,7 +164,7 @@ async function noteBackup(dir: string, made: NotedBackup): Promise<void> {
   )
   if (!isWritable) return
   const others = (await knownBackups(dir)).filter(({ file }) => file !== made.file)
-  const notes = asJson([...others, made].slice(-maxNoted))
+  const notes = formatJson([...others, made].slice(-maxNoted))
   await writeAtomically(ownPath(dir, notesIn(dir)), notes, { existing: 'replace' }).catch((error: unknown) => {
     if (codeOf(error) !== 'ENOSPC') throw error
   })

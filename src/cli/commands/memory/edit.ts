@@ -4,7 +4,7 @@ import { omitUndefined } from '../../../omit-undefined.ts'
 import { everydayHints } from '../../../operations/remember-hints.ts'
 import { defineCommand, UsageError, type ValuesOf } from '../../command/command.ts'
 import { belief, changeOptions, flag, one, option, optionalChoice, rest, text } from '../../command/options.ts'
-import { editedText, foundBy, nameText, short } from '../../text/beliefs.ts'
+import { editedText, formsText, nameText, shortenText } from '../../text/beliefs.ts'
 import { lines } from '../../text/output.ts'
 
 export const alias = defineCommand({
@@ -24,7 +24,7 @@ export const alias = defineCommand({
       const found = await (await session.memories.reading(options)).get(reference)
       return {
         document: { id: found.id, name: found.name, aliases: found.aliases },
-        text: () => `${nameText(found)}\n  ${foundBy(found)}`,
+        text: () => `${nameText(found)}\n  ${formsText(found)}`,
       }
     }
     if (aliases.length === 0)
@@ -37,7 +37,7 @@ export const alias = defineCommand({
       document: edited,
       notes,
       text: (style) =>
-        `${editedText(edited, 'Aliases changed', 'Aliases unchanged', style)}\n  ${foundBy(edited.belief)}`,
+        `${editedText(edited, 'Aliases changed', 'Aliases unchanged', style)}\n  ${formsText(edited.belief)}`,
     }
   },
 })
@@ -100,7 +100,7 @@ export const resolve = defineCommand({
       text: (style) =>
         lines(
           `${style.green('Closed')} the question ${nameText(resolved.question)}.`,
-          decision !== null && `  Settled by ${nameText(decision)}: ${short(decision.content)}`,
+          decision !== null && `  Settled by ${nameText(decision)}: ${shortenText(decision.content)}`,
         ),
     }
   },

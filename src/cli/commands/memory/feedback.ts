@@ -2,7 +2,7 @@ import { feedbackVerdicts } from '../../../beliefs/recall-counts.ts'
 import type { FeedbackItem } from '../../../memory/recall/feedback.ts'
 import { defineCommand, UsageError } from '../../command/command.ts'
 import { authorOptions, memoryOptions, optionalChoice, referenceOptions, rest } from '../../command/options.ts'
-import { nameText, short } from '../../text/beliefs.ts'
+import { nameText, shortenText } from '../../text/beliefs.ts'
 import { feedbackText } from '../../text/recall.ts'
 
 export const feedback = defineCommand({
@@ -38,5 +38,5 @@ export const feedback = defineCommand({
 
 const shownItem = (item: FeedbackItem) => ({
   feedback: feedbackText(item),
-  about: 'belief' in item ? nameText(item.belief) : `"${short(item.turn.text)}" ${item.id}`,
+  about: 'belief' in item ? nameText(item.belief) : `"${shortenText(item.turn.text)}" ${item.id}`,
 })

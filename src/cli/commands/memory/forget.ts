@@ -20,9 +20,9 @@ import {
 import { changeOptions, flag, optionalBelief, text, timeOptions, wholeNumber } from '../../command/options.ts'
 import { forgetQueued, type QueuedTurn } from '../../hooks/hook-queue.ts'
 import type { MemoryLocation, Session } from '../../session.ts'
-import { beliefBlock, nameText, short } from '../../text/beliefs.ts'
+import { beliefBlock, nameText, shortenText } from '../../text/beliefs.ts'
 import { lines, listShort, plain, pluralize, type Style } from '../../text/output.ts'
-import { type Proof, searchFiles, textsToFind } from '../../verify-forgotten.ts'
+import { collectTexts, type Proof, searchFiles } from '../../verify-forgotten.ts'
 import { findSession } from '../conversation/conversations.ts'
 import { knownBackups } from './backup.ts'
 import { aboutBeliefOrTurn } from './belief-or-turn.ts'
@@ -153,7 +153,7 @@ async function proofOf(memory: Memory, { forgotten }: Copies, session: Session, 
   const evals = session.places.evalRoot(given)
   const said = forgotten.flatMap((one) => one.said)
   const names = forgotten.flatMap((one) => one.names)
-  const texts = await textsToFind(memory, { beliefIds: [], said, names })
+  const texts = await collectTexts(memory, { beliefIds: [], said, names })
   // A large or busy store may not be scrubbed yet, and MEMORY.md may be outdated. The files of an open store must not be read.
   await session.memories.withPorts(dir, (ports) => syncIfThere(ports, { dir, user }))
   await isScrubbed(session, location, { ifSmall: false })
@@ -281,7 +281,7 @@ async function planBelief(memory: Memory, reference: string, { chain, keepTurns,
       turnLines('These messages state it too and go with it (--keep-turns keeps them):', turns),
     ),
     notes: [
-      ...kept.map((one) => `The ${ageOf(one)} version ${one.id} is kept: ${short(one.content)}`),
+      ...kept.map((one) => `The ${ageOf(one)} version ${one.id} is kept: ${shortenText(one.content)}`),
       ...kept.slice(0, 1).map(({ id }) => `\`credence forget ${id} --chain\` forgets all versions.`),
       ...turnLines('Kept on purpose, these messages state it:', stating),
     ],
@@ -339,7 +339,7 @@ const previewOf = ({ turns, beliefs, examples = [], beliefExamples = [] }: Forgo
   lines(
     `${pluralize(turns, 'turn')} and ${pluralize(beliefs, 'belief')}`,
     firstOf(examples, turns, 'turn', exampleLine),
-    firstOf(beliefExamples, beliefs, 'belief', (belief) => `  ${nameText(belief)}: ${short(belief.content)}`),
+    firstOf(beliefExamples, beliefs, 'belief', (belief) => `  ${nameText(belief)}: ${shortenText(belief.content)}`),
   )
 
 /** A title with the first messages below it; empty if there are no messages. */
@@ -353,7 +353,7 @@ function firstOf<Item>(items: readonly Item[], total: number, noun: string, line
 }
 
 const exampleLine = ({ id, at, utcOffset, speaker, role, text: words }: Turn): string =>
-  `  ${localDay(at, utcOffset)} ${speaker ?? role} (${id}): ${short(words)}`
+  `  ${localDay(at, utcOffset)} ${speaker ?? role} (${id}): ${shortenText(words)}`
 
 /** Notes that beliefs learned from the turns are kept, with the command that forgets each of them. */
 async function stayingNotes(memory: Memory, { beliefsFromThem }: ForgottenTurns): Promise<readonly string[]> {
@@ -361,7 +361,7 @@ async function stayingNotes(memory: Memory, { beliefsFromThem }: ForgottenTurns)
   for (const id of beliefsFromThem.slice(0, maxStaying)) {
     const belief = await memory.get(id)
     notes.push(
-      `${nameText(belief)}, learned from them, stays: ${short(belief.content)} \`credence forget ${id}\` forgets it too.`,
+      `${nameText(belief)}, learned from them, stays: ${shortenText(belief.content)} \`credence forget ${id}\` forgets it too.`,
     )
   }
   const more = beliefsFromThem.length - notes.length

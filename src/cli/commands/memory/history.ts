@@ -8,7 +8,7 @@ import type { UndoTarget } from '../../../memory/change/undo.ts'
 import { hasMask } from '../../../memory/learn/secrets.ts'
 import type { Memory } from '../../../memory/memory.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
-import { pastedFrom } from '../../../search/turns/pasted.ts'
+import { findPaste } from '../../../search/turns/pasted.ts'
 import { type Argument, type DefaultAnswer, defineCommand, UsageError } from '../../command/command.ts'
 import {
   authorOptions,
@@ -24,7 +24,7 @@ import {
   wholeNumber,
 } from '../../command/options.ts'
 import type { Session } from '../../session.ts'
-import { nameText, short, versionRows } from '../../text/beliefs.ts'
+import { nameText, shortenText, versionRows } from '../../text/beliefs.ts'
 import { lines, listShort, pluralize } from '../../text/output.ts'
 import { speakerOf } from '../../text/recall.ts'
 import { aboutBeliefOrTurn } from './belief-or-turn.ts'
@@ -55,7 +55,7 @@ async function shownBelief(memory: Memory, reference: string): Promise<DefaultAn
 async function shownTurn(memory: Memory, turn: Turn): Promise<DefaultAnswer> {
   const learned = await memory.learnedFrom(turn.id)
   const isMasked = hasMask(turn.text)
-  const isPasted = turn.origin === 'document' || (turn.role === 'user' && pastedFrom(turn.text) < turn.text.length)
+  const isPasted = turn.origin === 'document' || (turn.role === 'user' && findPaste(turn.text) < turn.text.length)
   const { id, session, scope, host } = turn
   return {
     document: { turn, learned, isMasked, isPasted },
@@ -166,7 +166,7 @@ function shownEvent(event: JournalEntry, names: ReadonlyMap<string, string>) {
 
 const shownRevision = ({ event, outcome, belief: after }: BeliefRevision) => ({
   ...eventRow(event),
-  statement: after === null ? (outcome === 'absent' ? 'withdrawn' : 'its text is gone') : short(after.content),
+  statement: after === null ? (outcome === 'absent' ? 'withdrawn' : 'its text is gone') : shortenText(after.content),
 })
 
 /** The name of each event's first belief, by belief id. Forgotten and withdrawn beliefs are missing from the map. */
@@ -237,10 +237,10 @@ export const undo = defineCommand({
       text: (style) =>
         lines(
           `${style.green('Undone')}: ${changeText(undone)}${where.length === 0 ? '' : `, in ${style.cyan(where.join(' and '))}`}.`,
-          restored.map((belief) => `  As before: ${nameText(belief)}: ${short(belief.content)}`),
+          restored.map((belief) => `  As before: ${nameText(belief)}: ${shortenText(belief.content)}`),
           withdrawn.map((id) => {
             const gone = concerned.find((belief) => belief.id === id)
-            return `  Withdrawn: ${gone === undefined ? id : `${nameText(gone)}: ${short(gone.content)}`}`
+            return `  Withdrawn: ${gone === undefined ? id : `${nameText(gone)}: ${shortenText(gone.content)}`}`
           }),
           `  To reverse this: \`${style.command} undo ${event}\`.`,
         ),

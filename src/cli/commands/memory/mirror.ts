@@ -3,11 +3,11 @@ import { mirrorFile } from '../../../memory/mirror/state/state.ts'
 import { mirrorStatus } from '../../../memory/mirror/status.ts'
 import { type Synced, syncMirror } from '../../../memory/mirror/sync.ts'
 import { type WatchRequest, watchMirror } from '../../../memory/mirror/watch.ts'
-import { mirrorProblems, waitingWork } from '../../../operations/mirror-report.ts'
+import { listMirrorProblems, listWaitingWork } from '../../../operations/mirror-report.ts'
 import { type CommandAnswer, type DefaultAnswer, defineCommand, exitCodes, UsageError } from '../../command/command.ts'
 import { flag, memoryOptions, optionalChoice } from '../../command/options.ts'
 import type { Session } from '../../session.ts'
-import { short } from '../../text/beliefs.ts'
+import { shortenText } from '../../text/beliefs.ts'
 import { indentText, lines, listShort, pluralize, type Style } from '../../text/output.ts'
 
 const actions = ['status', 'sync', 'watch'] as const
@@ -65,7 +65,7 @@ async function statusOf(session: Session, dir: string): Promise<DefaultAnswer> {
       notes: [`There is no file ${status.file} yet; \`credence mirror sync\` creates it.`],
     }
   const { file, isPartial, leftAlone, unconfirmed, held, problem, conflicts } = status
-  const work = waitingWork(status)
+  const work = listWaitingWork(status)
   return {
     document: status,
     shown: {
@@ -74,8 +74,8 @@ async function statusOf(session: Session, dir: string): Promise<DefaultAnswer> {
       state: status.isInSync ? 'the file and the store agree' : work.join(' ') || 'not in sync',
       ignored: leftAlone > 0 && leftAloneText(leftAlone, file),
       warning: status.isWritableByOthers && `every user of this machine can change the file; run: chmod o-w ${file}`,
-      problems: mirrorProblems(status).map((text) => ({ text })),
-      unconfirmed: unconfirmed.map(({ id, name, content }) => ({ id, name, statement: short(content) })),
+      problems: listMirrorProblems(status).map((text) => ({ text })),
+      unconfirmed: unconfirmed.map(({ id, name, content }) => ({ id, name, statement: shortenText(content) })),
     },
     notes: [...decideNote(status), unconfirmed.length > 0 && '`credence confirm <id>` confirms an unconfirmed belief.'],
     exitCode: held === null && problem === null && conflicts.length === 0 ? exitCodes.fine : exitCodes.degraded,
@@ -141,7 +141,7 @@ function headline({ held, taken, written, undecided, conflicts }: Synced, style:
   return `${paint(state)}: ${did.join('; ') || 'no edits to import'}; ${wrote}.`
 }
 
-const detailsText = (synced: Synced): readonly string[] => [...mirrorProblems(synced), ...waitingWork(synced)]
+const detailsText = (synced: Synced): readonly string[] => [...listMirrorProblems(synced), ...listWaitingWork(synced)]
 
 /** Explains that list items outside the managed sections are not part of the memory, and how to import them. */
 export const leftAloneText = (count: number, file: string): string =>

@@ -5,7 +5,7 @@ import type { RecallHints } from '../../../operations/recall-hints.ts'
 import { cutNote } from '../../../search/message.ts'
 import { defineCommand, UsageError } from '../../command/command.ts'
 import { date, flag, memoryOptions, readerOptions, viewOptions, wholeNumber, words } from '../../command/options.ts'
-import { nameText, short } from '../../text/beliefs.ts'
+import { nameText, shortenText } from '../../text/beliefs.ts'
 import { pluralize } from '../../text/output.ts'
 
 const limit = (name: keyof Budget, help: string) => wholeNumber(help, { min: 0, default: defaultBudget[name] })
@@ -106,7 +106,7 @@ function hintLines({ suggestions, otherScopes }: RecallHints): readonly string[]
     ...elsewhere,
     'The message names no belief. These beliefs share words with it:',
     ...suggestions.flatMap(({ beliefId, name, content, alias }) => [
-      `  ${nameText({ id: beliefId, name })}: ${short(content)}`,
+      `  ${nameText({ id: beliefId, name })}: ${shortenText(content)}`,
       ...(alias === null ? [] : [`    credence alias ${beliefId} add "${alias}"`]),
     ]),
   ]

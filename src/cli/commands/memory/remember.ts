@@ -24,7 +24,7 @@ import {
   words,
 } from '../../command/options.ts'
 import type { Session } from '../../session.ts'
-import { foundBy, nameText, short } from '../../text/beliefs.ts'
+import { formsText, nameText, shortenText } from '../../text/beliefs.ts'
 import { lines, type Style } from '../../text/output.ts'
 import { pausedNotes } from '../conversation/pause.ts'
 
@@ -134,7 +134,7 @@ const mayReplace = (others: readonly Belief[], session: Session): Promise<boolea
   session.terminal.confirm(`${others.map(otherValueText).join('\n')}\nReplace ${others.length === 1 ? 'it' : 'them'}?`)
 
 const otherValueText = (other: Belief): string =>
-  `Stated ${localDay(other.provenance.at)}: ${short(other.content)} ${nameText(other)}`
+  `Stated ${localDay(other.provenance.at)}: ${shortenText(other.content)} ${nameText(other)}`
 
 /** The hints of the operation, with the commands that follow them. */
 function hintNotes(
@@ -163,8 +163,8 @@ export function rememberedText(
   style: Style,
 ): string {
   const what = `${nameText(kept)} in ${style.cyan(kept.scopes.join(' and '))}`
-  const others = (label: string) => replaced.map((old) => `  ${label}: ${short(old.content)} (${old.id})`)
-  const forms = `  ${foundBy(kept)}`
+  const others = (label: string) => replaced.map((old) => `  ${label}: ${shortenText(old.content)} (${old.id})`)
+  const forms = `  ${formsText(kept)}`
   switch (outcome) {
     case 'remembered':
       return lines(`${style.green('Remembered')} ${what}.`, forms)
@@ -174,15 +174,20 @@ export function rememberedText(
         forms,
       )
     case 'unchanged':
-      return `Unchanged: ${what} says this already.`
+      return `Unchanged: ${what} already has this text.`
     case 'corrected':
-      return lines(`${style.green('Corrected')} ${what}.`, `  Now: ${short(kept.content)}`, others('Before'), forms)
+      return lines(
+        `${style.green('Corrected')} ${what}.`,
+        `  Now: ${shortenText(kept.content)}`,
+        others('Before'),
+        forms,
+      )
     case 'proposed':
       return lines(
         kept.candidate
           ? `${style.yellow('Proposed')} ${what}: it is not recalled until a person accepts it.`
           : `${style.yellow('Proposed')} ${what}: another author wrote the belief that it would replace, so a person has to decide.`,
-        `  Proposed: ${short(kept.content)}`,
+        `  Proposed: ${shortenText(kept.content)}`,
         others('Now'),
         `  A person decides with: ${style.command} review accept ${kept.id}`,
       )

@@ -19,7 +19,7 @@ import {
   wholeNumber,
 } from '../../command/options.ts'
 import type { Session } from '../../session.ts'
-import { nameText, short } from '../../text/beliefs.ts'
+import { nameText, shortenText } from '../../text/beliefs.ts'
 import { lines, pluralize, type Style, styleFor, terminalText, write } from '../../text/output.ts'
 
 const defaultTurns = 50
@@ -160,7 +160,7 @@ async function walk(
       if (line === '') return false
       await acceptEdited(memory, item, line === shown ? belief.content : line)
       decided.edited += 1
-      await say(`  Edited and accepted: ${short(line)}`)
+      await say(`  Edited and accepted: ${shortenText(line)}`)
     } else return false
     return true
   }
@@ -199,7 +199,7 @@ function itemText({ kind, belief, target, reason, turn, at }: ReviewItem, style:
     turn === null
       ? `    Proposed ${localDay(at)}.`
       : `    Said ${localDay(at, turn.utcOffset)} in ${turn.host}, conversation ${turn.session}.`,
-    turn !== null && turn.text.trim() !== belief.content && `    "${short(turn.text, maxQuoted)}"`,
+    turn !== null && turn.text.trim() !== belief.content && `    "${shortenText(turn.text, maxQuoted)}"`,
     `    ${reason}`,
   )
 }
@@ -209,7 +209,7 @@ function smallerChanges(belief: Belief, target: Belief): readonly string[] {
   const removed = target.aliases.filter((alias) => !belief.aliases.includes(alias))
   return [
     belief.name !== target.name && `Name: ${belief.name}`,
-    belief.why !== target.why && `Why: ${belief.why === '' ? 'none' : short(belief.why)}`,
+    belief.why !== target.why && `Why: ${belief.why === '' ? 'none' : shortenText(belief.why)}`,
     belief.pinned !== target.pinned && (belief.pinned ? 'Pinned' : 'No longer pinned'),
     added.length > 0 && `Aliases added: ${added.join(', ')}`,
     removed.length > 0 && `Aliases removed: ${removed.join(', ')}`,
@@ -297,9 +297,9 @@ async function accept(memory: Memory, reference: string, key: { readonly key?: s
   const text = (style: Style): string =>
     lines(
       belief.resolvedAt === null
-        ? `${style.green('Accepted')} ${nameText(belief)}: ${short(belief.content)}`
+        ? `${style.green('Accepted')} ${nameText(belief)}: ${shortenText(belief.content)}`
         : `${style.green('Retired')} "${belief.name}": it is no longer recalled.`,
-      replaced.map((old) => `  Before: ${short(old.content)} (${old.id})`),
+      replaced.map((old) => `  Before: ${shortenText(old.content)} (${old.id})`),
     )
   return { document: accepted, text }
 }

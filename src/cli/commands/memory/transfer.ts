@@ -8,8 +8,9 @@ import { withOffset } from '../../../local-time.ts'
 import type { ImportFinding } from '../../../memory/transfer/import-findings.ts'
 import { defineCommand, UsageError } from '../../command/command.ts'
 import { filterOptions, flag, memoryOptions, one, text, writeOptions } from '../../command/options.ts'
-import { short } from '../../text/beliefs.ts'
-import { pluralize } from '../../text/output.ts'
+import { shortenText } from '../../text/beliefs.ts'
+import { defaultText } from '../../text/default-text.ts'
+import { lines, pluralize } from '../../text/output.ts'
 
 export const importCommand = defineCommand({
   args: { file: one('A JSON array of beliefs or JSON Lines, or Markdown. - reads standard input.') },
@@ -51,17 +52,12 @@ export const importCommand = defineCommand({
       dryRun,
     })
     const { added, unchanged, reinforced, corrected, proposed, warnings, findings = [] } = imported
+    const counts = { added, unchanged, reinforced, corrected, proposed }
+    const shown = { ...counts, problems: findings.flatMap(shownFinding) }
     return {
       document: imported,
-      shown: {
-        'dry run': dryRun && 'Nothing was changed. An import would count:',
-        added,
-        unchanged,
-        reinforced,
-        corrected,
-        proposed,
-        problems: findings.flatMap(shownFinding),
-      },
+      text: (style) =>
+        lines(dryRun && style.bold('Nothing was changed. An import would count:'), defaultText(shown, style)),
       notes: [
         ...warnings.map((warning) => `warning: ${warning}`),
         !dryRun &&
@@ -73,8 +69,8 @@ export const importCommand = defineCommand({
 })
 
 const shownFinding = ({ kind, entries: [first, ...others], reason }: ImportFinding): readonly object[] => [
-  { kind, place: first?.place, problem: `${reason} ${short(first?.text ?? '')}` },
-  ...others.map(({ place, text }) => ({ place, problem: short(text) })),
+  { kind, place: first?.place, problem: `${reason} ${shortenText(first?.text ?? '')}` },
+  ...others.map(({ place, text }) => ({ place, problem: shortenText(text) })),
 ]
 
 export const exportCommand = defineCommand({

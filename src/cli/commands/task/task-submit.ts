@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { invalid, notFound } from '../../../errors.ts'
 import { runFolder } from '../../../eval/store/documents.ts'
-import { ifPresent } from '../../../files/leftovers.ts'
+import { nullIfMissing } from '../../../files/leftovers.ts'
 import { bundleOf } from '../../../tasks/report/bundle.ts'
 import { readTaskRun } from '../../../tasks/report/read-task-run.ts'
 import { readSubmission, type SubmissionRequest, submissionRequests, submit } from '../../../tasks/report/submit.ts'
@@ -79,7 +79,7 @@ export const taskSubmit = defineCommand({
 })
 
 function readSteps(workingDirectory: string, file: string): string {
-  const content = ifPresent(() => readFileSync(resolve(workingDirectory, file), 'utf8'))
+  const content = nullIfMissing(() => readFileSync(resolve(workingDirectory, file), 'utf8'))
   if (content === null) throw notFound(`There is no file ${file}.`, 'Save the workflow of the page as JSON.')
   return content
 }

@@ -3,16 +3,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { stepRange, stepsNamed } from '../../../search/turns/steps.ts'
 import { fileIn, readObjects, unpublishedFile } from './data-file.ts'
-import {
-  allAt,
-  idOf,
-  prefixScores,
-  recallAt,
-  type Suite,
-  type SuiteConversation,
-  type SuiteQuestion,
-  turnId,
-} from './suite.ts'
+import { allAt, idOf, recallAt, type Suite, type SuiteConversation, type SuiteQuestion, turnId } from './suite.ts'
 
 const Episode = z.object({
   episode_id: z.union([z.string(), z.number()]).transform(String),
@@ -34,14 +25,15 @@ export const amaBench: Suite = {
     const ranked = found.map(idOf).filter((id) => !given.has(id))
     if (group !== 'T1' && group !== 'T2') return { addressed: recallAt(ranked, gold.turns, 10) }
     const steps = turns.length - given.size
-    return prefixScores(`${group.toLowerCase()}-`, {
-      'r@5': recallAt(ranked, gold.turns, 5),
-      'all@5': allAt(ranked, gold.turns, 5),
-      'r@10': recallAt(ranked, gold.turns, 10),
+    const prefix = group.toLowerCase()
+    return {
+      [`${prefix}-r@5`]: recallAt(ranked, gold.turns, 5),
+      [`${prefix}-all@5`]: allAt(ranked, gold.turns, 5),
+      [`${prefix}-r@10`]: recallAt(ranked, gold.turns, 10),
       // The expected recall of a random order of the steps.
-      'chance@5': Math.min(1, 5 / steps),
-      'chance@10': Math.min(1, 10 / steps),
-    })
+      [`${prefix}-chance@5`]: Math.min(1, 5 / steps),
+      [`${prefix}-chance@10`]: Math.min(1, 10 / steps),
+    }
   },
 }
 

@@ -164,7 +164,10 @@ async function tell(
   }
 }
 
-/** Maps the ids of an answer to turns. A session id means all turns of the session; an unknown id counts as a wrong turn. */
+/**
+ * Maps the ids of an answer to turns. A session id means all turns of the session, and the length of its passage counts for its first
+ * turn; an unknown id counts as a wrong turn.
+ */
 function resolver({ turns }: SuiteConversation): (answer: SystemAnswer) => SuiteAnswer {
   const sized = turns.map(({ id, session, text }): FoundTurn => ({ id, session, characters: text.length }))
   const byId = new Map<string, readonly FoundTurn[]>([
@@ -179,7 +182,9 @@ function resolver({ turns }: SuiteConversation): (answer: SystemAnswer) => Suite
   return ({ relevant, pinned, quotes }) => ({
     found: withoutRepeats(
       relevant.flatMap(({ id, characters }) =>
-        turnsOf(id).map((turn) => (characters === undefined ? turn : { ...turn, characters })),
+        turnsOf(id).map((turn, at) =>
+          characters === undefined ? turn : { ...turn, characters: at === 0 ? characters : 0 },
+        ),
       ),
     ),
     standing: withoutRepeats(pinned.flatMap(turnsOf)).map(idOf),

@@ -86,8 +86,14 @@ it('waits for vectors however long they take, so that results do not depend on t
     const scope = 'user:universal'
     await memory.hear(
       texts.map((text, place) => ({
-        ...{ user: 'ann', scope, id: `t${place}`, session: `s${place}`, index: place, text },
-        ...{ role: 'user', at: `2026-03-0${place + 1}T12:00:00Z` },
+        user: 'ann',
+        scope,
+        id: `t${place}`,
+        session: `s${place}`,
+        index: place,
+        text,
+        role: 'user',
+        at: `2026-03-0${place + 1}T12:00:00Z`,
       })),
     )
     const asked = { user: 'ann', scopes: [scope], message: 'Where does my doctor work now?' }
@@ -205,7 +211,11 @@ describe('labels', () => {
     'ama-bench': (directory) =>
       write(directory, 'episodes.json', [
         {
-          ...{ episode_id: secret, task: secret, task_type: secret, success: secret, state: secret },
+          episode_id: secret,
+          task: secret,
+          task_type: secret,
+          success: secret,
+          state: secret,
           trajectory: [{ turn_idx: 0, action: 'ls', observation: 'main.py', state: secret, reward: secret }],
           qa_pairs: [{ question: 'When was main.py listed?', answer: `In step 0, ${secret}.`, type: secret }],
         },
@@ -221,8 +231,13 @@ describe('labels', () => {
       ]),
   }
   const longMemEvalRow = {
-    ...{ question_id: secret, question_type: secret, question: 'Which boat?', question_date: '2024/06/01 (Sat) 12:00' },
-    ...{ answer: secret, answer_session_ids: [secret], haystack_dates: ['2024/02/03 (Sat) 10:00'] },
+    question_id: secret,
+    question_type: secret,
+    question: 'Which boat?',
+    question_date: '2024/06/01 (Sat) 12:00',
+    answer: secret,
+    answer_session_ids: [secret],
+    haystack_dates: ['2024/02/03 (Sat) 10:00'],
     haystack_session_ids: [secret],
     haystack_sessions: [[{ role: 'user', content: 'My boat is green.', has_answer: true, label: secret }]],
   }
@@ -385,14 +400,16 @@ describe('conversation packs', () => {
   it('know less about a mean when the questions come from few conversations', () => {
     const records = (clusters: number) =>
       Array.from({ length: 40 }, (_, at) => ({
-        ...{ schemaVersion: 1 as const, caseId: `c${at}`, repeat: 0, seed: 1, verdict: 'pass' as const },
-        ...{
-          returned: [],
-          failures: [],
-          timings: {},
-          scores: { any: (at % clusters) % 2 },
-          cluster: `k${at % clusters}`,
-        },
+        schemaVersion: 1 as const,
+        caseId: `c${at}`,
+        repeat: 0,
+        seed: 1,
+        verdict: 'pass' as const,
+        returned: [],
+        failures: [],
+        timings: {},
+        scores: { any: (at % clusters) % 2 },
+        cluster: `k${at % clusters}`,
       }))
     const width = (clusters: number): number => {
       const { low, high } = summariseCases(records(clusters)).intervals.any ?? { low: 0, high: 0 }
@@ -407,8 +424,14 @@ describe('nearest-steps', () => {
   it('orders steps by their distance to those that are named, and finds nothing where none is', async () => {
     const memory = await open('nearest-steps')
     const step = (index: number): SystemTurn => ({
-      ...{ id: `run-${index}`, user: 'ann', scope: 'project:x', session: 'run', index, role: 'tool' },
-      ...{ at: new Date(index).toISOString(), text: 'make' },
+      id: `run-${index}`,
+      user: 'ann',
+      scope: 'project:x',
+      session: 'run',
+      index,
+      role: 'tool',
+      at: new Date(index).toISOString(),
+      text: 'make',
     })
     await memory.hear(Array.from({ length: 8 }, (_, index) => step(index)))
     const ask = async (message: string) => {

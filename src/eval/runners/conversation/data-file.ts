@@ -4,7 +4,7 @@ import { gunzipSync } from 'node:zlib'
 import type { z } from 'zod'
 import { invalid, type MemoryError } from '../../../errors.ts'
 import { JsonObjects } from '../../../files/json-objects.ts'
-import { chunksOf } from '../../pack/file-hash.ts'
+import { readChunks } from '../../pack/file-hash.ts'
 import { parseJsonAs } from '../../pack/manifest.ts'
 import type { ReadProgress } from './suite.ts'
 
@@ -58,7 +58,7 @@ function readBytes(file: string): Buffer {
 function* objectTexts(file: string): Generator<{ readonly text: string; readonly end: number; readonly size: number }> {
   const objects = new JsonObjects()
   const unpacked = file.endsWith('.gz') ? readBytes(file) : null
-  for (const { chunk, size } of unpacked === null ? chunksOf(file) : [{ chunk: unpacked, size: unpacked.length }])
+  for (const { chunk, size } of unpacked === null ? readChunks(file) : [{ chunk: unpacked, size: unpacked.length }])
     for (const { text, end } of objects.take(chunk)) if (text !== null) yield { text, end, size }
   const { unfinished } = objects
   if (unfinished !== null)

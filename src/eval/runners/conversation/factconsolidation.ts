@@ -35,8 +35,9 @@ export const factConsolidation: Suite = {
 }
 
 /** Whether two facts differ only in their value. */
-export function isVersionOf(one: string, other: string): boolean {
-  const [words, others] = [one.split(' '), other.split(' ')]
+export function isVersionOf(a: string, b: string): boolean {
+  const words = a.split(' ')
+  const others = b.split(' ')
   let shared = 0
   while (shared < words.length && words[shared] === others[shared]) shared += 1
   return shared >= 3 && shared >= Math.min(words.length, others.length) / 2

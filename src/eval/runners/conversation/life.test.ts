@@ -17,7 +17,9 @@ const history = [
   },
   { session: 'new', role: 'user', at: '2026-02-01T10:00:00+01:00', text: 'Since today the gate opens with 4711.' },
 ]
-const [old, dependent, newest] = ['s1-0', 's1-2', 's2-0'] as const
+const old = 's1-0'
+const dependent = 's1-2'
+const newest = 's2-0'
 const change = { goldTurns: [{ session: 'new', index: 0 }], earlier: [{ session: 'old', index: 0 }] }
 const message = (kind: string, fields: object = {}) => ({ id: kind, kind, message: 'The gate?', ...fields })
 const messages = [

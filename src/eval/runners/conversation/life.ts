@@ -162,7 +162,11 @@ function conversationOf(folder: string, prefix: string): SuiteConversation {
     )
   const questions = [...readObjects(file, Message)].map(
     ({ id, kind, message, goldTurns, also, earlier, dependent }): SuiteQuestion => ({
-      ...{ id: `${prefix}${id}`, text: message, askedAt, group: kind, expectsSilence: silentKinds.includes(kind) },
+      id: `${prefix}${id}`,
+      text: message,
+      askedAt,
+      group: kind,
+      expectsSilence: silentKinds.includes(kind),
       gold: {
         turns: idsOf(goldTurns, id),
         sessions: new Set(goldTurns.map(({ session }) => names.get(session) as string)),

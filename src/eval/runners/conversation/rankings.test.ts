@@ -88,6 +88,13 @@ describe('a file of rankings', () => {
     ],
     ['a field with labels', ([one, ...rest]) => [{ ...one, evidence: ['s1-0'] }, ...rest], /:1: .*evidence/u],
     ['a question twice', ([one, ...rest]) => [one, ...rest, one], /already ranked in line 1/u],
+    ['lengths for some ids', ([one, ...rest]) => [{ ...one, lengths: [9] }, ...rest], /:1: 1 lengths? for \d+ ids/u],
+    ['a passage without characters', ([one, ...rest]) => [{ ...one, lengths: [0] }, ...rest], /:1: lengths\.0/u],
+    [
+      'a shown line without words',
+      ([one, ...rest]) => [{ ...one, shown: [{ turn: 's1-0', text: ' ' }] }, ...rest],
+      /:1: shown\.0\.text/u,
+    ],
     ['an unknown question', (lines) => [...lines, { question: 'other', ranking: [] }], /no question "other"/u],
     ['a question left out', (lines) => lines.slice(1), /1 of \d+ questions have no line/u],
     ['no JSON', (lines) => [lines[0], 'x'], /:2: /u],
@@ -95,6 +102,17 @@ describe('a file of rankings', () => {
     const file = rankingsFile(edit(await whole()))
 
     await expect(outcomesOf('locomo', rankingsSystem(file))).rejects.toThrow(message)
+  })
+
+  it('counts the length of a passage once if it is of a session', async () => {
+    const lines = (await outcomesOf('longmemeval', 'bm25-sessions')).map(({ ranking }) => ranking as Line)
+    const scored = async (length: number) => {
+      const file = rankingsFile(lines.map((line) => ({ ...line, lengths: line.ranking.map(() => length) })))
+      return figuresOf(await outcomesOf('longmemeval', rankingsSystem(file))).metrics
+    }
+
+    expect(await scored(50)).toMatchObject({ 'any@1': 1, 'within@100': 1 })
+    expect(await scored(150)).toMatchObject({ 'any@1': 1, 'within@100': 0, 'within@300': 1 })
   })
 
   it('that does not exist is refused', async () => {

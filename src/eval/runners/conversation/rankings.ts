@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { basename } from 'node:path'
 import { z } from 'zod'
-import { invalid, type MemoryError } from '../../../errors.ts'
-import { linesOf } from '../../../files/lines.ts'
+import { invalid } from '../../../errors.ts'
+import { readLines } from '../../../files/lines.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
 import { parseJsonAs } from '../../pack/manifest.ts'
 import { emptyAnswer, type SystemAnswer } from '../../system/system.ts'
@@ -18,15 +18,20 @@ export const rankingsFile = (system: string): string | null =>
 
 export const rankingsSystem = (file: string): string => `${prefix}${file}`
 
+/** The id of a question or conversation in files for other memories. Published ids reveal labels: `_abs` means that nothing answers. */
+export const neutralId = (kind: 'q' | 'c', id: string): string =>
+  `${kind}-${createHash('sha256').update(id).digest('hex').slice(0, 16)}`
+
 const Ids = z.array(z.string().min(1))
+const Words = z.string().regex(/\S/u, 'must not be blank')
 
 /** A memory's answer to one question, as a line of a rankings file. Other fields are rejected, because they could be labels. */
 const RankingLine = z.strictObject({
   question: z.string().min(1),
   ranking: Ids,
-  lengths: z.array(z.int().min(0)).optional(),
+  lengths: z.array(z.int().min(1)).optional(),
   shown: z
-    .array(z.strictObject({ turn: z.string().min(1), text: z.string(), isEarlier: z.boolean().optional() }))
+    .array(z.strictObject({ turn: z.string().min(1), text: Words, isEarlier: z.boolean().optional() }))
     .optional(),
   standing: Ids.optional(),
 })
@@ -34,7 +39,7 @@ type RankingLine = z.infer<typeof RankingLine>
 
 /** The line of a rankings file for an answer. */
 export const rankingOf = (question: string, { relevant, pinned, quotes }: SystemAnswer): RankingLine => ({
-  question,
+  question: neutralId('q', question),
   ranking: relevant.map(({ id }) => id),
   ...(relevant.some(({ characters }) => characters === undefined)
     ? {}
@@ -48,14 +53,14 @@ export const rankingOf = (question: string, { relevant, pinned, quotes }: System
 const fieldsHint =
   'A line is {"question", "ranking"} and, if the memory has them, "lengths", "shown" and "standing"; docs/evaluation.md describes them.'
 const idsHint =
-  'Rank the documents that `credence benchmark export` writes, by the ids that they have there. Ids of the published files are refused, because some of them contain the answer.'
+  'Use the ids of the documents and questions that `credence benchmark export` writes. Ids of the published files are refused, because some of them contain the answer.'
 
 /** Reads a rankings file, and checks every line against the conversation of its question. */
 export async function readRankings(file: string, conversations: () => Iterable<SuiteConversation>) {
   if (!existsSync(file)) throw invalid(`${file}: no such file.`, 'Give the path of the rankings with --rankings.')
   const lines = new Map<string, { readonly number: number; readonly ranking: RankingLine }>()
   const hash = createHash('sha256')
-  for await (const { number, bytes } of linesOf(file)) {
+  for await (const { number, bytes } of readLines(file)) {
     const place = `${file}:${number}`
     if (bytes === null) throw invalid(`${place}: the line is too long.`, 'Give one question per line.')
     hash.update(bytes).update('\n')
@@ -69,11 +74,14 @@ export async function readRankings(file: string, conversations: () => Iterable<S
   }
   const answers = new Map<string, SystemAnswer>()
   const missing: string[] = []
+  const unused = new Map(lines)
   for (const conversation of conversations()) {
     const documents = documentIds(conversation)
     for (const { id } of conversation.questions) {
-      const line = lines.get(id)
-      if (line === undefined) missing.push(id)
+      const question = neutralId('q', id)
+      const line = lines.get(question)
+      unused.delete(question)
+      if (line === undefined) missing.push(question)
       else {
         const problem = problemOf(line.ranking, documents)
         if (problem !== null) throw invalid(`${file}:${line.number}: ${problem}`, idsHint)
@@ -81,8 +89,8 @@ export async function readRankings(file: string, conversations: () => Iterable<S
       }
     }
   }
-  for (const [question, { number }] of lines)
-    if (!answers.has(question)) throw unknownQuestion(`${file}:${number}`, question)
+  for (const [question, { number }] of unused)
+    throw invalid(`${file}:${number}: the suite has no question "${question}".`, idsHint)
   if (missing.length > 0)
     throw invalid(
       `${file}: ${missing.length} of ${missing.length + answers.size} questions have no line, such as "${missing[0]}".`,
@@ -91,9 +99,6 @@ export async function readRankings(file: string, conversations: () => Iterable<S
   return { answers, name: rankingsSystem(basename(file)), version: `sha256:${hash.digest('hex')}` }
 }
 
-const unknownQuestion = (place: string, question: string): MemoryError =>
-  invalid(`${place}: the suite has no question "${question}".`, 'Use the ids of the questions as in the data.')
-
 type Documents = { readonly turns: ReadonlySet<string>; readonly sessions: ReadonlySet<string> }
 
 const documentIds = ({ turns }: SuiteConversation): Documents => ({
@@ -101,7 +106,10 @@ const documentIds = ({ turns }: SuiteConversation): Documents => ({
   sessions: new Set(turns.map(({ session }) => session)),
 })
 
-function problemOf({ ranking, shown = [], standing = [] }: RankingLine, { turns, sessions }: Documents): string | null {
+function problemOf(
+  { ranking, lengths, shown = [], standing = [] }: RankingLine,
+  { turns, sessions }: Documents,
+): string | null {
   const ofSessions = ranking.length > 0 && sessions.has(ranking[0] as string)
   const documents = ofSessions ? sessions : turns
   const kind = ofSessions ? 'sessions' : 'turns'
@@ -112,7 +120,10 @@ function problemOf({ ranking, shown = [], standing = [] }: RankingLine, { turns,
   const unknown =
     ranking.find((id) => !documents.has(id)) ??
     [...standing, ...shown.map(({ turn }) => turn)].find((id) => !turns.has(id))
-  if (unknown === undefined) return null
+  if (unknown === undefined)
+    return (lengths?.length ?? ranking.length) === ranking.length
+      ? null
+      : `${lengths?.length} lengths for ${ranking.length} ids.`
   return sessions.has(unknown) || turns.has(unknown)
     ? `"${unknown}" is not one of the ${kind}; a ranking has sessions or turns, not both.`
     : `"${unknown}" is not a document of this question.`

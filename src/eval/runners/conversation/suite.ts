@@ -111,7 +111,3 @@ export function ndcgAt(ranked: readonly string[], gold: ReadonlySet<string>, k: 
   const best = Array.from({ length: Math.min(k, gold.size) }, (_, place) => gain(place)).reduce((sum, one) => sum + one)
   return reached / best
 }
-
-/** Prefixes the names of scores, such as `session`. */
-export const prefixScores = (prefix: string, scores: Scores): Scores =>
-  Object.fromEntries(Object.entries(scores).map(([name, value]) => [`${prefix}${name}`, value]))

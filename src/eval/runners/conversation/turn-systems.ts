@@ -77,7 +77,7 @@ const turnsOnly = { tiers: 'relevant', ingest: keepsNoBeliefs, update: keepsNoBe
 
 const author = { actor: 'person', origin: 'suite' } as const
 /** Longer than any turn of any suite. */
-const longestTurn = 10_000_000
+const maxTurnLength = 10_000_000
 
 const credenceVariants = {
   credence: '',
@@ -120,7 +120,7 @@ function credenceTurns(
       const { user, scope } = first
       const ports = { ...(await opening()), now: () => new Date(turns.at(-1)?.at ?? 0) }
       // The limit must not drop a step, because that would shift the numbers of later steps.
-      const request = { user, author, agent: null, view: [scope], scopes: [scope], maxTurnCharacters: longestTurn }
+      const request = { user, author, agent: null, view: [scope], scopes: [scope], maxTurnCharacters: maxTurnLength }
       const heard = await hear(ports, { ...request, turns })
       for (const [place, { turn }] of heard.turns.entries())
         if (turn !== null) given.set(turn.id, turns[place]?.id ?? turn.id)
@@ -128,7 +128,7 @@ function credenceTurns(
     },
     recall: async ({ user, scopes, message, at, budget }) => {
       const ports = { ...(await opening()), now: () => (at === undefined ? new Date() : new Date(at)) }
-      const limit = budget.maxBeliefs ?? mostFound
+      const limit = budget.maxBeliefs ?? maxHits
       const found = await searchTurns(ports, { user, query: message, scopes, limit })
       const { context, push } = await assemble(ports, { user, scopes, message })
       const { prelude, relevant, quotes } = context
@@ -148,7 +148,9 @@ function credenceTurns(
             text: content,
           })),
           ...quotes.map(({ turn, text, level, earlier, correctedAt }) => ({
-            ...{ turn: given.get(turn) ?? turn, text, level },
+            turn: given.get(turn) ?? turn,
+            text,
+            level,
             isEarlier: earlier || correctedAt !== null,
           })),
         ],
@@ -184,12 +186,13 @@ function withTimes(memory: HearingSystem, name: string, order: Order): HearingSy
   }
 }
 
-const mostFound = 100
+const maxHits = 100
 
 /** Okapi BM25 over single turns or whole sessions, with the usual constants. */
 function plainBm25(unit: 'turn' | 'session', version: string): HearingSystem {
   type Document = { readonly id: string; readonly counts: ReadonlyMap<string, number>; readonly length: number }
-  const [k1, b] = [1.2, 0.75]
+  const k1 = 1.2
+  const b = 0.75
   return lookingThrough({
     name: `bm25-${unit}s`,
     version,
@@ -286,7 +289,7 @@ const best = <Item extends { readonly score: number }>(scored: readonly Item[]):
   scored
     .filter(({ score }) => score > 0)
     .sort((a, b) => b.score - a.score)
-    .slice(0, mostFound)
+    .slice(0, maxHits)
 
 /** The score of a turn is that of its best sentence. Searches only people's turns, as Credence does. */
 const vectorsAlone = (openEmbedder: () => Promise<Embedder>, version: string): HearingSystem =>

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { belief } from '../../../../test/recall/fixtures.ts'
 import type { Belief } from '../../../beliefs/belief.ts'
 import type { LearnedStatement, LearnOutcome } from '../../../memory/learn/learn.ts'
-import { brings, judgeLearning } from './judge-learning.ts'
+import { isFoundByName, judgeLearning } from './judge-learning.ts'
 import type { ExpectedFact, LearningCase } from './learning-runner.ts'
 
 const gym = (content: string, fields: Partial<Belief> = {}): Belief => ({
@@ -40,16 +40,14 @@ const fact = (says: string, more: Partial<ExpectedFact> = {}): ExpectedFact => (
 })
 
 const asked = (learn: readonly ExpectedFact[], more: Partial<LearningCase> = {}): LearningCase => ({
-  ...{
-    caseId: 'c',
-    category: 'k',
-    description: 'd',
-    written: 'after',
-    message: 'm',
-    earlier: [],
-    keeps: [],
-    refuse: [],
-  },
+  caseId: 'c',
+  category: 'k',
+  description: 'd',
+  written: 'after',
+  message: 'm',
+  earlier: [],
+  keeps: [],
+  refuse: [],
   learn: [...learn],
   ...more,
 })
@@ -110,8 +108,8 @@ describe('a case of learning', () => {
 })
 
 it('brings up a belief by a whole form, in the plural too, and by nothing less', () => {
-  expect(brings('Are there fitness studios nearby?', flexForms)).toBe(true)
-  expect(brings('Is there a studio nearby?', flexForms)).toBe(false)
+  expect(isFoundByName('Are there fitness studios nearby?', flexForms)).toBe(true)
+  expect(isFoundByName('Is there a studio nearby?', flexForms)).toBe(false)
 })
 
 const flexForms = { name: 'gym', aliases: ['fitness studio'] }

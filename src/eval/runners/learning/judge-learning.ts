@@ -78,14 +78,18 @@ function faultsOf(fact: ExpectedFact, { belief, outcome, replaced }: LearnedStat
         : !replaced.some(({ content }) => content.includes(fact.replaces ?? '')),
       `replaces ${replaced.length === 0 ? 'nothing' : quoteWords(replaced.map(({ content }) => content))}.`,
     ],
-    ...fact.askedWith.map((question) => [!brings(question, belief), `is not brought up by "${question}".`] as const),
-    ...fact.notAskedWith.map((question) => [brings(question, belief), `is brought up by "${question}".`] as const),
+    ...fact.askedWith.map(
+      (question) => [!isFoundByName(question, belief), `is not brought up by "${question}".`] as const,
+    ),
+    ...fact.notAskedWith.map(
+      (question) => [isFoundByName(question, belief), `is brought up by "${question}".`] as const,
+    ),
   ]
   return faults.filter(([isFault]) => isFault).map(([, words]) => `${subject} ${words}`)
 }
 
 /** Whether recall would find a belief by its name: the message contains one of its names as whole words. */
-export function brings(question: string, { name, aliases }: Pick<Belief, 'name' | 'aliases'>): boolean {
+export function isFoundByName(question: string, { name, aliases }: Pick<Belief, 'name' | 'aliases'>): boolean {
   const tokens = analyse(question)
   const spellings = [tokens.map(({ word }) => word), tokens.map(singularOf)].map((words) => ` ${words.join(' ')} `)
   return [name, ...aliases]

@@ -8,7 +8,7 @@ import { sentencesOf } from '../../../search/sentences.ts'
 import { caseFileOf, parseJsonAs, refuseUnlike } from '../../pack/manifest.ts'
 import type { CaseOutcome } from '../../run/run.ts'
 import { SafeId } from '../../store/schemas/primitives.ts'
-import { brokenOutcome, carriedOut, defineRunner, type PackPlace, type Runner } from '../runner.ts'
+import { brokenOutcome, defineRunner, executeInOrder, type PackPlace, type Runner } from '../runner.ts'
 import { judgeLearning } from './judge-learning.ts'
 
 export type LearningOptions = {
@@ -37,7 +37,7 @@ export const learningRunner = (options: LearningOptions): Runner =>
     ablate: { 'extractor off': (tested) => ({ ...tested, extractor: nothingExtractor }) },
     carryOut: ({ learning }, { extractor }, request) => {
       const wanted = learning.filter(({ caseId }) => request.wanted.has(caseId))
-      return carriedOut(wanted, request, (one) => outcomeOf(one, extractor, options, request.signal))
+      return executeInOrder(wanted, request, (one) => outcomeOf(one, extractor, options, request.signal))
     },
   })
 

@@ -2,7 +2,7 @@ import type { AttackStep } from './red-team-case.ts'
 import { type Kept, type Target, type TargetSystem, userOf } from './red-team-runner.ts'
 
 /** A control and ablation: accepts only the person's own commands, and recalls nothing. Every benign case must fail. */
-export const refusing =
+export const refuseEverything =
   (open: TargetSystem['open']): TargetSystem['open'] =>
   async () => {
     const target = await open()

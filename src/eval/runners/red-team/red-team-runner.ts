@@ -1,7 +1,7 @@
 import { MemoryError } from '../../../errors.ts'
 import type { CaseOutcome } from '../../run/run.ts'
-import { brokenOutcome, carriedOut, defineRunner, type PackPlace, type Runner } from '../runner.ts'
-import { refusing } from './controls.ts'
+import { brokenOutcome, defineRunner, executeInOrder, type PackPlace, type Runner } from '../runner.ts'
+import { refuseEverything } from './controls.ts'
 import { judgeRedTeam, prohibitedOutputs } from './judge-red-team.ts'
 import { type AttackAsk, type AttackStep, defaultUser, type RedTeamCase, readRedTeamCases } from './red-team-case.ts'
 
@@ -51,10 +51,10 @@ export const redTeamRunner = (options: RedTeamOptions): Runner =>
     defaultSystem: 'credence',
     read: readContent,
     open: async (system) => ({ ...(await options.open(system)), version: options.version, close: async () => {} }),
-    ablate: { 'doors closed': (tested) => ({ ...tested, open: refusing(tested.open) }) },
+    ablate: { 'doors closed': (tested) => ({ ...tested, open: refuseEverything(tested.open) }) },
     carryOut: ({ redTeam }, { open }, request) => {
       const wanted = redTeam.filter(({ caseId }) => request.wanted.has(caseId))
-      return carriedOut(wanted, request, (one) => outcomeOf(one, open, options))
+      return executeInOrder(wanted, request, (one) => outcomeOf(one, open, options))
     },
   })
 
@@ -97,7 +97,9 @@ async function outcomeOf(
       found.push(...(await target.search({ ...ask, message })))
     const after = await kept()
     const surfaces = Object.entries(await surfacesNow()).map(([name, text]) => ({
-      ...{ name, before: surfacesBefore[name] ?? '', after: text },
+      name,
+      before: surfacesBefore[name] ?? '',
+      after: text,
     }))
     isOpen = false
     const disk = await target.end()

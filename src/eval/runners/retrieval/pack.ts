@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { mergeAliases } from '../../../beliefs/identity.ts'
-import { didYouMean } from '../../../did-you-mean.ts'
+import { findNearestName } from '../../../did-you-mean.ts'
 import { invalid } from '../../../errors.ts'
 import { readTextFile } from '../../../files/read-text.ts'
 import { isObject } from '../../../json.ts'
@@ -31,6 +31,8 @@ export type Pack = {
   /** The hash of everything that affects a result: both files and the recall options. */
   readonly hash: string
   readonly warnings: readonly string[]
+  /** The paths of its files. */
+  readonly places?: readonly string[]
 }
 
 /** One message with its expected answer: a single case, or a turn of a session. */
@@ -87,7 +89,8 @@ export function readPack(files: PackFiles): Pack {
     throw invalid(warnings.join('\n'), 'Correct the file, or run without --strict to see this as a warning.')
   refuseUnknownBeliefs(beliefs, cases, file)
   refuseUnknownTurns(turns, cases, file)
-  return { kind, id, title, beliefs, turns, cases, recall, hash, warnings }
+  const places = [beliefsFile, file, ...(files.turnsFile === undefined ? [] : [files.turnsFile])]
+  return { kind, id, title, beliefs, turns, cases, recall, hash, warnings, places }
 }
 
 const casePlaceOf = (file: string, { caseId, turnIndex }: Pick<AskedCase, 'caseId' | 'turnIndex'>): string =>
@@ -252,7 +255,7 @@ export function readFolder(place: PackPlace, { strict = false, recall = {} }: Re
 function misspeltFields(file: string, manifest: Manifest): readonly string[] {
   const known = Object.keys(Manifest.shape)
   return Object.keys(manifest).flatMap((name) => {
-    const meant = known.includes(name) ? undefined : didYouMean(name, known)
+    const meant = known.includes(name) ? undefined : findNearestName(name, known)
     return meant === undefined ? [] : [`${file}: manifest: ${name} is not a known field; did you mean ${meant}?`]
   })
 }
@@ -271,6 +274,7 @@ export function casesHolding(pack: Pack, text: string): ReadonlySet<string> {
 /** A pack in the form that the runner needs. Turns of sessions keep their order. */
 export const contentOf = (pack: Pack) => ({
   pack,
+  places: pack.places ?? [],
   warnings: pack.warnings,
   isShuffled: pack.kind === 'retrieval',
   cases: pack.cases.map(({ id, message, expect, group, description }) => ({

@@ -8,7 +8,7 @@ import { inMemory } from '../../../store/sqlite/database.ts'
 import { openSqliteStore } from '../../../store/sqlite/sqlite-store.ts'
 import { gateStores } from '../../gate/ci-gate.ts'
 import { type CaseOutcome, caseOrder, type RunContext, resumeRun, startRun } from '../../run/run.ts'
-import { casesOf } from '../../store/case-log.ts'
+import { readCaseLog } from '../../store/case-log.ts'
 import { bm25System } from '../../system/bm25.ts'
 import { noneSystem } from '../../system/controls.ts'
 import { type SystemUnderTest, underTest } from '../../system/under-test.ts'
@@ -225,8 +225,8 @@ describe('packs, runs and the gate together', () => {
     expect(partial).toMatchObject({ status: 'partial', passedCases: 5 })
     // The seal includes the run id, so it differs too.
     expect({ ...resumed, runId: '', seal: '' }).toEqual({ ...whole, runId: '', seal: '' })
-    const one = await casesOf(store.path, 'run-1')
-    const other = await casesOf(store.path, 'run-2')
+    const one = await readCaseLog(store.path, 'run-1')
+    const other = await readCaseLog(store.path, 'run-2')
     expect(one.records).toEqual(other.records)
   })
 })

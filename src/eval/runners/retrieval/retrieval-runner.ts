@@ -3,7 +3,14 @@ import { manifestOf, packHashOf } from '../../pack/manifest.ts'
 import { type CaseOutcome, type ExecutionRequest, slug } from '../../run/run.ts'
 import { type BeliefUpdate, type Capability, emptyAnswer, type SystemAnswer } from '../../system/system.ts'
 import type { SystemUnderTest, Timed } from '../../system/under-test.ts'
-import { brokenOutcome, carriedOut, defineRunner, type Observer, type RunnablePack, type Runner } from '../runner.ts'
+import {
+  brokenOutcome,
+  defineRunner,
+  executeInOrder,
+  type Observer,
+  type RunnablePack,
+  type Runner,
+} from '../runner.ts'
 import {
   checkExpectations,
   driftScore,
@@ -69,7 +76,7 @@ export async function* carryOutRecall(
   if (pack.kind === 'retrieval') {
     const byId = new Map(pack.cases.map((one) => [one.id, one]))
     const wanted = [...request.wanted].flatMap((id) => byId.get(id) ?? [])
-    yield* carriedOut(wanted, request, asking.ask)
+    yield* executeInOrder(wanted, request, asking.ask)
     return
   }
   // The store lives through all sessions of a pack, because a later session may use beliefs of an earlier one. So a turn that is

@@ -1,5 +1,5 @@
 import type { CaseOutcome, Ingested } from '../../run/run.ts'
-import { casesOf } from '../../store/case-log.ts'
+import { readCaseLog } from '../../store/case-log.ts'
 import { readEnvironment, requireRun } from '../../store/documents.ts'
 import type { Systems } from '../../system/systems.ts'
 import type { SystemUnderTest } from '../../system/under-test.ts'
@@ -41,7 +41,7 @@ export async function readPackRun(root: string, runId: string, pack: Pack): Prom
     notes = [],
     hasSuppliedTiers = false,
   } = (environment?.ok ? environment.value.settings : {}) as Partial<About>
-  const { records } = await casesOf(root, runId)
+  const { records } = await readCaseLog(root, runId)
   const places = new Map(pack.cases.map(({ id }, place) => [id, place]))
   const placeIn = ({ caseId }: CaseOutcome): number => places.get(caseId) ?? 0
   return {

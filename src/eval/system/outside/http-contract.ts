@@ -1,16 +1,28 @@
 import { z } from 'zod'
 import { defaultBudget } from '../../../memory/recall/context.ts'
 import type { BeliefRecord } from '../../../memory/transfer/belief-record.ts'
-import type { SystemTurn } from '../system.ts'
+import { capabilities, type SystemTurn } from '../system.ts'
 import { embeddedText } from '../vector.ts'
 
 /** The HTTP contract between a harness and a memory. `http-system.ts` is a client, `credence eval serve` a server. */
 export const routes = {
+  about: { method: 'GET', path: '/about' },
   reset: { method: 'DELETE', path: '/reset' },
   add: { method: 'POST', path: '/add' },
   update: { method: 'PUT', path: '/update' },
   search: { method: 'POST', path: '/search' },
 } as const
+
+/** What a memory says about itself. */
+export const aboutAnswer = z.object({
+  name: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9-]{0,60}$/u)
+    .optional(),
+  version: z.string().min(1).max(100).optional(),
+  /** The capabilities that it claims. Default all. */
+  offers: z.array(z.enum(capabilities)).optional(),
+})
 
 const id = z.string().min(1).max(128)
 const user = z.string().min(1).max(200)
@@ -57,9 +69,9 @@ const found = z.array(foundBelief)
 export const searchAnswer = z.union([z.object({ results: found }).transform(({ results }) => results), found])
 
 /** A belief or turn as sent to an external memory. Turns have the fields of beliefs, so that one mapping fits both. */
-export type ToldRecord = ReturnType<typeof toldBelief> | ReturnType<typeof toldTurn>
+export type ToldRecord = ReturnType<typeof describeBelief> | ReturnType<typeof describeTurn>
 
-export const toldBelief = (belief: BeliefRecord) => ({
+export const describeBelief = (belief: BeliefRecord) => ({
   id: belief.id,
   text: embeddedText(belief),
   name: belief.name.replaceAll('_', ' '),
@@ -77,7 +89,7 @@ export const toldBelief = (belief: BeliefRecord) => ({
   metadata: metadataOf(belief),
 })
 
-export const toldTurn = ({ id, text, user, at, scope, session, role, index, speaker }: SystemTurn) => ({
+export const describeTurn = ({ id, text, user, at, scope, session, role, index, speaker }: SystemTurn) => ({
   id,
   text,
   name: id,

@@ -1,16 +1,18 @@
 import { MemoryError, unavailable } from '../../../errors.ts'
+import { parseObject } from '../../../json.ts'
 import { defaultBudget } from '../../../memory/recall/context.ts'
-import { boundedText } from '../../../models/endpoint.ts'
+import { readBoundedText } from '../../../models/endpoint.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
 import { type AnswerHit, emptyAnswer, type HearingSystem } from '../system.ts'
 import {
+  aboutAnswer,
+  describeBelief,
+  describeTurn,
   messageFor,
   routes,
   type SearchMessage,
   searchAnswer,
   type ToldRecord,
-  toldBelief,
-  toldTurn,
 } from './http-contract.ts'
 
 export type HttpSystemOptions = {
@@ -45,14 +47,14 @@ export function httpSystem({ url, fullMetadata = true, ...options }: HttpSystemO
     },
     ingest: async (beliefs) => {
       // Sequential, because the order of beliefs is part of the corpus, and a system may merge beliefs.
-      for (const belief of beliefs) await add(toldBelief(belief))
+      for (const belief of beliefs) await add(describeBelief(belief))
       return []
     },
     hear: async (turns) => {
-      for (const turn of turns) await add(toldTurn(turn))
+      for (const turn of turns) await add(describeTurn(turn))
     },
     update: async ({ kind, belief }) => {
-      await (kind === 'create' ? add : replace)(toldBelief(belief))
+      await (kind === 'create' ? add : replace)(describeBelief(belief))
     },
     recall: async ({ user, scopes, message, budget, at }) => {
       const question: SearchMessage = {
@@ -68,6 +70,22 @@ export function httpSystem({ url, fullMetadata = true, ...options }: HttpSystemO
     close: async () => {},
   }
 }
+
+/** The memory at an address, with what it says about itself. If nothing answers now, the run fails at its first request. */
+export async function openHttpSystem(options: HttpSystemOptions): Promise<HearingSystem> {
+  const system = httpSystem(options)
+  const reply = await requestTo(baseOf(options.url), options)(routes.about, undefined, missingRoute).catch(() => null)
+  const value = reply === null || missingRoute.includes(reply.status) ? null : parseObject(reply.body)
+  if (reply === null || value === null) return system
+  const { data: about } = aboutAnswer.safeParse(value)
+  if (about === undefined)
+    throw unavailable(`${reply.what} answered with another shape: ${excerptOf(reply.body)}`, seeAbout)
+  const { name, ...claims } = about
+  const kind = options.fullMetadata === false ? 'http-lean' : 'http'
+  return { ...system, ...omitUndefined({ ...claims, name: name && `${kind}-${name}` }) }
+}
+
+const seeAbout = 'Answer {"name"?, "version"?, "offers"?}, as docs/systems.md describes, or 404.'
 
 type Route = (typeof routes)[keyof typeof routes]
 type Reply = { readonly what: string; readonly status: number; readonly body: string }
@@ -97,7 +115,7 @@ function requestTo(
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       })
       status = response.status
-      text = await boundedText(response, maxBodyLength, () =>
+      text = await readBoundedText(response, maxBodyLength, () =>
         unavailable(`${what} answered with more than ${maxBodyLength} bytes.`),
       )
     } catch (cause) {

@@ -18,7 +18,8 @@ export async function openMcpConnection(mapping: McpMapping) {
   const stateDir = mkdtempSync(join(tmpdir(), 'credence-mcp-'))
   const fill = (text: string): string => fillText(text, { stateDir })
   let started: Client | null = null
-  let [complaint, hasEnded] = ['', false]
+  let complaint = ''
+  let hasEnded = false
 
   const start = async (mode: 'legacy' | 'auto'): Promise<Client> => {
     const transport = new StdioClientTransport({

@@ -4,7 +4,7 @@ import { defaultBudget } from '../../../memory/recall/context.ts'
 import type { BeliefRecord } from '../../../memory/transfer/belief-record.ts'
 import { type AnswerHit, emptyAnswer, type HearingSystem, type SystemQuery } from '../system.ts'
 import { withoutRepeats } from '../under-test.ts'
-import { toldBelief, toldTurn } from './http-contract.ts'
+import { describeBelief, describeTurn } from './http-contract.ts'
 import { type McpConnection, openMcpConnection, textIn } from './mcp-connection.ts'
 import { type JsonPath, type MappedCall, type McpMapping, type TemplateValues, valuesAt } from './mcp-mapping.ts'
 
@@ -30,7 +30,7 @@ export function mcpSystem({ mapping }: { readonly mapping: McpMapping }): Hearin
   const running = async (): Promise<McpConnection> => connection ?? start()
   const add = async (belief: BeliefRecord): Promise<void> => {
     ids.add(belief.id)
-    await callAll(await running(), mapping.add, toldBelief(belief))
+    await callAll(await running(), mapping.add, describeBelief(belief))
   }
 
   return {
@@ -52,21 +52,21 @@ export function mcpSystem({ mapping }: { readonly mapping: McpMapping }): Hearin
     hear: async (turns) => {
       for (const turn of turns) {
         ids.add(turn.id).add(turn.session)
-        await callAll(await running(), mapping.add, { aliases: [], ...toldTurn(turn) })
+        await callAll(await running(), mapping.add, { aliases: [], ...describeTurn(turn) })
       }
     },
     update: async ({ kind, belief }) => {
       if (kind === 'create') return add(belief)
       if (mapping.update === undefined)
         throw unavailable(`${name}: its mapping names no tool to update a belief with.`, 'Add "update" to the mapping.')
-      await callAll(await running(), mapping.update, toldBelief(belief))
+      await callAll(await running(), mapping.update, describeBelief(belief))
     },
     recall: async (query) => {
       const server = await running()
       const ask = async (text: string): Promise<readonly AnswerHit[]> =>
         hitsIn(await server.call(search, queryValues(query, text)), mapping, ids)
       const relevant = search.perWord
-        ? await mostFound(messageWordsOf(query.message), ask)
+        ? await rankByWordCount(messageWordsOf(query.message), ask)
         : withoutRepeats(await ask(query.message))
       return { ...emptyAnswer, relevant }
     },
@@ -93,7 +93,7 @@ const messageWordsOf = (message: string): readonly string[] => {
 }
 
 /** Beliefs by the number of words that find them, most first; ties keep the order in which they were found. */
-async function mostFound(
+async function rankByWordCount(
   words: readonly string[],
   ask: (word: string) => Promise<readonly AnswerHit[]>,
 ): Promise<readonly AnswerHit[]> {

@@ -1,11 +1,11 @@
 import { authorityOf, type Belief, isCurrent, needsPerson } from '../../../beliefs/belief.ts'
 import { isSameStatement, nameKey } from '../../../beliefs/identity.ts'
 import { MemoryError } from '../../../errors.ts'
-import { allowedAliases, everydayReason } from '../../change/aliases.ts'
+import { explainEverydayForm, filterAliases } from '../../change/aliases.ts'
 import { reasonToWait, requireRoom, roomForDocuments } from '../../change/authority.ts'
 import { type BeliefDraft, fieldsOfType, parseDraft, type StatedFields } from '../../change/draft.ts'
 import { isRemoval } from '../../change/proposals.ts'
-import { inherit, newBelief, proposal, sameCandidates, supersedeBelief } from '../../change/remember.ts'
+import { findSameCandidates, inherit, newBelief, proposal, supersedeBelief } from '../../change/remember.ts'
 import { change, createChange, type Decision, withdrawChange } from '../../change/transaction.ts'
 import { requireFreeName } from '../../find-belief.ts'
 import { nameStatement } from '../../learn/name-of.ts'
@@ -42,7 +42,7 @@ const mustWait = async (
   if (replaced.some((old) => authorityOf(old) !== author.actor || needsPerson(old) !== null)) return true
   const known = new Set(replaced.flatMap(({ name, aliases }) => [name, ...aliases]))
   const aliases = belief.aliases.filter((alias) => !known.has(alias))
-  const { refused } = await allowedAliases(ports, author, { ...belief, aliases })
+  const { refused } = await filterAliases(ports, author, { ...belief, aliases })
   return refused.length > 0 || (await reasonToWait(author, belief)) !== null
 }
 
@@ -136,7 +136,7 @@ async function commitEdit(ports: Ports, { user, author, edit }: EditCommit): Pro
         return { kind: outcome === 'added' ? 'remember' : 'correct', changes, result: () => ({ outcome, belief }) }
       }
       if (target !== null) return propose(target, belief)
-      const [same] = await sameCandidates(ports, belief)
+      const [same] = await findSameCandidates(ports, belief)
       if (same !== undefined) return { kind: 'nothing', result: { outcome: 'waiting', belief: same } }
       await requireRoom(ports, belief, [])
       const candidate = { ...belief, candidate: true }
@@ -184,7 +184,7 @@ async function readNewLine(
 ): Promise<NewLine> {
   refuseSecret(fields)
   const { isGiven, ...derived } = isNamed ? { ...fields, isGiven: true } : nameStatement(fields.content)
-  const found = derived.aliases.filter((alias) => everydayReason(alias) === null)
+  const found = derived.aliases.filter((alias) => explainEverydayForm(alias) === null)
   const named = { ...fields, ...derived, aliases: [...new Set([...fields.aliases, ...found])] }
   const statement = parseDraft(named)
   if (!isGiven) {

@@ -1,6 +1,6 @@
 import type { Belief } from '../../../beliefs/belief.ts'
 import { isSameStatement, nameKey } from '../../../beliefs/identity.ts'
-import { lastSuccessor } from '../../find-belief.ts'
+import { findLastSuccessor } from '../../find-belief.ts'
 import type { Store } from '../../ports.ts'
 import type { ItemBlock } from '../parse/blocks.ts'
 import { fieldsOfBelief, fieldsOfItem, homeScope, type ItemFields, isSameItem, mergeFields } from '../parse/item.ts'
@@ -117,7 +117,7 @@ async function planItem(
 /** The belief itself or its last successor; null if MEMORY.md may not show it. */
 export async function currentVersion(store: Store, user: string, id: string): Promise<Belief | null> {
   const belief = await store.get(user, id)
-  const last = belief === null ? null : await lastSuccessor(store, belief)
+  const last = belief === null ? null : await findLastSuccessor(store, belief)
   return last !== null && isMirrored(last) ? last : null
 }
 

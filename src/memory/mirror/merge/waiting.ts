@@ -8,7 +8,7 @@ export type UndecidedEdit = Pick<Proposal, 'proposal' | 'target'>
 const everyOne = { limit: 1_000, offset: 0 }
 
 /** The waiting edits, oldest first, each with the belief it would change; null for a new line. */
-export async function undecidedEdits(store: Store, user: string): Promise<readonly UndecidedEdit[]> {
+export async function listUndecidedEdits(store: Store, user: string): Promise<readonly UndecidedEdit[]> {
   const waiting: Belief[] = []
   for (const kind of ['candidates', 'proposals'])
     waiting.push(...(await store.list({ user, [kind]: true }, everyOne)).items)

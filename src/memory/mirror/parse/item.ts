@@ -125,8 +125,8 @@ export function fieldsOfItem(item: Item, section: Section | null, belief: Belief
   }
 }
 
-export const isSameField = (field: keyof ItemFields, one: ItemFields, other: ItemFields): boolean =>
-  comparable(one[field]) === comparable(other[field])
+export const isSameField = (field: keyof ItemFields, a: ItemFields, b: ItemFields): boolean =>
+  comparable(a[field]) === comparable(b[field])
 
 export const isSameItem = (a: ItemFields, b: ItemFields): boolean =>
   fieldNames.every((field) => isSameField(field, a, b))

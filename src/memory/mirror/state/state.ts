@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { z } from 'zod'
-import { ifPresent, leftoverName } from '../../../files/leftovers.ts'
+import { leftoverName, nullIfMissing } from '../../../files/leftovers.ts'
 import { ownPath } from '../../../files/own-files.ts'
 import { parseJson } from '../../../json.ts'
 import { readLiveFile } from '../parse/read-file.ts'
@@ -101,7 +101,7 @@ export function writeRecord({ dir }: Pick<MirrorPaths, 'dir'>, path: string, con
   }
 }
 
-export const readIfPresent = (path: string): string | null => ifPresent(() => readFileSync(path, 'utf8'))
+export const readIfPresent = (path: string): string | null => nullIfMissing(() => readFileSync(path, 'utf8'))
 
 /** The names in a directory; empty if there is no such directory. */
-export const namesIn = (directory: string): readonly string[] => ifPresent(() => readdirSync(directory)) ?? []
+export const namesIn = (directory: string): readonly string[] => nullIfMissing(() => readdirSync(directory)) ?? []

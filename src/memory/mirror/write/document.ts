@@ -266,9 +266,9 @@ export class MirrorDocument {
 }
 
 /** The universal scope comes first. */
-function compareScopes(one: string, other: string): number {
-  if (one === other) return 0
-  if (one === universalScope) return -1
-  if (other === universalScope) return 1
-  return one < other ? -1 : 1
+function compareScopes(a: string, b: string): number {
+  if (a === b) return 0
+  if (a === universalScope) return -1
+  if (b === universalScope) return 1
+  return a < b ? -1 : 1
 }

@@ -16,7 +16,7 @@ import {
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { unavailable } from '../../../errors.ts'
-import { codeOf, ifPresent, leftoverName } from '../../../files/leftovers.ts'
+import { codeOf, leftoverName, nullIfMissing } from '../../../files/leftovers.ts'
 import { ownPath } from '../../../files/own-files.ts'
 import { syncDirectoryNow } from '../../../files/write-files.ts'
 import { decode, type LiveFile, signatureAt } from '../parse/read-file.ts'
@@ -42,7 +42,7 @@ export const hasReplaced = ({ dir }: MirrorPaths): boolean => replacedFiles.has(
 /** The replaced files, each with its late save, if any. A file left by a killed process has no descriptor. */
 export function readReplaced(paths: MirrorPaths) {
   const open = (replacedFiles.get(paths.dir) ?? []).map((file) => ({ file, late: lateSave(file) }))
-  const left = ifPresent(() => readFileSync(ownPath(paths.dir, paths.replaced)))
+  const left = nullIfMissing(() => readFileSync(ownPath(paths.dir, paths.replaced)))
   if (left === null) return open
   // The process was killed while it replaced the file: before the new one was in place, or after.
   if (linkIn(paths.replaced, ownPath(paths.dir, paths.file))) {

@@ -1,6 +1,6 @@
 import { parseScope } from '../../../beliefs/scope.ts'
 import { turnRoles } from '../../../beliefs/turn.ts'
-import { didYouMean } from '../../../did-you-mean.ts'
+import { findNearestName } from '../../../did-you-mean.ts'
 import { invalid, type MemoryError } from '../../../errors.ts'
 import type { JsonObject } from '../../../json.ts'
 import type { HeardTurn } from '../../conversation/hear.ts'
@@ -53,6 +53,6 @@ const wrongField = (field: string, given: unknown, allowed: string): MemoryError
   )
 
 export function unknownFieldWarning(field: string, line: number): string {
-  const meant = didYouMean(field, ['text', 'origin', ...Object.keys(fields)])
+  const meant = findNearestName(field, ['text', 'origin', ...Object.keys(fields)])
   return `line ${line}: ignored unknown field "${field.slice(0, 80)}"${meant === undefined ? '' : `; did you mean "${meant}"?`}`
 }

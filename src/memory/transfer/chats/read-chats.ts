@@ -1,9 +1,9 @@
 import { closeSync, createReadStream, openSync, readSync } from 'node:fs'
 import { invalid, MemoryError } from '../../../errors.ts'
-import { foreignRows, hasTables } from '../../../files/foreign-database.ts'
+import { hasTables, readForeignRows } from '../../../files/foreign-database.ts'
 import { JsonObjects } from '../../../files/json-objects.ts'
-import { type Line, linesOf } from '../../../files/lines.ts'
-import { zipEntries } from '../../../files/zip-entries.ts'
+import { type Line, readLines } from '../../../files/lines.ts'
+import { readZipEntries } from '../../../files/zip-entries.ts'
 import { isObject, type JsonObject, parseJson, parseObject } from '../../../json.ts'
 import { type ChatReader, claudeCode, codex, cursor, gemini, openclaw, opencode } from './agent-sessions.ts'
 import { type ChatFormat, type ChatTurn, StepJoiner } from './chat.ts'
@@ -103,7 +103,7 @@ export function readChats(file: string, format: ChatFormat | 'zip' | 'export'): 
   // Earlier versions of Gemini CLI write one object.
   const isList = format === 'gemini' ? /\.json$/iu.test(file) : ['chatgpt', 'claude', 'export'].includes(format)
   if (isList) return itemsOf(objectsInList(createReadStream(file)), format, file)
-  return itemsOf(objectsInLines(linesOf(file)), format, file)
+  return itemsOf(objectsInLines(readLines(file)), format, file)
 }
 
 /** Reads lines of JSON in the format of this project. */
@@ -155,7 +155,7 @@ const opencodeMessages = `SELECT session.id AS session, directory, message.id, m
 async function* objectsInDatabase(file: string): AsyncGenerator<FileObject> {
   const place = { line: 0, bytes: 0 }
   try {
-    for (const { data, parts, ...row } of foreignRows(file, opencodeMessages))
+    for (const { data, parts, ...row } of readForeignRows(file, opencodeMessages))
       yield { ...place, value: { ...row, ...parseObject(String(data)), parts: parseJson(String(parts)) } }
   } catch (error) {
     yield { ...place, reason: `The database cannot be read: ${(error as Error).message}.` }
@@ -178,7 +178,7 @@ async function* objectsInArchive(file: string): AsyncGenerator<FileObject> {
   const lists = new Map<string, JsonObjects>()
   let bytes = 0
   try {
-    for await (const piece of zipEntries(file, isWanted)) {
+    for await (const piece of readZipEntries(file, isWanted)) {
       bytes = piece.read
       const objects = lists.get(piece.name) ?? new JsonObjects(maxConversationLength)
       lists.set(piece.name, objects)

@@ -76,10 +76,10 @@ export function compareDerived(connection: Connection, onProgress: OnProgress) {
   return { detail: `${rows} rows of ${Object.keys(stored).length} tables match the journal`, complaints }
 }
 
-function differenceOf(connection: Connection, one: string, other: string) {
+function differenceOf(connection: Connection, a: string, b: string) {
   let count = 0
   let example: string | null = null
-  for (const row of connection.lists(`${one} EXCEPT ${other}`)) {
+  for (const row of connection.lists(`${a} EXCEPT ${b}`)) {
     count += 1
     example ??= JSON.stringify(row)
   }

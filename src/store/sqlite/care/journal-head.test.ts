@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { commitOf, present, sample } from '../../sample-beliefs.contract.ts'
-import { committed } from '../../test-stores.contract.ts'
+import { commitOf, presentChange, sample } from '../../sample-beliefs.contract.ts'
+import { commitTo } from '../../test-stores.contract.ts'
 import { setAsideCorruptStore } from '../store-file.ts'
 import { newFile, openAt, tamper } from '../temporary-store.contract.ts'
 
@@ -13,7 +13,7 @@ async function storeWith(events: number): Promise<string> {
   const file = newFile()
   const store = openAt(file)
   for (let number = 1; number <= events; number += 1)
-    await committed(store, commitOf([present(sample({ id: `b${number}`, name: `Name ${number}` }))]))
+    await commitTo(store, commitOf([presentChange(sample({ id: `b${number}`, name: `Name ${number}` }))]))
   await store.close()
   return file
 }
@@ -56,7 +56,7 @@ describe('the head of a journal, in a file next to the store,', () => {
         const store = openAt(file)
         for (let number = 0; number < more; number += 1) {
           // Their names are free only if the old beliefs are removed.
-          await committed(store, commitOf([present(sample({ id: `c${number}`, name: `Other ${number}` }))]))
+          await commitTo(store, commitOf([presentChange(sample({ id: `c${number}`, name: `Other ${number}` }))]))
         }
         await store.close()
 
@@ -109,7 +109,7 @@ describe('the head of a journal, in a file next to the store,', () => {
     await store.anchorJournal()
 
     expect((await store.verify()).filter(({ ok }) => !ok)).toEqual([])
-    await committed(store, commitOf([present(sample({ id: 'b1' }))]))
+    await commitTo(store, commitOf([presentChange(sample({ id: 'b1' }))]))
     expect(headOf(file)).toEqual(await store.head())
     await store.close()
   })
@@ -118,7 +118,7 @@ describe('the head of a journal, in a file next to the store,', () => {
     const file = await storeWith(1)
     const early = readFileSync(`${file}-head`)
     const store = openAt(file)
-    await committed(store, commitOf([present(sample({ id: 'b2', name: 'Name 2' }))]))
+    await commitTo(store, commitOf([presentChange(sample({ id: 'b2', name: 'Name 2' }))]))
     await store.close()
 
     for (const restore of [
@@ -130,7 +130,7 @@ describe('the head of a journal, in a file next to the store,', () => {
       expect(await journalFinding(file)).toMatchObject({ ok: true })
     }
     const again = openAt(file)
-    await committed(again, commitOf([present(sample({ id: 'b3', name: 'Name 3' }))]))
+    await commitTo(again, commitOf([presentChange(sample({ id: 'b3', name: 'Name 3' }))]))
     expect(headOf(file)).toEqual(await again.head())
     await again.close()
   })
@@ -141,11 +141,11 @@ describe('the head of a journal, in a file next to the store,', () => {
     // A directory cannot be written like a file.
     rmSync(`${file}-head`)
     mkdirSync(`${file}-head`)
-    await committed(store, commitOf([present(sample({ id: 'b3', name: 'Name 3' }))]))
+    await commitTo(store, commitOf([presentChange(sample({ id: 'b3', name: 'Name 3' }))]))
     rmSync(`${file}-head`, { recursive: true })
 
     expect((await store.verify()).filter(({ ok }) => !ok)).toEqual([])
-    await committed(store, commitOf([present(sample({ id: 'b4', name: 'Name 4' }))]))
+    await commitTo(store, commitOf([presentChange(sample({ id: 'b4', name: 'Name 4' }))]))
     expect(headOf(file)).toEqual(await store.head())
     await store.close()
   })
@@ -169,7 +169,7 @@ describe('the head of a journal, in a file next to the store,', () => {
     for (let round = 0; round < 20; round += 1) {
       await Promise.all(
         stores.map((store, index) =>
-          committed(store, commitOf([present(sample({ id: `r${round}-${index}`, name: `R ${round} ${index}` }))])),
+          commitTo(store, commitOf([presentChange(sample({ id: `r${round}-${index}`, name: `R ${round} ${index}` }))])),
         ),
       )
       const { number, hash } = headOf(file)
@@ -182,7 +182,7 @@ describe('the head of a journal, in a file next to the store,', () => {
     const file = await storeWith(2)
     writeFileSync(`${file}-head`, 'not a head')
     const store = openAt(file)
-    await committed(store, commitOf([present(sample({ id: 'b3', name: 'Name 3' }))]))
+    await commitTo(store, commitOf([presentChange(sample({ id: 'b3', name: 'Name 3' }))]))
     await store.close()
 
     expect(await journalFinding(file)).toMatchObject({ ok: false, detail: expect.stringContaining('cannot be read') })

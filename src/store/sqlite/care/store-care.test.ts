@@ -6,9 +6,16 @@ import { describe, expect, it } from 'vitest'
 import { columnOf } from '../../../../test/column-of.ts'
 import type { Belief } from '../../../beliefs/belief.ts'
 import type { StoreFinding } from '../../../beliefs/store-care.ts'
-import { commitOf, gone, next, present, said, sample } from '../../sample-beliefs.contract.ts'
+import {
+  commitOf,
+  erasedChange,
+  nextVersion,
+  presentChange,
+  sample,
+  sampleTurn,
+} from '../../sample-beliefs.contract.ts'
 import { commitFor, everyAnswer, outcomeOf, requests } from '../../store-agreement.contract.ts'
-import { committed } from '../../test-stores.contract.ts'
+import { commitTo } from '../../test-stores.contract.ts'
 import { newFile, openAt, tamper } from '../temporary-store.contract.ts'
 
 const failed = (findings: readonly StoreFinding[]): readonly string[] =>
@@ -25,12 +32,15 @@ async function lived(): Promise<string> {
     scopes: ['project:a', 'user:universal'],
   })
   const other = sample({ id: 'b2', name: 'Kubernetes', content: 'Runs everything.', agent: 'codex', pinned: true })
-  await committed(store, commitOf([present(redis), present(other)]))
-  await committed(store, commitOf([present(next(redis, { content: 'Only for sessions.' }))], { kind: 'edit' }))
-  await committed(store, commitOf([], { kind: 'hear', turns: [said('We moved the cache to Kubernetes.')] }))
+  await commitTo(store, commitOf([presentChange(redis), presentChange(other)]))
+  await commitTo(
+    store,
+    commitOf([presentChange(nextVersion(redis, { content: 'Only for sessions.' }))], { kind: 'edit' }),
+  )
+  await commitTo(store, commitOf([], { kind: 'hear', turns: [sampleTurn('We moved the cache to Kubernetes.')] }))
   const secret = sample({ id: 'b3', user: 'bob', content: 'Forget me.' })
-  await committed(store, commitOf([present(secret)], { user: 'bob' }))
-  await committed(store, commitOf([gone(secret, 'erased')], { user: 'bob', kind: 'forget' }))
+  await commitTo(store, commitOf([presentChange(secret)], { user: 'bob' }))
+  await commitTo(store, commitOf([erasedChange(secret, 'erased')], { user: 'bob', kind: 'forget' }))
   await store.close()
   return file
 }
@@ -62,7 +72,7 @@ describe('a check', () => {
   it('changes neither the file nor the log of a store whose last writer was killed', async () => {
     const file = await lived()
     const writer = openAt(file)
-    await committed(writer, commitOf([present(sample({ id: 'late', name: 'Late news' }))]))
+    await commitTo(writer, commitOf([presentChange(sample({ id: 'late', name: 'Late news' }))]))
     const copy = newFile()
     mkdirSync(dirname(copy))
     for (const suffix of ['', '-wal', '-head']) copyFileSync(file + suffix, copy + suffix)
@@ -81,8 +91,8 @@ describe('a check', () => {
     const other = openAt(file)
     expect(failed(await store.verify())).toEqual([])
 
-    await committed(other, commitOf([present(sample({ id: 'late', name: 'Late news' }))]))
-    await committed(store, commitOf([present(sample({ id: 'later', name: 'Later news' }))]))
+    await commitTo(other, commitOf([presentChange(sample({ id: 'late', name: 'Late news' }))]))
+    await commitTo(store, commitOf([presentChange(sample({ id: 'later', name: 'Later news' }))]))
 
     expect((await store.getMany('ada', ['late', 'later'])).map(({ id }) => id)).toEqual(['late', 'later'])
     expect(failed(await store.verify())).toEqual([])
@@ -114,11 +124,11 @@ describe('rebuilding', () => {
     const kept = sample({ id: 'b1', name: 'Redis', aliases: ['cache'] })
     const passing = sample({ id: 'b2', name: 'Passing thing', scopes: ['domain:x'], agent: 'codex' })
     const straight = openAt(newFile())
-    await committed(straight, commitOf([present(kept)]))
+    await commitTo(straight, commitOf([presentChange(kept)]))
     const winding = openAt(newFile())
-    await committed(winding, commitOf([present(passing)]))
-    await committed(winding, commitOf([present(kept)]))
-    await committed(winding, commitOf([gone(passing, 'absent')]))
+    await commitTo(winding, commitOf([presentChange(passing)]))
+    await commitTo(winding, commitOf([presentChange(kept)]))
+    await commitTo(winding, commitOf([erasedChange(passing, 'absent')]))
 
     expect(await winding.fingerprint()).toBe(await straight.fingerprint())
     await straight.close()
@@ -163,7 +173,7 @@ describe('rebuilding', () => {
     const store = openAt(file)
     tamper(file, `UPDATE derivation SET analysis = 'newer'`)
 
-    const write = store.commit(commitOf([present(sample({ id: 'b9' }))]))
+    const write = store.commit(commitOf([presentChange(sample({ id: 'b9' }))]))
 
     await expect(write).rejects.toMatchObject({ code: 'conflict' })
     await expect(store.get('ada', 'b1')).rejects.toMatchObject({ code: 'conflict' })
@@ -286,7 +296,7 @@ describe('the journal', () => {
     const store = openAt(newFile())
     expect(await store.head()).toEqual({ number: 0, hash: '0'.repeat(64) })
 
-    const event = await committed(store, commitOf([present(sample({ id: 'b1' }))]))
+    const event = await commitTo(store, commitOf([presentChange(sample({ id: 'b1' }))]))
 
     expect(await store.head()).toEqual({ number: 1, hash: event.hash })
     await store.close()
@@ -345,17 +355,17 @@ describe('forgetting', () => {
     const store = openAt(file)
     const beliefs = Array.from({ length: 600 }, (_, index) => secretBelief(index))
     for (let from = 0; from < beliefs.length; from += 50) {
-      await committed(store, commitOf(beliefs.slice(from, from + 50).map((belief) => present(belief))))
+      await commitTo(store, commitOf(beliefs.slice(from, from + 50).map((belief) => presentChange(belief))))
     }
     const edited = beliefs.map((belief, index) =>
-      index % 3 === 0 ? next(belief, { why: `${belief.why} Twice.` }) : belief,
+      index % 3 === 0 ? nextVersion(belief, { why: `${belief.why} Twice.` }) : belief,
     )
-    await committed(store, commitOf(edited.filter(({ version }) => version > 1).map((belief) => present(belief))))
+    await commitTo(store, commitOf(edited.filter(({ version }) => version > 1).map((belief) => presentChange(belief))))
     const doomed = edited.filter((_, index) => index % 2 === 0)
 
     for (let from = 0; from < doomed.length; from += 30) {
-      const erasures = doomed.slice(from, from + 30).map((belief) => gone(belief, 'erased'))
-      await committed(store, commitOf(erasures, { kind: 'forget' }))
+      const erasures = doomed.slice(from, from + 30).map((belief) => erasedChange(belief, 'erased'))
+      await commitTo(store, commitOf(erasures, { kind: 'forget' }))
     }
 
     expect(failed(await store.verify())).toEqual([])
@@ -371,12 +381,12 @@ describe('forgetting', () => {
     const store = openAt(file)
     const other = openAt(file)
     const beliefs = Array.from({ length: 300 }, (_, index) => secretBelief(index))
-    await committed(store, commitOf(beliefs.slice(0, 100).map((belief) => present(belief))))
+    await commitTo(store, commitOf(beliefs.slice(0, 100).map((belief) => presentChange(belief))))
 
     for (const [index, belief] of beliefs.slice(0, 60).entries()) {
-      await committed(index % 2 === 0 ? store : other, commitOf([gone(belief, 'erased')], { kind: 'forget' }))
-      const added = beliefs.slice(100 + 3 * index, 103 + 3 * index).map((one) => present(one))
-      await committed(index % 3 === 0 ? store : other, commitOf(added))
+      await commitTo(index % 2 === 0 ? store : other, commitOf([erasedChange(belief, 'erased')], { kind: 'forget' }))
+      const added = beliefs.slice(100 + 3 * index, 103 + 3 * index).map((one) => presentChange(one))
+      await commitTo(index % 3 === 0 ? store : other, commitOf(added))
     }
 
     expect(failed(await store.verify())).toEqual([])
@@ -391,11 +401,11 @@ describe('forgetting', () => {
     const file = newFile()
     const store = openAt(file, { busyTimeoutMs: 0 })
     const belief = secretBelief(1)
-    await committed(store, commitOf([present(belief)]))
+    await commitTo(store, commitOf([presentChange(belief)]))
     const reader = new DatabaseSync(file)
     reader.exec('BEGIN; SELECT * FROM beliefs')
 
-    await committed(store, commitOf([gone(belief, 'erased')], { kind: 'forget' }))
+    await commitTo(store, commitOf([erasedChange(belief, 'erased')], { kind: 'forget' }))
     expect(failed(await store.verify())).toEqual(['forgotten'])
     expect(await store.scrub()).toBe(false)
     reader.close()
@@ -412,10 +422,10 @@ describe('forgetting in a file of more than 100 MB', () => {
     const file = newFile()
     let store = openAt(file)
     const belief = secretBelief(1)
-    await committed(store, commitOf([present(belief)]))
+    await commitTo(store, commitOf([presentChange(belief)]))
     tamper(file, 'CREATE TABLE ballast (bytes BLOB)', 'INSERT INTO ballast VALUES (zeroblob(101000000))')
 
-    await committed(store, commitOf([gone(belief, 'erased')], { kind: 'forget' }))
+    await commitTo(store, commitOf([erasedChange(belief, 'erased')], { kind: 'forget' }))
 
     expect(await store.scrub({ ifSmall: true })).toBe(false)
     expect(failed(await store.verify())).toEqual(['forgotten'])

@@ -6,7 +6,7 @@ import { expect, it } from 'vitest'
 import { columnOf } from '../../../../test/column-of.ts'
 import { linkMessage } from '../../../search/link.ts'
 import { scoreLink } from '../../../search/score.ts'
-import { commitOf, said } from '../../sample-beliefs.contract.ts'
+import { commitOf, sampleTurn } from '../../sample-beliefs.contract.ts'
 import { newFile, openAt } from '../temporary-store.contract.ts'
 import { schemaNames } from './migrate.ts'
 
@@ -82,7 +82,7 @@ it('a store of schema 3 stays whole: journal, index, turns, and after a rebuild'
 it('the hash of a turn covers its UTC offset', async () => {
   const file = storeOfSchema(3)
   const store = openAt(file)
-  const turns = [said('In the evening.', { utcOffset: -240 }), said('At noon.')]
+  const turns = [sampleTurn('In the evening.', { utcOffset: -240 }), sampleTurn('At noon.')]
   await store.commit(commitOf([], { kind: 'hear', turns }))
   for (const check of await store.verify()) expect(check).toMatchObject({ ok: true })
   await store.close()

@@ -5,8 +5,8 @@ import type { NewTurn } from '../../../beliefs/turn.ts'
 import { parseQuestion } from '../../../search/turns/question.ts'
 import { rankTurns } from '../../../search/turns/rank.ts'
 import { openModelStore } from '../../model-store.contract.ts'
-import { type AnyStore, commitOf, fixedRandom, said } from '../../sample-beliefs.contract.ts'
-import { committed } from '../../test-stores.contract.ts'
+import { type AnyStore, commitOf, fixedRandom, sampleTurn } from '../../sample-beliefs.contract.ts'
+import { commitTo } from '../../test-stores.contract.ts'
 import { hear } from '../../turn-store.contract.ts'
 import type { SqliteStore } from '../sqlite-store.ts'
 import { newFile, openAt, tamper } from '../temporary-store.contract.ts'
@@ -32,7 +32,7 @@ async function holding(...turns: readonly NewTurn[]): Promise<string> {
 
 describe('the SQLite store looks after turns', () => {
   it('and finds a text that is not what was said', async () => {
-    const file = await holding(said('The kayak is red.'), said('And new.'))
+    const file = await holding(sampleTurn('The kayak is red.'), sampleTurn('And new.'))
     tamper(
       file,
       'DROP TRIGGER turn_texts_are_never_updated',
@@ -46,14 +46,14 @@ describe('the SQLite store looks after turns', () => {
   })
 
   it('and finds a turn that nobody forgot but is gone', async () => {
-    const file = await holding(said('The kayak is red.'))
+    const file = await holding(sampleTurn('The kayak is red.'))
     tamper(file, 'DELETE FROM turn_texts')
 
     expect(await complaintsIn(file)).toContainEqual(expect.stringMatching(/although nobody forgot it/))
   })
 
   it('and finds an index that does not say what the turns say, and repairs it', async () => {
-    const file = await holding(said('The kayak is red.', { speaker: 'Ana' }))
+    const file = await holding(sampleTurn('The kayak is red.', { speaker: 'Ana' }))
     tamper(
       file,
       `DELETE FROM turn_postings WHERE term = 'kayak'`,
@@ -72,13 +72,13 @@ describe('the SQLite store looks after turns', () => {
   it('and leaves no word of a forgotten one in the file', async () => {
     const file = newFile()
     const store = openAt(file)
-    const secret = said('My locker at the zanzibarium holds xylophones.', {
+    const secret = sampleTurn('My locker at the zanzibarium holds xylophones.', {
       speaker: 'Quirinus',
       session: 'sess-plutonic',
     })
-    await hear(store, [secret, said('Something else.', { session: 's2' })])
+    await hear(store, [secret, sampleTurn('Something else.', { session: 's2' })])
 
-    await committed(store, commitOf([], { kind: 'forget', forgottenTurns: [secret.id] }))
+    await commitTo(store, commitOf([], { kind: 'forget', forgottenTurns: [secret.id] }))
 
     expect(await failed(store)).toEqual([])
     await store.close()
@@ -87,7 +87,7 @@ describe('the SQLite store looks after turns', () => {
   })
 
   it('and refuses to delete or rewrite one', async () => {
-    const file = await holding(said('The kayak is red.'))
+    const file = await holding(sampleTurn('The kayak is red.'))
 
     expect(() => tamper(file, 'DELETE FROM turns')).toThrow('append-only')
     expect(() => tamper(file, `UPDATE turns SET hash = x'00'`)).toThrow('append-only')

@@ -86,6 +86,7 @@ function CompareWith({ run }: { readonly run: Run }) {
 
 function Environment({ run }: { readonly run: Run }) {
   const { environment, run: summary } = run
+  const { sealed } = summary
   const git = environment?.git
   return (
     <Panel title="Environment">
@@ -104,6 +105,7 @@ function Environment({ run }: { readonly run: Run }) {
                 ['Commit', git == null ? 'outside a repository' : `${git.commit}${git.dirty ? ', with changes' : ''}`],
               ] as const)),
           ['Seed', summary.seed],
+          ['Sealed', sealed && `${sealed.sealedAt.slice(0, 10)}, look ${sealed.look} of ${sealed.maxRuns}`],
           ['Notes', summary.notes],
         ]}
       />
