@@ -21,7 +21,7 @@ export type TaskWorkParts = {
   readonly graders: Graders
   readonly passAt: number
   readonly now: () => Date
-  readonly onBegin?: (task: Task) => void
+  readonly onBegin?: ((task: Task) => void) | undefined
 }
 
 /** Carries out tasks and grades the evidence of each. Stores the grades in the folder of the run. */
