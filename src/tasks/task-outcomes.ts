@@ -110,15 +110,6 @@ function outcomeOf(grade: TaskGrade, evidence: Evidence, passAt: number): CaseOu
       isComplete: grade.isComplete,
       evidence: grade.evidence,
       notes: grade.notes,
-      sessions: evidence.sessions.map(({ id, isFresh, conversationId, priorMessages, outcome, toolCalls, answer }) => ({
-        id,
-        isFresh,
-        conversationId,
-        priorMessages,
-        outcome,
-        toolCalls,
-        answer,
-      })),
       nearMisses:
         verdict === 'fail' ? [] : failed.map(({ session, id, found }) => ({ id: `${session}/${id}`, reason: found })),
     },
