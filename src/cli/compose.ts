@@ -253,7 +253,13 @@ export function compose(
     }
     if (use === 'report') return closedAtEnd(openReport(dir, standpoint, { server, everyTeam, ...semantic }))
     const mirror = { onMirrorProblem, mirrorAuthority }
-    const recalling = { agentShare: percent / 100, recallBoldness, isOneShot: options.staysOpen !== true, ...semantic }
+    const recalling = {
+      agentShare: percent / 100,
+      recallBoldness,
+      isOneShot: options.staysOpen !== true,
+      ...semantic,
+      ...omitUndefined({ waitsForModel: options.waitsForModel }),
+    }
     const given = { dir, everyTeam, ...recalling, evalStoreDir, onErased, ...standpoint }
     const opened = openMemory({ ...given, ...mirror, server, ...omitUndefined({ busyTimeoutMs }) })
     trustCreated()

@@ -12,6 +12,7 @@ import { defineCommand } from '../../command/command.ts'
 import { choice, flag, optional, timeOptions, writeOptions } from '../../command/options.ts'
 import { findHistories, listNewestFirst, lockImport, noteImport } from '../../histories.ts'
 import { slug } from '../../memory-location.ts'
+import { startedNote, startVectors } from '../../new-vectors.ts'
 import type { LocationOptions, Session } from '../../session.ts'
 import { pluralize } from '../../text/output.ts'
 import { heardLinesAnswer, hearLines, lineFormat, nothingHeard } from './hear.ts'
@@ -46,16 +47,29 @@ export const importChats = defineCommand({
       'Counts the turns of an archive that would be stored, and lists unreadable input.',
   },
   async run({ args: { path }, options }, session) {
-    if (path === undefined) return importedText(await importHistories(session, options), options)
+    if (path === undefined) {
+      const histories = await importHistories(session, options)
+      return importedText(histories, options, {}, await vectorNotes(session, options, histories))
+    }
     const isDirectory = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
     const files = listFilesAt(path, /\.(?:jsonl|json|zip)$|^opencode[\w.-]*\.db$/iu)
     const nameOf = (file: string): string => (isDirectory ? relative(path, file) : basename(file))
     const imported = await hearFiles(session, files, options, { nameOf, isDirectory })
     const { kept, known, leftOut, problemCount } = imported.heard
     const isEmpty = kept + known + leftOut + problemCount === 0
-    return importedText(imported, options, { file: path }, isEmpty ? [`${path} contains no turns.`] : [])
+    const empty = isEmpty ? [`${path} contains no turns.`] : []
+    return importedText(imported, options, { file: path }, [
+      ...empty,
+      ...(await vectorNotes(session, options, imported)),
+    ])
   },
 })
+
+async function vectorNotes(session: Session, options: ImportOptions, { heard }: Imported): Promise<readonly string[]> {
+  if (options.dryRun === true || heard.wasInterrupted) return []
+  const started = await startVectors(session, options)
+  return started === 0 ? [] : [startedNote(started)]
+}
 
 type ImportOptions = LocationOptions & {
   readonly from?: ChatFormat | undefined
