@@ -128,9 +128,14 @@ describe('the documents', () => {
         // The option is unknown, so the error lists the known ones.
         const hint = await Promise.resolve()
           .then(() =>
-            functions[name]?.(
-              ...([...args, { '?': 1, dir: '.', name: 'a', content: 'a', text: 'a', wish: 'absent' }] as never[]),
-            ),
+            functions[name]?.(...(args as never[]), {
+              '?': 1,
+              dir: '.',
+              name: 'a',
+              content: 'a',
+              text: 'a',
+              wish: 'absent',
+            } as never),
           )
           .then(
             () => '',

@@ -15,7 +15,7 @@ const budgets: Readonly<Record<string, number>> = {
   files: 850,
   http: 1_650,
   mcp: 750,
-  memory: 12_250,
+  memory: 12_270,
   'memory/mirror': 2_300,
   'memory/sync': 1_250,
   models: 650,
@@ -28,7 +28,7 @@ const budgets: Readonly<Record<string, number>> = {
   'store/sqlite': 5_050,
   tasks: 5_050,
 }
-const maxLines = 69_900
+const maxLines = 70_100
 /** Max lines of the TypeScript and CSS of the dashboard, in `web`. */
 const maxWebLines = 11_500
 

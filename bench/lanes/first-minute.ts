@@ -26,10 +26,21 @@ const facts = [
   },
 ] as const
 
+/** Seconds since the start of `npm ci`: installed, `credence init` done, and right answers about two conversations. */
+export type FirstMinuteFigures = {
+  readonly conversations: number
+  readonly turnsEach: number
+  readonly load: number | undefined
+  readonly installed: number
+  readonly initialised: number
+  readonly newest: number
+  readonly oldest: number
+}
+
 export const firstMinuteLane: Lane = {
   name: 'first-minute',
   summary: 'from `npm ci` over `credence init` to right answers about 500 conversations of Claude Code',
-  async run({ quick, log, stores }) {
+  async run({ quick, log, stores }): Promise<FirstMinuteFigures> {
     const conversations = quick ? 50 : 500
     const place = stores.place('first-minute')
     const home = join(place, 'home')
@@ -64,11 +75,11 @@ export const firstMinuteLane: Lane = {
       }
       seconds.push(since())
     }
-    const [newest, oldest] = seconds
+    const [newest = Number.NaN, oldest = Number.NaN] = seconds
     log(`  installed ${installed} s, initialised ${initialised} s (${imported?.turns} turns)`)
     log(`  right answer about the newest conversation ${newest} s, about the oldest ${oldest} s`)
     rmSync(clone, { recursive: true })
-    return { conversations, turnsEach, load: loadavg()[0], installed, initialised, imported, newest, oldest }
+    return { conversations, turnsEach, load: loadavg()[0], installed, initialised, newest, oldest }
   },
 }
 

@@ -3,6 +3,7 @@ import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { loadavg } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { embedTexts } from '../../src/memory/conversation/meaning.ts'
 import { defaultUser, openPorts } from '../../src/open-memory.ts'
@@ -41,7 +42,7 @@ type Variant = (typeof variants)[number]
 export const hostsLane: Lane = {
   name: 'hosts',
   summary: 'from a prompt to the request to the model in Claude Code and Codex; hooks of five kinds take turns',
-  async run({ quick, log, stores }) {
+  async run({ quick, log, stores }): Promise<HostsFigures> {
     const request = { variants, prompts: quick ? 3 : 20, log, stores, memory: await indexedMemory(stores) }
     const rows = await inEachHost((host, programs) => measure(host, programs, request))
     return { load: loadavg()[0], rows }
@@ -59,7 +60,7 @@ const burner = 'const end = performance.now() + 1_200_000; while (performance.no
 export const busyHostsLane: Lane = {
   name: 'hosts-busy',
   summary: `how many prompts get no context at a load of ${wantedLoad}`,
-  async run({ quick, log, stores }) {
+  async run({ quick, log, stores }): Promise<HostsFigures> {
     const [load = 0] = loadavg()
     const burners = Math.max(0, Math.round(wantedLoad - load))
     log(`  load ${load.toFixed(1)}, and ${burners} processes that use the processors`)
@@ -69,7 +70,7 @@ export const busyHostsLane: Lane = {
       const sizes = { prompts: quick ? 10 : 50, log, stores }
       const request = { variants: ['command', 'mcp_tool'] as const, ...sizes, memory: await indexedMemory(stores) }
       const rows = await inEachHost((host, programs) => measure(host, programs, request))
-      return { burners, load: loadavg()[0], rows }
+      return { load: loadavg()[0], rows }
     } finally {
       for (const process of burning) process.kill('SIGKILL')
     }
@@ -83,6 +84,12 @@ async function inEachHost(work: (host: HostName, programs: string) => Promise<re
     if (programs !== null) rows.push(...(await work(host, programs)))
   }
   return rows
+}
+
+export type HostsFigures = {
+  /** The load of the machine at the end, with the processes that the lane started. */
+  readonly load: number | undefined
+  readonly rows: readonly Row[]
 }
 
 type Row = {
@@ -120,6 +127,9 @@ async function indexedMemory(stores: FilledStores): Promise<string> {
 
 const warmUp = 2
 
+/** Nobody writes a prompt in less time. Meanwhile the hooks of the previous variant store its turn. */
+const pauseMs = 500
+
 async function measure(host: HostName, programs: string, request: MeasureRequest): Promise<readonly Row[]> {
   const asked = { prompt: '', at: 0, blocks: 0 }
   await using model = await scriptedModel(({ conversation }) => {
@@ -137,9 +147,8 @@ async function measure(host: HostName, programs: string, request: MeasureRequest
     measured.push({ variant, session, requests: [], turns: [], blocks: 0, withoutContext: 0 })
   }
   for (const [round, message] of messages.entries()) {
-    // Each round starts with a different variant, so that no variant always follows the same one.
-    const first = round % measured.length
-    for (const one of [...measured.slice(first), ...measured.slice(0, first)]) {
+    for (const one of inOrderOf(round, measured)) {
+      await sleep(pauseMs)
       Object.assign(asked, { prompt: `${message} (${round} ${one.variant})`, at: 0 })
       const start = performance.now()
       await one.session.turn(asked.prompt)
@@ -165,6 +174,13 @@ async function measure(host: HostName, programs: string, request: MeasureRequest
     )
     return row
   })
+}
+
+/** Each round starts with another variant, and every second one goes backwards, so that no variant always follows the same one. */
+function inOrderOf<Variant>(round: number, variants: readonly Variant[]): readonly Variant[] {
+  const first = round % variants.length
+  const order = [...variants.slice(first), ...variants.slice(0, first)]
+  return round % 2 === 0 ? order : order.reverse()
 }
 
 type Measured = {

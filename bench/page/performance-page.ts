@@ -1,10 +1,15 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import type { FirstMinuteFigures } from '../lanes/first-minute.ts'
+import type { HostsFigures } from '../lanes/hosts.ts'
 import type { ProxyFigures } from '../lanes/proxy.ts'
 import { aimsSection } from './aims-section.ts'
 import { ingestSection, type RecallFigures, recallPlot, recallSection } from './recall-section.ts'
 import {
+  busyHostsSection,
+  firstMinuteSection,
   type HarnessFigures,
   harnessSection,
+  hostsSection,
   proxySection,
   type QualityFigures,
   qualitySection,
@@ -47,6 +52,9 @@ type Results = {
   readonly proxy: ProxyFigures
   readonly turns: TurnsFigures
   readonly harness: HarnessFigures
+  readonly hosts: HostsFigures
+  readonly 'hosts-busy': HostsFigures
+  readonly 'first-minute': FirstMinuteFigures
 }
 
 const page = new URL('../../docs/performance.md', import.meta.url)
@@ -54,7 +62,8 @@ const images = new URL('../../docs/images/', import.meta.url)
 
 /** Puts the figures of a run between the markers of their sections. Keeps the text outside the markers. */
 export function updatePerformancePage(report: Report): void {
-  const { quality, scifact, recall, writes, 'start-up': startUp, serve, proxy, turns, harness } = report.results
+  const { quality, scifact, recall, writes, 'start-up': startUp, serve, proxy, turns, harness, hosts } = report.results
+  const { 'hosts-busy': busy, 'first-minute': firstMinute } = report.results
   const sections: Readonly<Record<string, string | undefined>> = {
     // Only written if all these lanes were run.
     aims: recall && writes && startUp && serve && turns && aimsSection({ recall, writes, startUp, serve, turns }),
@@ -68,6 +77,9 @@ export function updatePerformancePage(report: Report): void {
     proxy: proxy && proxySection(proxy),
     turns: turns && turnsSection(turns),
     harness: harness && harnessSection(harness),
+    hosts: hosts && hostsSection(hosts),
+    'hosts-busy': busy && busyHostsSection(busy),
+    'first-minute': firstMinute && firstMinuteSection(firstMinute),
   }
   let text = readFileSync(page, 'utf8')
   for (const [name, body] of Object.entries(sections))

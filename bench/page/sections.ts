@@ -1,4 +1,6 @@
 import type { ComparisonRow } from '../../src/eval/report/comparison.ts'
+import type { FirstMinuteFigures } from '../lanes/first-minute.ts'
+import type { HostsFigures } from '../lanes/hosts.ts'
 import type { ProxyFigures } from '../lanes/proxy.ts'
 import type { ConcurrentWrites, WriteRow } from '../lanes/writes.ts'
 import { milliseconds, type Ratio, type Spread } from '../measure.ts'
@@ -191,3 +193,37 @@ export const turnsSection = ({ rows }: TurnsFigures): string =>
       ),
     ]),
   )
+
+export const hostsSection = ({ load = Number.NaN, rows }: HostsFigures): string =>
+  [
+    table(
+      ['program', 'hooks', 'to the request, p50 / p95 ms', 'beside none', 'beside `node -e 0`', 'whole turn, p50 ms'],
+      rows.map(({ host, variant, request, turn, toFirst, toNode }) => [
+        host,
+        `\`${variant}\``,
+        `${milliseconds(request.p50)} / ${milliseconds(request.p95)}`,
+        variant === 'none' ? '' : ratioText(toFirst),
+        variant === 'none' || toNode === null ? '' : times(toNode.median),
+        milliseconds(turn.p50),
+      ]),
+    ),
+    '',
+    `${rows[0]?.request.samples} prompts each, with a load of ${load.toFixed(1)}.`,
+  ].join('\n')
+
+export function busyHostsSection({ load = Number.NaN, rows }: HostsFigures): string {
+  const without = rows.reduce((sum, row) => sum + row.withoutContext, 0)
+  const prompts = rows.reduce((sum, row) => sum + row.request.samples, 0)
+  return `${without} of ${prompts} prompts got no context at a load of ${load.toFixed(1)}.`
+}
+
+export const firstMinuteSection = (figures: FirstMinuteFigures): string => {
+  const { conversations, turnsEach, load = Number.NaN, installed, initialised, newest, oldest } = figures
+  const seconds = (from: number, to: number): string => `${(to - from).toFixed(1)} s`
+  return [
+    `- \`npm ci\`: ${seconds(0, installed)}.`,
+    `- \`credence init --yes\` on ${count(conversations)} conversations of ${turnsEach} turns: ${seconds(installed, initialised)}.`,
+    `- From the start of the import to the first right answer about the newest conversation: ${seconds(installed, newest)}; about the oldest, which is imported last: ${seconds(installed, oldest)}.`,
+    `- Load ${load.toFixed(1)}.`,
+  ].join('\n')
+}

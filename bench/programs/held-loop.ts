@@ -41,12 +41,12 @@ const cpuMs = (): number => {
 
 /** The longest processor time of this thread between two turns of the event loop. */
 async function longestTurn(work: () => Promise<unknown>): Promise<string> {
-  let longest = 0
+  let maxMs = 0
   let last = cpuMs()
   let isOver = false
   const turn = (): void => {
     const now = cpuMs()
-    longest = Math.max(longest, now - last)
+    maxMs = Math.max(maxMs, now - last)
     last = now
     if (!isOver) setImmediate(turn)
   }
@@ -54,7 +54,7 @@ async function longestTurn(work: () => Promise<unknown>): Promise<string> {
   await work()
   isOver = true
   turn()
-  return `${Math.round(longest)}`
+  return `${Math.round(maxMs)}`
 }
 
 const dir = mkdtempSync(join(tmpdir(), 'credence-held-'))

@@ -153,7 +153,7 @@ export const outranks = (
  * mention it. Null if it needs no acceptance.
  */
 export function needsPerson({ scopes, pinned, subtype }: Pick<Belief, 'scopes' | 'pinned' | 'subtype'>): string | null {
-  if (scopes.includes(universalScope)) return `It would hold everywhere (${universalScope}).`
+  if (scopes.includes(universalScope)) return `It would apply everywhere (${universalScope}).`
   if (pinned) return 'It would be pinned.'
   return subtype === 'instruction' ? 'It would be a standing instruction.' : null
 }

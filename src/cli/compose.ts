@@ -36,7 +36,7 @@ import type {
 } from './session.ts'
 import { type EnvironmentVariables, type OutputStream, terminalText } from './text/output.ts'
 import type { Progress } from './text/progress-bar.ts'
-import { isMemory, trustMemory } from './trusted-memories.ts'
+import { isMemory, isTrusted, trustMemory } from './trusted-memories.ts'
 
 /** Everything that the command line uses of its process, so that it can also run for another process or a test. */
 export type ProcessEnvironment = {
@@ -108,14 +108,20 @@ export function compose(
   /** Memory directories that this run creates. */
   const made = new Set<string>()
 
-  let found: { readonly file: ProjectFile | null } | undefined
-  const projectFile = (): ProjectFile | null => {
-    found ??= { file: findProjectFile(cwd()) }
-    return found.file
+  const onIgnored = (path: string): void => {
+    if (!reported.has(path)) void talk(ignoredNotice(path)).catch(() => {})
+    reported.add(path)
   }
-  const onIgnored = (dir: string): void => {
-    if (!reported.has(dir)) void talk(ignoredNotice(dir)).catch(() => {})
-    reported.add(dir)
+  let found: { readonly file: ProjectFile | null } | undefined
+  /** Without the scopes of a file that the account does not trust: a cloned repository could name those of another project. */
+  const projectFile = (): ProjectFile | null => {
+    if (found !== undefined) return found.file
+    const file = findProjectFile(cwd())
+    const namesScopes = file !== null && (file.scope !== null || file.scopes !== null)
+    const isIgnored = namesScopes && !isTrusted(stateDirectory({ env, home }), file.file)
+    if (isIgnored) onIgnored(file.file)
+    found = { file: isIgnored ? { ...file, scope: null, scopes: null } : file }
+    return found.file
   }
   const directory = (given: string | undefined): string =>
     memoryDirectory({ given, env, project: () => projectFile()?.dir ?? null, cwd, home, onIgnored })

@@ -11,11 +11,10 @@ import {
   findProjectFile,
   memoryDirectory,
   parseProjectFile,
-  projectFileName,
   projectScope,
   userConfigFile,
 } from './memory-location.ts'
-import { trustMemory } from './trusted-memories.ts'
+import { projectFileName, trustMemory } from './trusted-memories.ts'
 
 describe('memoryDirectory', () => {
   const home = '/home/ada'

@@ -14,7 +14,7 @@ import { findNearestName } from '../did-you-mean.ts'
 import { forbidden, invalid, MemoryError, unavailable } from '../errors.ts'
 import { isOfAnotherUser, shellWord } from '../files/own-files.ts'
 import { type EnvironmentVariables, stripControlCharacters } from './text/output.ts'
-import { isMemory, isTrusted } from './trusted-memories.ts'
+import { isMemory, isProjectFile, isTrusted, projectFileName } from './trusted-memories.ts'
 
 type Surroundings = { readonly env: EnvironmentVariables; readonly cwd: () => string; readonly home: string }
 
@@ -56,11 +56,13 @@ export const stateDirectory = ({ env, home }: Omit<Surroundings, 'cwd'>): string
 export const keepingNotice = (dir: string): string =>
   `What you tell connected agents is stored word for word on this machine, in ${dir}, with secrets masked. \`credence pause\` stops that, and \`credence forget\` erases stored messages.`
 
-/** Shown once for a memory that the account does not trust. */
+/** Shown once for a memory or a `.credence.json` that the account does not trust. */
 export const ignoredNotice = (dir: string): string =>
-  isMemory(dir)
-    ? `Ignored the memory in ${stripControlCharacters(dir)}, because this account has neither created nor allowed it. If you know its contents, or created it with version 0.2.0 or earlier, allow it once: \`credence trust ${shellWord(stripControlCharacters(dir))}\``
-    : `Ignored ${stripControlCharacters(dir)}, which a ${projectFileName} names, because this account has not created a memory there: \`credence init --dir ${shellWord(stripControlCharacters(dir))}\``
+  isProjectFile(dir)
+    ? `Ignored the scopes in ${stripControlCharacters(dir)}, because this account has not allowed the file with its present contents. If you know them, allow it: \`credence trust ${shellWord(stripControlCharacters(dir))}\``
+    : isMemory(dir)
+      ? `Ignored the memory in ${stripControlCharacters(dir)}, because this account has neither created nor allowed it. If you know its contents, or created it with version 0.2.0 or earlier, allow it once: \`credence trust ${shellWord(stripControlCharacters(dir))}\``
+      : `Ignored ${stripControlCharacters(dir)}, which a ${projectFileName} names, because this account has not created a memory there: \`credence init --dir ${shellWord(stripControlCharacters(dir))}\``
 
 /** The XDG specification says that relative paths are ignored. */
 export const xdgDirectory = (given: string | undefined, otherwise: string): string =>
@@ -116,8 +118,6 @@ export type ProjectFile = {
   /** Whether hooks are switched on. */
   readonly enabled: boolean
 }
-
-export const projectFileName = '.credence.json'
 
 const keys = ['scope', 'scopes', 'dir', 'enabled'] as const
 const maxFileBytes = 64 * 1024

@@ -21,7 +21,9 @@ import { chatCompletions } from '../proxy/dialects.ts'
 import { hearLines, nothingHeard } from './commands/conversation/hear.ts'
 import { compose } from './compose.ts'
 import { type HookRun, runHook } from './hooks/run-hook.ts'
+import { stateDirectory } from './memory-location.ts'
 import { openServedStore, servedApp } from './serve/served-store.ts'
+import { projectFileName, trustProjectFile } from './trusted-memories.ts'
 
 const home = 'project:shop'
 const host = 'claude-code'
@@ -117,7 +119,9 @@ export async function openRedTeamTarget(temporary: string): Promise<Target> {
   ): Promise<string> {
     const project = join(root, `work-${Buffer.from(scopes.join(' ')).toString('hex')}`)
     mkdirSync(project, { recursive: true })
-    writeFileSync(join(project, '.credence.json'), JSON.stringify({ scopes: [...scopes, universalScope] }))
+    const file = join(project, projectFileName)
+    writeFileSync(file, JSON.stringify({ scopes: [...scopes, universalScope] }))
+    trustProjectFile(stateDirectory({ env: {}, home: root }), file, new Date())
     const stdout = new PassThrough()
     const session = sessionIn(project, stdout, JSON.stringify({ ...payload, cwd: project }))
     try {

@@ -1,21 +1,20 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { notFound } from '../errors.ts'
 import { isOfAnotherUser, noFollow, ownPath, realPath, writePrivate } from '../files/own-files.ts'
 import { parseObject } from '../json.ts'
 
 /**
- * A memory directory that this account created or allowed. The records are in the state directory of the account, one file
- * per memory. A record is valid only for the same real path, owner and id, so that a folder that replaces the trusted one
- * is not trusted.
+ * A memory directory that this account created or allowed, or a `.credence.json` that it allowed. The records are in the state
+ * directory of the account, one file each. A record is valid only for the same real path, owner and id, so that a folder or file
+ * that replaces the trusted one is not trusted.
  */
 export type TrustedMemory = {
   /** The real path. */
   readonly dir: string
-  /** The owner of the directory. */
   readonly uid: number
-  /** The random content of `state/id` in the memory. */
+  /** The random content of `state/id` in the memory, or the digest of the file. */
   readonly id: string
   readonly since: string
 }
@@ -23,10 +22,18 @@ export type TrustedMemory = {
 /** Whether a directory looks like a memory. */
 export const isMemory = (dir: string): boolean => existsSync(join(dir, 'state')) || existsSync(join(dir, 'MEMORY.md'))
 
+/** The file of a project, which may choose the scopes. */
+export const projectFileName = '.credence.json'
+
+export const isProjectFile = (path: string): boolean => basename(path) === projectFileName
+
 const idFile = (dir: string): string => join(dir, 'state', 'id')
+const idOf = (path: string): string | undefined =>
+  isProjectFile(path) ? digestOf(recordTextOf(path) ?? '') : recordTextOf(idFile(path))?.trim()
 const recordsIn = (state: string): string => join(state, 'trusted')
-const recordFile = (state: string, dir: string): string =>
-  join(recordsIn(state), `${createHash('sha256').update(dir).digest('hex').slice(0, 32)}.json`)
+const recordFile = (state: string, dir: string): string => join(recordsIn(state), `${digestOf(dir).slice(0, 32)}.json`)
+
+const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex')
 
 /** `state`: the state directory of the account. */
 export function isTrusted(state: string, dir: string): boolean {
@@ -35,15 +42,10 @@ export function isTrusted(state: string, dir: string): boolean {
   return record !== null && record.dir === real && isUnchanged(record)
 }
 
-/** Whether the directory of a record is still the one that was trusted. */
+/** Whether the directory or file of a record is still the one that was trusted. */
 export function isUnchanged({ dir, uid, id }: TrustedMemory): boolean {
   const stats = statSync(dir, { throwIfNoEntry: false })
-  return (
-    stats?.isDirectory() === true &&
-    stats.uid === uid &&
-    !isOfAnotherUser(stats) &&
-    recordTextOf(idFile(dir))?.trim() === id
-  )
+  return stats !== undefined && stats.uid === uid && !isOfAnotherUser(stats) && idOf(dir) === id
 }
 
 /**
@@ -53,11 +55,23 @@ export function isUnchanged({ dir, uid, id }: TrustedMemory): boolean {
 export function trustMemory(state: string, dir: string, now: Date): void {
   if (!isMemory(dir)) throw notFound(`There is no memory in ${dir}.`, `\`credence init --dir ${dir}\` creates one.`)
   const real = realPath(dir)
-  const record = { dir: real, uid: statSync(real).uid, id: randomBytes(16).toString('hex'), since: now.toISOString() }
+  const id = randomBytes(16).toString('hex')
   // Removed first, because an existing file may be readable by others. After a crash in between, the memory is not trusted.
   rmSync(ownPath(real, idFile(real)), { force: true })
-  writePrivate(idFile(real), `${record.id}\n`, 'replace')
-  writePrivate(ownPath(state, recordFile(state, real)), `${JSON.stringify(record)}\n`, 'replace')
+  writePrivate(idFile(real), `${id}\n`, 'replace')
+  writeRecord(state, real, id, now)
+}
+
+/** Records that a `.credence.json` is trusted with its present contents. */
+export function trustProjectFile(state: string, file: string, now: Date): void {
+  if (!existsSync(file)) throw notFound(`There is no file ${file}.`)
+  const real = realPath(file)
+  writeRecord(state, real, idOf(real) ?? '', now)
+}
+
+function writeRecord(state: string, dir: string, id: string, now: Date): void {
+  const record = { dir, uid: statSync(dir).uid, id, since: now.toISOString() }
+  writePrivate(ownPath(state, recordFile(state, dir)), `${JSON.stringify(record)}\n`, 'replace')
 }
 
 /** Removes the record of a memory. Returns whether the memory was trusted. */

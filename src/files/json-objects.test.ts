@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest'
 import { JsonObjects } from './json-objects.ts'
 
 /** The objects in a text that is passed in pieces of this size. */
-function objectsIn(text: string, size: number, largest?: number) {
+function objectsIn(text: string, size: number, maxLength?: number) {
   const bytes = Buffer.from(text)
-  const objects = new JsonObjects(largest)
+  const objects = new JsonObjects(maxLength)
   const found = []
   for (let at = 0; at < bytes.length; at += size) found.push(...objects.take(bytes.subarray(at, at + size)))
   return { found, unfinished: objects.unfinished }

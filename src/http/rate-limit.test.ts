@@ -4,9 +4,9 @@ import { rateLimit } from './authentication.ts'
 
 it('lets through at most the limit in any minute beyond a full bucket, and never delays the first', () => {
   fc.assert(
-    fc.property(fc.integer({ min: 1, max: 100 }), fc.array(fc.nat(5_000), { maxLength: 300 }), (most, pauses) => {
+    fc.property(fc.integer({ min: 1, max: 100 }), fc.array(fc.nat(5_000), { maxLength: 300 }), (perMinute, pauses) => {
       let now = 0
-      const limit = rateLimit(most, () => now)
+      const limit = rateLimit(perMinute, () => now)
       const through: number[] = []
       for (const pause of pauses) {
         now += pause
@@ -14,8 +14,8 @@ it('lets through at most the limit in any minute beyond a full bucket, and never
       }
 
       const inMinute = (from: number): number => through.filter((at) => at >= from && at < from + 60_000).length
-      expect(Math.max(0, ...through.map(inMinute))).toBeLessThanOrEqual(2 * most)
-      expect(through.length).toBeGreaterThanOrEqual(Math.min(most, pauses.length))
+      expect(Math.max(0, ...through.map(inMinute))).toBeLessThanOrEqual(2 * perMinute)
+      expect(through.length).toBeGreaterThanOrEqual(Math.min(perMinute, pauses.length))
     }),
   )
 })

@@ -272,7 +272,7 @@ export class BoundedLines extends Transform {
       this.push(line)
       return
     }
-    const message = `The message has ${size} bytes; at most ${maxMessageLength} are taken.`
+    const message = `The message has ${size} bytes; at most ${maxMessageLength} are allowed.`
     this.#output.write(`${JSON.stringify({ jsonrpc: '2.0', id: idIn(line), error: { code: -32600, message } })}\n`)
   }
 }

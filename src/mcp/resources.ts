@@ -45,7 +45,8 @@ export function registerResources(server: McpServer, callContext: () => Promise<
     new ResourceTemplate('memory://conversation/{session}', { list: () => safely(listedSessions) }),
     {
       title: 'One conversation',
-      description: 'What was said in an earlier conversation, word for word, oldest first; the end of a long one.',
+      description:
+        'The turns of an earlier conversation, word for word, oldest first; of a long one, only the last turns.',
       mimeType,
     },
     ({ href }, { session }) => page(href, (call) => conversationOf(call, String(session), href)),
@@ -92,7 +93,7 @@ async function conversationOf({ memory, view: { scopes } }: AgentCall, written: 
     })
     .reverse()
   const before = total - shown.length
-  const omitted = before === 0 ? [] : [`${before} turns stand before these; look for them with memory_search.`, '']
+  const omitted = before === 0 ? [] : [`${before} earlier turns are not shown; find them with memory_search.`, '']
   return [`# ${oneLine(session)}`, '', notice, '', ...omitted, ...shown, ''].join('\n')
 }
 
@@ -122,7 +123,7 @@ async function inView({ memory, view: { scopes, agent } }: AgentCall, limit: num
 async function indexOf(call: AgentCall): Promise<string> {
   const { total, items } = await inView(call, 1_000)
   const scopes = visibleScopes(call.view.scopes)
-  const lines = ['# What is remembered', '', notice]
+  const lines = ['# Remembered beliefs', '', notice]
   let length = lines.join('\n').length
   let shown = 0
   for (const scope of scopes) {

@@ -101,7 +101,7 @@ function errorText(error: unknown, onBug: OnBug): string {
   const expected = expectedError(error)
   if (expected !== null) return sentences(expected.message, expected.hint)
   onBug(error)
-  return 'Credence stopped because of a bug in it. What was acknowledged before is safe.'
+  return 'Internal error in Credence. Changes that were acknowledged before are safe.'
 }
 
 /** For resources and prompts, whose errors are protocol errors. Rethrows every error in a form that is safe for the client. */

@@ -68,7 +68,7 @@ export async function postJson<Schema extends z.ZodType>(
   const [issue] = error.issues
   const where = `${issue?.path.join('.') || 'the answer'}: ${issue?.message}`
   throw unavailable(
-    `The answer of ${endpointPlaceOf(url)} does not have the form of this API (${where}).`,
+    `The answer of ${endpointPlaceOf(url)} is not in the format of this API (${where}).`,
     'Check that the endpoint speaks the API that the name of the model begins with.',
     error,
   )

@@ -15,7 +15,7 @@ export const providerEndpoints: Readonly<Record<ChatModel['provider'], string>> 
 }
 
 const keyHint = 'Give the key in the environment instead.'
-const httpsHint = 'What is sent there could be read on the way. Use https, or http://127.0.0.1.'
+const httpsHint = 'Messages sent there could be read by others. Use https, or http://127.0.0.1.'
 const form = 'Write openai:<model>[@<base url>] or anthropic:<model>[@<base url>].'
 
 /** Reads `openai:gpt-5`, `anthropic:claude-sonnet-4-5` or `openai:qwen3@http://127.0.0.1:8080/v1`. */

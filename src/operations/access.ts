@@ -6,14 +6,14 @@ import { choice, type InputOf, list, optional, text } from './field.ts'
 import { type Call, type Caller, operation, servedBy } from './operation.ts'
 
 const name = text(64)
-const memory = choice(access.memoryFates, 'What becomes of the memory: keep, or erase every text of it for good.')
+const memory = choice(access.memoryFates, 'Whether to keep the memory, or to erase all of its text permanently.')
 const newToken = {
   kind: optional(choice(tokenKinds, 'Default: person.')),
   person: optional(text(64, 'For the first token of a person.')),
   scopes: optional(
     list(text(200), { max: 50 }, 'A scope that the agent may use; team:NAME for a team. Default: user:universal.'),
   ),
-  label: optional(text(100, 'What it is for, such as the name of a machine.')),
+  label: optional(text(100, 'Its purpose, such as the name of a machine.')),
 }
 
 const roleHelp =
@@ -125,7 +125,7 @@ export const people = {
     },
   }),
   removeMember: operation({
-    summary: 'Remove a member from a team. Needs the role owner; everybody may leave.',
+    summary: 'Remove a member from a team. Needs the role owner; any member may leave.',
     http: 'DELETE /teams/:name/members/:person',
     input: { name, person: name },
     run: async (call, { name: team, person }) => {
@@ -143,7 +143,7 @@ function requestOfAdmin({ kind, label = '', scopes = [] }: NewToken): access.Tok
   if (kind === 'admin') return { kind, person: null, label, scopes }
   throw forbidden(
     'An administrator may not make a token that opens a memory.',
-    'Where the store is, `credence token create NAME` makes one.',
+    'On the machine with the store, `credence token create NAME` creates one.',
   )
 }
 
@@ -162,7 +162,10 @@ const ownName = (caller: Caller): string | undefined => (isAdmin(caller) ? undef
 
 function principalOf(caller: Caller): access.Principal {
   if (caller.kind === 'member') return caller.principal
-  throw forbidden('This needs the token of a person.', '`credence token create NAME` makes one where the store is.')
+  throw forbidden(
+    'This needs the token of a person.',
+    '`credence token create NAME` creates one on the machine with the store.',
+  )
 }
 
 function requireOwner({ teams }: access.Principal, team: string): void {

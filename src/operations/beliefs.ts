@@ -30,7 +30,7 @@ import { tool } from './tool.ts'
 import { answerWith, idField, keyField, notice, scopeField } from './tool-answers.ts'
 import { findBeliefInView, homeOf } from './view.ts'
 
-const elsewhere = optional(scopeField, 'Where to look for the belief, when it is in another scope than the usual ones.')
+const elsewhere = optional(scopeField, 'The scope of the belief, if it is not one of the default scopes.')
 
 const forgetExtent = {
   wholeChain: optional(flag('Also its earlier and later versions.')),
@@ -71,11 +71,7 @@ type Kind = keyof typeof kinds
 // Object.keys loses the type of the keys.
 const kindNames = Object.keys(kinds) as Kind[]
 
-const statement = text(
-  limits.content,
-  "What is true, as one short statement, in the person's own words where there are any.",
-  1,
-)
+const statement = text(limits.content, "One short statement, in the person's own words if possible.", 1)
 
 type GivenNames = { readonly name?: string; readonly aliases?: readonly string[] }
 
@@ -86,24 +82,24 @@ const rememberTool = tool({
   name: 'memory_remember',
   title: 'Remember something',
   description:
-    'Remember one lasting fact about the person or their work: a preference, a decision, a name and what it stands for, a question left open. ' +
-    'Use it when the person asks you to remember something, or decides or states what should hold from now on. ' +
-    'Hooks already keep what the person and you say, word for word, and learn what the person asks to be remembered; do not store that again. ' +
-    'Do not use it for secrets or credentials, for what holds only in this task, for your own guesses, for what a web page or a tool said, or to change a belief whose id you know: that is memory_correct. ' +
-    'A statement that is known is only confirmed. What contradicts another author, what would hold everywhere, preferences and standing instructions are only proposed to the person.',
+    'Remember one lasting fact about the person or their work: a preference, a decision, a name and its meaning, an open question. ' +
+    'Use it when the person asks you to remember something, or decides or states something that applies from now on. ' +
+    'Hooks already store your conversation word for word, and learn what the person asks you to remember; do not store that again. ' +
+    'Do not use it for secrets or credentials, for facts about this task only, for your own guesses, or for text of web pages and tools. To change a belief whose id you know, use memory_correct. ' +
+    'A known statement is only confirmed. A statement that contradicts another author, applies everywhere, or is a preference or standing instruction is only proposed to the person.',
   input: {
     statement,
     kind: optional(
       choice(kindNames),
-      'fact (the default): a thing, person, place or convention. style: how to answer the person. expertise: what they know. question: left open.',
+      'fact (the default): a thing, person, place or convention. style: how to answer the person. expertise: their knowledge. question: an open question.',
     ),
     where: optional(
       text(200),
-      'Where it applies: everywhere, for what is about the person; or a scope that the person named, such as domain:code. Leave it out for the current project.',
+      'Where it applies: everywhere, for facts about the person; or a scope that the person named, such as domain:code. Omit it for the current project.',
     ),
     names: optional(
       list(text(limits.name, undefined, 1), { min: 1, max: 20 }),
-      'What people call it, the usual name first. It is recalled when a message says one of them. Leave it out if the statement says it.',
+      'The names that people use for it, the usual one first. A message with one of them recalls it. Omit this if the statement contains the name.',
     ),
     key: keyField,
   },
@@ -137,10 +133,10 @@ const correctTool = tool({
   name: 'memory_correct',
   title: 'Correct a belief',
   description:
-    'Replace a belief by what is true now. The old statement is kept for the record and never recalled again. ' +
-    'Use it when the person says that something remembered is wrong or has changed. ' +
+    'Replace a belief with a newer statement. The old statement is kept in the history and never recalled again. ' +
+    'Use it when the person says that a remembered statement is wrong or has changed. ' +
     'Do not use it on your own judgement alone, or to remove something: that is memory_forget. ' +
-    'What a person wrote is not changed: the correction is proposed to them, and the outcome says so.',
+    "A person's statement is not changed: the correction is proposed to them, and the outcome is `proposed`.",
   isDestructive: true,
   input: {
     id: idField,
@@ -149,7 +145,7 @@ const correctTool = tool({
     why: optional(text(limits.why), 'What an agent should do about it.'),
     aliases: optional(
       list(text(limits.alias), { max: 50 }),
-      'Other words people use for it. It is recalled only when one of them, or the name, is said.',
+      'Other names that people use for it. Only a message with one of them, or with its name, recalls it.',
     ),
     confidence: optional(share('How certain it is; 1 unless you doubt it.')),
     scope: elsewhere,
@@ -178,7 +174,7 @@ export const beliefs = {
     run: async ({ memory, view }) => ({ items: await memory.scopes(), active: view.scopes }),
   }),
   listBeliefs: operation({
-    summary: 'Beliefs, latest changed first; with a query those that hold its words, best first.',
+    summary: 'Beliefs, latest changed first; with a query, those that contain its words, best first.',
     access: 'agents',
     http: 'GET /beliefs',
     input: {
@@ -186,11 +182,11 @@ export const beliefs = {
       scope: scopesInView('Of any of these scopes.'),
       type: beliefFilter.type,
       status: beliefFilter.status,
-      pinned: optional(flag('true: only pinned beliefs. false: none of them.')),
-      current: optional(flag('true: only what recall may return. false: only what it may not.')),
-      proposals: optional(flag('true: only proposals. false: none of them.')),
-      candidates: optional(flag('true: only candidates. false: none of them.')),
-      recalled: optional(flag('true: only what was recalled at least once. false: only what never was.')),
+      pinned: optional(flag('true: only pinned beliefs. false: only the others.')),
+      current: optional(flag('true: only beliefs that recall may return. false: only the others.')),
+      proposals: optional(flag('true: only proposals. false: only the others.')),
+      candidates: optional(flag('true: only candidates. false: only the others.')),
+      recalled: optional(flag('true: only beliefs that were ever recalled. false: only the others.')),
       order: optional(choice(beliefOrders, 'Default `updated`. A query is answered best first.')),
       ...paging(50),
     },
@@ -207,7 +203,8 @@ export const beliefs = {
     },
   }),
   createBelief: operation({
-    summary: 'Remember a statement; said again it is reinforced, said otherwise corrected.',
+    summary:
+      'Remember a statement. Repeating it reinforces the belief; another statement of the same name corrects it.',
     access: 'agents',
     http: 'POST /beliefs',
     status: 201,
@@ -231,7 +228,7 @@ export const beliefs = {
       name: 'memory_get',
       title: 'Read one belief',
       description:
-        'Read everything about one belief: its statement, other names, scopes, author and what happened to it. ' +
+        'Read everything about one belief: its statement, other names, scopes, author and history. ' +
         'Use it before correcting or forgetting a belief, or when a hit of memory_search has to be judged. ' +
         'Do not use it to look for something: that is memory_search.',
       input: { id: idField, scope: optional(scopeField) },
@@ -252,7 +249,7 @@ export const beliefs = {
     }),
   }),
   beliefHistory: operation({
-    summary: 'What happened to a belief, and its line of supersession.',
+    summary: 'The changes of a belief, and its line of supersession.',
     http: 'GET /beliefs/:id/history',
     input: { id: beliefId },
     run: async (call, { id }) => {
@@ -266,7 +263,7 @@ export const beliefs = {
     },
   }),
   beliefLinks: operation({
-    summary: 'What a belief is connected to, the message it came from, and how often it was recalled.',
+    summary: 'The connections of a belief, the message it came from, and how often it was recalled.',
     http: 'GET /beliefs/:id/links',
     input: { id: beliefId },
     run: async (call, { id }) => {
@@ -277,7 +274,7 @@ export const beliefs = {
     },
   }),
   editBelief: operation({
-    summary: 'Change what can be changed without another statement, as one change.',
+    summary: 'Edit a belief without changing its statement, as one change.',
     access: 'agents',
     http: 'PATCH /beliefs/:id',
     input: {
@@ -343,8 +340,8 @@ export const beliefs = {
       description:
         'Remove every text of a belief for good; it cannot be undone. ' +
         'Use it only when the person asks for something you wrote to be forgotten. ' +
-        'Do not use it to tidy up, or for what is merely out of date: that is memory_correct. ' +
-        'What a person wrote is refused: only they can forget it, with `credence forget`.',
+        'Do not use it to tidy up. For an outdated belief, use memory_correct. ' +
+        "It refuses to forget a person's statement: only they can, with `credence forget`.",
       isDestructive: true,
       input: { id: idField, scope: elsewhere, key: keyField },
       async run(call, { id, scope, key }) {

@@ -90,22 +90,18 @@ export const evaluation = {
   packGrid: evalOperation(
     'packGrid',
     'GET /evals/packs/:id/grid',
-    'The cases of a pack by its latest whole runs, those that failed most first, and where the pack stands.',
+    'The cases of a pack in its latest complete runs, those that failed most often first, and the comparison with its baseline.',
   ),
   standings: evalOperation(
     'standings',
     'GET /evals/standings',
-    'Where every pack stands against its baseline, or its run before; those with broken cases first. A system besides the main one is listed where it got worse.',
+    'Every pack compared with its baseline or its previous run, those with broken cases first. Other systems than the main one are listed only if they got worse.',
   ),
-  compareRuns: evalOperation(
-    'compareRuns',
-    'GET /evals/compare',
-    'Two runs of a pack beside each other, case by case.',
-  ),
+  compareRuns: evalOperation('compareRuns', 'GET /evals/compare', 'Two runs of a pack compared case by case.'),
   baselines: evalOperation('baselines', 'GET /evals/baselines', 'Accepted figures, newest first.'),
   shadow: evalOperation(
     'shadow',
     'GET /evals/shadow',
-    'What live recalls were like, day by day. Empty unless evalShadowModeEnabled is on.',
+    'Statistics of live recalls, per day. Empty unless evalShadowModeEnabled is on.',
   ),
 }

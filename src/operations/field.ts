@@ -124,5 +124,5 @@ export const version = whole(
 export const time = (help: string) => optional(text(40, help))
 export const message = text(
   undefined,
-  'What the person says to the agent. Of more than 32,000 characters, the first and last 16,000 are read.',
+  "The person's message to the agent. If it has more than 32,000 characters, only the first and last 16,000 are read.",
 )

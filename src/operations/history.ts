@@ -20,7 +20,7 @@ export const history = {
     input: {
       limit: usually(whole({ min: 1, max: maxItems }), 50),
       before: optional(number, 'Only changes with a lower number.'),
-      hearing: optional(flag('true: also changes that only kept what was said.')),
+      hearing: optional(flag('true: also changes that only stored turns.')),
       kind: optional(list(choice(eventKinds), {}, 'Only changes of these kinds.')),
       actor: optional(list(choice(actorKinds), {}, 'Only changes by these authors.')),
     },
@@ -48,7 +48,7 @@ export const history = {
     },
   }),
   journalEvent: operation({
-    summary: 'What one change did, belief by belief; the first 20.',
+    summary: 'The effect of one change on each belief; the first 20.',
     http: 'GET /journal/:number',
     input: { number },
     run: async (call, input) => {

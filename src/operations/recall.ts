@@ -48,7 +48,9 @@ const asked = {
   budget: optional(object(budget)),
 }
 
-const asOf = time('What was known at this time; a day alone means its end, in the time zone of the server.')
+const asOf = time(
+  'Use only what was stored by this time. A day without a time means its end, in the time zone of the server.',
+)
 
 const wish = choice(['absent', 'present'])
 
@@ -72,7 +74,7 @@ const captureInput = {
   scopes: asked.scopes,
   expect: usually(list(beliefId, { max: maxItems }), [], 'Ids that must come back.'),
   reject: usually(list(beliefId, { max: maxItems }), [], 'Ids that must not.'),
-  exactly: usually(flag('Nothing but what is expected may be found.'), false),
+  exactly: usually(flag('Only the expected items may be found.'), false),
   asIs: usually(flag('Take the present answer for the right one.'), false),
   note: optional(text(2_000)),
 }
@@ -89,17 +91,17 @@ const searchTool = tool({
   name: 'memory_search',
   title: 'Search memory',
   description:
-    'Look up what is remembered about the person and their work: beliefs, and quotes of what was said in earlier conversations. ' +
+    'Search the memory about the person and their work: beliefs, and quotes of earlier conversations. ' +
     'Use it before answering a question about earlier decisions, preferences, names, events, conventions or open questions, and before you ask the person something they may have said already. ' +
     'Do not use it for general knowledge, for the text of files, or for what this conversation already contains. ' +
     'It answers with the best there is, so look at the strength: rely on exact hits; check that strong and possible ones are about the question. ' +
-    'Where quotes differ, the newest holds. When nothing fits, nothing is remembered: say so instead of guessing.',
+    'If quotes differ, the newest one counts. If nothing fits, nothing is remembered: tell the person instead of guessing.',
   input: {
     query: { ...text(undefined, 'The question, in the words the person would use.'), isNotBlank: true },
-    in: optional(choice(searchPlaces), 'beliefs, turns (what was said), or both, which is the default.'),
-    since: time('Only what was said on this day or later, such as 2026-05-03.'),
-    until: time('Only what was said up to this day.'),
-    as_of: time('What was known on this day, for questions about the past.'),
+    in: optional(choice(searchPlaces), 'beliefs, turns (quotes of conversations), or both, which is the default.'),
+    since: time('Only turns of this day or later, such as 2026-05-03.'),
+    until: time('Only turns up to this day, inclusive.'),
+    as_of: time('Use only what was stored by this day, for questions about the past.'),
     scope: optional(scopeField),
     limit: optional(whole({ min: 1, max: 20 }), `How many beliefs and quotes to return. Default ${defaultLimit}.`),
     around: optional(
@@ -149,14 +151,14 @@ const searchTool = tool({
 /** Recalling context for a message, explaining it, and searching. */
 export const recall = {
   recall: operation({
-    summary: 'What an agent would get for a message, why, and what was left out.',
+    summary: 'The context that an agent would get for a message, with reasons, and the omitted beliefs.',
     access: 'agents',
     writes: false,
     http: 'POST /recall',
     input: {
       ...asked,
       asOf,
-      leftOut: usually(flag('Whether to look for what was left out too, which takes longer.'), true),
+      leftOut: usually(flag('Whether to list omitted beliefs too, which takes longer.'), true),
     },
     run: async (call, { message, leftOut, asOf, ...rest }) => {
       const { clock } = servedBy(call).server
@@ -177,7 +179,7 @@ export const recall = {
     },
   }),
   search: operation({
-    summary: 'What answers a question best: beliefs, and quotes of what was said, each with its strength.',
+    summary: 'The best answers to a question: beliefs and quotes of conversations, each with its strength.',
     access: 'agents',
     http: 'GET /search',
     input: {
@@ -221,14 +223,15 @@ export const recall = {
     run: async ({ memory }) => ({ items: await memory.feedback() }),
   }),
   remedies: operation({
-    summary: 'What would make a belief appear for a message, or stay away; each tried out without changing anything.',
+    summary:
+      'Changes that would make a belief appear for a message, or stay away. Each was tried out without changing anything.',
     writes: false,
     http: 'POST /recall/remedies',
     input: {
       ...asked,
       beliefId,
       wish,
-      aliases: optional(list(text(200), { max: 10 }), "Also try these, in somebody's own words."),
+      aliases: optional(list(text(200), { max: 10 }), 'Additional aliases to try.'),
     },
     run: async (call, { message, beliefId, wish, aliases = [], ...rest }) => {
       const { installation } = servedBy(call)
@@ -239,7 +242,7 @@ export const recall = {
     },
   }),
   applyRemedy: operation({
-    summary: 'Make the change of a remedy and, unless told otherwise, keep the recall as a case of `my-cases`.',
+    summary: 'Apply a remedy and, by default, store the recall as a case of `my-cases`.',
     http: 'POST /recall/remedies/apply',
     input: {
       ...asked,
@@ -426,7 +429,7 @@ const distinct = <Value>(values: readonly Value[]): Value[] => [...new Set(value
 
 function noteOn(hits: readonly { readonly strength: Strength }[], scopes: readonly string[]): string {
   const where = scopes.join(' and ')
-  if (hits.length === 0) return `Nothing in ${where} answers this. Say that nothing is remembered.`
-  if (hits.some(({ strength }) => strength === 'exact')) return 'The exact hits are what the question names or says.'
-  return `Nothing in ${where} is called like this. Check that a hit is about the question; if none is, say that nothing is remembered.`
+  if (hits.length === 0) return `Nothing in ${where} answers this. Tell the person that nothing is remembered.`
+  if (hits.some(({ strength }) => strength === 'exact')) return 'The exact hits are named or quoted in the question.'
+  return `Nothing in ${where} has this name. Check that a hit is about the question; if none is, tell the person that nothing is remembered.`
 }

@@ -10,14 +10,14 @@ const defaultLimit = 20
 /** Changes and candidates that wait for a person to decide. */
 export const review = {
   review: operation({
-    summary: 'Everything that waits for a person, what was said last first, beside what holds now.',
+    summary: 'Everything that waits for a person, newest turn first, each with the current belief.',
     http: 'GET /review',
     input: paging(50),
     run: ({ memory }, page) => memory.review(page),
   }),
   listProposals: operation({
     summary:
-      'What waits for a person to decide, newest first: proposals, and candidates found in conversations or MEMORY.md. A proposal with `resolvedAt` would retire its target.',
+      "The items that wait for a person's decision, newest first: proposals, and candidates found in conversations or MEMORY.md. A proposal with `resolvedAt` would retire its target.",
     http: 'GET /proposals',
     input: {},
     run: async ({ memory }) => {
@@ -28,8 +28,8 @@ export const review = {
       name: 'memory_proposals',
       title: 'List proposals',
       description:
-        'List what waits for the person to decide: changes to what they said, and candidates that were found in conversations. ' +
-        'Use it when the person asks what is waiting, or after memory_correct or memory_remember answered "proposed", to show them. ' +
+        "List the items that wait for the person's decision: proposed changes of their statements, and candidates found in conversations. " +
+        'Use it when the person asks what is waiting, or to show the result after memory_correct or memory_remember answered "proposed". ' +
         'It only lists: no tool can accept or reject them, the person does so with `credence review`.',
       input: {
         limit: optional(whole({ min: 1, max: 100 }), `How many to return, newest first. Default ${defaultLimit}.`),
@@ -67,12 +67,12 @@ export const review = {
     }),
   }),
   acceptProposal: operation({
-    summary: 'Let a proposal take the place of what it contradicts, or retire it, or let a candidate become a belief.',
+    summary: 'Accept a proposal, which replaces or retires its target, or a candidate, which becomes a belief.',
     http: 'POST /proposals/:id/accept',
     query: ['over'],
     input: {
       id: beliefId,
-      over: optional(text(200, 'Id of what holds now, where that is not what the proposal was made for.')),
+      over: optional(text(200, 'Id of the current belief, if it is not the one that the proposal was made for.')),
     },
     run: async (call, { id, ...over }) =>
       call.memory.accept(await requireBelief(call, id), { ...over, ...call.idempotency }),

@@ -27,7 +27,7 @@ export const draft = {
     'Its name. A message that contains the name recalls the belief. Default: derived from the statement.',
   ),
   content: text(limits.content),
-  scopes: optional(scopes('Default: where the server was started; see `homeScopes` of health.')),
+  scopes: optional(scopes('Default: the scopes that the server was started for; see `homeScopes` of health.')),
   type: optional(choice(beliefTypes), 'The type of the belief. Default: entity.'),
   subtype: optional(nullable(choice(subtypes)), 'The subtype of a preference.'),
   aliases: optional(list(text(limits.alias), { max: limits.aliases }), 'Other names for it.'),
@@ -69,7 +69,7 @@ export const heardTurn = {
   session: optional(text(200), 'The conversation it belongs to. Default: one for each host and day.'),
   index: optional(whole({ min: 0 }), 'Its place in the conversation, from 0. Default by its time.'),
   messageId: optional(text(200), 'The id of the message. A message with a known id is stored once.'),
-  scope: optional(oneScope('Default where the server was started; see `homeScopes` of health.')),
+  scope: optional(oneScope('Default: the scopes that the server was started for; see `homeScopes` of health.')),
   host: optional(text(200), 'The program it came through. Default http.'),
   origin: optional(choice(['document']), 'document: the words are not those of the speaker.'),
 }
@@ -78,8 +78,8 @@ export const heardTurn = {
 export const said = {
   speaker: optional(text(200), 'Only turns of this speaker.'),
   session: optional(text(200), 'Only turns of this conversation.'),
-  since: time('Said at this time or later; a day alone means its beginning, in the time zone of the server.'),
-  until: time('Not said after this time; a day alone means its end, in the time zone of the server.'),
+  since: time('Said at this time or later. A day without a time means its beginning, in the time zone of the server.'),
+  until: time('Said at this time or earlier. A day without a time means its end, in the time zone of the server.'),
 }
 
 const count = optional(whole({ min: 0, max: maxItems }))

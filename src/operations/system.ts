@@ -78,7 +78,7 @@ export const system = {
       name: 'memory_status',
       title: 'Status of memory',
       description:
-        'Say which scopes of memory are in view, how much is in them, where new beliefs go, and whether proposals wait for the person. ' +
+        'Show the scopes in view and their sizes, the scope of new beliefs, and whether proposals wait for the person. ' +
         'Use it when the person asks about the memory itself, or when memory_search finds nothing that should be there. ' +
         'Do not use it to look for content.',
       input: {},
@@ -147,7 +147,7 @@ export const system = {
   }),
   pastBeliefs: operation({
     summary:
-      'The beliefs that held at an earlier time, latest changed first; with a query those with its words, best first.',
+      'The beliefs that were current at an earlier time, latest changed first; with a query, those that contain its words, best first.',
     http: 'GET /growth/beliefs',
     input: {
       asOf: text(40, 'A time, or a day, which means its end in the time zone of the server.'),
@@ -168,7 +168,7 @@ export const system = {
   }),
   events: operation({
     summary:
-      'Server-sent events: `hello` at once, `journal` when anybody changed the memory, `evals` when runs changed. Data is JSON.',
+      'Server-sent events: `hello` at the start, `journal` when the memory has changed, `evals` when runs have changed. Data is JSON.',
     http: 'GET /events',
     isStream: true,
     input: {},
@@ -176,7 +176,7 @@ export const system = {
     run: answerInHttpLayer<{ readonly journalHead: number; readonly evalsStamp: string }>,
   }),
   mirror: operation({
-    summary: 'How MEMORY.md and the store stand to each other.',
+    summary: 'Whether MEMORY.md and the store agree.',
     access: 'installation',
     http: 'GET /mirror',
     input: {},

@@ -26,7 +26,7 @@ import { heardTurn, said } from './shared-fields.ts'
 
 const maxTurns = 1_000
 
-const containing = optional(text(2_000), 'Holds these words, in any case.')
+const containing = optional(text(2_000), 'Contains these words, ignoring case.')
 const filters = {
   speaker: said.speaker,
   role: optional(list(choice(turnRoles), {}, 'Of any of these roles.')),
@@ -39,7 +39,7 @@ const filters = {
 /** Turns: stored word for word, listed and forgotten. */
 export const turns = {
   hear: operation({
-    summary: 'Keep one turn of a conversation, or several, word for word, and learn from what the person says.',
+    summary: "Store one or several turns of a conversation word for word, and learn from the person's turns.",
     access: 'agents',
     http: 'POST /turns',
     status: 201,
@@ -49,7 +49,7 @@ export const turns = {
       turns: optional(list(object(heardTurn), { min: 1, max: maxTurns }), 'Several turns, instead of one.'),
       learn: optional(
         choice(['beliefs', 'review', 'nothing']),
-        'What becomes of statements in the words of the person: beliefs (default), candidates, or nothing.',
+        "Whether statements in the person's words become beliefs (default), candidates, or nothing.",
       ),
     },
     run: async ({ memory, view, idempotency: { key } }, { learn, turns: several, text, ...rest }) => {
@@ -60,7 +60,9 @@ export const turns = {
           : ['text', ...Object.keys(rest)].filter((name) => name in { ...rest, ...omitUndefined({ text }) })
       if (sent.length === 0 || extra.length > 0)
         throw invalid(
-          extra.length > 0 ? `${extra.join(', ')}: not beside turns.` : 'text: there is neither a text nor turns.',
+          extra.length > 0
+            ? `${extra.join(', ')}: not allowed together with turns.`
+            : 'text: there is neither a text nor turns.',
           'Send one turn, or several as turns.',
         )
       const options = { scopes: view.homeScopes, ...omitUndefined({ learn }) }
@@ -87,7 +89,7 @@ export const turns = {
     run: ({ memory }, input) => memory.turns(filterOf(input)),
   }),
   getTurn: operation({
-    summary: 'One turn, and what was said before and after it.',
+    summary: 'One turn, with the turns before and after it.',
     http: 'GET /turns/:id',
     input: {
       id: turnId,
@@ -112,7 +114,7 @@ export const turns = {
       memory.whyTurn(message, (await turnById(memory, id)).id, { scopes }),
   }),
   forgetTurns: operation({
-    summary: 'Remove every text of the turns that everything given holds for. It cannot be undone.',
+    summary: 'Erase every text of the turns that match all given fields. It cannot be undone.',
     http: 'DELETE /turns',
     input: {
       turn: optional(text(200, 'Id of one turn.')),
@@ -121,9 +123,9 @@ export const turns = {
       until: said.until,
       containing: optional(
         text(2_000),
-        'Holds these words, in any case. Alone it also forgets beliefs that hold them; beside other parts only beliefs that come from the turns.',
+        'Contains these words, ignoring case. Without other fields, also forgets beliefs that contain them; with other fields, only beliefs that were learned from the turns.',
       ),
-      dryRun: optional(flag('true: only say what would be forgotten.')),
+      dryRun: optional(flag('true: only returns what would be forgotten.')),
     },
     run: ({ memory, idempotency }, { dryRun = false, ...selection }) =>
       memory.forgetTurns(selection, { ...idempotency, dryRun }),

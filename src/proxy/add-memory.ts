@@ -165,7 +165,7 @@ export function memoryInjector({ memory, view: usual, isPaused, deadlineMs, now,
     if (turns.length === 0) return
     keeping = keeping
       .then(() => (isPaused() ? undefined : memory.keep(view, turns)))
-      .catch((error: unknown) => log(`What was said was not kept: ${failureOf(error)}.`))
+      .catch((error: unknown) => log(`The message was not stored: ${failureOf(error)}.`))
   }
 
   return {

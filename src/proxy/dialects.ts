@@ -7,7 +7,10 @@ export type HistoryMessage = {
   readonly role: 'user' | 'assistant'
   /** The person's text or the model's answer. */
   readonly text: string
-  /** Whether the person may have typed it: a single, unmarked text. If there are several texts, any may be a document. */
+  /**
+   * Whether the person may have typed it: a single, unmarked text. If there are several texts, any may be a document; next to
+   * the result of a tool, a text may be the client's.
+   */
   readonly isTyped: boolean
   /** The author named by the client; null if none is named. */
   readonly author: string | null
@@ -71,7 +74,7 @@ function messagesIn(list: unknown, types: readonly string[], withBlock: WithBloc
       {
         role: 'user',
         text,
-        isTyped: isTyped && !objectsIn(message.content).some(isMarked),
+        isTyped: isTyped && !objectsIn(message.content).some((part) => isMarked(part) || part.type === 'tool_result'),
         author: stringIn(message.name),
         add: (block) => Object.assign(message, { content: withBlock(message.content, block) }),
       },

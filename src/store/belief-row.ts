@@ -79,7 +79,7 @@ export const agentKey = (agent: string | null): string => (agent === null ? '' :
 export function unpackFlags(flags: number): { type: BeliefType; subtype: Subtype | null; pinned: boolean } {
   const type = beliefTypes[flags >> 3]
   if (type === undefined)
-    throw new MemoryError('unavailable', `The index holds an unknown kind of belief (${flags}).`, {
+    throw new MemoryError('unavailable', `The index contains an unknown kind of belief (${flags}).`, {
       hint: 'Run `credence doctor`.',
     })
   return { type, subtype: subtypes[((flags >> 1) & 3) - 1] ?? null, pinned: (flags & 1) === 1 }

@@ -30,15 +30,14 @@ function checkChange(
   mayBeUnknown: boolean,
 ): CheckedChange {
   if (outcome !== 'present') {
-    if (after !== null)
-      throw contradictory(`The belief ${beliefId} is said to be ${outcome}, and also to read something.`)
+    if (after !== null) throw contradictory(`The belief ${beliefId} has the outcome ${outcome}, but also a text.`)
     if (expectedVersion === 0 && !mayBeUnknown)
       throw contradictory(`The belief ${beliefId} cannot become ${outcome}: it never was.`)
     return { beliefId, expectedVersion, outcome, after }
   }
-  if (after === null) throw contradictory(`The belief ${beliefId} is said to be present, but reads nothing.`)
+  if (after === null) throw contradictory(`The belief ${beliefId} has the outcome present, but no text.`)
   if (after.id !== beliefId || after.user !== user) {
-    throw contradictory(`The change of ${beliefId} of "${user}" holds the belief ${after.id} of "${after.user}".`)
+    throw contradictory(`The change of ${beliefId} of "${user}" contains the belief ${after.id} of "${after.user}".`)
   }
   if (!Number.isSafeInteger(after.version) || after.version <= expectedVersion) {
     throw contradictory(`The belief ${beliefId} would go from version ${expectedVersion} to ${after.version}.`)

@@ -849,7 +849,7 @@ describe('correct', () => {
     const { exitCode, stdout } = await place.run('correct', 'payment terms', belief.content)
 
     expect(exitCode).toBe(0)
-    expect(stdout).toBe(`Unchanged: "payment terms" (${belief.id}) in ${belief.scopes[0]} says this already.\n`)
+    expect(stdout).toBe(`Unchanged: "payment terms" (${belief.id}) in ${belief.scopes[0]} already has this text.\n`)
     expect((await place.json('show', 'payment terms')).chain).toHaveLength(1)
   })
 })

@@ -140,6 +140,35 @@ describe('a memory in a cloned repository', () => {
     expect(existsSync(join(ownDir(place), 'state', 'credence.db'))).toBe(true)
   })
 
+  it('cannot name the scope of another project in a .credence.json, until the person trusts the file', async () => {
+    using place = createSandbox()
+    const { clone, memory } = cloneInto(place)
+    rmSync(memory, { recursive: true })
+    await place.run('remember', 'The vet bill was 812 euros.', '--scope', 'project:clinic')
+    const file = join(clone, '.credence.json')
+    const recall = () => place.runWith({ cwd: clone }, 'recall', 'What was the vet bill?')
+    const seen = []
+
+    for (const named of [{ scope: 'project:clinic' }, { scopes: ['project:evil', 'project:clinic'] }]) {
+      writeFileSync(file, JSON.stringify(named))
+      const foreign = [await recall(), await prompt(place, clone, 'What was the vet bill?')]
+      for (const { stdout } of foreign) expect(stdout).not.toContain('812')
+      await prompt(place, clone, 'Remember that the vet closes at ten.')
+      seen.push(foreign[0]?.stderr)
+    }
+    await place.runWith({ cwd: clone }, 'trust', '.credence.json')
+    const trusted = [await recall(), await prompt(place, clone, 'How much was the vet bill again?')]
+    writeFileSync(file, '{"scopes": ["project:clinic", "domain:other"]}')
+    const changed = await recall()
+
+    for (const notice of seen) expect(notice).toMatch(/^Ignored the scopes in .*`credence trust .*\.credence\.json`$/mu)
+    for (const { stdout, stderr } of trusted) expect([stdout, stderr]).toEqual([expect.stringContaining('812'), ''])
+    expect(changed.stdout).not.toContain('812')
+    expect(JSON.stringify(await place.json('search', 'vet closes', '--scope', 'project:clinic'))).not.toContain(
+      'closes at ten',
+    )
+  })
+
   it('is used by the person who trusts it, and no longer when that is removed', async () => {
     using place = createSandbox()
     const { clone } = cloneInto(place)

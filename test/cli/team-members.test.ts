@@ -129,6 +129,7 @@ it('a hook gives a member the lines of the team, and keeps what they say in thei
   using at = await team()
   // New beliefs in this project belong to the team.
   writeFileSync(join(at.place.work, '.credence.json'), '{"scope": "team:platform", "dir": "memory"}')
+  await at.place.run('trust', '.credence.json')
   const stdin = JSON.stringify({
     session_id: 's-1',
     cwd: at.place.work,

@@ -399,7 +399,6 @@ describe('hooks of a host that can call a tool of the running server', () => {
     'UserPromptSubmit mcp_tool',
     'Stop mcp_tool',
     'PreCompact mcp_tool',
-    'SessionEnd command',
     'PreToolUse mcp_tool',
   ]
 
@@ -408,11 +407,14 @@ describe('hooks of a host that can call a tool of the running server', () => {
 
     const old = await hooksAfter(place, '2.1.117')
     const updated = await hooksAfter(place, '2.1.118')
+    const older = await hooksAfter(place, '2.1.117')
+    await hooksAfter(place, '2.1.118')
     const status = await place.json('connect', 'claude-code', '--status')
     await place.json('connect', 'claude-code', '--remove', '--yes')
 
     expect(old).toEqual(commands)
     expect(updated).toEqual(tools)
+    expect(older).toEqual(commands)
     expect(status.hosts).toMatchObject([{ connected: 'yes' }])
     expect(existsSync(join(place.home, '.claude', 'settings.json'))).toBe(false)
   })

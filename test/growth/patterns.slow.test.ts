@@ -56,21 +56,21 @@ function costOf(pattern: RegExp, text: string): number {
 /** With a quadratic pattern, 16 times the text takes 256 times as long. Less than some milliseconds is noise. */
 const short = 3_000
 const long = 48_000
-const least = 1
-const most = 80
+const minSlowMs = 1
+const maxGrowth = 80
 
 /** Whether a search is slower than linear in each of several attempts. */
 const grows = (pattern: RegExp, place: number): boolean =>
   Array.from({ length: 3 }).every(() => {
     const cost = costOf(pattern, hostileTexts(pattern, long)[place] as string)
-    if (cost <= least * most || cost === Number.POSITIVE_INFINITY) return cost > least * most
-    return cost / Math.max(least, costOf(pattern, hostileTexts(pattern, short)[place] as string)) > most
+    if (cost <= minSlowMs * maxGrowth || cost === Number.POSITIVE_INFINITY) return cost > minSlowMs * maxGrowth
+    return cost / Math.max(minSlowMs, costOf(pattern, hostileTexts(pattern, short)[place] as string)) > maxGrowth
   })
 
 /** A text for which a pattern takes too long; null if there is none. */
 function slowText(pattern: RegExp): string | null {
   const texts = hostileTexts(pattern, long)
-  const place = texts.findIndex((text, at) => costOf(pattern, text) > least * most && grows(pattern, at))
+  const place = texts.findIndex((text, at) => costOf(pattern, text) > minSlowMs * maxGrowth && grows(pattern, at))
   const text = texts[place]
   return text === undefined ? null : `${JSON.stringify(text.slice(0, 40))} … ${JSON.stringify(text.slice(-12))}`
 }

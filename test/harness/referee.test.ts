@@ -36,6 +36,7 @@ describe('benchmark score', () => {
 
     const { metrics, intervals, packHash } = own.document.runs[0]
     expect(scored.document.runs).toMatchObject([{ runId: 'scored', metrics, intervals, packHash }])
+    expect([own.document.doors, scored.document.doors]).toEqual([{ own: 'function' }, { scored: 'file' }])
     expect(scored.document.runs[0].system).toEqual({
       name: 'rankings:own.jsonl',
       version: expect.stringMatching(/^sha256:/u),
@@ -63,6 +64,7 @@ describe('benchmark score', () => {
     [['benchmark', 'score', 'longmemeval'], /--rankings/u],
     [['benchmark', 'score', 'retrieval-precision', '--rankings', 'x.jsonl'], /not a conversation pack/u],
     [['benchmark', 'export', 'longmemeval'], /--out/u],
+    [['benchmark', 'export', 'retrieval-precision', '--out', 'x.jsonl'], /not a conversation pack/u],
   ])('refuses %j', async (argv, message) => {
     using place = referee()
 
@@ -71,6 +73,20 @@ describe('benchmark score', () => {
     expect(exitCode).toBe(2)
     expect(stderr).toMatch(message)
   })
+})
+
+it('benchmark export refuses a run of another pack, and a file that cannot be written', async () => {
+  using place = referee()
+  await place.run('benchmark', 'run', 'locomo', '--system', 'none', '--run-id', 'own')
+
+  const other = await place.run('benchmark', 'export', 'life', '--run', 'own', '--out', 'x.jsonl')
+  const nowhere = await place.run('benchmark', 'export', 'life', '--out', 'no-such-place/x.jsonl')
+  const folder = await place.run('benchmark', 'export', 'life', '--out', '.')
+
+  expect(other).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('own is a run of locomo') })
+  expect(nowhere).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('There is no directory') })
+  expect(folder).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('cannot be written') })
+  expect(readdirSync(place.work)).not.toContain('x.jsonl')
 })
 
 it('benchmark export writes documents and questions without a label or a published session id', async () => {
@@ -223,8 +239,10 @@ describe('a sealed set', () => {
     await seal(place)
 
     const again = await place.run('benchmark', 'seal', 'held-out.json', '--runs', '9')
+    const seals = await place.run('benchmark', 'seal', 'held-out.json.seal.json')
 
     expect(again.exitCode).not.toBe(0)
+    expect(seals.stderr).toContain('is a seal')
     expect(sealOf(place).maxRuns).toBe(1)
   })
 

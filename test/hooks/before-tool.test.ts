@@ -14,6 +14,7 @@ const scope = 'project:ledger'
 async function placeWith(steps: readonly (readonly [at: string, session: string, text: string])[]) {
   const place = createSandbox()
   writeFileSync(join(place.work, '.credence.json'), JSON.stringify({ scope }))
+  await place.run('trust', '.credence.json')
   mkdirSync(join(place.work, 'src', 'db'), { recursive: true })
   writeFileSync(join(place.work, 'src', 'db', 'pool.ts'), 'export {}\n')
   const memory = openMemory({ dir: join(place.home, '.local', 'share', 'credence'), scopes: [scope] })

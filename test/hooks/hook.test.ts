@@ -54,6 +54,7 @@ const prompted = (place: Place, prompt: string) => ({
 /** Beliefs that apply everywhere, and beliefs of the project of the working directory. */
 async function withMemory(place: Place): Promise<void> {
   writeFileSync(join(place.work, '.credence.json'), '{"scope": "project:ledger"}')
+  await place.run('trust', '.credence.json')
   await place.json('remember', 'Sessions live in Redis 7.', '--name', 'redis cache', '--alias', 'Redis')
   await place.json('remember', 'Every second Tuesday.', '--name', 'release train', '--pin')
   const everywhere = ['--type', 'preference', '--scope', 'user:universal']
@@ -128,6 +129,7 @@ describe('a hook at prompt submit', () => {
   it('gives the lines for the start of a session with its first prompt, once, if its start gave none', async () => {
     using place = createSandbox()
     await withMemory(place)
+    await place.json('remember', 'I am allergic to walnuts.', '--scope', 'user:universal')
 
     const first = await hook(place, prompted(place, 'Why does Redis evict?'), 'prompt-submit')
     const second = await hook(place, prompted(place, 'And does Redis shard?'), 'prompt-submit')
@@ -135,6 +137,8 @@ describe('a hook at prompt submit', () => {
     expect(first.stdout).toContain('Sessions live in Redis 7.')
     expect(first.stdout).toContain('Answer briefly.')
     expect(first.stdout).toContain('Every second Tuesday.')
+    expect(first.stdout).toMatch(/About the person.*I am allergic to walnuts\./)
+    expect(second.stdout).not.toContain('walnuts')
     expect(second.stdout).toContain('Sessions live in Redis 7.')
     expect(second.stdout).not.toContain('briefly')
   })
@@ -465,6 +469,16 @@ describe('hooks at stop and before compaction', () => {
   const stopped = (place: Place, fields: object) => ({ session_id: 's-1', cwd: place.work, ...fields })
   const line = (type: string, uuid: string, content: unknown, fields: object = {}): string =>
     JSON.stringify({ type, uuid, timestamp: '2026-05-03T10:00:00Z', message: { role: type, content }, ...fields })
+
+  it('store nothing of a session of Claude Code that ended without a transcript', async () => {
+    using place = createSandbox()
+    await withMemory(place)
+
+    const { started } = await hook(place, stopped(place, { transcript_path: join(place.path, 'none') }), 'SessionEnd')
+
+    expect(started).toBe(0)
+    expect(logOf(place)).toMatchObject([{ event: 'pre-compact', outcome: 'done', queued: 0 }])
+  })
 
   it('keep the answer that Codex gives, as the agent’s words', async () => {
     using place = createSandbox()
@@ -897,6 +911,7 @@ describe('where a hook stands', () => {
     const file = join(place.work, '.credence.json')
 
     writeFileSync(file, '{"scope": "project:shared"}')
+    await place.run('trust', '.credence.json')
     const on = await hook(place, payload, 'prompt-submit')
     writeFileSync(file, '{"scope": "project:shared", "enabled": false}')
     const off = await hook(place, payload, 'prompt-submit')

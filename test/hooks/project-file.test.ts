@@ -9,6 +9,7 @@ describe('a .credence.json', () => {
     const deep = join(place.work, 'deep')
     mkdirSync(deep)
     writeFileSync(join(place.work, '.credence.json'), '{"scopes": ["project:ledger", "domain:code"], "dir": "kept"}')
+    await place.run('trust', '.credence.json')
     await place.run('init', '--dir', 'kept')
 
     const { belief } = await place.json('remember', 'Port 8080.', '--name', 'api port')

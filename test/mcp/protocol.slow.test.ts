@@ -304,6 +304,7 @@ describe('credence mcp', () => {
     using place = createSandbox()
     mkdirSync(join(place.work, 'deep'))
     writeFileSync(join(place.work, '.credence.json'), JSON.stringify({ scope: 'project:ledger' }))
+    await place.run('trust', '.credence.json')
     const client = await stdioClient(place, { mode: 'modern' })
 
     const status = await call(client, 'memory_status', {})

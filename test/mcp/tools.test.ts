@@ -29,7 +29,7 @@ describe('memory_search', () => {
     const found = await call(client, 'memory_search', { query: 'Who approves server holidays in Lisbon offices?' })
 
     expect(found.value).toMatchObject({ beliefs: [], leftOut: 0 })
-    expect(found.value.note).toContain('Say that nothing is remembered.')
+    expect(found.value.note).toContain('Tell the person that nothing is remembered.')
   })
 
   it('caps possible hits and counts what it leaves out', async () => {
@@ -44,7 +44,7 @@ describe('memory_search', () => {
     expect(listIn(found, 'beliefs')).toHaveLength(5)
     expect(listIn(found, 'beliefs').every(({ strength }) => strength === 'possible')).toBe(true)
     expect(found.value.leftOut).toBe(4)
-    expect(found.value.note).toContain('Nothing in project:ledger and user:universal is called like this.')
+    expect(found.value.note).toContain('Nothing in project:ledger and user:universal has this name.')
   })
 
   it('finds what recall keeps in tiers of its own: pinned beliefs, questions and expertise', async () => {

@@ -9,7 +9,7 @@ import { temporaryDirectory } from '../temporary-directory.ts'
 import { mirroredMemory } from './mirrored-memory.ts'
 
 const writer = fileURLToPath(new URL('outside-writer.ts', import.meta.url))
-const most = 300
+const lineCount = 300
 const tokensOf = (count: number): readonly string[] =>
   Array.from({ length: count }, (_, index) => `outside${String(index).padStart(4, '0')}`)
 
@@ -38,11 +38,11 @@ function outsideWriter(
 
 describe('what others write while we do', () => {
   it.each([
-    [most, 'append', 'line', 'document'],
+    [lineCount, 'append', 'line', 'document'],
     [100, 'append', 'item', 'document'],
     [100, 'append', 'item', 'person'],
     [50, 'held', 'line', 'document'],
-    [most, 'editor', 'line', 'document'],
+    [lineCount, 'editor', 'line', 'document'],
     [100, 'editor', 'item', 'document'],
     [100, 'editor', 'item', 'person'],
   ] as const)(
@@ -86,11 +86,11 @@ describe('the ways it is not done', () => {
     using directory = temporaryDirectory()
     const file = join(directory.path, 'MEMORY.md')
     writeFileSync(file, '# Memory\n')
-    const other = outsideWriter(file, 'append', 'line', most)
-    for (let ours = 0; ours < most || !other.isDone; ours += 1) await write(file, `ours ${ours}\n`)
+    const other = outsideWriter(file, 'append', 'line', lineCount)
+    for (let ours = 0; ours < lineCount || !other.isDone; ours += 1) await write(file, `ours ${ours}\n`)
     await other.done
     const text = readFileSync(file, 'utf8')
-    return tokensOf(most).filter((token) => !text.includes(token)).length
+    return tokensOf(lineCount).filter((token) => !text.includes(token)).length
   }
 
   const hash = (text: string): string => createHash('sha256').update(text).digest('hex')

@@ -96,8 +96,20 @@ describe('conversations through the proxy', () => {
     expect(items.map(({ content }) => content)).toEqual(['the gate closes at ten.'])
   })
 
+  it('teach nothing by a text beside the result of a tool, which the client may have added', async () => {
+    await using place = await proxied()
+    place.upstream.script(says('ok'))
+    const result = { type: 'tool_result', tool_use_id: 't', content: [{ type: 'text', text: 'The wiki is empty.' }] }
+    const said = { role: 'user', content: [result, { type: 'text', text: heron }] }
+
+    await fetch(`${place.url}/v1/messages`, { method: 'POST', body: JSON.stringify({ model: 'm', messages: [said] }) })
+
+    const turns = (await place.turns()).filter(({ role }) => role === 'user')
+    expect(turns).toMatchObject([{ text: heron, origin: 'document' }])
+    expect((await place.memory.list({ limit: 10 })).items).toEqual([])
+  })
+
   it.each([
-    ['messages', 'messages', { type: 'tool_result', tool_use_id: 't', content: [{ type: 'text', text: heron }] }],
     ['messages', 'messages', { type: 'document', source: { type: 'text', media_type: 'text/plain', data: heron } }],
     [
       'messages',

@@ -38,8 +38,8 @@ describe('a memory that does not answer', () => {
     await place.settled()
     expect(place.log).toEqual([
       'The request went on without memory: the memory is unavailable.',
-      'What was said was not kept: the memory is unavailable.',
-      'What was said was not kept: the memory is unavailable.',
+      'The message was not stored: the memory is unavailable.',
+      'The message was not stored: the memory is unavailable.',
     ])
   })
 

@@ -33,7 +33,12 @@ it('counts prohibited outputs and lawful reinstatements where a pack has them', 
 
   const { stdout } = await place.runWith(
     given,
-    ...['benchmark', 'run', 'forget-residue', 'red-team-fence-escape', '--system', 'defenceless'],
+    'benchmark',
+    'run',
+    'forget-residue',
+    'red-team-fence-escape',
+    '--system',
+    'defenceless',
   )
 
   expect(stdout).toMatch(/^defenceless, % .* benign lost +prohibited outputs per attack +reinstated$/m)

@@ -90,6 +90,7 @@ describe('a process that runs', () => {
     using place = createSandbox()
     await withPort(place)
     writeFileSync(join(place.work, '.credence.json'), '{"scope": "project:ledger"}')
+    await place.run('trust', '.credence.json')
     await using process = await running(place.home)
 
     const input = prompted(place, 'Which staging port?', 's-1')

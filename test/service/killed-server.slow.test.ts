@@ -201,8 +201,8 @@ describe.each([
           while (!isOver) await writer.change()
         }),
       )
-      let mostRss = 0
-      let mostLogBytes = 0
+      let maxRss = 0
+      let maxLogBytes = 0
       try {
         for (let kill = 0; kill < kills; kill += 1) {
           await using server = await serving(place, ...at)
@@ -212,11 +212,11 @@ describe.each([
           const until = sumOf(writers, (one) => one.operations) + Math.floor(15 * random())
           while (sumOf(writers, (one) => one.operations) < until) await Promise.race([pause(5), writing])
           await pause(20 * random())
-          mostRss = Math.max(mostRss, resourcesOf(server.pid)?.rss ?? 0)
+          maxRss = Math.max(maxRss, resourcesOf(server.pid)?.rss ?? 0)
           await server.stop('SIGKILL')
           proxy.passTo(null)
           const log = statSync(join(dir, 'state', 'credence.db-wal'), { throwIfNoEntry: store === undefined })
-          mostLogBytes = Math.max(mostLogBytes, log?.size ?? 0)
+          maxLogBytes = Math.max(maxLogBytes, log?.size ?? 0)
         }
       } finally {
         isOver = true
@@ -241,15 +241,15 @@ describe.each([
       const current = writers.flatMap((one) => [...one.beliefs.values()])
       const leftover = files.filter((name) => /\.tmp|~$/u.test(name))
       console.log(
-        `killed server on ${kind}: seed ${seed}, ${kills} kills, ${clients} clients, ${sumOf(writers, (one) => one.operations)} changes acknowledged, ${sumOf(writers, (one) => one.retries)} retries, ${proxy.lost()} answers cut; RSS at most ${mostRss} MB, last server ${before?.rss} to ${used?.rss} MB, descriptors ${before?.descriptors} to ${used?.descriptors}, log at most ${mostLogBytes} bytes, ${files.length} files, ${leftover.length} left over`,
+        `killed server on ${kind}: seed ${seed}, ${kills} kills, ${clients} clients, ${sumOf(writers, (one) => one.operations)} changes acknowledged, ${sumOf(writers, (one) => one.retries)} retries, ${proxy.lost()} answers cut; RSS at most ${maxRss} MB, last server ${before?.rss} to ${used?.rss} MB, descriptors ${before?.descriptors} to ${used?.descriptors}, log at most ${maxLogBytes} bytes, ${files.length} files, ${leftover.length} left over`,
       )
       expect(await wrongIn(dir, writers, store)).toEqual([])
       expect(code).toBe(0)
       expect(doctor, doctor.stdout).toMatchObject({ exitCode: 0 })
       expect(mirror).toMatchObject({ exists: true, isInSync: true, pendingEvents: 0, problem: null })
       expect(current.filter(({ content }) => text.split(content).length !== 2)).toEqual([])
-      expect(Math.max(mostRss, used?.rss ?? 0)).toBeLessThan(maxRssMegabytes)
-      expect(mostLogBytes).toBeLessThan(maxLogMegabytes * 1_024 * 1_024)
+      expect(Math.max(maxRss, used?.rss ?? 0)).toBeLessThan(maxRssMegabytes)
+      expect(maxLogBytes).toBeLessThan(maxLogMegabytes * 1_024 * 1_024)
       expect(used?.descriptors ?? 0).toBeLessThanOrEqual((before?.descriptors ?? 0) + clients)
       expect(leftover.length).toBeLessThan(20)
     },

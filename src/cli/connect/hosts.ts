@@ -110,7 +110,8 @@ export const hosts: Readonly<Record<ConnectHost, Host>> = {
           server('claude-code', ['mcpServers', 'credence'], request, launch, { type: 'stdio' }),
         ]),
         jsonFile(settings, 'json', [...hooks.always, ...(request.allowsReading ? allowed : [])], {
-          optional: [...hooks.optional, ...allowed],
+          other: hooks.other,
+          optional: allowed,
         }),
       ]
     },
@@ -273,19 +274,21 @@ type MoreEntries = {
   readonly shared?: readonly JsonEntry[]
   /** Entries that are also removed, even if only some or none of them were added. */
   readonly optional?: readonly JsonEntry[]
+  /** Entries of another form of the connection, which are removed. */
+  readonly other?: readonly JsonEntry[]
 }
 
 function jsonFile(
   file: string,
   dialect: JsonDialect,
   own: readonly JsonEntry[],
-  { shared = [], optional = [] }: MoreEntries = {},
+  { shared = [], optional = [], other = [] }: MoreEntries = {},
 ): ConfigFile {
   const added = [...shared, ...own]
   return {
     path: file,
-    add: (text) => withEntries(text, added, { file, dialect }),
-    remove: (text, before) => withoutEntries(text, [...own, ...optional], { file, dialect, before }),
+    add: (text) => withoutEntries(withEntries(text, added, { file, dialect }), other, { file, dialect, before: null }),
+    remove: (text, before) => withoutEntries(text, [...own, ...optional, ...other], { file, dialect, before }),
   }
 }
 
@@ -331,23 +334,25 @@ function startsServer(entry: unknown): boolean {
 }
 
 const claudeEvents = ['SessionStart', 'UserPromptSubmit', 'Stop', 'PreCompact']
-
-/** Claude Code does not wait for its hooks at `Stop` when it ends, but for those at `SessionEnd`. Codex has no such event. */
-const endEvents = ['SessionEnd']
+const endEvent = 'SessionEnd'
 
 /** The tools that edit files or run commands, in Claude Code and Codex. */
 const toolsHooked = { matcher: 'Bash|Edit|Write|NotebookEdit|apply_patch' }
 
-/** The hook before tool uses exists only as a call of the running server, because a command would start a process each time. */
+/**
+ * The hook before tool uses exists only as a call of the running server, because a command would start a process each time.
+ * The hook at the end of a session exists only as a command, and only if `Stop` is one, because Claude Code ends without waiting
+ * for that. Codex waits, and has no such event.
+ */
 function claudeHooks(host: HookHost, request: ConnectRequest, launch: Launch) {
-  const events = host === 'claude-code' ? [...claudeEvents, ...endEvents] : claudeEvents
-  const usual = matcherHooks(host, events, request, launch)
+  const usual = matcherHooks(host, claudeEvents, request, launch)
   const beforeTools = matcherHooks(host, ['PreToolUse'], request, launch).map((hook) => ({
     ...hook,
     beside: toolsHooked,
   }))
-  const always = callsTool(host, 'PreToolUse', request) ? [...usual, ...beforeTools] : usual
-  return { always, optional: beforeTools }
+  const atEnd = host === 'claude-code' ? matcherHooks(host, [endEvent], request, launch) : []
+  const [more, other] = callsTool(host, 'Stop', request) ? [beforeTools, atEnd] : [atEnd, beforeTools]
+  return { always: [...usual, ...more], other }
 }
 
 const geminiEvents = ['SessionStart', 'BeforeAgent', 'AfterAgent', 'PreCompress']
@@ -385,10 +390,7 @@ const maxToolSeconds = 15
 function callsTool(host: HookHost, own: string, { level, version = null }: ConnectRequest): boolean {
   const since = hosts[host].toolHooksSince
   return (
-    since !== undefined &&
-    level === 'user' &&
-    !['SessionStart', ...endEvents].includes(own) &&
-    isAtLeast(version, since)
+    since !== undefined && level === 'user' && !['SessionStart', endEvent].includes(own) && isAtLeast(version, since)
   )
 }
 

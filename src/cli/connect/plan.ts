@@ -75,7 +75,7 @@ export function planConnection(
       return { path, before, after, origin: originOf(before, readRecord(machine, path), remove) }
     } catch (error) {
       if (!isPreview || !(error instanceof MemoryError)) throw error
-      problems.push(`${error.message} Shown is what to write into it by hand.`)
+      problems.push(`${error.message} The preview shows what to write into it by hand.`)
       return { path: file.path, before: null, after: file.add(null), origin: null }
     }
   })

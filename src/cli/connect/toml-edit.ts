@@ -57,7 +57,7 @@ export function withoutTable(text: string, { path, isOurs }: TomlEntry, file: st
   const wanted = without(value, path)
   const left = stringify(parseTomlFile(edited, file))
   if (left === stringify(wanted) || left === stringify(pruneEmpty(wanted, path))) return edited
-  throw conflict(`${file} holds [${path.join('.')}] in a form that Credence does not edit.`, 'Remove it by hand.')
+  throw conflict(`${file} contains [${path.join('.')}] in a form that Credence does not edit.`, 'Remove it by hand.')
 }
 
 /** Joins the parts around a removed table, without the blank line before it. */

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import type { Writable } from 'node:stream'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Belief } from '../../beliefs/belief.ts'
@@ -236,7 +237,7 @@ async function notRemembered(prompt: string, notKept: 'paused' | 'excluded' | nu
   // Preferences are not explicit requests to remember, and a correction may match no belief.
   const isAsked = findings.some(({ kind }) => kind !== 'preference' && kind !== 'correction')
   return isAsked && !isDeliberate(prompt, findings)
-    ? 'Not remembered yet: the message has other text as well, so its request waits until the person accepts it with `credence review`, or says "Remember: …" in a message of its own.\n'
+    ? 'Not remembered yet: the message has other text as well, so its request waits until the person accepts it with `credence review`, or sends "Remember: …" as a separate message.\n'
     : ''
 }
 
@@ -269,7 +270,8 @@ async function keepSaid(payload: HookPayload, { host, event, place, isKept }: De
     }
     // Before a compaction, only the transcript has the unfinished answer and its tool steps.
     const isAnswer = event === 'stop' || event === 'pre-compact'
-    if (!isAnswer || !isKept || (answer ?? transcript) === null) return nothingSaid
+    const hasAnswer = answer !== null || (transcript !== null && existsSync(transcript))
+    if (!isAnswer || !isKept || !hasAnswer) return nothingSaid
     if (session !== null && isMarked(dir, { kind: 'unkept', of: session })) return nothingSaid
     enqueue(dir, await turn('assistant', answer))
     return { queued: true, problem: null }

@@ -106,7 +106,8 @@ class Collector extends Writable {
   override _write(chunk: string | Buffer, _encoding: string, done: () => void): void {
     this.#text += chunk
     this.#first.resolve()
-    done()
+    // The answer of a hook is sent before the hook continues, because its remaining work writes files.
+    setImmediate(done)
   }
 
   /** Resolves with the first write, even of an empty text. */

@@ -41,6 +41,7 @@ export async function sealSet(
   if (!existsSync(given))
     throw invalid(`${given}: no such file or directory.`, 'Give the data or the folder of a pack.')
   const path = realpathSync(given)
+  if (path.endsWith(ending)) throw invalid(`${given} is a seal.`, 'Give the data or the folder of a pack.')
   const file = sealPath(path)
   const seal = {
     schemaVersion: 1 as const,

@@ -11,10 +11,10 @@ describe('carrying out cases side by side', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.nat(3), { maxLength: 30 }), fc.integer({ min: 1, max: 8 }), async (delays, jobs) => {
         let underWay = 0
-        let most = 0
+        let max = 0
         const work = async (ticks: number, index: number): Promise<number> => {
           underWay += 1
-          most = Math.max(most, underWay)
+          max = Math.max(max, underWay)
           for (let tick = 0; tick < ticks; tick += 1) await Promise.resolve()
           underWay -= 1
           return index
@@ -26,7 +26,7 @@ describe('carrying out cases side by side', () => {
           found.push(index)
 
         expect(found).toEqual(delays.map((_, index) => index))
-        expect(most).toBeLessThanOrEqual(jobs)
+        expect(max).toBeLessThanOrEqual(jobs)
       }),
     )
   })

@@ -17,7 +17,7 @@ export const ApiError = z.object({
     code: z.enum([...memoryErrors, ...httpErrors]),
     message: z.string(),
     hint: z.string().nullable(),
-    current: z.unknown().optional().describe('With a conflict over a belief: what it says now.'),
+    current: z.unknown().optional().describe('For a conflict over a belief: its current state.'),
   }),
 })
 
@@ -101,7 +101,7 @@ function describedOperation({ name, tag, summary, status, access, writes, operat
     responses: {
       [status]: { description: summary, content: { [type]: { schema: reference(answerName(name)) } } },
       default: {
-        description: 'What was wrong, and what to do about it.',
+        description: 'The error, and the next step.',
         content: { 'application/json': { schema: reference('Error') } },
       },
     },

@@ -74,7 +74,7 @@ export function explainRefusedName(name: string, content: string): string | null
   if (reason !== null) return reason
   const isKnown = /\p{Lu}/u.test(name) || tellingWords(name).every(isOrdinaryWord)
   return !isKnown && isStrange(name, { name: '', content })
-    ? 'Its content does not mention it; say there what it means.'
+    ? 'Its content does not mention it; explain there what it means.'
     : null
 }
 
@@ -123,7 +123,7 @@ export async function filterAliases(
   for (const alias of belief.aliases) {
     const reason =
       (alias === everyday ? null : explainEverydayForm(alias)) ??
-      (isStrange(alias, belief) ? 'Its name and content do not mention it; say there what it means.' : null) ??
+      (isStrange(alias, belief) ? 'Its name and content do not mention it; explain there what it means.' : null) ??
       (await takenReason(ports, belief, alias))
     if (reason === null) aliases.push(alias)
     else refused.push({ alias, reason, instead: insteadOf(alias, belief) })

@@ -10,16 +10,19 @@ export async function reasonToWait({ actor }: Author, belief: Belief): Promise<s
   if (reason !== null) return reason
   // An agent's preference would be about a person, however it is worded.
   if (actor !== 'document' && belief.type === 'preference') return 'It would be a preference of the person.'
-  const { isInFirstPerson, isStandingInstruction, isStatementOfPerson } = await import('../learn/rules.ts')
+  const { isGeneralCommand, isInFirstPerson, isStandingInstruction, isStatementOfPerson } = await import(
+    '../learn/rules.ts'
+  )
   const { name, content, why } = belief
-  if ([name, content, why].some(isStandingInstruction)) return 'It reads as a standing instruction.'
+  const isInstruction = (text: string): boolean => isStandingInstruction(text) || isGeneralCommand(text)
+  if ([name, content, why].some(isInstruction)) return 'It reads as a standing instruction.'
   if (isStatementOfPerson(content)) return 'It speaks for the person.'
   // Notes that a person imports are often in the first person, and usually written by that person.
   if (actor !== 'document')
     return isInFirstPerson(content) ? 'It is in the first person, so it would read as the words of the person.' : null
   // An agent gets an error that asks for another name; a document cannot react to one.
   const { genericNameReason } = await import('./aliases.ts')
-  return genericNameReason(name) === null ? null : 'People say its name whatever they speak of.'
+  return genericNameReason(name) === null ? null : 'Its name occurs in conversations about anything.'
 }
 
 /**

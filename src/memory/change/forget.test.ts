@@ -132,7 +132,7 @@ describe('forgetting', () => {
     for (const event of [1, 2, 3])
       await expect(undo(memory, { user: 'ann', author, event })).rejects.toMatchObject({
         code: 'conflict',
-        hint: expect.stringMatching(/gone/u),
+        hint: expect.stringMatching(/erased/u),
       })
   })
 

@@ -59,8 +59,8 @@ export async function listCandidates({ store }: Ports, user: string): Promise<re
 export function reasonOf({ provenance: { model, origin, actor }, proposedFor, status }: Belief): string {
   if (proposedFor !== null)
     return actor === 'person' && origin !== 'file'
-      ? 'It may correct what is remembered.'
-      : `The ${actor} ${origin} contradicts what is remembered.`
+      ? 'It may correct a known belief.'
+      : `The ${actor} ${origin} contradicts a known belief.`
   if (origin === 'file') return 'Written in MEMORY.md. Any program can write to a file, so only a person decides on it.'
   if (model !== null) return `The model ${model} found it in a message.`
   if (actor === 'tool' && origin === 'sync') return 'A notice of a sync. Reject it when you have read it.'

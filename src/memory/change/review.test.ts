@@ -63,7 +63,7 @@ describe('what waits for review', () => {
     await robot.remember({ content: 'Deploys happen on Tuesday.', name: 'deploys' })
 
     expect((await memory.review()).items).toMatchObject([
-      { kind: 'correction', turn: null, reason: 'The agent robot contradicts what is remembered.' },
+      { kind: 'correction', turn: null, reason: 'The agent robot contradicts a known belief.' },
     ])
   })
 })

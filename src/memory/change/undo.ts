@@ -72,7 +72,7 @@ async function eventToUndo({ store }: Ports, { user, author, event: number }: Un
   if (event.kind === 'forget')
     throw conflict(
       `Change ${event.number} erased text and cannot be undone.`,
-      'Forgotten text is gone. Give the number of another change, from `credence history`.',
+      'Forgotten text is erased. Give the number of another change, from `credence history`.',
     )
   if (event.beliefIds.length === 0)
     throw conflict(
@@ -95,7 +95,7 @@ async function before({ store }: Ports, revision: BeliefRevision, at: string): P
   const later = lastChangeSince(history.slice(index))
   if (later !== null) {
     const hint =
-      later.kind === 'forget' ? 'What is forgotten is gone, and the way back with it.' : `Undo ${later.number} first.`
+      later.kind === 'forget' ? 'Forgotten text is erased, so it cannot be restored.' : `Undo ${later.number} first.`
     throw conflict(`The belief ${beliefId} was changed again by change ${later.number} (${later.kind}).`, hint)
   }
   const earlier = history[index - 1]?.belief ?? null
@@ -122,7 +122,7 @@ function isSameState(a: Belief | null, b: Belief | null): boolean {
 /** A restored belief needs its name, which another belief may have taken since. */
 async function refuseTakenNames(ports: Ports, changes: readonly BeliefChange[]): Promise<void> {
   const except = changes.map(({ beliefId }) => beliefId)
-  const hint = ({ id }: Belief) => `Undo what made ${id}, or correct it under another name, first.`
+  const hint = ({ id }: Belief) => `First undo the change that made ${id}, or correct it under another name.`
   for (const { after } of changes)
     if (after !== null && isCurrent(after)) await requireFreeName(ports, after, { except, hint })
 }

@@ -193,7 +193,7 @@ function outOfView({ request, belief }: RemedyContext): readonly Candidate[] {
   const own = belief.scopes.filter((scope) => !visible.includes(scope))
   return own.length === 0
     ? []
-    : [{ kind: 'scopes', summary: `Let it hold only in ${own.join(' and ')}.`, change: { scopes: own } }]
+    : [{ kind: 'scopes', summary: `Limit it to ${own.join(' and ')}.`, change: { scopes: own } }]
 }
 
 const isNameFree = async ({ store }: Ports, { user, name }: Belief, scope: string): Promise<boolean> =>
@@ -221,7 +221,7 @@ async function waysIn(situation: RemedyContext): Promise<readonly Candidate[]> {
   const places: { readonly where: string; readonly moved: Edits & { readonly scopes: readonly string[] } }[] = []
   for (const scope of active)
     if (await isNameFree(ports, belief, scope))
-      places.push({ where: `let it hold in ${scope} too`, moved: { scopes: [...belief.scopes, scope].sort() } })
+      places.push({ where: `add it to ${scope}`, moved: { scopes: [...belief.scopes, scope].sort() } })
   const wider = belief.scopes.slice(0, 1).map((home): Candidate => {
     return { kind: 'ask', summary: `Ask with ${home} active too.`, ask: { scopes: [...request.scopes, home] } }
   })
@@ -249,14 +249,18 @@ async function insteadOfRetired({ ports, belief }: RemedyContext): Promise<reado
     const changed = [accepted, ...(replaced === null ? [] : [replaced])] as const
     return [
       { kind: 'accept', summary: 'It is only proposed; accept it.', see: belief.id, changed },
-      { kind: 'see', summary: 'It is only proposed for another belief, which still holds.', see: belief.proposedFor },
+      {
+        kind: 'see',
+        summary: 'It is only a proposal for another belief, which is still current.',
+        see: belief.proposedFor,
+      },
     ]
   }
   if (belief.candidate)
     return [{ kind: 'accept', summary: 'It is a candidate; accept it.', see: belief.id, changed: [accepted] }]
   const newest = await findLastSuccessor(ports.store, belief)
   if (newest !== null && newest.id !== belief.id)
-    return [{ kind: 'see', summary: `It was replaced by "${newest.name}", which says what holds now.`, see: newest.id }]
+    return [{ kind: 'see', summary: `It was replaced by "${newest.name}", the current version.`, see: newest.id }]
   if (belief.resolvedBy !== null)
     return [{ kind: 'see', summary: 'The question was settled by another belief.', see: belief.resolvedBy }]
   return []

@@ -126,8 +126,8 @@ const cheapest = (work: () => unknown): number => Math.min(...Array.from({ lengt
 
 /** A quadratic pattern takes 256 times as long for sixteen times the text. Differences of a few milliseconds are noise. */
 const sizes = [3_000, 48_000] as const
-const least = 3
-const most = 80
+const minSlowMs = 3
+const maxGrowth = 80
 
 describe.each(Object.entries(readers))('%s takes time in proportion to the text', (_name, read) => {
   it.each(pieces)('made of %j', (piece) => {
@@ -137,7 +137,7 @@ describe.each(Object.entries(readers))('%s takes time in proportion to the text'
         return cheapest(() => read(text))
       }) as [number, number]
 
-      expect(long / Math.max(short, least)).toBeLessThan(most)
+      expect(long / Math.max(short, minSlowMs)).toBeLessThan(maxGrowth)
     }
   })
 })

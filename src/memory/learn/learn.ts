@@ -433,13 +433,13 @@ const reasons: Readonly<Record<Finding['kind'], string>> = {
 }
 
 function becauseOf({ kind, slot }: Finding, outcome: LearnOutcome, { proposedFor }: Belief): string {
-  if (proposedFor !== null) return 'It may correct a belief, which holds until you accept the correction.'
+  if (proposedFor !== null) return 'It may correct a belief, which stays current until you accept the correction.'
   const more: Readonly<Record<LearnOutcome, string>> = {
     remembered: '',
     reinforced: '; it was known already',
     corrected: slot === undefined ? '' : `; ${slot} has one value at a time`,
     confirmed: ', and was said before',
-    candidate: '; it is not recalled until you confirm it, or say it again in a message of its own',
+    candidate: '; it is not recalled until you confirm it, or repeat it in a separate message',
   }
   return `${reasons[kind]}${more[outcome]}.`
 }

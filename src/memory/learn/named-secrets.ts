@@ -40,7 +40,7 @@ const codeName = `${opener}[ _-]?(?:panel[ _-]?)?(?:code|combination|pin)|combin
 /** The name of a secret that is a number. */
 export const numberName = String.raw`(?<![\p{L}\d])(?:${digitName}|${codeName})s?(?![\p{L}\d])`
 const englishPassword = 'pass(?:word|code|wd|phrase)?|pwd?|psk'
-const otherPassword = String.raw`(?:passwort|kennwort|wlan-?schlüssel|contraseña|clave|mot de passe|mdp|senha|palavra-passe|parola d['’]ordine|wachtwoord|lösenord|adgangskode|passord|salasana|hasł[oa]|hesl[oa]|jelsz[óa]|parolă|şifre|парол[ья])\p{L}{0,4}|密码|密碼|パスワード|비밀번호`
+const otherPassword = String.raw`(?:passwort|kennwort|wlan-?schlüssel|contrase[nñ]a|clave|mot[ _]?de[ _]?passe|mdp|senha|palavra-passe|parola d['’]ordine|wachtwoord|lösenord|adgangskode|passord|salasana|hasł[oa]|hesl[oa]|jelsz[óa]|parolă|şifre|парол[ья])\p{L}{0,4}|密码|密碼|パスワード|비밀번호`
 const keyOwner =
   'api|access|secret|private|licen[cs]e|product|activation|recovery|master|admin|signing|encryption|app|local|shared|auth|stream'
 /** Any name of a setting or field: `FOO_BAR=`, `"foo":`. A parameter of an address is no setting. */
@@ -55,8 +55,8 @@ const namings = (
     { kind: 'number', points: 2, what: provesWho, words: digitName },
     { kind: 'number', points: 2, what: opens, words: '(?:opens?|unlocks?) with' },
     { kind: 'number', points: 0, what: opens, words: `${codeName}|keypad` },
-    { kind: 'number', points: 0, what: 'the number of an account', words: 'account(?: number)?|log-?in' },
-    { kind: 'number', points: -1, what: opens, words: 'code' },
+    { kind: 'number', points: -1, what: 'the number of an account', words: 'account(?: number)?|log-?in' },
+    { kind: 'number', points: -2, what: opens, words: 'code' },
     { kind: 'password', points: 2, what: passwordOrKey, words: `(?<plain>${englishPassword})|${otherPassword}` },
     {
       kind: 'key',
@@ -71,7 +71,7 @@ const namings = (
       words: `(?<!public[ _-]?)key|cookie|signature|sig|auth|dsk|hmac|gift[ _]?card|voucher|${opener}[ _-]?code`,
     },
     { kind: 'key', points: 1, what: passwordOrKey, words: enter },
-    { kind: 'key', points: -1, what: passwordOrKey, words: 'api' },
+    { kind: 'key', points: -1, what: passwordOrKey, words: String.raw`api(?=["']?\s?[=:])` },
     { kind: 'key', points: -1, what: passwordOrKey, words: anySetting, isGiven: true },
   ] satisfies readonly Naming[]
 ).map((naming) => ({ ...naming, pattern: new RegExp(naming.words, 'giu') }))
@@ -118,7 +118,7 @@ function nameAt(
   const isLatin = /^[\x20-\x7f]*$/u.test(word)
   if (isLatin && ((/\p{L}/u.test(before) && !isHump && !isJoined) || !endsWord)) return null
   if (/^\d/u.test(after) && !isCapital) return null
-  if (/^[\w-]{0,30}(?:\.\w|\()/u.test(after)) return null
+  if (/^[\w-]{0,30}(?:\.\w|[(@])/u.test(after)) return null
   // "Pat" and "tan" are also ordinary words.
   if (/^(?:tan|pat)$/iu.test(word) && !isCapital && !isHump && !/[_-]/u.test(before)) return null
   const isPart = /[\w-]/u.test(before) || word.includes('_') || (before === '"' && after.startsWith('"'))
@@ -147,12 +147,14 @@ const given =
 const announced =
   /(?:\b(?:is|are|was|to|type|enter|use|took|ist|lautet|war|es|c['’]est|est)|['’]s|[=:：(]|->|\s(?:é|è|är|er|on|je|este))(?:\s(?:now|still))?\s{0,4}["'“‘`([]{0,2}$/iu
 const direct = /^[\w-]{0,10}["'”’`]?\s{1,8}["'“‘`(]?$/u
+/** A value with the name of its own setting: "token refreshed in 12ms span=…". */
+const ofSetting = /^[A-Za-z][\w.-]{0,40}=[^=]/u
 
 /** The words after a name. */
 function* valuesAfter(text: string, { end, isSetting, kind, points, isGiven: onlyGiven }: Name): Iterable<Value> {
   const after = text.slice(end, end + 600)
   const stop = sentenceEnd.exec(after.slice(0, maxAway))?.index ?? maxAway
-  for (const { index, 0: word } of after.matchAll(/(?<![\w-])[^\s"'“”„«»「’`:：=(>\\][^\s"'“”»「」`\\]*/gu)) {
+  for (const { index, 0: word } of after.matchAll(/(?<![\w-])[^\s\p{Lo}"'“”„«»「’`:：=(>\\][^\s\p{Lo}"'“”»」`\\]*/gu)) {
     if (index > maxGiven) return
     const before = after.slice(0, index)
     const isGiven = given.test(before)
@@ -161,6 +163,7 @@ function* valuesAfter(text: string, { end, isSetting, kind, points, isGiven: onl
     const isCount = /^\d+$/u.test(word) && /^\s\p{L}+(?<![aiu])s\b/u.test(rest)
     if (index === 0 || (index > maxAway && !isGiven) || isCount) continue
     if (onlyGiven === true && !isGiven) return
+    if (!isGiven && /\S\s/u.test(before) && ofSetting.test(word)) continue
     const isOfSetting = isSetting && (points > 0 || kind === 'number' || onlyGiven === true)
     const inSentence = announced.test(before) || direct.test(before) ? 2 : 1
     const link = isGiven ? (isOfSetting ? 4 : 3) : index > stop ? 0 : inSentence
@@ -195,7 +198,7 @@ function pointsOf({ text, link, isLast }: Value, { kind, points, allowsWords, is
   const digits = text.replace(/[\s-]/gu, '')
   if (/^[#*]?[A-Z]?\d{3,}[#*]?$/u.test(digits)) {
     if (/^\d{4}-\d\d-\d\d$/u.test(text)) return never
-    if (kind === 'number') return /^(?:\d{2,3}-){2}\d{2,4}$|^\d{12,}$/u.test(text) ? 5 : 2
+    if (kind === 'number') return /^(?:\d{2,3}-){2}\d{2,4}$|^\d{12,}$/u.test(text) ? 6 : digits.length > 5 ? 3 : 2
     return allowsWords && link >= 3 && digits.length > 4 ? 1 : never
   }
   if (kind === 'number' || text.length < 4 || (onlyGiven && !isUnusual(text))) return never
@@ -236,4 +239,4 @@ const isPath = (text: string): boolean => {
 const isPlainWord = (text: string): boolean => /^(?:\p{Lu}?\p{Ll}+|\p{Lu}+)(?:-\p{Ll}+)*$/u.test(text)
 
 export const commonAfterIs =
-  /^(?:stored|kept|saved|in|on|the|a|an|not|now|too|very|rotated|refreshed|managed|shared|required|needed|optional|expired|wrong|weak|strong|secret|hashed|encrypted|changed|reset|set|missing|empty|none|null|true|false|valid|invalid|there|safe|somewhere|with|behind|never|always|still|only|being|used|generated|issued|sent|my|our|your|his|her|their)$/iu
+  /^(?:stored|kept|saved|in|on|the|a|an|not|now|too|very|rotated|refreshed|managed|shared|required|needed|optional|expired|wrong|weak|strong|secret|hashed|encrypted|changed|reset|set|missing|empty|none|null|string|true|false|valid|invalid|there|safe|somewhere|with|behind|never|always|still|only|being|used|generated|issued|sent|my|our|your|his|her|their)$/iu

@@ -114,7 +114,7 @@ function refusalOf(
   const secret = describeSecret(content)
   if (secret !== null) return { reason: 'secret', explanation: `It contains ${secret}, which must not be stored.` }
   if (content.length > maxStatementLength) {
-    const explanation = `It has ${content.length} characters; at most ${maxStatementLength} are taken from a conversation.`
+    const explanation = `It has ${content.length} characters; at most ${maxStatementLength} are learned from a conversation.`
     return { reason: 'too_long', explanation }
   }
   return null
@@ -335,6 +335,21 @@ export const isStandingInstruction = (text: string): boolean =>
     const found = laterStatements(sentence, start, false).map(({ finding }) => finding)
     return [instruction(sentence, from), ...found].some((finding) => finding?.kind === 'instruction')
   })
+
+/**
+ * Whether a sentence of a text tells the reader what to do more than once: "Before every release, run …". Only for texts of
+ * others than the person, because a person's command of this form may be meant for one task.
+ */
+export const isGeneralCommand = (text: string): boolean =>
+  sentencesIn(text).some(({ plain }) => {
+    if (!general.test(plain)) return false
+    return plain.split(/,\s/u, 10).some((clause) => {
+      const words = analyse(clause.replace(addressed, '').slice(0, 80)).map(({ word }) => word)
+      return isCommand(clause) && !words.slice(1, 4).some((word) => finiteVerbs.has(word))
+    })
+  })
+
+const general = /\b(?:every|each|all|any(?:one|thing)?|every(?:one|thing)|before|after|when(?:ever)?|unless|until)\b/iu
 
 /** Whether a statement applies in every scope: it is about the person, or about the answers that the person wants. */
 export const isPersonal = (text: string): boolean =>

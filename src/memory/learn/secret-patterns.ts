@@ -45,9 +45,10 @@ const patterns: readonly SecretPattern[] = [
     what: 'a private key',
   },
   {
-    pattern: /\b[a-z][a-z+]{0,20}:\/\/[^\s:/@]{0,100}:[^\s:/@]{3,200}@\S*/giu,
+    pattern: /\b[a-z][a-z+]{0,20}:\/\/[^\s:/@]{0,100}:(?<password>[^\s:/@]{3,200})@\S*/giu,
     what: 'an address with a password in it',
     hint: /:\/\//u,
+    isSecret: (_, { groups }) => isLiteral(groups?.password ?? ''),
   },
   {
     pattern: /\bbasic\s{1,8}(?<value>[A-Za-z0-9+/]{8,}={0,2})/dgiu,
@@ -108,6 +109,7 @@ const patterns: readonly SecretPattern[] = [
       /\b(?:log[ -]?in|sign[ -]?in|user(?:name)?|account|credentials?)\b(?:\s{1,4}(?:details|data|info))?(?:\s{1,4}(?:for|to|of|on)\s[^\n:=]{1,40}?)?(?:\s{0,4}(?:is|are|:|=|->)\s{0,4}|\s{1,4})(?<value>[^\s/|]{1,100}@[^\s/|]{1,100}[ \t]{0,4}[/|][ \t]{0,4}\S{1,200}|[\p{L}\p{N}][^\s/|]{0,100}[ \t]{1,4}[/|][ \t]{1,4}(?=\S{0,200}[^\p{L}\s.,;!-])\S{1,200})/dgiu,
     what: 'a name and a password to log in with',
     hint: /[/|]/u,
+    isSecret: (value) => isLiteral(value.split('@', 1)[0] as string),
   },
   // Recovery codes and keys for an account or a disk, in groups of digits or letters.
   {

@@ -266,6 +266,10 @@ describe('a password in another language', () => {
     ['ルーターのパスワードは fuji-San2024 です', 'fuji-San2024'],
     ['会計ソフトのパスワードは「Sakura!Mochi2091」です。ログインできない理由を教えてください。', 'Sakura!Mochi2091'],
     ['我的密码是 long_yun88', 'long_yun88'],
+    ['サーバーのパスワードはsakura1680Yamaです。', 'sakura1680Yama'],
+    ['MOT_DE_PASSE=Girafe198-Bleue', 'Girafe198-Bleue'],
+    ['{"motDePasse":"Girafe198-Bleue"}', 'Girafe198-Bleue'],
+    ['CONTRASENA=Luna2690Verde', 'Luna2690Verde'],
   ])('is masked in %s', (text, secret) => {
     expect(maskSecrets(text)).not.toContain(secret)
   })
@@ -279,6 +283,7 @@ describe('a password in another language', () => {
 describe('a secret of another kind', () => {
   it.each([
     ['The PUK of the SIM card is 84920174.', '84920174'],
+    ['The online banking access code is 83674543.', '83674543'],
     ['The PIN of the freezer room went from 4471 to 902638 this morning.', '902638'],
     ["le mdp du wifi de l'atelier c'est sel-marin-2291, tu peux ?", 'sel-marin-2291'],
     ['Der WLAN-Schlüssel für die Gäste lautet eichenhof-27, danke.', 'eichenhof-27'],
@@ -500,4 +505,23 @@ describe('what a password is for', () => {
     'is not seen in %s',
     (text) => expect(maskSecrets(text)).toBe(text),
   )
+})
+
+describe('words of a log, a type or an example', () => {
+  it.each([
+    '2026-11-01T08:10:09.054Z INFO orders-api req=2bd446db8ffaadb6 status=200 dur=31ms',
+    '2026-11-01T08:10:09.054Z DEBUG auth token refreshed for user 4412 in 12ms span=6a550d8cc077b6de',
+    'password: string;',
+    'DATABASE_URL=postgres://user:password@localhost:5432/app',
+  ])('are no secrets: %s', (text) => {
+    expect(maskSecrets(text)).toBe(text)
+  })
+
+  it.each([
+    'It works with the cookie sessionid=6a550d8cc077b6de9f0e1c2d; Path=/.',
+    'DATABASE_URL=postgres://user:mango@localhost:5432/app',
+    'PAPERLESS_API=6a550d8cc077b6de9f0e1c2d',
+  ])('are told from these: %s', (text) => {
+    expect(maskSecrets(text)).not.toMatch(/6a55|mango/u)
+  })
 })

@@ -106,8 +106,8 @@ describe('an OpenAI-compatible server', () => {
   it.each([
     ['an error', { status: 404, body: { error: 'model not found' } }, /404.*model not found/u],
     ['no JSON', { body: '<html>' }, /did not answer with JSON/u],
-    ['another shape', { body: { vectors: [] } }, /does not have the form of this API/u],
-    ['no vectors', { body: { data: [] } }, /does not have the form of this API/u],
+    ['another shape', { body: { vectors: [] } }, /is not in the format of this API/u],
+    ['no vectors', { body: { data: [] } }, /is not in the format of this API/u],
   ])('does not pass with %s for an answer', async (_what, answer, reason) => {
     await using server = await scripted(() => answer)
 

@@ -27,7 +27,9 @@ export async function mirrorStatus({ store }: Pick<Ports, 'store'>, dir: string)
   const editedFiles = isUnchanged ? [] : [mirrorFile]
   const conflicts = conflictFiles(paths)
   const undecided = await listUndecidedEdits(store, state.user)
-  const problem = isDamaged ? 'The records of the mirror cannot be read; `credence mirror sync` makes them anew.' : null
+  const problem = isDamaged
+    ? 'The records of the mirror cannot be read; `credence mirror sync` creates them again.'
+    : null
   const hasWork = [pendingEvents, editedFiles.length, conflicts.length, undecided.length].some((count) => count > 0)
   return {
     exists: true,

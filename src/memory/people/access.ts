@@ -96,7 +96,7 @@ function newToken(ports: AccessPorts, { kind, person, scopes = [], label = '' }:
   if (label.length > maxLabelLength)
     throw invalid(`The label has ${label.length} characters; at most ${maxLabelLength} fit.`, 'Take a shorter one.')
   if (kind !== 'agent' && scopes.length > 0)
-    throw invalid(`A token of the kind ${kind} has no scopes.`, 'Only tokens of agents are held to scopes.')
+    throw invalid(`A token of the kind ${kind} has no scopes.`, 'Only tokens of agents can be limited to scopes.')
   const bytes = (count: number): Buffer => Buffer.from(ports.random(count))
   const token = {
     id: `t-${bytes(6).toString('hex')}`,

@@ -39,7 +39,7 @@ export function teamMemory(memory: Memory, { team, role }: { readonly team: stri
     if (needed !== 'none' && roles.indexOf(role) >= roles.indexOf(needed)) return [name, memory[name as keyof Memory]]
     const refuse = () => {
       throw needed === 'none'
-        ? forbidden(`The team "${team}" has no conversations.`, 'What you say is kept in your own memory.')
+        ? forbidden(`The team "${team}" has no conversations.`, 'Conversations are stored in your own memory.')
         : forbidden(`You are ${role} of the team "${team}"; this needs ${needed}.`, 'Ask an owner of the team.')
     }
     return [name, name.startsWith('export') ? refuse : async () => refuse()]
@@ -160,7 +160,7 @@ function memberOf(teams: Teams, team: string): Memory {
   if (memory !== undefined) return memory
   throw forbidden(
     `You are not a member of a team "${team.slice(0, 80)}".`,
-    'An owner of the team can add you. On the command line --user says who you are.',
+    'An owner of the team can add you. On the command line, --user names you.',
   )
 }
 

@@ -10,6 +10,7 @@ import { cutMessage, endsOf, isTooLong, placeInWhole } from '../../search/messag
 import { type Score, scoreLinks } from '../../search/score.ts'
 import { forEachInSlices, partsOf } from '../../search/slices.ts'
 import type { Push } from '../../search/turns/push.ts'
+import type { Question } from '../../search/turns/question.ts'
 import type { PushedQuote } from '../../search/turns/quotes.ts'
 import { meaningFor } from '../conversation/meaning-for.ts'
 import type { NearBelief } from '../meaning/belief-meaning.ts'
@@ -68,7 +69,7 @@ const recallFrom = (ports: Ports, request: RecallRequest): Promise<Context> =>
 
 /** The context, and a function that finds every near miss. */
 export async function assemble(
-  { store, now, agentShare, embedder, recallBoldness, recallByMeaning, recallWaitMs = defaultWaitMs }: Ports,
+  ports: Ports,
   request: RecallRequest,
 ): Promise<{
   readonly context: Context
@@ -79,55 +80,21 @@ export async function assemble(
   /** The nearest beliefs by meaning, shown or not. */
   readonly near: readonly NearBelief[]
 }> {
+  const { store, agentShare, recallBoldness, recallByMeaning } = ports
   const { user, message, agent = null } = request
   const limits = parseBudget(request.budget, agentShare)
   const scopes = parseScopes(request.scopes)
   const view: Viewpoint = { user, agent, scopes: visibleScopes(scopes) }
 
-  const said = { user, scopes: view.scopes, ...(request.asOf === undefined ? {} : { until: now().getTime() }) }
   const mayQuote = limits.maxQuotes > 0 && message.trim() !== ''
-  const quoting = async (): Promise<Push> => {
-    // Without turns there is nothing to quote, and analysing the message for quotes takes as long as finding its
-    // mentions.
-    const isQuoting = mayQuote && (request.nearMisses === true || (await store.turnPostings(said, [])).units > 0)
-    return isQuoting
-      ? (await loadQuotes()).pushQuotes(store, said, endsOf(message), {
-          now: now(),
-          ...omitUndefined({ boldness: recallBoldness }),
-          ...(recallByMeaning === true
-            ? {
-                meaning: (question) =>
-                  meaningFor({ store, embedder }, { user, question, message: endsOf(message) }, recallWaitMs),
-              }
-            : {}),
-        })
-      : {
-          quotes: [],
-          meaning: 'words',
-          considered: [],
-          unclear: [],
-          asked: [],
-          unknown: [],
-          probability: 0,
-          levels: { sure: 1, perhaps: 1 },
-        }
-  }
   const mayBePerhaps = mayQuote && recallByMeaning === true && recallBoldness !== 'quiet'
-  const nearBeliefs = async (): Promise<readonly NearBelief[]> =>
-    mayBePerhaps
-      ? (await import('../meaning/belief-meaning.ts')).findBeliefsByMeaning(
-          { store, embedder },
-          { user, message: endsOf(message) },
-          recallWaitMs,
-        )
-      : []
   // Requested together, since a networked store answers them in one round trip.
   const [standing, pins, linked, push, near] = await Promise.all([
     store.standing(view, maxPreludeBeliefs),
     store.pinned(view, { editedEverywhere: request.editedPins === 'everywhere' }),
     linkMessage(cutMessage(message), view, store),
-    quoting(),
-    nearBeliefs(),
+    mayQuote ? findQuotes(ports, request, view.scopes) : nothingQuoted,
+    mayBePerhaps ? findNearBeliefs(ports, request) : [],
   ])
   const budget = new ContextBudget(limits)
   const { pinnedIds, ...inOrder } = pinsInOrder(pins)
@@ -148,23 +115,7 @@ export async function assemble(
   const shown = { prelude: preludeOf(standing, limits.maxPrelude), pinned, relevant, questions }
   const { asked, unknown, probability, levels, unclear, meaning } = push
   const told = new Set([...standing, ...pinned, ...relevant.map(({ belief }) => belief)].map(({ id }) => id))
-  const mayShow = (quote: PushedQuote): boolean => {
-    const retirement = retirements.get(quote)
-    // An outdated statement is quoted only after the current one.
-    return retirement === undefined || (retirement.current !== null && told.has(retirement.current.id))
-  }
-  const isStated = (quote: PushedQuote): boolean =>
-    !retirements.has(quote) && isShownAlready(quote.text, standing, shown)
-  const allowed = push.quotes.filter(mayShow)
-  const news = withNewer([
-    ...allowed.filter(isStated),
-    ...allowed.filter((quote) => quote.level === 'sure' && !isStated(quote)).slice(0, limits.maxQuotes),
-    ...allowed.filter((quote) => quote.level === 'perhaps' && !isStated(quote)),
-  ]).filter((quote) => !isStated(quote))
-  const correctedAt = new Map(news.map((quote) => [quote.turn.id, retirements.get(quote)?.at ?? null]))
-  const quotes = (await withOvertaken(news, relevant, message)).map((quote) =>
-    quoteOf(quote, correctedAt.get(quote.turn.id) ?? null),
-  )
+  const quotes = await chooseQuotes(push.quotes, { retirements, told, standing, shown, message, limits })
   const known = new Set([...told, ...named, ...pinnedIds, ...linked.links.map(({ posting }) => posting.beliefId)])
   const perhaps = budget.takeRelevant(
     await perhapsAmong(store, near, { view, message, quotes, isKnown: (id) => known.has(id) }),
@@ -188,21 +139,102 @@ export async function assemble(
       const { nearMissesOf } = await import('../explain/near-misses.ts')
       return nearMissesOf(store, { view, linked, context, leftOut: budget.leftOut })
     },
-    namedAnyway: async () => {
+    namedAnyway: () => {
       const always = new Set([...pinned, ...questions].map(({ id }) => id).concat(shown.prelude?.beliefIds ?? []))
-      const links = linked.links.filter(({ posting }) => always.has(posting.beliefId))
-      const beliefs = await store.getMany(user, [...new Set(links.map(({ posting }) => posting.beliefId))])
-      const linkOf = new Map(links.map((link) => [link.posting.beliefId, link]))
-      const scores = await scoreLinks(
-        beliefs.map(({ id }) => linkOf.get(id) as Link),
-        linked.population,
-      )
-      return beliefs.map((belief, at) => {
-        const scored = scores[at] as Score
-        return { beliefId: belief.id, matches: matchesOf(message, linked, { belief, scored }) }
-      })
+      return findNamed(store, request, linked, always)
     },
   }
+}
+
+const nothingQuoted: Push = {
+  quotes: [],
+  meaning: 'words',
+  considered: [],
+  unclear: [],
+  asked: [],
+  unknown: [],
+  probability: 0,
+  levels: { sure: 1, perhaps: 1 },
+}
+
+async function findQuotes(
+  { store, now, embedder, recallBoldness, recallByMeaning, recallWaitMs = defaultWaitMs }: Ports,
+  { user, message, asOf, nearMisses }: RecallRequest,
+  scopes: readonly string[],
+): Promise<Push> {
+  const said = { user, scopes, ...(asOf === undefined ? {} : { until: now().getTime() }) }
+  // Without turns there is nothing to quote, and analysing the message for quotes takes as long as finding its mentions.
+  if (nearMisses !== true && (await store.turnPostings(said, [])).units === 0) return nothingQuoted
+  const meaning = (question: Question) =>
+    meaningFor({ store, embedder }, { user, question, message: endsOf(message) }, recallWaitMs)
+  return (await loadQuotes()).pushQuotes(store, said, endsOf(message), {
+    now: now(),
+    ...omitUndefined({ boldness: recallBoldness }),
+    ...(recallByMeaning === true ? { meaning } : {}),
+  })
+}
+
+async function findNearBeliefs(
+  { store, embedder, recallWaitMs = defaultWaitMs }: Ports,
+  { user, message }: RecallRequest,
+): Promise<readonly NearBelief[]> {
+  const { findBeliefsByMeaning } = await import('../meaning/belief-meaning.ts')
+  return findBeliefsByMeaning({ store, embedder }, { user, message: endsOf(message) }, recallWaitMs)
+}
+
+/** The part of a context that is chosen before the quotes. */
+type BeforeQuotes = {
+  readonly retirements: ReadonlyMap<PushedQuote, Retirement>
+  /** Ids of the beliefs that the context shows. */
+  readonly told: ReadonlySet<string>
+  readonly standing: readonly Belief[]
+  readonly shown: Pick<Context, 'prelude' | 'pinned' | 'relevant' | 'questions'>
+  readonly message: string
+  readonly limits: Budget
+}
+
+/** The quotes to show: no outdated statement without the current one, and none that a belief of the context repeats. */
+async function chooseQuotes(
+  found: readonly PushedQuote[],
+  { retirements, told, standing, shown, message, limits }: BeforeQuotes,
+): Promise<readonly Quote[]> {
+  const mayShow = (quote: PushedQuote): boolean => {
+    const retirement = retirements.get(quote)
+    // An outdated statement is quoted only after the current one.
+    return retirement === undefined || (retirement.current !== null && told.has(retirement.current.id))
+  }
+  const isStated = (quote: PushedQuote): boolean =>
+    !retirements.has(quote) && isShownAlready(quote.text, standing, shown)
+  const allowed = found.filter(mayShow)
+  const chosen = withNewer([
+    ...allowed.filter(isStated),
+    ...allowed.filter((quote) => quote.level === 'sure' && !isStated(quote)).slice(0, limits.maxQuotes),
+    ...allowed.filter((quote) => quote.level === 'perhaps' && !isStated(quote)),
+  ]).filter((quote) => !isStated(quote))
+  const correctedAt = new Map(chosen.map((quote) => [quote.turn.id, retirements.get(quote)?.at ?? null]))
+  return (await withOvertaken(chosen, shown.relevant, message)).map((quote) =>
+    quoteOf(quote, correctedAt.get(quote.turn.id) ?? null),
+  )
+}
+
+/** The beliefs with these ids that the message names, each with its matches. */
+async function findNamed(
+  store: Store,
+  { user, message }: RecallRequest,
+  linked: Linked,
+  ids: ReadonlySet<string>,
+): Promise<readonly NamedAnyway[]> {
+  const links = linked.links.filter(({ posting }) => ids.has(posting.beliefId))
+  const beliefs = await store.getMany(user, [...new Set(links.map(({ posting }) => posting.beliefId))])
+  const linkOf = new Map(links.map((link) => [link.posting.beliefId, link]))
+  const scores = await scoreLinks(
+    beliefs.map(({ id }) => linkOf.get(id) as Link),
+    linked.population,
+  )
+  return beliefs.map((belief, at) => {
+    const scored = scores[at] as Score
+    return { beliefId: belief.id, matches: matchesOf(message, linked, { belief, scored }) }
+  })
 }
 
 type Shown = {

@@ -221,7 +221,7 @@ function openPlanner(ports: Ports, { author, trusted, at, removed }: ImportConte
     } else if (isCurrent(known) && isCurrent(belief)) {
       await propose({ ...belief, id: ports.newId() }, known)
     } else {
-      warnings.push(`${place}: "${known.name}" stays as it is; a higher authority wrote it.`)
+      warnings.push(`${place}: "${known.name}" is unchanged; a higher authority wrote it.`)
       tally.unchanged += 1
     }
   }

@@ -126,7 +126,7 @@ export async function copyJournals(
     if ((await to.count(user)) !== events || (await from.count(user)) !== events)
       throw conflict(
         `The memory of "${user}" changed while it was copied.`,
-        'Stop what writes to it, and run the copy again.',
+        'Stop the programs that write to it, and run the copy again.',
       )
     await to.setPlaces(user, await from.places(user))
     const one = await digestOfUser(from, user)
@@ -154,8 +154,8 @@ async function requireSameBeginning(
     Buffer.compare(one.changesHash, other.changesHash) === 0
   if (!isSame)
     throw conflict(
-      `The target holds another memory of "${user}" (events: ${count}).`,
-      'Copy to an empty store, or forget what is there first.',
+      `The target contains another memory of "${user}" (events: ${count}).`,
+      'Copy to an empty store, or forget that memory first.',
     )
 }
 

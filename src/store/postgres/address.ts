@@ -45,7 +45,7 @@ function parseHost(text: string): PostgresAddress['hosts'][number] {
   const [, bracketed, plain, port = '5432'] = text.match(/^(?:\[([\da-f:.]+)\]|([^:[\]]*))(?::(\d{1,5}))?$/iu) ?? []
   const host = decodeUrlPart(bracketed ?? plain ?? '')
   if (host === '' || Number(port) < 1 || Number(port) > 65_535)
-    throw invalid('The address of the PostgreSQL store holds a host that cannot be read.', example)
+    throw invalid('The address of the PostgreSQL store contains an invalid host.', example)
   return { host, port: Number(port) }
 }
 
@@ -78,6 +78,6 @@ function decodeUrlPart(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
-    throw invalid('The address of the PostgreSQL store holds a percent sign that begins no character.', example)
+    throw invalid('The address of the PostgreSQL store contains an invalid percent encoding.', example)
   }
 }

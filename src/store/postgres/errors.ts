@@ -68,7 +68,7 @@ export function translateError(error: unknown, { label, user, database }: Postgr
     return unavailable(`There is no database "${database}" at ${label}.`, `Make it: createdb ${database}`)
   if (code === '42501')
     return unavailable(
-      `The user "${user}" may not do that at ${label}: ${said}`,
+      `The user "${user}" lacks a permission at ${label}: ${said}`,
       'Credence makes a schema named credence: GRANT CREATE ON DATABASE, or make the user its owner.',
     )
   if (code === '53100' || code === 'ENOSPC')

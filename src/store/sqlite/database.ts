@@ -248,7 +248,7 @@ const explanations: readonly (readonly [RegExp, string, string])[] = [
   [
     /^SQLITE_IOERR/,
     'The disk failed to read or write the store',
-    'Check the disk. What was acknowledged before is kept.',
+    'Check the disk. Changes that were acknowledged before are kept.',
   ],
   [/^SQLITE_CANTOPEN/, 'The store cannot be opened', 'Check that the directory exists and may be read and written.'],
   [/^SQLITE_(PERM|AUTH|NOLFS)/, 'The store cannot be used', 'Check the permissions of the file and its directory.'],

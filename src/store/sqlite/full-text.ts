@@ -94,7 +94,7 @@ const rowsHolding = `SELECT beliefs.row FROM texts CROSS JOIN beliefs ON beliefs
   ORDER BY texts.rowid`
 
 const damagedIndex = ({ file }: Connection): Error =>
-  damagedStore(file, 'the full-text index holds a belief that is gone')
+  damagedStore(file, 'the full-text index contains a belief that no longer exists')
 
 type Counts = Partial<Record<TextField, number>>
 

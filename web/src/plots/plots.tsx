@@ -201,9 +201,9 @@ export function BarPlot({ title, days, layers, overall, note }: BarPlotProps) {
   const [chosen, setChosen] = useState<number | null>(null)
   const shownOf = (values: readonly number[]): number => (chosen === null ? overall(values) : (values[chosen] ?? 0))
   const sums = days.map((_, at) => layers.reduce((sum, { values }) => sum + (values[at] ?? 0), 0))
-  const most = Math.max(1, ...sums)
-  const marks = axis([0, most], { minStep: 1 })
-  const y = scale(reachOf(marks, [0, most]), upPlot)
+  const maxSum = Math.max(1, ...sums)
+  const marks = axis([0, maxSum], { minStep: 1 })
+  const y = scale(reachOf(marks, [0, maxSum]), upPlot)
   const [left, right] = acrossPlot
   const step = (right - left) / Math.max(days.length, 1)
   const width = Math.min(step * 0.72, 28)

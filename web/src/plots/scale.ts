@@ -13,13 +13,13 @@ export const scale =
 export function spread(values: readonly number[], limits: Range | null = null): Range {
   const known = values.filter(Number.isFinite)
   if (known.length === 0) return limits ?? [0, 1]
-  const least = Math.min(...known)
-  const most = Math.max(...known)
-  const isOne = most - least <= 1e-9
+  const min = Math.min(...known)
+  const max = Math.max(...known)
+  const isOne = max - min <= 1e-9
   if (isOne && limits !== null) return limits
-  const margin = isOne ? Math.max(Math.abs(least) * 0.1, 0.05) : (most - least) * 0.12
-  const [lowest, highest] = limits ?? [least >= 0 ? 0 : Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]
-  return [Math.max(lowest, least - margin), Math.min(highest, most + margin)]
+  const margin = isOne ? Math.max(Math.abs(min) * 0.1, 0.05) : (max - min) * 0.12
+  const [lowest, highest] = limits ?? [min >= 0 ? 0 : Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]
+  return [Math.max(lowest, min - margin), Math.min(highest, max + margin)]
 }
 
 type AxisOptions = {
@@ -32,15 +32,15 @@ type AxisOptions = {
 
 /** The marks of an axis: round numbers that cover the range, within the limits. */
 export function axis(
-  [least, most]: Range,
+  [min, max]: Range,
   { steps = 3, minStep = 0, limits = null }: AxisOptions = {},
 ): readonly number[] {
-  const rough = Math.max((most - least) / Math.max(1, steps), minStep)
-  if (!(rough > 0) || !Number.isFinite(rough)) return [least]
+  const rough = Math.max((max - min) / Math.max(1, steps), minStep)
+  if (!(rough > 0) || !Number.isFinite(rough)) return [min]
   const power = 10 ** Math.floor(Math.log10(rough))
   const step = ([1, 2, 2.5, 5, 10].find((factor) => factor * power >= rough * (1 - 1e-9)) ?? 10) * power
-  const first = Math.floor(least / step + 1e-9)
-  const last = Math.ceil(most / step - 1e-9)
+  const first = Math.floor(min / step + 1e-9)
+  const last = Math.ceil(max / step - 1e-9)
   const marks = Array.from({ length: Math.max(0, last - first) + 1 }, (_, index) =>
     Number(((first + index) * step).toPrecision(12)),
   )
@@ -49,9 +49,9 @@ export function axis(
 }
 
 /** The range of an axis with these marks. */
-export const reachOf = (marks: readonly number[], [least, most]: Range): Range => [
-  Math.min(least, marks[0] ?? least),
-  Math.max(most, marks.at(-1) ?? most),
+export const reachOf = (marks: readonly number[], [min, max]: Range): Range => [
+  Math.min(min, marks[0] ?? min),
+  Math.max(max, marks.at(-1) ?? max),
 ]
 
 export const roundCoordinate = (value: number): string => (Math.round(value * 100) / 100).toString()

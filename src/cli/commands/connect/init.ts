@@ -7,10 +7,10 @@ import { syncMirror } from '../../../memory/mirror/sync.ts'
 import { type CommandAnswer, defineCommand, exitCodes } from '../../command/command.ts'
 import { flag, memoryOptions, option } from '../../command/options.ts'
 import { withTypedCommands } from '../../connect/launch.ts'
-import { localName, projectFileName, stateDirectory } from '../../memory-location.ts'
+import { localName, stateDirectory } from '../../memory-location.ts'
 import type { LocationOptions, Session } from '../../session.ts'
 import { lines, pluralize } from '../../text/output.ts'
-import { isTrusted } from '../../trusted-memories.ts'
+import { isTrusted, projectFileName, trustProjectFile } from '../../trusted-memories.ts'
 import { leftAloneText } from '../memory/mirror.ts'
 import { offerImport } from './offer-import.ts'
 
@@ -93,6 +93,7 @@ async function attach(scope: string, options: LocationOptions, session: Session)
     if (code === 'EEXIST') throw conflict(`${file} already exists.`, `Set "scope" in it to "${scope}".`)
     throw unavailable(`${file} cannot be written (${code}).`, 'Check the permissions of the directory.', cause)
   }
+  trustProjectFile(stateDirectory(session.program.machine), file, new Date())
   return {
     document: { file, ...known },
     text: (style) =>

@@ -116,7 +116,7 @@ export const benchmarkGate = defineCommand({
   options: {
     base: text('<directory>', 'The eval store before the change.'),
     candidate: text('<directory>', 'The eval store with the change.'),
-    snapshotId: { ...snapshotIdOption, default: `${requiredSnapshot} where the base has it, else its latest runs` },
+    snapshotId: { ...snapshotIdOption, default: `${requiredSnapshot} if the base has it, else its latest runs` },
     bootstrap: flag('The base has no eval store yet: use the baseline of the candidate.'),
     requireClean: flag('Refuse runs made with uncommitted changes, or outside of a repository.'),
     ...reportOptions,
@@ -126,7 +126,7 @@ export const benchmarkGate = defineCommand({
   exitCodes: [exitCodes.failed, exitCodes.nothingCompared],
   examples: {
     'credence benchmark gate --base ../main/evals --candidate ./evals':
-      'Decides whether the change passes, and says why.',
+      'Decides whether the change passes, with reasons.',
     'credence benchmark gate --base base --candidate evals --format github >> "$GITHUB_STEP_SUMMARY"':
       'The same in GitHub Actions.',
   },

@@ -123,7 +123,7 @@ function suiteTables(runs: readonly StoredRun[]) {
     return [
       ...tableOf('what is shown unasked', pushColumns),
       ...tableOf('what is found', others),
-      ...tableOf('evidence within so many characters', budgets),
+      ...tableOf('evidence within this many characters', budgets),
       ...(curve === null ? [] : [curve]),
     ]
   })
@@ -160,7 +160,7 @@ function attackTables(runs: readonly StoredRun[]) {
 }
 
 const vectorsLeftOut =
-  'Sentence vectors alone are a run of their own, because to embed every turn of a suite takes hours: --system vectors.'
+  'Sentence vectors alone need a separate run, because embedding every turn of a suite takes hours: --system vectors.'
 
 function ablationText(results: readonly RunResult[], style: Style): readonly string[] {
   const ablations = results.flatMap(({ summary: { benchmarkId }, ablation }) =>

@@ -204,8 +204,15 @@ export async function runJobs(jobs: readonly Job[], options: JobOptions, setup: 
   const warnings = [...new Set(results.flatMap((result) => result.warnings))]
   const unfinished = results.filter(({ summary }) => summary.status === 'partial').map(({ summary }) => summary.runId)
   const runs = results.map(({ summary }) => summary)
+  const doors = Object.fromEntries(results.map(({ summary, door }) => [summary.runId, door]))
   return {
-    document: { ok: isFine && !signal.aborted, runs, warnings, ...(ablations.length === 0 ? {} : { ablations }) },
+    document: {
+      ok: isFine && !signal.aborted,
+      runs,
+      doors,
+      warnings,
+      ...(ablations.length === 0 ? {} : { ablations }),
+    },
     text: await runsText(root, results),
     notes: [...warnings, ...unfinished.map((id) => `Complete it with \`credence benchmark run --resume ${id}\`.`)],
     exitCode: signal.aborted ? exitCodes.interrupted : isFine ? exitCodes.fine : exitCodes.failed,
@@ -223,8 +230,10 @@ async function runJob(job: Job, options: JobOptions, setup: Measuring): Promise<
   const asked = { repeats, seed, filter, notes, gitRef }
   const stored = { ...asked, benchmarkId, directory, system: system ?? null }
   const ablations = options.ablations === true && !isBaseline
-  const settings = (of: { readonly ablation: string | undefined; readonly about: About }) =>
-    omitUndefined({ ...stored, ablation: of.ablation, embedder, explain, data, systemNotes: of.about.notes })
+  const settings = (of: { readonly ablation: string | undefined; readonly about: About }) => {
+    const systemNotes = of.about.notes.length === 0 ? undefined : of.about.notes
+    return omitUndefined({ ...stored, ablation: of.ablation, embedder, explain, data, systemNotes })
+  }
   const request = { ...asked, explain, jobs, ablation, ablations, runId, resume, given, settings }
   const results = await measure(setup, [pack], system, request)
   const about = { directory, warnings: pack.warnings, isBaseline, door: doorOf(system, runner) }

@@ -1,6 +1,4 @@
-import { createWriteStream } from 'node:fs'
 import { resolve } from 'node:path'
-import { pipeline } from 'node:stream/promises'
 import { compareStrings } from '../../../beliefs/identity.ts'
 import { manifestOf } from '../../../eval/pack/manifest.ts'
 import { neutralId, rankingsSystem } from '../../../eval/runners/conversation/rankings.ts'
@@ -9,7 +7,8 @@ import { readCaseLog } from '../../../eval/store/case-log.ts'
 import { requireRun } from '../../../eval/store/documents.ts'
 import { defineCommand, exitCodes, UsageError } from '../../command/command.ts'
 import { one, text } from '../../command/options.ts'
-import { newJobs, packDirectory, runJobs, runOptions } from './benchmark-run.ts'
+import { writeOut } from '../../write-out.ts'
+import { newJobs, type PackSearch, packDirectory, runJobs, runOptions } from './benchmark-run.ts'
 import { evalStore, evalStoreOptions, settledOptions } from './benchmark-store.ts'
 import { measureWith } from './measure.ts'
 
@@ -42,9 +41,7 @@ export const benchmarkScore = defineCommand({
       )
     const system = rankingsSystem(resolve(session.places.workingDirectory(), given.rankings))
     return measureWith(session, root, async (setup) => {
-      const { runner, benchmarkId } = manifestOf(packDirectory(suite, setup))
-      if (runner !== 'conversation')
-        throw new UsageError(`${benchmarkId} is not a conversation pack.`, 'Rankings are scored on conversations only.')
+      conversationPack(suite, setup)
       return runJobs(
         newJobs([suite], { ...given, system: [system] }, setup),
         { ...given, given: settledOptions(given) },
@@ -53,6 +50,17 @@ export const benchmarkScore = defineCommand({
     })
   },
 })
+
+/** The pack of a suite. Only conversation packs have documents and rankings. */
+function conversationPack(suite: string, search: PackSearch): PackPlace {
+  const directory = packDirectory(suite, search)
+  const manifest = manifestOf(directory)
+  if (manifest.runner === 'conversation') return { directory, manifest }
+  throw new UsageError(
+    `${manifest.benchmarkId} is not a conversation pack.`,
+    'Only conversations have documents, and rankings of them.',
+  )
+}
 
 export const benchmarkExport = defineCommand({
   args: { suite: one('A conversation pack: its folder, or its id.') },
@@ -73,14 +81,20 @@ export const benchmarkExport = defineCommand({
   async run({ args: { suite }, options: given }, session) {
     const { root } = evalStore(session, given)
     if (given.out === undefined) throw new UsageError('No file to write is given.', 'Name it with --out.')
-    const directory = packDirectory(suite, { root, session, evaluation: await session.evaluation() })
+    const place = conversationPack(suite, { root, session, evaluation: await session.evaluation() })
     const at = (path: string): string => resolve(session.places.workingDirectory(), path)
     const out = at(given.out)
-    const place = { directory, manifest: manifestOf(directory) }
     const published = given.data === undefined ? undefined : at(given.data)
-    const lines = given.run === undefined ? documentLines(place, published) : rankingLines(root, given.run)
-    const count = await writeLines(out, lines)
-    return { document: { ok: true, file: out, lines: count }, text: () => `${count} lines written to ${given.out}.` }
+    const documents = given.run === undefined ? documentLines(place, published) : rankingLines(root, given.run, place)
+    let lines = 0
+    const texts = async function* () {
+      for await (const document of documents) {
+        lines += 1
+        yield `${JSON.stringify(document)}\n`
+      }
+    }
+    await writeOut(out, texts())
+    return { document: { ok: true, file: out, lines }, text: () => `${lines} lines written to ${given.out}.` }
   },
 })
 
@@ -97,24 +111,18 @@ async function* documentLines(place: PackPlace, published: string | undefined): 
     }
 }
 
-async function* rankingLines(root: string, run: string): AsyncGenerator<object> {
-  const { records } = await readCaseLog(root, requireRun(root, run).runId)
+async function* rankingLines(root: string, run: string, { manifest }: PackPlace): AsyncGenerator<object> {
+  const { benchmarkId } = requireRun(root, run)
+  if (benchmarkId !== manifest.benchmarkId)
+    throw new UsageError(
+      `${run} is a run of ${benchmarkId}, not of ${manifest.benchmarkId}.`,
+      'Name the pack of the run.',
+    )
+  const { records } = await readCaseLog(root, run)
   for (const { caseId, repeat, ranking } of records) {
     if (repeat > 0) continue
     if (typeof ranking !== 'object' || ranking === null)
       throw new UsageError(`The run ${run} has no ranking for ${caseId}.`, 'Run the suite again with this version.')
     yield ranking
   }
-}
-
-async function writeLines(file: string, lines: AsyncIterable<object>): Promise<number> {
-  let count = 0
-  const texts = async function* () {
-    for await (const line of lines) {
-      count += 1
-      yield `${JSON.stringify(line)}\n`
-    }
-  }
-  await pipeline(texts, createWriteStream(file))
-  return count
 }

@@ -177,7 +177,7 @@ export function rememberedText(
         forms,
       )
     case 'unchanged':
-      return `Unchanged: ${what} says this already.`
+      return `Unchanged: ${what} already has this text.`
     case 'corrected':
       return lines(
         `${style.green('Corrected')} ${what}.`,

@@ -1,8 +1,7 @@
-import { existsSync, statSync } from 'node:fs'
-import { basename, dirname, resolve } from 'node:path'
+import { statSync } from 'node:fs'
+import { basename, resolve } from 'node:path'
 import type { ExportedTurn } from '../../../beliefs/turn-store.ts'
-import { invalid, notFound, unavailable } from '../../../errors.ts'
-import { writeAtomically } from '../../../files/atomic-write.ts'
+import { invalid } from '../../../errors.ts'
 import { readTextFile } from '../../../files/read-text.ts'
 import { withOffset } from '../../../local-time.ts'
 import type { ImportFinding } from '../../../memory/transfer/import-findings.ts'
@@ -10,6 +9,7 @@ import { defineCommand, UsageError } from '../../command/command.ts'
 import { filterOptions, flag, memoryOptions, one, text, writeOptions } from '../../command/options.ts'
 import { shortenText } from '../../text/beliefs.ts'
 import { lines, pluralize, table } from '../../text/output.ts'
+import { writeOut } from '../../write-out.ts'
 
 export const importCommand = defineCommand({
   args: { file: one('A JSON array of beliefs or JSON Lines, or Markdown. - reads standard input.') },
@@ -100,22 +100,13 @@ export const exportCommand = defineCommand({
     const records = options.turns ? turnRecords(memory.exportTurns(filter)) : memory.export(filter)
     if (out === undefined) return { document: records, isData: true, text: () => linesOf(records) }
     const file = resolve(session.places.workingDirectory(), out)
-    if (!existsSync(dirname(file)))
-      throw notFound(`There is no directory ${dirname(file)}.`, 'Create it, or write to another one.')
     const { signal } = session.program.interruption()
     let written = 0
     const counting = linesOf(records, () => {
       signal.throwIfAborted()
       written += 1
     })
-    await writeAtomically(file, counting, { existing: 'replace' }).catch((cause: NodeJS.ErrnoException) => {
-      if (cause.syscall === undefined) throw cause
-      throw unavailable(
-        `${file} cannot be written (${cause.code}).`,
-        'Choose a directory that exists, that you may write to, and that has room.',
-        cause,
-      )
-    })
+    await writeOut(file, counting)
     const what = options.turns ? 'turn' : 'belief'
     return { document: { file, [`${what}s`]: written }, text: () => `Wrote ${pluralize(written, what)} to ${file}.` }
   },

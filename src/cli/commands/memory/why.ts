@@ -45,12 +45,12 @@ export const why = defineCommand({
     ...memoryOptions,
   },
   examples: {
-    'credence why "When is the invoice due?" "payment terms"': 'Says which words are missing for it to be recalled.',
+    'credence why "When is the invoice due?" "payment terms"': 'Shows which words are missing for it to be recalled.',
     'credence why "When is the invoice due?" "payment terms" --fix --apply 1':
       'Makes the first change that `--fix` lists, usually an alias.',
     'credence why "Where do we moor?" t-7k2m9xq0v3bd':
-      'Says whether that turn is quoted: its probability, what it has to reach, and its words.',
-    'credence why "Ask Ada" ada --scope project:ledger': 'Says whether it is recalled with that scope active.',
+      'Shows whether that turn is quoted: its probability, the threshold, and its words.',
+    'credence why "Ask Ada" ada --scope project:ledger': 'Shows whether it is recalled with that scope active.',
   },
   async run({ args: { message, belief }, options }, session) {
     const { scopes } = session.places.locate(options)
@@ -168,7 +168,7 @@ function unmetByTurn(verdict: WhyTurn): string {
   switch (unmet) {
     case 'a shared word':
       return asked.length === 0
-        ? 'The message has no word that tells what it is about.'
+        ? 'The message has no word about its topic.'
         : `It contains none of the words that count: ${quoteWords(asked)}.`
     case "the person's own words":
       return turn.role === 'assistant'

@@ -209,7 +209,7 @@ function requireBackup(from: string, file: string): void {
     })
   if (!found.isFile() || found.size === 0) throw notABackup(from, found.isFile() ? 'it is empty' : 'it is not a file')
   // Changes that are only in the log would be missing from a copy.
-  if (existsSync(`${from}-wal`)) throw notABackup(from, 'it is a store in use, with a write-ahead log beside it')
+  if (existsSync(`${from}-wal`)) throw notABackup(from, 'it is a store in use, with a write-ahead log next to it')
 }
 
 const notABackup = (from: string, problem: string, cause?: unknown): MemoryError =>

@@ -53,7 +53,7 @@ function finding(connection: Connection, check: string, verify: (connection: Con
     if (sqliteCode(error) !== null || error instanceof SyntaxError) return { check, ok: false, detail: String(error) }
     // A flipped bit can change a text or hash into a number, which no function here accepts.
     if (codeOf(error) === 'ERR_INVALID_ARG_TYPE')
-      return { check, ok: false, detail: 'a row holds a value of a type that its column never has' }
+      return { check, ok: false, detail: 'a row contains a value of the wrong type for its column' }
     throw error
   }
 }
@@ -164,7 +164,7 @@ function complaintsAboutText(connection: Connection, event: OwnEventRow, row: Ow
     `SELECT 1 FROM changes WHERE user_id = ? AND belief_id = ? AND event > ? AND outcome = 'erased' LIMIT 1`,
     [row.user_id, row.belief, event.number],
   )
-  return erased === undefined ? [`${place} is gone, although nobody forgot it`] : []
+  return erased === undefined ? [`${place} is missing, although it was not forgotten`] : []
 }
 
 type StoredTurn = {
@@ -180,7 +180,7 @@ function complaintsAboutTurn(connection: Connection, event: number, stored: Stor
   const { row, id, hash, salt, erased_by } = stored
   const turn = readTurn(connection, row)
   if (turn === null)
-    return erased_by === null ? [`the turn ${id} of event ${event} is gone, although nobody forgot it`] : []
+    return erased_by === null ? [`the turn ${id} of event ${event} is missing, although it was not forgotten`] : []
   const isAsSaid = salt !== null && isEqual(hashBody(salt, turnBody(turn)), hash)
   return isAsSaid ? [] : [`the turn ${id} of event ${event} was altered`]
 }

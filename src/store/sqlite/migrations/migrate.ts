@@ -115,7 +115,7 @@ export const damagedStore = (file: string, problem: string, cause?: unknown): Da
   })
 
 export const damageHint =
-  'Nothing was changed. Restore a backup. `credence doctor` says more; `credence doctor --set-aside` renames the store so that a new one is made.'
+  'Nothing was changed. Restore a backup. `credence doctor` reports details; `credence doctor --set-aside` renames the store, so that a new one is created.'
 
 /** Brings the schema up to date in one transaction. Several processes may do so at once. */
 export function migrate(db: DatabaseSync, file: string): void {
