@@ -286,7 +286,7 @@ async function planBelief(memory: Memory, reference: string, { chain, keepTurns,
     notes: [
       ...kept.map(
         (one) =>
-          `Only one version was named. Its ${ageOf(one)} version ${one.id} is kept: ${shortenText(one.content)} \`credence forget ${one.id} --chain\` forgets all versions.`,
+          `The ${ageOf(one)} version ${one.id} is kept: ${shortenText(one.content)} \`credence forget ${one.id} --chain\` forgets all versions.`,
       ),
       ...turnLines('Kept on purpose, these messages state it:', stating),
     ],
