@@ -93,6 +93,8 @@ export type Host = {
         readonly lastFailure?: HookSeen | null | undefined
         /** For each event whose last hook failed, when the first of its failures in a row was. */
         readonly failingSince?: Readonly<Record<string, string>> | undefined
+        /** The sessions that have started since the last other hook; null after another hook. */
+        readonly onlyStarts?: { readonly sessions: number; readonly since: string } | null | undefined
       })
     | null
   readonly lastCall: { readonly at: string; readonly tool: string } | null

@@ -180,6 +180,30 @@ describe('the connection of Claude Code', () => {
     )
     expect(await start('clear')).toBe('')
   })
+  it('warns when sessions start and nothing else is heard of them, as when the server with the other hooks is not running', async () => {
+    using place = createSandbox()
+    const host = join(place.home, '.local', 'state', 'credence', 'hosts', 'codex.hook.json')
+    const hook = (event: string, input: object) =>
+      place.runWith({ stdin: JSON.stringify({ cwd: place.work, ...input }) }, 'hook', event, '--host', 'codex')
+    const start = async (session: string) => (await hook('session-start', { session_id: session })).stdout
+    const early = [await start('a'), await start('b'), await start('c'), await start('d'), await start('e')]
+    const seen = JSON.parse(readFileSync(host, 'utf8'))
+    writeFileSync(
+      host,
+      JSON.stringify({ ...seen, onlyStarts: { ...seen.onlyStarts, since: '2020-01-01T00:00:00.000Z' } }),
+    )
+
+    const warned = await start('f')
+    const { stdout } = await place.run('status')
+    await hook('stop', { session_id: 'f', last_assistant_message: 'Done.' })
+
+    expect(early.join('')).toBe('')
+    expect(seen.onlyStarts).toMatchObject({ sessions: 5 })
+    expect(warned).toContain('5 sessions since 2020-01-01T00:00:00.000Z')
+    expect(stdout).toContain('6 sessions without a prompt')
+    expect(await start('g')).toBe('')
+  })
+
   it('warns although every hook fails, also the one that starts a session', async () => {
     using place = createSandbox()
     await place.json('remember', 'Our staging port is 5433.')

@@ -17,6 +17,8 @@ export type SeenHook = HookRun & {
   readonly lastFailure: HookRun | null
   /** For each event whose last hook failed, when the first of its failures in a row was. */
   readonly failingSince: Readonly<Record<string, string>>
+  /** The sessions that have started since the last other hook; null after another hook. */
+  readonly onlyStarts: { readonly sessions: number; readonly since: string } | null
 }
 
 /** A host's last hook, its last MCP tool call, and its last reported version: names and times only. */
@@ -65,22 +67,36 @@ export function noteHook(
     lastLines: recalled > 0 ? { at, lines: recalled } : (before?.lastLines ?? null),
     lastFailure: isFailed ? run : (before?.lastFailure ?? null),
     failingSince: isFailed ? { ...others, [event]: since } : others,
+    onlyStarts:
+      event === 'session-start'
+        ? { sessions: (before?.onlyStarts?.sessions ?? 0) + 1, since: before?.onlyStarts?.since ?? at }
+        : null,
   })
 }
 
 const dayMs = 86_400_000
 
-/** A notice for the start of a session if the hooks of an event have failed for a day; otherwise empty. */
+/** Fewer sessions may have had no prompt. */
+const minSilentSessions = 5
+
+/**
+ * A notice for the start of a session if the hooks of an event have failed for a day, or if only starts of sessions were heard
+ * for a day, because the other hooks need the MCP server; otherwise empty.
+ */
 export function failingNotice(machine: Machine, host: string, now: Date): string {
-  const { failingSince = {}, lastFailure = null } = lastSeen(machine, host, 'hook') ?? {}
-  const failing = Object.entries(failingSince).filter(([, since]) => now.getTime() - Date.parse(since) >= dayMs)
-  if (failing.length === 0) return ''
+  const { failingSince = {}, lastFailure = null, onlyStarts = null } = lastSeen(machine, host, 'hook') ?? {}
+  const isOld = (since: string): boolean => now.getTime() - Date.parse(since) >= dayMs
+  const failing = Object.entries(failingSince).filter(([, since]) => isOld(since))
+  if (failing.length === 0) {
+    if (onlyStarts === null || onlyStarts.sessions < minSilentSessions || !isOld(onlyStarts.since)) return ''
+    return `Credence has received no prompt in ${onlyStarts.sessions} sessions since ${onlyStarts.since}, so these conversations are missing from the memory. Tell the person to check that the MCP server "credence" is connected, and to run \`credence doctor\`.\n`
+  }
   const hooks = failing.map(([event, since]) => `${event} has failed since ${since}`).join(', ')
   return `The Credence hook ${hooks} (${lastFailure?.outcome ?? 'failed'}), so parts of this conversation may be missing from the memory. Tell the person to run \`credence doctor\`.\n`
 }
 
 /** The hooks of a host in one line. */
-export const hookHealthText = ({ prompts, late, lastPrompt, lastLines, lastFailure }: SeenHook): string =>
+export const hookHealthText = ({ prompts, late, lastPrompt, lastLines, lastFailure, onlyStarts }: SeenHook): string =>
   [
     `${prompts} prompts, ${late} of them late`,
     lastPrompt === null ? 'no prompt yet' : `last prompt ${localMinute(lastPrompt)}`,
@@ -88,6 +104,7 @@ export const hookHealthText = ({ prompts, late, lastPrompt, lastLines, lastFailu
     ...(lastFailure === null
       ? []
       : [`last failure ${localMinute(lastFailure.at)}, ${lastFailure.event}: ${lastFailure.outcome}`]),
+    ...((onlyStarts?.sessions ?? 0) < minSilentSessions ? [] : [`${onlyStarts?.sessions} sessions without a prompt`]),
   ].join('; ')
 
 /** The last recorded hook, call or version of a host; null if there is none. */

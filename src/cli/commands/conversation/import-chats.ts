@@ -54,7 +54,8 @@ export const importChats = defineCommand({
     const isDirectory = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
     const files = listFilesAt(path, /\.(?:jsonl|json|zip)$|^opencode[\w.-]*\.db$/iu)
     const nameOf = (file: string): string => (isDirectory ? relative(path, file) : basename(file))
-    const imported = await hearFiles(session, files, options, { nameOf, isDirectory })
+    const { signal } = session.program.interruption()
+    const imported = await hearFiles(session, files, options, { nameOf, isDirectory, signal })
     const { kept, known, leftOut, problemCount } = imported.heard
     const isEmpty = kept + known + leftOut + problemCount === 0
     const empty = isEmpty ? [`${path} contains no turns.`] : []
@@ -89,6 +90,7 @@ type FilesRequest = {
   readonly nameOf: (file: string) => string
   /** Whether the files were found in a directory rather than named, so that some may be of other kinds. */
   readonly isDirectory: boolean
+  readonly signal: AbortSignal
   /** Called after each file. True ends the import. */
   readonly onFile?: (files: number, heard: Imported['heard']) => boolean
 }
@@ -106,7 +108,9 @@ export async function importHistories(
   maxTurns = Number.POSITIVE_INFINITY,
 ): Promise<ImportedHistories> {
   const files = listNewestFirst(findHistories(session.program.machine))
-  const request = { nameOf: (file: string) => file, isDirectory: true }
+  // Before the lock, which an interrupt must not leave behind.
+  const { signal } = session.program.interruption()
+  const request = { nameOf: (file: string) => file, isDirectory: true, signal }
   if (options.dryRun === true) return { ...(await hearFiles(session, files, options, request)), remaining: 0 }
   const { dir } = session.places.locate(options)
   await session.memories.writing(options)
@@ -132,12 +136,11 @@ async function hearFiles(
   session: Session,
   files: readonly string[],
   options: ImportOptions,
-  { nameOf, isDirectory, onFile = () => false }: FilesRequest,
+  { nameOf, isDirectory, signal, onFile = () => false }: FilesRequest,
 ): Promise<Imported> {
   const total = files.reduce((sum, file) => sum + statSync(file).size, 0)
   const { dryRun = false, since } = options
   const { maxTurnCharacters } = session.places.settings(options)
-  const { signal } = session.program.interruption()
   const scopesOf = scopesByDirectory(session, options)
   const heard = nothingHeard()
   const leftAlone: { readonly file: string; readonly reason: string }[] = []
