@@ -209,7 +209,7 @@ function itemsIn(file: string, given: ChatFormat | undefined, isDirectory: boole
 
 /** How many skipped files are listed. */
 const maxNamed = 5
-/** Larger files are not parsed only to report what is wrong with them. */
+/** Larger files are not parsed just to report an error in them. */
 const maxCheckedBytes = 64 * 1024 * 1024
 
 /** The syntax error of a `.json` file, with its position; null if the file is valid JSON or JSON Lines. */

@@ -254,7 +254,10 @@ describe.skipIf(process.platform === 'win32')('claude-code', () => {
   })
 })
 
-/** Stores agents and their sessions in its state folder, and continues an agent's only session whatever the given id. */
+/**
+ * Stores agents and their sessions in its state folder, and always continues an agent's only session, regardless of the
+ * given id.
+ */
 const fakeOpenclaw = `
 const fs = require('node:fs')
 const words = process.argv.slice(2)
