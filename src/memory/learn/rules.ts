@@ -268,7 +268,9 @@ function requestedStatement(sentence: MessageSentence, from: number): Finding {
   const { content, span } = placeContent(sentence, start)
   const type = preference(sentence, start) === null ? 'entity' : 'preference'
   const about = isAboutPerson(content) ? 'person' : 'work'
-  return { kind: 'request', type, subtype: null, about, isAsked: true, content, span }
+  const { replaces, lead } = correction(sentence, start) ?? {}
+  const corrected = typeof replaces === 'string' && lead !== undefined ? { replaces, lead } : {}
+  return { kind: 'request', type, subtype: null, about, isAsked: true, content, span, ...corrected }
 }
 
 /** Whether a sentence begins like an order: with a base form, optionally after "please". */
