@@ -428,14 +428,16 @@ describe('recall', () => {
 describe('recall that names nothing', () => {
   it('lists the nearest beliefs in view, with the alias that would name each', async () => {
     using place = createSandbox()
+    const byWords = { env: { CREDENCE_SEMANTIC: 'off' } }
     await place.run(...terms)
     await place.run('remember', 'Invoices of this project are red.', '--name', 'colour', '--scope', 'project:other')
     await place.run('remember', 'Speak of invoices, never of bills.', '--name', 'wording', '--pin')
 
-    const { exitCode, stderr } = await place.run('recall', 'When is the payment of an invoice settled?')
-    const { suggestions } = await place.json('recall', 'When is the payment of an invoice settled?')
-    const rendered = await place.run('recall', 'When is the payment of an invoice settled?', '--render')
-    const everyday = await place.run('recall', 'When is an invoice settled?')
+    const { exitCode, stderr } = await place.runWith(byWords, 'recall', 'When is the payment of an invoice settled?')
+    const json = await place.runWith(byWords, 'recall', 'When is the payment of an invoice settled?', '--json')
+    const { suggestions } = JSON.parse(json.stdout)
+    const rendered = await place.runWith(byWords, 'recall', 'When is the payment of an invoice settled?', '--render')
+    const everyday = await place.runWith(byWords, 'recall', 'When is an invoice settled?')
     const [, id, alias] = /credence alias (b-\w+) add "(.+)"$/m.exec(stderr) ?? []
     await place.run('alias', id ?? '', 'add', alias ?? '')
     const recalled = await place.json('recall', 'When is the payment of an invoice settled?')
@@ -504,7 +506,9 @@ describe('why', () => {
 
     const found = await place.run('why', 'What are the payment terms?', 'payment terms')
     const missed = await place.run('why', 'When is the payment?', 'payment terms', '--scope', 'project:a')
-    const document = await place.json('why', 'When is the payment?', 'payment terms')
+    const byWords = { env: { CREDENCE_SEMANTIC: 'off' } }
+    const document = await place.runWith(byWords, 'why', 'When is the payment?', 'payment terms', '--json')
+    const near = await place.json('why', 'When is the payment?', 'payment terms')
 
     expect(found.stdout).toMatch(
       /^"payment terms" \(b-\w+\) is recalled, as number 1 of the relevant beliefs, with a score of [\d.]+:\n/,
@@ -517,7 +521,8 @@ describe('why', () => {
     expect(missed.stdout).toMatch(
       /credence alias b-\w+ add "the words"\nThe same command with --fix lists aliases .*\n$/,
     )
-    expect(document.verdict).toMatchObject({ kind: 'not-mentioned', inPrelude: false })
+    expect(JSON.parse(document.stdout).verdict).toMatchObject({ kind: 'not-mentioned', inPrelude: false })
+    expect(near.verdict).toMatchObject({ kind: 'perhaps', rank: 1 })
   })
 
   it('names the scope when it is the only reason why a turn is not quoted, and words as they are written', async () => {
@@ -528,7 +533,8 @@ describe('why', () => {
 
     const elsewhere = await place.run('why', 'Is Tobias allergic to peanuts?', id)
     const there = await place.run('why', 'Is Tobias allergic to peanuts?', id, '--scope', 'project:a')
-    const little = await place.run(
+    const little = await place.runWith(
+      { env: { CREDENCE_SEMANTIC: 'off' } },
       'why',
       'Which of my relatives are allergic to cats or dogs?',
       id,

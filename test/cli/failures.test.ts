@@ -6,6 +6,15 @@ import { describe, expect, it } from 'vitest'
 import { createSandbox } from './sandbox.ts'
 
 describe('a wrong command line', () => {
+  it('that names no action lists the actions of the command', async () => {
+    using place = createSandbox()
+
+    const { exitCode, stdout, stderr } = await place.run('people')
+
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
+    expect(stderr).toMatch(/^Usage: credence people <action> \[options\]\n[\s\S]* {2}people remove {2}[\s\S]*\.\n$/)
+  })
+
   const dateHint = 'Write a day such as 2026-05-03, or a time such as 2026-05-03T10:00:00Z.'
   it.each([
     [['recal', 'hello'], 'There is no command "recal".', 'Did you mean `credence recall`?'],

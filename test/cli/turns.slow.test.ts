@@ -356,13 +356,16 @@ describe('why', () => {
     await place.run('hear', 'I rented a kayak near Voss in Norway.', '--session', 's1')
     const [turn] = (await place.json('conversations', 'show', 's1')).turns
 
-    const shown = await place.run('why', 'Where did I rent that kayak in Norway?', turn.id)
+    const byWords = { env: { CREDENCE_SEMANTIC: 'off' } }
+    const shown = await place.runWith(byWords, 'why', 'Where did I rent that kayak in Norway?', turn.id)
+    const near = await place.run('why', 'Where did I rent that kayak in Norway?', turn.id)
     const silent = await place.run('why', 'Write a poem about rain', turn.id)
 
     expect(shown.stdout).toMatch(
       /^It is quoted as sure\. By words alone, the probability that one of the best turns helps is 0\.\d+; /,
     )
     expect(shown.stdout).toContain('3 words of the message count ("rent", "kayak", "Norway"); this contains')
+    expect(near.stdout).toMatch(/^It is quoted as sure\. The probability that one of the best turns helps is 0\.\d+; /)
     expect(silent.stdout).toContain('is not quoted for this message')
     expect((await place.run('why', 'x', 't-nope')).stderr).toContain('There is no belief or turn "t-nope".')
   })

@@ -28,7 +28,7 @@ function put(file: string, text: string): void {
 }
 
 const textOf = (file: string): string | null => (existsSync(file) ? readFileSync(file, 'utf8') : null)
-// biome-ignore lint/suspicious/noExplicitAny: the tests look at whatever is there
+// biome-ignore lint/suspicious/noExplicitAny: the tests inspect files of any form
 const parseJson = (text: string): any => parse(text.replace(/^\ufeff/, ''))
 const jsonAt = (file: string) => parseJson(readFileSync(file, 'utf8'))
 

@@ -273,7 +273,7 @@ async function perhapsAmong(
     .slice(0, Math.max(0, maxLinesFor(endsOf(message)) - quotes.length))
 }
 
-/** The quotes whose newer quotes, which have to come first, are shown too. */
+/** Keeps only quotes whose newer quotes are all kept and come before them. */
 function withNewer(quotes: readonly PushedQuote[]): readonly PushedQuote[] {
   const shown = new Set<string>()
   return quotes.filter(({ turn, newer }) => {
