@@ -35,9 +35,12 @@ export const formIndexPeers: readonly FormIndexPeer[] = [
     build: (beliefs) => {
       const db = new DatabaseSync(':memory:')
       db.exec("CREATE VIRTUAL TABLE forms USING fts5(name, aliases, tokenize = 'unicode61')")
-      const insert = db.prepare('INSERT INTO forms (name, aliases) VALUES (@name, @aliases)')
+      const insert = db.prepare('INSERT INTO forms (name, aliases) VALUES (?, ?)')
       db.exec('BEGIN')
-      for (const belief of beliefs) insert.run(formsOf(belief))
+      for (const belief of beliefs) {
+        const { name, aliases } = formsOf(belief)
+        insert.run(name, aliases)
+      }
       db.exec('COMMIT')
       const match = db.prepare(
         `SELECT rowid FROM forms WHERE forms MATCH ? ORDER BY bm25(forms, 2.0, 1.0) LIMIT ${maxHits}`,

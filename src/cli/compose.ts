@@ -18,9 +18,12 @@ import {
   ignoredNotice,
   localName,
   memoryDirectory,
+  openingOptions,
   type ProjectFile,
   projectScope,
   readSettings,
+  recordsShadows,
+  shadowRecorder,
   stateDirectory,
 } from './memory-location.ts'
 import type {
@@ -188,6 +191,15 @@ export function compose(
     return { ...place, scopes, homeScopes: scopes.slice(0, 1), everyTeam }
   }
 
+  const evalRoot = (options: LocationOptions): string => {
+    const { evalStoreDir } = settings(options)
+    if (evalStoreDir !== null) return evalStoreDir
+    const { dir } = locate(options)
+    const root = join(dir, 'state', 'evals')
+    checkOwn(dir, root)
+    return root
+  }
+
   const hasMemory = async (options: LocationOptions): Promise<boolean> => {
     const { dir, store } = locate(options)
     return store !== undefined || (await import('../open-memory.ts')).hasStore(dir)
@@ -197,22 +209,6 @@ export function compose(
   const isProjectActive = (scopes: readonly string[]): boolean => {
     const project = projectScope(cwd())
     return project !== null && scopes.includes(project)
-  }
-
-  /** Records every recall if shadow mode is on. */
-  const withShadowRecords = async (memory: Memory, options: LocationOptions): Promise<Memory> => {
-    const { evalHarnessEnabled, evalShadowModeEnabled, evalStoreDir } = settings(options)
-    if (!evalHarnessEnabled || !evalShadowModeEnabled) return memory
-    const { withShadow } = await import('../eval/shadow/shadow.ts')
-    return withShadow(memory, {
-      root: evalStoreDir ?? (await import('../eval/store/documents.ts')).evalStoreIn(directory(options.dir)),
-      now: () => new Date(),
-      clock: () => performance.now(),
-      // A recall does not fail because its record is lost.
-      onProblem: (error) => {
-        if (env.CREDENCE_DEBUG === '1') void talk(`No shadow record was stored: ${String(error)}`)
-      },
-    })
   }
 
   /** Only a warning: the change is committed, and only MEMORY.md is outdated. */
@@ -249,22 +245,20 @@ export function compose(
       }
       made.add(dir)
     }
-    const { busyTimeoutMs, onErased } = options
+    const { busyTimeoutMs, waitsForModel, onErased } = options
     if (!isReading) await sweepTemporaryFiles(dir)
     const server = await serverOpener(dir, store, onOffline)
-    const { evalStoreDir, mirrorAuthority, agentShare: percent, recallBoldness, ...rest } = settings(options)
-    const semantic = {
-      semantic: rest.semantic,
-      ...(rest.semanticModel === null ? {} : { semanticModel: rest.semanticModel }),
-    }
-    if (use === 'report') return closedAtEnd(openReport(dir, standpoint, { server, everyTeam, ...semantic }))
-    const mirror = { onMirrorProblem, mirrorAuthority }
-    const recalling = { agentShare: percent / 100, recallBoldness, isOneShot: options.staysOpen !== true, ...semantic }
-    const given = { dir, everyTeam, ...recalling, evalStoreDir, onErased, ...standpoint }
-    const opened = openMemory({ ...given, ...mirror, server, ...omitUndefined({ busyTimeoutMs }) })
+    const opening = { server, everyTeam, ...openingOptions(settings(options)) }
+    if (use === 'report') return closedAtEnd(openReport(dir, standpoint, opening))
+    const given = { ...opening, dir, isOneShot: options.staysOpen !== true, onErased, onMirrorProblem, ...standpoint }
+    const opened = openMemory({ ...given, ...omitUndefined({ busyTimeoutMs, waitsForModel }) })
     trustCreated()
     if (!isReading && isProjectActive(scopes)) (await import('./former-project.ts')).noteProject(dir, cwd())
-    return closedAtEnd(await withShadowRecords(opened, options))
+    if (!recordsShadows(settings(options))) return closedAtEnd(opened)
+    const record = await shadowRecorder(evalRoot(options), (line) => {
+      if (env.CREDENCE_DEBUG === '1') void talk(line)
+    })
+    return closedAtEnd(record(opened))
   }
 
   const openedPorts = async (
@@ -314,6 +308,7 @@ export function compose(
     directory: (given) => memoryDirectory({ given, env, cwd, home, onIgnored }),
     hasMemory,
     settings,
+    evalRoot,
     storeFile,
     formerProjectNotes: async (options, opened) => {
       const { dir, scopes } = locate(options)
@@ -352,13 +347,17 @@ export function compose(
       }
     },
   }
+  const isInteractive = (): boolean => stdin().isTTY === true && stderr.isTTY === true
   const terminal: UserTerminal = {
     streams: () => ({ stdin: stdin(), stdout: environment.stdout, stderr }),
     readStdin: async () => (await import('../files/read-text.ts')).readAll(stdin(), 'standard input'),
     printsJson: () => environment.showsProgress === false,
-    isInteractive: () => stdin().isTTY === true && stderr.isTTY === true,
+    isInteractive,
     ask,
-    confirm: async (question) => /^\s*y(?:es)?\s*$/i.test((await ask(`${question} [y/N] `)) ?? ''),
+    confirm: async (question, refusal) => {
+      if (refusal !== undefined && !isInteractive()) throw refusal
+      return /^\s*y(?:es)?\s*$/i.test((await ask(`${question} [y/N] `)) ?? '')
+    },
     withProgress: async (work) => {
       const { ProgressBar } = await import('./text/progress-bar.ts')
       // Reports progress to the server if it has started this process; errors of a closed channel are ignored.

@@ -5,6 +5,7 @@ import type { Extractor } from '../memory/learn/extraction.ts'
 import type { Memory } from '../memory/memory.ts'
 import type { Author } from '../memory/ports.ts'
 import type { openPorts } from '../open-memory.ts'
+import type { UsageError } from './command/command.ts'
 import type { Evaluation } from './evaluation.ts'
 import type { TaskWork } from './task-work.ts'
 import type { EnvironmentVariables } from './text/output.ts'
@@ -26,6 +27,8 @@ export type StandpointOptions = LocationOptions & {
   readonly busyTimeoutMs?: number
   /** For long-running programs: vectors are computed in the background, and recall uses them. Default false. */
   readonly staysOpen?: boolean
+  /** For people who wait for the answer: recall loads the embedding model and uses vectors. Default: only with `staysOpen`. */
+  readonly waitsForModel?: boolean
   /** Called after something was forgotten and its copies outside the store were erased. */
   readonly onErased?: CopyOptions['onErased']
 }
@@ -83,6 +86,8 @@ export type MemoryPlaces = {
   readonly directory: (given: string | undefined) => string
   readonly hasMemory: (options: LocationOptions) => Promise<boolean>
   readonly settings: (options: LocationOptions) => Settings
+  /** The directory of the eval store. */
+  readonly evalRoot: (options: LocationOptions) => string
   /** The file of the store in a memory directory, or the address of its PostgreSQL store without the password. */
   readonly storeFile: (dir: string) => Promise<string>
   /** Notes for a project without beliefs that probably has some under an earlier path. */
@@ -124,8 +129,8 @@ export type UserTerminal = {
   readonly isInteractive: () => boolean
   /** Returns the typed line; null at the end of the input. Ctrl-C throws an AbortError. `initial`: a text to edit. */
   readonly ask: (question: string, initial?: string) => Promise<string | null>
-  /** Asks a yes-or-no question; only y or yes means yes. */
-  readonly confirm: (question: string) => Promise<boolean>
+  /** Asks a yes-or-no question; only y or yes means yes. Throws `refusal` if nobody can be asked. */
+  readonly confirm: (question: string, refusal?: UsageError) => Promise<boolean>
   /** Shows the progress of long work on one line of standard error, on a terminal only. */
   readonly withProgress: <Result>(work: (bar: ProgressBar) => Promise<Result>) => Promise<Result>
 }

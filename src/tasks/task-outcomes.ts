@@ -21,7 +21,7 @@ export type TaskWorkParts = {
   readonly graders: Graders
   readonly passAt: number
   readonly now: () => Date
-  readonly onBegin?: (task: Task) => void
+  readonly onBegin?: ((task: Task) => void) | undefined
 }
 
 /** Carries out tasks and grades the evidence of each. Stores the grades in the folder of the run. */
@@ -110,15 +110,6 @@ function outcomeOf(grade: TaskGrade, evidence: Evidence, passAt: number): CaseOu
       isComplete: grade.isComplete,
       evidence: grade.evidence,
       notes: grade.notes,
-      sessions: evidence.sessions.map(({ id, isFresh, conversationId, priorMessages, outcome, toolCalls, answer }) => ({
-        id,
-        isFresh,
-        conversationId,
-        priorMessages,
-        outcome,
-        toolCalls,
-        answer,
-      })),
       nearMisses:
         verdict === 'fail' ? [] : failed.map(({ session, id, found }) => ({ id: `${session}/${id}`, reason: found })),
     },

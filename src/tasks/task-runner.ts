@@ -1,6 +1,6 @@
 import { refuseUnlike, sha256 } from '../eval/pack/manifest.ts'
-import type { ExecutionRequest, PackWithSystem } from '../eval/run/run.ts'
-import { defineRunner, type PackPlace, type RunnablePack, type Runner } from '../eval/runners/runner.ts'
+import type { PackWithSystem } from '../eval/run/run.ts'
+import { defineRunner, type PackPlace, type RunnablePack } from '../eval/runners/runner.ts'
 import type { MetricDeclaration } from '../eval/store/schemas/primitives.ts'
 import { canonicalJson } from '../json.ts'
 import type { Agent } from './agent.ts'
@@ -9,22 +9,26 @@ import { type Graders, gradingVersion } from './grade/task-grade.ts'
 import type { Judge } from './judge/judge.ts'
 import { loadTasks } from './parse/load-tasks.ts'
 import type { Task } from './task.ts'
-import { byAgent, carryOutTasks, type ObtainEvidence, type TaskWorkParts, type Workers } from './task-outcomes.ts'
-
-type RunSystem = PackWithSystem['system']
+import { byAgent, carryOutTasks, fromRun, type TaskWorkParts, type Workers } from './task-outcomes.ts'
 
 /** A task passes if every graded part scores at least this. */
 export const defaultPassAt = 0.9
 
-type TaskRunnerParts = Required<Pick<Workers, 'searchPath' | 'temporary' | 'now'>> & {
-  /** `isForgetful`: the same agent, but its memory returns nothing for every recall and search. */
-  readonly agent: (spec: string, options: { readonly isForgetful: boolean }) => Promise<Agent>
-  readonly graders: () => Promise<Graders>
-}
+type TaskRunnerParts = Omit<Workers, 'agent' | 'control' | 'runFolder'> &
+  Pick<TaskWorkParts, 'onBegin'> & {
+    /** `isForgetful`: the same agent, but its memory returns nothing for every recall and search. */
+    readonly agent: (spec: string, options: { readonly isForgetful: boolean }) => Promise<Agent>
+    readonly graders: () => Promise<Graders>
+    /** Default `defaultPassAt`. */
+    readonly passAt?: number
+    /** The folder of a run whose evidence is graded again; no agent works then. */
+    readonly regraded?: string
+  }
 
 /** The runner for packs of tasks: a case is a task, and the system is the agent. */
-export const taskRunner = ({ agent: openAgent, graders: openGraders, ...parts }: TaskRunnerParts): Runner =>
-  defineRunner({
+export const taskRunner = (given: TaskRunnerParts) => {
+  const { agent: openAgent, graders: openGraders, passAt = defaultPassAt, onBegin, regraded, ...parts } = given
+  return defineRunner({
     name: 'task',
     defaultSystem: 'reference',
     read: readContent,
@@ -38,7 +42,7 @@ export const taskRunner = ({ agent: openAgent, graders: openGraders, ...parts }:
         forgetful: () => openAgent(spec, { isForgetful: true }),
         control: 'none' as Control,
         graders,
-        hashed: gradingHashes({ graders, passAt: defaultPassAt }),
+        hashed: gradingHashes({ graders, passAt }),
         close: async () => {},
       }
     },
@@ -47,10 +51,16 @@ export const taskRunner = ({ agent: openAgent, graders: openGraders, ...parts }:
       'memory off': (worker) => ({ ...worker, control: 'no-memory' as const }),
     },
     carryOut: async function* ({ tasks }, { agent: open, graders, control }, request) {
-      const obtain = byAgent({ ...parts, agent: await open(), control, runFolder: folderOf(request) })
-      yield* carryOutTasks({ tasks, graders, passAt: defaultPassAt, now: parts.now, obtain }, request)
+      const { folder } = request
+      if (folder === null) throw new Error('Tasks keep their evidence, so they need a folder.')
+      const obtain =
+        regraded === undefined
+          ? byAgent({ ...parts, agent: await open(), control, runFolder: folder })
+          : fromRun(regraded)
+      yield* carryOutTasks({ tasks, graders, passAt, now: parts.now, obtain, onBegin }, request)
     },
   })
+}
 
 function readContent(place: PackPlace) {
   const tasks = loadTasks([place.directory], { workingDirectory: place.directory, packs: [] })
@@ -73,41 +83,21 @@ const contentOf = (tasks: readonly Task[]) => ({
   isShuffled: false,
 })
 
-type TaskPackParts = Omit<TaskWorkParts, 'obtain'> & {
-  readonly benchmarkId: string
-  readonly system: RunSystem
-  readonly isDeterministic: boolean
-  /** Makes or reads the evidence of a run in this folder. */
-  readonly obtain: (runFolder: string) => ObtainEvidence
-}
-
-/** A pack made of single task files, which have no manifest, for one agent. */
-export function taskPack(parts: TaskPackParts): RunnablePack {
-  const { tasks, benchmarkId, system, isDeterministic: deterministic } = parts
-  const hashed = gradingHashes(parts)
-  const ingested = () => ({ ms: null, notices: [] })
-  return {
-    ...contentOf(tasks),
-    manifest: {
-      benchmarkId,
-      cases: tasks.map((task) => ({ id: task.id, prompt: promptOf(task), expectedSignals: signalsOf(task) })),
-      deterministic,
-      metrics,
-    },
-    packFiles: Object.fromEntries(tasks.map(({ id, sha256: digest }) => [`tasks/${id}.md`, `sha256:${digest}`])),
-    defaultSystem: system.name,
-    open: async () => ({
-      tested: { ...system, hashed, close: async () => {} },
-      ingested,
-      execute: (request) => carryOutTasks({ ...parts, obtain: parts.obtain(folderOf(request)) }, request),
-    }),
-  }
-}
-
-const folderOf = ({ folder }: ExecutionRequest): string => {
-  if (folder === null) throw new Error('Tasks keep their evidence, so they need a folder.')
-  return folder
-}
+/** A pack made of single task files, which have no manifest. */
+export const taskPack = (
+  runner: ReturnType<typeof taskRunner>,
+  benchmarkId: string,
+  tasks: readonly Task[],
+): RunnablePack => ({
+  ...runner.over(contentOf(tasks)),
+  manifest: {
+    benchmarkId,
+    cases: tasks.map((task) => ({ id: task.id, prompt: promptOf(task), expectedSignals: signalsOf(task) })),
+    deterministic: true,
+    metrics,
+  },
+  packFiles: Object.fromEntries(tasks.map(({ id, sha256: digest }) => [`tasks/${id}.md`, `sha256:${digest}`])),
+})
 
 const metrics = ['score', 'automatedScore', 'answerScore', 'recallScore', 'judgeScore'].map(
   (name): MetricDeclaration => ({
@@ -118,13 +108,13 @@ const metrics = ['score', 'automatedScore', 'answerScore', 'recallScore', 'judge
   }),
 )
 
-export const systemOf = ({ name, model, version }: Agent): RunSystem => ({
+const systemOf = ({ name, model, version }: Agent): PackWithSystem['system'] => ({
   name: model === null ? name : `${name}:${model}`,
   version,
 })
 
 /** Whether the same agent must earn the same score every time. */
-export const isDeterministic = ({ name }: Agent, judge: Judge | null): boolean =>
+const isDeterministic = ({ name }: Agent, judge: Judge | null): boolean =>
   judge === null && ['reference', 'none'].includes(name)
 
 /** Digests of everything except the task that affects a grade. Runs with different digests are not compared. */

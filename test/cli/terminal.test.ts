@@ -59,13 +59,17 @@ describe('at a terminal', () => {
 
     const { stdout, stderr } = await atTerminal(place, typed, 'remember', 'The build server is birch.')
     const { relevant } = await place.json('recall', 'Is the build server up?')
+    const { chain } = await place.json('history', relevant[0].belief.id)
 
+    // A replaced belief has one version for each statement, under one name.
+    expect(chain).toHaveLength(3 - count)
+    expect(relevant[0].belief.aliases.join()).not.toMatch(/\(2\)/)
     expect(stderr.split('Replace it? [y/N]').length - 1).toBe(1)
     expect(stdout).toMatch(outcome)
     expect(relevant).toHaveLength(count)
   })
 
-  it('connect says once what will be stored', async () => {
+  it('connect explains once what will be stored', async () => {
     using place = createSandbox()
 
     const { exitCode, stderr } = await atTerminal(place, 'n\ny\n', 'connect', 'claude-code')
@@ -139,7 +143,7 @@ describe('what is told to a person', () => {
     )
   })
 
-  it('recall says how far the best turn is from being shown', async () => {
+  it('recall reports how far the best turn is from being shown', async () => {
     using place = createSandbox()
     await place.run('hear', 'Remember that Ada Okafor signs off every release.', '--session', 'a', '--at', '2026-03-01')
 

@@ -31,11 +31,14 @@ async function runOn(system: TargetSystem, directory: string, ablation?: string)
 }
 
 describe('the red-team packs', () => {
-  it('are ten families in fourteen sets, with one class of attack each, 150 attacks and 150 benign twins', () => {
+  it('are ten families in fourteen sets, and six doors in the fifteenth, with one class of attack each', () => {
     const manifests = packs.map(manifestOf)
     const count = (kind: RedTeamCase['kind']): number => cases.filter((one) => one.kind === kind).length
 
-    const families = packs.map((directory) => basename(directory))
+    const isByDoor = (directory: string): boolean => directory.includes('fifteenth')
+    const doors = packs.filter(isByDoor).map((directory) => basename(directory))
+    const families = packs.filter((directory) => !isByDoor(directory)).map((directory) => basename(directory))
+    expect(doors).toEqual(['breakout', 'changes', 'files', 'mcp', 'paste', 'scopes'])
     for (const family of families) expect(families.filter((one) => one === family)).toHaveLength(14)
     expect(new Set(families).size).toBe(10)
     for (const manifest of manifests) expect(manifest).toMatchObject({ benchmarkType: 'memory-red-team' })

@@ -35,7 +35,7 @@ describe('credence task list', () => {
     const { stdout, stderr, exitCode } = await place.run('task', 'list', '.')
 
     expect(exitCode).toBe(0)
-    expect(stdout).toMatch(/^a +3 sessions, hybrid +The boat\nb +3 sessions/)
+    expect(stdout).toMatch(/^id +sessions +graded +name\na +3 +hybrid +The boat\nb +3 +hybrid/)
     expect(stderr).toContain('broken.md is not a valid task; see `credence task validate broken.md`.')
   })
 

@@ -32,6 +32,7 @@ export function programHelp(topic: string | null, style: Style): string {
       described(actions),
       '',
       moreHelp(`${topic} <action>`),
+      '',
     )
   }
   const [first = ['', []], ...others] = Map.groupBy(commands, ({ group }) => group)

@@ -3,7 +3,6 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { AccessControl } from '../../beliefs/access-store.ts'
 import type { StoreCare } from '../../beliefs/store-care.ts'
-import { checkOwn } from '../../files/own-files.ts'
 import { type ServerOptions, serverApp } from '../../http/server-app.ts'
 import { type Memory, memoryFrom } from '../../memory/memory.ts'
 import { mirrorStatus } from '../../memory/mirror/status.ts'
@@ -14,6 +13,7 @@ import { mirrorReport } from '../../operations/mirror-report.ts'
 import type { MirrorControl, ServedMemory, ServedPeople, TaskEvidence } from '../../operations/served-memory.ts'
 import { RecentMap } from '../../recent-map.ts'
 import { typedCommand } from '../connect/launch.ts'
+import { recordsShadows, shadowRecorder } from '../memory-location.ts'
 import type { MemoryLocation, Session } from '../session.ts'
 import { backgroundWork } from './background-work.ts'
 import { tenantMcp, tenantMemory } from './tenants.ts'
@@ -53,8 +53,8 @@ export async function openServedStore(
     make: false,
     onProblem: ({ message }) => onProblem(message),
   })
-  const evalRoot = (isDemo ? null : settings.evalStoreDir) ?? evalStoreOf(dir)
-  const isRecordingShadows = isDemo || (settings.evalHarnessEnabled && settings.evalShadowModeEnabled)
+  const evalRoot = isDemo ? join(dir, 'state', 'evals') : session.places.evalRoot({ dir })
+  const isRecordingShadows = isDemo || recordsShadows(settings)
   // A message that is tried on a page does not count as a use of the memory.
   const { counter: _counter, ...uncounted } = ports
   /** Memories with shadow records, by author. Closing one only writes its pending records; requests may continue to use it. */
@@ -64,18 +64,11 @@ export async function openServedStore(
     // The memories share one store, which is closed separately.
     close: async () => {},
   })
-  const shadow = isRecordingShadows ? await import('../../eval/shadow/shadow.ts') : null
+  const record = isRecordingShadows ? await shadowRecorder(evalRoot, onProblem) : null
   const memoryAs = (author: Author): Memory => {
-    if (shadow === null) return plain(author)
+    if (record === null) return plain(author)
     const who = `${author.actor} ${author.origin}`
-    const shadowed = (): Memory =>
-      shadow.withShadow(plain(author), {
-        root: evalRoot,
-        now: () => new Date(),
-        clock: () => performance.now(),
-        onProblem: (error) => onProblem(`No shadow record was stored: ${String(error)}`),
-      })
-    return watched.get(who) ?? watched.set(who, shadowed())
+    return watched.get(who) ?? watched.set(who, record(plain(author)))
   }
   const storeFile = await session.places.storeFile(dir)
   const work = backgroundWork(session, { dir, user, evalRoot }, onProblem)
@@ -172,13 +165,6 @@ async function hostsOf(session: Session) {
     levels: [...status.levels],
     files: files.map(({ path, connected, problem }) => ({ path, connected, problem })),
   }))
-}
-
-/** The eval store of a memory directory, which only the account may own. */
-function evalStoreOf(dir: string): string {
-  const root = join(dir, 'state', 'evals')
-  checkOwn(dir, root)
-  return root
 }
 
 /** The evidence and the grade of a task; null if the evidence was not kept. */

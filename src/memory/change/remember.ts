@@ -24,8 +24,8 @@ export type RememberRequest = ChangeRequest & {
   readonly draft: Omit<BeliefDraft, 'name'> & { readonly name?: string }
   readonly sourceId?: string
   readonly model?: string
-  /** Also replaces beliefs that give another value of the same thing. Default false. */
-  readonly replace?: boolean
+  /** Also replaces beliefs that give another value of the same thing, or asks whether to. Default false. */
+  readonly replace?: boolean | ((otherValues: readonly Belief[]) => Promise<boolean>)
 }
 
 /**
@@ -55,7 +55,7 @@ export async function remember(ports: Ports, request: RememberRequest): Promise<
     ports,
     { ...request, operation: 'remember' },
     async (at) => {
-      const others = replace ? await replaceable(ports, { user, ...parsed }) : []
+      const others = replace === false ? [] : await replaceable(ports, { user, ...parsed }, replace)
       const statement = isGiven ? parsed : await withFreeName(ports, user, parsed, others)
       const named = await ports.store.holders(user, statement.name, statement.scopes)
       const holders = [...named, ...others.filter(({ id }) => !named.some((holder) => holder.id === id))]
@@ -80,9 +80,13 @@ export async function remember(ports: Ports, request: RememberRequest): Promise<
 }
 
 /** The beliefs with other values of the same thing. If there are any, also the belief that already makes this statement. */
-async function replaceable(ports: Ports, statement: OneStatement): Promise<readonly Belief[]> {
+async function replaceable(
+  ports: Ports,
+  statement: OneStatement,
+  replace: RememberRequest['replace'],
+): Promise<readonly Belief[]> {
   const others = await otherValuesOf(ports, statement)
-  if (others.length === 0) return []
+  if (others.length === 0 || (typeof replace === 'function' && !(await replace(others)))) return []
   const { findSameStatement } = await import('../markdown/same-statement.ts')
   return [...others, (await findSameStatement(ports, statement)) ?? []].flat()
 }

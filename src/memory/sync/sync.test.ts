@@ -105,8 +105,12 @@ describe('two devices', () => {
     const another = openTestDevice('another')
     await sync(laptop, desktop)
     await sync(other, another)
+    await other.memory.remember({ name: 'diary', content: 'The diary is blue.' })
+    const before = [laptop.device(), other.device(), await stateOf(laptop)]
 
     await expect(sync(laptop, other)).rejects.toMatchObject({ code: 'forbidden' })
+    // Not even names and keys.
+    expect([laptop.device(), other.device(), await stateOf(laptop)]).toEqual(before)
   })
 
   it('keep both beliefs of one name, and one of the same statement', async () => {

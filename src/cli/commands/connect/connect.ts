@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { resolve } from 'node:path'
 import { promisify, stripVTControlCharacters } from 'node:util'
 import { unavailable } from '../../../errors.ts'
+import { localMinute } from '../../../local-time.ts'
 import { type Argument, defineCommand, exitCodes, UsageError } from '../../command/command.ts'
 import { flag, oneOf, text, viewOptions } from '../../command/options.ts'
 import { type ConnectHost, connectHosts, filesFor, type HostCheck, hosts, type Level } from '../../connect/hosts.ts'
@@ -11,7 +12,7 @@ import { noteSeen } from '../../connect/seen.ts'
 import { type HostStatus, hostStatuses } from '../../connect/status.ts'
 import { keepingNotice } from '../../memory-location.ts'
 import type { Machine, Session } from '../../session.ts'
-import { lines, pluralize, type Style, table } from '../../text/output.ts'
+import { lines, pluralize, type Style } from '../../text/output.ts'
 import { offerImport } from './offer-import.ts'
 
 const host: Argument<ConnectHost | null> = {
@@ -98,18 +99,17 @@ export const connect = defineCommand({
     if (changes.length === 0 && remove) return answer(false, `The configuration of ${host} has no entries of Credence.`)
     if (dryRun) return answer(false, changes.length === 0 ? `${host} is connected already.` : '')
     if (changes.length > 0 && !options.yes) {
-      if (!session.terminal.isInteractive())
-        throw new UsageError(
-          'Files would change, and there is no terminal to ask for confirmation.',
-          'Give --dry-run to see what would change, and --yes to write it.',
-        )
+      const refusal = new UsageError(
+        'Files would change, and there is no terminal to ask for confirmation.',
+        'Give --dry-run to see what would change, and --yes to write it.',
+      )
       const question = lines(
         documents.map(({ diff }) => diff),
         notice,
         `Change ${pluralize(changes.length, 'file')}?`,
       )
       wasAsked = true
-      if (!(await session.terminal.confirm(question)))
+      if (!(await session.terminal.confirm(question, refusal)))
         return { ...answer(false, ''), text: () => 'Nothing was written.' }
     }
     const list = changes.map(({ path }) => `  ${path}`)
@@ -185,18 +185,18 @@ function levelOf({ project, user }: { project: boolean; user: boolean }, usual: 
 
 function statusAnswer(all: readonly HostStatus[], host: ConnectHost | null) {
   const hosts = host === null ? all : all.filter((one) => one.host === host)
-  const rows = hosts.map(({ host, connected, levels, version, lastHook, lastCall }) => [
-    host,
-    connected === 'no'
-      ? 'not connected'
-      : `${connected === 'yes' ? 'connected' : 'partly connected'} (${levels.join(', ')})`,
-    version?.version ?? '-',
-    lastHook === null ? '-' : `${lastHook.at} ${lastHook.event}: ${lastHook.outcome}`,
-    lastCall === null ? '-' : `${lastCall.at} ${lastCall.tool}`,
-  ])
-  const problems = hosts.flatMap(({ files }) => files.flatMap(({ problem }) => (problem === null ? [] : [problem])))
-  const heading = ['host', 'connection', 'version seen', 'last hook', 'last MCP call']
-  return { document: { hosts }, text: () => table([heading, ...rows]), notes: problems }
+  const connections = { yes: 'connected', partly: 'partly connected', no: 'not connected' }
+  return {
+    document: { hosts },
+    shown: hosts.map(({ host, connected, levels, version, lastHook, lastCall }) => ({
+      host,
+      connection: `${connections[connected]}${levels.length === 0 ? '' : ` (${levels.join(', ')})`}`,
+      'version seen': version?.version,
+      'last hook': lastHook && `${localMinute(lastHook.at)} ${lastHook.event}: ${lastHook.outcome}`,
+      'last MCP call': lastCall && `${localMinute(lastCall.at)} ${lastCall.tool}`,
+    })),
+    notes: hosts.flatMap(({ files }) => files.map(({ problem }) => problem ?? false)),
+  }
 }
 
 const paintDiff = (diff: string, style: Style): string =>

@@ -3,11 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { listenWith } from '../../../http/listen.ts'
 import { foreignRequest, loopbackNames } from '../../../http/same-origin.ts'
 import { pauseFor } from '../../../memory/conversation/pause.ts'
+import type { Memory } from '../../../memory/memory.ts'
+import { openMemory } from '../../../open-memory.ts'
 import { openServer } from '../../../open-server.ts'
 import { memoryProxy } from '../../../proxy/proxy.ts'
 import { defineCommand, UsageError } from '../../command/command.ts'
 import { memoryOptions, option, viewOptions, wholeNumber } from '../../command/options.ts'
-import { keepingNotice } from '../../memory-location.ts'
+import { keepingNotice, openingOptions, recordsShadows, shadowRecorder } from '../../memory-location.ts'
 import { openProxyMemory } from '../../proxy/proxy-memory.ts'
 import { answerCommands } from '../../resident/answer-commands.ts'
 import { lines } from '../../text/output.ts'
@@ -40,28 +42,25 @@ export const proxy = defineCommand({
       throw new UsageError('--upstream is missing.', 'Name the service, such as --upstream https://api.openai.com/v1.')
     const { dir, store, user, scopes, homeScopes, everyTeam } = session.places.locate(options)
     const settings = session.places.settings(options)
-    const { evalHarnessEnabled, evalShadowModeEnabled, evalStoreDir } = settings
     const isNew = !(await session.places.hasMemory(options))
-    const memory = openProxyMemory({
+    const record = recordsShadows(settings)
+      ? await shadowRecorder(session.places.evalRoot(options), (line) => console.error(line))
+      : (opened: Memory) => opened
+    const opening = {
       dir,
       everyTeam,
       busyTimeoutMs: deadlineMs,
-      ...(store === undefined ? {} : { server: () => openServer(dir, store) }),
-      semantic: settings.semantic,
-      ...(settings.semanticModel === null ? {} : { semanticModel: settings.semanticModel }),
-      agentShare: settings.agentShare / 100,
-      recallBoldness: settings.recallBoldness,
-      evalStoreDir,
-      mirrorAuthority: settings.mirrorAuthority,
+      server: store === undefined ? undefined : () => openServer(dir, store),
+      author: { actor: 'person', origin: 'proxy' },
+      ...openingOptions(settings),
+    } as const
+    const memory = openProxyMemory({
+      open: (view) => record(openMemory({ ...opening, ...view })),
       maxTurnCharacters: settings.maxTurnCharacters,
-      shadowRoot:
-        evalHarnessEnabled && evalShadowModeEnabled
-          ? (evalStoreDir ?? (await import('../../../eval/store/documents.ts')).evalStoreIn(dir))
-          : null,
     })
     // Opens the memory now, so that the first request need not wait. If that fails, the requests report it.
-    const opening = memory.recall({ user, scopes, homeScopes }, '').catch(() => {})
-    await Promise.race([opening, sleep(maxOpeningMs, null, { ref: false })])
+    const warmingUp = memory.recall({ user, scopes, homeScopes }, '').catch(() => {})
+    await Promise.race([warmingUp, sleep(maxOpeningMs, null, { ref: false })])
     const directory = session.places.workingDirectory()
     const proxying = memoryProxy({
       upstream,

@@ -13,6 +13,7 @@ import { type CommandAnswer, defineCommand, UsageError } from '../../command/com
 import { flag, memoryOptions, option, text, viewOptions, wholeNumber } from '../../command/options.ts'
 import { typedBeforeOptions } from '../../connect/launch.ts'
 import { forgetOldTurns } from '../../hooks/hear-queue.ts'
+import { openingOptions } from '../../memory-location.ts'
 import { answerCommands } from '../../resident/answer-commands.ts'
 import { openServedStore, type ServedPlace, type ServedStore, servedApp } from '../../serve/served-store.ts'
 import { principalMemory } from '../../serve/tenants.ts'
@@ -83,13 +84,9 @@ export const serve = defineCommand({
     const isDemo = options.demo || !(await session.places.hasMemory(options))
     const served = isDemo ? demoMemory(session) : { ...session.places.locate(options), isDemo }
     const settings = session.places.settings({ dir: served.dir })
-    const { semantic, semanticModel, evalStoreDir, recallBoldness } = settings
     const ports = await session.memories.ports(served.dir, {
-      semantic: isDemo ? 'off' : semantic,
-      semanticModel,
-      evalStoreDir,
-      recallBoldness,
-      agentShare: settings.agentShare / 100,
+      ...openingOptions(settings),
+      ...(isDemo ? { semantic: 'off' } : {}),
       indexedOwners: (store) => everyOwner(store, served.user),
     })
     if (isDemo) await (await demo()).fillDemoWithPast(ports, served.dir)

@@ -61,7 +61,7 @@ export const status = defineCommand({
       scopes: scopes.join(' '),
       teams: teams.map(({ team, role }) => `${team} (${role})`).join(', '),
       holds: `${pluralize(beliefs, 'belief')}, ${pluralize(turns, 'turn')}, ${pluralize(conversations, 'conversation')}`,
-      meaning: meaningText(meaning),
+      meaning: exists && meaningText(meaning),
       'to review': `${pluralize(candidates, 'candidate')}, ${pluralize(proposals, 'proposal')}`,
       hooks: keepingText(pauses.map(pauseText), hooksEnabled),
       'last hook': last,

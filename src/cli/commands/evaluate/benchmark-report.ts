@@ -61,14 +61,12 @@ export async function takeSnapshot(
     createdAt: new Date().toISOString(),
     sourceRootDir: portablePath(session, root),
   })
-  const rows = snapshot.benchmarks.map(({ benchmarkId, passRate, runId }) => [
-    benchmarkId,
-    formatFigure(passRate),
-    runId,
-  ])
+  const shown = snapshot.benchmarks.map(({ benchmarkId, passRate, runId }) => {
+    return { benchmark: benchmarkId, 'pass rate': formatFigure(passRate), run: runId }
+  })
   return {
     document: { ok: true, targetPath, overwritten, snapshot, notes },
-    text: () => table([['benchmark', 'pass rate', 'run'], ...rows]),
+    shown,
     notes: [`${overwritten ? 'Replaced' : 'Stored as'} ${targetPath}`, ...notes],
   }
 }

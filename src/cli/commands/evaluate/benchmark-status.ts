@@ -3,8 +3,16 @@ import type { Settings } from '../../../config.ts'
 import { gateStores, reportAgainstBaseline } from '../../../eval/gate/ci-gate.ts'
 import { type ShadowSummary, summariseShadows } from '../../../eval/shadow/shadow-summary.ts'
 import { type StoreStatus, storeStatus } from '../../../eval/store/status.ts'
-import { type CommandAnswer, defineCommand, exitCodes, UsageError, type ValuesOf } from '../../command/command.ts'
+import {
+  type CommandAnswer,
+  type DefaultAnswer,
+  defineCommand,
+  exitCodes,
+  UsageError,
+  type ValuesOf,
+} from '../../command/command.ts'
 import { flag, text } from '../../command/options.ts'
+import { recordsShadows } from '../../memory-location.ts'
 import type { Session } from '../../session.ts'
 import { type Style, table } from '../../text/output.ts'
 import { packText, validateFolder } from './benchmark-pack.ts'
@@ -29,12 +37,13 @@ export type ReportedStatus = ReturnType<typeof statusDocument>
 /** The contents of the store, and the settings that control it. */
 export const statusDocument = ({ baselines, ...status }: StoreStatus, settings: Settings) => ({
   enabled: settings.evalHarnessEnabled,
-  shadowModeEnabled: settings.evalHarnessEnabled && settings.evalShadowModeEnabled,
+  shadowModeEnabled: recordsShadows(settings),
   deltaReporterEnabled: settings.benchmarkDeltaReporterEnabled,
   ...status,
   baselines: { enabled: settings.benchmarkBaselineSnapshotsEnabled, ...baselines },
 })
 
+const shadowSettings = 'evalHarnessEnabled and evalShadowModeEnabled'
 const onOff = (isOn: boolean, setting: string): string => (isOn ? 'on' : `off (setting ${setting})`)
 
 export function statusText(status: ReportedStatus, style: Style): string {
@@ -45,7 +54,7 @@ export function statusText(status: ReportedStatus, style: Style): string {
   const facts = {
     store: status.rootDir + (status.missingDirs.length === 4 ? ' (nothing there yet)' : ''),
     harness: onOff(status.enabled, 'evalHarnessEnabled'),
-    'shadow mode': onOff(status.shadowModeEnabled, 'evalHarnessEnabled and evalShadowModeEnabled'),
+    'shadow mode': onOff(status.shadowModeEnabled, shadowSettings),
     packs: `${count(benchmarks)}, ${benchmarks.totalCases} cases${redTeam === 0 ? '' : attacks}`,
     runs: `${count(runs)}: ${states}`,
     'latest run':
@@ -86,33 +95,26 @@ export const shadowStatus = defineCommand({
   },
   async run({ options }, session) {
     const { root, settings } = evalStore(session, options)
-    const isRecording = settings.evalHarnessEnabled && settings.evalShadowModeEnabled
+    const isRecording = recordsShadows(settings)
     const summary = await summariseShadows(root)
     return {
       document: { recording: isRecording, rootDir: root, ...summary },
-      text: () => summaryText(summary, isRecording),
+      shown: { recording: onOff(isRecording, shadowSettings), ...summaryOf(summary) },
     }
   },
 })
 
-function summaryText(summary: ShadowSummary, isRecording: boolean): string {
-  const { records, invalid, injectedShare, byDay, bySource } = summary
+function summaryOf({ records, invalid, injectedShare, byDay, bySource, ...summary }: ShadowSummary) {
   const days = Object.keys(byDay)
-  const sources = Object.entries(bySource).map(([source, count]) => `${source} ${count}`)
-  const facts = [
-    ['recording', isRecording ? 'on' : 'off (settings evalHarnessEnabled and evalShadowModeEnabled)'],
-    ['records', `${records}${invalid === 0 ? '' : `, ${invalid} invalid`}`],
-  ]
-  if (records === 0) return table(facts)
-  return table([
-    ...facts,
-    ['days', `${days.length}, ${days[0]} to ${days.at(-1)}`],
-    ['with memories', `${((injectedShare ?? 0) * 100).toFixed(1)} %`],
-    ['source', sources.join(', ')],
-    ['memories', figures(summary.recalledMemoryCount, 1)],
-    ['characters', figures(summary.contextChars, 0)],
-    ['milliseconds', figures(summary.durationMs, 2)],
-  ])
+  const counts = {
+    days: `${days.length}, ${days[0]} to ${days.at(-1)}`,
+    'with memories': `${((injectedShare ?? 0) * 100).toFixed(1)} %`,
+    source: Object.entries(bySource).map(([source, count]) => `${source} ${count}`),
+    memories: figures(summary.recalledMemoryCount, 1),
+    characters: figures(summary.contextChars, 0),
+    milliseconds: figures(summary.durationMs, 2),
+  }
+  return { records: count({ total: records, invalid }), ...(records === 0 ? {} : counts) }
 }
 
 const figures = ({ mean, p50, p95 }: ShadowSummary['durationMs'], digits: number): string =>
@@ -144,17 +146,9 @@ export const benchmarkRecall = defineCommand({
     const { root, settings } = evalStore(session, given)
     const status = statusDocument(await storeStatus(root), settings)
     const { mode, name, answer } = await answerFor(root, given, session)
-    return {
-      ...answer,
-      document: {
-        schemaVersion: 1,
-        generatedAt: new Date().toISOString(),
-        mode,
-        status,
-        ...(answer === null ? {} : { [name]: answer.document }),
-      },
-      text: (style) => (answer === null ? statusText(status, style) : answer.text(style)),
-    }
+    const document = { schemaVersion: 1, generatedAt: new Date().toISOString(), mode, status }
+    if (answer === null) return { document, text: (style) => statusText(status, style) }
+    return { ...answer, document: { ...document, [name]: answer.document } }
   },
 })
 
@@ -168,7 +162,11 @@ function refuseMixtures({ validate, snapshotId, createSnapshot, base, candidate 
   if (asked.length > 1) throw new UsageError(`${asked.join(' and ')} cannot be combined.`, 'Give only one of them.')
 }
 
-type ModeAnswer = { readonly mode: string; readonly name: string; readonly answer: CommandAnswer | null }
+type ModeAnswer = {
+  readonly mode: string
+  readonly name: string
+  readonly answer: CommandAnswer | DefaultAnswer | null
+}
 
 /** The answer of the mode that the options choose; `name` is the field of the answer in the JSON document. */
 async function answerFor(root: string, given: RecallOptions, session: Session): Promise<ModeAnswer> {

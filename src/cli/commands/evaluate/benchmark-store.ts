@@ -3,7 +3,6 @@ import { arch, platform, release } from 'node:os'
 import { isAbsolute, relative, resolve } from 'node:path'
 import { environmentName, type SettingName, type Settings } from '../../../config.ts'
 import { MemoryError } from '../../../errors.ts'
-import { evalStoreIn } from '../../../eval/store/documents.ts'
 import type { RunEnvironment } from '../../../eval/store/schemas/run.ts'
 import { defaultEmbedder } from '../../../memory/meaning/open-embedder.ts'
 import { kebab, UsageError } from '../../command/command.ts'
@@ -66,10 +65,9 @@ export function evalStore(
   session: Session,
   { evals, dir }: EvalStoreOptions,
 ): { readonly root: string; readonly settings: Settings } {
-  const settings = session.places.settings({ dir })
-  if (evals !== undefined) return { root: resolve(session.places.workingDirectory(), evals), settings }
-  const root = settings.evalStoreDir ?? evalStoreIn(session.places.locate({ dir }).dir)
-  return { root, settings }
+  const { workingDirectory, evalRoot, settings } = session.places
+  const root = evals === undefined ? evalRoot({ dir }) : resolve(workingDirectory(), evals)
+  return { root, settings: settings({ dir }) }
 }
 
 type Switch = { [Name in SettingName]: Settings[Name] extends boolean ? Name : never }[SettingName]

@@ -16,6 +16,7 @@ import { forgetAgain } from '../../../memory/sync/exchange.ts'
 import { restoreStore, type StoreContents } from '../../../store/sqlite/care/backup.ts'
 import { type CommandAnswer, defineCommand, UsageError } from '../../command/command.ts'
 import { flag, memoryOptions, one } from '../../command/options.ts'
+import type { Session } from '../../session.ts'
 import { lines, pluralize } from '../../text/output.ts'
 
 export const backup = defineCommand({
@@ -86,19 +87,9 @@ export const restore = defineCommand({
         confirm: async (contents, old) => {
           replaced = old
           const isEmpty = old === null || (old !== 'damaged' && old.head.number === 0)
-          if (!isEmpty && !options.yes && !session.terminal.isInteractive())
-            throw new UsageError(
-              `There is a memory in ${dir}: ${contentsText(old)}.`,
-              'Give --yes to replace it, or name another directory with --dir.',
-            )
           bar.clear()
-          const question = lines(
-            `The backup holds ${contentsText(contents)}.`,
-            `The memory in ${dir} holds ${contentsText(old ?? contents)}, which will be deleted.`,
-            'What was forgotten since the backup stays forgotten.',
-            'Replace it?',
-          )
-          if (!isEmpty && !options.yes && !(await session.terminal.confirm(question))) return false
+          const isAllowed = isEmpty || options.yes || (await mayReplace(dir, { contents, old }, session))
+          if (!isAllowed) return false
           // The next sync compares MEMORY.md with the whole memory, whether or not the restore succeeded.
           showAllAgain(dir)
           return true
@@ -119,6 +110,23 @@ export const restore = defineCommand({
     })
   },
 })
+
+type BothContents = { readonly contents: StoreContents; readonly old: StoreContents | 'damaged' }
+
+/** Asks whether the contents of a backup replace a memory. */
+function mayReplace(dir: string, { contents, old }: BothContents, session: Session): Promise<boolean> {
+  const question = lines(
+    `The backup holds ${contentsText(contents)}.`,
+    `The memory in ${dir} holds ${contentsText(old)}, which will be deleted.`,
+    'What was forgotten since the backup stays forgotten.',
+    'Replace it?',
+  )
+  const refusal = new UsageError(
+    `There is a memory in ${dir}: ${contentsText(old)}.`,
+    'Give --yes to replace it, or name another directory with --dir.',
+  )
+  return session.terminal.confirm(question, refusal)
+}
 
 const nothingRestored: CommandAnswer = { document: { restored: false }, text: () => 'Nothing was changed.' }
 

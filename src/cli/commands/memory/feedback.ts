@@ -3,7 +3,6 @@ import type { FeedbackItem } from '../../../memory/recall/feedback.ts'
 import { defineCommand, UsageError } from '../../command/command.ts'
 import { authorOptions, memoryOptions, optionalChoice, referenceOptions, rest } from '../../command/options.ts'
 import { nameText, shortenText } from '../../text/beliefs.ts'
-import { lines } from '../../text/output.ts'
 import { feedbackText } from '../../text/recall.ts'
 
 export const feedback = defineCommand({
@@ -13,7 +12,7 @@ export const feedback = defineCommand({
   },
   options: { ...referenceOptions, ...memoryOptions, ...authorOptions },
   description:
-    'Counts whether recalled beliefs and turns were useful. The counts are a report: they change nothing that is recalled. `forget` deletes the counts of what it erases.',
+    'The counts are a report: they change nothing that is recalled. `forget` deletes the counts of what it erases.',
   examples: {
     'credence feedback useful b-7k2m t-9x4q': 'Counts a belief and a turn as useful.',
     'credence feedback not-useful "payment terms"': 'Counts a belief as not useful.',
@@ -24,7 +23,7 @@ export const feedback = defineCommand({
       const items = await (await session.memories.reading(options)).feedback()
       return {
         document: { items },
-        text: () => lines(items.map(itemText)),
+        shown: items.map(shownItem),
         notes: items.length === 0 ? ['There is no feedback yet. `credence feedback useful <id>` gives some.'] : [],
       }
     }
@@ -33,11 +32,11 @@ export const feedback = defineCommand({
     const memory = await session.memories.writing(options)
     const items: FeedbackItem[] = []
     for (const id of ids) items.push(await memory.giveFeedback(id, verdict))
-    return { document: { items }, text: () => lines(items.map(itemText)) }
+    return { document: { items }, shown: items.map(shownItem) }
   },
 })
 
-const itemText = (item: FeedbackItem): string => {
-  const what = 'belief' in item ? nameText(item.belief) : `"${shortenText(item.turn.text)}" ${item.id}`
-  return `${feedbackText(item)}  ${what}`
-}
+const shownItem = (item: FeedbackItem) => ({
+  feedback: feedbackText(item),
+  about: 'belief' in item ? nameText(item.belief) : `"${shortenText(item.turn.text)}" ${item.id}`,
+})

@@ -1,4 +1,4 @@
-import { join, relative } from 'node:path'
+import { relative } from 'node:path'
 import type { Belief } from '../../../beliefs/belief.ts'
 import type { Turn } from '../../../beliefs/turn.ts'
 import { type ErasedCopies, eraseCopies } from '../../../copied-texts.ts'
@@ -77,14 +77,6 @@ export const forget = defineCommand({
     for (const option of ['chain', 'keepTurns'] as const)
       if (isOfTurns && given[option])
         throw new UsageError(`--${kebab(option)} is for beliefs.`, 'Leave it out to forget turns.')
-    if (!given.yes && !given.dryRun && !session.terminal.isInteractive()) {
-      // A belief or turn that does not exist is reported first.
-      if (reference !== undefined) await turnOrBelief(await session.memories.reading(given), reference)
-      throw new UsageError(
-        'Forgetting cannot be undone, and there is no terminal to ask for confirmation.',
-        'Give --dry-run to see what would be forgotten, and --yes to forget it.',
-      )
-    }
     if (given.verify && given.dryRun)
       throw new UsageError('--verify cannot be combined with --dry-run.', 'Leave out --dry-run or --verify.')
     const copies: Copies = { forgotten: [], changed: new Set(), unchanged: [] }
@@ -93,6 +85,7 @@ export const forget = defineCommand({
       for (const file of changed) copies.changed.add(file)
       copies.unchanged.push(...unchanged)
     }
+    await session.places.locateExisting(given)
     const memory = await session.memories.writing({ ...given, onErased: note })
     const named = reference?.startsWith('t-') ? await turnOrBelief(memory, reference) : null
     const plan =
@@ -102,7 +95,11 @@ export const forget = defineCommand({
     if (given.dryRun)
       return { document: plan.document, text: () => `Would be forgotten:\n${plan.preview}`, notes: plan.notes }
     const question = [plan.preview, ...plan.notes, 'Forget this for good?'].join('\n')
-    if (!given.yes && !(await session.terminal.confirm(question))) return nothingForgotten
+    const refusal = new UsageError(
+      'Forgetting cannot be undone, and there is no terminal to ask for confirmation.',
+      'Give --dry-run to see what would be forgotten, and --yes to forget it.',
+    )
+    if (!given.yes && !(await session.terminal.confirm(question, refusal))) return nothingForgotten
     // Rewriting the file of a large store takes seconds.
     const answer = await session.terminal.withProgress((bar) => {
       bar.show('erasing', 0, 1)
@@ -153,7 +150,7 @@ type Copies = {
 async function proofOf(memory: Memory, { forgotten }: Copies, session: Session, given: Options): Promise<Proof> {
   const location = session.places.locate(given)
   const { dir, user } = location
-  const evals = session.places.settings(given).evalStoreDir ?? join(dir, 'state', 'evals')
+  const evals = session.places.evalRoot(given)
   const said = forgotten.flatMap((one) => one.said)
   const names = forgotten.flatMap((one) => one.names)
   const texts = await collectTexts(memory, { beliefIds: [], said, names })
@@ -258,7 +255,10 @@ type Options = ValuesOf<typeof options>
 
 const nothingForgotten: CommandAnswer = { document: { forgotten: false }, text: () => 'Nothing was forgotten.' }
 
-/** A preview of what would be erased and kept, for the confirmation and for --dry-run, and the function that erases. */
+/**
+ * The plan of a forget: a preview of the erased and the kept items, for the confirmation and for --dry-run, and the
+ * function that erases.
+ */
 type Plan = {
   readonly preview: string
   readonly notes: readonly string[]
@@ -284,10 +284,8 @@ async function planBelief(memory: Memory, reference: string, { chain, keepTurns,
       turnLines('These messages state it too and go with it (--keep-turns keeps them):', turns),
     ),
     notes: [
-      ...kept.map(
-        (one) =>
-          `Only one version was named. Its ${ageOf(one)} version ${one.id} is kept: ${shortenText(one.content)} \`credence forget ${one.id} --chain\` forgets all versions.`,
-      ),
+      ...kept.map((one) => `The ${ageOf(one)} version ${one.id} is kept: ${shortenText(one.content)}`),
+      ...kept.slice(0, 1).map(({ id }) => `\`credence forget ${id} --chain\` forgets all versions.`),
       ...turnLines('Kept on purpose, these messages state it:', stating),
     ],
     document: {

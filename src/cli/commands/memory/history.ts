@@ -267,10 +267,9 @@ async function mayUndo({ change, beliefs }: UndoTarget, active: readonly string[
   const where = scopesOf(elsewhere).join(' and ')
   const names = listShort(elsewhere.map(nameText), maxNamed)
   const what = `${changeText(change)}, was made in ${where}: ${names}.`
-  if (session.terminal.isInteractive())
-    return session.terminal.confirm(`This belongs to another project: ${what} Undo it?`)
-  throw new UsageError(
+  const refusal = new UsageError(
     `This belongs to another project: ${what}`,
     `\`credence undo ${change.number} --yes\` undoes it; \`credence history\` lists other changes.`,
   )
+  return session.terminal.confirm(`This belongs to another project: ${what} Undo it?`, refusal)
 }

@@ -79,10 +79,10 @@ export const remember = defineCommand({
       participants: participant,
       scopes: isEverywhere ? [universalScope] : homeScopes,
     }
-    const stored = await memory.remember(given)
-    const { key: _key, ...again } = given
-    const isReplaced = await confirmReplacement(stored, session)
-    const remembered = isReplaced ? await memory.remember({ ...again, replace: true }) : stored
+    // With a name, a statement replaces the belief of that name and no other.
+    const mayAsk = name === undefined && session.terminal.isInteractive() && !session.terminal.printsJson()
+    const replace = options.replace || (mayAsk && ((others: readonly Belief[]) => mayReplace(others, session)))
+    const remembered = await memory.remember({ ...given, replace })
     const [home = universalScope] = homeScopes
     const notes = [
       ...hintNotes(remembered, { name, aliases: alias }),
@@ -129,12 +129,9 @@ export const correct = defineCommand({
   },
 })
 
-/** Asks at a terminal whether a new statement replaces beliefs that have another value for the same thing. */
-async function confirmReplacement({ otherValues }: RememberResult, session: Session): Promise<boolean> {
-  if (otherValues.length === 0 || !session.terminal.isInteractive() || session.terminal.printsJson()) return false
-  const which = otherValues.length === 1 ? 'it' : 'them'
-  return session.terminal.confirm(`${otherValues.map(otherValueText).join('\n')}\nReplace ${which}?`)
-}
+/** Asks whether a new statement replaces beliefs that have another value for the same thing. */
+const mayReplace = (others: readonly Belief[], session: Session): Promise<boolean> =>
+  session.terminal.confirm(`${others.map(otherValueText).join('\n')}\nReplace ${others.length === 1 ? 'it' : 'them'}?`)
 
 const otherValueText = (other: Belief): string =>
   `Stated ${localDay(other.provenance.at)}: ${shortenText(other.content)} ${nameText(other)}`

@@ -164,13 +164,12 @@ async function confirmFirst({ ports, user, file }: SyncContext, target: string, 
   )
   const extent = `${pluralize(beliefs, 'belief')}${places === '' ? '' : ` (${places})`} and ${pluralize(turns - keptTurns, 'turn')}`
   const leavingOut = '`--exclude SCOPE` leaves a scope out.'
-  if (!session.terminal.isInteractive())
-    throw new UsageError(
-      `The first sync with ${target} would send ${extent}, and receive those of the other side.`,
-      `Confirm it with --yes. ${leavingOut}`,
-    )
+  const refusal = new UsageError(
+    `The first sync with ${target} would send ${extent}, and receive those of the other side.`,
+    `Confirm it with --yes. ${leavingOut}`,
+  )
   const question = `Send ${extent}, with their history, to ${target}, and receive those of the other side? Settings and tokens stay here. ${leavingOut}`
-  if (!(await session.terminal.confirm(question)))
+  if (!(await session.terminal.confirm(question, refusal)))
     throw invalid('Nothing was exchanged.', 'Confirm the question to sync.')
 }
 

@@ -8,7 +8,8 @@ import type { ImportFinding } from '../../../memory/transfer/import-findings.ts'
 import { defineCommand, UsageError } from '../../command/command.ts'
 import { filterOptions, flag, memoryOptions, one, text, writeOptions } from '../../command/options.ts'
 import { shortenText } from '../../text/beliefs.ts'
-import { lines, pluralize, table } from '../../text/output.ts'
+import { defaultText } from '../../text/default-text.ts'
+import { lines, pluralize } from '../../text/output.ts'
 import { writeOut } from '../../write-out.ts'
 
 export const importCommand = defineCommand({
@@ -51,15 +52,12 @@ export const importCommand = defineCommand({
       dryRun,
     })
     const { added, unchanged, reinforced, corrected, proposed, warnings, findings = [] } = imported
-    const counts = Object.entries({ added, unchanged, reinforced, corrected, proposed })
+    const counts = { added, unchanged, reinforced, corrected, proposed }
+    const shown = { ...counts, problems: findings.flatMap(shownFinding) }
     return {
       document: imported,
       text: (style) =>
-        lines(
-          dryRun && style.bold('Nothing was changed. An import would count:'),
-          table(counts.map(([what, count]) => [what, String(count)])),
-          findings.length > 0 && ['', pluralize(findings.length, 'problem'), findingsText(findings)],
-        ),
+        lines(dryRun && style.bold('Nothing was changed. An import would count:'), defaultText(shown, style)),
       notes: [
         ...warnings.map((warning) => `warning: ${warning}`),
         !dryRun &&
@@ -70,13 +68,10 @@ export const importCommand = defineCommand({
   },
 })
 
-const findingsText = (findings: readonly ImportFinding[]): string =>
-  table(
-    findings.flatMap(({ kind, entries: [first, ...others], reason }) => [
-      [kind, first?.place ?? '', `${reason} ${shortenText(first?.text ?? '')}`],
-      ...others.map(({ place, text }) => ['', place, shortenText(text)]),
-    ]),
-  )
+const shownFinding = ({ kind, entries: [first, ...others], reason }: ImportFinding): readonly object[] => [
+  { kind, place: first?.place, problem: `${reason} ${shortenText(first?.text ?? '')}` },
+  ...others.map(({ place, text }) => ({ place, problem: shortenText(text) })),
+]
 
 export const exportCommand = defineCommand({
   args: {},

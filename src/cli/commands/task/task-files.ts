@@ -5,7 +5,7 @@ import { findAsset } from '../../../tasks/run/workspace.ts'
 import type { Task } from '../../../tasks/task.ts'
 import { defineCommand, exitCodes } from '../../command/command.ts'
 import { rest } from '../../command/options.ts'
-import { columns, pluralize, type Style, wrap } from '../../text/output.ts'
+import { pluralize, type Style, wrap } from '../../text/output.ts'
 
 const taskPaths = rest('Task files, folders of them, ids, or names of packs. Without any, all that ship with Credence.')
 
@@ -23,21 +23,22 @@ export const taskList = defineCommand({
     const invalid = checked.filter(({ task }) => task === null).map(({ file }) => file)
     return {
       document: { tasks: tasks.map(summaryOf), invalid },
-      text: (style) => {
-        if (tasks.length === 0) return 'There are no tasks.'
-        const rows = tasks.map((task) => [task.id, describeTask(task), task.name])
-        return columns(rows, { indent: 0, width: style.width })
-      },
-      notes: invalid.map((file) => {
-        const path = relative(places.workingDirectory, file)
-        return `${path} is not a valid task; see \`credence task validate ${path}\`.`
-      }),
+      shown: tasks.map(({ id, sessions, gradingType: graded, name }) => ({
+        id,
+        sessions: sessions.length,
+        graded,
+        name,
+      })),
+      notes: [
+        tasks.length === 0 && 'There are no tasks.',
+        ...invalid.map((file) => {
+          const path = relative(places.workingDirectory, file)
+          return `${path} is not a valid task; see \`credence task validate ${path}\`.`
+        }),
+      ],
     }
   },
 })
-
-const describeTask = ({ sessions, gradingType }: Task): string =>
-  `${pluralize(sessions.length, 'session')}, ${gradingType}`
 
 const summaryOf = (task: Task) => ({
   id: task.id,

@@ -2,12 +2,13 @@ import { resolve } from 'node:path'
 import { newRunId } from '../../../eval/run/run.ts'
 import { run } from '../../../eval/run/run-packs.ts'
 import { requireRun, runFolder } from '../../../eval/store/documents.ts'
+import { noneAgent } from '../../../tasks/agent.ts'
 import type { TaskGrade } from '../../../tasks/grade/task-grade.ts'
 import { bundleOf, writeBundle } from '../../../tasks/report/bundle.ts'
 import { readTaskRun, taskSettings } from '../../../tasks/report/read-task-run.ts'
 import { reportMarkdown } from '../../../tasks/report/report-markdown.ts'
-import { fromRun, readGrade, tasksOfRun } from '../../../tasks/task-outcomes.ts'
-import { defaultPassAt, taskPack } from '../../../tasks/task-runner.ts'
+import { readGrade, tasksOfRun } from '../../../tasks/task-outcomes.ts'
+import { defaultPassAt, taskPack, taskRunner } from '../../../tasks/task-runner.ts'
 import { defineCommand, exitCodes } from '../../command/command.ts'
 import { flag, one, text } from '../../command/options.ts'
 import { evalStore, evalStoreOptions, machine } from '../evaluate/benchmark-store.ts'
@@ -40,17 +41,15 @@ export const taskRegrade = defineCommand({
     const now = (): Date => new Date()
     const { signal, release } = session.program.interruption()
     try {
-      const pack = taskPack({
-        benchmarkId: old.benchmarkId,
-        tasks,
-        system,
-        graders,
+      const runner = taskRunner({
+        agent: async () => ({ ...noneAgent, ...system }),
+        graders: async () => graders,
         passAt,
         now,
-        isDeterministic: (old.deterministic ?? false) && judge === null,
-        obtain: () => fromRun(runFolder(root, source)),
+        regraded: runFolder(root, source),
         onBegin: (task) => progress.show(`grading ${task.id}`, 0, tasks.length),
       })
+      const pack = taskPack(runner, old.benchmarkId, tasks)
       const { repeats = 1, seed = 0 } = old
       const [result] = await run([pack], [undefined], {
         root,

@@ -8,8 +8,7 @@ import type { RunSummary } from '../../../eval/store/schemas/run.ts'
 import { loadTasks } from '../../../tasks/parse/load-tasks.ts'
 import { coverageOf, meanScores, type ReadTaskRun, readTaskRun } from '../../../tasks/report/read-task-run.ts'
 import type { Task } from '../../../tasks/task.ts'
-import { byAgent } from '../../../tasks/task-outcomes.ts'
-import { defaultPassAt, isDeterministic, systemOf, taskPack } from '../../../tasks/task-runner.ts'
+import { defaultPassAt, taskPack, taskRunner } from '../../../tasks/task-runner.ts'
 import { defineCommand, exitCodes, UsageError, type ValuesOf } from '../../command/command.ts'
 import { option, rest, share, text, texts, wholeNumber } from '../../command/options.ts'
 import type { Session } from '../../session.ts'
@@ -135,29 +134,25 @@ async function performTasks(
       : requestOf(root, given.resume)
   const work = await session.taskWork()
   const tasks = loadTasks(request.tasks, work.taskPlaces)
-  const agent = await work.agent(request.agent, request.passEnv)
   const graders = await work.graders(request.judge)
-  const system = systemOf(agent)
-  const benchmarkId = benchmarkIdOf(tasks)
-  const { repeats, seed, timeoutMultiplier, passAt } = request
+  const { agent, passEnv, repeats, seed, timeoutMultiplier, passAt } = request
   const { searchPath, temporary, progress } = work
   const now = (): Date => new Date()
   let done = 0
   const show = (label: string): void => progress.show(label, done, tasks.length * repeats)
-  const pack = taskPack({
-    benchmarkId,
-    tasks,
-    system,
-    graders,
+  const runner = taskRunner({
+    agent: (spec) => work.agent(spec, passEnv),
+    graders: async () => graders,
     passAt,
     now,
-    isDeterministic: isDeterministic(agent, graders.judge),
-    obtain: (folder) =>
-      byAgent({ agent, control: 'none', now, timeoutMultiplier, searchPath, temporary, runFolder: folder }),
-    onBegin: (task) => show(`${system.name}: ${task.id}`),
+    timeoutMultiplier,
+    searchPath,
+    temporary,
+    onBegin: (task) => show(`${agent}: ${task.id}`),
   })
+  const pack = taskPack(runner, benchmarkIdOf(tasks), tasks)
   try {
-    const [result] = await run([pack], [undefined], {
+    const [result] = await run([pack], [agent], {
       root,
       now,
       signal,
@@ -174,7 +169,7 @@ async function performTasks(
       }),
       onProgress: (_, count) => {
         done = count
-        show(system.name)
+        show(agent)
       },
     })
     if (result === undefined) throw signal.reason

@@ -9,7 +9,6 @@ import { readTaskRun } from '../../../tasks/report/read-task-run.ts'
 import { readSubmission, type SubmissionRequest, submissionRequests, submit } from '../../../tasks/report/submit.ts'
 import { defineCommand, UsageError } from '../../command/command.ts'
 import { flag, one, text } from '../../command/options.ts'
-import { columns } from '../../text/output.ts'
 import { evalStore, evalStoreOptions } from '../evaluate/benchmark-store.ts'
 
 export const taskSubmit = defineCommand({
@@ -49,15 +48,12 @@ export const taskSubmit = defineCommand({
     const shown = requests.map(requestText).join('\n\n')
     const unsent = { sent: false, requests: requests.map(describeRequest) }
     if (dryRun) return { document: unsent, text: () => shown, notes: ['Nothing was sent.'] }
-    if (!yes) {
-      if (!session.terminal.isInteractive())
-        throw new UsageError(
-          `${requests.length} requests would be sent, and there is no terminal to ask for confirmation.`,
-          'Give --dry-run to see them, and --yes to send them.',
-        )
-      if (!(await session.terminal.confirm(`${shown}\n\nSend this to ${submission.arena}?`)))
-        return { document: unsent, text: () => 'Nothing was sent.' }
-    }
+    const refusal = new UsageError(
+      `${requests.length} requests would be sent, and there is no terminal to ask for confirmation.`,
+      'Give --dry-run to see them, and --yes to send them.',
+    )
+    if (!yes && !(await session.terminal.confirm(`${shown}\n\nSend this to ${submission.arena}?`, refusal)))
+      return { document: unsent, text: () => 'Nothing was sent.' }
     const { arenaKey: key } = await session.taskWork()
     const { signal, release } = session.program.interruption()
     try {
@@ -70,10 +66,9 @@ export const taskSubmit = defineCommand({
       const unnamed = done.filter(
         ({ step, reference }) => /^upload_(?:markdown|artifact)$/u.test(step) && reference === null,
       )
-      const rows = done.map(({ step, status, reference }) => [step, String(status), reference ?? ''])
       return {
         document: { sent: true, steps: done },
-        text: () => columns([['step', 'status', 'reference'], ...rows], { indent: 0 }),
+        shown: done.map(({ step, status, reference }) => ({ step, status, reference })),
         // The arena may not count a report without a reference to an upload.
         notes: unnamed.map(({ step }) => `warning: The answer to ${step} has no reference, so the report has none.`),
       }
