@@ -147,6 +147,7 @@ describe('capturing a recall', () => {
     const elsewhere = await captureCase(memory, request({ expect: ['levain'] }), at(store.path))
     expect(elsewhere).toMatchObject({ passesNow: false, failures: [expect.stringContaining('"levain" must be there')] })
     await expect(captureCase(memory, request({ expect: ['nobody'] }), at(store.path))).rejects.toMatchObject({
+      hint: expect.stringContaining('--expect-quote'),
       code: 'not_found',
     })
     await expect(
