@@ -17,7 +17,7 @@ async function lackingIn(backup: string, file: string, acknowledged: readonly st
 }
 
 describe('a backup that is made while another process writes', () => {
-  it('contains everything that was acknowledged before it began, ${backups} times', {
+  it(`contains everything that was acknowledged before it began, ${backups} times`, {
     timeout: 3_600_000,
   }, async () => {
     using directory = temporaryDirectory()
