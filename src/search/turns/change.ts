@@ -101,12 +101,14 @@ export async function findUpdates(
   )
 }
 
-/** How much a sentence sounds like the announcement of a change, in standard deviations; 0 without vectors of its model. */
+/** How much a sentence sounds like the announcement of a change, in standard deviations; 0 without a vector of its model. */
 export function announcedBy(announcing: Announcing | null, meaning: MessageMeaning | undefined): Announced {
   if (announcing === null || meaning?.model !== announcing.model) return () => 0
   const direction = new Int8Array(Buffer.from(announcing.direction, 'base64'))
   return (vectors, place) =>
-    (cosineAt(direction, 0, vectors, place, meaning.dimensions) - announcing.mean) / announcing.deviation
+    (place + 1) * meaning.dimensions > vectors.length
+      ? 0
+      : (cosineAt(direction, 0, vectors, place, meaning.dimensions) - announcing.mean) / announcing.deviation
 }
 
 /** Whether a turn can replace an older one: said by the person to an assistant, later, and in another conversation. */
@@ -132,33 +134,42 @@ async function statementsOf(
   const rows = turns.map(({ candidate }) => candidate.unit.row)
   const vectors = meaning === undefined ? new Map() : await index.vectorsAt(view.user, meaning.model, rows)
   const vectorsOf = (at: number): Int8Array => vectors.get(rows[at] as number) ?? new Int8Array()
-  const statements = turns.map(({ candidate }) => textsToEmbed(candidate.turn.text).map(statementOf))
-  const announces = statements.map((own, at) => {
+  // Assistants write long turns, which cannot update anything: only the turns that are compared are read.
+  const statementsAt = readOnce((at) => textsToEmbed((turns[at] as Scored).candidate.turn.text).map(statementOf))
+  const announcesAt = readOnce((at) => {
     const vectors = vectorsOf(at)
-    const found = own.flatMap(({ place }) => (vectors.length === 0 ? [] : [announced(vectors, place)]))
-    return found.length === 0 ? 0 : Math.max(...found)
+    return vectors.length === 0 ? 0 : Math.max(...statementsAt(at).map(({ place }) => announced(vectors, place)))
   })
   const headAt = new Map(
     heads.map((at) => {
       const fitness = ({ terms: own, place }: Statement): number =>
         shareOf(terms, own) + (meaning === undefined ? 0 : bestCosine(meaning, vectorsOf(at), place))
-      const [fittest] = (statements[at] ?? []).toSorted((a, b) => fitness(b) - fitness(a))
+      const [fittest] = statementsAt(at).toSorted((a, b) => fitness(b) - fitness(a))
       return [at, fittest]
     }),
   )
   const rarity = await rarityOf(index, view, new Set([...headAt.values()].flatMap((head) => [...(head?.terms ?? [])])))
   return (at, other) => {
     const head = headAt.get(at)
-    const found = { cosine: 0, words: 0, announces: announces[other] as number }
+    const found = { cosine: 0, words: 0, announces: announcesAt(other) }
     if (head === undefined) return found
     const total = [...head.terms].reduce((sum, term) => sum + rarity(term), 0)
-    for (const { place, terms: own } of statements[other] ?? []) {
+    for (const { place, terms: own } of statementsAt(other)) {
       const shared = [...head.terms].reduce((sum, term) => sum + (own.has(term) ? rarity(term) : 0), 0)
       found.words = Math.max(found.words, total === 0 ? 0 : shared / total)
       const cosine = pairCosine(meaning?.dimensions ?? 0, vectorsOf(at), head.place, vectorsOf(other), place)
       found.cosine = Math.max(found.cosine, cosine)
     }
     return found
+  }
+}
+
+/** A function of positions that computes each value at most once. */
+function readOnce<Value>(read: (at: number) => Value): (at: number) => Value {
+  const known = new Map<number, Value>()
+  return (at) => {
+    if (!known.has(at)) known.set(at, read(at))
+    return known.get(at) as Value
   }
 }
 
