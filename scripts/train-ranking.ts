@@ -76,7 +76,7 @@ type Row = {
   readonly values: readonly Values<RankFeature>[]
   /** Whether recall is trained and measured with this message. */
   readonly isRecalled: boolean
-  /** For recall: the candidates that may be quoted, and how they were asked for. */
+  /** For recall: the candidates that may be quoted, with the terms of the message. */
   readonly quotable: Candidates
   readonly ranking: Ranking
   readonly index: SearchedIndex

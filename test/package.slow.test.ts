@@ -53,7 +53,7 @@ describe('the published package', () => {
       JSON.stringify({ name: 'user', private: true, type: 'module', allowScripts: { node: true } }),
     )
     const install = ['install', '--prefer-offline', '--fetch-retries=0', '--no-audit', '--no-fund']
-    // The oldest Node that the package supports, beside the one that runs the tests.
+    // The oldest supported Node, in addition to the one that runs the tests.
     const oldest = manifest.engines.node.replace('>=', '')
     const installed = run('npm', [...install, join(tarballs.path, tarball.filename), `node@${oldest}`], project.path)
     if (installed.status !== 0 && UNREACHABLE.test(installed.stderr)) {

@@ -2,20 +2,20 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 
 /**
- * Max lines of the sources of each folder, without tests. A folder has the budget of the longest path below that contains it.
- * Raising a budget is a commit of its own that says why.
+ * Max lines of the sources of each folder, without tests. A file counts towards the most specific folder in this list.
+ * Raising a budget needs a separate commit that explains why.
  */
 const budgets: Readonly<Record<string, number>> = {
   '': 1_150,
   adapters: 700,
   beliefs: 900,
-  cli: 14_650,
+  cli: 14_700,
   'cli/resident': 300,
   eval: 10_800,
   files: 850,
   http: 1_650,
   mcp: 750,
-  memory: 12_270,
+  memory: 12_300,
   'memory/mirror': 2_300,
   'memory/sync': 1_250,
   models: 650,
@@ -25,10 +25,10 @@ const budgets: Readonly<Record<string, number>> = {
   store: 1_100,
   'store/copy': 250,
   'store/postgres': 1_850,
-  'store/sqlite': 5_050,
+  'store/sqlite': 5_100,
   tasks: 5_000,
 }
-const maxLines = 70_100
+const maxLines = 70_150
 /** Max lines of the TypeScript and CSS of the dashboard, in `web`. */
 const maxWebLines = 11_500
 

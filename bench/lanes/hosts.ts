@@ -54,7 +54,7 @@ export const hostsLane: Lane = {
  */
 const wantedLoad = 10
 
-/** Uses one processor. Ends by itself after 20 minutes, in case that the lane is killed. */
+/** Exits after 20 minutes, in case the lane is killed. */
 const burner = 'const end = performance.now() + 1_200_000; while (performance.now() < end);'
 
 export const busyHostsLane: Lane = {

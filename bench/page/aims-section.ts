@@ -13,7 +13,10 @@ export type AimedFigures = {
 
 type Aim = { readonly aim: string; readonly measured: string; readonly isReached: boolean }
 
-/** The aims are what a person or an agent notices, each next to the measured figure, so that the page shows which were missed. */
+/**
+ * The aims are delays that a person or an agent notices, each next to the measured figure, so that the page shows which
+ * ones were missed.
+ */
 export function aimsSection(figures: AimedFigures): string {
   const aims = [
     ...recallAims(figures.recall),

@@ -39,7 +39,7 @@ export type FeedbackCount = {
   readonly lastAt: string
 }
 
-/** Statistics about recalls. They never affect what is recalled. */
+/** Statistics about recalls. They never affect recall. */
 export type RecallCounts = {
   countRecalls(user: string, tallies: readonly RecallTally[]): Promise<void>
   /** By belief id. Beliefs that were never recalled are missing. */

@@ -10,8 +10,8 @@ type WriteOptions = {
 }
 
 /**
- * Writes a file atomically: readers see all of it or nothing, even if this process is killed meanwhile. Returns whether it
- * was written.
+ * Writes a file atomically: readers see all of it or nothing, even if this process is killed during the write. Returns
+ * whether it was written.
  */
 export async function writeAtomically(
   path: string,

@@ -118,7 +118,7 @@ const rememberTool = tool({
       /** reinforced: it was already known. corrected: it replaced a belief. proposed: a person has to decide. */
       outcome,
       belief: answerWith(belief),
-      /** Ids of what it replaced, or would replace. */
+      /** Ids of the beliefs that it replaced, or would replace. */
       replaced: replaced.map(({ id }) => id),
       /** Beliefs with another value for the same thing. If the new value replaces one, use memory_correct on that one. */
       otherValues: otherValues.map(answerWith),
@@ -161,7 +161,7 @@ const correctTool = tool({
       outcome,
       /** The belief as stored or as proposed. */
       belief: answerWith(belief),
-      /** Ids of what it replaced, or would replace. */
+      /** Ids of the beliefs that it replaced, or would replace. */
       replaced: replaced.map((old) => old.id),
       /** Warnings for the author, such as a secret in the statement, or an alias that many messages contain. */
       hints: textsOf(correctionHints(corrected, omitUndefined({ aliases: correction.aliases }))),

@@ -56,7 +56,7 @@ type Waiting = {
   readonly pendingEvents?: number
 }
 
-/** What the next sync or a person still has to do. */
+/** The remaining work of the next sync, and of the person. */
 export const listWaitingWork = ({ undecided, editedFiles = [], pendingEvents = 0 }: Waiting): readonly string[] => [
   ...editedFiles.map((name) => `${name} was changed since the last sync.`),
   ...counted(pendingEvents, 'change is not in the file yet.', 'changes are not in the file yet.'),

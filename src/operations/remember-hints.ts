@@ -25,7 +25,7 @@ export function rememberHints(
   ]
 }
 
-/** A name does not matter for what is recalled with every message. */
+/** The name of a belief that every message recalls does not matter. */
 const isAlwaysRecalled = (belief: Belief): boolean =>
   belief.pinned || belief.scopes.some((scope) => isStanding(belief, scope))
 

@@ -36,7 +36,7 @@ export type Linked = {
   readonly spans: readonly CandidateSpan[]
 }
 
-/** Finds every current belief in view of which the message contains a complete surface form. */
+/** Finds every current belief in view for which the message contains a complete surface form. */
 export async function linkMessage(message: string, view: Viewpoint, index: FormIndex): Promise<Linked> {
   const tokens = analyse(message)
   if (tokens.length === 0) return { tokens, links: [], population: 0, spans: [] }

@@ -29,7 +29,7 @@ export function beginningIn(text: string): string | null {
   return last.word.length >= minBeginningLength ? last.word : null
 }
 
-/** The distinct words of a question, without those of any topic unless it has no others. */
+/** The distinct words about the topic of a question; all of its words if there are none about a topic. */
 export function questionWordsIn(question: string): readonly string[] {
   const words = [...new Set(searchableWords(question))]
   const informative = words.filter(isInformative)

@@ -35,7 +35,7 @@ function* wholeCalls(record: string): Generator<string> {
  */
 export class ReplayedDisk {
   readonly #root: string
-  /** As the program sees it, and as it is durable on the disk. */
+  /** The names as the program sees them, and the names that are durable on the disk. */
   readonly #names = new Map<string, Content>()
   readonly #durableNames = new Map<string, Content>()
   #unsyncedNames: Naming[] = []

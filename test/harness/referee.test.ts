@@ -149,7 +149,7 @@ it('benchmark run compares the systems that are named, with the push pair of eac
   expect(stdout).toMatch(/^none: changed-\d.*: Nothing was shown\.$/mu)
 })
 
-it('benchmark run says what a system does not claim', async () => {
+it('benchmark run lists the capabilities that a system does not claim', async () => {
   using place = referee()
   const server = fileURLToPath(new URL('../eval/outside/scripted-mcp-server.ts', import.meta.url))
   const mapping = {
@@ -262,7 +262,7 @@ describe('a sealed set', () => {
     await place.run('benchmark', 'seal', link)
 
     const first = await place.run(...argv, join('packs', path))
-    // A task behind a link is never read.
+    // A task reached through a link is never read.
     const second = await place.run(...argv, argv[0] === 'task' ? join('packs', path) : link)
 
     expect(first.stderr).not.toContain('is sealed')

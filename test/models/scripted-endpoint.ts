@@ -7,7 +7,7 @@ export type ScriptedRequest = {
   readonly path: string
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   /** The parsed body. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests look at what was sent, whatever it is
+  // biome-ignore lint/suspicious/noExplicitAny: tests inspect requests of any form
   readonly body: any
 }
 

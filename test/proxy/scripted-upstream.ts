@@ -8,7 +8,7 @@ export type UpstreamRequest = {
   readonly headers: IncomingHttpHeaders
   readonly bytes: Buffer
   /** The parsed body. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests look at what was sent, whatever it is
+  // biome-ignore lint/suspicious/noExplicitAny: tests inspect requests of any form
   readonly body: any
 }
 

@@ -1,9 +1,9 @@
-/** A secret, a sentence that tells it (`{}` is its place), and the name of its setting and field. */
+/** A secret, a sentence that contains it (`{}` is its place), and the names of a setting and a field for it. */
 export type ToldSecret = readonly [secret: string, sentence: string, setting: string, field: string]
 
 /**
- * Secrets of people, at home and at work, as they tell them: most sentences do not say "the password is", and most settings
- * do not say "password". Their author knew the rules, and wrote them before any rule was changed because of them.
+ * Secrets of people, at home and at work, in their own words: most sentences do not contain "the password is", and most
+ * settings do not contain "password".
  */
 // biome-ignore-start format: one secret to a line
 export const toldSecrets: readonly ToldSecret[] = [

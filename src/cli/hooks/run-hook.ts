@@ -319,8 +319,8 @@ const forgetThat =
   /^\s*(?:please\s+)?forget\s+that\s+(?=(?:I|we|my|our)\b)((?:[^\s,;:.!?]+(?:[.,:][^\s,;:.!?]+)*\s+){2}[^,;!?\n]{1,200}?)[\s.!?]*$/iu
 
 /**
- * A notice with the command for a prompt that asks to forget something, because a hook can neither show what would be
- * forgotten nor ask. The prompt itself is not stored.
+ * A notice with the command for a prompt that asks to forget something, because a hook can neither show a preview nor
+ * ask. The prompt itself is not stored.
  */
 function forgettingAskedIn(prompt: string): string {
   if (prompt.length > 300) return ''

@@ -124,7 +124,7 @@ const dimLine = (line: string, style: Style): string => style.dim(indentText(lin
 
 function relevantBlock(relevant: RelevantBelief, { explain, ages }: ContextView, style: Style): string {
   const { belief, score, matches, explanation } = relevant
-  const found = matches.length === 0 ? explanation.label : matches.map(matchText).join('; ')
+  const found = matches.length === 0 ? `it is ${explanation.label}` : matches.map(matchText).join('; ')
   const reasons = explain ? explanationLines(relevant) : [`Because ${found}.`]
   return lines(
     beliefBlock(belief, style, { before: `${style.cyan(roundText(score))}  `, age: ages.get(belief.id) }),

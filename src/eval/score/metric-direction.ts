@@ -3,7 +3,7 @@ import type { MetricDeclaration } from '../store/schemas/primitives.ts'
 /** Which direction is better for a metric, and the source of that knowledge. */
 export type MetricSense = {
   readonly direction: MetricDeclaration['direction']
-  /** `assumed`: higher is assumed to be better, and reports say so. */
+  /** `assumed`: higher is assumed to be better, and reports note this. */
   readonly source: 'declared' | 'known' | 'assumed'
   readonly minEffect: number
   readonly range: readonly [number, number] | null

@@ -125,7 +125,7 @@ function parseAliases(name: string, aliases: readonly string[]): readonly string
   return requireAtMost('aliases', mergeAliases(name, [], forms), limits.aliases)
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern finds control characters
 const controlCharacters = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/u
 
 /** Checks that a text is not empty, has no control characters and is not too long. */

@@ -194,7 +194,7 @@ function learnable(
   now: Date,
 ): Extraction | null {
   if (learn === 'nothing' || (turn.speaker !== null && turn.speaker !== user)) return null
-  // Nearly every message has a plain statement. In an old message, such as an imported one, it is no newer value.
+  // Nearly every message has a plain statement. In an old message, such as an imported one, it is not a newer value.
   const fresh = Date.parse(turn.at) > now.getTime() - maxAgeOfStatementMs ? statements : []
   if (findings.length + found.refused.length + fresh.length === 0) return null
   const isDoubtful = learn === 'review'

@@ -8,9 +8,9 @@ import { addressed, changedValue, finiteVerbs, isCommand, namedSlot, standing } 
 
 /**
  * The strict part of learning. The findings of rules.ts may be wrong, because they wait until the person accepts them;
- * only what passes this check becomes a belief immediately. Pasted text cannot be told from typed text, so the message
- * may contain nothing but requests: one short paragraph of one sentence, or of two that each ask to remember something,
- * in which no statement has an addition.
+ * only a finding that passes this check becomes a belief immediately. Pasted text cannot be told from typed text, so
+ * the message may contain nothing but requests: one short paragraph of one sentence, or of two that each ask to
+ * remember something, in which no statement has an addition.
  */
 export function isDeliberate(message: string, findings: readonly Finding[]): boolean {
   const sentences = sentencesIn(message)

@@ -215,6 +215,26 @@ describe('nothing is replaced but', () => {
     expect(await current(memory)).toEqual(['the mail port is 25.', 'the staging port is 5433, not 5432.'])
   })
 
+  it('also in a request to remember the new value, which is stored in any case', async () => {
+    const memory = ports()
+    await learn(memory, said('Remember that the staging port is 5432. Remember that the mail port is 25.'))
+
+    const corrected = await learn(memory, said('Remember that the staging port is 5433 now, not 5432.'))
+    const other = await learn(memory, said('Remember that lunch is at noon, not at one.'))
+    const unsure = await learn(memory, said('Remember that the port of the Millers is 26, not 25.'))
+
+    expect(corrected.taken).toMatchObject([
+      { outcome: 'corrected', replaced: [{ content: 'the staging port is 5432.' }] },
+    ])
+    for (const { taken } of [other, unsure]) expect(taken).toMatchObject([{ outcome: 'remembered', replaced: [] }])
+    expect(await current(memory)).toEqual([
+      'lunch is at noon, not at one.',
+      'the mail port is 25.',
+      'the port of the Millers is 26, not 25.',
+      'the staging port is 5433 now, not 5432.',
+    ])
+  })
+
   it('also where the value is a decimal number', async () => {
     const memory = ports()
     await learn(memory, said('Remember that the small jar costs 6.50 euros.'))
@@ -508,7 +528,7 @@ describe('a stated preference', () => {
   })
 })
 
-describe('what a model finds', () => {
+describe('a finding of a model', () => {
   const finding = { kind: 'model', type: 'entity', subtype: null, about: 'work', span: { start: 0, end: 1 } } as const
   const model = (content: string, name: string): Extractor => ({
     name: 'model',
@@ -531,7 +551,7 @@ describe('what a model finds', () => {
     ])
   })
 
-  it('does not reinforce what is known', async () => {
+  it('does not reinforce a known belief', async () => {
     const memory = ports()
     await learn(memory, said('Remember that the staging port is 5432.'))
     const before = await all(memory)
@@ -542,7 +562,7 @@ describe('what a model finds', () => {
   })
 })
 
-describe('a message may hold anything', () => {
+describe('a message of any text', () => {
   it.each([
     ['a control character', 'Remember that \u0007 rings. Call me Sam.'],
     ['half of a pair', 'Remember that \ud83d rings. Call me Sam.'],

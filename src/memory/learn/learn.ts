@@ -149,6 +149,11 @@ class Plan {
     const content = await datedWords(found.content, this.#request.saidAt ?? this.#at)
     const finding = { ...found, content }
     if (finding.kind === 'correction') return this.#isPerson ? this.#correct(finding) : null
+    // A request that names the old value, too, replaces it if that is sure; otherwise the statement is added.
+    if (finding.replaces !== undefined && this.#isPerson) {
+      await this.#correct(finding)
+      if (this.taken.some((one) => one.finding === finding)) return null
+    }
     const drafted = this.#beliefOf(finding)
     const { aliases } = await filterAliases(this.#ports, this.#request.author, drafted)
     const belief = { ...drafted, aliases }
@@ -298,6 +303,8 @@ class Plan {
     const own = about.filter((belief) => authorityOf(belief) === 'person')
     const meant = own.length > 0 ? own : about
     const [target, ...others] = meant
+    const isRequest = finding.kind === 'request'
+    if (isRequest && (old.length === 0 || target === undefined || others.length > 0)) return null
     if (old.length === 0) {
       const [again, ...more] = meant.filter(({ content }) => saysMostOf(finding.content, content))
       if (again !== undefined && more.length === 0) return this.#propose(finding, again)
@@ -308,7 +315,7 @@ class Plan {
     const lost = informativeWords(target.content).filter((word) => !said.includes(word) && !old.includes(word))
     const isSure = this.#isConfirmed && lost.length <= maxLost && hasSubjectOf(finding, target)
     // A candidate of the same message is replaced directly, like a belief of the same message.
-    if (!target.candidate && !isSure) return this.#propose(finding, target)
+    if (!target.candidate && !isSure) return isRequest ? null : this.#propose(finding, target)
     const { name, type, subtype, scopes } = target
     const whose = scopes.includes(universalScope) ? 'person' : 'work'
     const correcting = this.#beliefOf({ ...finding, type, subtype, about: whose })

@@ -43,7 +43,7 @@ const englishPassword = 'pass(?:word|code|wd|phrase)?|pwd?|psk'
 const otherPassword = String.raw`(?:passwort|kennwort|wlan-?schlüssel|contrase[nñ]a|clave|mot[ _]?de[ _]?passe|mdp|senha|palavra-passe|parola d['’]ordine|wachtwoord|lösenord|adgangskode|passord|salasana|hasł[oa]|hesl[oa]|jelsz[óa]|parolă|şifre|парол[ья])\p{L}{0,4}|密码|密碼|パスワード|비밀번호`
 const keyOwner =
   'api|access|secret|private|licen[cs]e|product|activation|recovery|master|admin|signing|encryption|app|local|shared|auth|stream'
-/** Any name of a setting or field: `FOO_BAR=`, `"foo":`. A parameter of an address is no setting. */
+/** A parameter of an address is not a setting. */
 const anySetting = String.raw`(?<![\w?&#/.-])[A-Za-z][\w-]{1,60}(?=["']?\s?[=:]\s?["'\w])`
 const logIn = String.raw`(?:(?:log|sign)(?:s|ged|ed|ging|ing)?[ -]?in|bind) [^\n.,:;]{0,40}?with`
 /** What somebody gets into "with …". */

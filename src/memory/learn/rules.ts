@@ -30,7 +30,7 @@ export function findStatements(message: string): Extraction {
     .filter(({ end }) => end < maxTypedLength || message.length <= maxTypedLength)
     .slice(0, maxSentences)
   let isRolePlay = fiction.test(message.slice(0, maxTypedLength))
-  /** The paragraph of "please remember the following:". Every sentence after it in that paragraph is to be remembered. */
+  /** The paragraph of "please remember the following:". Every later sentence in that paragraph is remembered. */
   let listedIn: number | null = null
   /** The topic of that list, as in "remember this for the Lisbon trip:". */
   let topic: readonly string[] = []
@@ -268,7 +268,9 @@ function requestedStatement(sentence: MessageSentence, from: number): Finding {
   const { content, span } = placeContent(sentence, start)
   const type = preference(sentence, start) === null ? 'entity' : 'preference'
   const about = isAboutPerson(content) ? 'person' : 'work'
-  return { kind: 'request', type, subtype: null, about, isAsked: true, content, span }
+  const { replaces, lead } = correction(sentence, start) ?? {}
+  const corrected = typeof replaces === 'string' && lead !== undefined ? { replaces, lead } : {}
+  return { kind: 'request', type, subtype: null, about, isAsked: true, content, span, ...corrected }
 }
 
 /** Whether a sentence begins like an order: with a base form, optionally after "please". */
@@ -337,7 +339,7 @@ export const isStandingInstruction = (text: string): boolean =>
   })
 
 /**
- * Whether a sentence of a text tells the reader what to do more than once: "Before every release, run …". Only for texts of
+ * Whether a sentence asks the reader to do something repeatedly: "Before every release, run …". Only for texts of
  * others than the person, because a person's command of this form may be meant for one task.
  */
 export const isGeneralCommand = (text: string): boolean =>

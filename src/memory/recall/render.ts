@@ -86,10 +86,10 @@ const section = (title: string, items: readonly string[]): string =>
   items.length === 0 ? '' : [`## ${title}`, ...items].join('\n')
 
 /**
- * The age marks of shown beliefs, by id, if their age matters. Beliefs of one scope that give different values of one thing show
- * the day of their statement, and all but the newest are marked as earlier; a person's belief only if a person stated the newer
- * one. A belief that is older than a quote of the person is marked too, because the quote may have changed it; the quotes are
- * then shown first.
+ * The age marks of shown beliefs, by id, if their age matters. Beliefs of one scope that give different values of one
+ * thing show the day on which they were stated. All but the newest are marked as earlier; a person's belief is marked
+ * only if a person stated the newer one. A belief that is older than a quote of the person is marked too, because the
+ * quote may have changed it; the quotes are then shown first.
  */
 export function agesOf({
   pinned,

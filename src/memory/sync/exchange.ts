@@ -144,7 +144,10 @@ export function requireSameFormat(format: number): void {
   )
 }
 
-/** The events that another device lacks. A device that excludes scopes has, and sends, only its own events completely. */
+/**
+ * The events that another device lacks. A device that excludes scopes has complete copies of its own events only, so it
+ * sends only those.
+ */
 export async function eventsFor(
   { ports, user }: SyncContext,
   { device, excluded }: SyncDevice,

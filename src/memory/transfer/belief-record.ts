@@ -262,7 +262,7 @@ function valuesIn(text: string, source: string): readonly { place: string; value
     .split(/\r?\n/u)
     .map((line, index) => ({ line, place: `${source}, line ${index + 1}` }))
     .filter(({ line }) => line.trim() !== '')
-  // If no line is JSON by itself, the text is one belief over several lines.
+  // If no line is valid JSON, the text is one belief over several lines.
   if (lines.length > 1 && !lines.some(({ line }) => isObject(parseJson(line))))
     return [{ place: source, value: requireJson(text, source) }]
   return lines.map(({ line, place }) => ({ place, value: requireJson(line, place) }))

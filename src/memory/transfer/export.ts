@@ -6,8 +6,8 @@ import type { Ports } from '../ports.ts'
 const chunk = 500
 
 /**
- * Every belief that passes the filter, by id, each once even if others write meanwhile. Includes superseded and resolved beliefs,
- * so that nothing is lost.
+ * Every belief that passes the filter, by id, each once even if other processes write at the same time. Includes
+ * superseded and resolved beliefs, so that nothing is lost.
  */
 export async function* exportBeliefs({ store }: Ports, filter: BeliefFilter): AsyncGenerator<Belief> {
   const ids = await store.idsStartingWith(filter.user, '', Number.MAX_SAFE_INTEGER)

@@ -136,7 +136,7 @@ export async function findCandidates(index: SearchedIndex, ranking: Ranking): Pr
       byWords.filter(({ unit }) => unit.role === role).slice(0, maxByWords),
     ),
   )
-  // Of a long turn, only the passage with the most words counts.
+  // Only the passage with the most words counts for a long turn.
   const byTurn = Map.groupBy(rough, ({ unit }) => unit.first)
   const isMeant = new Set(near.best)
   for (const [first, passages] of byTurn) {

@@ -39,7 +39,10 @@ export class PostgresConnection {
   readonly #connections: number
   /** One pool for each host. The driver is loaded with the first call. */
   #pools: Promise<readonly pg.Pool[]> | null = null
-  /** Clients behind a pooler, which may give their server connection to other programs between transactions. */
+  /**
+   * Clients that connect through a pooler, which may give their server connection to other programs between
+   * transactions.
+   */
   readonly #pooled = new WeakSet<pg.ClientBase>()
   #host = 0
   /** The connection that all single reads share. */

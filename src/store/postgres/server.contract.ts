@@ -39,7 +39,7 @@ export class Cluster {
     this.#settings = settings
   }
 
-  /** `root` is where its data goes; default the directory for temporary files. */
+  /** `root` is the directory for its data. Default: the directory for temporary files. */
   static async start(settings: readonly string[] = [], root = tmpdir()): Promise<Cluster> {
     const directory = ownedDirectory(root)
     const cluster = new Cluster(directory, await freePort(), settings)

@@ -1,6 +1,9 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { commitOf, presentChange, sample } from '../sample-beliefs.contract.ts'
+import { logTooLong } from './connection.ts'
 import { newFile, openAt } from './temporary-store.contract.ts'
 
 it('reads that share a transaction see what others write once their caller has waited, although it is not done', async () => {
@@ -22,4 +25,19 @@ it('reads that share a transaction see what others write once their caller has w
 
   expect(found).toEqual([['b1'], ['b1', 'b2']])
   await Promise.all([store.close(), other.close()])
+})
+
+it.skipIf(process.platform !== 'linux')('names the programs that read while the log is too long', async () => {
+  const file = newFile()
+  await openAt(file).close()
+  const read = `const db = new (require('node:sqlite').DatabaseSync)(process.argv[1]); db.exec('PRAGMA journal_mode = wal; BEGIN; SELECT 1'); console.log('open'); setInterval(() => {}, 1000)`
+  const reader = spawn(process.execPath, ['-e', read, file], { stdio: ['ignore', 'pipe', 'inherit'] })
+  await once(reader.stdout, 'data')
+
+  const warning = logTooLong(file, 2 ** 27)
+  reader.kill('SIGKILL')
+  await once(reader, 'exit')
+
+  expect(warning).toMatch(new RegExp(`has 128 MiB.* \\S+ \\(${reader.pid}\\)`, 'u'))
+  expect(logTooLong(file, 2 ** 27)).not.toContain(String(reader.pid))
 })

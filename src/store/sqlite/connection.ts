@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { MemoryError } from '../../errors.ts'
 import { nextTurn } from '../../next-turn.ts'
 import { inMemory, isWritable, openBytes, setPragma, sqliteCode, translateSqliteError } from './database.ts'
-import { identityOf, isDiskFull, sizeOf } from './store-file.ts'
+import { identityOf, isDiskFull, programsWith, sizeOf } from './store-file.ts'
 
 type ConnectionOptions = {
   readonly file: string
@@ -423,9 +423,12 @@ const lockPollMs = 5
 /** Work that awaits only the store is never interrupted, however long it takes. */
 const maxSnapshotMs = 10
 
-/** Warns about a log that has grown too long. */
-export const logTooLong = (file: string, size: number): string =>
-  `The write-ahead log of ${file} has ${Math.round(size / 2 ** 20)} MiB, because a process goes on reading an old state of the store. End that process; the next change then empties the log.`
+/** Warns about a log that has grown too long, and names the programs that may be the reason. */
+export function logTooLong(file: string, size: number): string {
+  const programs = programsWith(file)
+  const named = programs.length === 0 ? '' : ` Other programs that have the store open: ${programs.join(', ')}.`
+  return `The write-ahead log of ${file} has ${Math.round(size / 2 ** 20)} MiB, because a process goes on reading an old state of the store. End that process; the next change then empties the log.${named}`
+}
 
 /** Values of parameters. Rows and requests were validated when read, so SQLite can store every value. */
 const sqlValues = (values: readonly unknown[]): SQLInputValue[] => values as SQLInputValue[]

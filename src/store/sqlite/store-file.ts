@@ -6,6 +6,10 @@ import {
   existsSync,
   mkdirSync,
   openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
   renameSync,
   rmSync,
   type Stats,
@@ -130,5 +134,21 @@ function refuseNetworkDisk(directory: string): void {
   if (disk === undefined) return
   throw new MemoryError('unavailable', `${directory} is on a ${disk} file system, where a store would be damaged.`, {
     hint: 'Keep the memory on a local disk; set its directory with --dir or CREDENCE_DIR.',
+  })
+}
+
+/** The other programs of this account that have a file open, as "node (4711)". Only Linux shows them. */
+export function programsWith(file: string): readonly string[] {
+  if (process.platform !== 'linux') return []
+  const path = realpathSync(file)
+  const others = readdirSync('/proc').filter((name) => /^\d+$/u.test(name) && name !== String(process.pid))
+  return others.flatMap((pid) => {
+    try {
+      const isOpen = readdirSync(`/proc/${pid}/fd`).some((fd) => readlinkSync(`/proc/${pid}/fd/${fd}`) === path)
+      return isOpen ? [`${readFileSync(`/proc/${pid}/comm`, 'utf8').trim()} (${pid})`] : []
+    } catch {
+      // It has ended, or belongs to another account.
+      return []
+    }
   })
 }

@@ -255,7 +255,10 @@ type Options = ValuesOf<typeof options>
 
 const nothingForgotten: CommandAnswer = { document: { forgotten: false }, text: () => 'Nothing was forgotten.' }
 
-/** A preview of what would be erased and kept, for the confirmation and for --dry-run, and the function that erases. */
+/**
+ * The plan of a forget: a preview of the erased and the kept items, for the confirmation and for --dry-run, and the
+ * function that erases.
+ */
 type Plan = {
   readonly preview: string
   readonly notes: readonly string[]

@@ -13,7 +13,7 @@ export const routes = {
   search: { method: 'POST', path: '/search' },
 } as const
 
-/** What a memory says about itself. */
+/** The answer of a memory about itself: name, version and capabilities. */
 export const aboutAnswer = z.object({
   name: z
     .string()

@@ -71,7 +71,7 @@ export function httpSystem({ url, fullMetadata = true, ...options }: HttpSystemO
   }
 }
 
-/** The memory at an address, with what it says about itself. If nothing answers now, the run fails at its first request. */
+/** The memory at an address, with its own name, version and capabilities. */
 export async function openHttpSystem(options: HttpSystemOptions): Promise<HearingSystem> {
   const system = httpSystem(options)
   const reply = await requestTo(baseOf(options.url), options)(routes.about, undefined, missingRoute).catch(() => null)

@@ -55,7 +55,7 @@ export function readReplaced(paths: MirrorPaths) {
   return [...open, { file: null, late: text === seen ? null : { seen, bytes: left } }]
 }
 
-/** An empty file is no save: a program is about to write it. */
+/** An empty file does not count as a save: a program is about to write it. */
 function lateSave({ descriptor, seen }: ReplacedFile): LateSave | null {
   const buffer = Buffer.alloc(fstatSync(descriptor).size)
   const bytes = buffer.subarray(0, readSync(descriptor, buffer, 0, buffer.length, 0))

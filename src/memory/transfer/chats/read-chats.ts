@@ -23,7 +23,7 @@ const maxConversationLength = 256 * 1024 * 1024
 const openingBytes = 1 << 20
 
 /**
- * Recognises the program that wrote a file by its contents; null if it is none of the known programs, `damaged` if no line at the
+ * Recognises the program that wrote a file by its contents; null if the program is unknown, `damaged` if no line at the
  * beginning is JSON. The conversations in an archive are recognised when they are read.
  */
 export function recogniseChats(file: string): ChatFormat | 'zip' | 'export' | 'damaged' | null {

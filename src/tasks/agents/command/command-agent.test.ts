@@ -46,7 +46,7 @@ describe.skipIf(process.platform === 'win32')('an agent that is any program', ()
     return { evidence, seen: evidence.sessions.map(({ answer }) => JSON.parse(answer ?? '{}')) }
   }
 
-  it('gets the prompt on standard input when it says nothing else', async () => {
+  it('gets the prompt on standard input by default', async () => {
     const { seen } = await mirrored('--quiet')
 
     expect(seen[0]).toMatchObject({ words: ['--quiet'], input: sampleTask().sessions[0]?.prompt })
@@ -254,7 +254,10 @@ describe.skipIf(process.platform === 'win32')('claude-code', () => {
   })
 })
 
-/** Stores agents and their sessions in its state folder, and continues an agent's only session whatever the given id. */
+/**
+ * Stores agents and their sessions in its state folder, and always continues an agent's only session, regardless of the
+ * given id.
+ */
 const fakeOpenclaw = `
 const fs = require('node:fs')
 const words = process.argv.slice(2)
