@@ -69,7 +69,7 @@ describe('at a terminal', () => {
     expect(relevant).toHaveLength(count)
   })
 
-  it('connect says once what will be stored', async () => {
+  it('connect explains once what will be stored', async () => {
     using place = createSandbox()
 
     const { exitCode, stderr } = await atTerminal(place, 'n\ny\n', 'connect', 'claude-code')
@@ -143,7 +143,7 @@ describe('what is told to a person', () => {
     )
   })
 
-  it('recall says how far the best turn is from being shown', async () => {
+  it('recall reports how far the best turn is from being shown', async () => {
     using place = createSandbox()
     await place.run('hear', 'Remember that Ada Okafor signs off every release.', '--session', 'a', '--at', '2026-03-01')
 

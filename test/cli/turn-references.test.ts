@@ -61,7 +61,7 @@ describe('show', () => {
     })
   })
 
-  it('says that a secret was masked, and that text was pasted', async () => {
+  it('reports a masked secret and pasted text', async () => {
     using place = createSandbox()
     const [id = ''] = await heard(place, 's1', {
       text: 'Why does this fail?\n```\nexport GITHUB_TOKEN=ghp_0123456789abcdefghijklmnopqrstuvwxyz\n```',
@@ -158,7 +158,7 @@ describe('why', () => {
     expect(known).toMatchObject({ quote: null, unmet: 'a belief' })
   })
 
-  it('says that the scope is the only reason', async () => {
+  it('reports that the scope is the only reason', async () => {
     using place = createSandbox()
     const [id = ''] = await heard(place, 's1', { text: kayak, scope: 'project:trip' })
 

@@ -76,7 +76,7 @@ describe('many texts without vectors', () => {
     expect((await place.run('search', 'Where did the boat stay?')).stderr).not.toContain('without vectors')
   })
 
-  it('start nothing if there are none, or in a dry run', async () => {
+  it('start no process without histories, or in a dry run', async () => {
     using place = createSandbox()
     const file = join(place.work, 'chats.jsonl')
     writeFileSync(file, chats.map((turn) => JSON.stringify(turn)).join('\n'))
