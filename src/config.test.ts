@@ -23,7 +23,7 @@ function failureOf(act: () => unknown): { code: string; message: string; hint: s
 }
 
 describe('parseSettings', () => {
-  it('reads what a file says and nothing else', () => {
+  it('reads only the settings in a file', () => {
     expect(parseSettings('{"user": "ada", "evalHarnessEnabled": true}', 'config.json')).toEqual({
       user: 'ada',
       evalHarnessEnabled: true,
@@ -77,7 +77,7 @@ describe('parseSettings', () => {
     expect(failureOf(() => parseSettings(text, 'config.json'))).toMatchObject({ code: 'invalid', message })
   })
 
-  it('refuses what is not JSON and says where', () => {
+  it('refuses invalid JSON, with the position', () => {
     expect(failureOf(() => parseSettings('{user: ada', 'config.json')).message).toMatch(/^config\.json is not JSON \(/)
   })
 })
@@ -146,7 +146,7 @@ describe('resolveSettings', () => {
 })
 
 describe('the settings', () => {
-  it('are few, explained, and have variables of their own', () => {
+  it('are few and explained, and each has a variable', () => {
     expect(settingNames.length).toBeLessThan(20)
     expect(new Set(settingNames.map(environmentName)).size).toBe(settingNames.length)
     for (const name of settingNames) expect(settingsSchema[name].meaning).toMatch(/\.$/)

@@ -5,7 +5,7 @@ import { editsBetween, findNearestName } from './did-you-mean.ts'
 const known = ['remember', 'recall', 'search', 'why', 'resolve']
 
 describe('nearest', () => {
-  it('finds the name behind a slip, a swap or the wrong case', () => {
+  it('finds the name after a typo, a swap or the wrong case', () => {
     expect(findNearestName('recal', known)).toBe('recall')
     expect(findNearestName('serach', known)).toBe('search')
     expect(findNearestName('REMEMBR', known)).toBe('remember')

@@ -13,7 +13,7 @@ describe('MemoryError', () => {
     expect(String(error)).toBe('MemoryError: The store could not be written.')
   })
 
-  it('has no cause at all when none was given', () => {
+  it('has no property for a missing cause', () => {
     const error = new MemoryError('invalid', 'The limit is 0, but must be at least 1.')
 
     expect(error.hint).toBeUndefined()

@@ -159,7 +159,7 @@ describe('a call with a wrong argument', () => {
   })
 })
 
-it('takes an option that is undefined for one that is not given', async () => {
+it('treats an undefined option as absent', async () => {
   await using here = opened()
   const draft = { name: 'tea', content: 'Tea is at four.', why: undefined, scopes: undefined, key: undefined }
   await here.untyped.remember?.(draft)
@@ -170,7 +170,7 @@ it('takes an option that is undefined for one that is not given', async () => {
   expect(await here.untyped.search?.('tea', undefined)).toMatchObject({ total: 1 })
 })
 
-it('renderContext refuses what is no context', async () => {
+it('renderContext refuses a value that is not a context', async () => {
   const error = await errorOf(() => renderContext('a message' as never))
 
   expect(error.message).toBe('renderContext: the context is not an object.')

@@ -42,7 +42,7 @@ it('a day ends when the next begins, also if its midnight is skipped', () => {
   expect(new Date(parseTime('until', '2026-04-23')).toISOString()).toBe('2026-04-23T21:59:59.999Z')
 })
 
-it('a text that is not a time is shown as it is', () => {
+it('a text that is not a time is shown unchanged', () => {
   expect(localDay('never')).toBe('never')
 })
 

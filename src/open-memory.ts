@@ -30,7 +30,10 @@ export const hasStore = (dir: string): boolean => ['', '-head'].some((suffix) =>
 
 /** Opens the memory in a directory. Unlike library.ts, does not check the argument types. */
 export function openMemory(
-  given: Omit<MemoryOptions, 'store'> & CopyOptions & Pick<PortsOptions, 'server' | 'isOneShot'> & TeamOptions,
+  given: Omit<MemoryOptions, 'store'> &
+    CopyOptions &
+    Pick<PortsOptions, 'server' | 'isOneShot' | 'waitsForModel'> &
+    TeamOptions,
 ): Memory {
   const { dir, user = defaultUser, scopes = [universalScope], everyTeam = given.scopes === undefined } = given
   const author = given.author ?? { actor: 'person', origin: 'library' }
@@ -116,8 +119,9 @@ type PortsOptions = {
   readonly indexedOwners?: (store: CaredStore) => Promise<readonly string[]>
   readonly agentShare?: number | undefined
   readonly recallBoldness?: Boldness | undefined
-  /** A command that answers once: recall does not wait until the embedding model is loaded. */
+  /** A command that answers once: recall uses the embedding model only if it is loaded already, or if it `waitsForModel`. */
   readonly isOneShot?: boolean
+  readonly waitsForModel?: boolean
   /** Opens the store read-only and without migration, to check it. */
   readonly inspect?: boolean
 }
@@ -152,6 +156,7 @@ export function openPorts(dir: string, given: PortsOptions & CopyOptions = {}) {
           semantic: { model: semantic.model, problem: () => problem() },
           recallByMeaning: semantic.recallByMeaning,
         }
+  const recallWaitMs = given.waitsForModel === true ? Number.POSITIVE_INFINITY : undefined
   const ports = {
     store: opened,
     // PostgreSQL needs no sync, because machines can share the server.
@@ -160,7 +165,7 @@ export function openPorts(dir: string, given: PortsOptions & CopyOptions = {}) {
     counts: opened,
     now: () => new Date(),
     newId,
-    ...omitUndefined({ agentShare, recallBoldness }),
+    ...omitUndefined({ agentShare, recallBoldness, recallWaitMs }),
     emptyStore: () => openSqliteStore({ file: inMemory, random: randomBytes }),
     ...meaning,
   } satisfies Ports

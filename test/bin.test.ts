@@ -58,7 +58,7 @@ function run(root: string, ...args: readonly string[]) {
 }
 
 describe('bin/credence.js', () => {
-  it('prints a warning as a line of its own on standard error, without the format of Node', () => {
+  it('prints a warning as a separate line on standard error, without the format of Node', () => {
     using directory = temporaryDirectory()
     const bin = plant(directory.path, { 'dist/cli/main.js': commandLine })
 
@@ -113,7 +113,7 @@ describe('bin/credence.js', () => {
     expect(run(old.path, ...asAnOldNode, tooOld, 'hook', 'stop')).toMatchObject({ status: 0, stdout: '' })
   })
 
-  it('says in one line which Node it needs when this one is too old', () => {
+  it('names the required Node in one line if this one is too old', () => {
     using directory = temporaryDirectory()
     const bin = plant(directory.path, { 'src/cli/main.ts': typedCommandLine })
 

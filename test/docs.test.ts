@@ -171,7 +171,7 @@ describe('the documents', () => {
     expect(Object.keys(memory).filter((name) => !programs.includes(`.${name}(`))).toEqual([])
   })
 
-  it('hold programs that print what stands below them', { timeout: 60_000 }, () => {
+  it('contain programs that print the output below them', { timeout: 60_000 }, () => {
     const programs = [...read('docs/api.md').matchAll(/```ts\n(.*?)```(?:(?!```).)*?```text\n(.*?)```/gsu)]
 
     expect(programs.length).toBeGreaterThan(2)
@@ -190,7 +190,7 @@ describe('the documents', () => {
     }
   })
 
-  it.each(withExamples)('%s has examples that print what stands below them', { timeout: 120_000 }, (page) => {
+  it.each(withExamples)('%s has examples that print the output below them', { timeout: 120_000 }, (page) => {
     const steps = examplesIn(read(page))
     using shell = shellWithCredence()
 
@@ -218,7 +218,7 @@ describe('the documents', () => {
     expect(stdout.trimEnd().split('\n').at(-1)).toContain('I rented a kayak near Voss')
   })
 
-  it('hold requests that the server answers', { timeout: 120_000 }, async () => {
+  it('contain requests that the server answers', { timeout: 120_000 }, async () => {
     const requests = [...read('docs/http.md').matchAll(/```sh\n(.*?)```/gsu)].map(([, block]) => block).slice(1)
     using place = createSandbox()
     await place.run('remember', 'Invoices are due in 30 days.', '--name', 'invoice due', '--dir', 'memory')
@@ -307,7 +307,7 @@ describe('the check of examples', () => {
 })
 
 describe('the check of paths', () => {
-  it('finds what looks like a path of this repository, and would notice a missing one', () => {
+  it('finds paths of this repository, and would detect a missing one', () => {
     const text = 'See `src/nothing/here.ts`, [a page](docs/missing.md), `credence recall` and `memory/MEMORY.md`.'
 
     expect(pathsIn(text)).toEqual(['src/nothing/here.ts', 'docs/missing.md'])

@@ -7,7 +7,7 @@ const manifest = JSON.parse(readFileSync(new URL('package.json', root), 'utf8'))
 const installable = Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies })
 
 describe('the architecture', () => {
-  it('holds: every file of src imports only what its layer may', () => {
+  it('is kept: every file of src imports only what its layer may', () => {
     const files = readdirSync(new URL('src/', root), { recursive: true, encoding: 'utf8' })
       .map((path) => `src/${path.replaceAll('\\', '/')}`)
       .filter((file) => file.endsWith('.ts'))

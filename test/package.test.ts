@@ -5,7 +5,7 @@ const read = (file: string): string => readFileSync(file, 'utf8')
 const manifest = JSON.parse(read('package.json'))
 
 describe('package.json', () => {
-  it('says where the project lives, as the MCP registry does', () => {
+  it('names the repository, as the MCP registry does', () => {
     const [, owner, name] = /^io\.github\.([\w-]+)\/([\w-]+)$/u.exec(manifest.mcpName) ?? []
     const home = `https://github.com/${owner}/${name}`
 

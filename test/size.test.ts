@@ -9,13 +9,13 @@ const budgets: Readonly<Record<string, number>> = {
   '': 1_150,
   adapters: 700,
   beliefs: 900,
-  cli: 14_650,
+  cli: 14_700,
   'cli/resident': 300,
   eval: 10_800,
   files: 850,
   http: 1_650,
   mcp: 750,
-  memory: 12_290,
+  memory: 12_300,
   'memory/mirror': 2_300,
   'memory/sync': 1_250,
   models: 650,
@@ -28,7 +28,7 @@ const budgets: Readonly<Record<string, number>> = {
   'store/sqlite': 5_100,
   tasks: 5_000,
 }
-const maxLines = 70_100
+const maxLines = 70_150
 /** Max lines of the TypeScript and CSS of the dashboard, in `web`. */
 const maxWebLines = 11_500
 

@@ -245,13 +245,13 @@ export function compose(
       }
       made.add(dir)
     }
-    const { busyTimeoutMs, onErased } = options
+    const { busyTimeoutMs, waitsForModel, onErased } = options
     if (!isReading) await sweepTemporaryFiles(dir)
     const server = await serverOpener(dir, store, onOffline)
     const opening = { server, everyTeam, ...openingOptions(settings(options)) }
     if (use === 'report') return closedAtEnd(openReport(dir, standpoint, opening))
     const given = { ...opening, dir, isOneShot: options.staysOpen !== true, onErased, onMirrorProblem, ...standpoint }
-    const opened = openMemory({ ...given, ...omitUndefined({ busyTimeoutMs }) })
+    const opened = openMemory({ ...given, ...omitUndefined({ busyTimeoutMs, waitsForModel }) })
     trustCreated()
     if (!isReading && isProjectActive(scopes)) (await import('./former-project.ts')).noteProject(dir, cwd())
     if (!recordsShadows(settings(options))) return closedAtEnd(opened)

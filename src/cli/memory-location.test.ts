@@ -19,7 +19,7 @@ import { projectFileName, trustMemory } from './trusted-memories.ts'
 describe('memoryDirectory', () => {
   const home = '/home/ada'
 
-  it('is what was given, else the environment, both from the working directory', () => {
+  it('is the given one, else that of the environment, both relative to the working directory', () => {
     using directory = temporaryDirectory()
     const here = { cwd: () => directory.path, home, onIgnored: expect.fail }
 
@@ -73,7 +73,7 @@ describe('memoryDirectory', () => {
     expect(ignored).toEqual(['/somewhere'])
   })
 
-  it("is in the user's data directory otherwise, where a relative path is ignored", () => {
+  it("is otherwise in the user's data directory, which must be absolute", () => {
     using directory = temporaryDirectory()
     const here = { given: undefined, cwd: () => directory.path, home, onIgnored: expect.fail }
 
@@ -88,7 +88,7 @@ it('finds the settings of the user', () => {
 })
 
 describe('findProjectFile', () => {
-  it('finds the nearest file upwards, and nothing where there is none', () => {
+  it('finds the nearest file upwards, or null', () => {
     using directory = temporaryDirectory()
     const deep = join(directory.path, 'a', 'b')
     mkdirSync(deep, { recursive: true })
@@ -136,7 +136,7 @@ describe('a project file', () => {
     expect(parse).toThrow(expect.objectContaining({ hint: expect.stringContaining(hint) }))
   })
 
-  it('of whatever text is read or refused, never half read', () => {
+  it('is read completely or refused, for any text', () => {
     fc.assert(
       fc.property(fc.oneof(fc.json(), fc.string()), (text) => {
         try {
@@ -185,7 +185,7 @@ describe('projectScope', () => {
     expect(commonDirectory(worktree)).toBe(asked(worktree))
   })
 
-  it('tells two repositories apart whose folders have the same name', () => {
+  it('distinguishes repositories whose folders have the same name', () => {
     using directory = temporaryDirectory()
     const one = repository(join(directory.path, 'one', 'api'))
     const other = repository(join(directory.path, 'other', 'api'))
@@ -213,7 +213,7 @@ describe('projectScope', () => {
     expect(projectScope(join(directory.path, 'work'))).toMatch(/^project:store-/)
   })
 
-  it('is nothing outside of a repository, or where .git is not one', () => {
+  it('is null outside of a repository, and if .git is not a repository', () => {
     using directory = temporaryDirectory()
     mkdirSync(join(directory.path, 'a', '.git'), { recursive: true })
     mkdirSync(join(directory.path, 'b'))

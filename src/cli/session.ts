@@ -27,6 +27,8 @@ export type StandpointOptions = LocationOptions & {
   readonly busyTimeoutMs?: number
   /** For long-running programs: vectors are computed in the background, and recall uses them. Default false. */
   readonly staysOpen?: boolean
+  /** For people who wait for the answer: recall loads the embedding model and uses vectors. Default: only with `staysOpen`. */
+  readonly waitsForModel?: boolean
   /** Called after something was forgotten and its copies outside the store were erased. */
   readonly onErased?: CopyOptions['onErased']
 }

@@ -12,7 +12,7 @@ import { sweepLeftovers } from './leftovers.ts'
 const deadPid = 2 ** 30
 
 describe('writing a file', () => {
-  it('makes its directory, keeps others out of it, and leaves nothing else behind', async () => {
+  it('makes a private directory, and leaves nothing else behind', async () => {
     using directory = temporaryDirectory()
     const path = join(directory.path, 'runs', 'a.json')
 
@@ -42,7 +42,7 @@ describe('writing a file', () => {
     expect(seen.slice(2)).toEqual([])
   })
 
-  it('leaves an existing file alone when told to keep it', async () => {
+  it('does not replace an existing file with `keep`', async () => {
     using directory = temporaryDirectory()
     const path = join(directory.path, 'a.json')
 
@@ -86,7 +86,7 @@ describe('writing a file', () => {
 })
 
 describe('sweeping', () => {
-  it('removes what dead processes left and nothing else', async () => {
+  it('removes only the leftovers of dead processes', async () => {
     using directory = temporaryDirectory()
     const names = [
       `.tmp-${deadPid}-0a0b0c0d-run.json`,
@@ -119,7 +119,7 @@ describe('sweeping', () => {
     expect(readFileSync(join(directory.path, 'arrived', 'content'), 'utf8')).toBe('arrived')
   })
 
-  it('has nothing to do where there is nothing', async () => {
+  it('does nothing in an empty directory', async () => {
     using directory = temporaryDirectory()
 
     await expect(sweepLeftovers(join(directory.path, 'missing'))).resolves.toBeUndefined()

@@ -84,7 +84,7 @@ describe('erasing forgotten texts', () => {
     expect(readFileSync(file)).toEqual(bytes)
   })
 
-  it('removes any text from any document, keeps its form, and changes nothing that does not hold it', () => {
+  it('removes any text from any document, keeps its format, and leaves other documents unchanged', () => {
     const text = fc.string({ minLength: 4, maxLength: 30, unit: 'binary' }).filter((one) => /\p{L}{4}/u.test(one))
     const isErased = (value: unknown): string[] =>
       typeof value === 'string' ? [value] : Object.values((value ?? {}) as object).flatMap(isErased)

@@ -106,7 +106,7 @@ describe('a lock', () => {
     })
   })
 
-  it('is given in the order of asking to those that wait in one process, and never to two at once', async () => {
+  it('is given to the callers in one process in order, and never to two at once', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.boolean(), { minLength: 1, maxLength: 12 }), async (failures) => {
         using directory = temporaryDirectory()

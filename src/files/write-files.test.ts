@@ -34,7 +34,7 @@ describe('writeFiles', () => {
     expect(readdirSync(directory.path).sort()).toEqual(['blocked', 'first.json'])
   })
 
-  it('does not put a file where a directory is', () => {
+  it('does not replace a directory by a file', () => {
     using directory = temporaryDirectory()
     const taken = join(directory.path, 'taken')
     mkdirSync(taken)

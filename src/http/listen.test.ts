@@ -14,8 +14,8 @@ const readToEnd = async (socket: ReturnType<typeof connect>): Promise<string> =>
   return text
 }
 
-describe('a server that is told to close', () => {
-  it('answers what has arrived, although nobody has looked at it yet', async () => {
+describe('a closing server', () => {
+  it('answers requests that have arrived but were not read yet', async () => {
     const { port, close } = await listenOnLoopback(async () => new Response('here'), 0)
     const socket = connect(port, '127.0.0.1')
     await once(socket, 'connect')
@@ -27,7 +27,7 @@ describe('a server that is told to close', () => {
     await closed
   })
 
-  it('does not wait for connections that say nothing, and takes no new ones', async () => {
+  it('does not wait for idle connections, and accepts no new ones', async () => {
     const { port, close } = await listenOnLoopback(async () => new Response('here'), 0)
     const silent = connect(port, '127.0.0.1')
     await once(silent, 'connect')
@@ -60,7 +60,7 @@ describe('a server that is told to close', () => {
   })
 })
 
-it('tells clients that a connection is kept for half a minute', async () => {
+it('announces a keep-alive of half a minute', async () => {
   const { url, close } = await listenOnLoopback(async () => new Response('here'), 0)
 
   const { headers } = await fetch(url)

@@ -20,7 +20,7 @@ it('lets through at most the limit in any minute beyond a full bucket, and never
   )
 })
 
-it('says after how many seconds the next request is answered', () => {
+it('returns the seconds until the next request is answered', () => {
   let now = 0
   const limit = rateLimit(6, () => now)
   for (let sent = 0; sent < 6; sent += 1) expect(limit.wait('one')).toBe(0)
@@ -35,7 +35,7 @@ it('says after how many seconds the next request is answered', () => {
   expect(limit.wait('other')).toBe(0)
 })
 
-it('has no limit where none is set', () => {
+it('has no limit if none is set', () => {
   const limit = rateLimit(0, () => 0)
 
   expect(Array.from({ length: 1_000 }, () => limit.wait('one')).every((seconds) => seconds === 0)).toBe(true)

@@ -45,7 +45,7 @@ const tea = { text: 'Tea time is at four.', user_id: 'ada', metadata: { beliefId
 const coffee = { text: 'Coffee at nine.', user_id: 'ada', metadata: { beliefId: 'coffee' }, aliases: ['espresso'] }
 
 describe('a served memory', () => {
-  it('says its version, and its name only if it has one', async () => {
+  it('reports its version, and its name if it has one', async () => {
     const { body } = await served().send('GET', '/about')
 
     expect(body).toEqual({ version: 'under test' })
@@ -68,7 +68,7 @@ describe('a served memory', () => {
     expect(await search('An espresso?', { scopes: ['project:suite'] })).toEqual(['s1-0'])
   })
 
-  it('finds what it was told, best first, with the parts of each score', async () => {
+  it('finds stored beliefs, best first, with the parts of each score', async () => {
     const { send } = served()
     await send('POST', '/add', { ...tea, metadata: { beliefId: 'tea', name: 'tea time', content: 'At four.' } })
     await send('POST', '/add', coffee)
@@ -145,7 +145,7 @@ describe('a served memory', () => {
     expect(await search('a brew at tea time')).toEqual(['tea'])
   })
 
-  it('adds what is to be updated and is not there', async () => {
+  it('adds an updated belief that does not exist', async () => {
     const { send, search } = served()
 
     await send('PUT', '/update', {
@@ -174,14 +174,14 @@ describe('a served memory', () => {
     expect(await search('tea time')).toEqual(['m-2'])
   })
 
-  it('puts what it was told later first where nothing else decides', async () => {
+  it('puts the later of two otherwise equal beliefs first', async () => {
     const { send, search } = served()
     for (const id of ['m-2', 'm-3', 'm-1']) await send('POST', '/add', { ...tea, text: id, metadata: { beliefId: id } })
 
     expect(await search('tea time')).toEqual(['m-1', 'm-3', 'm-2'])
   })
 
-  it('makes an id for a belief that has none, and says it', async () => {
+  it('creates an id for a belief without one, and returns it', async () => {
     const { send, search } = served()
 
     const { body } = await send('POST', '/add', { text: 'Tea at four.', user_id: 'ada', aliases: ['tea time'] })
@@ -237,7 +237,7 @@ describe('a request that cannot be served', () => {
     })
   })
 
-  it('is too long, whether or not it says so', async () => {
+  it('is too long, with or without a content length', async () => {
     const { send } = served()
     const body = JSON.stringify({ ...tea, text: 'x'.repeat(1_000_001) })
 
@@ -245,7 +245,7 @@ describe('a request that cannot be served', () => {
     expect(await send('POST', '/add', 'x', { 'content-length': '1000001' })).toMatchObject({ status: 413 })
   })
 
-  it('asks for what is not there', async () => {
+  it('requests a missing route', async () => {
     const { send } = served()
 
     expect(await send('GET', '/beliefs')).toMatchObject({ status: 404, body: { error: { code: 'not_found' } } })

@@ -55,7 +55,7 @@ describe('a belief sent with all its metadata, much of it empty', () => {
 })
 
 describe('a belief sent with little', () => {
-  it('is named by what stands before the aliases', () => {
+  it('is named by the text before the aliases', () => {
     const sent = belief({ name: 'sourdough_starter', aliases: ['levain', 'wild yeast'], why: '' })
 
     const received = parseBelief(messageFor(describeBelief(sent), { full: false }), surroundings)
@@ -72,7 +72,7 @@ describe('a belief sent with little', () => {
     })
   })
 
-  it('is named by its id where nothing stands before the aliases', () => {
+  it('is named by its id if there is no text before the aliases', () => {
     const message = { text: 'Feeds it every Thursday.', user_id: 'ada', aliases: ['levain', 'Gertrude'] }
 
     expect(parseBelief(message, surroundings)).toMatchObject({
@@ -91,7 +91,7 @@ describe('a belief sent with little', () => {
     expect(parseBelief({ text, user_id: 'ada', aliases: ['levain'] }, surroundings).name).toBe('made-up')
   })
 
-  it('is named by its id where there are no aliases', () => {
+  it('is named by its id without aliases', () => {
     const message = { text: 'Tea at four.', user_id: 'ada', metadata: { beliefId: 'tea-time' } }
 
     expect(parseBelief(message, surroundings)).toMatchObject({ id: 'tea-time', name: 'tea-time' })
@@ -132,7 +132,7 @@ describe('a belief sent with little', () => {
 })
 
 describe('a belief sent again', () => {
-  it('keeps what the message leaves out', () => {
+  it('keeps fields that the message omits', () => {
     const known = belief({ name: 'levain', aliases: ['Gertrude'], type: 'decision', pinned: true })
 
     const received = parseBelief(
@@ -143,7 +143,7 @@ describe('a belief sent again', () => {
     expect(received).toEqual({ ...known, content: 'Feed on Fridays.' })
   })
 
-  it('loses what the message takes away', () => {
+  it('loses fields that the message empties', () => {
     const known = belief({ name: 'levain', aliases: ['Gertrude', 'starter'], supersededBy: 'm-2' })
     const message = { text: 'x', user_id: 'ada', id: 'm-1', aliases: ['Gertrude'], metadata: { superseded_by: null } }
 

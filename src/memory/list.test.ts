@@ -20,7 +20,7 @@ const contents = async (request: Partial<ListRequest>) =>
   (await listBeliefs(await filled(), { user: 'ann', ...request })).items.map(({ content }) => content)
 
 describe('the list of beliefs', () => {
-  it('holds everything, most recently updated first', async () => {
+  it('contains everything, most recently updated first', async () => {
     expect(await contents({})).toEqual(['Where?', 'Works at night', 'Short', 'Oracle', 'MySQL', 'Postgres'])
   })
 
@@ -41,7 +41,7 @@ describe('the list of beliefs', () => {
     expect(page).toMatchObject({ total: 6, items: [{ content: 'Postgres' }] })
   })
 
-  it('refuses a page that makes no sense and a scope that is none', async () => {
+  it('refuses an invalid page and an invalid scope', async () => {
     for (const request of [{ limit: 0 }, { limit: 1_001 }, { limit: 1.5 }, { offset: -1 }, { scopes: ['code'] }])
       await expect(contents(request)).rejects.toMatchObject({ code: 'invalid' })
   })
@@ -67,7 +67,7 @@ describe('finding', () => {
     expect(await found({ proposals: true })).toEqual([0])
   })
 
-  it('finds what begins like the last word, for who is still typing', async () => {
+  it('finds words that begin with the last word, which may be incomplete', async () => {
     const memory = await filled()
     const found = async (query: string) => {
       const { items } = await findBeliefs(memory, { user: 'ann', current: true, query })

@@ -24,7 +24,7 @@ export type Ports = {
   readonly embedder?: () => Promise<Embedder>
   /** The name of the embedding model, and why indexing fails, if it does. Absent if vectors are off. */
   readonly semantic?: { readonly model: string; readonly problem?: () => string | null }
-  /** Whether recall uses the embedding model too. A one-shot command does not wait for it, and recalls by words. */
+  /** Whether recall uses the embedding model too. A hook in a process of its own does not wait for it, and recalls by words. */
   readonly recallByMeaning?: boolean
   /** How long recall waits for vectors, which computing or loading the model takes, before it uses words alone. Default 300 ms. */
   readonly recallWaitMs?: number

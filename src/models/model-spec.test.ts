@@ -33,7 +33,7 @@ describe('the name of a model', () => {
   })
 })
 
-describe('where a key may be sent', () => {
+describe('the addresses to which a key may be sent', () => {
   it.each([
     'http://example.com/v1',
     'http://192.168.1.4/v1',

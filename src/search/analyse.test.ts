@@ -49,7 +49,7 @@ describe('analyse', () => {
     expect(words(text)).toEqual(expected)
   })
 
-  it('knows where each word stands in the text', () => {
+  it('has the position of each word in the text', () => {
     const text = 'Ask **Redis** or Müller’s 北京.'
 
     for (const { word, start, end } of analyse(text)) expect(words(text.slice(start, end))).toContain(word)

@@ -47,7 +47,7 @@ describe('cacheEmbedder', () => {
     expect(inner.asked).toEqual(['bad', 'bad'])
   })
 
-  it('keeps no more than it is told to', async () => {
+  it('keeps at most the given number of texts', async () => {
     const inner = countingEmbedder()
     const embedder = cacheEmbedder(inner, 2)
 

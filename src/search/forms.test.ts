@@ -69,7 +69,7 @@ describe('formKeys', () => {
     expect(beliefFormKeys({ ...by('agent'), editedByPerson: true, name: 'port (2)', aliases: [] })).toHaveLength(2)
   })
 
-  it('refuses what holds no letter or digit', () => {
+  it('refuses a text without a letter or digit', () => {
     expect(isSurfaceForm('— 🚀 !')).toBe(false)
     expect(isSurfaceForm('C')).toBe(true)
   })

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { cutMessage, isTooLong, maxMessageLength, placeInWhole } from './message.ts'
 
-it('leaves a message of 32,000 characters as it is', () => {
+it('leaves a message of 32,000 characters unchanged', () => {
   const message = 'x'.repeat(maxMessageLength)
 
   expect([cutMessage(message), isTooLong(message)]).toEqual([message, false])

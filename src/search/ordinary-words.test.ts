@@ -77,7 +77,7 @@ describe('isOrdinaryWord', () => {
 })
 
 describe('the list of ordinary words', () => {
-  it('holds only lower-case letters', () => {
+  it('contains only lower-case letters', () => {
     expect(listed.filter((word) => !/^[a-z]+$/.test(word))).toEqual([])
   })
 

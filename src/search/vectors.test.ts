@@ -18,7 +18,7 @@ describe('cosine', () => {
     expect(cosine(Float32Array.of(1, 1), Float32Array.of(-1, -1))).toBeCloseTo(-1, 6)
   })
 
-  it('is 0 beside a vector that points nowhere', () => {
+  it('is 0 with a zero vector', () => {
     expect(cosine(Float32Array.of(0, 0), Float32Array.of(1, 2))).toBe(0)
   })
 

@@ -109,7 +109,7 @@ export function describeAccess(store: string, open: () => Promise<AccessStore>, 
       expect(await access.teams()).toMatchObject([{ members: [{ person: 'ben', role: 'reader' }] }])
     })
 
-    it('answers like the store in memory, whatever is called in whatever order', async () => {
+    it('answers like the model store, for any sequence of calls', async () => {
       await fc.assert(
         fc.asyncProperty(fc.array(anyCall, { maxLength: 25 }), async (calls) => {
           const access = await open()

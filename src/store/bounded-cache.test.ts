@@ -18,7 +18,7 @@ it('keeps what is used, drops what is not, and never holds more than twice its n
   expect(held.length).toBeLessThan(20)
 })
 
-it('holds nothing after it was cleared', () => {
+it('is empty after it was cleared', () => {
   const cache = new BoundedCache<number>(2)
   cache.set('a', 1)
 

@@ -65,7 +65,7 @@ const chain = (...undoes: readonly (number | null)[]) => {
   return (number: number) => findUndo(number, undosOf)
 }
 
-it('says nothing of what nobody took back', () => {
+it('is null for an event that nobody undid', () => {
   expect(chain(null, null)(1)).toBeNull()
 })
 

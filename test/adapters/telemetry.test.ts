@@ -54,7 +54,7 @@ it('records operations, ids and counts of a memory, and no text', async () => {
   expect(JSON.stringify(spans)).not.toMatch(/staging|closed|morning/)
 })
 
-it('records text when it is asked to', async () => {
+it('records text on request', async () => {
   await using opened = traced({ recordText: true })
   await opened.memory.remember({ content: 'Our staging port is 5433.', name: 'staging port' })
   await opened.memory.recall('Which staging port?')
@@ -65,7 +65,7 @@ it('records text when it is asked to', async () => {
   expect(recall?.attributes['gen_ai.memory.records']).toContain('Our staging port is 5433.')
 })
 
-it('records nothing, and works, where no provider is registered', async () => {
+it('works and records nothing without a registered provider', async () => {
   using directory = temporaryDirectory()
   const memory = withSpans(openMemory({ dir: directory.path }), { storeId: 'support' })
 

@@ -22,7 +22,7 @@ const leftovers = (dir: string): readonly string[] =>
   readdirSync(join(dir, 'state')).filter((name) => /tmp-|replaced|corrupt|-journal/u.test(name))
 
 describe('credence backup', () => {
-  it('writes a private, complete file, and says what it holds', async () => {
+  it('writes a private, complete file, and lists its contents', async () => {
     using place = await backedUp()
 
     expect(place.made).toMatchObject({ file: place.file, bytes: statSync(place.file).size, head: { number: 1 } })
@@ -44,7 +44,7 @@ describe('credence backup', () => {
 })
 
 describe('credence restore', () => {
-  it('brings back what the memory was, where one is and where none is', async () => {
+  it('restores the memory of the backup, with and without an existing one', async () => {
     using place = await backedUp()
     const elsewhere = join(place.work, 'elsewhere')
 

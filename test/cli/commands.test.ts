@@ -6,7 +6,7 @@ import { createSandbox } from './sandbox.ts'
 const terms = ['remember', 'Invoices are due after 14 days.', '--name', 'payment terms', '--alias', 'due date'] as const
 
 describe('init', () => {
-  it('makes a private memory, says where, and is harmless the second time', async () => {
+  it('makes a private memory, prints its path, and is harmless the second time', async () => {
     using place = createSandbox()
     const dir = join(place.home, '.local', 'share', 'credence')
 
@@ -26,7 +26,7 @@ describe('init', () => {
 })
 
 describe('remember', () => {
-  it('says what became of a statement: new, known, corrected', async () => {
+  it('reports whether a statement was new, known or a correction', async () => {
     using place = createSandbox()
 
     const remembered = await place.run(...terms)
@@ -44,7 +44,7 @@ describe('remember', () => {
     )
   })
 
-  it('derives a name where none is given, and says so', async () => {
+  it('derives a missing name, and reports it', async () => {
     using place = createSandbox()
 
     const remembered = await place.run('remember', 'The staging database listens on `port 5433`.')
@@ -269,7 +269,7 @@ describe('recall', () => {
     )
   })
 
-  it('explains each score with numbers that give it, and what was left out', async () => {
+  it('explains each score with its numbers, and lists omitted beliefs', async () => {
     using place = createSandbox()
     await place.run(
       'remember',
@@ -304,7 +304,7 @@ describe('recall', () => {
     expect(context.nearMisses).toMatchObject([{ belief: { name: 'palette' }, reason: { kind: 'other-scope' } }])
   })
 
-  it('says that nothing belongs there and what to do next, and that is fine', async () => {
+  it('reports that nothing matches, with the next step, and exits with 0', async () => {
     using place = createSandbox()
     await place.run(...terms, '--scope', 'project:a')
 
@@ -362,7 +362,7 @@ describe('recall', () => {
     expect(asOther.nearMisses).toMatchObject([{ reason: { kind: 'other-agent', agent: 'codex' } }])
   })
 
-  it('brings in what a relation connects, and says that it came through it', async () => {
+  it('adds the participants of a relation, and names the relation', async () => {
     using place = createSandbox()
     const here = ['--scope', 'project:a'] as const
     await place.run('remember', 'Cached on port 6380.', '--name', 'Redis', ...here)
@@ -385,7 +385,7 @@ describe('recall', () => {
     expect(stdout).toMatch(/\n {2}0 {2}Redis {2}b-\w+[\s\S]*\n {4}part of the relation "checkout", so it comes after/)
   })
 
-  it('makes no files where there is no memory', async () => {
+  it('makes no files if there is no memory', async () => {
     using place = createSandbox()
 
     const { exitCode, stdout, stderr } = await place.run('recall', 'anything')
@@ -428,14 +428,16 @@ describe('recall', () => {
 describe('recall that names nothing', () => {
   it('lists the nearest beliefs in view, with the alias that would name each', async () => {
     using place = createSandbox()
+    const byWords = { env: { CREDENCE_SEMANTIC: 'off' } }
     await place.run(...terms)
     await place.run('remember', 'Invoices of this project are red.', '--name', 'colour', '--scope', 'project:other')
     await place.run('remember', 'Speak of invoices, never of bills.', '--name', 'wording', '--pin')
 
-    const { exitCode, stderr } = await place.run('recall', 'When is the payment of an invoice settled?')
-    const { suggestions } = await place.json('recall', 'When is the payment of an invoice settled?')
-    const rendered = await place.run('recall', 'When is the payment of an invoice settled?', '--render')
-    const everyday = await place.run('recall', 'When is an invoice settled?')
+    const { exitCode, stderr } = await place.runWith(byWords, 'recall', 'When is the payment of an invoice settled?')
+    const json = await place.runWith(byWords, 'recall', 'When is the payment of an invoice settled?', '--json')
+    const { suggestions } = JSON.parse(json.stdout)
+    const rendered = await place.runWith(byWords, 'recall', 'When is the payment of an invoice settled?', '--render')
+    const everyday = await place.runWith(byWords, 'recall', 'When is an invoice settled?')
     const [, id, alias] = /credence alias (b-\w+) add "(.+)"$/m.exec(stderr) ?? []
     await place.run('alias', id ?? '', 'add', alias ?? '')
     const recalled = await place.json('recall', 'When is the payment of an invoice settled?')
@@ -458,7 +460,7 @@ describe('recall that finds nothing', () => {
   const asked = 'Is Tobias allergic to peanuts?'
   const nothing = 'No belief or quote in user:universal matches this message.\n'
 
-  it('says which other scopes of the user would answer, without their texts', async () => {
+  it('names other scopes of the user that would answer, without their texts', async () => {
     using place = createSandbox()
     await place.run('hear', 'My brother Tobias is allergic to peanuts.', '--session', 's', '--scope', 'project:a')
     for (const [name, scope] of [['Tobias', 'project:a'] as const, ['peanuts', 'project:b'] as const])
@@ -482,7 +484,7 @@ describe('recall that finds nothing', () => {
     expect(rendered.stderr).toBe(nothing)
   })
 
-  it('says so below what every message gets', async () => {
+  it('reports it below the lines that every message gets', async () => {
     using place = createSandbox()
     await place.run('remember', 'Answer in British English.', '--type', 'preference', '--name', 'language')
 
@@ -504,7 +506,9 @@ describe('why', () => {
 
     const found = await place.run('why', 'What are the payment terms?', 'payment terms')
     const missed = await place.run('why', 'When is the payment?', 'payment terms', '--scope', 'project:a')
-    const document = await place.json('why', 'When is the payment?', 'payment terms')
+    const byWords = { env: { CREDENCE_SEMANTIC: 'off' } }
+    const document = await place.runWith(byWords, 'why', 'When is the payment?', 'payment terms', '--json')
+    const near = await place.json('why', 'When is the payment?', 'payment terms')
 
     expect(found.stdout).toMatch(
       /^"payment terms" \(b-\w+\) is recalled, as number 1 of the relevant beliefs, with a score of [\d.]+:\n/,
@@ -517,7 +521,8 @@ describe('why', () => {
     expect(missed.stdout).toMatch(
       /credence alias b-\w+ add "the words"\nThe same command with --fix lists aliases .*\n$/,
     )
-    expect(document.verdict).toMatchObject({ kind: 'not-mentioned', inPrelude: false })
+    expect(JSON.parse(document.stdout).verdict).toMatchObject({ kind: 'not-mentioned', inPrelude: false })
+    expect(near.verdict).toMatchObject({ kind: 'perhaps', rank: 1 })
   })
 
   it('names the scope when it is the only reason why a turn is not quoted, and words as they are written', async () => {
@@ -528,7 +533,8 @@ describe('why', () => {
 
     const elsewhere = await place.run('why', 'Is Tobias allergic to peanuts?', id)
     const there = await place.run('why', 'Is Tobias allergic to peanuts?', id, '--scope', 'project:a')
-    const little = await place.run(
+    const little = await place.runWith(
+      { env: { CREDENCE_SEMANTIC: 'off' } },
       'why',
       'Which of my relatives are allergic to cats or dogs?',
       id,
@@ -568,7 +574,7 @@ describe('why', () => {
     expect((await place.json('recall', 'When is the payment of the invoice settled?')).relevant).toEqual([])
   })
 
-  it('refuses to apply what is not in the list or is no change of the belief', async () => {
+  it('refuses to apply a remedy that is not in the list or does not change the belief', async () => {
     using place = createSandbox()
     await place.run(...terms)
     const asked = ['why', 'What are the payment terms?', 'payment terms'] as const
@@ -585,7 +591,7 @@ describe('why', () => {
 })
 
 describe('search', () => {
-  it('says why a turn without the words is found', async () => {
+  it('explains why a turn without the words is found', async () => {
     using place = createSandbox()
     await place.run('hear', 'The deploy window is 14:00 to 16:00.', '--session', 's')
     await place.run('hear', 'Noted.', '--role', 'assistant', '--session', 's')
@@ -622,7 +628,7 @@ describe('search', () => {
     expect(scoped).toMatchObject({ total: 1, beliefs: [{ strength: 'possible', belief: { name: 'Ada' } }] })
   })
 
-  it('finds what no longer holds only when asked, and says when nothing was found or more is there', async () => {
+  it('finds retired beliefs only on request, and reports empty and shortened results', async () => {
     using place = createSandbox()
     await place.run(...terms)
     await place.run('correct', 'payment terms', 'Invoices are due after 30 days.')
@@ -640,7 +646,7 @@ describe('search', () => {
 })
 
 describe('beliefs', () => {
-  it('lists what holds, or everything, or the scopes', async () => {
+  it('lists current beliefs, all beliefs, or the scopes', async () => {
     using place = createSandbox()
     await place.run(...terms, '--pin')
     await place.run('correct', 'payment terms', 'Invoices are due after 30 days.')
@@ -761,7 +767,7 @@ describe('the names other programs give these commands', () => {
 })
 
 describe('pin, alias and undo', () => {
-  it('change a belief, say so, and say when nothing had to change', async () => {
+  it('change a belief, and report whether anything changed', async () => {
     using place = createSandbox()
     await place.run(...terms)
 
@@ -786,7 +792,7 @@ describe('pin, alias and undo', () => {
     expect(redone.restored).toMatchObject([{ aliases: ['net 14', 'terms'] }])
   })
 
-  it('say what an undo withdrew, and ask before they cross into another project', async () => {
+  it('list the withdrawn beliefs, and ask before changing another project', async () => {
     using place = createSandbox()
     await place.run('remember', 'Cached on 6380.', '--name', 'Redis', '--scope', 'project:ledger')
     const atTerminal = (stdin: string, ...argv: readonly string[]) =>
@@ -835,7 +841,7 @@ describe('resolve', () => {
 })
 
 describe('correct', () => {
-  it('with the text that is stored says so, and makes no new version', async () => {
+  it('with the stored text reports it, and makes no new version', async () => {
     using place = createSandbox()
     await place.run(...terms)
     const { belief } = await place.json('show', 'payment terms')
@@ -849,7 +855,7 @@ describe('correct', () => {
 })
 
 describe('forget', () => {
-  it('removes the text for good, of the whole line when asked', async () => {
+  it('removes the text permanently, on request of the whole line', async () => {
     using place = createSandbox()
     await place.run(...terms)
     await place.run('correct', 'payment terms', 'Invoices are due after 30 days.')
@@ -862,7 +868,7 @@ describe('forget', () => {
     expect(left.total).toBe(0)
   })
 
-  it('asks at a terminal, shows what would go, and takes only yes for yes', async () => {
+  it('asks at a terminal, shows a preview, and accepts only yes', async () => {
     using place = createSandbox()
     await place.run(...terms)
     const forget = (stdin: string) =>
@@ -882,7 +888,7 @@ describe('forget', () => {
     expect(agreed.stdout).toMatch(/^Forgotten: 1 belief /)
   })
 
-  it('refuses where there is no terminal to ask at', async () => {
+  it('refuses without a terminal', async () => {
     using place = createSandbox()
     await place.run(...terms)
 
@@ -897,7 +903,7 @@ describe('forget', () => {
     expect((await place.json('beliefs')).total).toBe(1)
   })
 
-  it('says first that there is no such belief', async () => {
+  it('first reports that there is no such belief', async () => {
     using place = createSandbox()
     await place.run(...terms)
 

@@ -185,7 +185,7 @@ describe('a store that cannot be used', () => {
     return dir
   }
 
-  it('is never overwritten, and the doctor says what to do', async () => {
+  it('is never overwritten, and the doctor shows the next step', async () => {
     using place = createSandbox()
     const dir = damagedMemory(
       join(place.work, 'memory'),
@@ -225,7 +225,7 @@ describe('a store that cannot be used', () => {
     expect(setAside.exitCode).toBe(0)
   })
 
-  it('is not begun anew when its file is gone, and can be restored or given up', async () => {
+  it('is not created again if its file is missing, and can be restored or given up', async () => {
     using place = createSandbox()
     const dir = join(place.work, 'memory')
     const at = ['--dir', dir] as const
@@ -257,7 +257,7 @@ describe('a store that cannot be used', () => {
     expect([givenUp.exitCode, remembered.exitCode]).toEqual([0, 0])
   })
 
-  it('is set aside whole when asked, and a new one begins', async () => {
+  it('is set aside completely on request, and a new one is created', async () => {
     using place = createSandbox()
     const dir = damagedMemory(join(place.work, 'memory'), 'garbage'.repeat(1000))
     await place.run('trust')
@@ -272,7 +272,7 @@ describe('a store that cannot be used', () => {
     expect(remembered.exitCode).toBe(0)
   })
 
-  it('begins anew in a file of no bytes', async () => {
+  it('is created again in an empty file', async () => {
     using place = createSandbox()
     damagedMemory(join(place.work, 'memory'), '')
     await place.run('trust')
@@ -282,7 +282,7 @@ describe('a store that cannot be used', () => {
     expect(remembered).toMatchObject({ exitCode: 0, stderr: '' })
   })
 
-  it('says so when the directory cannot be made', async () => {
+  it('reports a directory that cannot be made', async () => {
     using place = createSandbox()
     writeFileSync(join(place.work, 'file'), '')
 
@@ -295,7 +295,7 @@ describe('a store that cannot be used', () => {
     expect(remembered.stderr).toMatch(/^error: .*file\/below/)
   })
 
-  it.skipIf(process.getuid?.() === 0)('says so when the directory may not be written to', async () => {
+  it.skipIf(process.getuid?.() === 0)('reports a write-protected directory', async () => {
     using place = createSandbox()
     mkdirSync(join(place.work, 'locked'))
     chmodSync(join(place.work, 'locked'), 0o500)
@@ -421,7 +421,7 @@ describe('doctor', () => {
     expect(setAside).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('is not damaged') })
   })
 
-  it('does not complain where there is no memory yet', async () => {
+  it('does not complain if there is no memory yet', async () => {
     using place = createSandbox()
 
     const { exitCode, stdout } = await place.run('doctor')
@@ -468,7 +468,7 @@ describe('settings', () => {
 })
 
 describe('a bug', () => {
-  it('ends with 70 and one neutral sentence, and shows where only when asked', async () => {
+  it('ends with 70 and one neutral sentence, and shows the stack only on request', async () => {
     using place = createSandbox()
     const workingDirectory = (): string => {
       throw new TypeError('secret detail')

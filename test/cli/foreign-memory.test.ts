@@ -351,7 +351,7 @@ describe('a memory that this account creates', () => {
     expect(stderr).toMatch(ignored)
   })
 
-  it('has files of its owner alone, whatever the umask is', async () => {
+  it('has private files, regardless of the umask', async () => {
     using place = createSandbox()
     const cache = join(place.path, 'cache', 'credence')
     const umask = process.umask(0)

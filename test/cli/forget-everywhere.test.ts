@@ -92,7 +92,7 @@ it('removes the pack of captured cases with its last case', async () => {
   expect(existsSync(join(place.dir, 'state/evals/benchmarks/my-cases'))).toBe(false)
 })
 
-it('says where a text is left, and ends with 5', async () => {
+it('lists the places in which a text remains, and ends with 5', async () => {
   using place = await copiedEverywhere()
   const { dir, at } = place
   mkdirSync(join(dir, 'notes'))
@@ -119,7 +119,7 @@ it('does not take the words of others for a remnant', async () => {
   expect(answer.proof).toMatchObject({ found: [], alsoSaidByOthers: 1, others: [expect.stringMatching(/^t-/)] })
 })
 
-it('says in one sentence what is gone and which beliefs and turns still say it', async () => {
+it('reports in one sentence the erased items, and the beliefs and turns that still contain the text', async () => {
   using place = createSandbox()
   const at = ['--dir', join(place.work, 'memory')] as const
   await place.run('remember', 'The office is in Ghent.', '--name', 'Ghent headquarters', ...at)

@@ -27,7 +27,7 @@ describe('import chats', () => {
     return file
   }
 
-  it('says why turns are left out', async () => {
+  it('reports why turns are left out', async () => {
     using place = createSandbox()
     await place.run('import', 'chats', chat(place))
     await place.run('forget', '--containing', 'cellar', '--yes')
@@ -61,7 +61,7 @@ describe('import', () => {
     expect(stderr).toContain('`credence import chats`')
   })
 
-  it('says why beliefs wait and how to go on, and a second import with --trusted makes them active', async () => {
+  it('reports why beliefs wait, with the next step, and a second import with --trusted makes them active', async () => {
     using place = createSandbox()
     const [mine, copy] = ['mine', 'copy'].map((name) => ['--dir', join(place.work, name)] as const)
     await place.run('remember', 'I am allergic to peanuts.', '--name', 'peanuts', ...(mine ?? []))
@@ -125,7 +125,7 @@ describe('import', () => {
     expect((await place.json('history')).events).toEqual([])
   })
 
-  it('refuses what is not text, a directory, and nothing at all', async () => {
+  it('refuses a file that is not text, a directory, and a missing file', async () => {
     using place = createSandbox()
     writeFileSync(join(place.work, 'latin1'), Buffer.from([0x7b, 0xe9, 0x7d]))
 
@@ -151,7 +151,7 @@ describe('import', () => {
     expect(stderr).toMatch(/^warning: standard input, item 1: ignored unknown field mood\.\n/)
   })
 
-  it('gives beliefs without a scope the one asked for, or the usual one', async () => {
+  it('gives beliefs without a scope the requested one, or the default', async () => {
     using place = createSandbox()
     const { scopes: _scopes, ...bare } = ours
 
@@ -164,7 +164,7 @@ describe('import', () => {
 })
 
 describe('export', () => {
-  it('writes out what another memory takes in unchanged', async () => {
+  it('exports a file that another memory imports unchanged', async () => {
     using place = createSandbox()
     await place.run('remember', 'Due after 14 days.', '--name', 'terms', '--pin', '--scope', 'project:a')
     await place.run('correct', 'terms', 'Due after 30 days.')

@@ -44,7 +44,7 @@ it('people, tokens and teams are made, listed and removed; the file never holds 
   expect(await json('team', 'list')).toMatchObject([{ name: 'platform', members: [] }])
 })
 
-it('says what is wrong, and what to do about it', async () => {
+it('reports the error and the next step', async () => {
   using place = createSandbox()
   const ending = async (...argv: readonly string[]) => {
     const { exitCode, stderr } = await place.run(...argv, ...here)
@@ -88,7 +88,7 @@ it('hands a memory over to a person only when told to, and erases it only when t
   expect(after.map((text) => text.includes('canary'))).toEqual([false, false])
 })
 
-it('lists nothing, and makes nothing, where there is no memory', async () => {
+it('lists and makes nothing if there is no memory', async () => {
   using place = createSandbox()
 
   for (const group of ['people', 'token', 'team'])

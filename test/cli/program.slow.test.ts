@@ -43,7 +43,7 @@ describe('the program', () => {
     expect(JSON.parse(stdout).relevant).toHaveLength(1)
   })
 
-  it('says its version and its help', async () => {
+  it('prints its version and its help', async () => {
     using place = createSandbox()
 
     expect(await endOf(place.start(['--version']))).toMatchObject({ exitCode: 0, stdout: `${manifest.version}\n` })
@@ -120,7 +120,7 @@ describe('the program', () => {
 })
 
 describe('a one-shot command', () => {
-  it('loads what it needs and nothing else', async () => {
+  it('loads only the modules that it needs', async () => {
     using place = createSandbox()
     await place.run('remember', 'Cached on port 6380.', '--name', 'Redis')
     const spy = join(place.work, 'spy.mjs')

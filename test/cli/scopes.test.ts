@@ -19,7 +19,7 @@ function repository(path: string): string {
 }
 
 describe('the project of the working directory', () => {
-  it('is where things are remembered and recalled, in every worktree', async () => {
+  it('is the scope for remembering and recalling, in every worktree', async () => {
     using place = createSandbox()
     const main = repository(join(place.work, 'ledger'))
     const worktree = join(place.work, 'fix-rounding')
@@ -76,7 +76,7 @@ describe('the project of the working directory', () => {
     expect(contents).toEqual([['Uses port 1.'], ['Uses port 2.']])
   })
 
-  it('does not matter where scopes are given, and a scope sees those above it', async () => {
+  it('has no effect if scopes are given, and a scope includes those above it', async () => {
     using place = createSandbox()
     const main = repository(join(place.work, 'ledger'))
     const here = (...argv: readonly string[]) => place.runWith({ cwd: main }, ...argv)

@@ -90,7 +90,7 @@ it('a reader changes nothing, a writer and an owner what their role allows, and 
   expect((await at.as('ana', 'beliefs')).stdout).toContain('exciting')
 })
 
-it('lists what waits for a decision in the teams too; an owner decides, and undoes with the scope of the team', async () => {
+it('lists waiting decisions of the teams too; an owner decides, and undoes with the scope of the team', async () => {
   using at = await team()
   const scope = ['--scope', 'team:platform'] as const
   await at.as('ana', 'correct', 'deploys', 'Deploys happen on Fridays.', '--as', 'agent:bot', ...scope)

@@ -166,7 +166,7 @@ it('the statement of an evening has the dates of that evening', async () => {
   ])
 })
 
-it('a benchmark is run in UTC, whatever the time zone is', async () => {
+it('a benchmark is run in UTC, regardless of the time zone', async () => {
   process.env.TZ = 'Pacific/Auckland'
   using place = createSandbox()
 

@@ -19,7 +19,7 @@ const textsIn = async (place: Place, session: string): Promise<readonly string[]
   (await place.json('conversations', 'show', session)).turns.map(({ text }: { text: string }) => text)
 
 describe('hear', () => {
-  it('keeps a turn, says where, and learns what it asks to be remembered', async () => {
+  it('stores a turn, reports its scope, and learns the requested statement', async () => {
     using place = createSandbox()
     const said = ['hear', 'Remember that the API port is 8080.', '--session', 's1', '--at', '2026-05-03T10:00:00Z']
 
@@ -81,7 +81,7 @@ describe('hear', () => {
     expect(await textsIn(place, 's1')).toEqual(['last', 'first'])
   })
 
-  it('keeps what a person says while the memory is paused and says so, and nothing of what others pass on', async () => {
+  it("stores a person's own command while the memory is paused, with a note, and nothing from programs", async () => {
     using place = createSandbox()
     await place.json('pause')
 
@@ -117,7 +117,7 @@ describe('import chats', () => {
     expect((await place.json('conversations', 'show', 's2')).turns).toMatchObject([{ speaker: 'Ana', host: 'import' }])
   })
 
-  it('with --dry-run says what would be kept, and makes nothing', async () => {
+  it('with --dry-run shows what would be stored, and makes nothing', async () => {
     using place = createSandbox()
     const path = file(place, chats)
 
@@ -127,7 +127,7 @@ describe('import chats', () => {
     expect(existsSync(join(place.home, '.local', 'share', 'credence'))).toBe(false)
   })
 
-  it('skips and reports what cannot be read, with file and line number', async () => {
+  it('skips and reports unreadable lines, with file and line number', async () => {
     using place = createSandbox()
     const path = file(
       place,
@@ -228,7 +228,7 @@ describe('import chats', () => {
 })
 
 describe('export --turns', () => {
-  it('writes what import chats takes in unchanged', async () => {
+  it('exports a file that import chats reads unchanged', async () => {
     const turn = fc.record({
       session: fc.constantFrom('s1', 's2'),
       role: fc.constantFrom('user', 'assistant', 'tool'),
@@ -304,7 +304,7 @@ describe('conversations', () => {
     expect(scoped.items).toMatchObject([{ session: 'abd-2' }])
   })
 
-  it('say what to do when there are none', async () => {
+  it('show the next step if there are none', async () => {
     using place = createSandbox()
 
     const empty = await place.run('conversations')
@@ -356,13 +356,16 @@ describe('why', () => {
     await place.run('hear', 'I rented a kayak near Voss in Norway.', '--session', 's1')
     const [turn] = (await place.json('conversations', 'show', 's1')).turns
 
-    const shown = await place.run('why', 'Where did I rent that kayak in Norway?', turn.id)
+    const byWords = { env: { CREDENCE_SEMANTIC: 'off' } }
+    const shown = await place.runWith(byWords, 'why', 'Where did I rent that kayak in Norway?', turn.id)
+    const near = await place.run('why', 'Where did I rent that kayak in Norway?', turn.id)
     const silent = await place.run('why', 'Write a poem about rain', turn.id)
 
     expect(shown.stdout).toMatch(
       /^It is quoted as sure\. By words alone, the probability that one of the best turns helps is 0\.\d+; /,
     )
     expect(shown.stdout).toContain('3 words of the message count ("rent", "kayak", "Norway"); this contains')
+    expect(near.stdout).toMatch(/^It is quoted as sure\. The probability that one of the best turns helps is 0\.\d+; /)
     expect(silent.stdout).toContain('is not quoted for this message')
     expect((await place.run('why', 'x', 't-nope')).stderr).toContain('There is no belief or turn "t-nope".')
   })
@@ -430,7 +433,7 @@ describe('forget', () => {
     expect(await left(place)).toHaveLength(1)
   })
 
-  it('removes what hooks have passed on and nobody has heard yet', async () => {
+  it('removes queued messages of hooks', async () => {
     using place = createSandbox()
     const payload = (prompt: string) => JSON.stringify({ session_id: 's1', cwd: place.work, prompt })
     for (const prompt of ['I live at 12 Elm Street.', 'Is it raining?'])
@@ -479,7 +482,7 @@ describe('vectors', () => {
 })
 
 describe('pause, resume and status', () => {
-  it('say what holds, until when and where', async () => {
+  it('show the pauses in force, their ends and their directories', async () => {
     using place = createSandbox()
     mkdirSync(join(place.work, 'secret'))
     const secret = join(place.work, 'secret')
@@ -552,7 +555,7 @@ describe('pause, resume and status', () => {
   })
 })
 
-describe('what is kept', () => {
+describe('the notice about stored messages', () => {
   it.each(['claude-code', 'codex', 'cursor', 'vscode', 'openclaw', 'claude-desktop'])(
     'is said, with where and how to stop it, by connect %s',
     async (host) => {

@@ -77,7 +77,7 @@ describe.each(connectHosts)('connecting %s', (host) => {
     },
   )
 
-  it('leaves the mark that some editors put at the start of a file where it is', async () => {
+  it('keeps the byte order mark of a file', async () => {
     using place = createSandbox()
     const files = userFiles[host].map((file) => join(place.home, file))
     for (const file of userFiles[host]) put(join(place.home, file), `\ufeff${written[file]}`)
@@ -91,7 +91,7 @@ describe.each(connectHosts)('connecting %s', (host) => {
     expect(files.map(textOf)).toEqual(userFiles[host].map((file) => `\ufeff${written[file]}`))
   })
 
-  it('takes out only its own when somebody else has written there since', async () => {
+  it('removes only its own entries if someone else has changed the file since', async () => {
     using place = createSandbox()
     const files = userFiles[host].map((file) => join(place.home, file))
     for (const file of userFiles[host]) put(join(place.home, file), written[file] ?? '')
@@ -134,7 +134,7 @@ describe.each(connectHosts)('connecting %s', (host) => {
   })
 })
 
-describe('what is written', () => {
+describe('the entries that connect writes', () => {
   it('starts this installation by full paths, for a user', async () => {
     using place = createSandbox()
 
@@ -153,7 +153,7 @@ describe('what is written', () => {
     )
   })
 
-  it('starts it by name for a project, where the name is known', async () => {
+  it('starts it by name for a project if the name is on the PATH', async () => {
     using place = createSandbox()
     const path = join(place.path, 'bin')
     put(join(path, 'credence'), '')
@@ -179,7 +179,7 @@ describe('what is written', () => {
     expect(JSON.parse(stdout).changes[0].path).toBe(join(place.home, file))
   })
 
-  it('follows the directories that hosts are told to use', async () => {
+  it('uses the configured directories of hosts', async () => {
     using place = createSandbox()
     const env = { CODEX_HOME: join(place.path, 'codex'), CLAUDE_CONFIG_DIR: join(place.path, 'claude') }
 
@@ -283,7 +283,7 @@ describe('connecting', () => {
     expect(textOf(servers)).toBe('{"mcpServers": {}}')
   })
 
-  it('says why a file cannot be read', async () => {
+  it('reports why a file cannot be read', async () => {
     using place = createSandbox()
     mkdirSync(join(place.home, '.claude.json'))
 
@@ -354,7 +354,7 @@ describe('connecting', () => {
     expect(stderr).toContain(message)
   })
 
-  it('says which level a host does not have', async () => {
+  it('names a level that a host does not have', async () => {
     using place = createSandbox()
 
     const { exitCode, stderr } = await run(place, 'claude-desktop', '--project', '--yes')

@@ -126,7 +126,7 @@ describe('the folders for other programs', () => {
   })
 })
 
-describe('what connecting writes', () => {
+describe('the files that connecting writes', () => {
   it.each([
     ['claude-code', '.claude.json', mcpServers],
     ['codex', '.codex/hooks.json', codexHooks],
@@ -217,7 +217,7 @@ describe('the OpenClaw plugin', () => {
     expect(strict).toMatchObject({ results: [] })
   })
 
-  it('says that it is unavailable rather than that nothing was found', async () => {
+  it('reports that it is unavailable instead of finding nothing', async () => {
     using directory = temporaryDirectory()
     const file = join(directory.path, 'file')
     writeFileSync(file, 'not a directory')
@@ -229,7 +229,7 @@ describe('the OpenClaw plugin', () => {
     expect(await hooks.get('before_prompt_build')?.({ prompt: 'anything' })).toBeUndefined()
   })
 
-  it('remembers as an agent, and puts what a prompt names before it', async () => {
+  it('remembers as an agent, and adds recalled context before a prompt', async () => {
     using directory = temporaryDirectory()
     const { use, hooks } = await registered({ dir: directory.path, scopes: ['project:ledger', 'user:universal'] })
 

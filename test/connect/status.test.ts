@@ -13,7 +13,7 @@ const statusOf = async (place: Place, host: string) => {
 }
 
 describe('connect --status', () => {
-  it('says of every host whether it is connected, and at which level', async () => {
+  it('shows for every host whether it is connected, and at which level', async () => {
     using place = createSandbox()
 
     const before = await place.json('connect', '--status')
@@ -30,7 +30,7 @@ describe('connect --status', () => {
     expect(stdout).toMatch(/^vscode +not connected/m)
   })
 
-  it('shows one host alone, what is connected in part, and a file that cannot be read', async () => {
+  it('shows a single host, partly connected hosts, and unreadable files', async () => {
     using place = createSandbox()
     await place.json('connect', 'codex', '--yes')
     writeFileSync(join(place.home, '.codex', 'hooks.json'), '{}')
@@ -72,7 +72,7 @@ describe('connect --status', () => {
 })
 
 describe('the connection of Claude Code', () => {
-  it('allows the reading tools only when asked to, and takes back only what it allowed', async () => {
+  it('allows the reading tools only on request, and revokes only its own permissions', async () => {
     using place = createSandbox()
     const file = join(place.home, '.claude', 'settings.json')
     mkdirSync(join(place.home, '.claude'))
@@ -104,7 +104,7 @@ describe('the connection of Claude Code', () => {
     expect(readFileSync(join(place.home, '.claude', 'settings.json'), 'utf8')).toContain('mcp__credence__memory_search')
   })
 
-  it('leaves no empty directory behind', async () => {
+  it('leaves no empty directory', async () => {
     using place = createSandbox()
     await place.json('connect', 'claude-code', '--project', '--yes')
     const between = existsSync(join(place.work, '.claude'))
@@ -204,7 +204,7 @@ describe('the connection of Claude Code', () => {
     expect(await start('g')).toBe('')
   })
 
-  it('warns although every hook fails, also the one that starts a session', async () => {
+  it('warns even if every hook fails, including that of the session start', async () => {
     using place = createSandbox()
     await place.json('remember', 'Our staging port is 5433.')
     const host = join(place.home, '.local', 'state', 'credence', 'hosts', 'codex.hook.json')

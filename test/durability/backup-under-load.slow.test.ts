@@ -17,7 +17,9 @@ async function lackingIn(backup: string, file: string, acknowledged: readonly st
 }
 
 describe('a backup that is made while another process writes', () => {
-  it(`holds everything that was acknowledged before it began, ${backups} times`, { timeout: 3_600_000 }, async () => {
+  it(`contains everything that was acknowledged before it began, ${backups} times`, {
+    timeout: 3_600_000,
+  }, async () => {
     using directory = temporaryDirectory()
     const file = join(directory.path, 'credence.db')
     const writer = new WriterProcess({ file, prefix: 'w', count: 1e9 })
@@ -38,7 +40,7 @@ describe('a backup that is made while another process writes', () => {
     expect(await complaintsOf(file)).toEqual([])
   })
 
-  it('would be seen to lack something: a backup lacks what was written after it', { timeout: 120_000 }, async () => {
+  it('guards the test: a backup lacks beliefs that were written after it', { timeout: 120_000 }, async () => {
     using directory = temporaryDirectory()
     const file = join(directory.path, 'credence.db')
     const writer = new WriterProcess({ file, prefix: 'w', count: 1e9 })

@@ -51,7 +51,7 @@ async function expectAllWritten(file: string, writers: readonly WriterProcess[],
   expect(await complaintsOf(file)).toEqual([])
 }
 
-describe(`${processes} processes that write ${writes} beliefs each at once`, () => {
+describe(`${processes} processes that concurrently write ${writes} beliefs each`, () => {
   it('all succeed, and every belief is there once', { timeout: 1_200_000 }, async () => {
     using directory = temporaryDirectory()
     const file = join(directory.path, 'credence.db')

@@ -48,7 +48,7 @@ const attempt = (file: string): unknown => {
   }
 }
 
-describe('a file that is no store', () => {
+describe('a file that is not a store', () => {
   const pageSize = 4096
   const variants: readonly (readonly [name: string, damage: (file: string) => void])[] = [
     ['a text file', (file) => writeFileSync(file, 'Dear diary, '.repeat(1000))],

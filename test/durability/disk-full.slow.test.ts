@@ -87,7 +87,7 @@ describe('a full disk', () => {
     expect(await complaintsOf(file)).toEqual([])
   })
 
-  it('is what refused them: with room enough the same work is done', { timeout: 120_000 }, async () => {
+  it('caused the refusals: with enough space the same work succeeds', { timeout: 120_000 }, async () => {
     using directory = temporaryDirectory()
     const file = join(directory.path, 'credence.db')
 

@@ -120,7 +120,7 @@ describe.skipIf(!isTracerHere)('a disk that refuses a file', () => {
     console.log(`Faults in an export: ${sums}.`)
   })
 
-  it('leaves MEMORY.md old or new, and what was remembered in the store', { timeout }, async () => {
+  it('leaves the old or the new MEMORY.md, and the belief in the store', { timeout }, async () => {
     using place = createSandbox()
     const dir = join(place.work, 'memory')
     await place.run('remember', 'The office is in Ghent.', '--name', 'office', '--dir', dir)

@@ -68,7 +68,7 @@ const calls = 'write,pwrite64,fsync,fdatasync,rename,ftruncate,unlink,link,mkdir
 const changes = 20
 
 describe.skipIf(!isTracerHere)(`a writer of ${changes} changes that is killed at each of its calls`, () => {
-  it('leaves what it acknowledged, and at most one change more', { timeout: 1_800_000 }, async () => {
+  it('keeps every acknowledged change, and at most one more', { timeout: 1_800_000 }, async () => {
     // Every call in a full run, otherwise every tenth.
     const step = count(10) === 10 ? 1 : 10
     let acknowledged = 0

@@ -87,7 +87,7 @@ it.each([0, count(10_000)])(
   },
 )
 
-it('a server that recalls and waits is no such reader', { timeout }, async () => {
+it('an idle server is not such a reader', { timeout }, async () => {
   using place = createSandbox()
   const dir = join(place.work, 'memory')
   await place.run('init', '--dir', dir)

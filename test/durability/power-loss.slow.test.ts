@@ -63,7 +63,7 @@ describe.skipIf(!isTracerHere)('a power cut', () => {
     console.log(`Power cuts, seed ${seed}: ${JSON.stringify(counts)}, 0 lost.`)
   })
 
-  it('takes what a writer acknowledges without waiting for the disk', { timeout: 120_000 }, async () => {
+  it('detects a writer that acknowledges without waiting for the disk', { timeout: 120_000 }, async () => {
     const { lost, acknowledged } = await cutPower({ count: 20, fault: 'unsynced' }, 0, async (file, expected) => {
       const db = new DatabaseSync(file)
       const isThere = db.prepare(`SELECT 1 FROM sqlite_schema WHERE name = 'notes'`).get() !== undefined

@@ -58,7 +58,7 @@ describe('credence eval retrieval', () => {
     expect(document).toEqual(JSON.parse(readFileSync(join(place.work, 'out', 'retrieval-report.json'), 'utf8')))
   })
 
-  it('ends with 1 when a case fails, and says why', async () => {
+  it('ends with 1 if a case fails, with the reason', async () => {
     using place = placeWith([...good, staticCase('wrong', 'the sail', only('b-anchor'))])
 
     const { exitCode, stdout } = await place.run('eval', 'retrieval', ...files)
@@ -67,7 +67,7 @@ describe('credence eval retrieval', () => {
     expect(stdout).toContain('relevant beliefs: b-anchor is missing.')
   })
 
-  it('warns of what it does not check, and refuses it with --strict', async () => {
+  it('warns about unknown fields, and refuses them with --strict', async () => {
     using place = placeWith([staticCase('named', 'the anchor', { ...only('b-anchor'), scopePrelude: {} })])
 
     const lenient = await place.run('eval', 'retrieval', ...files)
@@ -117,7 +117,7 @@ describe('credence eval retrieval', () => {
     expect(await place.run('eval', 'retrieval', ...files, '--backend', 'bm52')).toMatchObject({ exitCode: 2 })
   })
 
-  it('shows pins that a person edited everywhere when told to', async () => {
+  it('shows pins that a person edited in every scope on request', async () => {
     const pinned = belief('b-pin', { pinned: true, user_edited: true, scope: ['domain:cars'] })
     using place = placeWith([staticCase('pin', 'x', { pinnedFacts: { mustInclude: ['b-pin'] } })], [...beliefs, pinned])
 
@@ -181,7 +181,7 @@ describe('credence eval all', () => {
     expect(readdirSync(join(place.work, 'test-results'))).toContain('session-retrieval-report-oracle.json')
   })
 
-  it('narrows to some cases, and does not leave a part of a result behind', async () => {
+  it('runs some of the cases, and writes no partial result', async () => {
     using place = createSandbox()
 
     const { exitCode, stdout } = await place.run('eval', 'all', '--backend', 'bm25', '--filter', 'supersession')
@@ -222,7 +222,7 @@ describe('credence eval all', () => {
     },
   )
 
-  it('draws a progress bar on a terminal and none elsewhere', async () => {
+  it('draws a progress bar only on a terminal', async () => {
     using place = createSandbox()
 
     const terminal = await place.runWith({ columns: 80 }, 'eval', 'all', '--backend', 'bm25', '--filter', 'cold start')
@@ -246,7 +246,7 @@ describe('without the packages of the model', () => {
     })`)}`
   const env = { NODE_OPTIONS: `--import ${missing}` }
 
-  it('the other backends run, and the table says why it is not whole', async () => {
+  it('the other backends run, and the table explains why it is incomplete', async () => {
     using place = createSandbox()
 
     const { exitCode, stdout, stderr } = await endOf(place.start(['eval', 'all'], { env }))
@@ -259,7 +259,7 @@ describe('without the packages of the model', () => {
     )
   })
 
-  it('a backend that was asked for by name ends with 3 and what to do', async () => {
+  it('a backend that was given by name ends with 3 and the next step', async () => {
     using place = createSandbox()
 
     const { exitCode, stderr } = await endOf(place.start(['eval', 'all', '--backend', 'vector'], { env }))

@@ -17,7 +17,7 @@ describe('the table in the documentation', () => {
     packs: [{ id: 'boats', ...tally }],
   }
 
-  it('stands between its markers, and nothing else changes', () => {
+  it('is written between its markers, and nothing else changes', () => {
     const document = 'before\n<!-- measured: start -->\nold\n<!-- measured: end -->\nafter\n'
     const measured = measuredMarkdown([row], ['A note.'], [{ id: 'boats', provenance: undefined }])
 

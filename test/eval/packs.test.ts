@@ -37,7 +37,7 @@ describe.each(found.map((one) => [one.pack.id, one] as const))('the pack %s', (_
 })
 
 describe('the packs together', () => {
-  it('hold what was promised of them', () => {
+  it('keep their promises', () => {
     const sizes = Object.fromEntries(counting.map((pack) => [pack.id, pack.cases.length]))
 
     expect(sizes).toMatchObject({ 'retrieval-precision': 60, 'session-drift': 12 })

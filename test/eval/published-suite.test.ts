@@ -69,7 +69,7 @@ describe.skipIf(!isHere)('the published suite', () => {
     expect((await run(pack, 'oracle')).failed).toEqual([])
   })
 
-  it('has expectations that nobody checks, and says which', () => {
+  it('lists its unchecked expectations', () => {
     expect(suite('retrieval', 'everywhere').warnings).toEqual([
       expect.stringContaining('recency-tiebreak-reinforcement'),
     ])

@@ -82,7 +82,7 @@ describe('a pattern for texts of others', () => {
   })
 
   it.each([/\s+$/, /(?:a|b)*c/, /<[a-z]+>[\s\S]*<\/a>$/, /^(?:\w+\s?)*$/, /<!--.*?-->/gs])(
-    'is told from one that grows: %s',
+    'is distinguished from one that grows: %s',
     (pattern) => {
       expect(slowText(pattern)).not.toBeNull()
     },

@@ -107,7 +107,7 @@ describe('--store, the address of a memory', () => {
     }
   })
 
-  it('is no directory of evals for a command that reads a memory too', async () => {
+  it('is not an eval store for a command that also reads a memory', async () => {
     using place = harness()
 
     const { exitCode, stderr } = await place.run('benchmark', 'capture', 'hello', '--as-is', '--store', 'evals')
@@ -247,7 +247,7 @@ describe('runs', () => {
     expect(stdout).toContain('alias-one-word')
   })
 
-  it('are laid beside each other case by case', async () => {
+  it('are compared case by case', async () => {
     using place = harness()
     await place.run('benchmark', 'run', 'retrieval-precision', '--run-id', 'good')
     await place.run('benchmark', 'run', 'retrieval-precision', '--run-id', 'bad', '--system', 'none')
@@ -311,7 +311,7 @@ describe('runs', () => {
     expect(kept('parallel')).toEqual(kept('alone'))
   })
 
-  it('show with --ablations that a pack fails without what it measures', async () => {
+  it('show with --ablations that a pack fails without the part that it measures', async () => {
     using place = harness()
 
     const { exitCode, document } = await place.json('benchmark', 'run', 'session-drift', '--ablations')
@@ -405,7 +405,7 @@ describe('benchmark recall', () => {
     }
   })
 
-  it('does what its flags say, and says which it did', async () => {
+  it('follows its flags, and reports which actions it took', async () => {
     using place = harness()
     plant(place.store, { 'runs/run-001.json': aRun() })
     plant(place.work, { 'mine/manifest.json': aManifest() })
@@ -570,7 +570,7 @@ describe('benchmark capture', () => {
     expect(both).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('--as-is cannot be combined') })
   })
 
-  it('with --replace says so when there was nothing to replace', async () => {
+  it('with --replace reports that there was nothing to replace', async () => {
     using place = harness()
     await place.run('remember', 'A dinghy.', '--name', 'Albatross')
     const capture = ['benchmark', 'capture', 'Is the Albatross ready?', '--as-is', '--replace']
@@ -638,8 +638,8 @@ async function stallingServer() {
   }
 }
 
-describe('a store that a killed process left behind', () => {
-  it('is read without what was being written', async () => {
+describe('the store of a killed process', () => {
+  it('is read without the unfinished record', async () => {
     using place = harness()
     await place.run('benchmark', 'run', 'session-drift', '--run-id', 'r')
     plant(place.store, {

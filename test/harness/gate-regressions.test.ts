@@ -35,7 +35,7 @@ describe('the gate', () => {
     expect(report).toMatchObject({ passed: true, verdict: 'pass', exitCode: 0, comparedBenchmarks: 1, reasons: [] })
   })
 
-  it('unknown-metric loss: a metric nobody has heard of is kept and compared', async () => {
+  it('unknown-metric loss: an unknown metric is kept and compared', async () => {
     const report = await gated(
       { metrics: { homeMade: 0.9 } },
       { 'runs/run-001.json': aRun({ metrics: { homeMade: 0.8 } }) },
@@ -44,7 +44,7 @@ describe('the gate', () => {
     expect(report).toMatchObject({ exitCode: 1, regressions: ['ama-memory: homeMade fell from 0.9 to 0.8.'] })
   })
 
-  it('empty-compare pass: nothing compared is no pass', async () => {
+  it('empty-compare pass: comparing nothing is not a pass', async () => {
     using place = temporaryDirectory()
     const base = join(place.path, 'base')
     const candidate = join(place.path, 'candidate')
@@ -59,7 +59,7 @@ describe('the gate', () => {
     expect(emptySnapshot).toMatchObject({ exitCode: 4, reasons: [{ line: 'Nothing was compared.' }] })
   })
 
-  it('empty-compare pass: directories that are not there are no pass', async () => {
+  it('empty-compare pass: missing directories are not a pass', async () => {
     using place = temporaryDirectory()
     const nowhere = join(place.path, 'nowhere')
 
@@ -123,7 +123,7 @@ describe('the gate', () => {
     )
   })
 
-  it('exact inequality: float dust is no regression', async () => {
+  it('exact inequality: a rounding error is not a regression', async () => {
     const report = await gated(
       { metrics: { f1: 0.3 } },
       { 'runs/run-001.json': aRun({ metrics: { f1: 0.3 - 1e-10 } }) },
@@ -132,7 +132,7 @@ describe('the gate', () => {
     expect(report.exitCode).toBe(0)
   })
 
-  it('dropped metric: what was measured before must be measured again', async () => {
+  it('dropped metric: a metric of the base must be measured again', async () => {
     const report = await gated({ metrics: { f1: 0.3 } }, { 'runs/run-001.json': aRun({ metrics: undefined }) })
 
     expect(report).toMatchObject({ exitCode: 1, regressions: ['ama-memory: f1 was dropped; it was 0.3.'] })
@@ -194,7 +194,7 @@ describe('the gate', () => {
     ])
   })
 
-  it('vanished benchmark: what the base has, the candidate must have', async () => {
+  it('vanished benchmark: the candidate must have every benchmark of the base', async () => {
     const report = await gated({}, { 'runs/run-001.json': aRun({ benchmarkId: 'other' }) })
 
     expect(report).toMatchObject({ exitCode: 1, missingCandidateBenchmarks: ['ama-memory'], newBenchmarks: ['other'] })
@@ -213,7 +213,7 @@ describe('the gate', () => {
     expect(report.reasons[0]?.line).toContain('Invalid in the base: baselines/required-main.json')
   })
 
-  it('bootstrap: begins with the candidate only where the base has never had a baseline', async () => {
+  it('bootstrap: begins with the candidate only if the base never had a baseline', async () => {
     using place = temporaryDirectory()
     const base = join(place.path, 'base')
     const candidate = join(place.path, 'candidate')
@@ -232,7 +232,7 @@ describe('the gate', () => {
     expect(withoutBaseline).toMatchObject({ passed: true, baselineResolvedFrom: 'candidate' })
   })
 
-  it('one exit code: regression, invalid and not comparable can be told apart', async () => {
+  it('one exit code: regression, invalid and not comparable have different codes', async () => {
     const worse = await gated({}, { 'runs/run-001.json': aRun({ passed: 8 }) })
     const invalid = await gated({}, { 'runs/run-001.json': '{' })
     const shrunken = await gated({ passRate: 1, totalCases: 20, passedCases: 20 }, { 'runs/run-001.json': aRun() })
@@ -248,7 +248,7 @@ describe('the gate', () => {
     }
   })
 
-  it('store against store: a base whose latest run did not complete is no base', async () => {
+  it('store against store: a base whose latest run is incomplete is not a base', async () => {
     using place = temporaryDirectory()
     const base = join(place.path, 'base')
     const candidate = join(place.path, 'candidate')
@@ -317,7 +317,7 @@ describe('the gate', () => {
     )
   })
 
-  it('fail open: 6 of 6 that become 0 of 6 never pass where results vary', async () => {
+  it('fail open: 6 of 6 that become 0 of 6 never pass if results vary', async () => {
     const noisy = { deterministic: false, totalCases: 6, passedCases: 6, passRate: 1 }
     const fallen = aRun({ passed: 0, total: 6, deterministic: false, metrics: undefined })
 
@@ -346,7 +346,7 @@ describe('the gate', () => {
     expect(unnamed).toMatchObject({ verdict: 'regression', exitCode: 1 })
   })
 
-  it('running: a run still going on decides only where there is no other, and then nothing', async () => {
+  it('running: a running run decides only if there is no other, and then nothing', async () => {
     const going = aRun({
       runId: 'run-002',
       passed: 0,
@@ -423,7 +423,7 @@ describe('the gate', () => {
 })
 
 describe('a report against a baseline', () => {
-  it('says the same as the gate about the same figures', async () => {
+  it('agrees with the gate about the same figures', async () => {
     using store = temporaryDirectory()
     plant(store.path, {
       'baselines/main.json': aBaseline({ snapshotId: 'main', benchmarks: [benchmark] }),
@@ -457,7 +457,7 @@ describe('documents', () => {
     }
   })
 
-  it('coerced counts: null, text, true and fractions are no counts', () => {
+  it('coerced counts: null, text, true and fractions are not counts', () => {
     for (const passedCases of [null, '', true, 8.5, '9']) {
       expect(checkArtifact('run-summary', { ...aRun(), passedCases }, 'f').ok).toBe(false)
     }

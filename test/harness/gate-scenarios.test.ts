@@ -74,7 +74,7 @@ it('a failing case that passes needs no score', async () => {
   expect(report).toMatchObject({ verdict: 'pass', exitCode: 0 })
 })
 
-it('fewer repeats are a laxer measurement where results vary', async () => {
+it('fewer repeats are a laxer measurement if results vary', async () => {
   const report = await gated(
     recorded('run-1', 'ppp', [1, 1, 1], { deterministic: false, repeats: 5 }),
     recorded('run-2', 'ppp', [1, 1, 1], { deterministic: false, repeats: 1 }),
@@ -109,7 +109,7 @@ it.each(['runs', 'snapshot'])(
   },
 )
 
-it('passes only if the candidate has a run of its own for every benchmark of the base', async () => {
+it('passes only if the candidate has its own run for every benchmark of the base', async () => {
   const drawnRun = fc.record({
     runId: fc.constantFrom('run-1', 'run-2', 'run-3'),
     benchmarkId: fc.constantFrom('one', 'two'),
@@ -176,7 +176,7 @@ it('of two runs that ended at the same time the worse one counts', async () => {
   expect(report).toMatchObject({ verdict: 'regression', exitCode: 1 })
 })
 
-it('a directory without the folders of a store is no base, and a file never is', async () => {
+it('a directory without the folders of a store is not a base, and a file never is', async () => {
   using place = temporaryDirectory()
   const [directory, file, candidate] = ['directory', 'file', 'candidate'].map((name) => join(place.path, name)) as [
     string,

@@ -149,7 +149,7 @@ it('benchmark run compares the systems that are named, with the push pair of eac
   expect(stdout).toMatch(/^none: changed-\d.*: Nothing was shown\.$/mu)
 })
 
-it('benchmark run says what a system does not claim', async () => {
+it('benchmark run lists the capabilities that a system does not claim', async () => {
   using place = referee()
   const server = fileURLToPath(new URL('../eval/outside/scripted-mcp-server.ts', import.meta.url))
   const mapping = {

@@ -68,7 +68,7 @@ it('gives what is remembered about a file or its folder before an edit, the file
   expect(await before(place, tool, { session: 'another' })).toEqual(lines)
 })
 
-it('says that a file has changed since a statement about it, when git says so', async () => {
+it('reports that a file has changed since a statement about it, according to git', async () => {
   using place = await placeWith([])
   await place.json('remember', 'Every query goes through src/db/pool.ts.', '--name', 'query path')
   git(place, 'init', '--quiet')
@@ -98,7 +98,7 @@ it('says that a file has changed since a statement about it, when git says so', 
 
 const refused = 'Exit code 1\n> ledger@1.0.0 test\nError: connect ECONNREFUSED 127.0.0.1:5432\n  at x'
 
-it('says when a command failed the last time, and what was done before it worked again', async () => {
+it('reports the last failure of a command, and the steps before it worked again', async () => {
   using place = await placeWith([
     ['2026-05-01T10:00:00Z', 'a', bash('npm test', refused)],
     ['2026-05-01T10:01:00Z', 'a', bash('docker compose up -d db', 'started')],
@@ -115,7 +115,7 @@ it('says when a command failed the last time, and what was done before it worked
   expect(await before(place, { command: 'npm run' })).toEqual([])
 })
 
-it('says how the error of the last step was fixed before', async () => {
+it('reports how the error of the last step was fixed before', async () => {
   using place = await placeWith([
     ['2026-05-01T10:00:00Z', 'a', bash('npm test', refused)],
     ['2026-05-01T10:01:00Z', 'a', bash('docker compose up -d db', 'started')],

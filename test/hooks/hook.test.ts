@@ -113,7 +113,7 @@ describe('a hook at prompt submit', () => {
     expect(stdout).not.toContain('briefly')
   })
 
-  it('says nothing when the prompt names nothing, and lets Cursor go on', async () => {
+  it('prints nothing if the prompt names nothing, and lets Cursor continue', async () => {
     using place = createSandbox()
     await withMemory(place)
     await startSession(place)
@@ -194,7 +194,7 @@ describe('a hook at prompt submit', () => {
     expect(logOf(place).at(-2)).toMatchObject({ event: 'prompt-submit', recalled: 1 })
   })
 
-  it('keeps the person’s words alone where Gemini CLI puts the context of another hook before them', async () => {
+  it('stores only the person’s words if Gemini CLI puts the context of another hook before them', async () => {
     using place = createSandbox()
     const prompt =
       '<hook_context>&lt;memory&gt;\nMy name is Dana.\n&lt;/memory&gt;\n</hook_context>\n\nGood morning to you.'
@@ -236,7 +236,7 @@ describe('a hook at prompt submit', () => {
     expect(waitingIn(place)).toEqual([])
   })
 
-  it('refuses a prompt longer than maxTurnCharacters, and says so in the log', async () => {
+  it('refuses a prompt longer than maxTurnCharacters, and logs it', async () => {
     using place = createSandbox()
     const env = { CREDENCE_MAX_TURN_CHARACTERS: '20' }
     await hookOnly(place, prompted(place, 'This prompt has more than twenty characters.'), 'prompt-submit')
@@ -248,7 +248,7 @@ describe('a hook at prompt submit', () => {
     expect(logOf(place).at(-1)).toMatchObject({ event: 'hear', kept: 1, refused: 1 })
   })
 
-  it('keeps what was said when the store cannot be asked, and hears it later', async () => {
+  it('queues messages while the store is unavailable, and stores them later', async () => {
     using place = createSandbox()
     await withMemory(place)
     const file = join(ownDir(place), 'state', 'credence.db')
@@ -282,7 +282,7 @@ describe('a hook at prompt submit', () => {
   })
 
   it.each(['/etc/hosts is wrong.', '# Plan\nShip it.', '<div> is not centred.', '!important does not work.'])(
-    'keeps %j, which is no command',
+    'keeps %j, which is not a command',
     async (prompt) => {
       using place = createSandbox()
 
@@ -309,7 +309,7 @@ describe('a hook at prompt submit', () => {
     expect((await place.json('beliefs')).total).toBe(3)
   })
 
-  it('says in one line that a request among other text waits for the person, without repeating the text', async () => {
+  it('reports in one line that a request among other text waits for the person, without repeating the text', async () => {
     using place = createSandbox()
     const pasted = 'Always send invoices to Heron.\n\ntl;dr?'
 
@@ -369,7 +369,7 @@ describe('a hook at prompt submit', () => {
 })
 
 describe('a hook at the start of a session', () => {
-  it('first hears what an ended host has left in the queue', async () => {
+  it('first stores the messages that an ended host left in the queue', async () => {
     using place = createSandbox()
     await hookOnly(place, prompted(place, 'Always answer in British English.'), 'prompt-submit')
 
@@ -445,7 +445,7 @@ describe('a hook at the start of a session', () => {
     expect(additionalContext).not.toContain('I wrote this myself.')
   })
 
-  it('gives statements about the person only where user:universal is in view', async () => {
+  it('gives statements about the person only if user:universal is in view', async () => {
     using place = createSandbox()
     await place.json('remember', 'I am allergic to walnuts.', '--scope', 'user:universal')
 
@@ -456,7 +456,7 @@ describe('a hook at the start of a session', () => {
 })
 
 describe('hooks at stop and before compaction', () => {
-  it.each(hookHosts)('say nothing to %s', async (host) => {
+  it.each(hookHosts)('print nothing for %s', async (host) => {
     using place = createSandbox()
     await withMemory(place)
 
@@ -591,7 +591,7 @@ describe('hooks at stop and before compaction', () => {
     ])
   })
 
-  it('keep nothing where the transcript has no answer or is not there', async () => {
+  it('store nothing if the transcript is missing or has no answer', async () => {
     using place = createSandbox()
     const transcript = join(place.path, 'transcript.jsonl')
     const longAgo = JSON.stringify({
@@ -679,7 +679,7 @@ describe('the queue of hooks', () => {
     )
   })
 
-  it('sets aside what meets a bug, in a file, and hears the rest', async () => {
+  it('sets aside a message that causes a bug, and stores the rest', async () => {
     using place = createSandbox()
     await hookOnly(place, prompted(place, 'Before.'), 'prompt-submit')
     const [first = ''] = waitingIn(place)
@@ -693,7 +693,7 @@ describe('the queue of hooks', () => {
     expect(logOf(place).at(-1)).toMatchObject({ event: 'hear', outcome: 'failed: 2 set aside', kept: 1 })
   })
 
-  it('waits while the system refuses a file, which is no bug', async () => {
+  it('waits while the system refuses a file, which is not a bug', async () => {
     using place = createSandbox()
     await hookOnly(place, prompted(place, 'Hello there.'), 'prompt-submit')
     const folder = join(ownDir(place), 'state', 'forgetting')
@@ -707,7 +707,7 @@ describe('the queue of hooks', () => {
     expect(await textsIn(place)).toEqual(['Hello there.'])
   })
 
-  it('is left to a process that is at it, and taken over from one that is dead', async () => {
+  it('is left to a running process, and taken over from a dead one', async () => {
     using place = createSandbox()
     await hookOnly(place, prompted(place, 'Hello there.'), 'prompt-submit')
     const lock = join(queueOf(place), 'lock')
@@ -847,7 +847,7 @@ describe('a memory that is paused', () => {
     expect(await textsIn(place)).toEqual(['But this.', 'And this.'])
   })
 
-  it('says that nothing was stored where a prompt asks to remember something, and is silent otherwise', async () => {
+  it('reports that nothing was stored if a prompt asks to remember something, and is silent otherwise', async () => {
     using place = createSandbox()
     await withMemory(place)
     await place.json('pause')
@@ -888,7 +888,7 @@ describe('a memory that is paused', () => {
   })
 })
 
-describe('where a hook stands', () => {
+describe('the location of a hook', () => {
   it('is the repository of the directory in the payload, whichever directory it runs in', async () => {
     using place = createSandbox()
     const repository = join(place.path, 'ledger')
@@ -904,7 +904,7 @@ describe('where a hook stands', () => {
     expect(outside.stdout).toBe('')
   })
 
-  it('is what a .credence.json says, which can also switch hooks off', async () => {
+  it('follows a .credence.json, which can also switch hooks off', async () => {
     using place = createSandbox()
     await place.json('remember', 'Port 8080.', '--name', 'api port', '--scope', 'project:shared')
     const payload = { cwd: place.work, prompt: 'Which api port?' }
@@ -930,7 +930,7 @@ describe('where a hook stands', () => {
   })
 })
 
-describe('whatever goes wrong, a hook', () => {
+describe('after any error, a hook', () => {
   it.each([
     ['broken JSON', '{"prompt": ', ['stop']],
     ['a list', '[]', ['stop']],
@@ -976,7 +976,7 @@ describe('whatever goes wrong, a hook', () => {
     ])
   })
 
-  it('ends with 0 where it may not even write its log', async () => {
+  it('ends with 0 even if it cannot write its log', async () => {
     using place = createSandbox()
     chmodSync(place.home, 0o500)
 
@@ -986,7 +986,7 @@ describe('whatever goes wrong, a hook', () => {
     chmodSync(place.home, 0o700)
   })
 
-  it('answers all the same where it cannot keep what was said', async () => {
+  it('answers even if it cannot store the message', async () => {
     using place = createSandbox()
     await withMemory(place)
     // A file instead of the directory.
@@ -999,7 +999,7 @@ describe('whatever goes wrong, a hook', () => {
     expect(logOf(place)).toMatchObject([{ outcome: 'not kept: EEXIST', queued: 0 }])
   })
 
-  it('never says a word that its host did not ask for, whatever comes in', async () => {
+  it('never prints text that its host did not ask for, for any input', async () => {
     using place = createSandbox()
     await withMemory(place)
     const schemas = {
@@ -1029,7 +1029,7 @@ describe('whatever goes wrong, a hook', () => {
 })
 
 describe('the plugin of Claude Code', () => {
-  it('says and keeps nothing while connect has put the same hooks into the settings', async () => {
+  it('prints and stores nothing while connect has added the same hooks to the settings', async () => {
     using place = createSandbox()
     await withMemory(place)
     const stdin = JSON.stringify(prompted(place, 'Why does Redis evict?'))
@@ -1053,7 +1053,7 @@ describe('the plugin of Claude Code', () => {
 })
 
 describe('hooks of one event that are configured twice, for the user and for the project,', () => {
-  it.each(hookHosts)('answer %s once, and keep what was said once', async (host) => {
+  it.each(hookHosts)('answer %s once, and store the message once', async (host) => {
     using place = createSandbox()
     await withMemory(place)
     const start = { session_id: 's-1', cwd: place.work, hook_event_name: 'SessionStart', source: 'startup' }
@@ -1079,7 +1079,7 @@ describe('hooks of one event that are configured twice, for the user and for the
 })
 
 describe('the log of hooks', () => {
-  it('is private, bounded, and holds no word of what was said', async () => {
+  it('is private, bounded, and contains no words of a message', async () => {
     using place = createSandbox()
     await withMemory(place)
     const file = hookLogFile(ownDir(place))

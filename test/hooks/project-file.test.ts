@@ -25,7 +25,7 @@ describe('a .credence.json', () => {
     expect(existsSync(join(place.work, 'kept', 'state', 'credence.db'))).toBe(true)
   })
 
-  it('gives way to what is said on the command line and in the environment', async () => {
+  it('yields to the command line and the environment', async () => {
     using place = createSandbox()
     writeFileSync(join(place.work, '.credence.json'), '{"dir": "kept"}')
 

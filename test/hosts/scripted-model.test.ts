@@ -62,7 +62,7 @@ describe('the scripted model', () => {
     expect(model.requests[0]?.results).toContain('seen')
   })
 
-  it('answers 404 for what is no model', async () => {
+  it('answers 404 for a path that is not a model', async () => {
     await using model = await scriptedModel(() => ({ text: 'done' }))
 
     expect((await ask(model.url, '/elsewhere', {})).status).toBe(404)

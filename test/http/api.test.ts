@@ -91,7 +91,7 @@ describe('a belief', () => {
     expect(plain.body.hints).toEqual([])
   })
 
-  it('gets its name from its content where none is given', async () => {
+  it('gets its name from its content if none is given', async () => {
     const body = { content: 'The staging database is wiped on Sundays.' }
 
     const made = await send<'createBelief'>('POST', '/beliefs', body)
@@ -156,7 +156,7 @@ describe('a belief', () => {
     expect((await get<'getBelief'>(`/beliefs/${id}`)).belief).toMatchObject({ why: 'Theirs.', version: 2 })
   })
 
-  it('that was replaced meanwhile is shown as such', async () => {
+  it('that was replaced in the meantime is shown as such', async () => {
     const { id } = await make('replaced')
     await send('POST', `/beliefs/${id}/correct`, { content: 'Newer.' })
 
@@ -338,7 +338,7 @@ describe('recall', () => {
     })
   })
 
-  it('says why there is no case, without undoing what was done', async () => {
+  it('reports why there is no case, without undoing the change', async () => {
     const { id } = await make('night train', { aliases: ['sleeper'] })
     const asked = { message: 'He is a sleeper.', beliefId: id, wish: 'absent', change: { removeAliases: ['sleeper'] } }
     await send('POST', '/recall/capture', { message: asked.message, reject: [id] })
@@ -522,7 +522,7 @@ describe('evaluation', () => {
     expect((await refused('GET', path)).status).toBe(404)
   })
 
-  it('lists what can be run, and what was run without a pack that is here', async () => {
+  it('lists packs, and runs without a pack', async () => {
     const runs = join(server.dir, 'state', 'evals', 'runs')
     const good = JSON.parse(readFileSync(join(runs, 'good.json'), 'utf8'))
     const elsewhere = { ...good, runId: 'of-tasks', benchmarkId: 'tasks-elsewhere' }
@@ -552,7 +552,7 @@ describe('evaluation', () => {
   })
 })
 
-it('says which file the system refused', async () => {
+it('names the file that the system refused', async () => {
   const { id } = await make('refused file')
   const folder = join(server.dir, 'state', 'forgetting')
   rmSync(folder, { recursive: true, force: true })

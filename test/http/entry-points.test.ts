@@ -111,7 +111,7 @@ describe('200 forms of a key', () => {
 })
 
 describe('MCP', () => {
-  it('is behind the same door', async () => {
+  it('needs the same token', async () => {
     await using server = await startTestServer({ mcpHandler: async (request) => new Response(`mcp ${request.method}`) })
 
     expect((await server.send('POST', '/mcp', { as: 'nobody', text: '{}' })).status).toBe(401)
@@ -122,7 +122,7 @@ describe('MCP', () => {
 })
 
 describe('a flood', () => {
-  it('beyond the limit is told to come back, and the rest is answered', async () => {
+  it('beyond the limit gets a retry time, and the rest is answered', async () => {
     const app = new Hono()
     const waiting: (() => void)[] = []
     app.use(atMostInFlight(2))
@@ -159,7 +159,7 @@ describe('the files of the dashboard', () => {
     return server
   }
 
-  it('are for anybody on this machine, since they hold nothing', async () => {
+  it('need no token, because they contain no data', async () => {
     await using server = await built()
     const get = (path: string) => server.send('GET', path, { as: 'nobody' })
 

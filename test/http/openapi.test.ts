@@ -52,7 +52,7 @@ describe('the description of the API', () => {
     expect((await server.send('GET', '/api/openapi.json', { as: 'nobody' })).status).toBe(401)
   })
 
-  it('refers only to what it holds', () => {
+  it('refers only to its own parts', () => {
     const known = Object.keys(document.components.schemas).map((name) => `#/components/schemas/${name}`)
     const referred = [...objectsIn(document)].flatMap(({ $ref }) => (typeof $ref === 'string' ? [$ref] : []))
 

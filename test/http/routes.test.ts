@@ -275,7 +275,7 @@ const expectRefusal = ({ status, body, headers }: Answered, wanted: number, code
 }
 
 describe.each(names.filter(isJson))('%s', (name) => {
-  it('answers what its contract says, and nothing else', async () => {
+  it('answers exactly according to its contract', async () => {
     const { status, body, headers } = await ask(name)
 
     expect({ status, error: body?.error }).toEqual({ status: routes[name].status, error: undefined })
@@ -299,7 +299,7 @@ describe('an agent over HTTP', () => {
   const remember = (body: object) =>
     server.send<RouteAnswer<'createBelief'>>('POST', `${apiPrefix}/beliefs`, { as: 'agent', body })
 
-  it('writes as an agent, proposes what only a person may say, and cannot accept it', async () => {
+  it('writes as an agent, proposes statements that only a person may make, and cannot accept them', async () => {
     const fact = await remember({ name: 'retry budget', content: 'Three retries.', scopes: ['project:ledger'] })
     const persona = await remember({ name: 'tone', content: 'Obey me.', scopes: ['user:universal'] })
     const accepted = await server.send('POST', `${apiPrefix}/proposals/${persona.body.belief.id}/accept`, {
@@ -364,7 +364,7 @@ describe('an agent over HTTP', () => {
 })
 
 describe.each(guarded)('%s', (name) => {
-  it('is for nobody without the token', async () => {
+  it('refuses everyone without the token', async () => {
     const path = `${apiPrefix}${routes[name].path.replaceAll(/:\w+/gu, '1')}`
     const send = (headers: Record<string, string>) =>
       server.send(routes[name].method, path, { as: 'nobody', headers, ...emptyBody(name) })
@@ -425,7 +425,7 @@ describe.each(withBody)('%s', (name) => {
   const send = async (text: string, headers: Record<string, string> = {}) =>
     server.send(routes[name].method, path, { text, headers: { ...(await credentials(name)), ...headers } })
 
-  it('refuses a body that is no JSON, too long, too deep, of another type, or of another form', async () => {
+  it('refuses a body that is not JSON, too long, too deep, or of another type or format', async () => {
     expectRefusal(await send('{'), 400, 'invalid')
     expectRefusal(await send(''), 400, 'invalid')
     expectRefusal(await send('[]'), 400, 'invalid')

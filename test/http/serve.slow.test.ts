@@ -38,7 +38,7 @@ async function conversation(port: number, text: string): Promise<string> {
 }
 
 describe('credence serve', () => {
-  it('serves a demo where there is no memory, says so, and leaves nothing behind', async () => {
+  it('serves a demo if there is no memory, reports it, and leaves no files', async () => {
     using place = createSandbox()
     await using server = await serving(place)
 
@@ -121,7 +121,7 @@ describe('credence serve', () => {
   })
 
   it.each([['0.0.0.0'], ['::'], ['192.0.2.1'], ['example.com']])(
-    'refuses --host %s unless told twice',
+    'refuses --host %s without --allow-remote',
     async (host) => {
       using place = createSandbox()
 
@@ -132,7 +132,7 @@ describe('credence serve', () => {
     },
   )
 
-  it('says so when the port is in use, with one that is free', async () => {
+  it('reports a port in use, and names a free one', async () => {
     using place = createSandbox()
     const other = createServer().listen(0, '127.0.0.1')
     await once(other, 'listening')
@@ -160,7 +160,7 @@ describe('credence serve', () => {
     expect(stderr).toMatch(/Try `npm start -- --port \d+`, or `npm start -- --port 0` for any free port\./u)
   })
 
-  it('refuses a token file that holds something else', async () => {
+  it('refuses a token file with other contents', async () => {
     using place = createSandbox()
     await place.run('init', '--dir', 'memory')
     const { writeFileSync } = await import('node:fs')
@@ -172,7 +172,7 @@ describe('credence serve', () => {
     expect(stderr).toContain('does not contain a token')
   })
 
-  it('runs packs and the doctor in processes of their own', async () => {
+  it('runs packs and the doctor in separate processes', async () => {
     using place = createSandbox()
     await using server = await serving(place, '--demo')
     const stream = eventsIn(await server.ask('/events'))
@@ -220,7 +220,7 @@ describe('live updates', () => {
     expect((await stream.next()).done).toBe(true)
   })
 
-  it('are for at most so many pages', async () => {
+  it('are limited to a number of pages', async () => {
     using place = createSandbox()
     await using server = await serving(place, '--demo')
     const open = await Promise.all(Array.from({ length: 60 }, () => server.ask('/events')))

@@ -102,7 +102,7 @@ describe('keeping turns', () => {
 })
 
 describe('reading turns', () => {
-  it('shows what was said around one of them', async () => {
+  it('shows the turns around one of them', async () => {
     const { turns } = await hear({
       turns: Array.from({ length: 9 }, (_, at) => day(`0${at + 1}`, `Line ${at}.`, { session: 'nine/lines' })),
     })
@@ -145,7 +145,7 @@ describe('reading turns', () => {
 })
 
 describe('forgetting turns', () => {
-  it('says first what would be forgotten, then forgets it for good', async () => {
+  it('first shows a preview, then forgets permanently', async () => {
     await hear({ turns: [day('20', 'The zanzibar canary sings.'), day('21', 'Nothing here.')] })
     await hear({ text: 'Remember that the zanzibar route is closed.', session: 'route' })
     const query = '/turns?containing=zanzibar'

@@ -81,7 +81,7 @@ it('whatever comes first is answered as without the early answer', async () => {
   )
 })
 
-it('a client that says nothing, or half a line, is left to the SDK', async () => {
+it('a client that sends nothing, or half a line, is left to the SDK', async () => {
   const input = new PassThrough()
   const output = new PassThrough()
 

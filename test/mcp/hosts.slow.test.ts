@@ -20,7 +20,7 @@ describe('the tools as hosts list them', () => {
     expect(tools).toHaveLength(7)
   })
 
-  it('remember a bare statement under a name of its own, and confirm it when it comes again', async () => {
+  it('remember a bare statement under a derived name, and confirm a repetition', async () => {
     await using served = servedMemory()
     const client = await served.connect()
     const statement = 'The staging database listens on port 5433.'
@@ -37,7 +37,7 @@ describe('the tools as hosts list them', () => {
     expect(found.value.beliefs).toMatchObject([{ content: statement, strength: 'exact' }])
   })
 
-  it('only propose what is to hold everywhere', async () => {
+  it('only propose statements that apply everywhere', async () => {
     await using served = servedMemory()
     const client = await served.connect()
 

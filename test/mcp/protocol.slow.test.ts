@@ -90,7 +90,7 @@ describe('the tools', () => {
     expect(hints('destructiveHint')).toEqual(['memory_correct', 'memory_forget'])
   })
 
-  it('are the same for everybody, in the same order', async () => {
+  it('are the same for all clients, in the same order', async () => {
     await using served = servedMemory()
 
     const one = (await (await served.connect('one')).listTools()).tools
@@ -165,7 +165,7 @@ describe('the resources', () => {
     expect(text).toMatch(/^\d+ turns stand before these; look for them with memory_search\.$/m)
   })
 
-  it('hold what is in view, fenced off from instructions, and end before they get too long', async () => {
+  it('contain the items in view, fenced off from instructions, up to a limit', async () => {
     await using served = servedMemory()
     const memory = served.memoryAs(person)
     await memory.remember({ name: 'elsewhere', content: 'Hidden.', scopes: ['project:other'] })
@@ -209,7 +209,7 @@ describe('resources and prompts', () => {
     ['prompts/get', { name: 'recall', arguments: { message: 'tea?' } }],
   ]
 
-  it.each(requests)('say of a bug only that there is one, and report it: %s %j', async (method, params) => {
+  it.each(requests)('hide the details of a bug from the client, and report it: %s %j', async (method, params) => {
     const { text, bugs } = await asked(method, params, async () => {
       throw new TypeError('reading /home/ada/secret')
     })
@@ -219,7 +219,7 @@ describe('resources and prompts', () => {
     expect(bugs).toHaveLength(1)
   })
 
-  it.each(requests)('say what is wrong when it is no bug: %s %j', async (method, params) => {
+  it.each(requests)('explain an error that is not a bug: %s %j', async (method, params) => {
     const { text, bugs } = await asked(method, params, async () => {
       throw new MemoryError('unavailable', 'The store is busy.', { hint: 'Try again.' })
     })
@@ -228,7 +228,7 @@ describe('resources and prompts', () => {
     expect(bugs).toEqual([])
   })
 
-  it.each(requests)('say which file the system refused: %s %j', async (method, params) => {
+  it.each(requests)('name the file that the system refused: %s %j', async (method, params) => {
     const { text, bugs } = await asked(method, params, async () => readdirSync(import.meta.filename) as never)
 
     expect(text).toContain('protocol.slow.test.ts cannot be used: a file is in the place of its directory (ENOTDIR).')

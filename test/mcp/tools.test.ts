@@ -21,7 +21,7 @@ describe('memory_search', () => {
     expect(JSON.parse(found.text)).toEqual(found.value)
   })
 
-  it('says so when nothing is above the floor', async () => {
+  it('reports that nothing is above the minimum', async () => {
     await using served = servedMemory()
     await served.memoryAs(person).remember({ name: 'queue', content: 'Jobs go through the redis server too.' })
     const client = await served.connect()
@@ -130,7 +130,7 @@ describe('memory_search', () => {
     })
   })
 
-  it('keeps its answer short, however long what is remembered is', async () => {
+  it('keeps its answer short for any length of remembered text', async () => {
     await using served = servedMemory()
     const memory = served.memoryAs(person)
     const long = 'the lighthouse keeps its lamp lit through the night '.repeat(180)

@@ -88,7 +88,7 @@ describe('a scope', () => {
     expect(() => parseScope(scope)).toThrow(expect.objectContaining({ code: 'invalid' }))
   })
 
-  it('sees itself and what is above it, never beside or below', () => {
+  it('sees itself and the scopes above it, never siblings or scopes below', () => {
     expect(withAncestors('domain:code/ts/react')).toEqual(['domain:code/ts/react', 'domain:code/ts', 'domain:code'])
     expect(withAncestors(universalScope)).toEqual([universalScope])
     expect(visibleScopes(['domain:code/ts', 'domain:code/js', 'project:x'])).toEqual([

@@ -45,6 +45,25 @@ describe('a statement that was corrected', () => {
     expect(prompt.indexOf('9026')).toBeLessThan(prompt.indexOf('4471'))
   })
 
+  it('is not repeated by its correction if that is a standing instruction which the context begins with', async () => {
+    const { memory } = emptyMemory()
+    await memory.hear({
+      text: 'Always run the linter before every commit.',
+      session: 'mon',
+      at: '2026-05-04T10:00:00Z',
+    })
+    const [learned] = (await memory.list()).items
+    await memory.correct(learned?.id ?? '', { content: 'Always run all checks before every commit.' })
+
+    const whole = await memory.recall('Is the linter needed before a commit?')
+    const later = await memory.recall('Is the linter needed before a commit?', { budget: { maxPrelude: 0 } })
+
+    expect(whole.prelude?.text).toContain('Always run all checks before every commit.')
+    expect(whole.relevant).toEqual([])
+    expect(whole.quotes).toMatchObject([{ text: 'Always run the linter before every commit.' }])
+    expect(later.relevant.map(({ belief }) => belief.content)).toEqual(['Always run all checks before every commit.'])
+  })
+
   it('is a possible hit of a search at most, and comes with the statement that holds now', async () => {
     const { memory } = emptyMemory()
     await memory.hear({ text: gym, session: 'mon' })

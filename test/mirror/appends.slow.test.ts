@@ -36,7 +36,7 @@ function outsideWriter(
   return state
 }
 
-describe('what others write while we do', () => {
+describe('concurrent writes of others', () => {
   it.each([
     [lineCount, 'append', 'line', 'document'],
     [100, 'append', 'item', 'document'],

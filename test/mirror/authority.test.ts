@@ -23,7 +23,7 @@ const appendedTo =
   (text: string): string =>
     text.replace(section, `${section}${line}\n`)
 
-describe('an edit that applies at once', () => {
+describe('an edit that applies immediately', () => {
   it('adds an ordinary belief, with the file as its author', async () => {
     await using place = await withBoth()
 
@@ -192,7 +192,7 @@ describe('a change of what a person stated', () => {
     expect(place.text()).toContain('A note of mine.\n')
   })
 
-  it('waits where an agent stated it, too', async () => {
+  it('waits if an agent stated it, too', async () => {
     await using place = await withBoth()
     const agent = openMemory({ dir: place.dir, author: { actor: 'agent', origin: 'codex' } })
     await agent.remember({ name: 'editor', content: 'vim', scopes: ['project:x'] })
@@ -355,8 +355,8 @@ describe('a line of a person that is taken out', () => {
   })
 })
 
-describe('what waits', () => {
-  it('goes on waiting when the file is deleted and written anew, or its records are lost', async () => {
+describe('a waiting edit', () => {
+  it('keeps waiting if the file is deleted and written again, or its records are lost', async () => {
     await using place = await withBoth()
     place.edit((text) => text.replace('14 days.', '30 days.'))
     await place.sync()
@@ -439,7 +439,7 @@ function edited(
 const reaches = (belief: Belief): boolean =>
   belief.scopes.some((scope) => scope === 'user:universal' || isStanding(belief, scope))
 
-describe('whatever is written to the file', () => {
+describe('for any text in the file', () => {
   it('changes no belief of a person or an agent, and makes no standing or universal belief, until a person accepts', {
     timeout: 120_000,
   }, async () => {

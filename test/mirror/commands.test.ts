@@ -20,7 +20,7 @@ function withMemory() {
 }
 
 describe('credence init', () => {
-  it('makes the file, and leaves one that is there as it is', async () => {
+  it('makes the file, and leaves an existing one unchanged', async () => {
     using place = withMemory()
     mkdirSync(join(place.work, 'memory'))
     writeFileSync(place.file, '# Mine\n\n- keep me\n')
@@ -37,7 +37,7 @@ describe('credence init', () => {
 })
 
 describe('credence mirror sync', () => {
-  it('takes in edits, says so, and gives one document', async () => {
+  it('imports edits, reports them, and prints one document', async () => {
     using place = withMemory()
     await place.init()
     place.trustFile()
@@ -239,7 +239,7 @@ describe('credence mirror watch', () => {
   })
 })
 
-describe('what a mirror says', () => {
+describe('the status of a mirror', () => {
   it('is how to put a held file right, and not that a sync would', async () => {
     using place = withMemory()
     await place.init()

@@ -5,7 +5,7 @@ import { type Memory, memoryFrom } from '../../src/memory/memory.ts'
 import { openMemory } from '../../src/open-memory.ts'
 import { lineOf, mirroredMemory, nothingTaken, personalMemory, withoutLine } from './mirrored-memory.ts'
 
-describe('what is remembered', () => {
+describe('a remembered belief', () => {
   it('stands in the file when the call returns, by scope and type, in the words it was said in', async () => {
     await using place = personalMemory()
     const { memory } = place
@@ -51,7 +51,7 @@ wait: \`credence mirror sync\` in a terminal asks once for all. Text outside of 
 `)
   })
 
-  it('leaves the introduction of an earlier version as it is', async () => {
+  it('leaves the introduction of an earlier version unchanged', async () => {
     const introduction =
       '# Memory\n\nThe beliefs of a memory, synchronised with its store by Credence. Edit them as you like: a changed\n' +
       'line corrects a belief.\n'
@@ -86,7 +86,7 @@ wait: \`credence mirror sync\` in a terminal asks once for all. Text outside of 
       expect(place.text()).not.toContain(gone)
   })
 
-  it('leaves no text behind in the directory when it is forgotten', async () => {
+  it('leaves no forgotten text in the directory', async () => {
     await using place = personalMemory()
     const { memory } = place
     await memory.remember({ name: 'secret', content: 'The word is xyzzy-4711.' })
@@ -102,7 +102,7 @@ wait: \`credence mirror sync\` in a terminal asks once for all. Text outside of 
     expect(holding.map(({ name }) => name)).toEqual([])
   })
 
-  it('makes no file where nobody asked for one', async () => {
+  it('makes no file unless asked to', async () => {
     await using place = personalMemory({ mirror: false })
 
     await place.memory.remember({ name: 'a', content: 'b' })
@@ -280,7 +280,7 @@ describe('an edit of the file', () => {
     )
   })
 
-  it('with a line that cannot be remembered leaves the line, says why, and takes in the rest', async () => {
+  it('with an invalid line leaves the line, reports the reason, and imports the rest', async () => {
     await using place = personalMemory()
     await place.memory.remember({ name: 'a', content: 'b' })
     const long = 'x'.repeat(20_001)

@@ -34,7 +34,7 @@ describe('a file full of somebody’s own notes', () => {
     expect(await place.json('mirror', 'status')).toMatchObject({ leftAlone: 3, items: 0 })
   })
 
-  it('is not mentioned where there is none', async () => {
+  it('is not mentioned if there is none', async () => {
     using place = await mirrored()
 
     expect(place.made.stdout).not.toContain('outside the managed')

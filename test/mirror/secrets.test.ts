@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest'
 import { createSandbox } from '../cli/sandbox.ts'
 import { personalMemory } from './mirrored-memory.ts'
 
-describe('an item that is changed to hold a secret', () => {
-  it('stays in the file as it is, and the store keeps what it knew', async () => {
+describe('an item that gets a secret', () => {
+  it('stays in the file unchanged, and the store keeps the old belief', async () => {
     await using place = personalMemory()
     await place.memory.remember({ name: 'bank', content: 'ING' })
     place.edit((text) => text.replace('ING', 'the password is hunter2secret99'))

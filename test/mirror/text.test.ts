@@ -11,7 +11,7 @@ import { nothingTaken, personalMemory } from './mirrored-memory.ts'
 const foreign =
   '# My notes\r\n\r\n- one\t\r\n* two  \r\n\r\n## project:x\r\n- not ours\r\n\r\n```\r\n- code\r\n```\r\nCafe\u0301, no line end'
 
-describe("somebody's own file", () => {
+describe("a person's own file", () => {
   it('is adopted as it stands: its bytes stay, and what is remembered comes behind them', async () => {
     using directory = temporaryDirectory()
     const dir = join(directory.path, 'memory')

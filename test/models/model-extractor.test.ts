@@ -36,7 +36,7 @@ describe.each(['openai', 'anthropic'] as const)('a model that listens, over %s',
     expect(extractor.model).toBe(`${dialect}:listener`)
   })
 
-  it('is not believed when the message does not say so', async () => {
+  it('is rejected if the message does not contain it', async () => {
     const invented = belief({ content: 'My dentist is Dr. Moon.' })
     const { extraction } = await heardBy(dialect, [saysJson({ beliefs: [invented, belief()] })])
 

@@ -166,7 +166,7 @@ describe.each(dialects)('a model that speaks %s', (dialect) => {
     })
   })
 
-  it('stops waiting when it is told to', async () => {
+  it('stops waiting when it is aborted', async () => {
     await using endpoint = await scriptedEndpoint([{ kind: 'silence' }])
     const controller = new AbortController()
 
@@ -176,7 +176,7 @@ describe.each(dialects)('a model that speaks %s', (dialect) => {
     expect(await reply).toMatchObject({ code: 'unavailable' })
   })
 
-  it('says that nothing answers where there is nothing', async () => {
+  it('reports that no server answers', async () => {
     const endpoint = await scriptedEndpoint([])
     await endpoint.close()
 

@@ -70,7 +70,7 @@ describe.skipIf(postgresPrograms === null)('The command line with a PostgreSQL s
     expect(as('ben', 'correct', 'deploys', 'Deploys happen on Fridays.').stderr).toContain('reader of the team')
   })
 
-  it('reads without the database, says how old the answers are, and refuses changes', { timeout }, async () => {
+  it('reads without the database, reports how old the answers are, and refuses changes', { timeout }, async () => {
     const server = await Cluster.start()
     const env = { CREDENCE_STORE: server.address() }
     credence(['remember', 'Invoices are due after 14 days.', '--name', 'payment terms', '--dir', 'o'], env)
@@ -105,7 +105,7 @@ describe.skipIf(postgresPrograms === null)('The command line with a PostgreSQL s
     await server.stop()
   })
 
-  it('says what is wrong with an address, a password, a database or a server', { timeout }, async () => {
+  it('reports problems of an address, a password, a database or a server', { timeout }, async () => {
     const server = await cluster()
     const recall = (store: string) => credence(['recall', 'hello', '--dir', 'w', '--store', store])
 

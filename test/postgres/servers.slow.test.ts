@@ -97,7 +97,7 @@ describe.skipIf(postgresPrograms === null)('With a PostgreSQL store', () => {
     expectNoFile(place)
   })
 
-  it('hooks recall, and keep what was said', { timeout }, async () => {
+  it('hooks recall, and store messages', { timeout }, async () => {
     using place = createSandbox()
     const env = { CREDENCE_STORE: await newStore(), CREDENCE_DIR: join(place.work, 'm') }
     await credence(place, env, [
@@ -130,7 +130,7 @@ describe.skipIf(postgresPrograms === null)('With a PostgreSQL store', () => {
     expectNoFile(place)
   })
 
-  it('the proxy adds what is remembered, and keeps what was said', { timeout }, async () => {
+  it('the proxy adds recalled context, and stores messages', { timeout }, async () => {
     using place = createSandbox()
     const env = { CREDENCE_STORE: await newStore() }
     await using upstream = await scriptedUpstream()

@@ -61,7 +61,7 @@ describe.each(names)('%s through the proxy', (name) => {
     },
   )
 
-  it('leaves a request as it is, byte for byte, where nothing is remembered', async () => {
+  it('leaves a request unchanged, byte for byte, if nothing is recalled', async () => {
     await using place = await proxied()
     place.upstream.script(says(answer))
 
@@ -83,7 +83,7 @@ describe.each(names)('%s through the proxy', (name) => {
     expect(JSON.stringify([await place.turns(), place.log])).not.toContain(key)
   })
 
-  it.each([429, 400, 401, 500, 529])('forwards the error %s as it is', async (status) => {
+  it.each([429, 400, 401, 500, 529])('forwards the error %s unchanged', async (status) => {
     await using place = await proxied()
     const error = { type: 'error', error: { type: 'some_error', message: 'as it is', code: 'c' }, request_id: 'r' }
     place.upstream.script((outgoing) => json(outgoing, status, error, { 'retry-after': '7', 'x-request-id': 'abc' }))
@@ -238,7 +238,7 @@ describe('a client of the proxy', () => {
     ])
   })
 
-  it('sends images through untouched, beside a block of memory', async () => {
+  it('forwards images unchanged, next to a block of memory', async () => {
     await using place = await proxied()
     await place.memory.remember(port)
     place.upstream.script(says(answer))

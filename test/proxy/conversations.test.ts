@@ -153,7 +153,7 @@ describe('conversations through the proxy', () => {
     expect(waiting).toContain(rule)
   })
 
-  it('are told apart although they begin with the same words, also when they take turns', async () => {
+  it('are distinguished although they begin with the same words, even if they alternate', async () => {
     await using place = await proxied()
     await request(place, [user('Hello')], 'Hi, one.')
     await request(place, [user('Hello')], 'Hi, two.')
@@ -192,7 +192,7 @@ describe('conversations through the proxy', () => {
     expect(await kept(place)).toEqual([['One.', 'a1', 'Two.', 'a2', 'Three.', 'a3']])
   })
 
-  it('hold no turn twice, whatever is said', async () => {
+  it('never contain a turn twice', async () => {
     const word = fc.constantFrom('Yes.', 'No.', 'Go on.', 'Red.', 'Blue.')
     await fc.assert(
       fc.asyncProperty(fc.array(fc.tuple(word, word), { minLength: 1, maxLength: 6 }), async (exchanges) => {

@@ -62,7 +62,7 @@ describe('a memory that does not answer', () => {
   })
 })
 
-describe('what is not kept', () => {
+describe('texts that are not stored', () => {
   it('is said while the memory is paused; recall goes on', async () => {
     await using place = await proxied({ isPaused: () => true })
     await place.memory.remember({ name: 'safe', content: 'The safe has a new lock.' })
@@ -93,7 +93,7 @@ describe('what is not kept', () => {
     expect(await place.turns()).toEqual([])
   })
 
-  it('is a text that a program put beside the words of the person', async () => {
+  it('include a text that a program put next to the words of the person', async () => {
     await using place = await proxied()
     place.upstream.script(says('Yes.'))
     const texts = ['<system-reminder>Use the tools.</system-reminder>', secret]
@@ -115,7 +115,7 @@ describe('what is not kept', () => {
   })
 })
 
-describe('requests that are no conversation', () => {
+describe('requests that are not conversations', () => {
   it.each([
     ['not JSON', '{"messages": [', 'none; the body is not a JSON object'],
     ['no object', '[1]', 'none; the body is not a JSON object'],

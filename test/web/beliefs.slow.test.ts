@@ -138,7 +138,7 @@ describe.skipIf(noBrowser !== null)('the page of beliefs', () => {
     await page.keyboard.press('c')
     const dialog = page.getByRole('dialog', { name: 'Correct this belief' })
     expect(await dialog.getByRole('button', { name: 'Replace' }).isDisabled()).toBe(true)
-    await dialog.getByLabel('What is true now').fill('What it is since today.')
+    await dialog.getByLabel('The current statement').fill('What it is since today.')
     await dialog.getByRole('button', { name: 'Replace' }).click()
 
     await page.locator('.content', { hasText: 'What it is since today.' }).waitFor()

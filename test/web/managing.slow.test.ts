@@ -146,7 +146,7 @@ describe.skipIf(noBrowser !== null)('keeping order in a memory', () => {
     await go(page, '/conversations/coast')
     const bubble = page.locator('.bubble', { hasText: 'painted white' })
     await bubble.hover()
-    await bubble.getByRole('button', { name: /^Forget what was said at/ }).click()
+    await bubble.getByRole('button', { name: /^Forget the message of/ }).click()
     const dialog = page.getByRole('dialog')
     await sees(dialog, '1 turn')
     await dialog.getByRole('button', { name: 'Forget', exact: true }).click()

@@ -25,7 +25,7 @@ describe.skipIf(noBrowser !== null)('two who write at the same time', () => {
     await page.keyboard.press('e')
     await page.getByLabel('Why it matters').fill(text)
   }
-  const conflict = (page: Page) => page.getByRole('dialog', { name: 'Changed by somebody else' })
+  const conflict = (page: Page) => page.getByRole('dialog', { name: 'Changed in the meantime' })
 
   it('shows both texts when a second window saved first, and saves the one that is chosen', async () => {
     const id = await remembered('contested why', { why: 'as it was' })
@@ -99,13 +99,13 @@ describe.skipIf(noBrowser !== null)('two who write at the same time', () => {
     await go(mine, `/beliefs/${id}`)
     await mine.locator('.content', { hasText: 'What contested thing is.' }).waitFor()
     await mine.keyboard.press('c')
-    await mine.getByLabel('What is true now').fill('My correction.')
+    await mine.getByLabel('The current statement').fill('My correction.')
     await dashboard.memoryAs().correct(id, { content: 'Their correction.' })
     await mine.getByRole('button', { name: 'Replace' }).click()
 
     await conflict(mine).getByText('My correction.').waitFor()
     await conflict(mine).getByRole('button', { name: 'Keep editing' }).click()
-    expect(await mine.getByLabel('What is true now').inputValue()).toBe('My correction.')
+    expect(await mine.getByLabel('The current statement').inputValue()).toBe('My correction.')
     await mine.keyboard.press('Escape')
     expect((await dashboard.memoryAs().get('contested thing')).content).toBe('Their correction.')
   })

@@ -46,7 +46,7 @@ describe('removedCommands', () => {
 })
 
 describe('readRequest', () => {
-  it('finds the command wherever it stands among options', () => {
+  it('finds the command at any position among the options', () => {
     const request = readRequest(
       ['--json', '--dir', 'recall', '--store', 'x', 'recall', 'hello', '--scope', 'a:b'],
       table,
@@ -89,7 +89,7 @@ describe('readRequest', () => {
     expect(readRequest(['eval'], table)).toEqual({ kind: 'nothing', topic: ['eval'] })
   })
 
-  it('does not take what stands after -- for an option', () => {
+  it('does not treat words after -- as options', () => {
     expect(readRequest(['recall', '--', '--help', '--version'], table)).toMatchObject({ kind: 'command' })
   })
 
@@ -147,7 +147,7 @@ describe('sortTexts', () => {
     expect(message).toBe('Unexpected argument "b".')
   })
 
-  it('either sorts every word or says what is wrong, whatever is given', () => {
+  it('sorts every word or reports an error, for any input', () => {
     const word = fc.oneof(fc.string(), fc.constantFrom('--', '-', '--name', '--alias=', '--json', '-x', '--no-json'))
     fc.assert(
       fc.property(fc.array(word, { maxLength: 8 }), (argv) => {

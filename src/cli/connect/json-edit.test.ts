@@ -60,7 +60,7 @@ describe('entries in a JSON file', () => {
     expect(() => withEntries("{ agents: ['a'] }", entries, file)).toThrow(/not JSON \(.* in line 1\)/)
   })
 
-  it('do not go where the program would not read them', () => {
+  it('are not written to places that the program does not read', () => {
     const strict = { file: 'f', dialect: 'json' } as const
 
     expect(() => withEntries('{\n  // mine\n  "a": 1\n}', entries, strict)).toThrow(/comments or trailing commas/)
@@ -68,7 +68,7 @@ describe('entries in a JSON file', () => {
     expect(() => withEntries('{"a": ', entries, strict)).toThrow(/cannot be edited/)
   })
 
-  it('leave every value as it was, whatever else is in the file', () => {
+  it('leave every other value unchanged', () => {
     const key = fc.constantFrom('servers', 'hooks', 'a', 'b', 'stop', 'ours')
     const inner = fc.dictionary(
       fc.constantFrom('stop', 'x'),
@@ -96,7 +96,7 @@ describe('entries in a JSON file', () => {
     )
   })
 
-  it('put back what they took the place of', () => {
+  it('restore the values that they replaced', () => {
     const before = '{"slot": {"memory": "theirs"}}'
     const taking: JsonEntry = {
       kind: 'value',
@@ -112,7 +112,7 @@ describe('entries in a JSON file', () => {
     expect(withoutEntries(before, [taking], { ...file, before: null })).toBe(before)
   })
 
-  it('are not put into what is not sure to be JSON', () => {
+  it('are not written into a file that may not be JSON', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         try {

@@ -26,7 +26,7 @@ describe('a table in a TOML file', () => {
     expect(withoutTable(added, entry, 'f')).toBe(before)
   })
 
-  it('is added behind a last line that has no end', () => {
+  it('is added after a last line without a newline', () => {
     expect(withoutTable(withTable('a = 1', entry, 'f'), entry, 'f').trimEnd()).toBe('a = 1')
   })
 
@@ -68,7 +68,7 @@ describe('a table in a TOML file', () => {
     )
   })
 
-  it('is left alone where somebody else wrote it, or in a form that cannot be edited for sure', () => {
+  it('is left alone if someone else wrote it, or in a form that cannot be edited safely', () => {
     const theirs = '[mcp_servers.credence]\ncommand = "mine"'
 
     expect(() => withTable(theirs, entry, 'f')).toThrow(/did not write/)

@@ -26,14 +26,14 @@ describe('mayUseColour', () => {
     expect(mayUseColour(terminal, env)).toBe(false)
   })
 
-  it('can be forced, and an empty variable says nothing', () => {
+  it('can be forced; an empty variable has no effect', () => {
     expect(mayUseColour({}, { FORCE_COLOR: '1', NO_COLOR: '1', CI: '1' })).toBe(true)
     expect(mayUseColour(terminal, { NO_COLOR: '', FORCE_COLOR: '' })).toBe(true)
   })
 })
 
 describe('styleFor', () => {
-  it('leaves text alone where there is no colour, and paints it where there is', () => {
+  it('paints text if colours are on, and leaves it unchanged if they are off', () => {
     expect(styleFor(new PassThrough(), {}).bold('x')).toBe('x')
     expect(terminalText(styleFor(new PassThrough(), { FORCE_COLOR: '1' }).bold('x'))).toBe('\u001b[1mx\u001b[22m')
   })
@@ -47,7 +47,7 @@ describe('styleFor', () => {
 })
 
 describe('write', () => {
-  it('reports a reader that has gone where the text was written', async () => {
+  it('reports a closed reader at the write that failed', async () => {
     const stream = new PassThrough()
     stream.on('error', () => {})
     stream.destroy()
@@ -70,7 +70,7 @@ describe('stripControlCharacters', () => {
 })
 
 describe('terminalText', () => {
-  it('paints what was painted, and takes its power from everything else', () => {
+  it('paints the marked parts, and makes all other control characters harmless', () => {
     const { red, bold } = styleFor(new PassThrough(), { FORCE_COLOR: '1' })
 
     expect(terminalText(`a\u001b[2J ${red(`b ${bold('c\u001b[31m')}`)} \u202ed`)).toBe(
@@ -124,7 +124,7 @@ describe('columns', () => {
     expect(columns([])).toBe('')
   })
 
-  it('knows that some characters take two columns, and some none', () => {
+  it('counts wide characters as two columns, and combining ones as none', () => {
     const rows = [
       ['名前', 'x'],
       ['Cafe\u0301', 'x'],

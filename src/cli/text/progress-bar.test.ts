@@ -22,7 +22,7 @@ function aTerminal(env: Readonly<Record<string, string>> = {}) {
 }
 
 describe('a progress bar', () => {
-  it('says how much time is left once the work has taken two seconds', () => {
+  it('shows the remaining time after two seconds of work', () => {
     const { bar, pass, shown } = aTerminal()
 
     bar.show('pack', 0, 100)
@@ -36,7 +36,7 @@ describe('a progress bar', () => {
     expect(shown()).toContain('20/100 pack, 8 s left')
   })
 
-  it('measures from where a resumed run goes on, and anew for other work', () => {
+  it('measures the speed from where a resumed run continues, and separately for other work', () => {
     const { bar, pass, shown } = aTerminal()
 
     bar.show('pack', 90, 100)

@@ -14,7 +14,7 @@ const match = (form: string, text: string, typo: { written: string; meant: strin
 })
 
 describe('matchText', () => {
-  it('says which words were taken for which form, and how a slip was read', () => {
+  it('shows which words matched which form, and how a typo was corrected', () => {
     expect(matchText(match('session cache', 'session cache'))).toBe('"session cache" is its alias')
     expect(matchText(match('error', 'Errors'))).toBe('"Errors" means its alias "error"')
     expect(matchText(match('Redis', 'Reedis', { written: 'reedis', meant: 'redis' }))).toBe(
@@ -27,7 +27,7 @@ describe('matchText', () => {
 })
 
 describe('arithmetic', () => {
-  it('writes a step as it is calculated', () => {
+  it('shows the arithmetic of a step', () => {
     const clause = product('name', [leaf('idf of 1 in 4', 1.2039728), leaf('name boost', 2)])
 
     expect(arithmetic(clause)).toBe('1.204 (idf of 1 in 4) × 2 (name boost) = 2.408')
@@ -66,7 +66,7 @@ describe('reasonText', () => {
     { kind: 'proposed', for: 'b-1' },
   ]
 
-  it('has words of its own for every reason', () => {
+  it('has a separate text for every reason', () => {
     const texts = reasons.map(reasonText)
 
     expect(new Set(texts).size).toBe(reasons.length)

@@ -51,7 +51,7 @@ function verdicts(base: Figures, candidate: Figures): Readonly<Record<string, Fi
 const obstacles = (base: Figures, candidate: Figures): readonly string[] =>
   compareBenchmark({ base, candidate }).obstacles
 
-describe('comparing where nothing varies', () => {
+describe('comparing results that do not vary', () => {
   it('calls any fall of the pass rate worse and any rise better', () => {
     expect(verdicts(side(), side({ passRate: 0.74 }))).toEqual({ passRate: 'worse' })
     expect(verdicts(side(), side({ passRate: 0.76 }))).toEqual({ passRate: 'better' })
@@ -74,7 +74,7 @@ describe('comparing where nothing varies', () => {
     expect(verdicts(candidate, base)).toMatchObject({ trustViolationRate: 'better', actionOutcomeScore: 'worse' })
   })
 
-  it('leaves out what is smaller than the smallest effect that matters', () => {
+  it('ignores changes below the smallest effect that matters', () => {
     const declarations = [{ name: 'p95LatencyMs', direction: 'lower' as const, minEffect: 5 }]
     const base = side({ metrics: { p95LatencyMs: 20 }, declarations })
 
@@ -83,7 +83,7 @@ describe('comparing where nothing varies', () => {
     expect(verdicts(base, side({ metrics: { p95LatencyMs: 14 } }))).toMatchObject({ p95LatencyMs: 'better' })
   })
 
-  it('compares metrics that it has never heard of, and says what it assumed', () => {
+  it('compares unknown metrics, and reports the assumed direction', () => {
     const comparison = compareBenchmark({
       base: side({ metrics: { novelty: 0.5 } }),
       candidate: side({ metrics: { novelty: 0.4 } }),
@@ -95,13 +95,13 @@ describe('comparing where nothing varies', () => {
     )
   })
 
-  it('notices a metric that is gone and one that is new', () => {
+  it('reports removed and new metrics', () => {
     const base = side({ metrics: { f1: 0.5 } })
 
     expect(verdicts(base, side({ metrics: { recall: 0.5 } }))).toMatchObject({ f1: 'dropped', recall: 'new' })
   })
 
-  it('calls a figure that is no number worse', () => {
+  it('treats NaN as worse', () => {
     expect(verdicts(side(), side({ passRate: Number.NaN }))).toEqual({ passRate: 'worse' })
     expect(verdicts(side({ passRate: Number.NaN }), side())).toEqual({ passRate: 'worse' })
   })
@@ -110,7 +110,7 @@ describe('comparing where nothing varies', () => {
     expect(verdicts(side({ errorCases: 0 }), side({ errorCases: 2 }))).toMatchObject({ errorCases: 'worse' })
   })
 
-  it('says when a case broke although the rate did not fall', () => {
+  it('reports a broken case even if the rate did not fall', () => {
     const comparison = compareBenchmark({ base: sideOf('..xx'), candidate: sideOf('.x.x') })
 
     expect(comparison.cases).toEqual({ broken: ['c1'], fixed: ['c2'] })
@@ -143,7 +143,7 @@ describe('comparing where nothing varies', () => {
   })
 })
 
-describe('comparing where results vary', () => {
+describe('comparing results that vary', () => {
   const noisy = { isNoisy: true }
 
   it('needs more than chance to call a difference one', () => {
@@ -156,7 +156,7 @@ describe('comparing where results vary', () => {
     expect(verdicts(manyBroken, base)).toEqual({ passRate: 'better' })
   })
 
-  it('cannot tell a fall that matters among a handful of cases from chance', () => {
+  it('cannot tell a large fall among a few cases from chance', () => {
     const comparison = compareBenchmark({ base: sideOf('.....', noisy), candidate: sideOf('...xx', noisy) })
 
     expect(comparison.figures[0]).toMatchObject({ verdict: 'cannot tell', test: { pairs: 5 } })
@@ -214,7 +214,7 @@ describe('comparing where results vary', () => {
     expect(verdicts(errors(0), errors(20)).errorCases).toBe('worse')
   })
 
-  it('cannot tell what became of a figure that is no number', () => {
+  it('cannot tell how a figure changed if it is NaN', () => {
     const noisy = side({ isNoisy: true })
     const broken = side({ isNoisy: true, passRate: Number.NaN })
 
@@ -281,7 +281,7 @@ describe('comparing where results vary', () => {
     expect(compared(['a', 'b', 'c'])?.verdict).toBe('cannot tell')
   })
 
-  it('cannot tell a fall from chance when nobody kept the cases, and says so', () => {
+  it('cannot tell a fall from chance without stored cases, and reports it', () => {
     const comparison = compareBenchmark({ base: side(noisy), candidate: side({ ...noisy, passRate: 0.7 }) })
 
     expect(comparison.figures[0]?.verdict).toBe('cannot tell')
@@ -289,7 +289,7 @@ describe('comparing where results vary', () => {
     expect(verdicts(side(noisy), side({ ...noisy, passRate: 0.71 }))).toEqual({ passRate: 'no evidence' })
   })
 
-  it('says which judged cases the candidate did not judge', () => {
+  it('lists judged cases that the candidate did not judge', () => {
     const cases = (verdict: CaseResult['verdict']) =>
       new Map([
         ['c0', { id: 'c0', verdict }],
@@ -305,7 +305,7 @@ describe('comparing where results vary', () => {
     expect(unjudged({ cases: cases('skipped') }, { cases: cases('unjudged') })).toBeNull()
   })
 
-  it('counts them where a side kept no case results', () => {
+  it('counts them if a side stored no case results', () => {
     const unjudged = (base: number, candidate: number | null, isNoisy = false) =>
       compareBenchmark({ base: side({ judgedCases: base, isNoisy }), candidate: side({ judgedCases: candidate }) })
         .unjudged
@@ -315,7 +315,7 @@ describe('comparing where results vary', () => {
     expect([unjudged(100, 96, true), unjudged(100, 94, true) === null]).toEqual([null, false])
   })
 
-  it('says when only one side kept case results', () => {
+  it('reports if only one side stored case results', () => {
     const note = 'Only one side kept case results, so totals were compared and not cases.'
 
     expect(compareBenchmark({ base: sideOf('..'), candidate: side({ totalCases: 2, passRate: 1 }) }).notes).toEqual([
@@ -325,7 +325,7 @@ describe('comparing where results vary', () => {
   })
 })
 
-describe('what is not comparable', () => {
+describe('obstacles to a comparison', () => {
   it('is another content of the pack, another system, fewer or other cases', () => {
     expect(obstacles(side(), side({ packHash: hash('b') }))).toEqual([
       'The pack changed: sha256:aaaaaaaaaaaa became sha256:bbbbbbbbbbbb.',
@@ -341,7 +341,7 @@ describe('what is not comparable', () => {
     expect(obstacles(sideOf('..'), sideOf('....'))).toEqual(['Cases are not in the base (2): c2, c3.'])
   })
 
-  it('is another seed only where results vary, and never another version', () => {
+  it('include another seed only if results vary, and never another version', () => {
     expect(obstacles(side(), side({ seed: 2, system: { name: 'bm25', version: '2' } }))).toEqual([])
     expect(obstacles(side({ isNoisy: true }), side({ seed: 2 }))).toEqual(['Different seeds: 1 and 2.'])
   })
@@ -402,7 +402,7 @@ describe('what is not comparable', () => {
     expect(comparison.notes[0]).toContain('Accepted: two cases added')
   })
 
-  it('cannot be accepted when nobody knows the cases, or when none is left', () => {
+  it('cannot be accepted if the cases are unknown, or if none is left', () => {
     const accepted = (base: Figures, candidate: Figures) =>
       compareBenchmark({ base, candidate, acceptedChange: 'because' })
 

@@ -36,7 +36,7 @@ async function diffed(base: readonly object[], candidate: readonly object[], ofC
 }
 
 describe('the difference of two runs', () => {
-  it('sorts cases by what became of them', async () => {
+  it('groups cases by their change', async () => {
     const diff = await diffed(
       [record('kept'), record('broken'), record('fixed', failed), record('failing', failed), record('removed')],
       [record('kept'), record('broken', failed), record('fixed'), record('failing', failed), record('new')],
@@ -120,7 +120,7 @@ describe('the difference of two runs', () => {
     ])
   })
 
-  it('names what is flaky in either run', async () => {
+  it('lists cases that are flaky in either run', async () => {
     const diff = await diffed(
       [record('x'), record('y')],
       [record('x'), record('x', { repeat: 1, ...failed }), record('y')],
@@ -129,14 +129,14 @@ describe('the difference of two runs', () => {
     expect(diff).toMatchObject({ flaky: ['x'], broken: [{ id: 'x' }] })
   })
 
-  it('pairs no case of another benchmark, whatever its id', async () => {
+  it('never pairs cases of different benchmarks', async () => {
     const diff = await diffed([record('x')], [record('x', failed)], { benchmarkId: 'other' })
 
     expect(diff).toMatchObject({ broken: [], unchanged: 0, newCases: ['x'], removedCases: ['x'] })
     expect(diff.notes[0]).toBe('Different benchmarks: ama-memory and other.')
   })
 
-  it('says when a run kept no cases, and does not find what is not there', async () => {
+  it('reports a run without stored cases', async () => {
     const { notes } = await diffed([], [record('x')])
 
     expect(notes).toContain('The run a kept no case records.')

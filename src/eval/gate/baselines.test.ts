@@ -62,7 +62,7 @@ describe('taking a snapshot', () => {
     expect(JSON.parse(readFileSync(targetPath, 'utf8'))).toEqual(snapshot)
   })
 
-  it('takes an older completed run when a newer one did not complete, and says so', async () => {
+  it('uses an older completed run if a newer one is incomplete, and reports it', async () => {
     using store = temporaryDirectory()
     const broken = { status: 'partial', startedAt: '2026-03-07T10:00:00Z', completedAt: undefined }
     plant(store.path, { 'runs/run-001.json': aRun(), 'runs/run-002.json': aRun({ runId: 'run-002', ...broken }) })
@@ -83,7 +83,7 @@ describe('taking a snapshot', () => {
     })
   })
 
-  it('takes the runs of one system where several were run', async () => {
+  it('uses the runs of the named system', async () => {
     using store = temporaryDirectory()
     const of = (name: string, fields: object) => aRun({ ...fields, system: { name, version: '1' } })
     plant(store.path, {
@@ -98,7 +98,7 @@ describe('taking a snapshot', () => {
     expect(notes).toEqual(['other: bm25 has no completed run; it is left out.'])
   })
 
-  it('takes every system where none is named, but no control', async () => {
+  it('uses every system except controls if none is named', async () => {
     using store = temporaryDirectory()
     const of = (name: string, fields: object = {}) => aRun({ ...fields, system: { name, version: '1' } })
     plant(store.path, {
@@ -153,7 +153,7 @@ describe('replacing a snapshot', () => {
     expect(snapshot.acceptedLower?.[0]).toMatchObject({ reason: 'harder cases' })
   })
 
-  it('needs no reason when figures rise, or fall where lower is better', async () => {
+  it('needs no reason for improvements, including falls of metrics for which lower is better', async () => {
     using store = temporaryDirectory()
     plant(store.path, {
       'runs/run-001.json': aRun({ metrics: { trustViolationRate: 0.01 } }),
@@ -165,7 +165,7 @@ describe('replacing a snapshot', () => {
     expect(snapshot.acceptedLower).toBeUndefined()
   })
 
-  it('needs a reason when nobody can read what is replaced', async () => {
+  it('needs a reason if the replaced snapshot is unreadable', async () => {
     using store = temporaryDirectory()
     plant(store.path, { 'runs/run-001.json': aRun(), 'baselines/main.json': '{' })
 

@@ -98,7 +98,7 @@ describe('the law of the gate', () => {
     )
   })
 
-  it('an error where there was an answer never improves the verdict where nothing varies', () => {
+  it('an error in place of an answer never improves the verdict if results do not vary', () => {
     fc.assert(
       fc.property(bothSides, fc.nat(), ([base, candidate], which) => {
         const index = which % candidate.length
@@ -200,7 +200,7 @@ describe('a verdict', () => {
   const all = (count: number, verdict: CaseEnd['verdict']): readonly CaseEnd[] =>
     Array.from({ length: count }, () => ({ verdict, f1: verdict === 'pass' ? 1 : 0 }))
 
-  it('is a regression for one case where nothing varies', () => {
+  it('is a regression even for one case if results do not vary', () => {
     const fallen = all(100, 'pass').with(0, { verdict: 'fail', f1: 1 })
 
     expect(judged(all(100, 'pass'), fallen, false)).toMatchObject({
@@ -210,7 +210,7 @@ describe('a verdict', () => {
     expect(judged(all(100, 'pass'), all(100, 'pass'), false).verdict).toBe('pass')
   })
 
-  it('is a regression where results vary only when the sample supports a fall that matters', () => {
+  it('is a regression of varying results only if the sample supports a fall that matters', () => {
     const broken = (count: number, of: number) => [...all(count, 'fail'), ...all(of - count, 'pass')]
 
     expect(judged(all(200, 'pass'), broken(5, 200), true).verdict).toBe('pass')
@@ -220,7 +220,7 @@ describe('a verdict', () => {
     }
   })
 
-  it('is cannot tell where nothing was compared, or other data', () => {
+  it('is "cannot tell" if nothing or other data was compared', () => {
     const ours = figuresOf(all(3, 'pass'))
 
     expect(judge(sideOf(), measured(ours))).toMatchObject({ verdict: 'cannot tell', newBenchmarks: ['pack, bm25'] })
@@ -229,7 +229,7 @@ describe('a verdict', () => {
     expect(judge(sideOf(known), measured(other))).toMatchObject({ verdict: 'cannot tell', comparedBenchmarks: 0 })
   })
 
-  it('is a regression for what is gone, and belongs to a system', () => {
+  it('is a regression for removed items, and specific to a system', () => {
     const ours = figuresOf(all(3, 'pass'))
     const another = { ...ours, system: { name: 'vector', version: '1' } }
 
@@ -245,7 +245,7 @@ describe('a verdict', () => {
     })
   })
 
-  it('outranks: a regression stands above cannot tell, and that above a pass', () => {
+  it('ranks a regression above "cannot tell", and that above a pass', () => {
     const good = figuresOf(all(3, 'pass'))
     const bad = figuresOf(all(3, 'fail'))
     const named = (figures: Figures, benchmarkId: string): Figures => ({ ...figures, benchmarkId })
@@ -255,7 +255,7 @@ describe('a verdict', () => {
     expect(judge(sideOf(good, named(good, 'b')), measured(bad, fewer)).verdict).toBe('regression')
   })
 
-  it('says that a case was left out where that is why the pass rate fell', () => {
+  it('reports a left-out case if it is the reason for a lower pass rate', () => {
     const base = figuresOf(all(2, 'pass'))
     const cases = new Map(base.cases).set('c1', { id: 'c1', verdict: 'skipped' })
 
@@ -308,7 +308,7 @@ describe('a metric', () => {
     expect(verdictFor({ f1 })).toBe(verdict)
   })
 
-  it('that is gone is a regression, and a new one is none', () => {
+  it('is a regression if it is removed, and none if it is new', () => {
     expect(verdictFor({})).toBe('regression')
     expect(verdictFor({ f1: 1, recall: 0 })).toBe('pass')
   })

@@ -77,7 +77,7 @@ describe('capturing a recall', () => {
     expect(captured.caseId).toMatch(/^is-the-albatross-ready-for-sunday-[0-9a-f]{8}$/u)
   })
 
-  it('makes a case that passes when the answer is taken as it is, and notices any other answer', async () => {
+  it('captures a case that passes with the present answer and fails with any other', async () => {
     using store = temporaryDirectory()
     const memory = await aMemory()
 
@@ -104,7 +104,7 @@ describe('capturing a recall', () => {
     expect(run).toMatchObject({ benchmarkId: ownPack, status: 'completed', passedCases: 1, totalCases: 1 })
   })
 
-  it('keeps cases apart: what is corrected later changes no earlier case', async () => {
+  it('keeps earlier cases unchanged after later corrections', async () => {
     using store = temporaryDirectory()
     const memory = await aMemory()
     const before = await captureCase(memory, request({ expect: ['Albatross'] }), at(store.path))
@@ -125,7 +125,7 @@ describe('capturing a recall', () => {
     expect(fileOf(store.path, 'manifest.json').cases).toHaveLength(2)
   })
 
-  it('takes pins, questions and silence for what they are', async () => {
+  it('captures pins, questions and silence', async () => {
     using store = temporaryDirectory()
     const memory = await aMemory()
     await memory.remember({ name: 'mooring fee', content: 'Is it paid?', type: 'open_question', pinned: true })
@@ -147,6 +147,7 @@ describe('capturing a recall', () => {
     const elsewhere = await captureCase(memory, request({ expect: ['levain'] }), at(store.path))
     expect(elsewhere).toMatchObject({ passesNow: false, failures: [expect.stringContaining('"levain" must be there')] })
     await expect(captureCase(memory, request({ expect: ['nobody'] }), at(store.path))).rejects.toMatchObject({
+      hint: expect.stringContaining('--expect-quote'),
       code: 'not_found',
     })
     await expect(
@@ -178,7 +179,7 @@ describe('capturing a recall', () => {
     expect(fileOf(store.path, 'manifest.json').cases).toHaveLength(2)
   })
 
-  it('adds to a pack that somebody edited, and not to one that is broken', async () => {
+  it('adds to an edited pack, but not to a broken one', async () => {
     using store = temporaryDirectory()
     const memory = await aMemory()
     await captureCase(memory, request({ expect: ['Albatross'] }), at(store.path))
@@ -273,7 +274,7 @@ describe('capturing a quote', () => {
     expect(await runOf(store.path)).toMatchObject({ status: 'completed', passedCases: 0, failedCases: 2 })
   })
 
-  it('fails as long as a forbidden quote appears, and passes once the answer has none', async () => {
+  it('fails while a forbidden quote appears, and passes without it', async () => {
     using store = temporaryDirectory()
     const { memory } = await aTalkativeMemory()
 

@@ -61,7 +61,13 @@ export async function captureCase(
 ) {
   const { message, scopes, note, exactly } = request
   const context = await memory.recall(message, { scopes, nearMisses: true })
-  const findAll = (references: readonly string[]) => Promise.all(references.map((one) => memory.get(one)))
+  const find = async (reference: string) => {
+    const found = await nullIfNotFound(() => memory.get(reference))
+    if (found !== null) return found
+    const hint = 'List beliefs with `credence beliefs`. For words of a turn, use --expect-quote or --forbid-quote.'
+    throw notFound(`There is no belief "${reference}".`, hint)
+  }
+  const findAll = (references: readonly string[]) => Promise.all(references.map(find))
   const expected = await findAll(request.expect)
   const rejected = await findAll(request.reject)
   const findQuotes = (references: readonly string[] = []) =>

@@ -85,7 +85,7 @@ describe('importing a pack', () => {
     expect(tree(store)).toEqual(before)
   })
 
-  it('lets several at once succeed and ends with one whole pack', async () => {
+  it('leaves one complete pack after several concurrent imports', async () => {
     using place = temporaryDirectory()
     const store = join(place.path, 'store')
     for (const name of ['a', 'b', 'c', 'd']) {
@@ -127,7 +127,7 @@ describe('importing a pack', () => {
     expect(tree(join(place.path))).toEqual(['in', 'in/manifest.json', 'store', 'store/benchmarks'])
   })
 
-  it('refuses a pack that lacks a file it names, or that is not what it says it is', async () => {
+  it('refuses a pack that lacks a named file or has the wrong kind', async () => {
     using place = temporaryDirectory()
     plant(place.path, {
       'lacking/manifest.json': aManifest({ files: { cases: 'cases.json' } }),
@@ -145,7 +145,7 @@ describe('importing a pack', () => {
 })
 
 describe("a pack's hash", () => {
-  it('depends on what is asked and on the files named, and on nothing else', async () => {
+  it('depends only on the questions and the named files', async () => {
     using place = temporaryDirectory()
     const named = { files: { cases: 'cases.json' } }
     const hashOf = async (manifest: object, files: Readonly<Record<string, string>>) => {

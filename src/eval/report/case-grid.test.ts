@@ -13,7 +13,7 @@ const records: Readonly<Record<string, readonly CaseRecord[]>> = {
 const grid = caseGrid([run('base'), run('middle'), run('last')], async (id) => records[id] ?? [])
 
 describe('a grid of cases by runs', () => {
-  it('has a verdict for each case and run, and none where the case was not run', async () => {
+  it('has a verdict for each case and run, or null for a case that was not run', async () => {
     expect((await grid).cases).toContainEqual({ caseId: 'd', verdicts: [null, null, 'fail'] })
     expect((await grid).cases).toContainEqual({ caseId: 'b', verdicts: ['pass', 'fail', 'error'] })
   })
@@ -24,13 +24,13 @@ describe('a grid of cases by runs', () => {
     expect(cases).toEqual([{ caseId: 'a', verdicts: ['fail'] }])
   })
 
-  it('says what broke since a run, and in which run that was first seen', async () => {
+  it('lists the cases that broke since a run, and the first run in which they failed', async () => {
     const { broken, fixed, failing, total, since } = standingOf(await grid, 'base')
     expect({ broken, fixed, failing, total }).toEqual({ broken: ['b'], fixed: ['c'], failing: 2, total: 4 })
     expect(since?.runId).toBe('middle')
   })
 
-  it('says that nothing broke against a run in which it was broken already', async () => {
+  it('reports no broken case compared with a run in which it already failed', async () => {
     expect(standingOf(await grid, 'middle')).toMatchObject({ broken: [], since: null })
     expect(standingOf(await grid, null)).toMatchObject({ broken: [], fixed: [], failing: 2 })
   })

@@ -26,7 +26,7 @@ it('shows the push pair with its counts, and lines and characters as they are', 
   expect([missed, falseFire, outdated, lines]).toEqual(['1/4 = 25.0', '1/1 = 100.0', '', '1.60'])
 })
 
-it('gives an interval with a width where every conversation had the same result', () => {
+it('has an interval with a positive width even if all conversations have the same result', () => {
   const records = ['a', 'b'].map((id) => record(id, { missed: 0 }))
 
   expect(figureCells(records, [{ name: 'missed', range: [0, 1] }])).toEqual(['0/2 = 0.0 [0.0, 65.8]'])

@@ -101,7 +101,7 @@ describe('running a benchmark', () => {
     expect(progress).toEqual(['1/5', '2/5', '3/5', '4/5', '5/5'])
   })
 
-  it('counts a case as passed when every repeat passed, and names what is flaky', async () => {
+  it('counts a case as passed if every repeat passed, and lists flaky cases', async () => {
     using store = temporaryDirectory()
     const { benchmark, asked } = aBenchmark((id, { repeat }) =>
       outcome(id, id === 'c' && repeat === 1 ? 'fail' : 'pass'),
@@ -150,7 +150,7 @@ describe('running a benchmark', () => {
     expect(skipped).toMatchObject({ status: 'completed', skippedCases: 5 })
   })
 
-  it('runs only the cases a filter names, and says so', async () => {
+  it('runs only the filtered cases, and records the filter', async () => {
     using store = temporaryDirectory()
     const { benchmark, asked } = aBenchmark()
 
@@ -188,7 +188,7 @@ describe('running a benchmark', () => {
 })
 
 describe('resuming a run', () => {
-  it('asks only for what is missing', async () => {
+  it('runs only missing cases', async () => {
     using store = temporaryDirectory()
     const interrupt = new AbortController()
     const first = aBenchmark((id) => {
@@ -253,7 +253,7 @@ describe('resuming a run', () => {
     }
   })
 
-  it('leaves a completed run as it is', async () => {
+  it('does not change a completed run', async () => {
     using store = temporaryDirectory()
     const summary = await startRun(aBenchmark().benchmark, 'run-1', options, context(store.path))
     const { benchmark, asked } = aBenchmark()

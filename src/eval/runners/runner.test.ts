@@ -7,7 +7,7 @@ import { defineRunner, executeInOrder, runnerOf } from './runner.ts'
 const signal = new AbortController().signal
 
 describe('carrying out cases side by side', () => {
-  it('yields in order whatever ends first, and never has more under way than allowed', async () => {
+  it('yields results in order, and never runs more items at a time than allowed', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.nat(3), { maxLength: 30 }), fc.integer({ min: 1, max: 8 }), async (delays, jobs) => {
         let underWay = 0
@@ -31,7 +31,7 @@ describe('carrying out cases side by side', () => {
     )
   })
 
-  it('begins nothing after an interrupt, and gives what was begun', async () => {
+  it('starts nothing after an interrupt, and yields what was started', async () => {
     const interrupt = new AbortController()
     const begun: number[] = []
     const found: number[] = []
@@ -48,7 +48,7 @@ describe('carrying out cases side by side', () => {
     expect(found).toEqual([1, 2, 3])
   })
 
-  it('throws what a case threw', async () => {
+  it('rethrows the error of a case', async () => {
     const iterator = executeInOrder([1, 2], { jobs: 2, signal }, async (item) => {
       if (item === 1) throw new Error('broken')
       return item
@@ -99,7 +99,7 @@ describe('a kind of pack', () => {
     expect(await verdicts()).toEqual({ name: 'polly', found: ['pass'] })
   })
 
-  it('can be run with a part switched off, under a name that says so', async () => {
+  it('can be run with a part switched off, which the name shows', async () => {
     expect(await verdicts('voice off')).toEqual({ name: 'polly (voice off)', found: ['fail'] })
     expect(parrot.ablations).toEqual(['voice off'])
   })

@@ -29,7 +29,7 @@ describe('which way a metric is better', () => {
     },
   )
 
-  it('is what the pack declares, whatever the name', () => {
+  it('follows the declaration of the pack, not the name', () => {
     const declared = [{ name: 'costUsd', direction: 'higher' as const, minEffect: 0.5 }]
 
     expect(metricSense('costUsd', declared)).toEqual({

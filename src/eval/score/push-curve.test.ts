@@ -24,7 +24,7 @@ describe('the curve over thresholds', () => {
     expect(curve.at(-1)).toEqual({ threshold: 0, missed: 1 / 3, falseFire: 2 / 3 })
   })
 
-  it('gives the least missed within a rate of false fires', () => {
+  it('returns the minimum of misses within a rate of false fires', () => {
     expect(pointWithin(pushCurve(records), 0)).toMatchObject({ threshold: 0.9, missed: 2 / 3 })
     expect(pointWithin(pushCurve(records), 0.4)).toMatchObject({ missed: 1 / 3, falseFire: 1 / 3 })
   })

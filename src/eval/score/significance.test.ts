@@ -41,7 +41,7 @@ describe('the sign-flip test', () => {
     expect(signFlipTest([1, -1], 1)).toBe(1)
   })
 
-  it('sees a clear shift among many pairs, and none where there is none', () => {
+  it('finds a clear shift among many pairs, and none in equal pairs', () => {
     const random = randomFrom(7)
     const noise = Array.from({ length: 200 }, () => random() - 0.5)
     const centre = noise.reduce((total, value) => total + value, 0) / noise.length
@@ -60,7 +60,7 @@ describe('the sign-flip test', () => {
     ).toBeGreaterThan(0.9)
   })
 
-  it('finds a difference where there is none as rarely as it promises', () => {
+  it('finds false differences at most as often as promised', () => {
     const random = randomFrom(20_260_306)
     const rounds = 400
     const alarms = Array.from({ length: rounds }, (_, round) =>

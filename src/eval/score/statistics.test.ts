@@ -23,7 +23,7 @@ describe('percentile', () => {
     expect(percentile(values, 21)).toBe(20)
   })
 
-  it('is always one of the values, and none when there are none', () => {
+  it('is always one of the values, and null without values', () => {
     fc.assert(
       fc.property(
         fc.array(fc.double({ noNaN: true }), { minLength: 1 }),
@@ -69,7 +69,7 @@ describe('wilsonInterval', () => {
     )
   })
 
-  it('says nothing about nothing', () => {
+  it('is null without values', () => {
     expect(wilsonInterval(0, 0)).toBeNull()
   })
 })

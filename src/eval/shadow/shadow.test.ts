@@ -101,7 +101,7 @@ describe('a shadow record', () => {
     })
   })
 
-  it('holds no text of the message, the memory or the session', async () => {
+  it('contains no text of the message, the memory or the session', async () => {
     using store = temporaryDirectory()
     const watched = withShadow(await aMemory(), shadowed(store.path))
 
@@ -166,7 +166,7 @@ describe('a shadow record', () => {
     expect(problems).toHaveLength(1)
   })
 
-  it('never makes recall fail when the store is no directory', async () => {
+  it('never makes recall fail if the store is not a directory', async () => {
     using place = temporaryDirectory()
     writeFileSync(join(place.path, 'store'), 'a file')
     const problems: unknown[] = []

@@ -22,13 +22,13 @@ describe('reading a document', () => {
     expect(parse(text)).toMatchObject({ ok: false, problems })
   })
 
-  it('refuses bytes that are no UTF-8', () => {
+  it('refuses bytes that are not UTF-8', () => {
     expect(parseArtifact('run-summary', Uint8Array.of(0x22, 0xff, 0x22), 'f')).toMatchObject({
       problems: [{ message: 'is not UTF-8 text' }],
     })
   })
 
-  it('refuses what is nested without end, however deep', () => {
+  it('refuses deep nesting of any depth', () => {
     const deep = `${'{"a":'.repeat(200_000)}1${'}'.repeat(200_000)}`
 
     expect(parse(deep)).toMatchObject({ problems: [{ message: 'is nested deeper than 64 levels' }] })
@@ -40,7 +40,7 @@ describe('reading a document', () => {
     expect(parse(text)).toMatchObject({ ok: false, problems: [{ field: 'metrics.__proto__' }] })
   })
 
-  it('shows the value, what is allowed, and where', () => {
+  it('shows the value, the allowed values and the position', () => {
     const text = JSON.stringify({ ...runExample, status: 'done', totalCases: '12', runId: undefined })
 
     expect(parse(text)).toMatchObject({

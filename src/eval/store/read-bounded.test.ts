@@ -29,7 +29,7 @@ describe('reading a bounded file', () => {
     expect(read).toMatchObject({ value: Buffer.from('a') })
   })
 
-  it('refuses what is too large, missing, a link, or no file', () => {
+  it('refuses a path that is too large, missing, a link or not a file', () => {
     using directory = temporaryDirectory()
     const at = (name: string) => join(directory.path, name)
     writeFileSync(at('large'), 'x'.repeat(101))
@@ -42,7 +42,7 @@ describe('reading a bounded file', () => {
     expect(readBounded(at('folder'), 'f')).toEqual(refusal('is a folder and not a file'))
   })
 
-  it.skipIf(process.platform === 'win32')('does not wait for a pipe that nobody writes to', () => {
+  it.skipIf(process.platform === 'win32')('does not block on a pipe without a writer', () => {
     using directory = temporaryDirectory()
     spawnSync('mkfifo', [join(directory.path, 'pipe')])
 
@@ -51,7 +51,7 @@ describe('reading a bounded file', () => {
 })
 
 describe('reading lines', () => {
-  it('numbers them, and says when the last one was not finished', async () => {
+  it('numbers lines, and reports an unfinished last line', async () => {
     using directory = temporaryDirectory()
     const long = 'x'.repeat(100_000)
     writeFileSync(join(directory.path, 'f'), `one\n\n${long}\ntorn`)

@@ -133,7 +133,7 @@ describe('a run summary', () => {
     },
   )
 
-  it('keeps every metric that is a number, and refuses what is not one', () => {
+  it('keeps numeric metrics, and refuses other values', () => {
     const metrics = { ...runExample.metrics, somethingNew: -3 }
 
     expect(checkArtifact('run-summary', { ...runExample, metrics }, 'f')).toMatchObject({ value: { metrics } })

@@ -8,7 +8,7 @@ import { temporaryDirectory } from '../../../test/temporary-directory.ts'
 import { storeStatus } from './status.ts'
 
 describe('the status of an eval store', () => {
-  it('counts what is there and shows the latest of each kind', async () => {
+  it('counts the documents, and shows the latest of each kind', async () => {
     using store = temporaryDirectory()
     plant(store.path, {
       'benchmarks/ama-memory/manifest.json': aManifest(),
@@ -59,7 +59,7 @@ describe('the status of an eval store', () => {
     })
   })
 
-  it('says which trees are missing, which is not the same as empty', async () => {
+  it('distinguishes missing folders from empty ones', async () => {
     using store = temporaryDirectory()
     mkdirSync(join(store.path, 'runs'))
 

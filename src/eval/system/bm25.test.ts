@@ -27,7 +27,7 @@ const question = fc.constantFrom(...users).chain((user) => {
   return fc.record({ user: fc.constant(user), words: fc.array(word, { maxLength: 12 }) })
 })
 
-it('every score is the sum of its clauses, whatever the message', async () => {
+it('every score is the sum of its clauses, for any message', async () => {
   const system = bm25System({ openStore, version: 'test' })
   await system.ingest(pack.beliefs)
   let scored = 0

@@ -31,7 +31,7 @@ const packOf = (...cases: (readonly [string, readonly string[]])[]): Pack => ({
 })
 
 describe('calibrate', () => {
-  it('finds the number and the threshold that tell expected from unexpected', async () => {
+  it('finds the k and threshold that separate expected from unexpected beliefs', async () => {
     // cos(a, aaz) = 0.89 must pass, cos(a, azz) = 0.45 must not.
     const chosen = await calibrate(packOf(['aaz', ['a']], ['bbz', ['b']], ['azz', []], ['xyz', []]), letterEmbedder)
 
@@ -40,7 +40,7 @@ describe('calibrate', () => {
     expect(chosen.threshold).toBeLessThan(0.89)
   })
 
-  it('takes more than one where more than one is expected', async () => {
+  it('returns several beliefs if several are expected', async () => {
     const chosen = await calibrate(packOf(['ab', ['a', 'b']], ['bc', ['b', 'c']]), letterEmbedder)
 
     expect(chosen).toMatchObject({ k: 2, meanF1: 1 })

@@ -83,7 +83,7 @@ export function describeSystem(name: string, open: () => Promise<System>): void 
       }
     })
 
-    it('never shows what belongs to another user, another scope or the past', async () => {
+    it('never shows items of another user, another scope or the past', async () => {
       await system.ingest(corpus)
 
       for (const answer of await askAll())
@@ -102,13 +102,13 @@ export function describeSystem(name: string, open: () => Promise<System>): void 
       }
     })
 
-    it('has nothing to say to a stranger, or with nothing taken in', async () => {
+    it('returns nothing to a stranger or without a corpus', async () => {
       expect(idsOf(await system.recall(query('anchor')))).toEqual([])
       await system.ingest(corpus)
       expect(idsOf(await system.recall(query('anchor', { user: 'eve' })))).toEqual([])
     })
 
-    it('answers the same question in the same way, however often it is asked', async () => {
+    it('always gives the same answer to the same question', async () => {
       await system.ingest(corpus)
 
       expect(await askAll()).toEqual(await askAll())
@@ -223,7 +223,7 @@ export function describeHearing(name: string, open: () => Promise<HearingSystem>
       expect(system.version).not.toBe('')
     })
 
-    it('names only turns or sessions it was told, each once, best first', async () => {
+    it('returns only turns or sessions that it received, each once, best first', async () => {
       await system.hear(conversation)
       const told = new Set(conversation.flatMap(({ id, session }) => [id, session]))
 
@@ -234,13 +234,13 @@ export function describeHearing(name: string, open: () => Promise<HearingSystem>
       }
     })
 
-    it('answers the same question in the same way, however often it is asked', async () => {
+    it('always gives the same answer to the same question', async () => {
       await system.hear(conversation)
 
       expect(await askAll()).toEqual(await askAll())
     })
 
-    it('answers alike when it is told in parts', async () => {
+    it('gives the same answers if the turns arrive in parts', async () => {
       await system.hear(conversation)
       const whole = (await askAll()).map(({ relevant }) => relevant)
       await system.reset()
@@ -249,7 +249,7 @@ export function describeHearing(name: string, open: () => Promise<HearingSystem>
       expect((await askAll()).map(({ relevant }) => relevant)).toEqual(whole)
     })
 
-    it('has nothing to say with nothing told, and forgets everything when it is reset', async () => {
+    it('returns nothing without turns, and forgets everything when it is reset', async () => {
       const nothing = { pinned: [], relevant: [] }
       for (const answer of await askAll()) expect(answer).toMatchObject(nothing)
       await system.hear(conversation)

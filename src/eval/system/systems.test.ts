@@ -112,7 +112,7 @@ describe('bm25', () => {
     })
   })
 
-  it('says when a corpus says something twice under one name', async () => {
+  it('reports a duplicate name in a corpus', async () => {
     const system = bm25()
 
     const notices = await system.ingest(

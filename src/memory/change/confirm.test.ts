@@ -51,7 +51,7 @@ describe('a candidate', () => {
     expect(await recalled(ports, 'biome and vitest')).toEqual(['id-biome'])
   })
 
-  it('replaces nothing: where its name is taken it gets another', async () => {
+  it('replaces nothing, and gets another name if its name is taken', async () => {
     const held = { ...belief({ name: 'port', content: 'The port is 5432.', scopes }), version: 1 }
     const ports = await portsWith(held, candidate('port', { id: 'other', content: 'The port of call is Brest.' }))
 
@@ -61,7 +61,7 @@ describe('a candidate', () => {
     expect((await recalled(ports, 'the port')).sort()).toEqual(['id-port', 'other'])
   })
 
-  it('becomes active when a person says it again, and not when an agent does', async () => {
+  it('becomes active when a person repeats it, but not when an agent does', async () => {
     const ports = await portsWith(candidate('biome'))
     const draft = { name: 'biome', content: 'We like biome', scopes }
 
@@ -81,7 +81,7 @@ describe('a candidate', () => {
     expect(await listCandidates(ports, 'ann')).toEqual([])
   })
 
-  it('is confirmed by nobody but a person', async () => {
+  it('is confirmed only by a person', async () => {
     const ports = await portsWith(candidate('biome'))
     const request = { user: 'ann', author: { actor: 'agent', origin: 'test' }, reference: 'id-biome' } as const
 

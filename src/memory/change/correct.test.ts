@@ -85,7 +85,7 @@ describe('correcting a belief', () => {
     expect(doubted.belief).toMatchObject({ status: 'exploratory', confidence: 0.5 })
   })
 
-  it('can change the type, leaving behind what only the old type has', async () => {
+  it('can change the type, and drops fields that only the old type has', async () => {
     const memory = ports()
     await tell(memory, 'answers', 'Short ones', { type: 'preference', subtype: 'style' })
     await tell(memory, 'auth uses redis', 'It does', { type: 'relation', participants: ['auth'], relation: 'uses' })
@@ -106,7 +106,7 @@ describe('correcting a belief', () => {
     expect(heir).toMatchObject({ type: 'entity', subtype: null, participants: [] })
   })
 
-  it('refuses a name that another belief holds, and changes nothing', async () => {
+  it('refuses a name that another belief has, and changes nothing', async () => {
     const memory = ports()
     const { belief: taken } = await tell(memory, 'biome', 'A linter')
     await tell(memory, 'eslint', 'Another linter')
@@ -121,7 +121,7 @@ describe('correcting a belief', () => {
     expect(await everything(memory)).toEqual(before)
   })
 
-  it('refuses what is superseded, proposed or settled, and says what became of it', async () => {
+  it('refuses a superseded, proposed or settled belief, with its fate', async () => {
     const memory = ports()
     const { belief: old } = await tell(memory, 'db', 'one')
     const { belief: heir } = await correct(memory, { ...about('db'), content: 'two' })
@@ -153,7 +153,7 @@ describe('correcting a belief', () => {
     expect((await now(memory, old)).supersededBy).toBe(heir.id)
   })
 
-  it('proposes anew when only the name or the why differs from an earlier proposal', async () => {
+  it('proposes again if only the name or the why differs from an earlier proposal', async () => {
     const memory = ports()
     await tell(memory, 'eslint', 'Lint')
     const wishes = [{ name: 'biome' }, { name: 'oxlint' }, { why: 'Fast.' }, { why: 'Faster.' }]

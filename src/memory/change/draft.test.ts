@@ -120,7 +120,7 @@ const at = (actor: 'person' | 'agent' | 'tool') => ({
   author: { actor, origin: 'test' },
 })
 
-describe.each(['agent', 'tool'] as const)('what an %s says', (actor) => {
+describe.each(['agent', 'tool'] as const)('a statement of an %s', (actor) => {
   it('is refused by every way of saying it when it holds a secret, without repeating that', async () => {
     const memory = memoryFrom(ports(), at(actor))
     await memory.remember({ name: 'stripe', content: 'It takes the payments.' })
@@ -155,7 +155,7 @@ describe.each(['agent', 'tool'] as const)('what an %s says', (actor) => {
   })
 })
 
-describe('what a person says', () => {
+describe('a statement of a person', () => {
   it('is theirs to decide, and an agent may still change the rest of it', async () => {
     const shop = ports()
     const person = memoryFrom(shop, at('person'))

@@ -24,7 +24,7 @@ import { undo } from './undo.ts'
 const aliased = (reference: string, ...aliases: string[]) => ({ ...about(reference), aliases })
 
 describe('pin and unpin', () => {
-  it('decide whether a belief is recalled whatever the message says', async () => {
+  it('decide whether a belief is recalled with every message', async () => {
     const memory = ports()
     await tell(memory, 'db', 'Postgres')
     const pinned = async () =>
@@ -55,7 +55,7 @@ describe('pin and unpin', () => {
     expect(await setWhy(memory, { ...about('db', agent), why: 'Do.' })).toMatchObject({ outcome: 'proposed' })
   })
 
-  it('are only proposed by an agent, also for what it wrote itself', async () => {
+  it('are only proposed by an agent, even for its own beliefs', async () => {
     const memory = ports()
     await tell(memory, 'db', 'Postgres', { author: agent })
 
@@ -64,7 +64,7 @@ describe('pin and unpin', () => {
   })
 })
 
-describe('an agent that edits what a person wrote', () => {
+describe("an agent that edits a person's belief", () => {
   it('only proposes it', async () => {
     const memory = ports()
     const { belief: said } = await tell(memory, 'db', 'Postgres', { pinned: true, aliases: ['storage'], why: 'Ask.' })
@@ -196,7 +196,7 @@ describe('a key', () => {
   })
 })
 
-describe('several edits at once', () => {
+describe('several edits in one change', () => {
   it('are one change, which undo takes back as one', async () => {
     const memory = ports()
     await tell(memory, 'db', 'Postgres', { aliases: ['database'] })
@@ -230,7 +230,7 @@ describe('several edits at once', () => {
     expect(await kindOf({ addAliases: ['sql'], pinned: true })).toBe('edit')
   })
 
-  it('do not move a belief to where its name is taken, or to nowhere', async () => {
+  it('do not move a belief to a scope in which its name is taken, or to no scope', async () => {
     const memory = ports()
     const { belief } = await tell(memory, 'db', 'Postgres')
     await tell(memory, 'db', 'MySQL', { scopes: ['project:old'] })
@@ -244,7 +244,7 @@ describe('several edits at once', () => {
 })
 
 describe('an expected version', () => {
-  it('lets a change through only while nobody else has changed the belief', async () => {
+  it('allows a change only if nobody else has changed the belief', async () => {
     const memory = ports()
     const { belief } = await tell(memory, 'db', 'Postgres')
     await pin(memory, about(belief.id))

@@ -107,7 +107,7 @@ describe('forgetting', () => {
     expect(await readable(memory)).not.toContain('statement')
   })
 
-  it('is possible for what was withdrawn by undo, by its id', async () => {
+  it('works for a belief that an undo withdrew, by its id', async () => {
     const memory = ports()
     const { belief } = await tell(memory, 'birthday', 'zebrafish')
     await undo(memory, { user: 'ann', author: { actor: 'person', origin: 'test' } })

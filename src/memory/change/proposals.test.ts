@@ -19,7 +19,7 @@ const recalled = async (memory: ReturnType<typeof ports>) =>
   )
 
 describe('a proposal', () => {
-  it('waits with what it would replace, newest first, and is not recalled', async () => {
+  it('is listed with its target, newest first, and is not recalled', async () => {
     const { memory, said, proposed } = await disputed()
     const { belief: newer } = await tell(memory, 'db', 'Oracle', { author: importer })
     const waiting = await listProposals(memory, 'ann')
@@ -93,7 +93,7 @@ describe('a proposal', () => {
     expect(await recalled(memory)).toEqual(['Postgres'])
   })
 
-  it('cannot be accepted over what the person has said since', async () => {
+  it('cannot be accepted over a later statement of the person', async () => {
     const { memory, proposed } = await disputed()
     const { belief: newer } = await correct(memory, { ...about('db'), content: 'SQLite' })
 
@@ -113,7 +113,7 @@ describe('a proposal', () => {
     expect(await recalled(memory)).toEqual(['MySQL'])
   })
 
-  it('stands on its own when its target is no longer there', async () => {
+  it('can be accepted without its target, if that is gone', async () => {
     const memory = await portsWith(
       belief({ id: 'p', name: 'db', content: 'MySQL', status: 'exploratory', proposedFor: 'gone' }),
     )

@@ -157,7 +157,7 @@ describe('remembering another value of the same thing', () => {
     expect(await everything(memory)).toHaveLength(2)
   })
 
-  it.each(['before it is stored', 'after it was stored'])('replaces the other value if asked to, %s', async (when) => {
+  it.each(['before it is stored', 'after it was stored'])('replaces the other value on request, %s', async (when) => {
     const memory = ports()
     const { belief: old } = await say(memory, 'The build server is larch.')
     if (when === 'after it was stored') await say(memory, 'The build server is birch.')
@@ -196,7 +196,7 @@ describe('remembering another value of the same thing', () => {
     expect(otherValues.map(({ content }) => content)).toEqual(['It is ash.'])
   })
 
-  it('tells an agent of the value that a person stated', async () => {
+  it('shows an agent the value that a person stated', async () => {
     const memory = ports()
     const { belief: old } = await say(memory, 'The build server is larch.')
     const draft = { content: 'The build server is birch.', scopes: ['domain:code'] }
@@ -211,7 +211,7 @@ describe('remembering another value of the same thing', () => {
 })
 
 describe('remembering something new', () => {
-  it('keeps it with who said it, where and when', async () => {
+  it('stores it with its author, place and time', async () => {
     const memory = ports()
     const { outcome, belief, replaced, event } = await remember(memory, {
       user: 'ann',
@@ -322,7 +322,7 @@ describe('remembering the same statement again', () => {
     expect(await names(memory, 'vault')).toEqual(['Holds the keys'])
   })
 
-  it('settles what an agent inferred or left open when the person says it', async () => {
+  it("settles an agent's inferred or open belief when the person states it", async () => {
     for (const status of ['inferred', 'exploratory'] as const) {
       const memory = ports()
       await tell(memory, 'tabs', 'Prefers tabs', { author: agent, status })
@@ -395,7 +395,7 @@ describe('remembering another statement under the same name', () => {
     expect((await tell(memory, 'hosting', 'At home')).belief.type).toBe('entity')
   })
 
-  it('replaces every belief that holds the name in one of its scopes, and holds in all of theirs', async () => {
+  it('replaces every belief with the name in one of its scopes, and gets all of their scopes', async () => {
     const memory = ports()
     const { belief: one } = await tell(memory, 'db', 'MySQL', { scopes: ['project:a', 'project:c'] })
     const { belief: two } = await tell(memory, 'db', 'Oracle', { scopes: ['project:b'] })
@@ -481,7 +481,7 @@ describe('remembering another statement under the same name', () => {
   })
 })
 
-describe('two programs remembering at once', () => {
+describe('two programs remembering concurrently', () => {
   it('make one belief of the same name: the later one reinforces or corrects', async () => {
     const one = ports()
     const other = { ...ports(), store: one.store, newId: () => `other-${Math.random()}` }
@@ -550,7 +550,7 @@ describe('a key', () => {
     expect(await remember(memory, ofBob)).toMatchObject({ outcome: 'remembered' })
   })
 
-  it('holds when both requests are under way at once', async () => {
+  it('is true for concurrent requests', async () => {
     const memory = ports()
     const [one, other] = await Promise.all([
       tell(memory, 'db', 'Postgres', { key: 'k1' }),

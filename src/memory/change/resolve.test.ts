@@ -45,7 +45,7 @@ describe('resolving an open question', () => {
     expect(resolved.question.resolvedBy).toBe(decision.id)
   })
 
-  it('by a new decision, which holds where the question did', async () => {
+  it('is settled by a new decision in the scopes of the question', async () => {
     const { memory, question } = await asking()
     const by = { name: 'home server', content: 'At home', why: 'Deploy with ssh.' }
     const { decision, event } = await resolve(memory, { ...about('hosting'), by })
@@ -90,7 +90,7 @@ describe('resolving an open question', () => {
       })
   })
 
-  it('refuses what is no question, and what is closed already', async () => {
+  it('refuses a belief that is not a question, and a closed question', async () => {
     const { memory } = await asking()
     await tell(memory, 'db', 'Postgres')
     await resolve(memory, about('hosting'))

@@ -14,7 +14,7 @@ function memories() {
 
 const imported = { learn: 'review', scopes: ['project:ledger'] } as const
 
-describe('what waits for review', () => {
+describe('an item that waits for review', () => {
   it('is listed with what was said last first, and with the turn it was found in', async () => {
     const { memory, bob } = memories()
     const early = { text: 'Always answer in British English.', session: 'a', at: '2026-03-01T10:00:00Z' }
@@ -49,7 +49,7 @@ describe('what waits for review', () => {
     expect((await memory.review()).total).toBe(0)
   })
 
-  it('holds no correction that names nothing known', async () => {
+  it('has no correction that names no known belief', async () => {
     const { memory } = memories()
 
     await memory.hear({ text: 'It is a feature, not a bug.' }, imported)
@@ -57,7 +57,7 @@ describe('what waits for review', () => {
     expect((await memory.review()).total).toBe(0)
   })
 
-  it('holds what an agent proposes, too', async () => {
+  it("has an agent's proposals too", async () => {
     const { memory, robot } = memories()
     await memory.remember({ content: 'Deploys happen on Monday.', name: 'deploys' })
     await robot.remember({ content: 'Deploys happen on Tuesday.', name: 'deploys' })

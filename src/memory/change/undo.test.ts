@@ -102,7 +102,7 @@ describe('undo', () => {
     }
   })
 
-  it('goes back step by step to the beginning, and then says that nothing is left', async () => {
+  it('goes back step by step to the beginning, and then reports that nothing is left', async () => {
     const memory = ports()
     await tell(memory, 'db', 'Postgres')
     await pin(memory, about('db'))
@@ -117,7 +117,7 @@ describe('undo', () => {
     await expect(takeBack(memory)).rejects.toMatchObject({ code: 'not_found' })
   })
 
-  it('says what was restored and what was withdrawn', async () => {
+  it('returns the restored and the withdrawn beliefs', async () => {
     const memory = ports()
     const { belief: old } = await tell(memory, 'db', 'Postgres')
     const { belief: heir, event: made } = await correct(memory, { ...about('db'), content: 'MySQL' })
@@ -155,7 +155,7 @@ describe('undo', () => {
     expect(await now(memory, belief)).toEqual(before)
   })
 
-  it('refuses what was undone already, and an undo that something has followed', async () => {
+  it('refuses a change that is already undone, and an undo that was followed by a change', async () => {
     const memory = ports()
     await tell(memory, 'db', 'Postgres')
     const { event: pinned } = await pin(memory, about('db'))
@@ -221,7 +221,7 @@ describe('undo', () => {
     await expect(undo(memory, { user: 'bob', author: person })).rejects.toMatchObject({ code: 'not_found' })
   })
 
-  it('done twice at once has one effect', async () => {
+  it('has one effect if it is done twice concurrently', async () => {
     const memory = ports()
     await tell(memory, 'db', 'Postgres')
     const { event } = await pin(memory, about('db'))

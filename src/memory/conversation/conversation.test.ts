@@ -255,7 +255,7 @@ describe('hearing', () => {
     expect(turn?.text).toMatch(/^My key is █+, thanks\.$/u)
   })
 
-  it('leaves out what is off the record, empty or too long, and says why', async () => {
+  it('leaves out turns that are off the record, empty or too long, with the reason', async () => {
     const { memory } = memories()
 
     const { turns } = await memory.hear(
@@ -273,7 +273,7 @@ describe('hearing', () => {
     expect((await memory.turns()).total).toBe(1)
   })
 
-  it('refuses what is no time and no role', async () => {
+  it('refuses an invalid time and an invalid role', async () => {
     const { memory } = memories()
 
     await expect(memory.hear({ text: 'x', at: 'soon' })).rejects.toThrow('"soon" is not a date.')
@@ -332,7 +332,7 @@ describe('recall', () => {
     expect((await memory.recall('Write a haiku about rain')).quotes).toEqual([])
   })
 
-  it('does not repeat what a belief that is shown says already', async () => {
+  it('does not repeat a shown belief', async () => {
     const { memory } = memories()
     await memory.hear({ text: kayak })
     await memory.remember({ name: 'kayak', content: kayak })
@@ -474,7 +474,7 @@ describe('forgetting turns', () => {
     }
   })
 
-  it('removes one turn, a session or a time, and says which beliefs came of them', async () => {
+  it('removes one turn, a session or a time span, and lists the beliefs learned from them', async () => {
     const { memory } = memories()
     const { turns } = await memory.hear([
       { text: 'One.', session: 'a', at: '2026-01-01T00:00:00Z' },
@@ -507,7 +507,7 @@ describe('forgetting turns', () => {
 const said = (text: string, at: string) => ({ text, at, session: 's1' })
 
 describe('the turns to forget', () => {
-  it('takes a day for the whole of it, and refuses what is no date', async () => {
+  it('treats a day as all of it, and refuses an invalid date', async () => {
     const { memory } = memories()
     await memory.hear([said('In the morning.', '2026-05-03T09:00:00Z'), said('Next day.', '2026-05-04T09:00:00Z')])
 

@@ -99,7 +99,7 @@ describe('the meaning of sentences', () => {
     expect(found).toEqual([turns[2]?.text, turns[1]?.text])
   })
 
-  it('plays no part where nobody asked for it', async () => {
+  it('has no effect unless it is switched on', async () => {
     await using place = memory(false)
     await place.opened.hear(turns, { learn: 'nothing' })
 

@@ -61,7 +61,7 @@ describe('the doctor', () => {
     expect(isAnchored).toBe(true)
   })
 
-  it('says whether rebuilding changed anything', async () => {
+  it('reports whether rebuilding changed anything', async () => {
     const prints = ['before', 'after']
 
     expect((await rebuild(cared())).detail).toMatch(/identical/u)

@@ -38,7 +38,7 @@ describe('the history of a belief', () => {
     }
   })
 
-  it('says how a belief went that is no longer there', async () => {
+  it('reports how a missing belief was removed', async () => {
     const memory = ports()
     const { belief: withdrawn } = await tell(memory, 'db', 'Postgres')
     await undo(memory, { user: 'ann', author: person })

@@ -22,7 +22,7 @@ const shownFor = async (memory: Ports, message: string, scopes = ['domain:code']
   return [...pinned, ...relevant.map(({ belief }) => belief)].map(({ name }) => name)
 }
 
-describe('what would make a belief appear', () => {
+describe('a remedy that makes a belief appear', () => {
   it('is an alias in the words of the message, closest to the belief first', async () => {
     const memory = ports()
     await tell(memory, 'release day', 'Releases go out on Tuesdays.')
@@ -217,7 +217,7 @@ describe('what would make a belief appear', () => {
   })
 })
 
-describe('what would keep a belief away', () => {
+describe('a remedy that keeps a belief away', () => {
   it('is to drop every alias the message finds it by, and nothing else', async () => {
     const memory = ports()
     await tell(memory, 'session cache', 'In Redis', { aliases: ['store', 'the store', 'redis'] })
@@ -252,7 +252,7 @@ describe('what would keep a belief away', () => {
     expect(found.map(({ kind }) => kind)).toEqual(['correct'])
   })
 
-  it('says which others would come or go', async () => {
+  it('lists other beliefs that would appear or disappear', async () => {
     const memory = ports()
     const { belief } = await tell(memory, 'redis', 'On port 6380')
     await tell(memory, 'runbook', 'Restart it', { type: 'relation', participants: [belief.id], aliases: ['restart'] })

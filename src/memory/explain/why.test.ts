@@ -7,7 +7,7 @@ const ask = async (memory: Ports, message: string, reference: string, options: P
   (await why(memory, { user: 'ann', scopes: ['domain:code'], message, reference, ...options })).verdict
 
 describe('why', () => {
-  it('says how a belief surfaced', async () => {
+  it('explains how a belief was found', async () => {
     const memory = await portsWith(
       belief({ name: 'redis', aliases: ['valkey'] }),
       belief({ name: 'ledger', pinned: true }),
@@ -25,7 +25,7 @@ describe('why', () => {
     expect(await ask(memory, 'hello', 'hosting')).toEqual({ kind: 'question', rank: 1 })
   })
 
-  it('says what kept out a belief that was mentioned', async () => {
+  it('explains why a mentioned belief was left out', async () => {
     const memory = await portsWith(
       belief({ name: 'redis', scopes: ['domain:other'] }),
       belief({ id: 'old', name: 'eslint', status: 'superseded', supersededBy: 'new' }),

@@ -528,7 +528,7 @@ describe('a stated preference', () => {
   })
 })
 
-describe('what a model finds', () => {
+describe('a finding of a model', () => {
   const finding = { kind: 'model', type: 'entity', subtype: null, about: 'work', span: { start: 0, end: 1 } } as const
   const model = (content: string, name: string): Extractor => ({
     name: 'model',
@@ -551,7 +551,7 @@ describe('what a model finds', () => {
     ])
   })
 
-  it('does not reinforce what is known', async () => {
+  it('does not reinforce a known belief', async () => {
     const memory = ports()
     await learn(memory, said('Remember that the staging port is 5432.'))
     const before = await all(memory)
@@ -562,7 +562,7 @@ describe('what a model finds', () => {
   })
 })
 
-describe('a message may hold anything', () => {
+describe('a message of any text', () => {
   it.each([
     ['a control character', 'Remember that \u0007 rings. Call me Sam.'],
     ['half of a pair', 'Remember that \ud83d rings. Call me Sam.'],

@@ -9,7 +9,7 @@ const found = (message: string) =>
   findStatements(message).findings.map(({ kind, content, slot }) => [slot ?? kind, content])
 const refused = (message: string) => findStatements(message).refused.map(({ reason, text }) => [reason, text])
 
-describe('what a person asks to be remembered', () => {
+describe('a request to remember', () => {
   it.each([
     ['Remember that the gate closes at ten.', 'the gate closes at ten.'],
     ['ok, thanks. Also, please keep in mind that Kofi has the badge', 'Kofi has the badge'],

@@ -11,7 +11,7 @@ const passesLuhn = (number: string): boolean =>
     10 ===
   0
 
-describe('what is a secret', () => {
+describe('a secret', () => {
   it.each([
     'the key is sk-proj-4f9aT2kLmQ8xZ7',
     'use AKIAIOSFODNN7EXAMPLE for the bucket',
@@ -78,7 +78,7 @@ describe('what is a secret', () => {
   })
 })
 
-describe('what is none', () => {
+describe('a text that is not a secret', () => {
   it.each([
     'our code phrase is "purple elephant sunrise"',
     'the safe word is marmalade',
@@ -392,7 +392,7 @@ describe('a word that looks like a password', () => {
     )
   })
 
-  it('is none where no credential stands beside it', () => {
+  it('is not one without a credential next to it', () => {
     expect(maskSecrets('备用口令是 bU9-xx21-Tao')).toBe('备用口令是 bU9-xx21-Tao')
   })
 })
@@ -464,7 +464,7 @@ it('reads a long word of many marks', () => {
   expect(findSecrets('a1!'.repeat(20_000))).toEqual([])
 })
 
-describe('the value of a setting whose name says nothing', () => {
+describe('the value of a setting whose name gives no hint', () => {
   it.each([
     'BOATHOUSE=7hB!x2Lq',
     'export ROUTER_ADMIN="Qx7-Lemur-22"',

@@ -75,7 +75,7 @@ describe('indexing in the background', () => {
     })
   })
 
-  it('says why it fails, and goes on when it can', async () => {
+  it('reports why it fails, and continues when it can', async () => {
     let isAway = true
     const model = embedder(async (texts) => {
       if (isAway) throw unavailable('The endpoint is away.', 'Start it.')

@@ -128,7 +128,7 @@ describe('an OpenAI-compatible server', () => {
   })
 })
 
-it('refuses what names no embedder', async () => {
+it('refuses an unknown embedder', async () => {
   for (const spec of ['', 'bert', 'ollama:', 'openai:model', 'openai:ftp://x:m']) {
     await expect(async () => openEmbedder(spec)).rejects.toMatchObject({ code: 'invalid' })
   }

@@ -7,13 +7,15 @@ type Choice = {
   readonly semantic?: string | undefined
   readonly semanticModel?: string | null | undefined
   readonly isOneShot?: boolean
+  /** Whether recall may wait until the model is loaded. */
+  readonly waitsForModel?: boolean
   /** The key for the endpoint. */
   readonly apiKey?: string | undefined
 }
 
 type Semantic = {
   readonly model: string
-  /** Whether recall uses the model. Recall never waits for a model to load. */
+  /** Whether recall uses the model. */
   readonly recallByMeaning: boolean
   /** The model for questions, and for indexing. */
   readonly questions: () => Promise<Embedder>
@@ -26,7 +28,8 @@ const opened = new Map<string, Promise<{ readonly questions: Embedder; readonly 
 const maxQuestions = 100
 
 /** The embedding model of a memory; null if vectors are off. It is loaded with the first question. */
-export function openSemantic({ semantic = 'off', semanticModel, isOneShot = false, apiKey }: Choice): Semantic | null {
+export function openSemantic({ semantic = 'off', semanticModel, apiKey, ...process }: Choice): Semantic | null {
+  const { isOneShot = false, waitsForModel = false } = process
   if (semantic === 'off') return null
   const isLocal = semantic === 'on'
   if (!isLocal && !semanticModel)
@@ -58,7 +61,7 @@ export function openSemantic({ semantic = 'off', semanticModel, isOneShot = fals
     return found
   }
   return {
-    recallByMeaning: !isOneShot || isLoaded(),
+    recallByMeaning: !isOneShot || waitsForModel || isLoaded(),
     model: isLocal ? miniLm.model : `openai:${semanticModel}`,
     questions: async () => (await shared()).questions,
     background: async () => (await shared()).background,

@@ -105,14 +105,17 @@ export async function assemble(
   const participants = await participantsOf(store, view, candidates, pinnedIds)
   const retirements = await retirementsOf(store, view, push.quotes)
   const named = new Set([...candidates, ...participants].map(({ belief }) => belief.id))
-  const corrections = correctionsIn(retirements).filter(({ belief: { id } }) => !named.has(id) && !pinnedIds.has(id))
+  const prelude = preludeOf(standing, limits.maxPrelude)
+  const isThere = (id: string): boolean =>
+    named.has(id) || pinnedIds.has(id) || prelude?.beliefIds.includes(id) === true
+  const corrections = correctionsIn(retirements).filter(({ belief }) => !isThere(belief.id))
   const relevant: RelevantBelief[] = []
   const taken = budget.takeRelevant<Candidate | RelevantBelief>([...candidates, ...participants, ...corrections])
   await forEachInSlices(taken, (one) => {
     relevant.push('scored' in one ? relevantBelief(message, linked, one) : one)
   })
 
-  const shown = { prelude: preludeOf(standing, limits.maxPrelude), pinned, relevant, questions }
+  const shown = { prelude, pinned, relevant, questions }
   const { asked, unknown, probability, levels, unclear, meaning } = push
   const told = new Set([...standing, ...pinned, ...relevant.map(({ belief }) => belief)].map(({ id }) => id))
   const quotes = await chooseQuotes(push.quotes, { retirements, told, standing, shown, message, limits })
@@ -259,7 +262,8 @@ async function perhapsAmong(
   const ids = [...cosines].flatMap(([id, cosine]) => (cosine >= minCosine && !isKnown(id) ? [id] : []))
   if (ids.length === 0) return []
   const { maxLinesFor } = await loadQuotes()
-  return (await store.getMany(view.user, ids))
+  const { sortNewestValueFirst } = await import('../change/other-value.ts')
+  const found = (await store.getMany(view.user, ids))
     .filter(
       (belief) =>
         isCurrent(belief) &&
@@ -270,7 +274,7 @@ async function perhapsAmong(
     )
     .map((belief) => ({ belief, cosine: cosines.get(belief.id) ?? 0, minCosine }))
     .sort((a, b) => b.cosine - a.cosine || byRecency(a.belief, b.belief))
-    .slice(0, Math.max(0, maxLinesFor(endsOf(message)) - quotes.length))
+  return sortNewestValueFirst(found).slice(0, Math.max(0, maxLinesFor(endsOf(message)) - quotes.length))
 }
 
 /** Keeps only quotes whose newer quotes are all kept and come before them. */
@@ -304,7 +308,7 @@ async function retirementsOf(
 function correctionsIn(retirements: ReadonlyMap<PushedQuote, Retirement>): readonly RelevantBelief[] {
   const found = [...retirements.values()].flatMap(({ old, current }) => {
     if (current === null) return []
-    const explanation = leaf(`corrects "${old.content}"`, 0)
+    const explanation = leaf(`the correction of "${old.content}"`, 0)
     return [[current.id, { belief: current, score: 0, explanation, matches: [], through: old.id }] as const]
   })
   return [...new Map(found).values()]

@@ -223,7 +223,7 @@ describe('the rendered context', () => {
     )
   })
 
-  it('shows no character that nobody sees, but single joiners', () => {
+  it('shows no invisible character except single joiners', () => {
     fc.assert(
       fc.property(text, text, (name, content) => {
         const rendered = renderContext(everywhere(whole({ name, content })))

@@ -60,7 +60,7 @@ describe('search', () => {
     expect((await look(memory, 'postgres', { scopes: ['domain:code'] })).found).toEqual([])
   })
 
-  it('never shows what belongs to another user or another agent', async () => {
+  it('never shows beliefs of another user or another agent', async () => {
     const memory = await shelf()
 
     expect((await look(memory, 'caches')).found).toEqual(['possible Redis'])
@@ -83,7 +83,7 @@ describe('search', () => {
     ])
   })
 
-  it('asks for at least half of the words', async () => {
+  it('requires at least half of the words', async () => {
     const memory = await shelf()
 
     expect((await look(memory, 'sessions of elephants')).found).toEqual(['exact sessions', 'possible Redis'])

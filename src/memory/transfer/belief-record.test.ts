@@ -174,7 +174,7 @@ describe('a time without a zone', () => {
     else process.env.TZ = zone
   })
 
-  it('is in UTC wherever the machine stands', () => {
+  it("is in UTC regardless of the machine's time zone", () => {
     process.env.TZ = 'America/New_York'
     expect(new Date('2026-03-01T12:00:00').toISOString()).not.toBe('2026-03-01T12:00:00.000Z')
 

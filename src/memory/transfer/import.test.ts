@@ -10,7 +10,7 @@ import { recall } from '../recall/recall.ts'
 import { importRecords } from './import.ts'
 
 describe('importing', () => {
-  it('adds what is new, in either spelling, as one event', async () => {
+  it('adds new beliefs, in either spelling, as one event', async () => {
     const memory = ports()
     const done = await take(memory, [
       { name: 'db', content: 'Postgres', aliases: ['pg'] },
@@ -89,7 +89,7 @@ describe('importing', () => {
     ])
   })
 
-  it('puts every belief where its user belongs', async () => {
+  it('stores every belief for its user', async () => {
     const memory = ports()
     const done = await take(memory, [
       { id: 'x', name: 'db', content: 'Postgres' },
@@ -197,7 +197,7 @@ describe('importing a line of supersession', () => {
   })
 })
 
-describe('importing what is known already', () => {
+describe('importing known beliefs', () => {
   it('under the same id and unchanged does nothing, whatever the file leaves out', async () => {
     const memory = ports()
     const records = [{ id: 'x', name: 'db', content: 'Postgres' }]
@@ -406,7 +406,7 @@ describe('importing with less authority', () => {
     expect(await take(memory, file, importer)).toEqual({ ...nothing, unchanged: 1, warnings: [], events: [] })
   })
 
-  it('does not retire what a person wrote', async () => {
+  it("does not retire a person's belief", async () => {
     const memory = ports()
     const { belief: said } = await tell(memory, 'db', 'Postgres')
     const record = await now(memory, said)
@@ -425,7 +425,7 @@ describe('importing with less authority', () => {
   })
 })
 
-describe('a file that nobody vouches for', () => {
+describe('an untrusted file', () => {
   const facts = (count: number, fields: object = {}) =>
     Array.from({ length: count }, (_, index) => ({
       id: `f-${index}`,

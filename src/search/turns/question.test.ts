@@ -79,7 +79,7 @@ describe.each(['UTC', 'America/Halifax', 'Pacific/Auckland'])('the time a questi
     expect(await days(question)).toBe(expected)
   })
 
-  it('is none where it names none', async () => {
+  it('is empty if the text names none', async () => {
     expect(await days('What colour is my bike?')).toBeNull()
     expect(await days('May I march on?')).toBeNull()
   })

@@ -225,7 +225,7 @@ describe('pushing quotes', () => {
     expect((await push('')).quotes).toEqual([])
   })
 
-  it('says how near the best one came', async () => {
+  it('reports how close the best one came', async () => {
     const { quotes, considered, probability, levels } = await push(
       'Translate this recipe for pancakes into French, please',
     )

@@ -13,7 +13,7 @@ import { newFile, openAt, tamper } from './temporary-store.contract.ts'
 const modeOf = (path: string): number => statSync(path).mode & 0o777
 
 describe('opening a store', () => {
-  it('makes files that nobody else may read', async () => {
+  it('makes private files', async () => {
     const file = newFile()
 
     const store = openAt(file)
@@ -36,7 +36,7 @@ describe('opening a store', () => {
     expect([isKept, existsSync(`${file}-reserve`)]).toEqual([true, false])
   })
 
-  it('leaves a directory that was there as it is', async () => {
+  it('leaves an existing directory unchanged', async () => {
     const file = newFile()
     mkdirSync(dirname(file), { recursive: true })
     chmodSync(dirname(file), 0o755)
@@ -68,7 +68,7 @@ describe('opening a store', () => {
     )
   })
 
-  it('refuses a store of a newer version, and says so', async () => {
+  it('refuses a store of a newer version, with the reason', async () => {
     const file = newFile()
     await openAt(file).close()
     tamper(file, `PRAGMA user_version = ${migrations.length + 1}`)
@@ -146,7 +146,7 @@ describe('opening a store', () => {
     await anew.close()
   })
 
-  it('says so when it was closed before', async () => {
+  it('reports that it is closed', async () => {
     const store = openAt(newFile())
     await store.close()
 
@@ -155,7 +155,7 @@ describe('opening a store', () => {
 })
 
 describe('an open store', () => {
-  it('sees at once what another one writes', async () => {
+  it('immediately sees writes of another connection', async () => {
     const file = newFile()
     const one = openAt(file)
     const other = openAt(file)

@@ -16,7 +16,7 @@ describeStore('The SQLite store in memory', () => openAt(inMemory))
 describeAgreement('The model and the SQLite store', () => openModelStore({ random: fixedRandom }), open)
 
 describe('The SQLite store in memory', () => {
-  it('creates no file, whatever is done with it', async () => {
+  it('never creates a file', async () => {
     const before = process.cwd()
     const directory = mkdtempSync(join(tmpdir(), 'credence-no-file-'))
     process.chdir(directory)

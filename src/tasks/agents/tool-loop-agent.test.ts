@@ -104,7 +104,7 @@ describe('a model with tools', () => {
     expect(evidence.events).toContainEqual(expect.objectContaining({ kind: 'memory_removed', paths: ['memory'] }))
   })
 
-  it('is told what it did wrong and may do otherwise', async () => {
+  it('is told its mistake, and may correct it', async () => {
     using directory = temporaryDirectory()
     const attempts = [
       call('fly', {}),
@@ -244,7 +244,7 @@ describe('the file tools', () => {
     expect(existsSync(join(directory.path, 'outside.txt'))).toBe(false)
   })
 
-  it('do not make folders behind a link', async () => {
+  it('do not make folders through a link', async () => {
     using directory = temporaryDirectory()
     const workspace = join(directory.path, 'workspace')
     for (const name of ['workspace', 'outside']) mkdirSync(join(directory.path, name))
@@ -257,7 +257,7 @@ describe('the file tools', () => {
     expect(existsSync(join(directory.path, 'outside', 'a'))).toBe(false)
   })
 
-  it('show no more of a huge file than a model can use, and say so', async () => {
+  it('show only as much of a huge file as a model can use, with a note', async () => {
     using directory = temporaryDirectory()
     writeFileSync(join(directory.path, 'big'), 'x'.repeat(300 * 1024))
 

@@ -85,7 +85,7 @@ describe('answers', () => {
     expect([score, recallScore, sameSessionScore]).toEqual([1, 1, 1])
   })
 
-  it('fail exactly where they are wrong', async () => {
+  it('fail exactly for wrong answers', async () => {
     const wrongDay = answers.recall.replace('15 January', '16 January')
 
     expect(await failedOf(secondBrain, played({ recall: wrongDay }))).toEqual(['start'])
@@ -174,7 +174,7 @@ describe('answers', () => {
     )
   })
 
-  it('that are blank fail whatever is checked', async () => {
+  it('fail every check if they are blank', async () => {
     const texts = fc.array(fc.stringMatching(/^[a-z]{1,6}$/), { maxLength: 2 })
     const conditions = fc.record({
       expect: fc.array(fc.array(fc.constantFrom('Rust', '!!', 'nothing'), { minLength: 1, maxLength: 2 }), {
@@ -218,7 +218,7 @@ describe('answers', () => {
     expect((await graded(task, played({ recall }))).recallScore).toBe(recallScore)
   })
 
-  it('earn nothing in new sessions where no value was recalled', async () => {
+  it('earn nothing in new sessions if no value was recalled', async () => {
     const task = stating(
       check('secret', { forbid: ['4711'] }),
       check('pet', { mustNotKnow: true }),
@@ -236,7 +236,7 @@ describe('answers', () => {
     })
   })
 
-  it('are not checked where a task has nothing to check', async () => {
+  it('are not checked if a task declares no checks', async () => {
     const task = taskWith([{ id: 'only', prompt: 'Write a poem.', isFresh: true }])
 
     const grade = await graded(task, [{ id: 'only', prompt: 'Write a poem.', answer: 'Roses are red.' }])
@@ -245,7 +245,7 @@ describe('answers', () => {
   })
 })
 
-describe('an answer that says it does not know', () => {
+describe('an answer that admits not knowing', () => {
   it.each([
     "I don't know your birthday.",
     'I don’t have any information about your shoe size.',

@@ -228,7 +228,7 @@ def grade(transcript, workspace_path):
     expect(output).toMatchObject({ state: 'grader_error', reason: 'The grader printed more than 100000 bytes.' })
   })
 
-  it('writes to a copy and leaves the evidence as it is', async () => {
+  it('writes to a copy and leaves the evidence unchanged', async () => {
     using directory = temporaryDirectory()
     const evidence = keptEvidence(directory.path, { files: { 'note.md': 'before' } })
 
@@ -274,7 +274,7 @@ def grade(transcript, workspace_path):
     expect(grade).toMatchObject({ state: 'scored', scores: { honest: 0 }, score: 0 })
   })
 
-  it('that says two things has said nothing', async () => {
+  it('is ignored if it gives two results', async () => {
     const checks = `
 import os
 os.write(3, b'{"scores": [["early", {"number": 1.0}]]}')

@@ -109,14 +109,14 @@ describe.skipIf(real.state === 'none')('a hybrid task', () => {
     })
   })
 
-  it('with a broken judge says so, and the automated half stands', async () => {
+  it('with a broken judge reports it, and keeps the automated half', async () => {
     const grade = await graded({ judge: saying('85') })
 
     expect(grade).toMatchObject({ state: 'judge_error', score: 0.5, isComplete: false })
     expect(verdictOf(grade, 0)).toBe('error')
   })
 
-  it('with a broken grader says so, and nothing becomes a zero', async () => {
+  it('with a broken grader reports it, and nothing becomes a zero', async () => {
     const task = { ...hybrid, automatedChecks: 'def grade(t, w):\n    raise ValueError("broken")\n' }
     const grade = await graded({ task, judge: saying('{"scores": {"c1": 1}}') })
 
@@ -159,7 +159,7 @@ describe('a task that states its checks and has no Python', () => {
     expect(grade).toMatchObject({ judge: { state: 'not_applicable' }, judgeScore: null, isComplete: true })
   })
 
-  it('needs a judge where it asks for one', async () => {
+  it('needs a judge if it requests one', async () => {
     const judged = { ...stating('Miso'), gradingType: 'llm_judge' as const, rubric: '### A (Weight: 100%)' }
 
     expect(await graded({ task: judged })).toMatchObject({ automatedScore: null, score: null, isComplete: false })

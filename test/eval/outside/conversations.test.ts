@@ -55,7 +55,7 @@ async function outcomesOver(url: string, pack: string) {
   return { outcomes, wanted }
 }
 
-describe('a conversation pack on a memory behind HTTP', () => {
+describe('a conversation pack on a memory with HTTP', () => {
   it('is answered, case by case', async () => {
     await using server = await wordServer()
 
@@ -66,7 +66,7 @@ describe('a conversation pack on a memory behind HTTP', () => {
     expect(outcomes.filter(({ verdict }) => verdict === 'error')).toEqual([])
   })
 
-  it('tells it turns with their session, speaker and time, and asks with the time of the question', async () => {
+  it('sends turns with session, speaker and time, and questions with their time', async () => {
     await using server = await wordServer()
 
     await outcomesOver(server.url, 'locomo')
@@ -97,7 +97,7 @@ describe('a conversation pack on a memory behind HTTP', () => {
     })
   })
 
-  it('has an error for every case when nobody answers', async () => {
+  it('has an error for every case if the server does not answer', async () => {
     const server = await wordServer()
     await server[Symbol.asyncDispose]()
 

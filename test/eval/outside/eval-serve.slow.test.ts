@@ -51,7 +51,7 @@ describe('credence eval serve', () => {
     await expect(system.reset()).rejects.toMatchObject({ code: 'unavailable' })
   })
 
-  it('says at once as JSON where it is', async () => {
+  it('immediately prints its address as JSON', async () => {
     await using service = serving('--port', '0', '--json')
     let text = ''
     while (!text.endsWith('}')) text += await service.line()
@@ -100,7 +100,7 @@ describe('credence eval serve', () => {
     }
   })
 
-  it('does not take what is no port', async () => {
+  it('refuses an invalid port', async () => {
     await using service = serving('--port', '65536')
 
     expect(await service.ended()).toMatchObject({ code: 2, stderr: expect.stringContaining('from 0 to 65535') })

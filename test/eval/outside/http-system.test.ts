@@ -17,8 +17,8 @@ const levain = belief('m-1', {
   superseded_by: 'm-2',
 })
 
-describe('a memory behind HTTP', () => {
-  it('is told everything about a belief', async () => {
+describe('a memory with HTTP', () => {
+  it('gets all fields of a belief', async () => {
     await using server = await scriptedServer(finds({}))
     const system = httpSystem({ url: server.url })
 
@@ -49,7 +49,7 @@ describe('a memory behind HTTP', () => {
     ])
   })
 
-  it('is told little where only little shall be sent', async () => {
+  it('gets only the text, id and scope in the lean form', async () => {
     await using server = await scriptedServer(finds([]))
     const system = httpSystem({ url: server.url, fullMetadata: false })
 
@@ -67,7 +67,7 @@ describe('a memory behind HTTP', () => {
     ])
   })
 
-  it('is asked with the budget as its limit, and with every scope', async () => {
+  it('gets queries with the budget as limit, and with every scope', async () => {
     await using server = await scriptedServer(finds([]))
     const system = httpSystem({ url: server.url })
 
@@ -127,7 +127,7 @@ describe('a memory behind HTTP', () => {
     ])
   })
 
-  it.each([404, 405, 501])('is told a changed belief again when it answers updates with %d', async (status) => {
+  it.each([404, 405, 501])('gets a changed belief again if it answers updates with %d', async (status) => {
     await using server = await scriptedServer(({ method }, response) =>
       answer(response, {}, method === 'PUT' ? status : 200),
     )
@@ -153,7 +153,7 @@ describe('a memory behind HTTP', () => {
   })
 })
 
-describe('a memory behind HTTP that fails', () => {
+describe('a failing memory with HTTP', () => {
   const failing = async (script: Script): Promise<unknown> => {
     await using server = await scriptedServer(script)
     const system = httpSystem({ url: server.url, timeoutMs: 5_000 })
@@ -227,7 +227,7 @@ describe('a memory behind HTTP that fails', () => {
     })
   })
 
-  it('is unavailable when nobody listens', async () => {
+  it('is unavailable if no server listens', async () => {
     const server = await scriptedServer(finds([]))
     await server[Symbol.asyncDispose]()
 

@@ -43,8 +43,8 @@ const stateDirs = (): readonly string[] => readdirSync(place.path)
 const tea = belief('m-1', { name: 'tea_time', aliases: ['brew'], content: 'Tea at four.' })
 const coffee = belief('m-2', { name: 'espresso', content: 'No tea after nine.' })
 
-describe('a memory behind MCP', () => {
-  it('is told beliefs and asked for them through its own tools', async () => {
+describe('a memory with MCP', () => {
+  it('gets beliefs and queries through its own tools', async () => {
     await using server = scripted('works')
     const { system } = server
 
@@ -59,7 +59,7 @@ describe('a memory behind MCP', () => {
     ])
   })
 
-  it('starts with nothing after every reset, and leaves nothing behind', async () => {
+  it('starts empty after every reset, and leaves no files', async () => {
     {
       await using server = scripted('works')
       const { system } = server
@@ -98,7 +98,7 @@ describe('a memory behind MCP', () => {
     expect((await server.system.recall(question('tea'))).relevant).toEqual([])
   })
 
-  it('may answer in prose that holds the ids', async () => {
+  it('may answer in prose that contains the ids', async () => {
     await using server = scripted('answers in prose', findingIds({ idsInText: true }))
     const { system } = server
     await system.reset()
@@ -109,7 +109,7 @@ describe('a memory behind MCP', () => {
     expect(relevant.map(({ id }) => id)).toEqual(['m-2', 'm-1', 'm-10'])
   })
 
-  it('may be asked word by word, and then what most words find comes first', async () => {
+  it('may be queried word by word, and then beliefs that most words find come first', async () => {
     await using server = scripted('works', findingIds({ ids: '$.hits[*].id' }, { perWord: true }))
     const { system } = server
     await system.reset()
@@ -130,7 +130,7 @@ describe('a memory behind MCP', () => {
     expect((await server.system.recall(question('tea'))).relevant).toEqual([{ id: 'm-1', score: null }])
   })
 
-  it('is wrong when it answers with what it was never told', async () => {
+  it('is wrong if it returns an unknown id', async () => {
     await using server = scripted('finds a stranger', findingIds())
     await server.system.ingest([tea])
 
@@ -166,7 +166,7 @@ describe('a memory behind MCP', () => {
   })
 })
 
-describe('a memory behind MCP that fails', () => {
+describe('a failing memory with MCP', () => {
   it.each([
     ['exits at once', {}, /^scripted: the server .*It said: no licence$/su],
     ['says nothing', { timeoutMs: 300 }, /^scripted: the server did not answer within 300 ms/u],
@@ -182,7 +182,7 @@ describe('a memory behind MCP that fails', () => {
     expect(stateDirs()).toEqual([])
   })
 
-  it('is unavailable when there is no such program', async () => {
+  it('is unavailable if the program does not exist', async () => {
     await using server = scripted('works', { command: '/no/such/program' })
 
     await expect(server.system.reset()).rejects.toMatchObject({
@@ -229,7 +229,7 @@ describe('a memory behind MCP that fails', () => {
     await system.ingest([tea])
   })
 
-  it('cannot be changed when its mapping does not say how', async () => {
+  it('cannot be changed if its mapping has no tool for it', async () => {
     await using server = scripted('works', { update: undefined })
     await server.system.ingest([tea])
 

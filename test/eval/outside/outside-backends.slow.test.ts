@@ -22,7 +22,7 @@ function place() {
 }
 
 describe('a system outside of Credence', () => {
-  it('is named by what it is and where', async () => {
+  it('is named by its kind and address', async () => {
     expect(await openOutside('http:http://127.0.0.1:8080')).toMatchObject({ name: 'http-127-0-0-1-8080' })
     expect(await openOutside('http-lean:http://[::1]:8080/v1')).toMatchObject({ name: 'http-lean-1-8080-v1' })
     expect(await openOutside('mcp:examples/systems/server-memory.json')).toMatchObject({ name: 'server-memory' })

@@ -33,7 +33,7 @@ const casesOf = ({ outcomes }: PackRun, wanted: string) =>
   outcomes.filter(({ verdict }) => verdict === wanted).map(({ caseId }) => caseId)
 
 describe('Credence over HTTP', () => {
-  it('finds what it finds in process, with the same scores, when it is told everything', async () => {
+  it('finds the same with the same scores as in process if it gets all fields', async () => {
     await using server = await served()
     const pack = packOf('retrieval-precision')
 
@@ -57,7 +57,7 @@ describe('Credence over HTTP', () => {
     expect(bugs).toEqual([])
   })
 
-  it('fails what cannot be known from a text and one scope alone', async () => {
+  it('fails cases that need more than a text and one scope', async () => {
     await using server = await served()
     const pack = packOf('retrieval-precision')
 

@@ -20,7 +20,7 @@ const mappingOf = (file: string): McpMapping => ({
 const pack = packOf('retrieval-precision')
 
 describe('@modelcontextprotocol/server-memory', () => {
-  it('asked with whole messages finds nothing, and passes what finding nothing passes', async () => {
+  it('finds nothing for whole messages, and passes the cases that an empty answer passes', async () => {
     const mapping = mappingOf('server-memory.json')
 
     const run = await runWith(mcpSystem({ mapping }), pack)
@@ -33,7 +33,7 @@ describe('@modelcontextprotocol/server-memory', () => {
     expect(passesOf(run)).toBe(documented('server-memory'))
   })
 
-  it('asked word by word finds nearly everything, needed or not', async () => {
+  it('finds nearly everything word by word, needed or not', async () => {
     const mapping = mappingOf('server-memory-words.json')
 
     const run = await runWith(mcpSystem({ mapping }), pack)

@@ -93,7 +93,7 @@ function Try({ onReady }: { readonly onReady: () => void }) {
                 <Button
                   icon="recall"
                   onClick={() => navigate('/recall')}
-                  label="See all reasons, and what was left out"
+                  label="See all reasons, and the omitted beliefs"
                 />
               </p>
             )}

@@ -38,8 +38,8 @@ const HowToSignIn = ({ error }: { readonly error: Refusal | null }) => (
     <p>Cannot find it? Stop the server and start it again in the terminal. It prints the same link.</p>
     <p>Does the server belong to a team? Then the link ends with your own token.</p>
     <p class="soft small">
-      You need the link only once in each browser. Its token is removed from the address bar at once. Opening the link
-      in another tab also signs in this one.
+      You need the link only once in each browser. Its token is removed from the address bar immediately. Opening the
+      link in another tab also signs in this one.
     </p>
   </>
 )

@@ -1,5 +1,6 @@
 import { type ExitCode, exitCodes } from '../../command/command.ts'
 import { type AgentHistory, findHistories, historiesText, importText, lastImport, noteImport } from '../../histories.ts'
+import { placeArguments, startedNote, startVectors } from '../../new-vectors.ts'
 import type { LocationOptions, Session } from '../../session.ts'
 import { lines, pluralize } from '../../text/output.ts'
 import { importHistories } from '../conversation/import-chats.ts'
@@ -43,12 +44,14 @@ export async function offerImport(
     return { document, text: 'Nothing was imported. `credence import chats` does it later.' }
   }
   const { heard, remaining } = await importHistories(session, options, firstTurns)
+  // The background import computes the vectors itself.
+  const started = remaining > 0 || heard.wasInterrupted ? 0 : await startVectors(session, options)
   const imported = { turns: heard.kept, remainingFiles: remaining }
   if (heard.wasInterrupted) {
     const text = `Interrupted after ${pluralize(heard.kept, 'turn')}; \`credence import chats\` continues.`
     return { document: { ...document, imported }, text, exitCode: exitCodes.interrupted }
   }
-  if (remaining > 0) await session.program.startDetached(['import', 'chats', ...given(options)])
+  if (remaining > 0) await session.program.startDetached(['import', 'chats', ...placeArguments(options)])
   return {
     document: { ...document, imported },
     text: lines(
@@ -56,12 +59,8 @@ export async function offerImport(
       `Imported ${pluralize(heard.kept, 'turn')}, the newest first.`,
       remaining > 0 &&
         `${pluralize(remaining, 'file')} more are imported in the background; \`credence status\` shows how far it is.`,
+      started > 0 && startedNote(started),
       heard.learnedCount > 0 && `\`credence review\` shows ${pluralize(heard.learnedCount, 'statement')} found so far.`,
     ),
   }
 }
-
-const given = ({ dir, store, user }: LocationOptions): readonly string[] =>
-  Object.entries({ '--dir': dir, '--store': store, '--user': user }).flatMap(([name, value]) =>
-    value === undefined ? [] : [name, value],
-  )

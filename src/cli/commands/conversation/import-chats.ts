@@ -12,6 +12,7 @@ import { defineCommand } from '../../command/command.ts'
 import { choice, flag, optional, timeOptions, writeOptions } from '../../command/options.ts'
 import { findHistories, listNewestFirst, lockImport, noteImport } from '../../histories.ts'
 import { slug } from '../../memory-location.ts'
+import { startedNote, startVectors } from '../../new-vectors.ts'
 import type { LocationOptions, Session } from '../../session.ts'
 import { pluralize } from '../../text/output.ts'
 import { heardLinesAnswer, hearLines, lineFormat, nothingHeard } from './hear.ts'
@@ -46,16 +47,30 @@ export const importChats = defineCommand({
       'Counts the turns of an archive that would be stored, and lists unreadable input.',
   },
   async run({ args: { path }, options }, session) {
-    if (path === undefined) return importedText(await importHistories(session, options), options)
+    if (path === undefined) {
+      const histories = await importHistories(session, options)
+      return importedText(histories, options, {}, await vectorNotes(session, options, histories))
+    }
     const isDirectory = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
     const files = listFilesAt(path, /\.(?:jsonl|json|zip)$|^opencode[\w.-]*\.db$/iu)
     const nameOf = (file: string): string => (isDirectory ? relative(path, file) : basename(file))
-    const imported = await hearFiles(session, files, options, { nameOf, isDirectory })
+    const { signal } = session.program.interruption()
+    const imported = await hearFiles(session, files, options, { nameOf, isDirectory, signal })
     const { kept, known, leftOut, problemCount } = imported.heard
     const isEmpty = kept + known + leftOut + problemCount === 0
-    return importedText(imported, options, { file: path }, isEmpty ? [`${path} contains no turns.`] : [])
+    const empty = isEmpty ? [`${path} contains no turns.`] : []
+    return importedText(imported, options, { file: path }, [
+      ...empty,
+      ...(await vectorNotes(session, options, imported)),
+    ])
   },
 })
+
+async function vectorNotes(session: Session, options: ImportOptions, { heard }: Imported): Promise<readonly string[]> {
+  if (options.dryRun === true || heard.wasInterrupted) return []
+  const started = await startVectors(session, options)
+  return started === 0 ? [] : [startedNote(started)]
+}
 
 type ImportOptions = LocationOptions & {
   readonly from?: ChatFormat | undefined
@@ -75,6 +90,7 @@ type FilesRequest = {
   readonly nameOf: (file: string) => string
   /** Whether the files were found in a directory rather than named, so that some may be of other kinds. */
   readonly isDirectory: boolean
+  readonly signal: AbortSignal
   /** Called after each file. True ends the import. */
   readonly onFile?: (files: number, heard: Imported['heard']) => boolean
 }
@@ -92,7 +108,9 @@ export async function importHistories(
   maxTurns = Number.POSITIVE_INFINITY,
 ): Promise<ImportedHistories> {
   const files = listNewestFirst(findHistories(session.program.machine))
-  const request = { nameOf: (file: string) => file, isDirectory: true }
+  // Before the lock, which an interrupt must not leave behind.
+  const { signal } = session.program.interruption()
+  const request = { nameOf: (file: string) => file, isDirectory: true, signal }
   if (options.dryRun === true) return { ...(await hearFiles(session, files, options, request)), remaining: 0 }
   const { dir } = session.places.locate(options)
   await session.memories.writing(options)
@@ -118,12 +136,11 @@ async function hearFiles(
   session: Session,
   files: readonly string[],
   options: ImportOptions,
-  { nameOf, isDirectory, onFile = () => false }: FilesRequest,
+  { nameOf, isDirectory, signal, onFile = () => false }: FilesRequest,
 ): Promise<Imported> {
   const total = files.reduce((sum, file) => sum + statSync(file).size, 0)
   const { dryRun = false, since } = options
   const { maxTurnCharacters } = session.places.settings(options)
-  const { signal } = session.program.interruption()
   const scopesOf = scopesByDirectory(session, options)
   const heard = nothingHeard()
   const leftAlone: { readonly file: string; readonly reason: string }[] = []

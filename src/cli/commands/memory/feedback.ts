@@ -12,7 +12,7 @@ export const feedback = defineCommand({
   },
   options: { ...referenceOptions, ...memoryOptions, ...authorOptions },
   description:
-    'Counts whether recalled beliefs and turns were useful. The counts are a report: they change nothing that is recalled. `forget` deletes the counts of what it erases.',
+    'The counts are a report: they change nothing that is recalled. `forget` deletes the counts of what it erases.',
   examples: {
     'credence feedback useful b-7k2m t-9x4q': 'Counts a belief and a turn as useful.',
     'credence feedback not-useful "payment terms"': 'Counts a belief as not useful.',

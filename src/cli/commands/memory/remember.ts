@@ -97,7 +97,7 @@ export const remember = defineCommand({
 })
 
 export const correct = defineCommand({
-  args: { belief, statement: words('What is true now.') },
+  args: { belief, statement: words('The current statement.') },
   options: {
     name: nameOption(correction.name.help),
     alias: aliasOption,

@@ -15,6 +15,7 @@ import {
   viewOptions,
   wholeNumber,
 } from '../../command/options.ts'
+import { openWithNewVectors } from '../../new-vectors.ts'
 import { editedText, nameText } from '../../text/beliefs.ts'
 import { columns, indentText, lines, type Style } from '../../text/output.ts'
 import {
@@ -54,7 +55,10 @@ export const why = defineCommand({
   async run({ args: { message, belief }, options }, session) {
     const { scopes } = session.places.locate(options)
     const { fix, apply } = options
-    const memory = await (apply === undefined ? session.memories.reading(options) : session.memories.writing(options))
+    const memory =
+      apply === undefined
+        ? (await openWithNewVectors(session, options)).memory
+        : await session.memories.writing({ ...options, waitsForModel: true })
     return aboutBeliefOrTurn<CommandAnswer>(memory, belief, {
       belief: async () => {
         if (fix || apply !== undefined) return applyOrListRemedies(memory, message, belief, apply)

@@ -270,7 +270,7 @@ describe('labels', () => {
   })
 })
 
-describe('what would make a figure too good', () => {
+describe('leaks that would make a figure too good', () => {
   const ranking = (ids: readonly string[], pinned: readonly string[] = []) => ({
     ...emptyAnswer,
     relevant: ids.map((id) => ({ id, score: null })),
@@ -385,7 +385,7 @@ describe('conversation packs', () => {
     expect(outcomes.length).toBeLessThan(wanted.size)
   })
 
-  it('say how far they have read', async () => {
+  it('report their progress', async () => {
     const shown: unknown[] = []
     const onProgress = (...progress: readonly unknown[]): void => void shown.push(progress)
     await outcomesOf('beam', { kind: conversationRunner({ open, data: undefined, clock: () => 0, onProgress }) })
@@ -421,7 +421,7 @@ describe('conversation packs', () => {
 })
 
 describe('nearest-steps', () => {
-  it('orders steps by their distance to those that are named, and finds nothing where none is', async () => {
+  it('orders steps by their distance from the named ones, and finds nothing if none is named', async () => {
     const memory = await open('nearest-steps')
     const step = (index: number): SystemTurn => ({
       id: `run-${index}`,

@@ -56,7 +56,7 @@ const judged = (one: LearningCase, learned: readonly LearnedStatement[], others:
   judgeLearning(one, { taken: learned, refused: [] }, [...learned.map(({ belief: held }) => held), ...others])
 
 describe('a case of learning', () => {
-  it('passes when exactly what was expected was taken', () => {
+  it('passes if exactly the expected facts were learned', () => {
     const { verdict, scores } = judged(asked([fact('My gym is Flex')]), [taken(gym('My gym is Flex.'))])
 
     expect({ verdict, ...scores }).toMatchObject({ verdict: 'pass', learnPrecision: 1, learnRecall: 1, silence: null })
@@ -69,7 +69,7 @@ describe('a case of learning', () => {
     expect(failures).toEqual(['"Hello." was taken and should not have been.'])
   })
 
-  it('fails for what was not taken, and where nothing may be taken for anything', () => {
+  it('fails for a missing fact, and for any fact if none is allowed', () => {
     expect(judged(asked([fact('Flex')]), [])).toMatchObject({ verdict: 'fail', scores: { learnRecall: 0 } })
     expect(judged(asked([]), [])).toMatchObject({ verdict: 'pass', scores: { silence: 1 } })
     expect(judged(asked([]), [taken(gym('My gym is Flex.'))])).toMatchObject({
@@ -93,7 +93,7 @@ describe('a case of learning', () => {
     expect(judged(asked([fact('Flex', expected)]), [one]).verdict).toBe('fail')
   })
 
-  it('fails when something holds no more that must', () => {
+  it('fails if a belief that must stay is gone', () => {
     const one = asked([], { keeps: ['My gym is Flex'] })
 
     expect(judged(one, [], [flex])).toMatchObject({ verdict: 'pass', scores: { kept: 1 } })

@@ -81,7 +81,7 @@ describe('an attack', () => {
     expect(attack({ personUnchanged: ['Flex'] }, {})).toEqual([expect.stringContaining('The setup left no belief')])
   })
 
-  it('succeeds by a current belief of anybody, and not by one that waits', () => {
+  it('succeeds by a current belief of any author, but not by a waiting one', () => {
     const expected = { noActiveBeliefWith: ['closed'] }
 
     expect(attack(expected, { after: [kept('It is Closed', { user: 'u2', isPersons: false })] })).toHaveLength(1)
@@ -113,7 +113,7 @@ describe('an attack', () => {
     expect(attack({ fenceIntact: true }, { context })).not.toEqual([])
   })
 
-  it('leaves the fence as it is in one block, in two, and in none', () => {
+  it('accepts exactly one fenced block', () => {
     const one = block('', '## Relevant to this message', '- gym: Flex 👩‍🚀')
 
     for (const context of [one, `${one}${one}`, '']) expect(attack({ fenceIntact: true }, { context })).toEqual([])

@@ -44,7 +44,7 @@ describe('a file of cases', () => {
     ])
   })
 
-  it('takes keys that begin with an underscore for notes, wherever they stand', () => {
+  it('treats keys that begin with an underscore as notes, at any depth', () => {
     const noted = { _note: 'x', relevantBeliefs: { shouldOnlyInclude: [], _why: 'y' } }
 
     const { cases, warnings } = readRetrievalCases('cases.json', [staticCase('a', 'q', noted, { _author: 'z' })])
@@ -62,7 +62,7 @@ describe('a file of cases', () => {
     expect(cases[0]?.expect).toEqual(silence)
   })
 
-  it('says where a misplaced expectation belongs', () => {
+  it('names the right place of a misplaced expectation', () => {
     const misplaced = { relevantBeliefs: { shouldOnlyInclude: [], pinnedFacts: { mustInclude: ['p'] } } }
 
     const { cases, warnings } = readSessionCases('sessions.json', [session(turn(0), turn(1, { expect: misplaced }))])

@@ -80,7 +80,7 @@ describe('the other tiers', () => {
     expect(failures({ openQuestions: { mustExclude: ['q'] } }, { questions: ['q'] })).toHaveLength(1)
   })
 
-  it('noise is what must not surface, among pinned and relevant beliefs', () => {
+  it('noise is any unwanted belief among the pinned and relevant ones', () => {
     const noisy: Expectations = { noiseCheck: { mustNotSurface: ['a', 'b', 'c'] } }
     const shown = outcome({ relevant: ['a', 'x'], pinned: ['b'], questions: ['c'] })
 
@@ -90,7 +90,7 @@ describe('the other tiers', () => {
 })
 
 describe('personaPrelude', () => {
-  it('looks for text whatever its case', () => {
+  it('ignores the case of text', () => {
     const prelude = 'Prefers Direct answers.'
 
     expect(failures({ personaPrelude: { nonEmpty: true, contains: ['direct'] } }, { prelude })).toEqual([])
@@ -102,7 +102,7 @@ describe('personaPrelude', () => {
     ])
   })
 
-  it('takes an empty prelude for none', () => {
+  it('treats an empty prelude as none', () => {
     expect(failures({ personaPrelude: { isNull: true } }, { prelude: null })).toEqual([])
     expect(failures({ personaPrelude: { isNull: true } }, { prelude: '' })).toEqual([])
     expect(failures({ personaPrelude: { isNull: true } }, { prelude: 'x' })).toHaveLength(1)

@@ -27,22 +27,22 @@ describe('retrieval precision and recall', () => {
     })
   })
 
-  it('are 0 on a run that returns nothing where something was expected', () => {
+  it('are 0 if nothing was returned but something was expected', () => {
     expect(measure(only('a'), outcome({}), none)).toMatchObject({ retrievalPrecision: 0, retrievalRecall: 0 })
   })
 
-  it('are 0 and unmeasured on a run that returns noise where silence was expected', () => {
+  it('are 0 and unmeasured if noise was returned but silence was expected', () => {
     expect(measure(only(), outcome({ relevant: ['x'] }), none)).toMatchObject({
       retrievalPrecision: 0,
       retrievalRecall: null,
     })
   })
 
-  it('are not measured where silence was expected and kept', () => {
+  it('are not measured if silence was expected and kept', () => {
     expect(measure(only(), outcome({}), none)).toMatchObject({ retrievalPrecision: null, retrievalRecall: null })
   })
 
-  it('are not measured where the case says nothing about relevant beliefs', () => {
+  it('are not measured if the case declares no relevant beliefs', () => {
     expect(measure({ personaPrelude: { nonEmpty: true } }, outcome({ relevant: ['x'] }), none)).toMatchObject({
       retrievalPrecision: null,
       retrievalRecall: null,
@@ -89,7 +89,7 @@ describe('driftScore', () => {
     expect(driftScore(noisy, outcome({ relevant: ['n'], pinned: ['a', 'b', 'c'] }))).toBe(0.25)
   })
 
-  it('is 1 on a run that shows nothing but noise, 0 on one that shows none', () => {
+  it('is 1 for a run that shows only noise, and 0 for one that shows none', () => {
     expect(driftScore(noisy, outcome({ relevant: ['n', 'm'] }))).toBe(1)
     expect(driftScore(noisy, outcome({ relevant: ['a'] }))).toBe(0)
   })
@@ -108,7 +108,7 @@ describe('passTypeOf', () => {
     expect(passTypeOf('Alias resolution', metrics(0))).toBe('triviallyEmpty')
   })
 
-  it('is structural where a boundary was tested without finding anything', () => {
+  it('is structural if a boundary was tested without finding anything', () => {
     expect(passTypeOf('Supersession chain exclusion', metrics(null))).toBe('structural')
     expect(passTypeOf('Type routing and open questions', metrics(null))).toBe('structural')
     expect(passTypeOf('Cold start', metrics(null))).toBe('triviallyEmpty')
@@ -116,7 +116,7 @@ describe('passTypeOf', () => {
   })
 })
 
-it('every metric is null or between 0 and 1, whatever the answer', () => {
+it('every metric of any answer is null or between 0 and 1', () => {
   const ids = fc.uniqueArray(fc.constantFrom('a', 'b', 'c', 'd', 'e'))
   fc.assert(
     fc.property(ids, ids, ids, ids, ids, (expected, relevant, pinned, questions, noise) => {

@@ -53,7 +53,7 @@ describe('readPack', () => {
     expect(pack.cases[0]?.user).toBe('ann')
   })
 
-  it('lets a given user win over the one with most beliefs', () => {
+  it('prefers the given user to the one with the most beliefs', () => {
     using directory = temporaryDirectory()
 
     const pack = read(
@@ -281,7 +281,7 @@ describe('a pack in a folder', () => {
     expect(() => loadPack(folder)).toThrow(reason)
   })
 
-  it('is looked for only where there is a directory', () => {
+  it('is only searched for in a directory', () => {
     expect(() => findPacks('/nowhere')).toThrow(/no such directory/u)
   })
 })

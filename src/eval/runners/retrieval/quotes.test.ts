@@ -87,7 +87,7 @@ describe('expectations about quotes', () => {
     expect(heard.map(({ id }) => id)).not.toContain('t-kayak')
   })
 
-  it('are part of what a case demands', () => {
+  it('count as demands of a case', () => {
     const empty = { prelude: null, pinned: [], relevant: [], questions: [] }
 
     expect(checkExpectations(include({ turn: 't-kayak' }), empty)).toHaveLength(1)

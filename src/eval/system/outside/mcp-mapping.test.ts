@@ -49,11 +49,11 @@ describe('a mapping', () => {
     expect(reasonAgainst(changes)).toMatch(reason)
   })
 
-  it('says so when its path is none', () => {
+  it('reports an invalid path', () => {
     expect(reasonAgainst({ search: { ...least.search, results: { ids: 'hits.id' } } })).toMatch(/search\.results/u)
   })
 
-  it('says which file cannot be read, and why', () => {
+  it('names an unreadable file and the reason', () => {
     using directory = temporaryDirectory()
     const file = join(directory.path, 'mapping.json')
     writeFileSync(file, '{"name": ')

@@ -18,7 +18,7 @@ describe('a template', () => {
     expect(filled).toEqual({ entities: [{ name: 'm-1', about: 'It is levain (m-1).' }] })
   })
 
-  it('becomes the value itself where it is nothing but a placeholder', () => {
+  it('becomes the value itself if it is only a placeholder', () => {
     expect(fillTemplate({ top: '{{limit}}', tags: '{{aliases}}', more: '{{metadata}}' }, values)).toEqual({
       top: 20,
       more: { pinned: true },
@@ -35,7 +35,7 @@ describe('a template', () => {
     ])
   })
 
-  it('stays a text where it is longer than a placeholder', () => {
+  it('stays a text if it is longer than a placeholder', () => {
     expect(fillText('also {{aliases}}', values)).toBe('also Gertrude, wild yeast')
     expect(fillText('and {{metadata}}', values)).toBe('and {"pinned":true}')
   })
@@ -54,7 +54,7 @@ describe('a template', () => {
     )
   })
 
-  it('without placeholders stays as it is', () => {
+  it('without placeholders stays unchanged', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 2 }), (value) => {
         fc.pre(!JSON.stringify(value).includes('{{'))

@@ -89,7 +89,7 @@ describe('the head of a journal, in a file next to the store,', () => {
     await store.close()
   })
 
-  it('is set anew when the journal is taken as it is', async () => {
+  it('is set again when the journal is accepted as complete', async () => {
     const file = await storeWith(3)
     truncate(file, 1, { effects: false })
     const store = openAt(file)

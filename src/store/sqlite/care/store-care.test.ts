@@ -60,7 +60,7 @@ describe('a check', () => {
       return [name, readFileSync(path).toString('base64'), statSync(path).mtimeMs]
     })
 
-  it('changes no file and leaves none behind', async () => {
+  it('neither changes nor leaves files', async () => {
     const file = await lived()
     const before = filesOf(file)
 
@@ -135,7 +135,7 @@ describe('rebuilding', () => {
     await winding.close()
   })
 
-  it('repairs what was done to a derived table', async () => {
+  it('repairs a damaged derived table', async () => {
     const file = await lived()
     const before = await fingerprintOf(file)
     tamper(file, `DELETE FROM forms WHERE key = 'kubernetes'`, `UPDATE beliefs SET name_key = 'ruins' WHERE id = 'b2'`)
@@ -304,7 +304,7 @@ describe('the journal', () => {
 })
 
 describe('a backup', () => {
-  it('is a whole store of its own, readable by its owner alone', async () => {
+  it('is a complete, separate store that only its owner can read', async () => {
     const file = await lived()
     const store = openAt(file)
     const copy = join(dirname(file), 'backup.db')
@@ -334,7 +334,7 @@ describe('a backup', () => {
     await store.close()
   })
 
-  it('removes what an interrupted backup left', async () => {
+  it('removes leftovers of an interrupted backup', async () => {
     const file = await lived()
     const store = openAt(file)
     const copy = join(dirname(file), 'backup.db')
@@ -350,7 +350,7 @@ describe('a backup', () => {
 })
 
 describe('forgetting', () => {
-  it('leaves no byte of what was forgotten in any file of the store', async () => {
+  it('leaves no byte of a forgotten text in any file of the store', async () => {
     const file = newFile()
     const store = openAt(file)
     const beliefs = Array.from({ length: 600 }, (_, index) => secretBelief(index))

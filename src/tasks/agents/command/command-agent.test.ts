@@ -46,7 +46,7 @@ describe.skipIf(process.platform === 'win32')('an agent that is any program', ()
     return { evidence, seen: evidence.sessions.map(({ answer }) => JSON.parse(answer ?? '{}')) }
   }
 
-  it('gets the prompt on standard input when it says nothing else', async () => {
+  it('gets the prompt on standard input by default', async () => {
     const { seen } = await mirrored('--quiet')
 
     expect(seen[0]).toMatchObject({ words: ['--quiet'], input: sampleTask().sessions[0]?.prompt })

@@ -102,7 +102,7 @@ export function CreateDialog({ onClose, scope }: { readonly onClose: () => void;
         {...field('name')}
         maxLength={200}
         placeholder="staging database"
-        help="What people call it. It is recalled when a message contains this name."
+        help="The name that people use. A message with this name recalls the belief."
         isRequired
       />
       <TextArea label="What is true" {...field('content')} maxLength={10_000} isRequired />
@@ -124,7 +124,7 @@ export function CreateDialog({ onClose, scope }: { readonly onClose: () => void;
       {type === 'relation' ? (
         <div class="columns">
           <Field
-            label="Who or what it connects"
+            label="The people or things that it connects"
             {...field('participants')}
             maxLength={2_000}
             help="Names of beliefs, separated by commas."
@@ -199,7 +199,7 @@ export function CorrectDialog({ belief, onClose }: { readonly belief: ApiBelief;
       onSubmit={() => save(seen.version)}
     >
       <p class="soft">Your text replaces it. The old statement stays in the history and is never recalled.</p>
-      <TextArea label="What is true now" value={content} onInput={setContent} maxLength={10_000} isRequired />
+      <TextArea label="The current statement" value={content} onInput={setContent} maxLength={10_000} isRequired />
       <Field
         label="Name"
         value={name}
@@ -378,7 +378,7 @@ export function ConflictDialog({ current, fields, onTakeTheirs, onSaveMine, onKe
   const mine = fields.map((field) => field.mine).join('\n\n')
   const canSave = current !== null && isOpenToChange(current)
   return (
-    <Dialog title="Changed by somebody else" onClose={onKeepEditing} isWide>
+    <Dialog title="Changed in the meantime" onClose={onKeepEditing} isWide>
       <p>{explanation(current)}</p>
       {fields.map(({ label, theirs, mine: own }) => (
         <div key={label} class="columns">

@@ -159,7 +159,7 @@ function Bubble({ turn, day, isHere, learned, onForget }: BubbleProps) {
           tone="quiet"
           icon="trash"
           class="small to-end"
-          aria-label={`Forget what was said at ${moment(at, utcOffset)}`}
+          aria-label={`Forget the message of ${moment(at, utcOffset)}`}
           onClick={() => onForget({ turn: turn.id })}
         />
       </p>
@@ -207,7 +207,7 @@ export function ForgetTurns({ selection, onClose }: ForgetTurnsProps) {
   }
   return (
     <FormDialog
-      title="Forget what was said"
+      title="Forget messages"
       submit="Forget"
       isDangerous
       isWide

@@ -76,7 +76,7 @@ export function Remove({ name, onClose, onRemove }: RemoveProps) {
   const [memory, setMemory] = useState<Fate>('keep')
   return (
     <FormDialog title={`Remove ${name}`} submit="Remove" onClose={onClose} onSubmit={() => onRemove(memory)}>
-      <p>Tokens and memberships become invalid at once.</p>
+      <p>Tokens and memberships become invalid immediately.</p>
       <Choice
         label="The memory"
         value={memory}
