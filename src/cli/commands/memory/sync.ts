@@ -148,7 +148,7 @@ async function syncTo(context: SyncContext, target: string, first: FirstSync, se
   })
 }
 
-/** Shows what this device would send, by scope so that a person can leave one out, and asks. */
+/** Shows the changes that this device would send, grouped by scope so that a person can exclude one, and asks. */
 async function confirmFirst({ ports, user, file }: SyncContext, target: string, first: FirstSync, session: Session) {
   if (first.yes) return
   const { excluded } = await file.read()
