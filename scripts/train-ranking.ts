@@ -345,7 +345,7 @@ function fitLogistic(labels: readonly Label[], l2: number): readonly number[] {
   return [...scaled, (weights.at(-1) as number) - dot(scaled, mean)]
 }
 
-/** Penalties, not searched. */
+/** Penalties. Chosen by hand, not by a search. */
 const penalties = { rank: 3, push: 2, update: 1, announcing: 3 }
 /**
  * An outdated turn weighs as much as this many messages, each of which has some turns that nothing updates: to show it without the

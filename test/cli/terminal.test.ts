@@ -147,8 +147,11 @@ describe('what is told to a person', () => {
     using place = createSandbox()
     await place.run('hear', 'Remember that Ada Okafor signs off every release.', '--session', 'a', '--at', '2026-03-01')
 
-    const { stdout } = await place.run('recall', 'Which release of the operating system is it?', '--near-misses')
+    const unclear = ['recall', 'Which release of the operating system is it?', '--near-misses']
+    const { stdout } = await place.runWith({ env: { CREDENCE_SEMANTIC: 'off' } }, ...unclear)
+    const near = await place.run(...unclear)
 
+    expect(near.stdout).toMatch(/\(2026-03-01\)\. The\s+probability that one of the best turns helps is 0\.\d+;/)
     expect(stdout).toMatch(
       /Why no quote is shown\n {2}The best was "Remember that Ada Okafor signs off every release\." \(2026-03-01\)\. By\s+words alone, the probability that one of the best turns helps is 0\.\d+; quotes are shown as perhaps relevant from 0\.\d+\s+on, and as sure from 0\.\d+ on\./,
     )

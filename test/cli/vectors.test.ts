@@ -27,6 +27,18 @@ describe('a question right after a statement', () => {
     expect((await place.json('status')).meaning.waiting).toBe(0)
   })
 
+  it('gets the newest of two values first', async () => {
+    using place = createSandbox()
+    await place.run('remember', 'I take 5 mg of cetirizine.')
+    await place.run('remember', 'I take 10 mg of cetirizine now.')
+
+    const recalled = await place.json('recall', 'how much cetirizine do I take?')
+
+    // The older value has the larger cosine.
+    expect(recalled.perhaps[0].cosine).toBeLessThan(recalled.perhaps[1].cosine)
+    expect(perhapsIn(recalled)).toEqual(['I take 10 mg of cetirizine now.', 'I take 5 mg of cetirizine.'])
+  })
+
   it('is compared with its words if `semantic` is off', async () => {
     using place = createSandbox()
     await place.run('remember', found)

@@ -135,9 +135,9 @@ function relevantBlock(relevant: RelevantBelief, { explain, ages }: ContextView,
 const perhapsBlock = (one: PerhapsBelief, ages: ContextView['ages'], style: Style): string =>
   lines(beliefBlock(one.belief, style, { age: ages.get(one.belief.id) }), dimLine(meaningText(one), style))
 
-/** The similarity of a belief to the message, and the required minimum. */
+/** How near a belief is to the message in meaning, and the required minimum. */
 export const meaningText = ({ cosine, minCosine }: Omit<PerhapsBelief, 'belief'>): string =>
-  `The cosine of its content with the message is ${roundText(cosine)}; beliefs are shown as perhaps relevant from ${roundText(minCosine)} on.`
+  `Its meaning is ${cosine < minCosine ? 'not near enough' : 'near'} to that of the message: cosine ${roundText(cosine)}, min ${roundText(minCosine)}.`
 
 function quoteBlock(quote: Quote, decision: QuoteDecision | undefined, explain: boolean, style: Style): string {
   const { text, at, utcOffset, earlier, correctedAt, perhapsPasted } = quote

@@ -26,7 +26,7 @@ type Naming = {
   readonly words: string
   readonly what: string
   /** Only the value of the setting or field counts, not other words of the sentence. */
-  readonly isGiven?: true
+  readonly onlyGiven?: true
 }
 
 const provesWho = 'a number that proves who somebody is'
@@ -46,7 +46,7 @@ const keyOwner =
 /** A parameter of an address is not a setting. */
 const anySetting = String.raw`(?<![\w?&#/.-])[A-Za-z][\w-]{1,60}(?=["']?\s?[=:]\s?["'\w])`
 const logIn = String.raw`(?:(?:log|sign)(?:s|ged|ed|ging|ing)?[ -]?in|bind) [^\n.,:;]{0,40}?with`
-/** What somebody gets into "with …". */
+/** What comes before a secret that opens something: "unlock the tablet with …". */
 const enter = String.raw`(?:authenticates?|unlocks?|opens?|ssh|rdp) [^\n.,:;]{0,40}?with`
 
 // biome-ignore-start format: one naming to a line
@@ -72,7 +72,7 @@ const namings = (
     },
     { kind: 'key', points: 1, what: passwordOrKey, words: enter },
     { kind: 'key', points: -1, what: passwordOrKey, words: String.raw`api(?=["']?\s?[=:])` },
-    { kind: 'key', points: -1, what: passwordOrKey, words: anySetting, isGiven: true },
+    { kind: 'key', points: -1, what: passwordOrKey, words: anySetting, onlyGiven: true },
   ] satisfies readonly Naming[]
 ).map((naming) => ({ ...naming, pattern: new RegExp(naming.words, 'giu') }))
 // biome-ignore-end format: one naming to a line
@@ -82,7 +82,7 @@ export function* findNamedSecrets(text: string): Iterable<Secret> {
   for (const naming of namings)
     for (const match of text.matchAll(naming.pattern)) {
       const place = nameAt(text, match)
-      if (place === null || (naming.isGiven && (!place.isSetting || otherName.test(match[0])))) continue
+      if (place === null || (naming.onlyGiven && (!place.isSetting || otherName.test(match[0])))) continue
       const name = { ...naming, ...place, allowsWords: match.groups?.plain !== undefined }
       for (const value of [...valuesAfter(text, name), ...valuesBefore(text, name)])
         if (naming.points + value.link + pointsOf(value, name) >= minPoints)
@@ -90,7 +90,7 @@ export function* findNamedSecrets(text: string): Iterable<Secret> {
     }
 }
 
-type Name = Pick<Naming, 'kind' | 'points' | 'isGiven'> & {
+type Name = Pick<Naming, 'kind' | 'points' | 'onlyGiven'> & {
   readonly start: number
   readonly end: number
   /** Whether the name belongs to a setting or field, so that the value follows it. */
@@ -151,7 +151,7 @@ const direct = /^[\w-]{0,10}["'”’`]?\s{1,8}["'“‘`(]?$/u
 const ofSetting = /^[A-Za-z][\w.-]{0,40}=[^=]/u
 
 /** The words after a name. */
-function* valuesAfter(text: string, { end, isSetting, kind, points, isGiven: onlyGiven }: Name): Iterable<Value> {
+function* valuesAfter(text: string, { end, isSetting, kind, points, onlyGiven }: Name): Iterable<Value> {
   const after = text.slice(end, end + 600)
   const stop = sentenceEnd.exec(after.slice(0, maxAway))?.index ?? maxAway
   for (const { index, 0: word } of after.matchAll(/(?<![\w-])[^\s\p{Lo}"'“”„«»「’`:：=(>\\][^\s\p{Lo}"'“”»」`\\]*/gu)) {
@@ -193,7 +193,7 @@ function* valuesBefore(text: string, { start }: Name): Iterable<Value> {
     yield { text: value, start: start - (before.length - call.index) - value.length, link: 2, isLast: false }
 }
 
-function pointsOf({ text, link, isLast }: Value, { kind, points, allowsWords, isGiven: onlyGiven }: Name): number {
+function pointsOf({ text, link, isLast }: Value, { kind, points, allowsWords, onlyGiven }: Name): number {
   if (text.length < 3 || text.length > 500 || !isLiteral(text) || isPath(text) || text.includes('://')) return never
   const digits = text.replace(/[\s-]/gu, '')
   if (/^[#*]?[A-Z]?\d{3,}[#*]?$/u.test(digits)) {

@@ -262,7 +262,8 @@ async function perhapsAmong(
   const ids = [...cosines].flatMap(([id, cosine]) => (cosine >= minCosine && !isKnown(id) ? [id] : []))
   if (ids.length === 0) return []
   const { maxLinesFor } = await loadQuotes()
-  return (await store.getMany(view.user, ids))
+  const { sortNewestValueFirst } = await import('../change/other-value.ts')
+  const found = (await store.getMany(view.user, ids))
     .filter(
       (belief) =>
         isCurrent(belief) &&
@@ -273,7 +274,7 @@ async function perhapsAmong(
     )
     .map((belief) => ({ belief, cosine: cosines.get(belief.id) ?? 0, minCosine }))
     .sort((a, b) => b.cosine - a.cosine || byRecency(a.belief, b.belief))
-    .slice(0, Math.max(0, maxLinesFor(endsOf(message)) - quotes.length))
+  return sortNewestValueFirst(found).slice(0, Math.max(0, maxLinesFor(endsOf(message)) - quotes.length))
 }
 
 /** Keeps only quotes whose newer quotes are all kept and come before them. */
