@@ -730,6 +730,8 @@ const maxFalse = {
   unrelated: { sure: 0.01, normal: 0.04, eager: 0.15 },
   'never-told': { sure: 0.1, normal: 0.4, eager: 0.6 },
 }
+/** By words alone one rare word looks like an answer: fewer sure lines may be false, of questions and of requests. */
+const maxSureByWords = 0.05
 type Strictness = 'sure' | 'normal' | 'eager'
 /** Max share of the messages with outdated turns for which an outdated turn is shown without the newest. */
 const maxOutdated = 0.08
@@ -803,14 +805,17 @@ const bestWithin = (possibilities: readonly Possible[], which: 'any' | 'sure', b
 const upTo = (number: number): readonly number[] => Array.from({ length: number + 1 }, (_, at) => at)
 
 /** The thresholds of questions and requests that together show the right turn most often, within limits for all messages. */
-function calibrate(measured: readonly Result[]): Calibration {
+function calibrate(name: ModelName, measured: readonly Result[]): Calibration {
   const results = measured.filter(({ row }) => row.family === 'life')
   const ofKind = Map.groupBy(results, kindOf)
   const questions = ofKind.get('question') ?? []
   const requests = ofKind.get('request') ?? []
   const budgetFor = (which: Strictness, of: readonly Result[]): Budget => {
     const maxOf = (kind: keyof typeof maxFalse): number =>
-      Math.floor(maxFalse[kind][which] * count(of, ({ row }) => row.asked.kind === kind))
+      Math.floor(
+        (name === 'words' && which === 'sure' ? maxSureByWords : maxFalse[kind][which]) *
+          count(of, ({ row }) => row.asked.kind === kind),
+      )
     const maxOutdatedOf = (isCounted: (row: Row) => boolean): number =>
       which === 'eager' ? of.length : Math.floor(maxOutdated * count(of, ({ row }) => isCounted(row)))
     return {
@@ -848,7 +853,13 @@ function calibrate(measured: readonly Result[]): Calibration {
   }
   const normal = divided('normal', 'any', { question: possibilitiesOf(questions), request: possibilitiesOf(requests) })
   const chosen = { question: [normal.question.possible], request: [normal.request.possible] }
-  const sure = divided('sure', 'sure', chosen)
+  const sure =
+    name === 'vectors'
+      ? divided('sure', 'sure', chosen)
+      : {
+          question: bestWithin(chosen.question, 'sure', budgetFor('sure', questions)),
+          request: bestWithin(chosen.request, 'sure', budgetFor('sure', requests)),
+        }
   const eager = divided('eager', 'any', chosen)
   const levelsFor = (perhapsOf: (kind: MessageKind) => number): LevelsByKind => {
     const levels = (kind: MessageKind): Levels => {
@@ -921,12 +932,15 @@ async function trainAll(
     for (const row of rows.filter((one) => one.fold === fold)) results.push(await resultOf(name, row, model))
     console.error(`${name}, fold ${fold}`)
   }
-  const calibration = calibrate(results)
+  const calibration = calibrate(name, results)
   const lives = results.filter(({ row }) => row.family === 'life' && row.asked.kind !== 'foreign')
   const withoutFold = new Map(
     [...new Set(lives.map(({ row }) => row.fold))].map((fold) => [
       fold,
-      calibrate(lives.filter(({ row }) => row.fold !== fold)),
+      calibrate(
+        name,
+        lives.filter(({ row }) => row.fold !== fold),
+      ),
     ]),
   )
   const tables = [
