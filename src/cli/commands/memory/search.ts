@@ -10,7 +10,7 @@ import { omitUndefined } from '../../../omit-undefined.ts'
 import { beliefFilter, said } from '../../../operations/shared-fields.ts'
 import type { Explanation } from '../../../search/explanation.ts'
 import { cutNote } from '../../../search/message.ts'
-import type { Strength } from '../../../search/turns/strength.ts'
+import { type Strength, strengths } from '../../../search/turns/strength.ts'
 import { defineCommand } from '../../command/command.ts'
 import {
   choice,
@@ -70,8 +70,10 @@ export const search = defineCommand({
       document: found,
       text: (style) =>
         lines(
-          beliefs.map((hit) => beliefBlock(hit, ages.get(hit.belief.id) ?? [], style)),
-          quotes.map((hit) => quoteBlock(hit, { explain, active }, style)),
+          ...byStrength(
+            beliefs.map((hit) => [hit.strength, beliefBlock(hit, ages.get(hit.belief.id) ?? [], style)]),
+            quotes.map((hit) => [hit.strength, quoteBlock(hit, { explain, active }, style)]),
+          ),
         ),
       notes: [
         ...(isQueryCut ? [cutNote] : []),
@@ -82,6 +84,16 @@ export const search = defineCommand({
     }
   },
 })
+
+type Block = readonly [strength: Strength, text: string]
+
+/** The list with the strongest hit first, beliefs if both have one. The order within a list says more than strength. */
+function byStrength(beliefs: readonly Block[], quotes: readonly Block[]): readonly string[] {
+  const bestOf = (blocks: readonly Block[]): number =>
+    Math.min(...blocks.map(([strength]) => strengths.indexOf(strength)), strengths.length)
+  const inOrder = bestOf(quotes) < bestOf(beliefs) ? [...quotes, ...beliefs] : [...beliefs, ...quotes]
+  return inOrder.map(([, text]) => text)
+}
 
 const strengthText = (strength: Strength, style: Style): string => {
   const padded = strength.padEnd('possible'.length)
