@@ -323,7 +323,7 @@ function fitLogistic(labels: readonly Label[], l2: number): readonly number[] {
   return [...scaled, (weights.at(-1) as number) - dot(scaled, mean)]
 }
 
-/** Penalties, not searched. */
+/** Penalties. Chosen by hand, not by a search. */
 const penalties = { rank: 3, change: 1, push: 2, update: 1 }
 /** A changed fact weighs as much as this many questions: an outdated first hit is worse than a right one in second place. */
 const changedWeight = 4

@@ -128,7 +128,7 @@ function countIn(bytes: Buffer, { bytes: needle, size }: Needle, searched: numbe
 const isWordByte = (byte: number | undefined): boolean =>
   byte !== undefined && (byte >= 0x80 || /[0-9A-Za-z]/u.test(String.fromCharCode(byte)))
 
-/** Tells whether a file belongs to an imported pack, or to a run of one. */
+/** Returns a function that reports whether a file belongs to an imported pack, or to a run of one. */
 function othersIn(evals: string): (file: string) => boolean {
   const packs = treePath(evals, 'benchmarks') + sep
   const runs = treePath(evals, 'runs') + sep

@@ -38,12 +38,12 @@ const isAddress = (model: string): boolean => {
 const shortenSpec = (spec: string): string => (spec.length > 100 || /sk-/u.test(spec) ? `${spec.slice(0, 8)}…` : spec)
 
 /** Checks that a key may be sent to a URL: https, or http on this machine. Returns it without a slash at the end. */
-export function endpointUrl(text: string): string {
+export function endpointUrl(text: string, hint = form): string {
   let url: URL
   try {
     url = new URL(text)
   } catch (cause) {
-    throw new MemoryError('invalid', `"${shortenSpec(text)}" is not a URL.`, { hint: form, cause })
+    throw new MemoryError('invalid', `"${shortenSpec(text)}" is not a URL.`, { hint, cause })
   }
   if (url.username !== '' || url.password !== '')
     throw new MemoryError('invalid', 'The URL must not contain a user or password.', { hint: keyHint })

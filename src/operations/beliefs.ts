@@ -23,7 +23,7 @@ import {
 } from './field.ts'
 import { withoutKey } from './history.ts'
 import { type Call, operation, requireBelief, servedBy } from './operation.ts'
-import { rememberHints } from './remember-hints.ts'
+import { aliasHints, correctionHints, type RememberHint, rememberHints } from './remember-hints.ts'
 import { cacheUntilChange, readBeliefById } from './served-memory.ts'
 import { beliefFilter, correction, draft } from './shared-fields.ts'
 import { tool } from './tool.ts'
@@ -75,8 +75,9 @@ const statement = text(limits.content, "One short statement, in the person's own
 
 type GivenNames = { readonly name?: string; readonly aliases?: readonly string[] }
 
-const hintsOn = (remembered: RememberResult, given: GivenNames): string[] =>
-  rememberHints(remembered, given).map(({ text }) => text)
+const textsOf = (hints: readonly RememberHint[]): string[] => hints.map(({ text }) => text)
+
+const hintsOn = (remembered: RememberResult, given: GivenNames): string[] => textsOf(rememberHints(remembered, given))
 
 const rememberTool = tool({
   name: 'memory_remember',
@@ -153,7 +154,8 @@ const correctTool = tool({
   },
   async run(call, { id, scope, ...correction }) {
     const target = await findBeliefInView(call, id, scope)
-    const { outcome, belief, replaced } = await call.memory.correct(target.id, omitUndefined(correction))
+    const corrected = await call.memory.correct(target.id, omitUndefined(correction))
+    const { outcome, belief, replaced } = corrected
     return {
       /** proposed: nothing has changed yet; a person has to decide. unchanged: the belief already has this content. */
       outcome,
@@ -161,6 +163,8 @@ const correctTool = tool({
       belief: answerWith(belief),
       /** Ids of the beliefs that it replaced, or would replace. */
       replaced: replaced.map((old) => old.id),
+      /** Warnings for the author, such as a secret in the statement, or an alias that many messages contain. */
+      hints: textsOf(correctionHints(corrected, omitUndefined({ aliases: correction.aliases }))),
     }
   },
 })
@@ -286,19 +290,21 @@ export const beliefs = {
       scopes: optional(scopes('All the scopes it is to have.')),
       expectedVersion: optional(version),
     },
-    run: async (call, { id, expectedVersion, ...edits }) =>
-      call.memory.edit(await requireBelief(call, id), edits, {
-        ...call.idempotency,
-        ...omitUndefined({ expectedVersion }),
-      }),
+    run: async (call, { id, expectedVersion, ...edits }) => {
+      const options = { ...call.idempotency, ...omitUndefined({ expectedVersion }) }
+      const edited = await call.memory.edit(await requireBelief(call, id), edits, options)
+      return { ...edited, hints: textsOf(aliasHints(edited.belief, edits.addAliases)) }
+    },
   }),
   correctBelief: operation({
     summary: 'Replace a belief with a newer one; the old one stays in the history and is never recalled.',
     access: 'agents',
     http: 'POST /beliefs/:id/correct',
     input: { id: beliefId, ...correction, expectedVersion: optional(version) },
-    run: async (call, { id, ...correction }) =>
-      call.memory.correct(await requireBelief(call, id), { ...correction, ...call.idempotency }),
+    run: async (call, { id, ...correction }) => {
+      const corrected = await call.memory.correct(await requireBelief(call, id), { ...correction, ...call.idempotency })
+      return { ...corrected, hints: textsOf(correctionHints(corrected, correction)) }
+    },
     tool: correctTool,
   }),
   confirmBelief: operation({

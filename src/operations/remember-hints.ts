@@ -1,5 +1,6 @@
 import { type Belief, isStanding } from '../beliefs/belief.ts'
 import { explainEverydayForm, refusalText } from '../memory/change/aliases.ts'
+import type { CorrectResult } from '../memory/change/correct.ts'
 import type { RememberResult } from '../memory/change/remember.ts'
 import { findSecretIn } from '../memory/learn/secrets.ts'
 
@@ -14,12 +15,10 @@ export function rememberHints(
   { outcome, belief, otherValues, refusedAliases }: RememberResult,
   given: { readonly name?: string | undefined; readonly aliases?: readonly string[] },
 ): readonly RememberHint[] {
-  const stored = (given.aliases ?? []).filter((alias) => belief.aliases.includes(alias))
   const [which, both] = otherValues.length === 1 ? ['Another belief gives', 'both'] : ['Other beliefs give', 'all']
   const others = `${which} another value of the same thing; ${both} are recalled, the newest first.`
   return [
-    ...secretHints(belief),
-    ...stored.flatMap(everydayHints),
+    ...statedHints(belief, given.aliases),
     ...refusedAliases.map((refused) => ({ kind: 'refused alias', text: refusalText(refused) }) as const),
     ...(given.name === undefined && outcome === 'remembered' && !isAlwaysRecalled(belief) ? [derivedName] : []),
     ...(otherValues.length === 0 ? [] : [{ kind: 'other values', text: others } as const]),
@@ -32,16 +31,31 @@ const isAlwaysRecalled = (belief: Belief): boolean =>
 
 const derivedName: RememberHint = { kind: 'derived name', text: 'The name was derived from the statement.' }
 
+/** The hints for a stored text with these aliases: a secret, and aliases that many messages contain. */
+const statedHints = (belief: Belief, aliases: readonly string[] = []): readonly RememberHint[] => [
+  ...secretHints(belief),
+  ...aliasHints(belief, aliases),
+]
+
+/** The hints for a correction, with the aliases that its author gave. */
+export const correctionHints = (
+  { outcome, belief }: CorrectResult,
+  { aliases }: { readonly aliases?: readonly string[] },
+): readonly RememberHint[] => (outcome === 'unchanged' ? [] : statedHints(belief, aliases))
+
+/** Warns about new aliases of a belief that many messages would contain by chance. */
+export const aliasHints = (belief: Belief, added: readonly string[] = []): readonly RememberHint[] =>
+  added.filter((alias) => belief.aliases.includes(alias)).flatMap(everydayHints)
+
 /** Warns about a secret. A person may store one, but should know that every reader of the memory sees it. */
-export function secretHints({ name, content, why, aliases }: Belief): readonly RememberHint[] {
+function secretHints({ name, content, why, aliases }: Belief): readonly RememberHint[] {
   const secret = findSecretIn({ name, content, why, aliases })
   if (secret === null) return []
   const text = `The statement seems to contain ${secret}, and every agent that reads this memory can see it.`
   return [{ kind: 'secret', text }]
 }
 
-/** Warns about an alias that many messages would contain by chance. */
-export function everydayHints(alias: string): readonly RememberHint[] {
+function everydayHints(alias: string): readonly RememberHint[] {
   const reason = explainEverydayForm(alias)
   return reason === null
     ? []

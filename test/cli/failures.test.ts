@@ -162,6 +162,24 @@ describe('a wrong belief, file or memory', () => {
     expect(JSON.parse(asJson.stdout)).toMatchObject({ ok: false, error: { code, message } })
   })
 
+  const page = ['--arena', 'https://arena.example/matches/1', '--dry-run']
+  it.each([
+    [['sync', 'shared', '--yes', '--secret-file', 'nothing'], 'There is no file nothing.'],
+    [['sync', 'shared', '--yes', '--secret-file', '.'], '. cannot be read: it is a directory.'],
+    [['task', 'submit', 'run', ...page, '--steps', 'folder'], 'folder cannot be read: it is a directory.'],
+    [['task', 'submit', 'run', '--arena', 'nowhere'], '"nowhere" is not a URL.\nhint: Give the page of the match'],
+    [['benchmark', 'score', 'locomo', '--rankings', 'folder'], 'folder: no such file.'],
+    [['eval', 'all', '--packs', 'folder'], 'folder has no packs.\nhint: Packs are folders with a manifest.json.'],
+  ])('that cannot be read is not a bug: %j', async (argv, message) => {
+    using place = createSandbox()
+    mkdirSync(join(place.work, 'folder'))
+
+    const { exitCode, stdout, stderr } = await place.run(...argv)
+
+    expect({ exitCode, stdout }).toEqual({ exitCode: 3, stdout: '' })
+    expect(stderr).toContain(message)
+  })
+
   it('names the choices when a name means several beliefs, and a scope decides', async () => {
     using place = createSandbox()
     for (const scope of ['project:a', 'project:b'])

@@ -31,7 +31,10 @@ const isIn = (cwd: string, values: string): boolean =>
 
 const isWrite = (call: string, values: string): boolean => call !== 'openat' || /O_(?:WRONLY|RDWR)/u.test(values)
 
-/** The calls that write a file of the working directory other than the store's, with their numbers in their thread. */
+/**
+ * The calls that write a file of the working directory other than those of the store, each with its number within its
+ * thread.
+ */
 function writesIn(record: readonly string[], cwd: string): readonly Aim[] {
   const numbers = new Map<string, number>()
   return record.flatMap((line) => {

@@ -91,6 +91,23 @@ describe('a belief', () => {
     expect(plain.body.hints).toEqual([])
   })
 
+  it('that is corrected or edited comes with the same hints', async () => {
+    const { belief } = (await send<'createBelief'>('POST', '/beliefs', { name: 'boom', content: 'It is grey.' })).body
+    const content = 'The password of the boom is Xk82-qPv9-77Lm.'
+
+    const edited = await send<'editBelief'>('PATCH', `/beliefs/${belief.id}`, { addAliases: ['how', 'harbour boom'] })
+    const corrected = await send<'correctBelief'>('POST', `/beliefs/${belief.id}/correct`, {
+      content,
+      aliases: ['when'],
+    })
+
+    expect(edited.body.hints).toEqual([expect.stringMatching(/^"how" would be found in many messages\./u)])
+    expect(corrected.body.hints).toEqual([
+      expect.stringMatching(/^The statement seems to contain a password/u),
+      expect.stringMatching(/^"when" would be found in many messages\./u),
+    ])
+  })
+
   it('gets its name from its content if none is given', async () => {
     const body = { content: 'The staging database is wiped on Sundays.' }
 

@@ -98,8 +98,8 @@ export async function remedies(ports: Ports, request: RemedyRequest): Promise<Re
 }
 
 /**
- * The max share of the other prompts in which an alias may newly show a belief, or the max number of them if that is
- * larger. A pin shows it in all of them.
+ * An alias is harmful if it newly shows the belief for more than this share of the other prompts and for more than
+ * `maxOthers` of them. A pin shows the belief for all prompts.
  */
 const maxShare = 0.05
 const maxOthers = 2

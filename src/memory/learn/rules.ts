@@ -133,9 +133,9 @@ const thirdPersons = new Set('he him his she her hers they them their theirs'.sp
 const demonstratives = new Set('this these those'.split(' '))
 
 /**
- * Whether a statement has a reference that nothing in it resolves: a "his" or "them" without an earlier word that it may refer
- * to, or a "this" without an earlier name. The place and date of the statement resolve "in this repo" and "this year"; the words
- * after "those who" resolve it.
+ * Whether a statement refers to something outside it: with a "his" or "them" and no earlier word that it may refer to,
+ * or with a "this" and no earlier name. The place and date of the statement resolve "in this repo" and "this year"; the
+ * words after "those who" resolve it.
  */
 function pointsElsewhere(content: string): boolean {
   const text = content.slice(0, 400)

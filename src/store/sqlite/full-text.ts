@@ -18,8 +18,9 @@ type Query = Parameters<FullText['matchText']>[0]
 type Occurrence = { readonly id: string; readonly words: number; readonly field: TextField; readonly count: number }
 
 /**
- * Full-text search in the FTS5 index. The ranking of FTS5 counts every row of the table, including those of other users and retired
- * ones. So only the occurrences are read from it, and are scored here within the view.
+ * Full-text search in the FTS5 index. The ranking of FTS5 counts every row of the table, including those of other users
+ * and retired ones. Therefore only the occurrences are read from it; the scores are computed here, for the beliefs in
+ * view.
  */
 export function matchText(connection: Connection, userId: number, query: Query): readonly TextHit[] {
   const { includeRetired, beginning: begun, atLeast = 1 } = query

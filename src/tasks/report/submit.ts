@@ -36,7 +36,7 @@ export type Submission = { readonly arena: string; readonly steps: readonly Step
  * that page; null for the usual five steps of a match, whose id is then taken from the address.
  */
 export function readSubmission(address: string, workflow: string | null): Submission {
-  const page = endpointUrl(address)
+  const page = endpointUrl(address, 'Give the page of the match, such as https://arena.example/matches/24.')
   const [, arena = page, match] = /^(.*)\/matches\/([\w-]{1,64})$/u.exec(page) ?? []
   if (workflow !== null) {
     const { data, error } = Workflow.safeParse(parseJson(workflow))

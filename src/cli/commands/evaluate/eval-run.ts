@@ -1,5 +1,5 @@
 import { basename, join, resolve } from 'node:path'
-import { MemoryError } from '../../../errors.ts'
+import { invalid, MemoryError } from '../../../errors.ts'
 import { type ComparisonRow, comparisonRow, overallTable, packTable } from '../../../eval/report/comparison.ts'
 import { reportsOf } from '../../../eval/report/retrieval-report.ts'
 import { casesHolding, findPacks, loadPack, type Pack, readPack } from '../../../eval/runners/retrieval/pack.ts'
@@ -109,6 +109,7 @@ function packsIn(directory: string, { pack: wanted, editedPins }: ValuesOf<typeo
   const found = findPacks(directory).map((path) =>
     loadPack(path, editedPins === undefined ? {} : { recall: { editedPins } }),
   )
+  if (found.length === 0) throw invalid(`${directory} has no packs.`, 'Packs are folders with a manifest.json.')
   const missing = wanted.find((id) => !found.some(({ pack }) => pack.id === id))
   if (missing !== undefined)
     throw new UsageError(`There is no pack "${missing}".`, `There are ${found.map(({ pack }) => pack.id).join(', ')}.`)

@@ -1,7 +1,7 @@
 import { parseForm } from '../../../memory/change/draft.ts'
 import type { ResolveRequest } from '../../../memory/change/resolve.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
-import { everydayHints } from '../../../operations/remember-hints.ts'
+import { aliasHints } from '../../../operations/remember-hints.ts'
 import { defineCommand, UsageError, type ValuesOf } from '../../command/command.ts'
 import { belief, changeOptions, flag, one, option, optionalChoice, rest, text } from '../../command/options.ts'
 import { editedText, formsText, nameText, shortenText } from '../../text/beliefs.ts'
@@ -31,11 +31,11 @@ export const alias = defineCommand({
       throw new UsageError(`No aliases to ${action} were given.`, `Give at least one after ${action}.`)
     const memory = await session.memories.writing(options)
     const change = action === 'add' ? memory.addAliases : memory.removeAliases
-    const notes = action === 'add' ? aliases.flatMap(everydayHints).map((hint) => `warning: ${hint.text}`) : []
     const edited = await change(reference, aliases, omitUndefined({ key: options.key }))
+    const hints = action === 'add' ? aliasHints(edited.belief, aliases) : []
     return {
       document: edited,
-      notes,
+      notes: hints.map(({ text }) => `warning: ${text}`),
       text: (style) =>
         `${editedText(edited, 'Aliases changed', 'Aliases unchanged', style)}\n  ${formsText(edited.belief)}`,
     }

@@ -6,7 +6,7 @@ import { parseForm } from '../../../memory/change/draft.ts'
 import type { RememberResult } from '../../../memory/change/remember.ts'
 import { isPersonal } from '../../../memory/learn/rules.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
-import { type RememberHint, rememberHints, secretHints } from '../../../operations/remember-hints.ts'
+import { correctionHints, type RememberHint, rememberHints } from '../../../operations/remember-hints.ts'
 import { correction, draft } from '../../../operations/shared-fields.ts'
 import { defineCommand, UsageError } from '../../command/command.ts'
 import {
@@ -121,10 +121,7 @@ export const correct = defineCommand({
     return {
       document: corrected,
       text: (style) => rememberedText(corrected, style),
-      notes:
-        corrected.outcome === 'unchanged'
-          ? []
-          : secretHints(corrected.belief).map((hint) => hintNote(hint, corrected.belief)),
+      notes: correctionHints(corrected, { aliases: alias }).map((hint) => hintNote(hint, corrected.belief)),
     }
   },
 })

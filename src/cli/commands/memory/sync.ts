@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -7,6 +6,7 @@ import type { Readable, Writable } from 'node:stream'
 import { parseScopes } from '../../../beliefs/scope.ts'
 import { invalid, unavailable } from '../../../errors.ts'
 import { takeLock } from '../../../files/lock.ts'
+import { readTextFile } from '../../../files/read-text.ts'
 import { syncIfThere } from '../../../memory/mirror/sync-on-commit.ts'
 import {
   noteSync,
@@ -148,7 +148,7 @@ async function syncTo(context: SyncContext, target: string, first: FirstSync, se
   })
 }
 
-/** Shows what this device would send, by scope so that a person can leave one out, and asks. */
+/** Shows the changes that this device would send, grouped by scope so that a person can exclude one, and asks. */
 async function confirmFirst({ ports, user, file }: SyncContext, target: string, first: FirstSync, session: Session) {
   if (first.yes) return
   const { excluded } = await file.read()
@@ -177,7 +177,7 @@ async function askSecret(target: string, secretFile: string | undefined, session
   const noun = /^https?:/u.test(target) ? 'token' : 'passphrase'
   const typed = async () =>
     session.terminal.isInteractive() ? session.terminal.ask(`The ${noun} of ${target}: `) : null
-  const secret = (secretFile === undefined ? await typed() : readFileSync(secretFile, 'utf8'))?.trim() ?? ''
+  const secret = (secretFile === undefined ? await typed() : readTextFile(secretFile))?.trim() ?? ''
   if (secret !== '') return secret
   throw new UsageError(
     `The first sync with ${target} needs its ${noun}.`,

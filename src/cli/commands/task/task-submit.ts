@@ -1,9 +1,8 @@
-import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { invalid, notFound } from '../../../errors.ts'
+import { invalid } from '../../../errors.ts'
 import { runFolder } from '../../../eval/store/documents.ts'
-import { nullIfMissing } from '../../../files/leftovers.ts'
+import { readTextFile } from '../../../files/read-text.ts'
 import { bundleOf } from '../../../tasks/report/bundle.ts'
 import { readTaskRun } from '../../../tasks/report/read-task-run.ts'
 import { readSubmission, type SubmissionRequest, submissionRequests, submit } from '../../../tasks/report/submit.ts'
@@ -35,7 +34,7 @@ export const taskSubmit = defineCommand({
     const { root } = evalStore(session, options)
     const submission = readSubmission(
       arena,
-      file === undefined ? null : readSteps(session.places.workingDirectory(), file),
+      file === undefined ? null : readTextFile(resolve(session.places.workingDirectory(), file)),
     )
     const whole = await readTaskRun(root, runId)
     const changed = whole.tasks.flatMap(({ changed: files }) => files)
@@ -77,12 +76,6 @@ export const taskSubmit = defineCommand({
     }
   },
 })
-
-function readSteps(workingDirectory: string, file: string): string {
-  const content = nullIfMissing(() => readFileSync(resolve(workingDirectory, file), 'utf8'))
-  if (content === null) throw notFound(`There is no file ${file}.`, 'Save the workflow of the page as JSON.')
-  return content
-}
 
 const maxShown = 80
 

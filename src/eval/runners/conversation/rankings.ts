@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { existsSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { z } from 'zod'
 import { invalid } from '../../../errors.ts'
@@ -57,7 +57,8 @@ const idsHint =
 
 /** Reads a rankings file, and checks every line against the conversation of its question. */
 export async function readRankings(file: string, conversations: () => Iterable<SuiteConversation>) {
-  if (!existsSync(file)) throw invalid(`${file}: no such file.`, 'Give the path of the rankings with --rankings.')
+  if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true)
+    throw invalid(`${file}: no such file.`, 'Give the path of the rankings with --rankings.')
   const lines = new Map<string, { readonly number: number; readonly ranking: RankingLine }>()
   const hash = createHash('sha256')
   for await (const { number, bytes } of readLines(file)) {

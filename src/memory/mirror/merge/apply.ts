@@ -113,7 +113,7 @@ type EditCommit = {
   readonly edit: Exclude<Edit, { kind: 'duplicate' | 'known' }>
 }
 
-/** Every edit of the file becomes a change of the store here. */
+/** Commits an edit of the file to the store. */
 async function commitEdit(ports: Ports, { user, author, edit }: EditCommit): Promise<Committed> {
   return change(ports, { user, author, operation: `mirror ${edit.kind}` }, async (at): Promise<Decision<Committed>> => {
     const status = author.actor === 'person' ? 'active' : 'inferred'

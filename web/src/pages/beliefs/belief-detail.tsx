@@ -230,7 +230,12 @@ function BeliefActions({ belief, chainLength }: { readonly belief: ApiBelief; re
 }
 
 const edit = async (belief: ApiBelief, done: string, body: Body<'editBelief'>): Promise<Refusal | null> =>
-  (await applyChange(done, () => ask('editBelief', { params: { id: belief.id }, body }))).error
+  (
+    await applyChange(
+      ({ hints }) => [done, ...hints].join(' '),
+      () => ask('editBelief', { params: { id: belief.id }, body }),
+    )
+  ).error
 
 /** Editor of the other names by which a belief is found. */
 const AliasEditor = ({ belief }: { readonly belief: ApiBelief }) => (

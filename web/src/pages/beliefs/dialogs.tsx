@@ -159,7 +159,8 @@ export function CorrectDialog({ belief, onClose }: { readonly belief: ApiBelief;
   const isSame = content.trim() === seen.content && name.trim() === seen.name
   const save = async (expectedVersion: number) => {
     const { result, error: refusal } = await applyChange(
-      ({ outcome }) => (outcome === 'proposed' ? 'Proposed.' : 'Corrected. The old one is in the history.'),
+      ({ outcome, hints }) =>
+        [outcome === 'proposed' ? 'Proposed.' : 'Corrected. The old one is in the history.', ...hints].join(' '),
       () =>
         ask('correctBelief', {
           params: { id: belief.id },
