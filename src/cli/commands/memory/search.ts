@@ -24,7 +24,7 @@ import {
   wholeNumber,
   words,
 } from '../../command/options.ts'
-import { openWithNewVectors, waitingNote } from '../../new-vectors.ts'
+import { openForQuestion, waitingNote } from '../../new-vectors.ts'
 import { marksOf } from '../../text/beliefs.ts'
 import { indentText, lines, moreNote, type Style } from '../../text/output.ts'
 import { explanationTree, speakerOf } from '../../text/recall.ts'
@@ -56,7 +56,7 @@ export const search = defineCommand({
   },
   async run({ args: { query }, options }, session) {
     const { status, retired, limit, offset, in: place, since, until, speaker, asOf, explain, around } = options
-    const { memory, waiting } = await openWithNewVectors(session, options)
+    const { memory, waiting } = await openForQuestion(session, options)
     const found = await memory.search(query, {
       ...omitUndefined({ limit, offset, in: place, since, until, speaker, session: options.session, asOf, around }),
       ...filterOf(options),

@@ -15,7 +15,7 @@ import {
   viewOptions,
   wholeNumber,
 } from '../../command/options.ts'
-import { openWithNewVectors } from '../../new-vectors.ts'
+import { openForQuestion } from '../../new-vectors.ts'
 import { editedText, nameText } from '../../text/beliefs.ts'
 import { columns, indentText, lines, type Style } from '../../text/output.ts'
 import {
@@ -57,7 +57,7 @@ export const why = defineCommand({
     const { fix, apply } = options
     const memory =
       apply === undefined
-        ? (await openWithNewVectors(session, options)).memory
+        ? (await openForQuestion(session, options)).memory
         : await session.memories.writing({ ...options, waitsForModel: true })
     return aboutBeliefOrTurn<CommandAnswer>(memory, belief, {
       belief: async () => {
