@@ -12,9 +12,9 @@ import { hear } from '../src/memory/conversation/hear.ts'
 import { embedTexts, meaningOf } from '../src/memory/conversation/meaning.ts'
 import { openMiniLm } from '../src/search/minilm/minilm.ts'
 import { type Candidates, findCandidates, type Ranking, type SearchedIndex } from '../src/search/turns/candidates.ts'
-import { type Change, compareChanges, updateValues } from '../src/search/turns/change.ts'
+import { announcedBy, maxCompared, textsToEmbed, updateValues } from '../src/search/turns/change.ts'
+import { cosineAt, packVectors } from '../src/search/turns/cosines.ts'
 import {
-  changeFeatures,
   maxConsidered,
   pushFeatures,
   pushValues,
@@ -24,7 +24,15 @@ import {
   updateFeatures,
   type Values,
 } from '../src/search/turns/features.ts'
-import { type Levels, type MessageKind, type Model, models, type UpdateLimits } from '../src/search/turns/model.ts'
+import {
+  type Announcing,
+  type Levels,
+  type MessageKind,
+  type Model,
+  models,
+  type Replaced,
+  type UpdateLimits,
+} from '../src/search/turns/model.ts'
 import { type Nearness, nearnessOf } from '../src/search/turns/nearness.ts'
 import {
   chooseLines,
@@ -37,7 +45,7 @@ import {
 } from '../src/search/turns/push.ts'
 import { dateWindow, parseQuestion, type Question } from '../src/search/turns/question.ts'
 import { quoteTurns } from '../src/search/turns/quotes.ts'
-import { type PlacedMessage, placeFirst, type ScoredMessage, scoreMessages } from '../src/search/turns/rank.ts'
+import { maxUpdated, placeNewest, type ScoredMessage, scoreMessages, updatesOfFirst } from '../src/search/turns/rank.ts'
 import type { TurnView } from '../src/search/turns/turn-index.ts'
 import { inMemory } from '../src/store/sqlite/database.ts'
 import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts'
@@ -80,7 +88,7 @@ type Row = {
   readonly quotable: Candidates
   readonly ranking: Ranking
   readonly index: SearchedIndex
-  readonly changes: (first: readonly ScoredMessage[]) => Promise<readonly Change[]>
+  readonly conversation: Conversation
 }
 
 /** One model for stores with sentence vectors, and one for words alone. */
@@ -96,11 +104,15 @@ const embedder = options.cache === '' ? await openMiniLm() : storedVectors(await
  * The number of folds. Each fold leaves out a part of every family of conversations: one life, one dialogue, and a
  * third of the others, so that no person is in both the training data and the results of a fold.
  */
-const folds = 3
-/** One in this many LoCoMo questions becomes a message for training recall. */
+const folds = 4
+/** Every so many LoCoMo questions are messages to train recall with. */
 const locomoEvery = 4
 
-/** Caches every read of an index, because training repeats the same reads for every fold. */
+/** What people said in a conversation: ids of turns, and the vectors of their sentences. */
+type Sentences = { readonly id: string; readonly vectors: Int8Array }
+const sentencesIn = new Map<Conversation, readonly Sentences[]>()
+
+/** An index that reads everything once: training asks for the same again for every fold. */
 function remembered(index: SearchedIndex): SearchedIndex {
   const known = new Map<string, unknown>()
   const once = async <Value>(key: readonly unknown[], read: () => Promise<Value>): Promise<Value> => {
@@ -143,6 +155,16 @@ async function rowsOf(conversation: Conversation, foreign: readonly Asked[]): Pr
   })
   await embedTexts(ports, { user })
   const ids = heard.turns.map(({ turn }) => turn?.id ?? '')
+  const said = turns.flatMap(({ role, text }, at) => (role === 'user' ? [{ id: ids[at] as string, text }] : []))
+  sentencesIn.set(
+    conversation,
+    await Promise.all(
+      said.map(async ({ id: turn, text }) => {
+        const vectors = await embedder.embed(textsToEmbed(text))
+        return { id: turn, vectors: packVectors(vectors, embedder.dimensions) }
+      }),
+    ),
+  )
   const setOf = (places: readonly number[]): ReadonlySet<string> => new Set(places.map((place) => ids[place] as string))
   const ofFamily = conversations.filter((one) => one.family === family)
   const fold = String(ofFamily.indexOf(conversation) % folds)
@@ -175,7 +197,7 @@ async function rowsOf(conversation: Conversation, foreign: readonly Asked[]): Pr
         fine: setOf([...asked.gold, ...asked.also]),
         outdated: setOf(asked.outdated),
         values: rankValues(found, question),
-        changes: (first) => compareChanges(index, first, { ...ranking, terms: found.terms }),
+        conversation,
       })
     }
   }
@@ -324,9 +346,14 @@ function fitLogistic(labels: readonly Label[], l2: number): readonly number[] {
 }
 
 /** Penalties. Chosen by hand, not by a search. */
-const penalties = { rank: 3, change: 1, push: 2, update: 1 }
-/** A changed fact weighs as much as this many questions: an outdated first hit is worse than a right one in second place. */
-const changedWeight = 4
+const penalties = { rank: 3, push: 2, update: 1, announcing: 3 }
+/**
+ * An outdated turn weighs as much as this many messages, each of which has some turns that nothing updates: to show it without the
+ * newest is worse than to show a newer turn for nothing.
+ */
+const outdatedWeight = 4
+/** The facts of one suite are so alike that its 100 messages would outweigh all others. */
+const familyWeights: Partial<Record<Family, number>> = { factconsolidation: 0.3 }
 const isChanged = ({ asked, outdated }: Row): boolean =>
   outdated.size > 0 && ['changed', 'knowledge-update'].includes(asked.kind)
 /** Weights of messages in recall: most messages of a day need no memory; a near miss is a small harm. */
@@ -342,56 +369,133 @@ const listed = <Name extends string>(names: readonly Name[], values: Values<Name
 
 const scored = (row: Row, model: Pick<Model, 'rank'>): readonly ScoredMessage[] =>
   scoreMessages(row.found, row.question, model, row.values)
-type Trained = Pick<Model, 'rank' | 'change' | 'push' | 'update'>
+type Trained = Pick<Model, 'rank' | 'push' | 'update' | 'announcing'>
 
-async function placed(
-  row: Row,
-  all: readonly ScoredMessage[],
-  { change }: Pick<Model, 'change'>,
-): Promise<readonly PlacedMessage[]> {
-  const first = all.slice(0, maxConsidered)
-  const rest = all.slice(maxConsidered).map((one) => ({ ...one, isEarlier: false }))
-  return [...placeFirst(first, await row.changes(first), change), ...rest]
-}
-
-async function trainRanking(rows: readonly Row[]): Promise<Pick<Model, 'rank' | 'change'>> {
+function trainRank(rows: readonly Row[]): Model['rank'] {
   const needing = rows.filter(({ fine }) => fine.size > 0)
   const families = Map.groupBy(needing, ({ family }) => family)
-  const familyWeight = (row: Row): number => needing.length / families.size / (families.get(row.family)?.length ?? 1)
-  const rank = named(
-    rankFeatures,
-    fitChoices(
-      needing.map((row) => ({
-        rows: row.values.map((values) => listed(rankFeatures, values)),
-        isRight: row.found.messages.map(({ turn }) => row.gold.has(turn.id)),
-        offsets: row.values.map(() => 0),
-        weight: familyWeight(row),
-      })),
-      penalties.rank,
-    ),
-  )
-  const changeChoices: Choice[] = []
-  for (const row of needing) {
-    const first = scored(row, { rank }).slice(0, maxConsidered)
-    const changes = await row.changes(first)
-    changeChoices.push({
-      rows: changes.map(({ values }) => listed(changeFeatures, values)),
-      isRight: first.map(({ candidate }) => row.gold.has(candidate.turn.id)),
-      offsets: first.map(({ score }) => score),
-      weight: familyWeight(row) * (isChanged(row) ? changedWeight : 1),
-    })
-  }
-  const change = named(changeFeatures, fitChoices(changeChoices, penalties.change))
-  return { rank, change }
+  const choices = needing.map((row) => ({
+    rows: row.values.map((values) => listed(rankFeatures, values)),
+    isRight: row.found.messages.map(({ turn }) => row.gold.has(turn.id)),
+    offsets: row.values.map(() => 0),
+    weight: needing.length / families.size / (families.get(row.family)?.length ?? 1),
+  }))
+  return named(rankFeatures, fitChoices(choices, penalties.rank))
 }
 
-async function train(rows: readonly Row[]): Promise<Trained> {
-  const { rank, change } = await trainRanking(rows)
-  const labels: Label[] = []
+const sentencesOf = ({ vectors }: Sentences): readonly number[] =>
+  Array.from({ length: vectors.length / embedder.dimensions }, (_, place) => place)
+
+/** The sentences of a life by their sums: those with a changed fact, and the others. A turn counts once. */
+type Moments = {
+  readonly changed: { readonly weight: number; readonly sum: Float64Array }
+  readonly others: { readonly weight: number; readonly sum: Float64Array }
+  /** The lower half of the sum of each sentence's product with itself. */
+  readonly squares: readonly Float64Array[]
+}
+const momentsIn = new Map<Conversation, Moments>()
+
+function momentsOf(conversation: Conversation, rows: readonly Row[]): Moments {
+  const { dimensions } = embedder
+  const known = momentsIn.get(conversation)
+  if (known !== undefined) return known
+  const moments = {
+    changed: { weight: 0, sum: new Float64Array(dimensions) },
+    others: { weight: 0, sum: new Float64Array(dimensions) },
+    squares: Array.from({ length: dimensions }, () => new Float64Array(dimensions)),
+  }
+  for (const turn of sentencesIn.get(conversation) ?? []) {
+    const asking = rows.filter((row) => isChanged(row) && row.gold.has(turn.id))
+    const near = new Set(asking.map((row) => nearestSentence(row, turn)))
+    const places = asking.length === 0 ? sentencesOf(turn) : sentencesOf(turn).filter((place) => near.has(place))
+    const own = asking.length === 0 ? moments.others : moments.changed
+    for (const place of places) {
+      const vector = Array.from(turn.vectors.subarray(place * dimensions, (place + 1) * dimensions))
+      own.weight += 1 / places.length
+      for (const [at, value] of vector.entries()) own.sum[at] = (own.sum[at] as number) + value / places.length
+      addProduct(moments.squares, vector, 1 / places.length)
+    }
+  }
+  momentsIn.set(conversation, moments)
+  return moments
+}
+
+/** The direction of the sentences that announce a change, among all that people said: a linear discriminant. */
+function trainAnnouncing(rows: readonly Row[]): Announcing | null {
+  const lives = [
+    ...Map.groupBy(
+      rows.filter(({ family }) => family === 'life'),
+      ({ conversation }) => conversation,
+    ),
+  ]
+  const moments = lives.map(([conversation, own]) => momentsOf(conversation, own))
+  const { dimensions, model } = embedder
+  const mean = (kinds: readonly ('changed' | 'others')[]): readonly number[] => {
+    const parts = moments.flatMap((one) => kinds.map((kind) => one[kind]))
+    const weight = parts.reduce((total, part) => total + part.weight, 0)
+    return Array.from({ length: dimensions }, (_, at) =>
+      parts.reduce((total, { sum }) => total + (sum[at] as number) / weight, 0),
+    )
+  }
+  if (!moments.some(({ changed }) => changed.weight > 0)) return null
+  const whole = mean(['changed', 'others'])
+  const weight = moments.reduce((total, { changed, others }) => total + changed.weight + others.weight, 0)
+  const covariance = Array.from({ length: dimensions }, (_, f) =>
+    Float64Array.from({ length: dimensions }, (__, g) =>
+      g > f
+        ? 0
+        : moments.reduce((total, { squares }) => total + (squares[f]?.[g] as number) / weight, 0) -
+          (whole[f] as number) * (whole[g] as number),
+    ),
+  )
+  mirrorLower(covariance)
+  const variance = covariance.reduce((total, row, at) => total + (row[at] as number) / dimensions, 0)
+  for (const [at, row] of covariance.entries()) row[at] = (row[at] as number) + penalties.announcing * variance
+  const changed = mean(['changed'])
+  const others = mean(['others'])
+  const weights = solve(
+    covariance,
+    changed.map((value, at) => value - (others[at] as number)),
+  )
+  const packed = packVectors([Float32Array.from(weights)], dimensions)
+  const cosines = lives.flatMap(([conversation]) =>
+    (sentencesIn.get(conversation) ?? []).flatMap((turn) => {
+      const all = sentencesOf(turn).map((place) => cosineAt(packed, 0, turn.vectors, place, dimensions))
+      return all.length === 0 ? [] : [[Math.max(...all)]]
+    }),
+  )
+  const spread = deviations(cosines)
+  return {
+    model,
+    direction: Buffer.from(packed.buffer).toString('base64'),
+    mean: round(spread.mean[0] as number),
+    deviation: round(spread.sd[0] as number),
+  }
+}
+
+function nearestSentence({ ranking: { meaning } }: Row, turn: Sentences): number {
+  if (meaning === undefined) return 0
+  const cosines = sentencesOf(turn).map((place) =>
+    cosineAt(meaning.vectors, 0, turn.vectors, place, meaning.dimensions),
+  )
+  return cosines.indexOf(Math.max(...cosines))
+}
+
+async function train(name: ModelName, rows: readonly Row[]): Promise<Trained> {
+  const rank = trainRank(rows)
+  const announcingOf = (some: readonly Row[]) => (name === 'vectors' ? trainAnnouncing(some) : null)
+  const announcing = announcingOf(rows)
   const updateChoices: Choice[] = []
+  // A direction that was fitted to a conversation says too much about it.
+  for (const [conversation, own] of Map.groupBy(rows, (row) => row.conversation)) {
+    const others = rows.filter((row) => row.conversation !== conversation)
+    const ofOthers = conversation.family === 'life' ? announcingOf(others) : announcing
+    for (const row of own) updateChoices.push(...(await choicesOfUpdates(row, rank, ofOthers)))
+  }
+  const update = named([...updateFeatures, 'bias'] as const, fitChoices(updateChoices, penalties.update))
+  const labels: Label[] = []
   for (const row of rows.filter(({ isRecalled }) => isRecalled)) {
-    const ranked = await rankQuotable(row.index, row.ranking, row.quotable, { rank, change })
-    if (isChanged(row)) updateChoices.push(...(await choicesOfUpdates(row, ranked)))
+    const ranked = await rankQuotable(row.index, row.ranking, row.quotable, { rank })
     const values = pushValues(ranked, row.quotable.terms, row.question, await nearnessIn(row, ranked))
     for (const [place, value] of values.slice(0, maxConsidered).entries()) {
       const id = ranked[place]?.candidate.turn.id as string
@@ -400,14 +504,13 @@ async function train(rows: readonly Row[]): Promise<Trained> {
     }
   }
   const push = named([...pushFeatures, 'bias'] as const, fitLogistic(labels, penalties.push))
-  const update = named(updateFeatures, fitChoices(updateChoices, penalties.update))
-  return { rank, change, push, update }
+  return { rank, push, update, announcing }
 }
 
 const knownNearness = new Map<Row, Map<string, Nearness>>()
 
-/** The nearness of the first turns of a row. It does not depend on the fold. */
-async function nearnessIn(row: Row, ranked: readonly PlacedMessage[]): Promise<readonly Nearness[]> {
+/** The nearness of the first turns of a row. A turn has the same in every fold. */
+async function nearnessIn(row: Row, ranked: readonly ScoredMessage[]): Promise<readonly Nearness[]> {
   const known = knownNearness.get(row) ?? new Map<string, Nearness>()
   knownNearness.set(row, known)
   const first = ranked.slice(0, maxConsidered).map(({ candidate }) => candidate)
@@ -417,25 +520,40 @@ async function nearnessIn(row: Row, ranked: readonly PlacedMessage[]): Promise<r
   return first.flatMap(({ turn }) => known.get(turn.id) ?? [])
 }
 
-/** For each outdated turn that was found, the newer turns: those with the current value are right. */
-async function choicesOfUpdates(row: Row, ranked: readonly PlacedMessage[]): Promise<readonly Choice[]> {
-  const isIn = (ids: ReadonlySet<string>, place: number): boolean =>
-    ids.has((ranked[place] as PlacedMessage).candidate.turn.id)
-  const outdated = [...ranked.keys()].filter((place) => isIn(row.outdated, place))
-  const found = await updateValues(row.index, ranked, outdated, { ...row.ranking, terms: row.quotable.terms })
-  return [...found.values()].map((newer) => ({
-    rows: newer.map(({ values }) => listed(updateFeatures, values)),
-    isRight: newer.map(({ place }) => isIn(row.fine, place)),
-    offsets: newer.map(() => 0),
-    weight: 1,
-  }))
+/** For each of the first turns, which newer one updates it: of an outdated turn one with the current value, of the others none. */
+async function choicesOfUpdates(
+  row: Row,
+  rank: Model['rank'],
+  announcing: Announcing | null,
+): Promise<readonly Choice[]> {
+  if (row.fine.size === 0) return []
+  const ranked = scored(row, { rank }).slice(0, maxCompared)
+  const idAt = (place: number): string => (ranked[place] as ScoredMessage).candidate.turn.id
+  const places = [...ranked.keys()].slice(0, maxUpdated)
+  const announced = announcedBy(announcing, row.ranking.meaning)
+  const found = await updateValues(row.index, ranked, places, { ...row.ranking, terms: row.found.terms }, announced)
+  return [...found].flatMap(([place, newer]): readonly Choice[] => {
+    const isOutdated = row.outdated.has(idAt(place))
+    // Nobody has said of the other turns about a changed fact whether they are outdated.
+    if (newer.length === 0 || (row.outdated.size > 0 && !isOutdated && !row.fine.has(idAt(place)))) return []
+    const none = updateFeatures.map(() => 0)
+    return [
+      {
+        rows: [...newer.map(({ values }) => [...listed(updateFeatures, values), 1]), [...none, 0]],
+        isRight: [...newer.map((one) => isOutdated && row.fine.has(idAt(one.place))), !isOutdated],
+        offsets: [...newer.map(() => 0), 0],
+        weight: (familyWeights[row.family] ?? 1) * (isOutdated ? outdatedWeight : 1 / found.size),
+      },
+    ]
+  })
 }
 
 type Result = {
   readonly row: Row
-  /** Ids of turns in the order of a search, and without the model of changes. */
-  readonly ids: readonly string[]
+  /** Ids of turns in the order of the model of ranking alone. */
   readonly idsOfRanking: readonly string[]
+  /** The order of a search with these limits. */
+  readonly idsFrom: (replaced: Replaced) => readonly string[]
   readonly decision: PushDecision
   readonly lines: (levels: Levels, limits: UpdateLimits) => readonly ShownLine[]
 }
@@ -459,15 +577,16 @@ async function resultOf(name: ModelName, row: Row, trained: Trained): Promise<Re
     : notRecalled(model)
   const { ranked } = decision
   const idsOf = (list: readonly ScoredMessage[]) => list.map(({ candidate }) => candidate.turn.id)
-  const ids = idsOf(await placed(row, ranking, model))
+  const updates = await updatesOfFirst(row.index, row.ranking, row.found, ranking, model)
+  const idsFrom = (replaced: Replaced) => idsOf(placeNewest(ranking, updates, replaced))
   const places = row.family === 'life' ? [...ranked.keys()] : []
   const quotes = await quoteTurns(row.index, row.ranking, row.quotable, decision, places, row.asked.message)
   const lines = (levels: Levels, limits: UpdateLimits): readonly ShownLine[] =>
     chooseLines(decision, levels, limits).lines.map(({ place, level }) => ({
-      id: (ranked[place] as PlacedMessage).candidate.turn.id,
+      id: (ranked[place] as ScoredMessage).candidate.turn.id,
       level: quotes.get(place)?.perhapsPasted === true ? 'perhaps' : level,
     }))
-  return { row, ids, idsOfRanking: idsOf(ranking), decision, lines }
+  return { row, idsFrom, idsOfRanking: idsOf(ranking), decision, lines }
 }
 
 const count = <Item>(items: readonly Item[], isCounted: (item: Item) => boolean): number =>
@@ -475,11 +594,39 @@ const count = <Item>(items: readonly Item[], isCounted: (item: Item) => boolean)
 const percent = (value: number): string => (100 * value).toFixed(1)
 const line = (cells: readonly (string | number)[]): string => `| ${cells.join(' | ')} |`
 
-function searchTable(results: readonly Result[]): string {
-  const rankIn = (ids: readonly string[], wanted: ReadonlySet<string>): number => {
-    const at = ids.findIndex((id) => wanted.has(id))
-    return at < 0 ? Number.POSITIVE_INFINITY : at + 1
-  }
+const rankIn = (ids: readonly string[], wanted: ReadonlySet<string>): number => {
+  const at = ids.findIndex((id) => wanted.has(id))
+  return at < 0 ? Number.POSITIVE_INFINITY : at + 1
+}
+
+/** Whether the right turn is among the first ten, and before each outdated one. */
+const isNewestFirst = (ids: readonly string[], { fine, outdated }: Row): boolean =>
+  rankIn(ids, fine) <= 10 && rankIn(ids, fine) < rankIn(ids, outdated)
+
+/** When newer turns come first: with the most right first turns and newest values, the families of data with equal weight. */
+function chooseReplaced(results: readonly Result[]): Replaced {
+  const families = [
+    ...Map.groupBy(
+      results.filter(({ row }) => row.fine.size > 0),
+      ({ row }) => row.family,
+    ).values(),
+  ]
+  const gainOf = (replaced: Replaced): number =>
+    families.reduce((total, some) => {
+      const gains = some.map(({ row, idsFrom }) => {
+        const ids = idsFrom(replaced)
+        return Number(rankIn(ids, row.fine) === 1) + Number(isChanged(row) && isNewestFirst(ids, row))
+      })
+      return total + gains.reduce((a, b) => a + b, 0) / some.length
+    }, 0)
+  const options = [0.1, 0.15, 0.2, 0.25, 0.3, 0.4].flatMap((probability) =>
+    [1, 2, 3, 4, 6].map((lead) => ({ replaced: { probability, lead }, gain: gainOf({ probability, lead }) })),
+  )
+  return options.reduce((a, b) => (b.gain > a.gain ? b : a)).replaced
+}
+
+function searchTable(measured: readonly Result[], replaced: Replaced): string {
+  const results = measured.map((one) => ({ ...one, ids: one.idsFrom(replaced) }))
   const groups = Map.groupBy(
     results.filter(({ row }) => row.fine.size > 0),
     ({ row }) => `${row.family} ${row.asked.kind}`,
@@ -501,10 +648,7 @@ function searchTable(results: readonly Result[]): string {
       const mrr = some.reduce((total, { ids, row }) => total + 1 / rankIn(ids, row.fine), 0) / some.length
       const plain =
         some.reduce((total, { idsOfRanking, row }) => total + 1 / rankIn(idsOfRanking, row.fine), 0) / some.length
-      const newest = count(
-        some,
-        ({ ids, row }) => rankIn(ids, row.fine) <= 10 && rankIn(ids, row.fine) < rankIn(ids, row.outdated),
-      )
+      const newest = count(some, ({ ids, row }) => isNewestFirst(ids, row))
       return line([
         name,
         some.length,
@@ -518,7 +662,7 @@ function searchTable(results: readonly Result[]): string {
       ])
     })
   return [
-    line(['search', 'n', '@1', '@5', '@10', 'R@10', 'MRR', 'MRR without change', 'newest first']),
+    line(['search', 'n', '@1', '@5', '@10', 'R@10', 'MRR', 'MRR without updates', 'newest first']),
     '|---|---:|---:|---:|---:|---:|---:|---:|---:|',
     ...rows,
   ].join('\n')
@@ -583,26 +727,23 @@ function recallTable(measured: readonly Result[], calibrationOf: (result: Result
 
 /** Max share of messages with a line that should have none, by kind: sure lines, all lines, and all lines if eager. */
 const maxFalse = {
-  unrelated: { sure: 0.02, normal: 0.06, eager: 0.15 },
+  unrelated: { sure: 0.01, normal: 0.04, eager: 0.15 },
   'never-told': { sure: 0.1, normal: 0.4, eager: 0.6 },
 }
 type Strictness = 'sure' | 'normal' | 'eager'
-/** The max number of messages that show a line although they should show none. */
-type Budget = Readonly<Record<keyof typeof maxFalse, number>>
 /** Max share of the messages with outdated turns for which an outdated turn is shown without the newest. */
-const maxOutdated = 0.05
+const maxOutdated = 0.08
+/** How many messages may show a line that should have none, or an outdated turn without the newest; about a changed fact. */
+type Budget = Readonly<Record<keyof typeof maxFalse | 'outdated' | 'changed', number>>
 
-type Calibration = Pick<Model, 'levels' | 'limits'>
+type Calibration = Pick<Model, 'levels' | 'limits' | 'replaced'>
 
 /**
- * The probabilities of messages that show a line if their probability is reached: a false, a right or an outdated one.
- * `changed`: an outdated one about a changed fact.
+ * The probabilities of messages that show a line if their probability is reached: a false, an outdated or a right one.
  */
-type Reaching = Readonly<Record<keyof typeof maxFalse | 'right' | keyof MostOutdated, readonly number[]>>
-type MostOutdated = { readonly outdated: number; readonly changed: number }
-/** The lines that messages of one kind show under certain limits of updates. */
+type Reaching = Readonly<Record<keyof Budget | 'right', readonly number[]>>
+/** What the messages of one kind show with some limits of updates. */
 type Possible = { readonly limits: UpdateLimits; readonly any: Reaching; readonly sure: Reaching }
-type Chosen = { readonly possible: Possible; readonly sure: number; readonly normal: number }
 
 function reachingOf(results: readonly Result[], linesOfResult: (result: Result) => readonly ShownLine[]): Reaching {
   const shown = results.map((one) => ({ ...one, lines: linesOfResult(one) })).filter(({ lines }) => lines.length > 0)
@@ -625,8 +766,8 @@ function reachingOf(results: readonly Result[], linesOfResult: (result: Result) 
 
 function possibilitiesOf(results: readonly Result[]): readonly Possible[] {
   const all: Possible[] = []
-  for (let unclear = -2; unclear <= 6; unclear += 0.5)
-    for (let likely = Math.max(-4, unclear - 8); likely <= unclear; likely += 1) {
+  for (const unclear of [0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 1])
+    for (const likely of [0.03, 0.06, 0.1]) {
       const limits = { likely, unclear }
       const lines = new Map(results.map((one) => [one, one.lines({ sure: 0, perhaps: 0 }, limits)]))
       const linesIn = (one: Result): readonly ShownLine[] => lines.get(one) ?? []
@@ -637,63 +778,29 @@ function possibilitiesOf(results: readonly Result[]): readonly Possible[] {
 }
 
 /** The lowest threshold that keeps within a budget. */
-function thresholdFor(reaching: Reaching, budget: Budget): number {
-  const above = (which: keyof Budget): number => Math.ceil(1_000 * (reaching[which][budget[which]] ?? 0) + 1) / 1_000
-  return Math.max(above('unrelated'), above('never-told'))
-}
+const thresholdFor = (reaching: Reaching, budget: Budget): number =>
+  Math.max(
+    ...(Object.keys(budget) as (keyof Budget)[]).map(
+      (which) => Math.ceil(1_000 * (reaching[which][budget[which]] ?? 0) + 1) / 1_000,
+    ),
+  )
 
 const countReaching = (probabilities: readonly number[], threshold: number): number =>
   count(probabilities, (probability) => probability >= threshold)
 
-/** The limits of updates that show the right turn most often without showing more outdated turns than allowed. */
-function chooseLimits(
-  possibilities: readonly Possible[],
-  budgets: Readonly<Record<'sure' | 'normal', Budget>>,
-  maxUpdates: MostOutdated,
-): Chosen & { readonly excess: number; readonly right: number } {
-  return possibilities
-    .map((possible) => {
-      const { any, sure: sureLines } = possible
-      const normal = thresholdFor(any, budgets.normal)
-      const sure = Math.max(normal, thresholdFor(sureLines, budgets.sure))
-      const right = countReaching(any.right, normal) + countReaching(sureLines.right, sure)
-      const excessOf = (which: keyof MostOutdated): number =>
-        Math.max(
-          0,
-          countReaching(any[which], normal) - maxUpdates[which],
-          countReaching(sureLines[which], sure) - maxUpdates[which],
-        )
-      return { possible, sure, normal, right, excess: excessOf('outdated') + excessOf('changed') }
-    })
-    .reduce(better)
-}
+type Threshold = { readonly possible: Possible; readonly threshold: number; readonly right: number }
+const moreRight = <Option extends Pick<Threshold, 'right'>>(a: Option, b: Option): Option => (b.right > a.right ? b : a)
 
-type Rated = { readonly excess: number; readonly right: number }
-const better = <Option extends Rated>(a: Option, b: Option): Option =>
-  b.excess < a.excess || (b.excess === a.excess && b.right > a.right) ? b : a
+/** Of some possibilities the one that shows the right turn most often within a budget, with its threshold. */
+const bestWithin = (possibilities: readonly Possible[], which: 'any' | 'sure', budget: Budget): Threshold =>
+  possibilities
+    .map((possible) => {
+      const threshold = thresholdFor(possible[which], budget)
+      return { possible, threshold, right: countReaching(possible[which].right, threshold) }
+    })
+    .reduce(moreRight)
 
 const upTo = (number: number): readonly number[] => Array.from({ length: number + 1 }, (_, at) => at)
-
-/** Every way to divide a budget between requests and questions. */
-function divisionsOf(
-  whole: Budget,
-  requests: readonly Result[],
-): readonly (readonly [request: Budget, rest: Budget])[] {
-  const maxOf = (which: keyof Budget): number =>
-    Math.min(
-      whole[which],
-      count(requests, ({ row }) => row.asked.kind === which),
-    )
-  return upTo(maxOf('never-told')).flatMap((neverTold) =>
-    upTo(maxOf('unrelated')).map(
-      (unrelated) =>
-        [
-          { 'never-told': neverTold, unrelated },
-          { 'never-told': whole['never-told'] - neverTold, unrelated: whole.unrelated - unrelated },
-        ] as const,
-    ),
-  )
-}
 
 /** The thresholds of questions and requests that together show the right turn most often, within limits for all messages. */
 function calibrate(measured: readonly Result[]): Calibration {
@@ -701,57 +808,63 @@ function calibrate(measured: readonly Result[]): Calibration {
   const ofKind = Map.groupBy(results, kindOf)
   const questions = ofKind.get('question') ?? []
   const requests = ofKind.get('request') ?? []
-  const budgetFor = (which: Strictness): Budget => {
-    const maxOf = (kind: keyof Budget): number =>
-      Math.floor(maxFalse[kind][which] * count(results, ({ row }) => row.asked.kind === kind))
-    return { unrelated: maxOf('unrelated'), 'never-told': maxOf('never-told') }
+  const budgetFor = (which: Strictness, of: readonly Result[]): Budget => {
+    const maxOf = (kind: keyof typeof maxFalse): number =>
+      Math.floor(maxFalse[kind][which] * count(of, ({ row }) => row.asked.kind === kind))
+    const maxOutdatedOf = (isCounted: (row: Row) => boolean): number =>
+      which === 'eager' ? of.length : Math.floor(maxOutdated * count(of, ({ row }) => isCounted(row)))
+    return {
+      unrelated: maxOf('unrelated'),
+      'never-told': maxOf('never-told'),
+      outdated: maxOutdatedOf(({ outdated }) => outdated.size > 0),
+      changed: maxOutdatedOf(isChanged),
+    }
   }
-  const outdatedIn = (some: readonly Result[], changed: number): MostOutdated => ({
-    outdated: maxOutdated * count(some, ({ row }) => row.outdated.size > 0),
-    changed,
-  })
-  const maxChanged = Math.floor(maxOutdated * count(results, ({ row }) => isChanged(row)))
-  const changedRequests = upTo(
-    Math.min(
-      maxChanged,
-      count(requests, ({ row }) => isChanged(row)),
-    ),
-  )
-  const forQuestions = possibilitiesOf(questions)
-  const forRequests = possibilitiesOf(requests)
-  const chosen = divisionsOf(budgetFor('normal'), requests).flatMap(([normalRequest, normalQuestion]) =>
-    divisionsOf(budgetFor('sure'), requests).flatMap(([sureRequest, sureQuestion]) =>
-      changedRequests.map((changed) => {
-        const ofQuestions = { normal: normalQuestion, sure: sureQuestion }
-        const ofRequests = { normal: normalRequest, sure: sureRequest }
-        const question = chooseLimits(forQuestions, ofQuestions, outdatedIn(questions, maxChanged - changed))
-        const request = chooseLimits(forRequests, ofRequests, outdatedIn(requests, changed))
-        return { question, request, right: question.right + request.right, excess: question.excess + request.excess }
-      }),
-    ),
-  )
-  const { question, request } = chosen.reduce(better)
-  const eagerOf = ({ possible, normal }: Chosen, budget: Budget): number =>
-    Math.min(normal, thresholdFor(possible.any, budget))
-  const eager = divisionsOf(budgetFor('eager'), requests)
-    .map(([ofRequests, rest]) => {
-      const thresholds = { question: eagerOf(question, rest), request: eagerOf(request, ofRequests) }
-      const right =
-        countReaching(question.possible.any.right, thresholds.question) +
-        countReaching(request.possible.any.right, thresholds.request)
-      return { thresholds, right, excess: 0 }
-    })
-    .reduce(better).thresholds
-  const levelsFor = (perhaps: Readonly<Record<MessageKind, number>>): LevelsByKind => ({
-    question: { sure: question.sure, perhaps: perhaps.question },
-    request: { sure: request.sure, perhaps: perhaps.request },
-  })
+  /** The best of every way to divide a budget between requests and questions. */
+  const divided = (
+    strictness: Strictness,
+    which: 'any' | 'sure',
+    possible: Readonly<Record<MessageKind, readonly Possible[]>>,
+  ): Readonly<Record<MessageKind, Threshold>> => {
+    const whole = budgetFor(strictness, results)
+    const parts = (key: keyof Budget): readonly number[] =>
+      upTo(Math.min(whole[key], Math.max(...possible.request.map((one) => one[which][key].length))))
+    const options = parts('never-told').flatMap((neverTold) =>
+      parts('unrelated').flatMap((unrelated) =>
+        parts('changed').map((changed) => {
+          const ofRequests = { ...budgetFor(strictness, requests), 'never-told': neverTold, unrelated, changed }
+          const request = bestWithin(possible.request, which, ofRequests)
+          const question = bestWithin(possible.question, which, {
+            ...budgetFor(strictness, questions),
+            'never-told': whole['never-told'] - neverTold,
+            unrelated: whole.unrelated - unrelated,
+            changed: whole.changed - changed,
+          })
+          return { request, question, right: request.right + question.right }
+        }),
+      ),
+    )
+    return options.reduce(moreRight)
+  }
+  const normal = divided('normal', 'any', { question: possibilitiesOf(questions), request: possibilitiesOf(requests) })
+  const chosen = { question: [normal.question.possible], request: [normal.request.possible] }
+  const sure = divided('sure', 'sure', chosen)
+  const eager = divided('eager', 'any', chosen)
+  const levelsFor = (perhapsOf: (kind: MessageKind) => number): LevelsByKind => {
+    const levels = (kind: MessageKind): Levels => {
+      const perhaps = perhapsOf(kind)
+      return { sure: Math.max(perhaps, sureOf(kind)), perhaps }
+    }
+    return { question: levels('question'), request: levels('request') }
+  }
+  const sureOf = (kind: MessageKind): number => Math.max(sure[kind].threshold, normal[kind].threshold)
   return {
-    limits: { question: question.possible.limits, request: request.possible.limits },
+    replaced: chooseReplaced(measured),
+    limits: { question: normal.question.possible.limits, request: normal.request.possible.limits },
     levels: {
-      quiet: levelsFor({ question: question.sure, request: request.sure }),
-      normal: levelsFor({ question: question.normal, request: request.normal }),
-      eager: levelsFor(eager),
+      quiet: levelsFor(sureOf),
+      normal: levelsFor((kind) => normal[kind].threshold),
+      eager: levelsFor((kind) => Math.min(normal[kind].threshold, eager[kind].threshold)),
     },
   }
 }
@@ -763,7 +876,7 @@ function reliabilityTable(results: readonly Result[]): string {
     .flatMap(({ decision: { ranked, probabilities }, row }) =>
       probabilities
         .slice(0, maxConsidered)
-        .map((p, place) => ({ p, isRight: row.fine.has((ranked[place] as PlacedMessage).candidate.turn.id) })),
+        .map((p, place) => ({ p, isRight: row.fine.has((ranked[place] as ScoredMessage).candidate.turn.id) })),
     )
   const rows = edges.slice(1).map((to, at) => {
     const some = all.filter(({ p }) => p >= (edges[at] as number) && (p < to || to === 1))
@@ -801,7 +914,10 @@ async function trainAll(
 ): Promise<{ readonly model: Model; readonly tables: string }> {
   const results: Result[] = []
   for (const fold of new Set(rows.map((row) => row.fold))) {
-    const model = await train(rows.filter((row) => row.fold !== fold))
+    const model = await train(
+      name,
+      rows.filter((row) => row.fold !== fold),
+    )
     for (const row of rows.filter((one) => one.fold === fold)) results.push(await resultOf(name, row, model))
     console.error(`${name}, fold ${fold}`)
   }
@@ -814,13 +930,13 @@ async function trainAll(
     ]),
   )
   const tables = [
-    searchTable(results),
+    searchTable(results, calibration.replaced),
     recallTable(results, () => calibration),
-    'Recall of each life with the thresholds of the other two:',
+    'Recall of each life with the thresholds of the others:',
     recallTable(lives, ({ row }) => withoutFold.get(row.fold) as Calibration),
     reliabilityTable(results),
   ].join('\n\n')
-  return { model: { ...(await train(rows)), ...calibration }, tables }
+  return { model: { ...(await train(name, rows)), ...calibration }, tables }
 }
 
 const rows: Record<ModelName, Row[]> = { vectors: [], words: [] }

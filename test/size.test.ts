@@ -21,7 +21,7 @@ const budgets: Readonly<Record<string, number>> = {
   models: 650,
   operations: 3_200,
   proxy: 900,
-  search: 4_850,
+  search: 4_830,
   store: 1_100,
   'store/copy': 250,
   'store/postgres': 1_850,

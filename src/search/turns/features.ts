@@ -6,7 +6,7 @@ import { hasNumber, hasTime, type Question } from './question.ts'
 import { pointsOf } from './word-points.ts'
 
 /**
- * The features of the four linear models, by name; docs/ranking.md defines them. Values are computed here and nowhere
+ * The features of the three linear models, by name; docs/ranking.md defines them. Values are computed here and nowhere
  * else: training (scripts/train-ranking.ts) calls the same functions as search and recall.
  */
 export const rankFeatures = [
@@ -23,8 +23,7 @@ export const rankFeatures = [
   'kind',
   'speaker',
 ] as const
-export const changeFeatures = ['follows', 'followsValue'] as const
-export const updateFeatures = ['cosine', 'words', 'meaning', 'score'] as const
+export const updateFeatures = ['cosine', 'words', 'announces', 'meaning'] as const
 export const pushFeatures = [
   'sentence',
   'around',
@@ -40,7 +39,6 @@ export const pushFeatures = [
 ] as const
 
 export type RankFeature = (typeof rankFeatures)[number]
-export type ChangeFeature = (typeof changeFeatures)[number]
 export type UpdateFeature = (typeof updateFeatures)[number]
 export type PushFeature = (typeof pushFeatures)[number]
 

@@ -6,7 +6,7 @@ import { termsOf } from './terms.ts'
 
 /** How close the words of a message are in meaning to those of a sentence, each word in its context. */
 export type Nearness = {
-  /** The weighted mean over the words of the message of each word's largest cosine with a word of the sentence. */
+  /** The explainWeighted mean over the words of the message of each word's largest cosine with a word of the sentence. */
   readonly value: number
   /** The words of the message, each with the nearest word of the sentence. */
   readonly pairs: readonly (readonly [asked: string, nearest: string])[]

@@ -1,7 +1,7 @@
 import type { Turn } from '../../beliefs/turn.ts'
 import { type Explanation, leaf, sum } from '../explanation.ts'
 import { type Candidates, findCandidates, type MessageMeaning, type Ranking, type SearchedIndex } from './candidates.ts'
-import { findUpdates, type LikelyUpdate } from './change.ts'
+import { findUpdates, type LikelyUpdate, maxCompared } from './change.ts'
 import {
   explainWeighted,
   maxConsidered,
@@ -24,7 +24,7 @@ import {
   reach,
   withCorrections,
 } from './quotes.ts'
-import { type PlacedMessage, rankNewestFirst, type ScoredMessage, scoreMessages } from './rank.ts'
+import { type ScoredMessage, scoreMessages } from './rank.ts'
 import type { TurnUnit, TurnView } from './turn-index.ts'
 
 /** The quotes for a message, or the reason for having none. */
@@ -37,7 +37,7 @@ export type Push = {
   readonly meaning: 'vectors' | 'words'
   /** The best turns that may be quoted, shown or not, best first. */
   readonly considered: readonly PushedQuote[]
-  /** Ids of turns that are left out because too many newer turns may have changed them. */
+  /** Ids of turns that are left out because newer turns that are not shown may have changed them. */
   readonly unclear: readonly string[]
   /** The words of the message that count, and those among them that no turn has. */
   readonly asked: readonly string[]
@@ -52,11 +52,17 @@ export type PushOptions = {
 
 /** How many of the most likely lines count for the probability of a message. */
 const maxCounted = 5
-/** Max lines, and the min share of the best probability for a line. A request may need several facts. */
-const limits = { question: { lines: 3, share: 0.35 }, request: { lines: 5, share: 0.2 } }
+/**
+ * Max lines without the newer ones before them, and with them, and the share of the best probability that a line needs. A request may
+ * need several facts.
+ */
+const limits = {
+  question: { lines: 3, withNewer: 6, share: 0.5 },
+  request: { lines: 5, withNewer: 8, share: 0.2 },
+}
 const maxSure = 3
 
-/** The max number of lines that recall shows for a message, sure and perhaps relevant ones together. */
+/** The most lines that recall shows for a message, not counting newer ones before a line. */
 export const maxLinesFor = (message: string): number =>
   limits[parseQuestion(message).isQuestion ? 'question' : 'request'].lines
 /** Max newer turns that are shown before a line that they may update. */
@@ -87,7 +93,7 @@ export async function pushQuotes(
   const sure = new Set<number>()
   const shown = lines.map(({ place, level, newer }): PushedQuote => {
     const quote = quoted.get(place) as PushedQuote
-    const ids = newer.map((one) => (ranked[one] as PlacedMessage).candidate.turn.id)
+    const ids = newer.map((one) => (ranked[one] as ScoredMessage).candidate.turn.id)
     const isSure =
       level === 'sure' &&
       sure.size < maxSure &&
@@ -109,7 +115,7 @@ export async function pushQuotes(
     considered: places
       .toSorted((a, b) => (probabilities[b] as number) - (probabilities[a] as number))
       .map((place) => quoted.get(place) as PushedQuote),
-    unclear: unclear.map((place) => (ranked[place] as PlacedMessage).candidate.turn.id),
+    unclear: unclear.map((place) => (ranked[place] as ScoredMessage).candidate.turn.id),
     unknown: [...words].flatMap(([term, word]) => (isKnown.has(term) ? [] : [word])),
   }
 }
@@ -122,7 +128,7 @@ const withoutRepeats = (quotes: readonly PushedQuote[]): readonly PushedQuote[] 
 
 /** The ranked turns, each with the probability that it helps, and the probability that one of the best helps. */
 export type PushDecision = {
-  readonly ranked: readonly PlacedMessage[]
+  readonly ranked: readonly ScoredMessage[]
   readonly explanations: readonly Explanation[]
   readonly probabilities: readonly number[]
   readonly probability: number
@@ -158,31 +164,27 @@ export async function decide(
     .filter(
       (place) =>
         (first[place] as number) >= minOwnProbability &&
-        isOnTopic(ranked[place] as PlacedMessage, model === using.vectors),
+        isOnTopic(ranked[place] as ScoredMessage, model === using.vectors),
     )
     .sort((a, b) => (first[b] as number) - (first[a] as number))
   const probability = probabilityOfAny(first)
   const updates =
     probability < minProbability(model)
       ? new Map<number, readonly LikelyUpdate[]>()
-      : await findUpdates(index, ranked, likely, { ...ranking, terms: found.terms }, model.update)
+      : await findUpdates(index, ranked, likely, { ...ranking, terms: found.terms }, model)
   return { ranked, explanations, probabilities, probability, isQuestion, model, likely, updates }
 }
 
-/**
- * When words alone are compared, a turn such as "Thanks." that shares no word with the message is never shown because
- * of its neighbours.
- */
-const isOnTopic = ({ candidate: { own, time } }: PlacedMessage, hasMeaning: boolean): boolean =>
+/** By words alone, a turn such as "Thanks." that shares no word with the message is never shown because of its neighbours. */
+const isOnTopic = ({ candidate: { own, time } }: ScoredMessage, hasMeaning: boolean): boolean =>
   hasMeaning || own.size > 0 || time === 'only'
 
 /** A line of recall by its position, and the positions of the newer turns that come before it. */
 export type PushLine = { readonly place: number; readonly level: QuoteLevel; readonly newer: readonly number[] }
 
 /**
- * Chooses the lines to show. Newer turns that may update a line are shown before it. A line is left out if there is no
- * room for all of them, or if there are more of them than may be shown with one line, because then it is unclear which
- * one is true.
+ * Chooses the lines to show. Before a turn that newer ones may update, these are shown, and count as one line with it. It is
+ * left out if other newer turns may update it too: nobody can tell then which is true.
  */
 export function chooseLines(
   { probability, isQuestion, likely, updates, ranked }: Omit<PushDecision, 'explanations' | 'probabilities' | 'model'>,
@@ -190,20 +192,25 @@ export function chooseLines(
   { likely: minLikely, unclear: minUnclear }: UpdateLimits,
 ): { readonly lines: readonly PushLine[]; readonly unclear: readonly number[] } {
   if (probability < levels.perhaps) return { lines: [], unclear: [] }
-  const max = limits[isQuestion ? 'question' : 'request'].lines
   const newerThan = (place: number): readonly number[] =>
     (updates.get(place) ?? [])
       .slice(0, maxNewer)
-      .filter(({ value }) => value >= minLikely)
+      .filter((update) => update.probability >= minLikely)
       .map((update) => update.place)
-  const isUnclear = (place: number): boolean =>
-    (updates.get(place)?.[maxNewer]?.value ?? Number.NEGATIVE_INFINITY) >= minUnclear
+  const { lines: maxLines, withNewer } = limits[isQuestion ? 'question' : 'request']
   const shown = new Set<number>()
-  for (const place of likely.filter((one) => !isUnclear(one))) {
+  const unclear: number[] = []
+  let chosen = 0
+  for (const place of likely) {
     const group = new Set([...shown, ...newerThan(place), place])
-    if (group.size <= max) for (const one of group) shown.add(one)
+    const missing = (updates.get(place) ?? []).filter((update) => !group.has(update.place))
+    if (missing.reduce((sum, update) => sum + update.probability, 0) >= minUnclear) unclear.push(place)
+    else if (chosen < maxLines && group.size <= withNewer) {
+      chosen += 1
+      for (const one of group) shown.add(one)
+    }
   }
-  const timeOf = (place: number): number => (ranked[place] as PlacedMessage).candidate.unit.at
+  const timeOf = (place: number): number => (ranked[place] as ScoredMessage).candidate.unit.at
   const level = probability >= levels.sure ? 'sure' : 'perhaps'
   const lines = [...shown].map((place): PushLine => {
     const newer = newerThan(place).filter((one) => shown.has(one))
@@ -212,7 +219,7 @@ export function chooseLines(
   const hasNewer = lines.some(({ newer }) => newer.length > 0)
   return {
     lines: hasNewer ? lines.toSorted((a, b) => timeOf(b.place) - timeOf(a.place)) : lines,
-    unclear: likely.filter((place) => isUnclear(place) && !shown.has(place)),
+    unclear: unclear.filter((place) => !shown.has(place)),
   }
 }
 
@@ -235,27 +242,22 @@ export const probabilityOfAny = (probabilities: readonly number[]): number =>
     .slice(0, maxCounted)
     .reduce((none, probability) => none * (1 - probability), 1)
 
-/** Ranked turns that are compared with each other, and checked for pasted parts. */
-const maxChecked = 30
-
-/** The turns that may be quoted, in their final order, without turns that are pasted as a whole. */
+/** The turns that may be quoted, best first: none that are pasted as a whole. */
 export async function rankQuotable(
   index: SearchedIndex,
-  ranking: Ranking,
+  { view, question }: Ranking,
   found: Candidates,
-  model: Pick<Model, 'rank' | 'change'>,
-): Promise<readonly PlacedMessage[]> {
-  const { view, question } = ranking
-  const first = scoreMessages(found, question, model).slice(0, maxChecked)
+  model: Pick<Model, 'rank'>,
+): Promise<readonly ScoredMessage[]> {
+  const first = scoreMessages(found, question, model).slice(0, maxCompared)
   const announced = await announcedPastes(index, view, first)
   const seen = new Set<string>()
-  const quotable = first.filter(({ candidate: { turn, unit } }) => {
-    // People often repeat themselves; only the best of several equal turns is considered.
+  return first.filter(({ candidate: { turn, unit } }) => {
+    // People often say the same again; the best of equal turns is considered.
     const said = JSON.stringify([turn.text, turn.role, turn.speaker])
     const isPasted = turn.role === 'user' && (turn.origin !== 'person' || announced.has(unit.first))
     return !isPasted && ownSentences(turn, unit).length > 0 && !seen.has(said) && seen.add(said)
   })
-  return rankNewestFirst(index, ranking, found, quotable, model)
 }
 
 /** The turns of a person right after one that announces a pasted text, by their first row. */
@@ -287,7 +289,7 @@ async function announcedPastes(
 
 /** The log odds that each of the ranked turns helps. */
 function logOddsOf(
-  ranked: readonly PlacedMessage[],
+  ranked: readonly ScoredMessage[],
   { terms }: Candidates,
   question: Question,
   { push }: Pick<Model, 'push'>,
@@ -297,7 +299,7 @@ function logOddsOf(
     const parts = [...explainWeighted(pushFeatures, values as Values<PushFeature>, push), leaf('bias', push.bias)]
     return withWords(
       sum('log odds that it helps', parts),
-      (ranked[place] as PlacedMessage).candidate,
+      (ranked[place] as ScoredMessage).candidate,
       terms,
       nearness[place],
     )

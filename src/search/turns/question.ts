@@ -18,8 +18,6 @@ export type Question = {
   readonly asksSummary: boolean
   /** Whether it asks how something was before. */
   readonly asksPast: boolean
-  /** Whether it asks about an event rather than a state. */
-  readonly asksEvent: boolean
   readonly asksWhen: boolean
   readonly asksHowMany: boolean
   readonly asksFirst: boolean
@@ -59,7 +57,6 @@ export function parseQuestion(text: string, speakers: readonly string[] = []): Q
     asksEither: eitherSaid.test(plain),
     asksSummary: summary.test(plain),
     asksPast: past.test(plain),
-    asksEvent: event.test(plain),
     asksWhen: when.test(plain),
     asksHowMany: howMany.test(plain),
     asksFirst: first.test(plain),
@@ -107,8 +104,6 @@ const eitherSaid =
 const summary = /\b(?:summar(?:y|i[sz]e[ds]?|i[sz]ing)|overview|recap)\b/i
 const past =
   /\b(?:first|initial(?:ly)?|original(?:ly)?|previous(?:ly)?|before|used to|earlier|past|ago|started|begin|began)\b/i
-const event =
-  /\b(?:did|was|were|had|happened|went|used to|ago|yesterday|last (?:week|month|year|time|night|summer|winter|spring|fall|autumn|\w+day))\b/i
 const when =
   /^\s*when\b|\bwhat (?:date|day|month|year|time)\b|\bhow long\b|\bwhich (?:month|year|day)\b|\bhow many (?:days|weeks|months|years)\b/i
 const first = /\b(?:first|initial(?:ly)?|earliest|begin|start)\b/i

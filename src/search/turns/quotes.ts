@@ -7,7 +7,7 @@ import { passagesOf } from './passages.ts'
 import { endsInColon, type OwnPart, ownParts } from './pasted.ts'
 import type { PushDecision } from './push.ts'
 import { parseQuestion } from './question.ts'
-import type { PlacedMessage } from './rank.ts'
+import type { ScoredMessage } from './rank.ts'
 import { termsOf } from './terms.ts'
 import type { TurnUnit, TurnView } from './turn-index.ts'
 import { pointsOf } from './word-points.ts'
@@ -57,13 +57,13 @@ export async function quoteTurns(
   places: readonly number[],
   message: string,
 ): Promise<ReadonlyMap<number, PushedQuote>> {
-  const candidates = places.map((place) => (ranked[place] as PlacedMessage).candidate)
+  const candidates = places.map((place) => (ranked[place] as ScoredMessage).candidate)
   const cosines = await compareSentences(index, view.user, meaning, candidates)
   const words = messageWords(message, terms)
   const written = (some: Iterable<string>): readonly string[] => [...some].flatMap((term) => words.get(term) ?? [])
   return new Map(
     places.map((place, at): readonly [number, PushedQuote] => {
-      const { turn, unit, own, before, after } = candidates[at] as PlacedMessage['candidate']
+      const { turn, unit, own, before, after } = candidates[at] as ScoredMessage['candidate']
       const sentences = ownSentences(turn, unit)
       const embedded = sentencesToEmbed(turn.text)
       const held = sentences.map(({ text }) => new Set(termsOf(text).map(({ term }) => term)))

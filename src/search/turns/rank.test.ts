@@ -110,7 +110,9 @@ describe('ranking turns', () => {
   })
 
   it('prefers words that stand together in one sentence', async () => {
-    const turns = apart('I was at home. I rented the kayak in Norway.', 'I rented it in Norway. The kayak was at home.')
+    const at = '2026-05-03T10:00:00.000Z'
+    const both = ['I was at home. I rented the kayak in Norway.', 'I rented it in Norway. The kayak was at home.']
+    const turns = apart(...both).map((turn) => ({ ...turn, at }))
 
     expect((await texts(turns, 'Where did I rent the kayak, in Norway?'))[0]).toBe(turns[0]?.text)
   })

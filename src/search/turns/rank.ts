@@ -1,19 +1,10 @@
 import type { Turn } from '../../beliefs/turn.ts'
 import { type Explanation, leaf, product, sum } from '../explanation.ts'
 import { type Candidates, findCandidates, newerFirst, type Ranking, type SearchedIndex } from './candidates.ts'
-import { type Change, compareChanges } from './change.ts'
+import { findUpdates, type LikelyUpdate, maxCompared } from './change.ts'
 import type { RankFeature } from './features.ts'
-import {
-  changeFeatures,
-  explainWeighted,
-  maxConsidered,
-  rankFeatures,
-  rankValues,
-  type Scored,
-  type Values,
-  withWords,
-} from './features.ts'
-import { type Model, type Models, models } from './model.ts'
+import { explainWeighted, rankFeatures, rankValues, type Scored, type Values, withWords } from './features.ts'
+import { type Model, type Models, models, type Replaced } from './model.ts'
 import { maxUnitLength } from './passages.ts'
 import type { Question } from './question.ts'
 import { findSentencesHolding, type HoldingSentence } from './sentences-holding.ts'
@@ -106,39 +97,61 @@ export function scoreMessages(
     .filter(({ candidate: { unit } }) => !seen.has(unit.first) && seen.add(unit.first))
 }
 
-/** A turn at its final rank. `isEarlier`: a newer turn may replace it. */
+/** A turn in its final place. `isEarlier`: a newer turn comes before it, which may update it. */
 export type PlacedMessage = ScoredMessage & { readonly isEarlier: boolean }
 
-/** The min likelihood at which a newer turn counts as a replacement. */
-const minReplacement = 0.2
+/** The best turns, before which a newer one may be put. */
+export const maxUpdated = 5
 
-/** Reorders the first ten by the second model. */
+/** Puts the newest word before each of the first turns that it may update, unless the message asks for what was said at a time. */
 export async function rankNewestFirst(
   index: SearchedIndex,
   ranking: Ranking,
   { terms }: Pick<Candidates, 'terms'>,
   scored: readonly ScoredMessage[],
-  { change }: Pick<Model, 'change'>,
+  model: Pick<Model, 'update' | 'announcing' | 'replaced'>,
 ): Promise<readonly PlacedMessage[]> {
-  const first = scored.slice(0, maxConsidered)
-  const changes = await compareChanges(index, first, { ...ranking, terms })
-  return [...placeFirst(first, changes, change), ...scored.slice(maxConsidered).map(asPlaced)]
+  return placeNewest(scored, await updatesOfFirst(index, ranking, { terms }, scored, model), model.replaced)
 }
 
-const asPlaced = (message: ScoredMessage): PlacedMessage => ({ ...message, isEarlier: false })
+/** The newer turns that may update each of the first turns, by its place. */
+export async function updatesOfFirst(
+  index: SearchedIndex,
+  ranking: Ranking,
+  { terms }: Pick<Candidates, 'terms'>,
+  scored: readonly ScoredMessage[],
+  model: Pick<Model, 'update' | 'announcing'>,
+): Promise<ReadonlyMap<number, readonly LikelyUpdate[]>> {
+  if (ranking.dates !== null) return new Map()
+  const compared = scored.slice(0, maxCompared)
+  const heads = [...compared.keys()].slice(0, maxUpdated)
+  return findUpdates(index, compared, heads, { ...ranking, terms }, model)
+}
 
-/** The first ten in their final order. */
-export function placeFirst(
-  first: readonly ScoredMessage[],
-  changes: readonly Change[],
-  weights: Model['change'],
+/** The ranked turns with each newer one that is likely enough before the turn that it may update. */
+export function placeNewest(
+  scored: readonly ScoredMessage[],
+  updates: ReadonlyMap<number, readonly LikelyUpdate[]>,
+  { probability: minProbability, lead }: Replaced,
 ): readonly PlacedMessage[] {
-  const placed = first.map((message, at) => {
-    const { values, newer } = changes[at] as Change
-    const explanation = sum('turn', [...message.explanation.parts, ...explainWeighted(changeFeatures, values, weights)])
-    const isEarlier = newer !== null && newer.likelihood >= minReplacement
-    return { candidate: message.candidate, explanation, score: explanation.value, isEarlier }
-  })
+  const placed = scored.map((message): PlacedMessage => ({ ...message, isEarlier: false }))
+  // The best first: what updates a turn that has moved comes before it there.
+  for (const at of [...updates.keys()].sort((a, b) => a - b)) {
+    const [newer] = updates.get(at) ?? []
+    if (newer === undefined || newer.probability < minProbability) continue
+    const older = placed[at] as PlacedMessage
+    const moved = placed[newer.place] as PlacedMessage
+    const gain = older.score - moved.score
+    if (gain > lead) continue
+    placed[at] = { ...older, isEarlier: true }
+    if (gain <= 0) continue
+    const reason = leaf('may update the turn after it', gain)
+    placed[newer.place] = {
+      ...moved,
+      score: older.score,
+      explanation: sum('turn', [...moved.explanation.parts, reason]),
+    }
+  }
   return placed.sort((a, b) => b.score - a.score || newerFirst(a.candidate.unit, b.candidate.unit))
 }
 
