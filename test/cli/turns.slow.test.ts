@@ -454,6 +454,7 @@ describe('forget', () => {
     [['--session', 's1'], 'there is no terminal to ask for confirmation.'],
   ])('refuses %j', async (argv, message) => {
     using place = createSandbox()
+    await place.run('hear', 'I live at 12 Elm Street.', '--session', 's1')
 
     const { exitCode, stderr } = await place.run('forget', ...argv)
 
