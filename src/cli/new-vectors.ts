@@ -1,20 +1,10 @@
 import { expectedError } from '../errors.ts'
 import type { Memory } from '../memory/memory.ts'
-import type { LocationOptions, Session, StandpointOptions } from './session.ts'
+import type { LocationOptions, Session } from './session.ts'
 import { pluralize } from './text/output.ts'
 
 /** Max texts whose vectors a command computes itself: about a second. */
 const maxComputed = 32
-
-/** Opens a memory for a person who asks a question. `waiting` is the number of texts that can be found by their words only. */
-export async function openForQuestion(
-  session: Session,
-  options: StandpointOptions,
-): Promise<{ readonly memory: Memory; readonly waiting: number }> {
-  const memory = await session.memories.reading({ ...options, waitsForModel: true })
-  const { waiting } = await memory.meaningStatus()
-  return { memory, waiting }
-}
 
 /** Computes the vectors of a few new texts, because a person asks next for what they just stated. Commands that read change no file. */
 export async function addVectors(memory: Memory): Promise<void> {
@@ -28,9 +18,14 @@ export async function addVectors(memory: Memory): Promise<void> {
   }
 }
 
-/** For an answer that may lack texts without vectors. */
-export const waitingNote = (waiting: number): string =>
-  `${pluralize(waiting, 'text')} without vectors can only be found by their words; \`credence vectors\` computes them.`
+/** For an answer that may lack texts without vectors. Counting them reads the whole store. */
+export async function waitingNotes(memory: Memory): Promise<readonly string[]> {
+  const { waiting } = await memory.meaningStatus()
+  const texts = pluralize(waiting, 'text')
+  return waiting === 0
+    ? []
+    : [`${texts} without vectors can only be found by their words; \`credence vectors\` computes them.`]
+}
 
 /** Computes the vectors of a few imported texts. For many, starts a background process, and returns their number. */
 export async function startVectors(session: Session, options: LocationOptions): Promise<number> {

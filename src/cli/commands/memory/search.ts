@@ -24,7 +24,7 @@ import {
   wholeNumber,
   words,
 } from '../../command/options.ts'
-import { openForQuestion, waitingNote } from '../../new-vectors.ts'
+import { waitingNotes } from '../../new-vectors.ts'
 import { marksOf } from '../../text/beliefs.ts'
 import { indentText, lines, moreNote, type Style } from '../../text/output.ts'
 import { explanationTree, speakerOf } from '../../text/recall.ts'
@@ -56,7 +56,7 @@ export const search = defineCommand({
   },
   async run({ args: { query }, options }, session) {
     const { status, retired, limit, offset, in: place, since, until, speaker, asOf, explain, around } = options
-    const { memory, waiting } = await openForQuestion(session, options)
+    const memory = await session.memories.reading({ ...options, waitsForModel: true })
     const found = await memory.search(query, {
       ...omitUndefined({ limit, offset, in: place, since, until, speaker, session: options.session, asOf, around }),
       ...filterOf(options),
@@ -78,7 +78,7 @@ export const search = defineCommand({
       notes: [
         ...(isQueryCut ? [cutNote] : []),
         ...(beliefs.length + quotes.length === 0 ? [`Nothing was found for "${query.trim()}".`] : []),
-        ...(waiting > 0 ? [waitingNote(waiting)] : []),
+        ...(await waitingNotes(memory)),
         ...moreNote('belief', total, (offset ?? 0) + beliefs.length),
       ],
     }
