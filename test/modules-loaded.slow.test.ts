@@ -35,7 +35,14 @@ function modulesOf(dir: string, name: string, argv: readonly string[], semantic 
 const commands = [
   // The budgets include three modules for the fields and hints of an operation, five for the vectors of the store and their setting, and
   // one for the store's tables of sync. Six of a benchmark are seals, capabilities and lives.
-  { name: 'remember', max: 108, argv: ['remember', 'Invoices are due in 14 days.', '--name', 'payment terms'] },
+  // Fourteen are the embedding model and what computes and stores vectors.
+  { name: 'remember', max: 123, argv: ['remember', 'Invoices are due in 14 days.', '--name', 'payment terms'] },
+  {
+    name: 'remember by words',
+    max: 109,
+    argv: ['remember', 'Invoices are paid by card.', '--name', 'card'],
+    semantic: 'off',
+  },
   // The store loads its fifteen modules for writing together with the others.
   { name: 'recall by words', max: 87, argv: ['recall', 'What are our payment terms?'], semantic: 'off' },
   // Sixteen are the embedding model and what computes, stores and compares vectors.

@@ -28,7 +28,7 @@ const budgets: Readonly<Record<string, number>> = {
   'store/sqlite': 5_100,
   tasks: 5_000,
 }
-const maxLines = 70_150
+const maxLines = 70_200
 /** Max lines of the TypeScript and CSS of the dashboard, in `web`. */
 const maxWebLines = 11_500
 

@@ -1,43 +1,40 @@
 import { expectedError } from '../errors.ts'
 import type { Memory } from '../memory/memory.ts'
-import type { LocationOptions, Session, StandpointOptions } from './session.ts'
+import type { LocationOptions, Session } from './session.ts'
 import { pluralize } from './text/output.ts'
 
-/** Max texts without vectors that a command computes before it answers: about a second. */
+/** Max texts whose vectors a command computes itself: about a second. */
 const maxComputed = 32
 
-/**
- * Opens a memory for a person who asks a question: computes the vectors of the texts stored since the last time, unless they are many.
- * `waiting` is the number of texts that can be found by their words only.
- */
-export async function openWithNewVectors(
-  session: Session,
-  options: StandpointOptions,
-): Promise<{ readonly memory: Memory; readonly waiting: number }> {
-  const memory = await session.memories.reading({ ...options, waitsForModel: true })
+/** Computes the vectors of a few new texts, because a person asks next for what they just stated. Commands that read change no file. */
+export async function addVectors(memory: Memory): Promise<void> {
   const { waiting } = await memory.meaningStatus()
-  if (waiting === 0 || waiting > maxComputed) return { memory, waiting }
+  if (waiting === 0 || waiting > maxComputed) return
   try {
-    const { embedded } = await memory.embedTexts({ limit: maxComputed })
-    return { memory, waiting: waiting - embedded }
+    await memory.embedTexts({ limit: maxComputed })
   } catch (error) {
-    // A memory that cannot be written to, or a model that cannot be used, does not prevent an answer by words.
+    // The texts are stored; a model that cannot be used does not make the command fail.
     if (expectedError(error) === null) throw error
-    return { memory, waiting }
   }
 }
 
-/** For an answer that may lack texts without vectors. */
-export const waitingNote = (waiting: number): string =>
-  `${pluralize(waiting, 'text')} without vectors can only be found by their words; \`credence vectors\` computes them.`
-
-/**
- * Starts a background process for the vectors of the texts, if they are too many for the next question, and returns their number.
- */
-export async function startVectors(session: Session, options: LocationOptions): Promise<number> {
-  const memory = await session.memories.reading(options)
+/** For an answer that may lack texts without vectors. Counting them reads the whole store. */
+export async function waitingNotes(memory: Memory): Promise<readonly string[]> {
   const { waiting } = await memory.meaningStatus()
-  if (waiting <= maxComputed) return 0
+  const texts = pluralize(waiting, 'text')
+  return waiting === 0
+    ? []
+    : [`${texts} without vectors can only be found by their words; \`credence vectors\` computes them.`]
+}
+
+/** Computes the vectors of a few imported texts. For many, starts a background process, and returns their number. */
+export async function startVectors(session: Session, options: LocationOptions): Promise<number> {
+  const memory = await session.memories.writing(options)
+  const { waiting } = await memory.meaningStatus()
+  if (waiting <= maxComputed) {
+    await addVectors(memory)
+    return 0
+  }
   await session.program.startDetached(['vectors', ...placeArguments(options)])
   return waiting
 }

@@ -454,6 +454,7 @@ describe('forget', () => {
     [['--session', 's1'], 'there is no terminal to ask for confirmation.'],
   ])('refuses %j', async (argv, message) => {
     using place = createSandbox()
+    await place.run('hear', 'I live at 12 Elm Street.', '--session', 's1')
 
     const { exitCode, stderr } = await place.run('forget', ...argv)
 
@@ -465,7 +466,8 @@ describe('forget', () => {
 describe('vectors', () => {
   it('are computed on demand, order a search, and can be switched off', async () => {
     using place = createSandbox()
-    await place.run('hear', 'My doctor said the blood test is fine.', '--session', 's1')
+    const byWords = { env: { CREDENCE_SEMANTIC: 'off' } }
+    await place.runWith(byWords, 'hear', 'My doctor said the blood test is fine.', '--session', 's1')
 
     const { dir, meaning } = await place.json('status')
     expect(meaning).toEqual({ model: 'minilm-l6-v2', indexed: 0, waiting: 1, problem: null, isUsedByRecall: true })

@@ -27,6 +27,24 @@ describe('a question right after a statement', () => {
     expect((await place.json('status')).meaning.waiting).toBe(0)
   })
 
+  it('lists no belief only because it corrects a turn without any of the words, and strong hits first', async () => {
+    using place = createSandbox()
+    await place.run('hear', 'We are moving to Leuven in March.', '--session', 'a')
+    await place.run('hear', 'The savings bank of my brother closes at noon.', '--session', 'b')
+    const [moving] = (await place.json('search', 'moving to Leuven')).quotes
+    await place.run('correct', moving.turn, 'We moved to Ghent.')
+    await place.run('remember', 'The bank where my brother sat is green.', '--name', 'bench')
+
+    const found = await place.json('search', 'When does the savings bank of my brother close?')
+    const { stdout } = await place.run('search', 'When does the savings bank of my brother close?')
+    const move = await place.json('search', 'Are we moving to Leuven?')
+
+    expect(found.beliefs.map((hit: { belief: { name: string } }) => hit.belief.name)).toEqual(['bench'])
+    expect(found.quotes.some(({ turn }: { turn: string }) => turn === moving.turn)).toBe(true)
+    expect(stdout).toMatch(/^strong .*\n +The savings bank[\s\S]*^possible {2}bench/mu)
+    expect(move.beliefs[0].belief.content).toBe('We moved to Ghent.')
+  })
+
   it('gets the newest of two values first', async () => {
     using place = createSandbox()
     await place.run('remember', 'I take 5 mg of cetirizine.')

@@ -120,12 +120,19 @@ async function searchFrom(ports: Ports, asked: SearchRequest): Promise<SearchRes
   }
 }
 
-/** The current statements that replace outdated quotes, without those that are among the hits already. */
+/**
+ * The current statements that replace outdated quotes with words of the query, without those that are among the hits already.
+ * A quote that is only near in meaning has its correction next to it.
+ */
 function correctionsOf(quotes: readonly QuoteHit[], page: readonly RankedHit[], query: string): readonly RankedHit[] {
-  const found = new Map(quotes.flatMap(({ correction }) => (correction ? [[correction.id, correction] as const] : [])))
-  for (const { belief } of page) found.delete(belief.id)
+  const current = new Map(
+    quotes.flatMap(({ correction, found }) =>
+      correction !== null && found.length > 0 ? [[correction.id, correction] as const] : [],
+    ),
+  )
+  for (const { belief } of page) current.delete(belief.id)
   const terms = termsIn(query)
-  return [...found.values()].map((belief) => {
+  return [...current.values()].map((belief) => {
     return { strength: strengthOf(terms, termsOf(belief)), belief, score: 0, cosine: null }
   })
 }

@@ -12,6 +12,7 @@ import { omitUndefined } from '../../../omit-undefined.ts'
 import { heardTurn } from '../../../operations/shared-fields.ts'
 import { type Argument, type CommandAnswer, defineCommand, exitCodes, UsageError } from '../../command/command.ts'
 import { date, fieldOptions, flag, writeOptions } from '../../command/options.ts'
+import { addVectors } from '../../new-vectors.ts'
 import { nameText, shortenText } from '../../text/beliefs.ts'
 import { lines, pluralize, type Style } from '../../text/output.ts'
 import { pausedNotes, pauseText } from './pause.ts'
@@ -217,6 +218,7 @@ export const hear = defineCommand({
     const memory = await (dryRun ? session.memories.reading(options) : session.memories.writing(options))
     if (args.message !== '-') {
       const heard = await memory.hear({ text: args.message, ...said }, { scopes, maxTurnCharacters, dryRun })
+      if (!dryRun) await addVectors(memory)
       const isRefused = heard.turns[0]?.outcome === 'refused'
       return {
         document: { dryRun, ...heard },
@@ -233,6 +235,7 @@ export const hear = defineCommand({
     const request = { source, defaults: said, scopesOf: () => scopes, maxTurnCharacters, dryRun, signal }
     const heard = nothingHeard()
     await hearLines(memory, items, heard, request)
+    if (!dryRun) await addVectors(memory)
     const answer = heardLinesAnswer(heard, dryRun)
     return { document: { dryRun, ...heard }, ...answer, notes: [...notes, ...answer.notes] }
   },

@@ -85,7 +85,8 @@ export const forget = defineCommand({
       for (const file of changed) copies.changed.add(file)
       copies.unchanged.push(...unchanged)
     }
-    await session.places.locateExisting(given)
+    // Before the first stored message, a hook may have put the text into its queue.
+    if (reference !== undefined) await session.places.locateExisting(given)
     const memory = await session.memories.writing({ ...given, onErased: note })
     const named = reference?.startsWith('t-') ? await turnOrBelief(memory, reference) : null
     const plan =

@@ -5,7 +5,7 @@ import type { RecallHints } from '../../../operations/recall-hints.ts'
 import { cutNote } from '../../../search/message.ts'
 import { defineCommand, UsageError } from '../../command/command.ts'
 import { date, flag, memoryOptions, readerOptions, viewOptions, wholeNumber, words } from '../../command/options.ts'
-import { openWithNewVectors, waitingNote } from '../../new-vectors.ts'
+import { waitingNotes } from '../../new-vectors.ts'
 import { nameText, shortenText } from '../../text/beliefs.ts'
 import { pluralize } from '../../text/output.ts'
 
@@ -47,7 +47,7 @@ export const recall = defineCommand({
         '--render cannot be combined with --explain or --near-misses.',
         'Leave out --render, or --explain and --near-misses.',
       )
-    const { memory, waiting } = await openWithNewVectors(session, options)
+    const memory = await session.memories.reading({ ...options, waitsForModel: true })
     const context = await memory.recall(message, {
       budget: omitUndefined({ maxBeliefs, maxPinned, maxFromAgents, maxQuestions, maxCharacters, maxQuotes }),
       ...omitUndefined({ asOf }),
@@ -76,7 +76,7 @@ export const recall = defineCommand({
         ...(context.isMessageCut ? [cutNote] : []),
         ...(isFound || (render && !isEmpty) ? [] : [nothingFound(context.scopes, { isEmpty, maxQuotes })]),
         ...(hints === null ? [] : hintLines(hints)),
-        ...(hints === null || waiting === 0 ? [] : [waitingNote(waiting)]),
+        ...(hints === null ? [] : await waitingNotes(memory)),
         ...(hints === null ? [] : await session.places.formerProjectNotes(options, memory)),
       ],
     }

@@ -23,6 +23,7 @@ import {
   text,
   words,
 } from '../../command/options.ts'
+import { addVectors } from '../../new-vectors.ts'
 import type { Session } from '../../session.ts'
 import { formsText, nameText, shortenText } from '../../text/beliefs.ts'
 import { lines, type Style } from '../../text/output.ts'
@@ -83,6 +84,7 @@ export const remember = defineCommand({
     const mayAsk = name === undefined && session.terminal.isInteractive() && !session.terminal.printsJson()
     const replace = options.replace || (mayAsk && ((others: readonly Belief[]) => mayReplace(others, session)))
     const remembered = await memory.remember({ ...given, replace })
+    await addVectors(memory)
     const [home = universalScope] = homeScopes
     const notes = [
       ...hintNotes(remembered, { name, aliases: alias }),
@@ -118,6 +120,7 @@ export const correct = defineCommand({
       ...omitUndefined({ name, why, type, status, key }),
       ...(alias.length === 0 ? {} : { aliases: alias }),
     })
+    await addVectors(memory)
     return {
       document: corrected,
       text: (style) => rememberedText(corrected, style),

@@ -10,7 +10,7 @@ import { omitUndefined } from '../../../omit-undefined.ts'
 import { beliefFilter, said } from '../../../operations/shared-fields.ts'
 import type { Explanation } from '../../../search/explanation.ts'
 import { cutNote } from '../../../search/message.ts'
-import type { Strength } from '../../../search/turns/strength.ts'
+import { type Strength, strengths } from '../../../search/turns/strength.ts'
 import { defineCommand } from '../../command/command.ts'
 import {
   choice,
@@ -24,7 +24,7 @@ import {
   wholeNumber,
   words,
 } from '../../command/options.ts'
-import { openWithNewVectors, waitingNote } from '../../new-vectors.ts'
+import { waitingNotes } from '../../new-vectors.ts'
 import { marksOf } from '../../text/beliefs.ts'
 import { indentText, lines, moreNote, type Style } from '../../text/output.ts'
 import { explanationTree, speakerOf } from '../../text/recall.ts'
@@ -56,7 +56,7 @@ export const search = defineCommand({
   },
   async run({ args: { query }, options }, session) {
     const { status, retired, limit, offset, in: place, since, until, speaker, asOf, explain, around } = options
-    const { memory, waiting } = await openWithNewVectors(session, options)
+    const memory = await session.memories.reading({ ...options, waitsForModel: true })
     const found = await memory.search(query, {
       ...omitUndefined({ limit, offset, in: place, since, until, speaker, session: options.session, asOf, around }),
       ...filterOf(options),
@@ -70,18 +70,30 @@ export const search = defineCommand({
       document: found,
       text: (style) =>
         lines(
-          beliefs.map((hit) => beliefBlock(hit, ages.get(hit.belief.id) ?? [], style)),
-          quotes.map((hit) => quoteBlock(hit, { explain, active }, style)),
+          ...byStrength(
+            beliefs.map((hit) => [hit.strength, beliefBlock(hit, ages.get(hit.belief.id) ?? [], style)]),
+            quotes.map((hit) => [hit.strength, quoteBlock(hit, { explain, active }, style)]),
+          ),
         ),
       notes: [
         ...(isQueryCut ? [cutNote] : []),
         ...(beliefs.length + quotes.length === 0 ? [`Nothing was found for "${query.trim()}".`] : []),
-        ...(waiting > 0 ? [waitingNote(waiting)] : []),
+        ...(await waitingNotes(memory)),
         ...moreNote('belief', total, (offset ?? 0) + beliefs.length),
       ],
     }
   },
 })
+
+type Block = readonly [strength: Strength, text: string]
+
+/** The list with the strongest hit first, beliefs if both have one. The order within a list says more than strength. */
+function byStrength(beliefs: readonly Block[], quotes: readonly Block[]): readonly string[] {
+  const bestOf = (blocks: readonly Block[]): number =>
+    Math.min(...blocks.map(([strength]) => strengths.indexOf(strength)), strengths.length)
+  const inOrder = bestOf(quotes) < bestOf(beliefs) ? [...quotes, ...beliefs] : [...beliefs, ...quotes]
+  return inOrder.map(([, text]) => text)
+}
 
 const strengthText = (strength: Strength, style: Style): string => {
   const padded = strength.padEnd('possible'.length)

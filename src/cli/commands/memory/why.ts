@@ -15,7 +15,6 @@ import {
   viewOptions,
   wholeNumber,
 } from '../../command/options.ts'
-import { openWithNewVectors } from '../../new-vectors.ts'
 import { editedText, nameText } from '../../text/beliefs.ts'
 import { columns, indentText, lines, type Style } from '../../text/output.ts'
 import {
@@ -55,10 +54,8 @@ export const why = defineCommand({
   async run({ args: { message, belief }, options }, session) {
     const { scopes } = session.places.locate(options)
     const { fix, apply } = options
-    const memory =
-      apply === undefined
-        ? (await openWithNewVectors(session, options)).memory
-        : await session.memories.writing({ ...options, waitsForModel: true })
+    const asking = { ...options, waitsForModel: true }
+    const memory = await (apply === undefined ? session.memories.reading(asking) : session.memories.writing(asking))
     return aboutBeliefOrTurn<CommandAnswer>(memory, belief, {
       belief: async () => {
         if (fix || apply !== undefined) return applyOrListRemedies(memory, message, belief, apply)
