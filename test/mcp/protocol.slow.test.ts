@@ -162,7 +162,7 @@ describe('the resources', () => {
     expect(text.length).toBeLessThan(26_000)
     expect(text).toContain('Line 599 ')
     expect(text).not.toContain('Line 100 ')
-    expect(text).toMatch(/^\d+ turns stand before these; look for them with memory_search\.$/m)
+    expect(text).toMatch(/^\d+ earlier turns are not shown; find them with memory_search\.$/m)
   })
 
   it('contain the items in view, fenced off from instructions, up to a limit', async () => {
@@ -214,7 +214,7 @@ describe('resources and prompts', () => {
       throw new TypeError('reading /home/ada/secret')
     })
 
-    expect(text).toContain('because of a bug')
+    expect(text).toContain('Internal error in Credence.')
     expect(text).not.toContain('secret')
     expect(bugs).toHaveLength(1)
   })
