@@ -16,7 +16,7 @@ describe('the tools as hosts list them', () => {
     const remember = listed.find(({ name }) => name === 'memory_remember')
     expect(Object.keys(remember?.inputSchema.properties ?? {})).toEqual(['statement', 'kind', 'where', 'names', 'key'])
     expect(remember?.inputSchema.required).toEqual(['statement'])
-    expect(remember?.description).toContain('Hooks already keep')
+    expect(remember?.description).toContain('Hooks already store your conversation')
     expect(tools).toHaveLength(7)
   })
 
@@ -122,7 +122,7 @@ describe('the prompt review-conversation', () => {
   it('says so when there is nothing, and refuses what is no number', async () => {
     await using served = servedMemory()
 
-    expect(await review(served, {})).toContain('Nothing was said')
+    expect(await review(served, {})).toContain('There are no turns to review yet.')
     await expect(review(served, { turns: 'all' })).rejects.toThrow(/number of turns/)
   })
 })

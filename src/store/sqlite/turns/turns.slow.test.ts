@@ -49,7 +49,7 @@ describe('the SQLite store looks after turns', () => {
     const file = await holding(sampleTurn('The kayak is red.'))
     tamper(file, 'DELETE FROM turn_texts')
 
-    expect(await complaintsIn(file)).toContainEqual(expect.stringMatching(/although nobody forgot it/))
+    expect(await complaintsIn(file)).toContainEqual(expect.stringMatching(/is missing, although it was not forgotten/))
   })
 
   it('and finds an index that does not say what the turns say, and repairs it', async () => {
