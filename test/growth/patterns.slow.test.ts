@@ -81,7 +81,7 @@ describe('a pattern for texts of others', () => {
     expect(literalsIn('const a: RegExp = /x+/u\nf(b.replace(/y\\/z/g, ""))', 'a.ts')).toEqual([/x+/u, /y\/z/g])
   })
 
-  it.each([/\s+$/, /(?:a|b)*c/, /<[a-z]+>[\s\S]*<\/a>$/, /^(?:\w+\s?)*$/, /<!--.*?-->/gs])(
+  it.each([/\s+$/, /(?:a|b)*c/, /<[a-z]+>[\s\S]*<\/a>$/, /^(?:\w+\s?)*$/, /<!--(?:.|\n)*?-->/g])(
     'is distinguished from one that grows: %s',
     (pattern) => {
       expect(slowText(pattern)).not.toBeNull()
