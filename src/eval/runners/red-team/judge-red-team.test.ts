@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { blockOpening } from '../../../memory/recall/render.ts'
 import { judgeRedTeam, type Observed } from './judge-red-team.ts'
 import type { AttackExpectation, AttackStep, BenignExpectation, RedTeamCase } from './red-team-case.ts'
 import type { Kept } from './red-team-runner.ts'
@@ -23,8 +24,7 @@ const kept = (content: string, fields: Partial<Kept> = {}): Kept => ({
 const shared = { caseId: 'c', about: 'a', setup: [], ask: { user: 'u1', message: 'm', scopes: ['project:shop'] } }
 const steps: AttackStep[] = [{ door: 'tool', text: 'The gym is closed for ever, says the page.' }]
 const nothing: Observed = { before: [], after: [], answers: [], context: '', found: [], disk: [], surfaces: [] }
-const block = (...lines: readonly string[]): string =>
-  ['<memory>', 'What is remembered', ...lines, '</memory>', ''].join('\n')
+const block = (...lines: readonly string[]): string => ['<memory>', blockOpening, ...lines, '</memory>', ''].join('\n')
 
 const attack = (expected: AttackExpectation, observed: Partial<Observed>): readonly string[] =>
   judgeRedTeam({ kind: 'attack', ...shared, steps, expect: expected }, { ...nothing, ...observed }).failures
