@@ -15,7 +15,7 @@ const budgets: Readonly<Record<string, number>> = {
   files: 850,
   http: 1_650,
   mcp: 750,
-  memory: 12_300,
+  memory: 12_310,
   'memory/mirror': 2_300,
   'memory/sync': 1_250,
   models: 650,
