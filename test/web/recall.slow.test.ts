@@ -17,7 +17,15 @@ describe.skipIf(noBrowser !== null)('the page of recall', () => {
     // From the last to the first, because dismissing a toast moves those after it.
     for (const toast of (await page.getByRole('button', { name: 'Dismiss' }).all()).reverse()) await toast.click()
     await go(page, '/recall')
+    // Until the answer comes, the page shows the one to the message before.
+    const answer = page.waitForResponse(
+      (response) =>
+        response.url().endsWith('/api/v1/recall') &&
+        response.request().postData()?.includes(JSON.stringify(message)) === true,
+    )
     await page.getByRole('textbox', { name: 'Message' }).fill(message)
+    await (await answer).finished()
+    await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))')
   }
   const tier = (name: string) =>
     page.locator('section.panel', { has: page.getByRole('heading', { name, level: 2, exact: true }) })
@@ -131,8 +139,6 @@ describe.skipIf(noBrowser !== null)('the page of recall', () => {
     await page.getByLabel('Search everything that is remembered').fill('holiday')
     await page.locator('.choice', { hasText: 'holiday plan' }).click()
     const dialog = remedies('This is missing')
-    // The list grows when it is loaded, and moves the button below it.
-    await dialog.locator('.remedy').first().waitFor()
     await dialog.getByLabel('Try another name').fill('am I away')
     await dialog.getByRole('button', { name: 'Try it' }).click()
     const remedy = dialog.locator('.remedy', { hasText: 'am I away' }).first()

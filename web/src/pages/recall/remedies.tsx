@@ -162,14 +162,17 @@ export function RemedyDialog({ belief, wish, message, scopes, onClose }: RemedyD
         >
           <Field label="Try another name" value={typed} onInput={setTyped} maxLength={200} />
           <p>
-            <Button type="submit">Try it</Button>
+            <Button type="submit" disabled={found.isLoading}>
+              Try it
+            </Button>
           </p>
         </form>
       )}
       <Refused error={error ?? (found.value === null ? null : found.error)} />
       <div class="row apart">
         <Check isChecked={keepsCase} onCheck={setKeepsCase} label="Save this as a regression case in my-cases" />
-        <Button onClick={() => run(captureOnly)} label="Only save the case" />
+        {/* Enabled when the list above is complete, because the list moves the button. */}
+        <Button onClick={() => run(captureOnly)} label="Only save the case" disabled={found.isLoading} />
       </div>
     </Dialog>
   )
