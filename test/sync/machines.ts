@@ -72,6 +72,8 @@ export async function startSshd({ path, script, processes }: Machines): Promise<
   writeFileSync(at('known_hosts'), `[127.0.0.1]:${port} ${readFileSync(at('host.pub'), 'utf8')}`)
   const options = `-i '${at('own')}' -o UserKnownHostsFile='${at('known_hosts')}' -o BatchMode=yes -F none`
   script('ssh', `exec /usr/bin/ssh ${options} "$@"`)
+  // Debian creates this directory only when its service starts.
+  if (process.getuid?.() === 0) mkdirSync('/run/sshd', { recursive: true, mode: 0o755 })
   const child = spawn(sshd, ['-D', '-e', '-f', at('sshd_config')], { stdio: ['ignore', 'ignore', 'pipe'] })
   processes.push(child)
   let said = ''
