@@ -86,3 +86,9 @@ function isAbbreviated(text: string, sentenceStart: number, stop: number): boole
   if (/^\p{L}{1,2}(?:\.\p{L}{1,2})+$/u.test(word)) return true
   return abbreviations.has(word.toLowerCase())
 }
+
+/** Whether a text ends with an abbreviation, its full stop and a space. */
+export const endsWithAbbreviation = (text: string): boolean => {
+  const trimmed = text.trimEnd()
+  return trimmed.length < text.length && trimmed.endsWith('.') && isAbbreviated(text, 0, trimmed.length - 1)
+}

@@ -20,6 +20,8 @@ it.each<readonly [string, string, readonly string[]]>([
   ["I've been there before", "I've been there before", []],
   ['we never deploy on Fridays', 'we never deploy on Fridays', []],
   ['the door is red', 'the door is red', []],
+  ['My dentist is Dr. Okafor.', 'Dr. Okafor', ['Okafor']],
+  ['our vendor Acme Inc. ships on Fridays', 'vendor Acme Inc', ['Acme Inc']],
 ])('%s', (sentence, name, aliases) => {
   expect(statementNameOf(sentence)).toEqual({ name, aliases })
 })
@@ -32,6 +34,7 @@ it.each([
   ['Never push to main without a review.', 'Never push to main'],
   ['Never propose pellets; count six weeks.', 'Never propose pellets'],
   ['From now on, do not.', 'From now on do not'],
+  ['My dentist is Dr. Okafor.', 'My dentist is Dr Okafor'],
 ])('the opening of %j is %j', (sentence, name) => {
   expect(openingOf(sentence)).toBe(name)
 })

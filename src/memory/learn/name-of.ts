@@ -3,7 +3,7 @@ import { mergeAliases, nameKey, saidName } from '../../beliefs/identity.ts'
 import { analyse, isUnspaced, type Token } from '../../search/analyse.ts'
 import { isSurfaceForm } from '../../search/forms.ts'
 import { isOrdinaryWord } from '../../search/ordinary-words.ts'
-import { sentencesOf } from '../../search/sentences.ts'
+import { endsWithAbbreviation, sentencesOf } from '../../search/sentences.ts'
 import { singular } from '../../search/singular.ts'
 
 /** Auxiliary verbs, and verbs too common to be part of a name. */
@@ -199,7 +199,9 @@ function namesIn(sentence: string, runs: readonly (readonly Token[])[]): readonl
   return runs.flatMap(groupsOf).flatMap((words) => {
     const isOne = words.length === 1
     const alone = words.filter(
-      (word) => isCode(word) || (isCapitalised(word) && ((isOne && word[0]?.gap !== 'broken') || isRare(word))),
+      (word) =>
+        (isCode(word) || (isCapitalised(word) && ((isOne && word[0]?.gap !== 'broken') || isRare(word)))) &&
+        !endsWithAbbreviation(sentence.slice(0, (word.at(-1)?.end ?? 0) + 2)),
     )
     return [...(isOne ? [] : [words.flat()]), ...alone]
       .filter((word) => word.reduce((length, token) => length + token.word.length, 0) >= minWordLength)
@@ -238,9 +240,11 @@ export function openingOf(sentence: string): string {
   return wordsAt(sentence, end < 2 ? phrase : phrase.slice(0, end + 1))
 }
 
-/** Whether a word begins a new phrase. */
-const isApart = ({ gap, start }: Token, sentence: string): boolean =>
-  gap === 'broken' || sentence.slice(0, start).endsWith(', ')
+/** Whether a word begins a new phrase. The word after an abbreviation ("Dr. Okafor") does not. */
+const isApart = ({ gap, start }: Token, sentence: string): boolean => {
+  const before = sentence.slice(0, start)
+  return before.endsWith(', ') || (gap === 'broken' && !endsWithAbbreviation(before))
+}
 
 const wordsAt = (sentence: string, tokens: readonly Token[]): string => {
   const words = tokens.map(({ start, end }) => sentence.slice(start, end)).join(' ')
