@@ -48,7 +48,7 @@ describe('the head of a journal, in a file next to the store,', () => {
     await store.close()
   })
 
-  it('shows that events were cut off, however many, and also after more have been written', async () => {
+  it('shows that events were cut off, however many, even after more have been written', async () => {
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 0, max: 4 }), fc.nat({ max: 7 }), async (kept, more) => {
         const file = await storeWith(5)
