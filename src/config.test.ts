@@ -23,7 +23,7 @@ function failureOf(act: () => unknown): { code: string; message: string; hint: s
 }
 
 describe('parseSettings', () => {
-  it('reads only the settings in a file', () => {
+  it('reads a file that has only settings', () => {
     expect(parseSettings('{"user": "ada", "evalHarnessEnabled": true}', 'config.json')).toEqual({
       user: 'ada',
       evalHarnessEnabled: true,
@@ -31,7 +31,7 @@ describe('parseSettings', () => {
     expect(parseSettings('{}', 'config.json')).toEqual({})
   })
 
-  it('names the nearest setting for one it does not know', () => {
+  it('suggests the nearest setting for an unknown one', () => {
     expect(failureOf(() => parseSettings('{"evalHarnesEnabled": true}', 'config.json'))).toEqual({
       code: 'invalid',
       message: 'There is no setting "evalHarnesEnabled" (in config.json).',
@@ -47,7 +47,7 @@ describe('parseSettings', () => {
   })
 
   it.each(['on', 'off', 'http://127.0.0.1:11434/v1', 'http://localhost', 'https://embeddings.example.org/v1'])(
-    'takes %s as a source of vectors',
+    'accepts %s as a source of vectors',
     (semantic) => expect(parseSettings(JSON.stringify({ semantic }), 'config.json')).toEqual({ semantic }),
   )
 
@@ -83,7 +83,7 @@ describe('parseSettings', () => {
 })
 
 describe('environmentSettings', () => {
-  it('reads variables of known names, and leaves those of others alone', () => {
+  it('reads variables with known names, and ignores those of other programs', () => {
     const env = {
       CREDENCE_USER: 'ada',
       CREDENCE_EVAL_HARNESS_ENABLED: 'TRUE',
@@ -95,7 +95,7 @@ describe('environmentSettings', () => {
     expect(environmentSettings(env)).toEqual({ user: 'ada', evalHarnessEnabled: true })
   })
 
-  it('refuses a variable that looks like a misspelt one', () => {
+  it('refuses a variable that looks like a misspelt setting', () => {
     expect(failureOf(() => environmentSettings({ CREDENCE_USR: 'ada' }))).toEqual({
       code: 'invalid',
       message: 'There is no setting CREDENCE_USR.',
@@ -121,7 +121,7 @@ describe('environmentSettings', () => {
 })
 
 describe('resolveSettings', () => {
-  it('takes the first place that makes a setting, false included, and defaults otherwise', () => {
+  it('uses the first source that has a value for a setting, including false, and the default otherwise', () => {
     const settings = resolveSettings([{ evalHarnessEnabled: false }, { evalHarnessEnabled: true, user: 'ada' }])
 
     expect(settings).toEqual({
@@ -146,7 +146,7 @@ describe('resolveSettings', () => {
 })
 
 describe('the settings', () => {
-  it('are few and explained, and each has a variable', () => {
+  it('are few, explained, and each has a variable', () => {
     expect(settingNames.length).toBeLessThan(20)
     expect(new Set(settingNames.map(environmentName)).size).toBe(settingNames.length)
     for (const name of settingNames) expect(settingsSchema[name].meaning).toMatch(/\.$/)

@@ -11,7 +11,7 @@ describe('nearest', () => {
     expect(findNearestName('REMEMBR', known)).toBe('remember')
   })
 
-  it('finds the only name that begins like this, however much is missing', () => {
+  it('finds the only name with this beginning, however short the beginning is', () => {
     expect(findNearestName('rem', known)).toBe('remember')
     expect(findNearestName('re', known)).toBeUndefined()
   })
@@ -24,7 +24,7 @@ describe('nearest', () => {
 })
 
 describe('editsBetween', () => {
-  it('is a symmetric count that is zero only for equal words', () => {
+  it('is symmetric, and zero only for equal words', () => {
     const word = fc.string({ maxLength: 12 })
     fc.assert(
       fc.property(word, word, (a, b) => {
@@ -37,7 +37,7 @@ describe('editsBetween', () => {
     )
   })
 
-  it('counts a swap of neighbours as one edit', () => {
+  it('counts a swap of adjacent letters as one edit', () => {
     expect(editsBetween('redsi', 'redis')).toBe(1)
   })
 })

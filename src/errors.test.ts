@@ -20,7 +20,7 @@ describe('MemoryError', () => {
     expect('cause' in error).toBe(false)
   })
 
-  it('is made in short with a hint, or without', () => {
+  it('can be created by a helper, with or without a hint', () => {
     expect(invalid('The limit is 0.', 'Give 1 or more.')).toMatchObject({ code: 'invalid', hint: 'Give 1 or more.' })
     expect(notFound('There is no belief "x".')).toMatchObject({ code: 'not_found', hint: undefined })
   })
@@ -38,7 +38,7 @@ describe('an error of the system', () => {
     // Node's errors about open files have no path.
     ['ENOSPC', 'write', undefined, 'A file cannot be used: the disk is full (ENOSPC).'],
     ['EIO', 'fsync', undefined, 'A file cannot be used: the disk failed (EIO).'],
-  ])('%s of %s is a refused file, with advice', (code, syscall, path, message) => {
+  ])('with the code %s at %s becomes an error about a refused file, with advice', (code, syscall, path, message) => {
     const error = systemError(code, syscall, path)
 
     expect(expectedError(error)).toMatchObject({
@@ -50,7 +50,7 @@ describe('an error of the system', () => {
     })
   })
 
-  it('that names no refused file is a bug', () => {
+  it('without a refused file is a bug', () => {
     expect(expectedError(systemError('ENOENT', 'open', '/m/x'))).toBeNull()
     expect(expectedError(systemError('ECONNREFUSED', 'connect'))).toBeNull()
     expect(expectedError(systemError('EIO', 'read'))).toBeNull()

@@ -142,7 +142,7 @@ const wrongCalls: readonly (readonly [string, readonly unknown[], string])[] = [
 ]
 
 describe('a call with a wrong argument', () => {
-  it.each(wrongCalls)('%s(%j) says what was wrong and what is allowed', async (name, args, message) => {
+  it.each(wrongCalls)('%s(%j) reports the error and the allowed values', async (name, args, message) => {
     await using here = opened()
 
     const error = await errorOf(() => here.untyped[name]?.(...args))
@@ -151,7 +151,7 @@ describe('a call with a wrong argument', () => {
     expect(error).toMatchObject({ code: 'invalid', hint: expect.stringMatching(/\S/u) })
   })
 
-  it('is tried for every method that has arguments', async () => {
+  it('is tested for every method with arguments', async () => {
     await using here = opened()
     const without = ['close', 'scopes', 'proposals', 'candidates', 'meaningStatus', 'feedback']
 
@@ -159,7 +159,7 @@ describe('a call with a wrong argument', () => {
   })
 })
 
-it('treats an undefined option as absent', async () => {
+it('treats an undefined option like a missing one', async () => {
   await using here = opened()
   const draft = { name: 'tea', content: 'Tea is at four.', why: undefined, scopes: undefined, key: undefined }
   await here.untyped.remember?.(draft)
@@ -177,7 +177,7 @@ it('renderContext refuses a value that is not a context', async () => {
 })
 
 describe('shadowRecall', () => {
-  it('keeps one record of every recall, without a word of the message or of the memory', async () => {
+  it('stores one record of every recall, without any word of the message or the memory', async () => {
     using directory = temporaryDirectory()
     const dir = join(directory.path, 'memory')
     const memory = shadowRecall(openMemory({ dir, scopes: ['domain:code'] }), { dir })

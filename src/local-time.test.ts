@@ -20,19 +20,22 @@ describe('a time without an offset is shown in the time zone of the process', ()
     expect(localMinute('2026-05-09T00:15:00.000Z')).toBe(minute)
   })
 
-  it('with the offset of that time of the year', () => {
+  it('has the offset of that season', () => {
     process.env.TZ = 'America/Halifax'
 
     expect(localMinute('2026-01-09T00:15:00.000Z')).toBe('2026-01-08 20:15')
   })
 })
 
-it.each(['UTC', 'America/Halifax', 'Pacific/Auckland'])('a time with an offset is shown in it, also in %s', (name) => {
-  process.env.TZ = name
+it.each(['UTC', 'America/Halifax', 'Pacific/Auckland'])(
+  'a time with an offset is shown in that offset, also in %s',
+  (name) => {
+    process.env.TZ = name
 
-  expect(localDay('2026-05-09T00:15:00.000Z', -240)).toBe('2026-05-08')
-  expect(localMinute('2026-05-08T20:15:00.000Z', 330)).toBe('2026-05-09 01:45')
-})
+    expect(localDay('2026-05-09T00:15:00.000Z', -240)).toBe('2026-05-08')
+    expect(localMinute('2026-05-08T20:15:00.000Z', 330)).toBe('2026-05-09 01:45')
+  },
+)
 
 it('a day ends when the next begins, also if its midnight is skipped', () => {
   process.env.TZ = 'Africa/Cairo'
@@ -61,7 +64,7 @@ it.each([
   expect(Number.isNaN(Date.parse(time))).toBe(false)
 })
 
-it.each([-240, 330, -210, 765, null])('a time that is written with its offset %s is the same time', (offset) => {
+it.each([-240, 330, -210, 765, null])('a time with its offset %s is the same time', (offset) => {
   const at = '2026-05-09T00:15:00.000Z'
 
   const written = withOffset(at, offset)

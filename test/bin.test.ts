@@ -91,7 +91,7 @@ describe('bin/credence.js', () => {
     expect(result).toEqual({ status: 0, stdout: '["0","two words"]\n', stderr: '' })
   })
 
-  it('reports a bug as 70, which no command answers with otherwise', () => {
+  it('reports a bug with exit code 70, which commands never use otherwise', () => {
     using directory = temporaryDirectory()
     const bin = plant(directory.path, { 'dist/cli/main.js': commandLine })
 
@@ -101,7 +101,7 @@ describe('bin/credence.js', () => {
     expect(result.stderr).toContain('Error: a bug')
   })
 
-  it('ends a hook with 0 whatever happens, because programs that run hooks read 2 as an order to stop', () => {
+  it('ends a hook with 0 in any case, because hosts treat 2 as an order to stop', () => {
     using broken = temporaryDirectory()
     using old = temporaryDirectory()
     const withBug = plant(broken.path, {
@@ -113,7 +113,7 @@ describe('bin/credence.js', () => {
     expect(run(old.path, ...asAnOldNode, tooOld, 'hook', 'stop')).toMatchObject({ status: 0, stdout: '' })
   })
 
-  it('names the required Node in one line if this one is too old', () => {
+  it('reports the required Node version in one line if this one is too old', () => {
     using directory = temporaryDirectory()
     const bin = plant(directory.path, { 'src/cli/main.ts': typedCommandLine })
 
@@ -126,25 +126,22 @@ describe('bin/credence.js', () => {
     })
   })
 
-  it.skipIf(process.platform === 'win32')(
-    "runs on the clone's own Node, without a word, when this one is too old",
-    () => {
-      using directory = temporaryDirectory()
-      const bin = plant(directory.path, { 'src/cli/main.ts': typedCommandLine })
-      plantOwnNode(directory.path)
+  it.skipIf(process.platform === 'win32')("runs silently with the clone's own Node if this one is too old", () => {
+    using directory = temporaryDirectory()
+    const bin = plant(directory.path, { 'src/cli/main.ts': typedCommandLine })
+    plantOwnNode(directory.path)
 
-      const result = run(directory.path, ...asAnOldNode, bin, '4', '--json')
+    const result = run(directory.path, ...asAnOldNode, bin, '4', '--json')
 
-      expect(result).toEqual({
-        status: 4,
-        stdout: '["4","--json"]\n',
-        stderr: '',
-      })
-    },
-  )
+    expect(result).toEqual({
+      status: 4,
+      stdout: '["4","--json"]\n',
+      stderr: '',
+    })
+  })
 
   it.skipIf(process.platform === 'win32')(
-    "passes a signal on to the clone's own Node and its answer back",
+    "forwards a signal to the clone's own Node and returns its exit code",
     async () => {
       using directory = temporaryDirectory()
       const bin = plant(directory.path, { 'src/cli/main.ts': typedCommandLine })

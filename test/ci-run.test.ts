@@ -48,7 +48,7 @@ function runSuites(suites: readonly (readonly string[])[], again: 'passed' | 'fa
   return stdout.trimEnd().split('\n')
 }
 
-it('names the files that failed once and passed alone, right before the count of tests', () => {
+it('lists the files that failed once and then passed alone, right before the count of tests', () => {
   const lines = runSuites([['a.test.ts', 'b.test.ts']], 'passed')
 
   expect(lines.slice(-3)).toEqual([
@@ -68,7 +68,7 @@ it.each([
   expect([lines[0], lines.at(-1)]).toEqual([failed, count])
 })
 
-it('fails for a file that fails alone too', () => {
+it('fails for a file that also fails alone', () => {
   const lines = runSuites([['a.test.ts']], 'failed')
 
   expect([lines[0], lines.at(-1)]).toEqual(['FAILED: runner 0', '1 passed, 1 failed, 0 skipped'])

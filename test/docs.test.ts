@@ -74,7 +74,7 @@ describe('the documents', () => {
     expect(read('README.md').split('\n').length).toBeLessThan(120)
   })
 
-  it.each(pages)('%s names only files and folders that exist', (page) => {
+  it.each(pages)('%s mentions only existing files and folders', (page) => {
     const missing = pathsIn(read(page)).filter((path) => !existsSync(path) && !existsSync(join(dirname(page), path)))
 
     expect(missing).toEqual([])
@@ -162,7 +162,7 @@ describe('the documents', () => {
     expect(options).toBeGreaterThan(120)
   })
 
-  it('show every method of a memory at work', async () => {
+  it('show every method of a memory in an example', async () => {
     using directory = temporaryDirectory()
     const memory = openMemory({ dir: join(directory.path, 'memory') })
     await memory.close()
@@ -218,7 +218,7 @@ describe('the documents', () => {
     expect(stdout.trimEnd().split('\n').at(-1)).toContain('I rented a kayak near Voss')
   })
 
-  it('contain requests that the server answers', { timeout: 120_000 }, async () => {
+  it('contain requests that the server accepts', { timeout: 120_000 }, async () => {
     const requests = [...read('docs/http.md').matchAll(/```sh\n(.*?)```/gsu)].map(([, block]) => block).slice(1)
     using place = createSandbox()
     await place.run('remember', 'Invoices are due in 30 days.', '--name', 'invoice due', '--dir', 'memory')
@@ -273,7 +273,7 @@ describe('the documents', () => {
     }
   })
 
-  it('need no more than 25 words of our own', () => {
+  it('need at most 25 terms of our own', () => {
     const entries = read('docs/GLOSSARY.md')
       .split('\n')
       .filter((line) => /^\| (?!word |-)/u.test(line))
@@ -292,7 +292,7 @@ describe('the documents', () => {
 })
 
 describe('the check of examples', () => {
-  it('takes … for the rest of a line, or for any number of lines, and would notice a wrong word', () => {
+  it('accepts … for the rest of a line or for any number of lines, and would notice a wrong word', () => {
     const page = 'Text\n```console\n$ one "a"\nfirst b-…\n…\nlast\n$ two <<END\n> a\n> END\nb\n```\n```\n$ three\n```'
 
     expect(examplesIn(page)).toEqual([

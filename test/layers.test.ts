@@ -7,7 +7,7 @@ const manifest = JSON.parse(readFileSync(new URL('package.json', root), 'utf8'))
 const installable = Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies })
 
 describe('the architecture', () => {
-  it('is kept: every file of src imports only what its layer may', () => {
+  it('is kept: every file of src imports only allowed layers', () => {
     const files = readdirSync(new URL('src/', root), { recursive: true, encoding: 'utf8' })
       .map((path) => `src/${path.replaceAll('\\', '/')}`)
       .filter((file) => file.endsWith('.ts'))
@@ -97,7 +97,7 @@ describe('the architecture', () => {
 })
 
 describe('finding imports', () => {
-  it('sees every way of importing', () => {
+  it('finds every form of import', () => {
     const source = `
 import './a.ts'
 import b from './b.ts'
@@ -124,7 +124,7 @@ const m = process.getBuiltinModule('m')
     expect(importsOf(source).sort()).toEqual([...'abcdefghijkl'].map((name) => `./${name}.ts`).concat('m'))
   })
 
-  it('does not take comments, plain exports or strings for imports', () => {
+  it('ignores comments, plain exports and strings', () => {
     const source = `
 /**
  * import { remember } from './a.ts'

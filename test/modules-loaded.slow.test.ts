@@ -75,7 +75,7 @@ describe('modules of src that a command loads', () => {
     expect(modules.size).toBeLessThanOrEqual(max)
   })
 
-  it.each(['recall', 'search'])('%s loads no rule of learning, although it quotes what was said', (command) => {
+  it.each(['recall', 'search'])('%s loads no learning rule, although it quotes turns', (command) => {
     using directory = temporaryDirectory()
     modulesOf(directory.path, 'before', ['hear', 'We rented a kayak in Norway near Voss last summer.'])
 

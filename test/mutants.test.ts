@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import list from '../scripts/mutants.json' with { type: 'json' }
 
-it('the planted faults of npm run test:mutants fit the sources, and their tests exist', () => {
+it('the planted faults of npm run test:mutants match the sources, and their tests exist', () => {
   const stale = list.mutants.filter(
     ({ file, from, tests }) =>
       !existsSync(file) ||

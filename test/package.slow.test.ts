@@ -13,7 +13,7 @@ const UNREACHABLE =
   /\b(?:ENOTCACHED|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ERR_SOCKET_TIMEOUT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_GET_ISSUER_CERT_LOCALLY)\b/
 
 describe('the published package', () => {
-  it('holds what a user needs and no tests or sources, runs where it is installed, and has types that compile', {
+  it('contains what a user needs and no tests or sources, runs after installation, and has types that compile', {
     timeout: 600_000,
   }, (context) => {
     using tarballs = temporaryDirectory()

@@ -5,7 +5,7 @@ const read = (file: string): string => readFileSync(file, 'utf8')
 const manifest = JSON.parse(read('package.json'))
 
 describe('package.json', () => {
-  it('names the repository, as the MCP registry does', () => {
+  it('names the same repository as the MCP registry', () => {
     const [, owner, name] = /^io\.github\.([\w-]+)\/([\w-]+)$/u.exec(manifest.mcpName) ?? []
     const home = `https://github.com/${owner}/${name}`
 
@@ -29,7 +29,7 @@ describe('package.json', () => {
 })
 
 describe('docs/third-party.md', () => {
-  it('has the licence of every package that is built into the dashboard', () => {
+  it('has the licence of every package in the dashboard', () => {
     const sources = globSync('web/src/**/*.{ts,tsx}').map(read).join('\n')
     const imported = [...sources.matchAll(/from '((?:@[\w-]+\/)?[\w-]+)[^']*'/gu)].map(([, name]) => name as string)
     const bundled = new Set([...imported, '@preact/signals-core'])

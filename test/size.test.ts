@@ -91,7 +91,7 @@ describe('a name', () => {
   })
 
   it.each(['entriesOf', 'placeOf', 'keyOf', 'nameOf', 'textOf', 'wordsOf', 'hashOf'])(
-    'of a helper says what it is of: %s is too short',
+    'of a helper contains its noun: %s is too short',
     (name) => {
       const declared = new RegExp(String.raw`^(?:export )?(?:const|(?:async )?function\*?) ${name}\b`, 'mu')
 

@@ -8,7 +8,7 @@ describe('who may change a belief', () => {
   const rankOf = (actor: ActorKind): number => ranks.findIndex((rank) => rank.includes(actor))
   const byEveryPair = actorKinds.flatMap((author) => actorKinds.map((writer) => [author, writer] as const))
 
-  it.each(byEveryPair)('a %s, what a %s wrote', (author, writer) => {
+  it.each(byEveryPair)('is decided by rank and author: a %s changing a belief of a %s', (author, writer) => {
     const { provenance } = sample({ id: 'b' })
     const belief = sample({ id: 'b', provenance: { ...provenance, actor: writer, origin: 'x' } })
     const isAllowed = (origin: string): boolean => mayChange({ actor: author, origin }, belief)

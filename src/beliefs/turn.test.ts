@@ -11,26 +11,26 @@ const identity = (fields: Partial<TurnIdentity>): TurnIdentity => ({
 const later = '2026-05-03T10:01:00.000Z'
 
 describe('two turns of one conversation with the same words', () => {
-  it('are one when their hosts give them one id, and two when they give them two', () => {
+  it('are the same turn if they have the same host id, and different turns if the ids differ', () => {
     expect(isSameTurn(identity({ messageId: 'a' }), identity({ messageId: 'a', at: later, previous: null }))).toBe(true)
     expect(isSameTurn(identity({ messageId: 'a' }), identity({ messageId: 'b' }))).toBe(false)
   })
 
-  it('are one at one place', () => {
+  it('are the same turn if they have the same index', () => {
     expect(isSameTurn(identity({ index: 3 }), identity({ index: 3, at: later, previous: 'other' }))).toBe(true)
   })
 
-  it('are one after the same words of a person', () => {
+  it('are the same turn if they follow the same words of the person', () => {
     expect(isSameTurn(identity({ messageId: 'a' }), identity({ at: later }))).toBe(true)
   })
 
-  it('are one within seconds, by whichever way they came', () => {
+  it('are the same turn if they are seconds apart, whatever their source', () => {
     const heard = identity({ previous: null, at: '2026-05-03T10:00:04.000Z' })
 
     expect(isSameTurn(identity({ messageId: 'a' }), heard)).toBe(true)
   })
 
-  it('are two when said again a minute later after other words', () => {
+  it('are different turns if the second comes a minute later, after other words', () => {
     expect(isSameTurn(identity({}), identity({ previous: 'other', at: later }))).toBe(false)
   })
 })

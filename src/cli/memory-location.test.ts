@@ -19,7 +19,7 @@ import { projectFileName, trustMemory } from './trusted-memories.ts'
 describe('memoryDirectory', () => {
   const home = '/home/ada'
 
-  it('is the given one, else that of the environment, both relative to the working directory', () => {
+  it('is the given directory, otherwise the one in the environment, both relative to the working directory', () => {
     using directory = temporaryDirectory()
     const here = { cwd: () => directory.path, home, onIgnored: expect.fail }
 
@@ -28,7 +28,7 @@ describe('memoryDirectory', () => {
     expect(memoryDirectory({ ...here, given: '/m', env: {} })).toBe('/m')
   })
 
-  it('is ./memory only if that is a memory and the account trusts it', () => {
+  it('is ./memory only if it contains a memory that the account trusts', () => {
     using directory = temporaryDirectory()
     const local = join(directory.path, 'memory')
     const state = join(directory.path, 'state')
@@ -73,7 +73,7 @@ describe('memoryDirectory', () => {
     expect(ignored).toEqual(['/somewhere'])
   })
 
-  it("is otherwise in the user's data directory, which must be absolute", () => {
+  it("is otherwise in the user's data directory, which must be an absolute path", () => {
     using directory = temporaryDirectory()
     const here = { given: undefined, cwd: () => directory.path, home, onIgnored: expect.fail }
 
@@ -88,7 +88,7 @@ it('finds the settings of the user', () => {
 })
 
 describe('findProjectFile', () => {
-  it('finds the nearest file upwards, or null', () => {
+  it('finds the nearest file in the directory and its parents, or null', () => {
     using directory = temporaryDirectory()
     const deep = join(directory.path, 'a', 'b')
     mkdirSync(deep, { recursive: true })
@@ -104,7 +104,7 @@ describe('findProjectFile', () => {
     expect(inner).toMatchObject({ scope: 'project:inner', dir: join(directory.path, 'memory') })
   })
 
-  it('takes no directory for a file', () => {
+  it('ignores a directory with the name of the file', () => {
     using directory = temporaryDirectory()
     mkdirSync(join(directory.path, projectFileName))
     symlinkSync('nowhere', join(directory.path, 'dangling'))
@@ -114,7 +114,7 @@ describe('findProjectFile', () => {
 })
 
 describe('a project file', () => {
-  it('keeps the scope first that new beliefs go to', () => {
+  it('lists the scope of new beliefs first', () => {
     const { scopes } = parseProjectFile('{"scopes": ["project:z", "user:universal", "domain:a", "project:z"]}', 'f')
 
     expect(scopes).toEqual(['project:z', 'domain:a', 'user:universal'])
@@ -129,7 +129,7 @@ describe('a project file', () => {
     ['{"dir": ""}', 'Write a non-empty text.'],
     ['[]', 'Write {"scope"'],
     ['{', 'Write {"scope"'],
-  ])('%s is refused with a word on what to write', (text, hint) => {
+  ])('with %s is refused with a message that shows a valid file', (text, hint) => {
     const parse = () => parseProjectFile(text, 'f')
 
     expect(parse).toThrow(MemoryError)
@@ -170,7 +170,7 @@ function repository(path: string): string {
 const asked = (cwd: string): string => git(cwd, 'rev-parse', '--path-format=absolute', '--git-common-dir')
 
 describe('projectScope', () => {
-  it('is the same everywhere in a repository and in all its worktrees, also through a link', () => {
+  it('is the same in the whole repository and all its worktrees, also through a link', () => {
     using directory = temporaryDirectory()
     const main = repository(join(directory.path, 'Ledger App'))
     const worktree = join(directory.path, 'elsewhere', 'fix')
@@ -193,7 +193,7 @@ describe('projectScope', () => {
     expect(projectScope(one)).not.toBe(projectScope(other))
   })
 
-  it('knows a submodule from the repository around it, as git does', () => {
+  it('distinguishes a submodule from the repository around it, as git does', () => {
     using directory = temporaryDirectory()
     const library = repository(join(directory.path, 'library'))
     const main = repository(join(directory.path, 'main'))
@@ -203,7 +203,7 @@ describe('projectScope', () => {
     expect(projectScope(join(main, 'vendor'))).toMatch(/^project:vendor-/)
   })
 
-  it('shares a bare repository among its worktrees under its own name', () => {
+  it('is shared by the worktrees of a bare repository, and named after it', () => {
     using directory = temporaryDirectory()
     const source = repository(join(directory.path, 'source'))
     const bare = join(directory.path, 'store.git')
@@ -226,7 +226,7 @@ describe('projectScope', () => {
   })
 
   it.each(['ünïcode プロジェクト', '...', 'a:b c', 'x'.repeat(200)])(
-    'makes a valid scope of a folder named %j',
+    'is a valid scope for a folder named %j',
     (name) => {
       using directory = temporaryDirectory()
       const scope = projectScope(repository(join(directory.path, name))) ?? ''

@@ -12,7 +12,7 @@ import { sweepLeftovers } from './leftovers.ts'
 const deadPid = 2 ** 30
 
 describe('writing a file', () => {
-  it('makes a private directory, and leaves nothing else behind', async () => {
+  it('makes a private directory, and leaves no other files behind', async () => {
     using directory = temporaryDirectory()
     const path = join(directory.path, 'runs', 'a.json')
 
@@ -24,7 +24,7 @@ describe('writing a file', () => {
     if (process.platform !== 'win32') expect(statSync(path).mode & 0o777).toBe(0o600)
   })
 
-  it('is synchronised before it gets its name, and its directory afterwards', async () => {
+  it('is synced before it gets its name, and its directory afterwards', async () => {
     using directory = temporaryDirectory()
     const path = join(directory.path, 'a.json')
     writeFileSync(path, 'old')
@@ -55,7 +55,7 @@ describe('writing a file', () => {
     expect(readdirSync(directory.path)).toEqual(['a.json'])
   })
 
-  it('non-atomic writes: a file is whole at every moment, also when writers are killed', async () => {
+  it('is never seen half written, even if writers are killed', async () => {
     using directory = temporaryDirectory()
     const path = join(directory.path, 'a.json')
     const module = new URL('./atomic-write.ts', import.meta.url).href
@@ -86,7 +86,7 @@ describe('writing a file', () => {
 })
 
 describe('sweeping', () => {
-  it('removes only the leftovers of dead processes', async () => {
+  it('removes only temporary files of dead processes', async () => {
     using directory = temporaryDirectory()
     const names = [
       `.tmp-${deadPid}-0a0b0c0d-run.json`,
@@ -102,7 +102,7 @@ describe('sweeping', () => {
     expect(readdirSync(directory.path).sort()).toEqual(names.slice(1).sort())
   })
 
-  it('brings back what a killed replacement had moved aside, unless the replacement arrived', async () => {
+  it('restores a file that a killed replacement had moved aside, unless the replacement is complete', async () => {
     using directory = temporaryDirectory()
     const put = (folder: string) => {
       mkdirSync(join(directory.path, folder))

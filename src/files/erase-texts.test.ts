@@ -19,11 +19,11 @@ describe('erasing forgotten texts', () => {
     ['Ask for Anna’s code.', 'Ask for [forgotten].'],
     ['A door is a door.', 'A door is a door.'],
     ['what-the-door-opens-with-48213-9c1d', 'what-forgotten-9c1d'],
-  ])('in %j leaves %j', (text, left) => {
+  ])('changes %j to %j', (text, left) => {
     expect(new Eraser(forgotten).inValue(text)).toBe(left)
   })
 
-  it('counts a name of one word only in a record that has the id of the belief', () => {
+  it('counts a one-word name only in a record with the id of the belief', () => {
     const eraser = new Eraser(forgotten)
 
     expect(eraser.inValue({ query: 'Which door?', expect: ['case-1.b-7k2mq3xyzabc'] })).toEqual({
@@ -39,7 +39,7 @@ describe('erasing forgotten texts', () => {
     ['cut.jsonl', '{"b":1}\n{"a":"The door opens with 48213', '{"b":1}\n{"a":"[forgotten]'],
     ['list.json', '[\n  "x",\n  "the door opens with 48213"\n]\n', '[\n  "x",\n  "[forgotten]"\n]\n'],
     ['notes.md', 'One\nThe door opens with 48213.\n', 'One\n[forgotten].\n'],
-  ])('keeps %s a file of its kind', async (name, text, left) => {
+  ])('keeps %s valid in its format', async (name, text, left) => {
     using directory = temporaryDirectory()
     const file = join(directory.path, name)
     writeFileSync(file, text)
@@ -74,7 +74,7 @@ describe('erasing forgotten texts', () => {
     }
   })
 
-  it('leaves a file alone that is not text', async () => {
+  it('does not change a binary file', async () => {
     using directory = temporaryDirectory()
     const file = join(directory.path, 'store.db')
     const bytes = Buffer.concat([Buffer.from('The door opens with 48213.'), Buffer.from([0, 255])])

@@ -12,7 +12,7 @@ function objectsIn(text: string, size: number, maxLength?: number) {
 }
 
 describe('the objects of a JSON text', () => {
-  it('come out whole, in arrays and in lines, however the text is cut into pieces', () => {
+  it('are complete, in arrays and in lines, however the text is split into chunks', () => {
     const object = fc.dictionary(fc.string(), fc.jsonValue())
     fc.assert(
       fc.property(fc.array(object), fc.boolean(), fc.integer({ min: 1, max: 30 }), (values, isArray, size) => {
@@ -28,7 +28,7 @@ describe('the objects of a JSON text', () => {
     )
   })
 
-  it('have the line they begin in, and are left out when they are too large', () => {
+  it('have their line number, and are skipped if they are too large', () => {
     const { found } = objectsIn('[\n{"a": 1},\n{"b": "a long text"}\n]', 7, 10)
 
     expect(found).toMatchObject([
@@ -41,7 +41,7 @@ describe('the objects of a JSON text', () => {
     ['[{"a": 1}, {"b', { line: 1, part: 'object' }],
     ['[{"a": 1},\n', { line: 1, part: 'array' }],
     ['{"a": "}"}', null],
-  ])('of %s end where they end', (text, unfinished) => {
+  ])('of %s end at the right place', (text, unfinished) => {
     expect(objectsIn(text, 3).unfinished).toEqual(unfinished)
   })
 })

@@ -34,7 +34,7 @@ const holdUntilTold = `const release = await takeLock(path, 'It')
   process.exit()`
 
 describe('a lock', () => {
-  it('is held by one at a time, and is free again afterwards', async () => {
+  it('is held by one caller at a time, and is free again afterwards', async () => {
     using directory = temporaryDirectory()
     const path = join(directory.path, 'lock')
 
@@ -59,7 +59,7 @@ describe('a lock', () => {
     expect(await withLock(path, () => 1)).toBe(1)
   })
 
-  it('is kept from others by a process that holds it, and is free as soon as that process is killed', async () => {
+  it('excludes others while a process holds it, and is free as soon as that process is killed', async () => {
     using directory = temporaryDirectory()
     const path = join(directory.path, 'lock')
     const holder = otherProcess(path, holdUntilTold)
@@ -95,7 +95,7 @@ describe('a lock', () => {
     next()
   })
 
-  it('gives up after the time it was told to wait, however often the system clock is set', async () => {
+  it('gives up after its time limit, however often the system clock is changed', async () => {
     using directory = temporaryDirectory()
     const path = join(directory.path, 'lock')
 

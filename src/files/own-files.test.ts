@@ -39,7 +39,7 @@ describe('ownPath', () => {
     expect(() => ownPath(directory.path, join(directory.path, '..', 'log'))).toThrow('is outside of')
   })
 
-  it('accepts a memory directory that is a link itself: the person chose it', () => {
+  it('accepts a memory directory that is itself a link, because the person chose it', () => {
     using directory = temporaryDirectory()
     mkdirSync(join(directory.path, 'real'))
     symlinkSync('real', join(directory.path, 'memory'))
@@ -66,7 +66,7 @@ describe('ownPath', () => {
   })
 })
 
-it('checkPlain refuses links and leaves permissions to the person', () => {
+it('checkPlain refuses links, and leaves permissions to the person', () => {
   using directory = temporaryDirectory()
   chmodSync(directory.path, 0o777)
   symlinkSync('nowhere', join(directory.path, 'runs'))

@@ -5,7 +5,7 @@ import { temporaryDirectory } from '../../test/temporary-directory.ts'
 import { writeFiles } from './write-files.ts'
 
 describe('writeFiles', () => {
-  it('writes every file whole, making its directory', () => {
+  it('writes every file completely, and creates its directory', () => {
     using directory = temporaryDirectory()
     const file = join(directory.path, 'new', 'report.json')
 
@@ -16,7 +16,7 @@ describe('writeFiles', () => {
     expect(readdirSync(join(directory.path, 'new'))).toEqual(['report.json'])
   })
 
-  it('leaves everything as it was when one of the files cannot be written', () => {
+  it('leaves all files unchanged if one of them cannot be written', () => {
     using directory = temporaryDirectory()
     const first = join(directory.path, 'first.json')
     const blocked = join(directory.path, 'blocked')
@@ -34,7 +34,7 @@ describe('writeFiles', () => {
     expect(readdirSync(directory.path).sort()).toEqual(['blocked', 'first.json'])
   })
 
-  it('does not replace a directory by a file', () => {
+  it('does not replace a directory with a file', () => {
     using directory = temporaryDirectory()
     const taken = join(directory.path, 'taken')
     mkdirSync(taken)

@@ -39,7 +39,7 @@ describe('a closing server', () => {
     await expect(once(connect(port, '127.0.0.1'), 'connect')).rejects.toMatchObject({ code: 'ECONNREFUSED' })
   })
 
-  it('waits for an answer that is being made', async () => {
+  it('waits for an answer that is being computed', async () => {
     let answer = (_response: Response): void => {}
     const asked = Promise.withResolvers<void>()
     const { port, close } = await listenOnLoopback(() => {
@@ -60,7 +60,7 @@ describe('a closing server', () => {
   })
 })
 
-it('announces a keep-alive of half a minute', async () => {
+it('announces a keep-alive of 30 seconds', async () => {
   const { url, close } = await listenOnLoopback(async () => new Response('here'), 0)
 
   const { headers } = await fetch(url)

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { rateLimit } from './authentication.ts'
 
-it('lets through at most the limit in any minute beyond a full bucket, and never delays the first', () => {
+it('allows a full bucket and then at most the limit per minute, and never delays the first request', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 100 }), fc.array(fc.nat(5_000), { maxLength: 300 }), (perMinute, pauses) => {
       let now = 0

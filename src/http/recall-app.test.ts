@@ -84,7 +84,7 @@ describe('a served memory', () => {
     expect(body.results[0]?.score).toBeGreaterThanOrEqual(body.results[1]?.score ?? Number.NaN)
   })
 
-  it('gives at most as many as are asked for', async () => {
+  it('returns at most as many results as requested', async () => {
     const { send, search } = served()
     for (const n of [1, 2, 3])
       await send('POST', '/add', { ...tea, beliefId: `tea-${n}`, text: `Tea time ${n}.`, metadata: { name: `t${n}` } })
@@ -94,7 +94,7 @@ describe('a served memory', () => {
     expect(await search('tea time', { limit: 0 })).toEqual([])
   })
 
-  it('keeps users and scopes apart', async () => {
+  it('separates users and scopes', async () => {
     const { send, search } = served()
     await send('POST', '/add', { ...tea, metadata: { beliefId: 'tea', scope: 'domain:kitchen' } })
 
@@ -108,7 +108,7 @@ describe('a served memory', () => {
     expect(await search('tea time', { scope: 'domain:kitchen', user_id: 'bob' })).toEqual([])
   })
 
-  it('serves the relevant tier only', async () => {
+  it('returns the relevant tier only', async () => {
     const { send, search } = served()
     const about = (fields: object) => ({ ...tea, metadata: { beliefId: 'tea', ...fields } })
     const silent = [
@@ -126,7 +126,7 @@ describe('a served memory', () => {
     }
   })
 
-  it('does not let pins take the places of results', async () => {
+  it('does not let pinned beliefs take the places of results', async () => {
     const { send, search } = served()
     const pin = { ...coffee, metadata: { beliefId: 'coffee', pinned: true } }
     await send('POST', '/add', pin)
@@ -135,7 +135,7 @@ describe('a served memory', () => {
     expect(await search('tea time', { limit: 1 })).toEqual(['tea'])
   })
 
-  it.each(['POST /add', 'PUT /update'])('takes a known id at %s for the same belief', async (route) => {
+  it.each(['POST /add', 'PUT /update'])('updates the belief if %s has a known id', async (route) => {
     const [method = '', path = ''] = route.split(' ')
     const { send, search } = served()
     await send('POST', '/add', tea)
@@ -145,7 +145,7 @@ describe('a served memory', () => {
     expect(await search('a brew at tea time')).toEqual(['tea'])
   })
 
-  it('adds an updated belief that does not exist', async () => {
+  it('adds a belief if an update has an unknown id', async () => {
     const { send, search } = served()
 
     await send('PUT', '/update', {
@@ -158,7 +158,7 @@ describe('a served memory', () => {
     expect(await search('tea time')).toEqual(['tea'])
   })
 
-  it('keeps beliefs apart that share an alias', async () => {
+  it('distinguishes beliefs that share an alias', async () => {
     const { send, search } = served()
     await send('POST', '/add', { ...tea, metadata: { beliefId: 'm-1' }, text: 'At four.' })
     await send('POST', '/add', { ...tea, metadata: { beliefId: 'm-2' }, text: 'With milk.' })
@@ -166,7 +166,7 @@ describe('a served memory', () => {
     expect([...(await search('tea time'))].sort()).toEqual(['m-1', 'm-2'])
   })
 
-  it('takes the later of two beliefs with one name in one scope for the truth', async () => {
+  it('treats the later of two beliefs with one name in one scope as current', async () => {
     const { send, search } = served()
     await send('POST', '/add', { ...tea, metadata: { beliefId: 'm-1', name: 'tea time', content: 'At four.' } })
     await send('POST', '/add', { ...tea, metadata: { beliefId: 'm-2', name: 'tea time', content: 'At five.' } })
@@ -174,7 +174,7 @@ describe('a served memory', () => {
     expect(await search('tea time')).toEqual(['m-2'])
   })
 
-  it('puts the later of two otherwise equal beliefs first', async () => {
+  it('orders two equal beliefs with the later one first', async () => {
     const { send, search } = served()
     for (const id of ['m-2', 'm-3', 'm-1']) await send('POST', '/add', { ...tea, text: id, metadata: { beliefId: id } })
 
@@ -190,7 +190,7 @@ describe('a served memory', () => {
     expect(await search('tea time')).toEqual(['made-1'])
   })
 
-  it('forgets everything at a reset', async () => {
+  it('is empty after a reset', async () => {
     const { send, search } = served()
     await send('POST', '/add', coffee)
 
@@ -202,7 +202,7 @@ describe('a served memory', () => {
   })
 })
 
-describe('a request that cannot be served', () => {
+describe('a request that is refused', () => {
   it.each([
     ['no JSON', '{"text": ', 'not JSON'],
     ['nothing', undefined, 'not JSON'],
@@ -237,7 +237,7 @@ describe('a request that cannot be served', () => {
     })
   })
 
-  it('is too long, with or without a content length', async () => {
+  it('has a body that is too long, with or without a content length', async () => {
     const { send } = served()
     const body = JSON.stringify({ ...tea, text: 'x'.repeat(1_000_001) })
 
@@ -271,13 +271,13 @@ describe('a request that cannot be served', () => {
     })
   })
 
-  it.each(['localhost:8080', '127.0.0.1', '[::1]:8080', 'LOCALHOST'])('is not one for %s', async (host) => {
+  it.each(['localhost:8080', '127.0.0.1', '[::1]:8080', 'LOCALHOST'])('does not come from %s', async (host) => {
     const { send } = served()
 
     expect(await send('DELETE', '/reset', undefined, { host, origin: `http://${host}` })).toMatchObject({ status: 200 })
   })
 
-  it('meets a bug, of which only we learn more', async () => {
+  it('causes an unexpected error, whose details are only in the log', async () => {
     const broken: System = { ...ours(), recall: () => Promise.reject(new TypeError('secret detail')) }
     const { send, bugs } = served(broken)
 

@@ -16,7 +16,7 @@ const belief = (fields: Partial<BeliefRecord> & { readonly name: string }): Beli
 })
 
 describe('a belief sent with all its metadata', () => {
-  it('is received as it was', () => {
+  it('is received unchanged', () => {
     const sent = belief({
       name: 'sourdough_starter',
       aliases: ['levain', 'Gertrude'],
@@ -47,14 +47,14 @@ describe('a belief sent with all its metadata', () => {
 })
 
 describe('a belief sent with all its metadata, much of it empty', () => {
-  it('is received as it was', () => {
+  it('is received unchanged', () => {
     const sent = belief({ name: 'levain', aliases: [], why: '' })
 
     expect(parseBelief(messageFor(describeBelief(sent), { full: true }), surroundings)).toEqual(sent)
   })
 })
 
-describe('a belief sent with little', () => {
+describe('a belief sent with few fields', () => {
   it('is named by the text before the aliases', () => {
     const sent = belief({ name: 'sourdough_starter', aliases: ['levain', 'wild yeast'], why: '' })
 
@@ -87,7 +87,7 @@ describe('a belief sent with little', () => {
   it.each([
     ['a whole sentence stands before them', 'This is what we said when the baker asked us about levain and so on'],
     ['they are only part of a word', 'the levains'],
-  ])('is not named by what stands before the aliases when %s', (_when, text) => {
+  ])('is not named by the text before the aliases if %s', (_when, text) => {
     expect(parseBelief({ text, user_id: 'ada', aliases: ['levain'] }, surroundings).name).toBe('made-up')
   })
 
@@ -97,7 +97,7 @@ describe('a belief sent with little', () => {
     expect(parseBelief(message, surroundings)).toMatchObject({ id: 'tea-time', name: 'tea-time' })
   })
 
-  it('takes what metadata there is, in either spelling', () => {
+  it('uses the metadata that is present, in either spelling', () => {
     const metadata = {
       beliefId: 'm-1',
       scope: 'domain:code',
@@ -114,7 +114,7 @@ describe('a belief sent with little', () => {
     })
   })
 
-  it('is found by what it is called, whatever the name and aliases are', () => {
+  it('keeps its name and aliases, whatever they are', () => {
     const word = fc.stringMatching(/^[a-z]{1,8}$/u)
     const form = fc.array(word, { minLength: 1, maxLength: 3 }).map((words) => words.join(' '))
     fc.assert(
@@ -143,7 +143,7 @@ describe('a belief sent again', () => {
     expect(received).toEqual({ ...known, content: 'Feed on Fridays.' })
   })
 
-  it('loses fields that the message empties', () => {
+  it('loses fields that the message sets to empty', () => {
     const known = belief({ name: 'levain', aliases: ['Gertrude', 'starter'], supersededBy: 'm-2' })
     const message = { text: 'x', user_id: 'ada', id: 'm-1', aliases: ['Gertrude'], metadata: { superseded_by: null } }
 
@@ -155,7 +155,7 @@ describe('a belief sent again', () => {
   })
 })
 
-describe('a belief that cannot be', () => {
+describe('an invalid belief', () => {
   it.each([
     [{ metadata: { scope: 'everywhere' } }, /"everywhere" is not a scope/u],
     [{ metadata: { type: 'fact' } }, /type is "fact"/u],
@@ -167,12 +167,12 @@ describe('a belief that cannot be', () => {
   })
 })
 
-describe('a known belief that is sent again with its text alone', () => {
+describe('a known belief that is sent again with only its text', () => {
   const known = belief({ name: 'redis_cache', aliases: ['Redis'], content: 'Redis is our cache and rate limiter.' })
   const sent = (text: string, fields: object = {}) =>
     parseBelief({ text, user_id: 'ada', beliefId: 'm-1', ...fields }, { ...surroundings, known })
 
-  it('is found by the words of the text that are new', () => {
+  it('gets the new words of the text as aliases', () => {
     const text = 'redis_cache Redis allkeys-lru eviction policy maxmemory maxmemory, (volatile-lru).'
 
     expect(sent(text).aliases).toEqual(expect.arrayContaining(['Redis', 'allkeys-lru', 'maxmemory', 'volatile-lru']))
@@ -180,20 +180,20 @@ describe('a known belief that is sent again with its text alone', () => {
     expect(sent(text)).toMatchObject({ id: 'm-1', name: 'redis_cache' })
   })
 
-  it('gets no form from what was told before, from everyday words, or from numbers', () => {
+  it('gets no alias from known words, everyday words or numbers', () => {
     expect(sent('redis cache Redis: our rate limiter').aliases).toEqual(['Redis'])
     expect(sent('redis_cache, Redis and the other things of 2024').aliases).toEqual(['Redis'])
   })
 
-  it('gets no form from a text that does not repeat its names: that is what it says now', () => {
+  it('gets no alias from a text that does not repeat its name and aliases: that is its new content', () => {
     expect(sent('The limiter moved to Valkey.').aliases).toEqual(['Redis'])
   })
 
-  it('takes the aliases as they are where they are sent', () => {
+  it('uses the aliases of the message if it has any', () => {
     expect(sent('redis_cache Redis allkeys-lru', { aliases: ['Redis'] }).aliases).toEqual(['Redis'])
   })
 
-  it('never loses a form', () => {
+  it('never loses a surface form', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1 }), (text) => {
         expect(sent(`redis_cache ${text}`).aliases).toEqual(expect.arrayContaining(['Redis']))

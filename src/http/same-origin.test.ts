@@ -9,10 +9,10 @@ const statusOf = async (hosts: HostNames, headers: Record<string, string>): Prom
   return (await app.request('/', { headers })).status
 }
 
-describe('a server that others may reach', () => {
+describe('a server that others can reach', () => {
   const everywhere: HostNames = { ...loopbackNames, anyAddress: true }
 
-  it('is asked for by an address in digits, which no page elsewhere can be led to by a name', async () => {
+  it('is addressed by an IP address, so that no foreign page can reach it through a host name', async () => {
     for (const host of ['192.0.2.7:4777', '[2001:db8::7]:4777', 'localhost:4777']) {
       expect(await statusOf(everywhere, { host })).toBe(200)
     }
@@ -21,7 +21,7 @@ describe('a server that others may reach', () => {
     }
   })
 
-  it('answers pages of the address it is asked for by, and no other', async () => {
+  it('answers pages of its own address, and no others', async () => {
     const host = '192.0.2.7:4777'
 
     expect(await statusOf(everywhere, { host, origin: `http://${host}` })).toBe(200)
@@ -29,7 +29,7 @@ describe('a server that others may reach', () => {
   })
 })
 
-it('is asked for on any port, since a tunnel may have another one', async () => {
+it('accepts any port in its address, because a tunnel may use another one', async () => {
   const host = 'localhost:9000'
 
   expect(await statusOf(loopbackNames, { host, origin: 'http://localhost:9000' })).toBe(200)

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { plainName, programIn } from './memory-mcp.ts'
 
 describe('plainName', () => {
-  it('keeps ordinary names and never lets anything through that could mislead', () => {
+  it('keeps ordinary names, and removes everything that could mislead', () => {
     expect(plainName('claude-code')).toBe('claude-code')
     expect(plainName(`xoxb-204815163248-918273645546-${'Zq8'.repeat(8)}`)).toBe('unnamed')
     expect(plainName('@scope/agent v2')).toBe('@scope/agent v2')

@@ -17,7 +17,7 @@ describe('a belief', () => {
       expect(await find(memory, reference)).toBe('b-1234567')
   })
 
-  it('is found by id before anything else, and by name before the beginning of an id or an alias', async () => {
+  it('is found by id first, and by name before the beginning of an id or an alias', async () => {
     const memory = await portsWith(
       belief({ id: 'redis', name: 'by id' }),
       belief({ id: 'b1', name: 'redis', scopes: ['domain:other'] }),
@@ -29,7 +29,7 @@ describe('a belief', () => {
     expect(await find(memory, 'cache')).toBe('b2')
   })
 
-  it('of a person is found by its name or alias, whatever another author has as id, name or alias', async () => {
+  it('of a person is found by its name or alias, even if a belief of another author has it as id, name or alias', async () => {
     for (const own of [{ name: 'sweeper' }, { name: 'street sweeper', aliases: ['sweeper'] }]) {
       const planted = {
         editedByPerson: false,
@@ -58,7 +58,7 @@ describe('a belief', () => {
     expect(await find(memory, old.id)).toBe(old.id)
   })
 
-  it('that is retired is found by name when nothing else answers to it', async () => {
+  it('that is retired is found by name if no other belief matches', async () => {
     const memory = ports()
     const { belief: asked } = await tell(memory, 'hosting', 'Where?', { type: 'open_question' })
     await resolve(memory, about('hosting'))
@@ -66,7 +66,7 @@ describe('a belief', () => {
     expect(await find(memory, 'hosting')).toBe(asked.id)
   })
 
-  it('that was replaced and retired in one change is found at the end of its line, whatever the ids are', async () => {
+  it('that was replaced and retired in one change is found at the end of its chain, whatever the ids are', async () => {
     for (const [target, removal] of [
       ['b-1', 'b-2'],
       ['b-2', 'b-1'],
@@ -81,7 +81,7 @@ describe('a belief', () => {
     }
   })
 
-  it('is looked for in the scopes given first, their ancestors included, then everywhere', async () => {
+  it('is looked up in the given scopes and their ancestors first, then everywhere', async () => {
     const memory = await portsWith(
       belief({ id: 'a', name: 'db', scopes: ['project:a'] }),
       belief({ id: 'b', name: 'db', scopes: ['project:b'] }),
@@ -98,7 +98,7 @@ describe('a belief', () => {
     await expect(find(memory, 'db', ['project:a', 'project:b'])).rejects.toMatchObject({ code: 'conflict' })
   })
 
-  it('is not guessed: neither by a short or ambiguous beginning, nor by an alias of several', async () => {
+  it('is not guessed from a short or ambiguous beginning, or from an alias that several have', async () => {
     const memory = await portsWith(
       belief({ id: 'abcd-1', name: 'one', aliases: ['shared'] }),
       belief({ id: 'abcd-2', name: 'two', aliases: ['shared'] }),

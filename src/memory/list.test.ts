@@ -24,7 +24,7 @@ describe('the list of beliefs', () => {
     expect(await contents({})).toEqual(['Where?', 'Works at night', 'Short', 'Oracle', 'MySQL', 'Postgres'])
   })
 
-  it('can be narrowed by scope, type, status, pin, currency and proposal', async () => {
+  it('can be filtered by scope, type, status, pin, currency and proposal', async () => {
     expect(await contents({ scopes: ['domain:prose '] })).toEqual(['Short'])
     expect(await contents({ types: ['preference', 'open_question'] })).toEqual(['Where?', 'Short'])
     expect(await contents({ statuses: ['superseded'] })).toEqual(['MySQL'])
@@ -34,7 +34,7 @@ describe('the list of beliefs', () => {
     expect(await contents({ user: 'bob' })).toEqual([])
   })
 
-  it('comes in pages that say how many there are', async () => {
+  it('has pages with the total count', async () => {
     const memory = await filled()
     const page = await listBeliefs(memory, { user: 'ann', limit: 2, offset: 5 })
 
@@ -48,7 +48,7 @@ describe('the list of beliefs', () => {
 })
 
 describe('finding', () => {
-  it('filters as a list does, and says what matched', async () => {
+  it('filters like a list, and returns the matching words', async () => {
     const memory = ports()
     await tell(memory, 'redis', 'Sessions are cached.', { pinned: true })
     await tell(memory, 'kafka', 'Events, not sessions.')

@@ -6,7 +6,7 @@ import { memoryFrom } from './memory.ts'
 const standpoint = { user: 'ann', scopes: ['project:ledger'], agent: null, author: person }
 
 describe('a memory', () => {
-  it('is used from one standpoint: its user, its scopes, its author', async () => {
+  it('has a fixed user, scopes and author', async () => {
     const memory = memoryFrom(ports(), standpoint)
     const { belief } = await memory.remember({ name: 'db', content: 'Postgres', sourceId: 's', model: 'm', key: 'k' })
 
@@ -18,7 +18,7 @@ describe('a memory', () => {
     expect(await memory.scopes()).toEqual([{ scope: 'project:ledger', beliefs: 1 }])
   })
 
-  it('does everything there is to do', async () => {
+  it('has every operation', async () => {
     const shared = ports()
     const memory = memoryFrom(shared, standpoint)
     const asAgent = memoryFrom(shared, { ...standpoint, author: agent })
@@ -51,7 +51,7 @@ describe('a memory', () => {
     await memory.close()
   })
 
-  it('never takes another user, author or belief from what a call was given', async () => {
+  it('never uses a user, author or belief from the arguments of a call', async () => {
     const shared = ports()
     const bobs = memoryFrom(shared, { ...standpoint, user: 'bob' })
     await bobs.remember({ name: 'db', content: 'Secret' })

@@ -18,17 +18,17 @@ describe('the name of a model', () => {
     expect(parseModelSpec(spec)).toEqual(expected)
   })
 
-  it.each(['', 'gpt-5', 'openai:', 'other:model', 'openai:a b'])('"%s" is refused with the forms there are', (spec) => {
+  it.each(['', 'gpt-5', 'openai:', 'other:model', 'openai:a b'])('"%s" is refused with the allowed forms', (spec) => {
     expect(() => parseModelSpec(spec)).toThrow(
       expect.objectContaining({ code: 'invalid', hint: expect.stringContaining('openai:<model>') }),
     )
   })
 
-  it('may not hold two addresses', () => {
+  it('may not contain two addresses', () => {
     expect(() => parseModelSpec('openai:m@https://a@https://b')).toThrow(expect.objectContaining({ code: 'invalid' }))
   })
 
-  it('is not repeated where it looks like a key', () => {
+  it('is not repeated if it looks like a key', () => {
     expect(() => parseModelSpec('sk-proj-abcdefghijk')).toThrow(/^(?!.*abcdefghijk)/u)
   })
 })
@@ -40,11 +40,11 @@ describe('the addresses to which a key may be sent', () => {
     'http://127.0.0.1.example.com',
     'ftp://127.0.0.1',
     'https://u:p@host',
-  ])('not to %s', (url) => {
+  ])('exclude %s', (url) => {
     expect(() => endpointUrl(url)).toThrow(expect.objectContaining({ code: 'invalid' }))
   })
 
-  it.each(['https://example.com/v1', 'http://localhost:1234', 'http://127.8.9.1/v1'])('to %s', (url) => {
+  it.each(['https://example.com/v1', 'http://localhost:1234', 'http://127.8.9.1/v1'])('include %s', (url) => {
     expect(endpointUrl(url)).toBe(url.replace(/\/$/u, ''))
   })
 })

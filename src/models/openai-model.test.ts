@@ -11,7 +11,7 @@ it.each([
   [{ type: 'array', items: closed }, true],
   [{ type: 'array', items: { type: 'object', properties: {} } }, false],
   [{ ...closed, properties: { a: { type: 'object', properties: { b: { type: 'string' } } } } }, false],
-])('a schema is closed when every object in it is: %#', (schema, expected) => {
+])('a schema is closed if every object in it is: %#', (schema, expected) => {
   expect(isClosedSchema(schema)).toBe(expected)
 })
 

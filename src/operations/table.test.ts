@@ -28,7 +28,7 @@ describe('the table of operations', () => {
   })
 
   it.each(all)(
-    '%s marks every field that names scopes or a belief, so that agents are held to their view',
+    '%s marks every field with scopes or a belief, so that agents are limited to their view',
     (_name, { access, input }) => {
       if (access !== 'agents') return
       const unmarked = Object.entries(input)
@@ -39,7 +39,7 @@ describe('the table of operations', () => {
     },
   )
 
-  it('has the tools of agents, each with a name of its own', () => {
+  it('has the tools of agents, each with a unique name', () => {
     const names = toolOperations.map(({ tool }) => tool.name)
 
     expect(names.length).toBe(all.filter(([, { tool }]) => tool !== undefined).length)
@@ -54,7 +54,7 @@ describe('objectSchema', () => {
     kinds: optional(list(choice(['tea', 'cake']), { max: 2 })),
   }
 
-  it('reads texts of an address as the values they stand for, and fills in defaults', () => {
+  it('parses texts of an address into typed values, and adds defaults', () => {
     const schema = objectSchema(fields, 'text')
 
     expect(schema.parse({ pinned: 'true', kinds: ['tea'] })).toEqual({ limit: 50, pinned: true, kinds: ['tea'] })
@@ -63,7 +63,7 @@ describe('objectSchema', () => {
       expect(schema.safeParse(wrong).success).toBe(false)
   })
 
-  it('reads JSON by the same fields, without changing types', () => {
+  it('reads JSON with the same fields, without changing types', () => {
     const schema = objectSchema({ ...fields, inner: object({ name: nullable(text(3, undefined, 1)) }) })
 
     expect(schema.parse({ limit: 7, inner: { name: null } })).toEqual({ limit: 7, inner: { name: null } })

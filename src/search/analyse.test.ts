@@ -45,7 +45,7 @@ describe('analyse', () => {
     ['', []],
     ['   \n\t ', []],
     ['?!… — 🚀', []],
-  ])('reads %j as %j', (text, expected) => {
+  ])('splits %j into %j', (text, expected) => {
     expect(words(text)).toEqual(expected)
   })
 
@@ -55,7 +55,7 @@ describe('analyse', () => {
     for (const { word, start, end } of analyse(text)) expect(words(text.slice(start, end))).toContain(word)
   })
 
-  it('tells joined words from words apart and from words in another phrase', () => {
+  it('distinguishes joined words from separate words and from words in another phrase', () => {
     const gaps = (text: string) =>
       analyse(text)
         .map(({ gap }) => gap)
@@ -72,7 +72,7 @@ describe('analyse', () => {
     expect(gaps('北京')).toEqual(['tight'])
   })
 
-  it('opens camelCase identifiers', () => {
+  it('splits camelCase identifiers', () => {
     const parts = (text: string) => analyse(text)[0]?.parts
 
     expect(parts('redisCacheTTL')).toEqual(['redis', 'cache', 'ttl'])
@@ -81,7 +81,7 @@ describe('analyse', () => {
     expect(parts('REDIS')).toEqual([])
   })
 
-  it('is total, and loses no letter or digit of any text', () => {
+  it('accepts any text, and loses no letter or digit', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (text) => {
         const tokens = analyse(text)
@@ -98,7 +98,7 @@ describe('analyse', () => {
     )
   })
 
-  it('gives words that read the same when analysed again, for any text without compatibility characters', () => {
+  it('gives words that do not change when analysed again, for any text without compatibility characters', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 60 }), (text) => {
         for (const word of words(text.normalize('NFKC'))) expect(words(word).join('')).toBe(word)
@@ -106,7 +106,7 @@ describe('analyse', () => {
     )
   })
 
-  it('knows every character of the scripts that write no spaces', () => {
+  it('recognises every character of the scripts without spaces', () => {
     const scripts =
       /\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}|\u30fc|\p{Script=Hangul}|\p{Script=Thai}|\p{Script=Lao}|\p{Script=Khmer}|\p{Script=Myanmar}/u
     for (let code = 0; code < 0x3_0000; code += 1) {

@@ -30,34 +30,34 @@ describe('formKeys', () => {
     expect(keys(form)).toEqual(expected)
   })
 
-  it('does not find a proper name that looks plural by its singular', () => {
+  it('does not find a proper name that looks like a plural by its singular', () => {
     expect(keys('Teams')).toEqual(['teams'])
     expect(keys('HTTPS')).toEqual(['https'])
   })
 
-  it('does not close up an abbreviation into an everyday word', () => {
+  it('does not join an abbreviation into an everyday word', () => {
     expect(keys('U.S.')).toEqual(['u s'])
     expect(keys('re-sort')).toEqual(['re sort'])
   })
 
-  it('does not open a brand into the everyday words inside it', () => {
+  it('does not split a brand into the everyday words inside it', () => {
     expect(keys('FastAPI')).toEqual(['fastapi'])
     expect(keys('LinkedIn')).toEqual(['linkedin'])
   })
 
-  it('remembers where the form itself ends a phrase', () => {
+  it('records the end of the form in a phrase', () => {
     expect(formKeys('Dr. Elena Vasquez')[0]?.breaks).toBe(0b01)
     expect(formKeys('error handling')[0]?.breaks).toBe(0)
   })
 
-  it('gives the name precedence over an alias that reads the same', () => {
+  it('gives the name precedence over an equal alias', () => {
     expect(beliefFormKeys({ ...by('person'), name: 'redis', aliases: ['Redis', 'cache'] })).toMatchObject([
       { key: 'redis', ordinal: 0 },
       { key: 'cache', ordinal: 2 },
     ])
   })
 
-  it('leaves out the number of a name, for statements of a person alone', () => {
+  it('omits the number of a name, for statements of a person only', () => {
     const said = (actor: 'person' | 'agent' | 'document') =>
       beliefFormKeys({ ...by(actor), name: 'staging port (2)', aliases: [] }).map(({ key, ordinal }) => [key, ordinal])
 

@@ -16,7 +16,7 @@ it('computes a word once', () => {
   expect(computed).toEqual(['kayak', 'internationalisation'])
 })
 
-it('does not keep the texts that its words are parts of', () => {
+it('does not keep the texts of which its words are parts', () => {
   setFlagsFromString('--expose-gc')
   const collectGarbage = runInNewContext('gc') as () => void
   const heap = (): number => {

@@ -8,7 +8,7 @@ it('leaves a message of 32,000 characters unchanged', () => {
   expect([cutMessage(message), isTooLong(message)]).toEqual([message, false])
 })
 
-it('keeps both ends of a longer message, and no half of a character', () => {
+it('keeps both ends of a longer message, without splitting a character', () => {
   const message = `begin ${'\u{1f600}'.repeat(20_000)} end`
 
   const cut = cutMessage(message)
@@ -18,7 +18,7 @@ it('keeps both ends of a longer message, and no half of a character', () => {
   expect(cut.isWellFormed()).toBe(true)
 })
 
-it('finds the place of every character but the line break in the whole message', () => {
+it('finds the position of every character except the line break in the whole message', () => {
   const unit = fc.constantFrom('a', 'b', ' ', '好')
   fc.assert(
     fc.property(fc.string({ unit, minLength: 40, maxLength: 60 }), fc.nat(31_999), (piece, place) => {

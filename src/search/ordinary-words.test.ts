@@ -22,31 +22,31 @@ const typos = 'helpp nxet kubernets postgers recieve teh'
 const words = (text: string): string[] => text.split(/\s+/)
 
 describe('isOrdinaryWord', () => {
-  it.each(words(ordinary))('knows "%s"', (word) => {
+  it.each(words(ordinary))('contains "%s"', (word) => {
     expect(isOrdinaryWord(word)).toBe(true)
   })
 
-  it.each(words(inflected))('knows the inflected form "%s"', (word) => {
+  it.each(words(inflected))('contains the inflected form "%s"', (word) => {
     expect(isOrdinaryWord(word)).toBe(true)
   })
 
-  it.each(words(contracted))('knows "%s", a contraction typed without its apostrophe', (word) => {
+  it.each(words(contracted))('contains "%s", a contraction typed without its apostrophe', (word) => {
     expect(isOrdinaryWord(word)).toBe(true)
   })
 
-  it.each(words(names))('does not take the name "%s" for an ordinary word', (word) => {
+  it.each(words(names))('does not contain the name "%s"', (word) => {
     expect(isOrdinaryWord(word)).toBe(false)
   })
 
-  it.each(words(typos))('does not take the misspelling "%s" for an ordinary word', (word) => {
+  it.each(words(typos))('does not contain the misspelling "%s"', (word) => {
     expect(isOrdinaryWord(word)).toBe(false)
   })
 
-  it('finds every listed word, first and last included', () => {
+  it('finds every listed word, including the first and the last', () => {
     expect(listed.filter((word) => !isOrdinaryWord(word))).toEqual([])
   })
 
-  it('agrees with a plain set on words one edit away from listed ones', () => {
+  it('agrees with a Set on words one edit away from listed ones', () => {
     const letter = fc.constantFrom(...'abcdefghijklmnopqrstuvwxyz', '')
     const near = fc
       .record({ word: fc.constantFrom(...listed), at: fc.nat(12), letter, remove: fc.nat(1) })
@@ -60,7 +60,7 @@ describe('isOrdinaryWord', () => {
     )
   })
 
-  it('agrees with a plain set on any string', () => {
+  it('agrees with a Set on any string', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (word) => {
         expect(isOrdinaryWord(word)).toBe(listedSet.has(word))
@@ -81,7 +81,7 @@ describe('the list of ordinary words', () => {
     expect(listed.filter((word) => !/^[a-z]+$/.test(word))).toEqual([])
   })
 
-  it('is sorted without repeats, which the look-up relies on', () => {
+  it('is sorted without duplicates, which the look-up relies on', () => {
     expect(listed).toEqual([...listedSet].sort())
   })
 })

@@ -31,11 +31,11 @@ describe('sentences', () => {
     ])
   })
 
-  it('end without a space in scripts that write none', () => {
+  it('end without a space in scripts without spaces', () => {
     expect(textsOf('我叫小明。你好！')).toEqual(['我叫小明。', '你好！'])
   })
 
-  it('stand where they say, in order, and leave out nothing but white space', () => {
+  it('have exact positions, in order, and omit only white space', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (text) => {
         const sentences = sentencesOf(text)

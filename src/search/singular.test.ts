@@ -30,7 +30,7 @@ describe('singular', () => {
     expect(singular(plural as string)).toBe(one)
   })
 
-  it.each(pairs(ambiguous))('%s -> %s, although cutting elsewhere also leaves a word', (plural, one) => {
+  it.each(pairs(ambiguous))('%s -> %s, although another cut also leaves a word', (plural, one) => {
     expect(singular(plural as string)).toBe(one)
   })
 
@@ -38,36 +38,36 @@ describe('singular', () => {
     expect(singular(plural as string)).toBe(one)
   })
 
-  it.each(pairs(unknown))('%s -> %s, also where the dictionary has neither or only the end', (plural, one) => {
+  it.each(pairs(unknown))('%s -> %s, even if the dictionary has neither or only the end', (plural, one) => {
     expect(singular(plural as string)).toBe(one)
   })
 
-  it.each(words(notPlural))('leaves "%s", which only looks plural', (word) => {
+  it.each(words(notPlural))('does not change "%s", which only looks plural', (word) => {
     expect(singular(word)).toBe(word)
   })
 
-  it.each(words(names))('leaves the name "%s"', (word) => {
+  it.each(words(names))('does not change the name "%s"', (word) => {
     expect(singular(word)).toBe(word)
   })
 
   it.each(pairs('mice:mouse children:child feet:foot ids:id ups:up knives:knife elves:elf'))(
-    '%s -> %s, one of the few that end otherwise or are very short',
+    '%s -> %s, one of the few with another ending or very short',
     (plural, one) => {
       expect(singular(plural as string)).toBe(one)
     },
   )
 
-  it.each(words(untouched))('leaves "%s": too short, not ending in s, or not plain letters', (word) => {
+  it.each(words(untouched))('does not change "%s": too short, not ending in s, or not plain letters', (word) => {
     expect(singular(word)).toBe(word)
   })
 
-  it('leaves words far longer than any English one, whatever they repeat', () => {
+  it('does not change words far longer than any English one', () => {
     const endless = 'ses'.repeat(100_000)
 
     expect(singular(endless)).toBe(endless)
   })
 
-  it('is settled after one step for every ordinary word', () => {
+  it('does not change again after one step, for every ordinary word', () => {
     const unsettled = listed.filter((word) => singular(singular(word)) !== singular(word))
 
     expect(unsettled).toEqual([])
@@ -93,7 +93,7 @@ describe('singular', () => {
       )
     })
 
-    it('is settled after one step', () => {
+    it('does not change again after one step', () => {
       fc.assert(
         fc.property(anyWord, (word) => {
           const one = singular(word)

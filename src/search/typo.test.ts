@@ -42,11 +42,11 @@ describe('a typo', () => {
     'v2',
     '1040',
     'the',
-  ])('is never looked for in "%s"', (word) => {
+  ])('is not searched for in "%s"', (word) => {
     expect(isForgivable(word)).toBe(false)
   })
 
-  it.each(['eror', 'reedis', 'typscript', 'mongoose'])('may be looked for in "%s"', (word) => {
+  it.each(['eror', 'reedis', 'typscript', 'mongoose'])('may be searched for in "%s"', (word) => {
     expect(isForgivable(word)).toBe(true)
   })
 })
@@ -70,7 +70,7 @@ describe('typo keys', () => {
     )
   })
 
-  it('agree with edits made by hand: every insertion, deletion, substitution and swap is one edit apart', () => {
+  it('agree with a reference: every insertion, deletion, substitution and swap is one edit apart', () => {
     fc.assert(
       fc.property(word, fc.nat(), fc.constantFrom('a', 'b', 'c', 'd'), (original, seed, letter) => {
         fc.pre(original.length > 3)

@@ -22,7 +22,7 @@ describe('cosine', () => {
     expect(cosine(Float32Array.of(0, 0), Float32Array.of(1, 2))).toBe(0)
   })
 
-  it('is symmetric and never leaves -1 to 1', () => {
+  it('is symmetric and stays between -1 and 1', () => {
     fc.assert(
       fc.property(pair, ([one, other]) => {
         const value = cosine(one, other)

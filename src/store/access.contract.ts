@@ -60,7 +60,7 @@ const stateOf = async (store: AccessStore): Promise<unknown> => ({
 
 /** Every AccessStore passes this suite. `open` makes an empty one. */
 export function describeAccess(store: string, open: () => Promise<AccessStore>, runs = 60): void {
-  describe(`${store} keeps who may use a memory`, () => {
+  describe(`${store} stores who may use a memory`, () => {
     it('finds a token by its hash with the teams of its person, and nothing by another hash', async () => {
       const access = await open()
       await access.addPerson({ name: 'ana', createdAt: at })
@@ -77,7 +77,7 @@ export function describeAccess(store: string, open: () => Promise<AccessStore>, 
       expect(await access.findToken({ hash: 'hash' })).toBeNull()
     })
 
-    it('notes when a token was used and revoked, lists it afterwards, and finds it no more', async () => {
+    it('records when a token was used and revoked, lists it afterwards, and no longer finds it', async () => {
       const access = await open()
       await access.addPerson({ name: 'ana', createdAt: at })
       await access.addToken(tokenOf('t-1', 'ana'), 'hash 1')

@@ -3,7 +3,7 @@ import { readText, textHash } from './belief-row.ts'
 import { hashBody } from './journal-chain.ts'
 import { sample } from './sample-beliefs.contract.ts'
 
-it('gives short texts different whole numbers that a database key can hold', () => {
+it('gives different integers that fit a database key for different short texts', () => {
   const letters = [...'abcdefghijklmnopqrstuvwxyz']
   const texts = letters.flatMap((one) => letters.flatMap((two) => letters.map((three) => `${one}${two}${three}`)))
 
@@ -13,7 +13,7 @@ it('gives short texts different whole numbers that a database key can hold', () 
   expect(hashes.every((hash) => Number.isSafeInteger(hash) && hash >= 0)).toBe(true)
 })
 
-it.each([0, 7, Buffer.from('{}')])('takes a column that holds %s in place of a text for damaged', (value) => {
+it.each([0, 7, Buffer.from('{}')])('reports a column with %s instead of a text as damaged', (value) => {
   // A flipped bit in a row's header can change a text into any type, whatever the column's type.
   const damaged = value as unknown as string
   const body = JSON.stringify(sample({ id: 'b1' }))

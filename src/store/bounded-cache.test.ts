@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { BoundedCache } from './bounded-cache.ts'
 
-it('keeps what is used, drops what is not, and never holds more than twice its number', () => {
+it('keeps recently used entries, drops others, and never has more than twice its limit', () => {
   const cache = new BoundedCache<number>(10)
   cache.set('used', 0)
   cache.set('unused', 0)

@@ -28,7 +28,7 @@ it('gives a text another hash with another salt', () => {
   expect(one).not.toBe(other)
 })
 
-it('gives an event another hash when anything about it differs', () => {
+it('gives an event another hash if any of its fields differs', () => {
   const variants: readonly SealedEvent[] = [
     event,
     { ...event, number: 2 },
@@ -65,11 +65,11 @@ const chain = (...undoes: readonly (number | null)[]) => {
   return (number: number) => findUndo(number, undosOf)
 }
 
-it('is null for an event that nobody undid', () => {
+it('is null for an event that was not undone', () => {
   expect(chain(null, null)(1)).toBeNull()
 })
 
-it('names the undo, until that is undone itself', () => {
+it('names the undo, unless the undo was undone', () => {
   const undone = chain(null, 1)
   const redone = chain(null, 1, 2)
   const undoneAgain = chain(null, 1, 2, 1)
@@ -79,7 +79,7 @@ it('names the undo, until that is undone itself', () => {
   expect(undoneAgain(1)).toBe(4)
 })
 
-it('comes to an end in a damaged journal, where an event may claim to undo itself or a later one', () => {
+it('terminates in a damaged journal, in which an event may claim to undo itself or a later one', () => {
   expect(chain(1)(1)).toBeNull()
   expect(chain(2, 1)(1)).toBe(2)
   expect(chain(2, 1)(2)).toBeNull()

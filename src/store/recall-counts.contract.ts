@@ -20,7 +20,7 @@ const standpoint = {
  */
 export function describeRecallCounts(name: string, addressOf: () => Promise<string | undefined>): void {
   describe(name, () => {
-    it('are kept as numbers, outside the journal, and do not change what is recalled', async () => {
+    it('are stored as numbers, outside the journal, and do not change the results of recall', async () => {
       using directory = temporaryDirectory()
       const store = await addressOf()
       const ports = openPorts(directory.path, store)
@@ -44,7 +44,7 @@ export function describeRecallCounts(name: string, addressOf: () => Promise<stri
       await ports.store.close()
     })
 
-    it('has feedback of the person on beliefs and turns, which forgetting removes', async () => {
+    it('include feedback of the person on beliefs and turns, which forgetting removes', async () => {
       using directory = temporaryDirectory()
       const ports = openPorts(directory.path, await addressOf())
       const memory = memoryFrom(ports, standpoint)
@@ -78,7 +78,7 @@ export function describeRecallCounts(name: string, addressOf: () => Promise<stri
       await ports.store.close()
     })
 
-    it('are written when the store is closed, and order and filter a list', async () => {
+    it('are written when the store is closed, and sort and filter a list', async () => {
       using directory = temporaryDirectory()
       const store = await addressOf()
       const before = memoryFrom(openPorts(directory.path, store), standpoint)

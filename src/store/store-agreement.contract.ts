@@ -252,7 +252,7 @@ export function describeAgreement(
   { runs = tries(60), timeoutMs = 600_000 }: { readonly runs?: number; readonly timeoutMs?: number } = {},
 ): void {
   describe(name, () => {
-    it('answer alike after any history', { timeout: timeoutMs }, async () => {
+    it('return equal answers after any history', { timeout: timeoutMs }, async () => {
       let accepted = 0
       await fc.assert(
         fc.asyncProperty(requests, async (history) => {

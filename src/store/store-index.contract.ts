@@ -7,7 +7,7 @@ import { commitTo, storesFrom } from './test-stores.contract.ts'
 export function describeIndexes(name: string, open: () => AnyStore): void {
   const { holding } = storesFrom(open)
 
-  describe(`${name} looks forms up`, () => {
+  describe(`${name} looks up surface forms`, () => {
     const view: Viewpoint = { user: 'ada', agent: null, scopes: ['project:ledger'] }
 
     it('by key, for current beliefs in view', async () => {
@@ -34,7 +34,7 @@ export function describeIndexes(name: string, open: () => AnyStore): void {
       expect([...everyone]).toEqual([['postgres', ['b1', 'b2', 'b3', 'b4', 'b5']]])
     })
 
-    it('for the agent that asks, whatever agents are called', async () => {
+    it('for the requesting agent, whatever the names of agents are', async () => {
       const store = await holding(
         sample({ id: 'b1', name: 'Postgres', scopes: ['domain:a'], agent: 'x' }),
         sample({ id: 'b2', name: 'Postgres', scopes: ['domain:b'], agent: 'x 1' }),
@@ -51,7 +51,7 @@ export function describeIndexes(name: string, open: () => AnyStore): void {
       expect(await seen(null, 'domain:c')).toEqual([])
     })
 
-    it('by their first word, until the last one that has it is gone', async () => {
+    it('by their first word, until the last form with this word is gone', async () => {
       const two = sample({ id: 'b1', name: 'Main database', aliases: ['main'] })
       const store = await holding(two, sample({ id: 'b2', name: 'Main branch rules', user: 'ada' }))
 
@@ -63,7 +63,7 @@ export function describeIndexes(name: string, open: () => AnyStore): void {
       expect([...(await store.formLengths('bob', ['main']))]).toEqual([])
     })
 
-    it('by a word with one slip in it', async () => {
+    it('by a word with a typo', async () => {
       const kept = sample({ id: 'b1', name: 'Kubernetes' })
       const store = await holding(
         kept,
@@ -117,7 +117,7 @@ export function describeIndexes(name: string, open: () => AnyStore): void {
       expect(await store.matchText({ ...base, words: [] })).toEqual([])
     })
 
-    it('that begins like the last word, while it is being typed', async () => {
+    it('that begins with the last word, which may be incomplete', async () => {
       const store = await holding(
         sample({ id: 'whole', content: 'The post is late.' }),
         sample({ id: 'longer', content: 'Postgres 16 in the basement.' }),
@@ -134,7 +134,7 @@ export function describeIndexes(name: string, open: () => AnyStore): void {
       expect(await found(['nothing'], 'nothing')).toEqual([])
     })
 
-    it('with as many of the words as are asked for, however often it has one of them', async () => {
+    it('with at least the requested number of words, however often one of them occurs', async () => {
       const store = await holding(
         sample({ id: 'one', content: 'Tea, tea, and more tea.' }),
         sample({ id: 'two', content: 'Green tea.' }),
@@ -148,7 +148,7 @@ export function describeIndexes(name: string, open: () => AnyStore): void {
       expect(await having(3)).toEqual(['three'])
     })
 
-    it('in view, and in what is retired only when asked', async () => {
+    it('of beliefs in view, and of retired ones only on request', async () => {
       const old = sample({ id: 'old', content: 'Tea.', status: 'superseded', supersededBy: 'new' })
       const store = await holding(
         old,
@@ -167,7 +167,7 @@ export function describeIndexes(name: string, open: () => AnyStore): void {
       expect(await matched({ includeRetired: true })).toEqual(['law', 'new'])
     })
 
-    it('with scores that nothing outside the view can move', async () => {
+    it('with scores that beliefs out of view cannot change', async () => {
       const store = await holding(
         sample({ id: 'b1', content: 'Green tea.' }),
         sample({ id: 'b2', content: 'Black tea, and tea.' }),
@@ -189,7 +189,7 @@ export function describeIndexes(name: string, open: () => AnyStore): void {
       expect(await store.matchText(query)).toEqual(before)
     })
 
-    it('of words with marks in them, whole', async () => {
+    it('of whole words that contain punctuation', async () => {
       const store = await holding(sample({ id: 'b1', content: "C++ and .NET and O'Neil at 10:30, हिन्दी, 数" }))
 
       for (const word of ['c++', '.net', "o'neil", '10:30', 'हिन्दी', '数']) {

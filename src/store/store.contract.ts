@@ -21,7 +21,7 @@ export function describeStore(
   describeTurns(name, open)
 
   describe(`${name} commits`, () => {
-    it('a belief so that it reads as it was written', async () => {
+    it('a belief that reads exactly as it was written', async () => {
       const belief = sample({
         id: 'b1',
         name: 'Crème "Brûlée" — 数据库',
@@ -36,7 +36,7 @@ export function describeStore(
       expect(await store.get('ada', 'b1')).toEqual(belief)
     })
 
-    it('nothing of a commit when one of its beliefs has another version', async () => {
+    it('no part of a change in which one belief has another version', async () => {
       const store = await holding(sample({ id: 'b1' }))
 
       const stale = await store.commit(
@@ -49,7 +49,7 @@ export function describeStore(
       expect(await store.events('ada', { limit: 10 })).toHaveLength(1)
     })
 
-    it('version 0 only for a belief that never was', async () => {
+    it('version 0 only for a belief that never existed', async () => {
       const born = sample({ id: 'b1' })
       const store = await holding(born)
       await commitTo(store, commitOf([erasedChange(born, 'absent')]))
@@ -68,7 +68,7 @@ export function describeStore(
       expect(await store.get('ada', 'b1')).toBeNull()
     })
 
-    it('a withdrawn belief again when the version of its removal is expected', async () => {
+    it('a withdrawn belief again if the version of its removal is expected', async () => {
       const born = sample({ id: 'b1' })
       const store = await holding(born)
       await commitTo(store, commitOf([erasedChange(born, 'absent')]))
@@ -95,7 +95,7 @@ export function describeStore(
       expect(ofAnother.outcome).toBe('committed')
     })
 
-    it('no second holder of a name in a scope', async () => {
+    it('no second belief with the same name in a scope', async () => {
       const store = await holding(
         sample({ id: 'b1', name: 'Main Database', scopes: ['project:ledger', 'domain:code'] }),
       )
@@ -109,7 +109,7 @@ export function describeStore(
       expect(await store.commit(commitOf([presentChange(elsewhere)]))).toMatchObject({ outcome: 'committed' })
     })
 
-    it('a name handed over within one commit, in either order', async () => {
+    it('a name that moves to another belief within one commit, in either order', async () => {
       for (const order of [1, -1]) {
         const old = sample({ id: 'old', name: 'Database' })
         const store = await holding(old)
@@ -123,7 +123,7 @@ export function describeStore(
       }
     })
 
-    it('nothing that contradicts itself', async () => {
+    it('no change that contradicts itself', async () => {
       const belief = sample({ id: 'b1' })
       const store = await holding(belief)
       const broken: readonly Commit[] = [
@@ -152,7 +152,7 @@ export function describeStore(
   })
 
   describe(`${name} keeps a journal`, () => {
-    it('of numbered events, each with a hash of its own', async () => {
+    it('of numbered events, each with its own hash', async () => {
       const store = await holding(sample({ id: 'b1' }), sample({ id: 'b2', user: 'bob' }), sample({ id: 'b3' }))
 
       const events = await store.events('ada', { limit: 10 })
@@ -193,7 +193,7 @@ export function describeStore(
       expect(await store.events('ada', { limit: 1 })).toMatchObject([{ beliefIds: [], beliefCount: 0 }])
     })
 
-    it('of what every belief once read', async () => {
+    it('of every earlier version of a belief', async () => {
       const first = sample({ id: 'b1', content: 'First.' })
       const second = nextVersion(first, { content: 'Second.' })
       const store = await holding(first)
@@ -212,7 +212,7 @@ export function describeStore(
       expect(await store.history('bob', 'b1')).toEqual([])
     })
 
-    it('without the text of what was erased', async () => {
+    it('without erased texts', async () => {
       const first = sample({ id: 'b1', content: 'Secret one.' })
       const second = nextVersion(first, { content: 'Secret two.' })
       const store = await holding(first, sample({ id: 'b2', content: 'Kept.' }))
@@ -232,7 +232,7 @@ export function describeStore(
       expect((await store.events('ada', { limit: 10 })).slice(1)).toEqual(before)
     })
 
-    it('that knows what was taken back, and what was redone', async () => {
+    it('that records which events were undone and redone', async () => {
       const belief = sample({ id: 'b1' })
       const store = await holding(sample({ id: 'b0' }), belief)
       const undone = commitOf([erasedChange(belief, 'absent')], { kind: 'undo', undoes: 2 })
@@ -250,7 +250,7 @@ export function describeStore(
       expect((await store.lastUndoable('ada'))?.number).toBe(2)
     })
 
-    it('in which nobody undoes the event of another', async () => {
+    it('in which users cannot undo events of other users', async () => {
       const store = await holding(sample({ id: 'b1' }))
 
       const foreign = commitOf([], { user: 'bob', kind: 'undo', undoes: 1 })
@@ -261,7 +261,7 @@ export function describeStore(
   })
 
   describe(`${name} finds beliefs`, () => {
-    it('by id, in the order asked, each once', async () => {
+    it('by id, in the requested order, each once', async () => {
       const store = await holding(
         sample({ id: 'ab1' }),
         sample({ id: 'ab2' }),
@@ -291,7 +291,7 @@ export function describeStore(
       expect(await store.named('bob', 'rust')).toEqual([])
     })
 
-    it('that propose to replace another', async () => {
+    it('that are proposed to replace another', async () => {
       const store = await holding(
         sample({ id: 'b1' }),
         sample({ id: 'p1', proposedFor: 'b1' }),
@@ -301,7 +301,7 @@ export function describeStore(
       expect(ids(await store.proposalsFor('ada', 'b1'))).toEqual(['p1'])
     })
 
-    it('by everything a filter names, page by page', async () => {
+    it('by every field of a filter, in pages', async () => {
       const store = await holding(
         sample({ id: 'b1', updatedAt: '2026-03-01T00:00:00.000Z', scopes: ['domain:a', 'domain:b'] }),
         sample({ id: 'b2', updatedAt: '2026-03-03T00:00:00.000Z', type: 'decision', pinned: true }),
@@ -332,7 +332,7 @@ export function describeStore(
       expect([ids(page.items), page.total]).toEqual([['b4', 'b3'], 5])
     })
 
-    it('in every scope that has any, counting the current ones', async () => {
+    it('in every scope with a belief, and counts the current ones', async () => {
       const store = await holding(
         sample({ id: 'b1', scopes: ['domain:b', 'domain:a'] }),
         sample({ id: 'b2', scopes: ['domain:b'] }),
@@ -372,7 +372,7 @@ export function describeStore(
       expect(await seen('other', true)).toEqual(['p1', 'p2', 'p3'])
     })
 
-    it('that stand in every context: instructions in view, and preferences that hold everywhere', async () => {
+    it('that belong to every context: instructions in view, and universal preferences', async () => {
       const preference = (id: string, fields: Partial<Belief>): Belief =>
         sample({ id, type: 'preference', scopes: ['user:universal'], ...fields })
       const recent = { reinforcement: { count: 1, at: '2026-04-01T00:00:00.000Z' } }
@@ -404,7 +404,7 @@ export function describeStore(
       expect(await store.standing({ user: 'bob', agent: null, scopes: ['project:ledger'] }, 9)).toEqual([])
     })
 
-    it('that are candidates apart from those that may be recalled, and does not let them hold a name', async () => {
+    it('that are candidates separately from recalled ones, and lets them reserve no name', async () => {
       const store = await holding(
         sample({ id: 'held', name: 'port' }),
         sample({ id: 'found', name: 'port', candidate: true, pinned: true }),
@@ -422,7 +422,7 @@ export function describeStore(
   })
 
   describe(`${name} with a snapshot`, () => {
-    it('reads what single reads return, also after a failure or a write in between', async () => {
+    it('reads the same as single reads, also after a failure or a write in between', async () => {
       const store = await holding(sample({ id: 'b1' }))
       const wrote = async () => commitTo(store, commitOf([presentChange(sample({ id: 'b2', name: 'Second' }))]))
 

@@ -28,7 +28,7 @@ export function describeTurns(name: string, open: () => AnyStore): void {
   const { empty } = storesFrom(open)
 
   describe(`${name} keeps turns`, () => {
-    it('word for word, with everything that is known of them', async () => {
+    it('word for word, with all of their fields', async () => {
       const store = empty()
       const turn = sampleTurn('Line one\nline two\t— 数据库 \u{1f600}\u2028', {
         speaker: 'Ana',
@@ -46,7 +46,7 @@ export function describeTurns(name: string, open: () => AnyStore): void {
       expect(await store.getTurn('bob', turn.id)).toBeNull()
     })
 
-    it('under ids that are found by their beginning, until they are forgotten', async () => {
+    it('with ids that are found by their beginning, until they are forgotten', async () => {
       const store = empty()
       await hear(store, [
         sampleTurn('one', { id: 't-ab2' }),
@@ -65,7 +65,7 @@ export function describeTurns(name: string, open: () => AnyStore): void {
       expect(await store.turnIdsStartingWith('ada', 't-ab%', 10)).toEqual([])
     })
 
-    it('in the order in which they were said, also when an earlier one comes later', async () => {
+    it('in the order in which they were said, even if an earlier one arrives later', async () => {
       const store = empty()
       await hear(store, [
         sampleTurn('first', { at: '2026-05-03T10:00:00.000Z' }),
@@ -80,7 +80,7 @@ export function describeTurns(name: string, open: () => AnyStore): void {
       expect(await inSession(store)).toEqual(['first', 'second', 'third', 'fourth'])
     })
 
-    it('at the place its host gives', async () => {
+    it('at the index that the host gives', async () => {
       const store = empty()
       const at = '2026-05-03T10:00:00.000Z'
       await hear(store, [sampleTurn('a', { at, index: 0 }), sampleTurn('c', { at, index: 1 })])
@@ -90,7 +90,7 @@ export function describeTurns(name: string, open: () => AnyStore): void {
       expect(await inSession(store)).toEqual(['a', 'b', 'c'])
     })
 
-    it('in the journal, which an undo passes over', async () => {
+    it('in the journal, where an undo skips them', async () => {
       const store = empty()
       await hear(store, [sampleTurn('hello')])
 
@@ -99,7 +99,7 @@ export function describeTurns(name: string, open: () => AnyStore): void {
       expect(await store.lastUndoable('ada')).toBeNull()
     })
 
-    it('and gives them back page by page, in the order in which they were kept, with their message ids', async () => {
+    it('and exports them in pages, in the order in which they were stored, with their message ids', async () => {
       const store = empty()
       const later = sampleTurn('later', { messageId: 'm-2', at: '2026-05-04T10:00:00.000Z', utcOffset: 330 })
       const gone = sampleTurn('gone', { session: 's2' })
@@ -117,7 +117,7 @@ export function describeTurns(name: string, open: () => AnyStore): void {
       expect(await store.exportTurns('nobody', { after: null, limit: 5 })).toEqual({ turns: [], next: null })
     })
 
-    it('by session, the last one first, with how it began', async () => {
+    it('by session, the latest first, with its opening', async () => {
       const store = empty()
       await hear(store, [
         sampleTurn('Hi, I am here to help.', { session: 'old', role: 'assistant' }),
@@ -140,7 +140,7 @@ export function describeTurns(name: string, open: () => AnyStore): void {
       ])
     })
 
-    it('by session, as far as is asked for, with nothing of another scope', async () => {
+    it('by session, filtered, without texts of another scope', async () => {
       const store = empty()
       await hear(store, [
         sampleTurn('The canary of b.', { session: 'mixed', scope: 'project:b', at: '2026-01-01T00:00:00.000Z' }),
@@ -157,7 +157,7 @@ export function describeTurns(name: string, open: () => AnyStore): void {
       expect(await list({ containing: 'tram' })).toEqual([])
     })
 
-    it('and lists those that are asked for', async () => {
+    it('and lists those that match a filter', async () => {
       const store = empty()
       await hear(store, [
         sampleTurn('Ärger mit dem Rad', { speaker: 'Ana', at: '2026-01-01T00:00:00.000Z', session: 'a' }),
@@ -184,10 +184,10 @@ export function describeTurns(name: string, open: () => AnyStore): void {
     })
   })
 
-  describe(`${name} knows a turn again`, () => {
+  describe(`${name} recognises a turn that it has`, () => {
     const known = async (store: AnyStore, turn: NewTurn) => (await store.knownTurns('ada', [turn]))[0]
 
-    it('by the id its host gave it, whatever else is said of it', async () => {
+    it('by the id of its host, whatever its other fields are', async () => {
       const store = empty()
       await hear(store, [sampleTurn('hello', { messageId: 'm-1' })])
 
@@ -197,7 +197,7 @@ export function describeTurns(name: string, open: () => AnyStore): void {
       expect(await known(store, sampleTurn('hello', { messageId: 'm-2' }))).toBeNull()
     })
 
-    it('by its words and what a person said before, when it comes by another way', async () => {
+    it("by its words and the person's previous words, if it arrives from another source", async () => {
       const store = empty()
       await hear(store, [
         sampleTurn('question'),
@@ -218,7 +218,7 @@ export function describeTurns(name: string, open: () => AnyStore): void {
       expect(await known(store, sampleTurn('yes', { role: 'assistant' }))).toBeNull()
     })
 
-    it('by its time, when what was said before was not heard', async () => {
+    it('by its time, if the previous turn was not stored', async () => {
       const store = empty()
       await hear(store, [sampleTurn('yes', { at: '2026-05-03T10:00:00.000Z' })])
 
@@ -230,7 +230,7 @@ export function describeTurns(name: string, open: () => AnyStore): void {
       expect(yes).toMatchObject({ text: 'yes' })
     })
 
-    it('once for each time that it was said', async () => {
+    it('once for each time it was said', async () => {
       const store = empty()
       const twice = () => [
         sampleTurn('yes', { at: '2026-05-03T10:00:00.000Z' }),
@@ -243,7 +243,7 @@ export function describeTurns(name: string, open: () => AnyStore): void {
       expect(new Set(again.map((turn) => (turn === null || turn === 'forgotten' ? null : turn.id))).size).toBe(2)
     })
 
-    it('and does not keep it twice', async () => {
+    it('and does not store it twice', async () => {
       const store = empty()
       const turn = sampleTurn('hello')
       await hear(store, [turn])
@@ -273,7 +273,7 @@ export function describeTurns(name: string, open: () => AnyStore): void {
       expect(await rank(store, 'zanzibar plan')).toEqual([])
     })
 
-    it('and with the last of them the session', async () => {
+    it('and removes a session with its last turn', async () => {
       const store = empty()
       const turn = sampleTurn('hello', { speaker: 'Ana' })
       await hear(store, [turn])
@@ -284,7 +284,7 @@ export function describeTurns(name: string, open: () => AnyStore): void {
       expect(await store.turnSpeakers({ user: 'ada', scopes: null })).toEqual([])
     })
 
-    it('and the last step of a tool is known by scope and session', async () => {
+    it('and still finds the last step of a tool by scope and session', async () => {
       const store = empty()
       const step = (session: string, scope: string) =>
         sampleTurn(`step in ${session}`, { role: 'tool', session, scope })
@@ -304,7 +304,7 @@ export function describeTurns(name: string, open: () => AnyStore): void {
       expect(await last({ scopes: ['project:c'] })).toBeNull()
     })
 
-    it('so that the same message does not come back under the id its host gave it', async () => {
+    it('so that the same message does not return under the id of its host', async () => {
       const store = empty()
       const turn = sampleTurn('hello', { messageId: 'm-1' })
       await hear(store, [turn])
@@ -313,7 +313,7 @@ export function describeTurns(name: string, open: () => AnyStore): void {
       expect(await store.knownTurns('ada', [sampleTurn('hello', { messageId: 'm-1' })])).toEqual(['forgotten'])
     })
 
-    it('only once, and only its own user’s', async () => {
+    it('once, and only those of the user', async () => {
       const store = empty()
       const turn = sampleTurn('hello')
       await hear(store, [turn])
@@ -326,7 +326,7 @@ export function describeTurns(name: string, open: () => AnyStore): void {
   })
 
   describe(`${name} finds turns`, () => {
-    it('by their words, and by what was said right before', async () => {
+    it('by their words, and by the words of the turn before', async () => {
       const store = empty()
       await hear(store, [
         sampleTurn('Where did you rent the kayak?', { speaker: 'Bo' }),
@@ -339,7 +339,7 @@ export function describeTurns(name: string, open: () => AnyStore): void {
       expect(found.slice(0, 2).map(({ turn }) => turn.text)).toContain('At the harbour in Bergen.')
     })
 
-    it('of the user and the scopes alone, and no others change a score', async () => {
+    it('of the user and the scopes only, and no others change a score', async () => {
       const store = empty()
       const kayak = 'I rented a kayak in Norway.'
       await hear(store, [sampleTurn(kayak), sampleTurn('Soup for dinner.', { session: 's2' })])
@@ -359,7 +359,7 @@ export function describeTurns(name: string, open: () => AnyStore): void {
       expect(await rank(store, 'kayak', 'cy')).toEqual([])
     })
 
-    it('of one session, speaker, role or time when that is asked for', async () => {
+    it('of one session, speaker, role or time on request', async () => {
       const store = empty()
       await hear(store, [
         sampleTurn('The kayak is red.', { session: 'a', speaker: 'Ana', at: '2026-01-01T00:00:00.000Z' }),
@@ -404,7 +404,7 @@ export function describeTurns(name: string, open: () => AnyStore): void {
       const message = { vectors: one, dimensions: 3 }
       const everywhere = { user: 'ada', scopes: null }
 
-      it('once the vectors are computed; those of a forgotten turn are dropped', async () => {
+      it('once their vectors are computed, and drops those of a forgotten turn', async () => {
         const store = empty()
         const red = sampleTurn('The kayak is red.')
         const doomed = sampleTurn('The kayak is blue.', { session: 's2' })
@@ -460,7 +460,7 @@ export function describeTurns(name: string, open: () => AnyStore): void {
         expect(await found()).toEqual([expect.closeTo(-0.02, 2)])
       })
 
-      it('beliefs too: the current ones, until their text changes or is forgotten', async () => {
+      it('and beliefs: the current ones, until their text changes or is forgotten', async () => {
         const store = empty()
         const boat = sample({ id: 'b1', content: 'It floats.' })
         const tea = sample({ id: 'b2' })
@@ -487,7 +487,7 @@ export function describeTurns(name: string, open: () => AnyStore): void {
         expect(await near()).toEqual([])
       })
 
-      it('never with vectors of another model, which those of a new model replace', async () => {
+      it('never with vectors of another model, which a new model replaces', async () => {
         const store = empty()
         await hear(store, [sampleTurn('The kayak is red.'), sampleTurn('The kayak is blue.', { session: 's2' })])
         const [newest, oldest] = (await store.withoutVectors('ada', 'old', 'turn', { limit: 10 })).texts

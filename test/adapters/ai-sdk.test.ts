@@ -46,7 +46,7 @@ const promptsOf = (model: MockLanguageModelV4): readonly string[] =>
   model.doGenerateCalls.map(({ prompt }) => JSON.stringify(prompt))
 
 describe('the AI SDK', () => {
-  it("gets the person's statement in the request of the next process, and stores messages and answers", async () => {
+  it("sends the person's statement in the request of the next process, and stores messages and answers", async () => {
     using directory = temporaryDirectory()
     const dir = directory.path
     const first = aiMemory({ dir, agent: 'helper' })
@@ -134,7 +134,7 @@ describe('the AI SDK', () => {
     await memory.close()
   })
 
-  it('tells the model what was wrong with its arguments', async () => {
+  it('reports wrong arguments to the model', async () => {
     using directory = temporaryDirectory()
     const ai = aiMemory({ dir: directory.path, agent: 'helper' })
     const model = scriptedModel({ tool: 'memory_search', input: { qery: 'port' } }, 'Sorry.')

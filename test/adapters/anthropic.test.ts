@@ -92,7 +92,7 @@ describe('the memory tool of Anthropic', () => {
     expect(deleted[1]).toContain('does not exist')
   })
 
-  it('lets an edit of a statement of the person wait for review', async () => {
+  it('makes an edit of a statement of the person wait for review', async () => {
     using directory = temporaryDirectory()
     const memory = openMemory({ dir: directory.path })
     await memory.remember({ name: 'staging port', content: 'The staging port is 5433.' })

@@ -87,7 +87,7 @@ describe('the LangGraph store', () => {
     await store.stop()
   })
 
-  it('refuses a comparison that does not exist', async () => {
+  it('refuses an unknown comparison', async () => {
     using directory = temporaryDirectory()
     const store = new CredenceStore({ dir: directory.path, agent: 'graph' })
     await store.put(ana, 'profile', { age: 41 })

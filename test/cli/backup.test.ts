@@ -30,7 +30,7 @@ describe('credence backup', () => {
     expect(readdirSync(place.work).sort()).toEqual(['copy.db', 'memory'])
   })
 
-  it('replaces no file, and needs a memory', async () => {
+  it('never overwrites a file, and requires a memory', async () => {
     using place = await backedUp()
 
     const again = await place.run('backup', place.file, '--dir', place.dir)
@@ -74,7 +74,7 @@ describe('credence restore', () => {
     expect(await place.names()).toEqual(['rollout'])
   })
 
-  it('brings nothing back that was forgotten since, until the forgetting is reinstated', async () => {
+  it('restores no text that was forgotten since, until the forgetting is undone', async () => {
     using place = await backedUp()
     const said = ['The rollout is on Tuesday, says the zeppelin.', '--session', 'chat-1', '--dir', place.dir] as const
     await place.json('hear', ...said)
@@ -97,7 +97,7 @@ describe('credence restore', () => {
     expect((await place.run('forget', '--reinstate', '999', '--dir', place.dir)).exitCode).toBe(3)
   })
 
-  it('brings MEMORY.md back with the store', async () => {
+  it('restores MEMORY.md with the store', async () => {
     using place = await backedUp()
     await place.run('mirror', 'sync', '--dir', place.dir)
     const mirror = () => readFileSync(join(place.dir, 'MEMORY.md'), 'utf8')
@@ -140,7 +140,7 @@ describe('credence restore', () => {
     expect(leftovers(place.dir)).toEqual([])
   })
 
-  it('refuses the store itself, a store in use, and a file that is not there', async () => {
+  it('refuses the store itself, a store in use, and a missing file', async () => {
     using place = await backedUp()
     const other = join(place.work, 'other')
     const open = openMemory({ dir: other })
@@ -158,7 +158,7 @@ describe('credence restore', () => {
     expect(await place.names()).toEqual(['office', 'rollout'])
   })
 
-  it('waits for no process that has the memory open, and changes nothing then', async () => {
+  it('does not wait for a process that has the memory open, and then changes nothing', async () => {
     using place = await backedUp()
     const server = openMemory({ dir: place.dir })
     await server.list()

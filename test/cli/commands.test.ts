@@ -6,7 +6,7 @@ import { createSandbox } from './sandbox.ts'
 const terms = ['remember', 'Invoices are due after 14 days.', '--name', 'payment terms', '--alias', 'due date'] as const
 
 describe('init', () => {
-  it('makes a private memory, prints its path, and is harmless the second time', async () => {
+  it('creates a private memory, prints its path, and changes nothing the second time', async () => {
     using place = createSandbox()
     const dir = join(place.home, '.local', 'share', 'credence')
 
@@ -64,7 +64,7 @@ describe('remember', () => {
     expect(recalled.relevant).toHaveLength(1)
   })
 
-  it('names another value of the same thing, which the same command with --replace replaces', async () => {
+  it('reports another value of the same thing, which the same command with --replace replaces', async () => {
     using place = createSandbox()
     await place.run('remember', "Tom's build server is larch.", '--scope', 'project:a')
 
@@ -95,7 +95,7 @@ describe('remember', () => {
     expect(stderr).not.toContain('another value')
   })
 
-  it('lets an agent only propose against a person, and the person decide', async () => {
+  it('makes a contradiction of an agent a proposal, which the person decides', async () => {
     using place = createSandbox()
     await place.run(...terms)
     const claim = ['remember', 'Invoices are due today.', '--name', 'payment terms', '--as', 'agent:codex'] as const
@@ -120,7 +120,7 @@ describe('remember', () => {
     expect(recalled.relevant[0].belief.content).toBe('Invoices are due today.')
   })
 
-  it('lists what an agent wants remembered with its aliases, which decide when it is recalled', async () => {
+  it('lists a statement of an agent with its aliases, which decide when it is recalled', async () => {
     using place = createSandbox()
     const wish = ['remember', 'Green.', '--name', 'fleet van', '--alias', 'motor pool', '--scope', 'user:universal']
 
@@ -131,7 +131,7 @@ describe('remember', () => {
     )
   })
 
-  it('takes everything a belief can have', async () => {
+  it('accepts every field of a belief', async () => {
     using place = createSandbox()
 
     const { belief } = await place.json(
@@ -182,7 +182,7 @@ describe('remember', () => {
     })
   })
 
-  it('has one effect for one key, and refuses the key for anything else', async () => {
+  it('has one effect for one key, and refuses the key for another request', async () => {
     using place = createSandbox()
 
     const first = await place.json(...terms, '--key', 'k1')
@@ -208,7 +208,7 @@ describe('remember', () => {
 })
 
 describe('recall', () => {
-  it('shows every tier and why each relevant belief is there', async () => {
+  it('shows every tier and the reason for each relevant belief', async () => {
     using place = createSandbox()
     await place.run('remember', 'Likes short answers.', '--name', 'style', '--type', 'preference', '--subtype', 'style')
     await place.run('remember', 'Amounts are cents.', '--name', 'money', '--pin', '--scope', 'project:a')
@@ -339,7 +339,7 @@ describe('recall', () => {
     expect(document).toEqual({ prompt: stdout })
   })
 
-  it('keeps to the budget it is given', async () => {
+  it('respects the given budget', async () => {
     using place = createSandbox()
     for (const name of ['Redis', 'Kafka', 'Nginx'])
       await place.run('remember', `${name} is here.`, '--name', name, '--pin', '--scope', 'project:a')
@@ -385,7 +385,7 @@ describe('recall', () => {
     expect(stdout).toMatch(/\n {2}0 {2}Redis {2}b-\w+[\s\S]*\n {4}part of the relation "checkout", so it comes after/)
   })
 
-  it('makes no files if there is no memory', async () => {
+  it('creates no files if there is no memory', async () => {
     using place = createSandbox()
 
     const { exitCode, stdout, stderr } = await place.run('recall', 'anything')
@@ -395,7 +395,7 @@ describe('recall', () => {
     expect(readdirSync(place.home)).toEqual([])
   })
 
-  it('makes no memory to show that nothing was synced', async () => {
+  it('creates no memory to report that nothing was synced', async () => {
     using place = createSandbox()
 
     expect(await place.run('sync', '--status')).toMatchObject({
@@ -425,8 +425,8 @@ describe('recall', () => {
   )
 })
 
-describe('recall that names nothing', () => {
-  it('lists the nearest beliefs in view, with the alias that would name each', async () => {
+describe('recall without a named belief', () => {
+  it('lists the nearest beliefs in view, with the alias that would match each', async () => {
     using place = createSandbox()
     const byWords = { env: { CREDENCE_SEMANTIC: 'off' } }
     await place.run(...terms)
@@ -456,11 +456,11 @@ describe('recall that names nothing', () => {
   })
 })
 
-describe('recall that finds nothing', () => {
+describe('recall without results', () => {
   const asked = 'Is Tobias allergic to peanuts?'
   const nothing = 'No belief or quote in user:universal matches this message.\n'
 
-  it('names other scopes of the user that would answer, without their texts', async () => {
+  it('names other scopes of the user with an answer, without their texts', async () => {
     using place = createSandbox()
     await place.run('hear', 'My brother Tobias is allergic to peanuts.', '--session', 's', '--scope', 'project:a')
     for (const [name, scope] of [['Tobias', 'project:a'] as const, ['peanuts', 'project:b'] as const])
@@ -484,7 +484,7 @@ describe('recall that finds nothing', () => {
     expect(rendered.stderr).toBe(nothing)
   })
 
-  it('reports it below the lines that every message gets', async () => {
+  it('reports that below the lines that every message gets', async () => {
     using place = createSandbox()
     await place.run('remember', 'Answer in British English.', '--type', 'preference', '--name', 'language')
 
@@ -500,7 +500,7 @@ describe('recall that finds nothing', () => {
 })
 
 describe('why', () => {
-  it('gives the verdict in words, and a remedy for a belief that is not mentioned', async () => {
+  it('prints the verdict as a sentence, and a remedy for a belief that is not mentioned', async () => {
     using place = createSandbox()
     await place.run(...terms)
 
@@ -525,7 +525,7 @@ describe('why', () => {
     expect(near.verdict).toMatchObject({ kind: 'perhaps', rank: 1 })
   })
 
-  it('names the scope when it is the only reason why a turn is not quoted, and words as they are written', async () => {
+  it('names the scope if it is the only reason why a turn is not quoted, and shows words as written', async () => {
     using place = createSandbox()
     const said = ['hear', 'My brother Tobias is allergic to peanuts.', '--session', 's', '--scope', 'project:a']
     await place.run(...said)
@@ -549,7 +549,7 @@ describe('why', () => {
     expect(little.stdout).toMatch(/the probability that one\s+of[\s\S]*contains "allergic"/u)
   })
 
-  it('lists what would change the verdict, and makes one of the changes', async () => {
+  it('lists changes of the verdict, and makes one of them', async () => {
     using place = createSandbox()
     await place.run(...terms)
     const asked = ['why', 'When is the payment of the invoice settled?', 'payment terms'] as const
@@ -612,7 +612,7 @@ describe('search', () => {
     expect(here.stdout).toMatch(/^\w+ +[\d-]+, you said {2}t-\w+\n/)
   })
 
-  it('marks exact and possible hits, and what was found only where there is a way to', async () => {
+  it('marks exact and possible hits, and hits by meaning only if it is on', async () => {
     using place = createSandbox()
     await place.run('remember', 'Cached on port 6380.', '--name', 'Redis', '--scope', 'project:a')
     await place.run('remember', 'Ada looks after redis and payroll.', '--name', 'Ada', '--scope', 'project:b')
@@ -668,7 +668,7 @@ describe('beliefs', () => {
 })
 
 describe('show and history', () => {
-  it('show everything about a belief and its line', async () => {
+  it('show everything about a belief and its chain', async () => {
     using place = createSandbox()
     await place.run(...terms, '--why', 'Say so on quotes.')
     await place.run(
@@ -695,7 +695,7 @@ describe('show and history', () => {
     expect(history.stdout).toMatch(/2 +[\d-]+ [\d:]+ +correct +person cli/)
   })
 
-  it('history lists the latest changes of all, undone and forgotten ones too', async () => {
+  it('list the latest changes of all beliefs, including undone and forgotten ones', async () => {
     using place = createSandbox()
     await place.run(...terms)
     await place.run('remember', 'Secret.', '--name', 'secret')
@@ -721,7 +721,7 @@ describe('show and history', () => {
   })
 })
 
-it('history says of a belief that is gone whether it was rejected or withdrawn, as far as it is listed', async () => {
+it('history reports whether a missing belief was rejected or withdrawn, if that change is listed', async () => {
   using place = createSandbox()
   await place.run('remember', 'A dinghy.', '--name', 'Albatross')
   await place.run('undo')
@@ -741,8 +741,8 @@ it('history says of a belief that is gone whether it was rejected or withdrawn, 
   expect(older.stdout).toMatch(/b-\w+, rejected, withdrawn or forgotten/)
 })
 
-describe('the names other programs give these commands', () => {
-  it('are understood: add, list, get, unpin, remedies and delete', async () => {
+describe('the names of these commands in other programs', () => {
+  it('work: add, list, get, unpin, remedies and delete', async () => {
     using place = createSandbox()
 
     const added = await place.run('add', 'Invoices are due after 14 days.', '--name', 'payment terms', '--pin')
@@ -821,7 +821,7 @@ describe('pin, alias and undo', () => {
 })
 
 describe('resolve', () => {
-  it('closes a question by a new decision, a known one, or none', async () => {
+  it('closes a question with a new decision, a known one, or none', async () => {
     using place = createSandbox()
     for (const name of ['queue', 'cache', 'port'])
       await place.run('remember', `Which ${name}?`, '--name', name, '--type', 'open_question', '--pin')
@@ -841,7 +841,7 @@ describe('resolve', () => {
 })
 
 describe('correct', () => {
-  it('with the stored text reports it, and makes no new version', async () => {
+  it('with the stored text reports that, and creates no new version', async () => {
     using place = createSandbox()
     await place.run(...terms)
     const { belief } = await place.json('show', 'payment terms')
@@ -855,7 +855,7 @@ describe('correct', () => {
 })
 
 describe('forget', () => {
-  it('removes the text permanently, on request of the whole line', async () => {
+  it('erases the text, and the whole chain on request', async () => {
     using place = createSandbox()
     await place.run(...terms)
     await place.run('correct', 'payment terms', 'Invoices are due after 30 days.')
@@ -903,7 +903,7 @@ describe('forget', () => {
     expect((await place.json('beliefs')).total).toBe(1)
   })
 
-  it('first reports that there is no such belief', async () => {
+  it('first reports an unknown belief', async () => {
     using place = createSandbox()
     await place.run(...terms)
 

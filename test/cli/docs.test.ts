@@ -8,7 +8,7 @@ import { createSandbox } from './sandbox.ts'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
 describe('the documentation of the command line', () => {
-  it('is what the commands say', () => {
+  it('matches the declarations of the commands', () => {
     const { status, stderr } = spawnSync(process.execPath, ['scripts/docs.ts', '--check'], {
       cwd: root,
       encoding: 'utf8',
@@ -40,7 +40,7 @@ describe('the documentation of the command line', () => {
     },
   )
 
-  it.each(commandTable)('$name has examples that the command line understands', async (entry) => {
+  it.each(commandTable)('$name has examples that the parser accepts', async (entry) => {
     const command = await entry.load()
 
     const examples = Object.keys(command.examples)

@@ -6,7 +6,7 @@ import { temporaryDirectory } from '../temporary-directory.ts'
 const example = fileURLToPath(new URL('../../examples/first-recall.ts', import.meta.url))
 
 describe('examples/first-recall.ts', () => {
-  it('runs in a clone as its comment says, and recalls only what the message names', () => {
+  it('runs in a clone as its comment says, and recalls only the named beliefs', () => {
     using directory = temporaryDirectory()
 
     const { status, stdout, stderr } = spawnSync(process.execPath, ['--conditions=credence-source', example], {

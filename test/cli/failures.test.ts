@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { createSandbox } from './sandbox.ts'
 
 describe('a wrong command line', () => {
-  it('that names no action lists the actions of the command', async () => {
+  it('without an action lists the actions of the command', async () => {
     using place = createSandbox()
 
     const { exitCode, stdout, stderr } = await place.run('people')
@@ -94,7 +94,7 @@ describe('a wrong command line', () => {
       'Leave them out to see all changes of the belief.',
     ],
     [['beliefs', '--scopes', '--pinned'], '--scopes lists all scopes.', 'Leave out the options that choose beliefs.'],
-  ])('%j is refused with 2, says why, and makes nothing', async (argv, message, hint) => {
+  ])('%j is refused with 2 and the reason, and creates nothing', async (argv, message, hint) => {
     using place = createSandbox()
 
     const ending = await place.run(...argv)
@@ -180,7 +180,7 @@ describe('a wrong belief, file or memory', () => {
     expect(stderr).toContain(message)
   })
 
-  it('names the choices when a name means several beliefs, and a scope decides', async () => {
+  it('lists the choices if a name matches several beliefs, and a scope decides', async () => {
     using place = createSandbox()
     for (const scope of ['project:a', 'project:b'])
       await place.run('remember', `It is ${scope}.`, '--name', 'it', '--scope', scope)
@@ -203,7 +203,7 @@ describe('a store that cannot be used', () => {
     return dir
   }
 
-  it('is never overwritten, and the doctor shows the next step', async () => {
+  it('is never overwritten, and the doctor prints the next step', async () => {
     using place = createSandbox()
     const dir = damagedMemory(
       join(place.work, 'memory'),
@@ -243,7 +243,7 @@ describe('a store that cannot be used', () => {
     expect(setAside.exitCode).toBe(0)
   })
 
-  it('is not created again if its file is missing, and can be restored or given up', async () => {
+  it('is not created again if its file is missing, and can be restored or abandoned', async () => {
     using place = createSandbox()
     const dir = join(place.work, 'memory')
     const at = ['--dir', dir] as const
@@ -300,7 +300,7 @@ describe('a store that cannot be used', () => {
     expect(remembered).toMatchObject({ exitCode: 0, stderr: '' })
   })
 
-  it('reports a directory that cannot be made', async () => {
+  it('reports a directory that cannot be created', async () => {
     using place = createSandbox()
     writeFileSync(join(place.work, 'file'), '')
 
@@ -326,7 +326,7 @@ describe('a store that cannot be used', () => {
 })
 
 describe('doctor', () => {
-  it('finds a sound memory sound, and can rebuild it', async () => {
+  it('reports a sound memory as sound, and can rebuild it', async () => {
     using place = createSandbox()
     await place.run('remember', 'Invoices are due after 14 days.', '--name', 'payment terms')
 
@@ -370,7 +370,7 @@ describe('doctor', () => {
     expect((await place.json('list')).total).toBe(1)
   })
 
-  it('reports an index that was emptied, which a rebuild makes again', async () => {
+  it('reports an emptied index, which a rebuild creates again', async () => {
     using place = createSandbox()
     await place.run('remember', 'Invoices are due after 14 days.', '--name', 'payment terms', '--dir', 'memory')
     const db = new DatabaseSync(join(place.work, 'memory', 'state', 'credence.db'))
@@ -388,7 +388,7 @@ describe('doctor', () => {
   })
 
   it.each([['doctor'], ['status'], ['history'], ['history', 'payment terms'], ['show', 'payment terms']])(
-    'and other commands that report change no file: %s %s',
+    'and other reporting commands change no file: %s %s',
     async (...argv) => {
       using place = createSandbox()
       await place.run('init', '--dir', 'memory')
@@ -404,7 +404,7 @@ describe('doctor', () => {
     },
   )
 
-  it('and every other command leave temporary files to living processes; a change removes those of dead ones', async () => {
+  it('and all other commands leave temporary files of living processes alone; a change removes those of dead ones', async () => {
     using place = createSandbox()
     await place.run('init', '--dir', 'memory')
     const dead = spawnSync(process.execPath, ['--eval', '']).pid
@@ -424,7 +424,7 @@ describe('doctor', () => {
     expect(left.filter((file) => existsSync(file))).toEqual(left.filter((file) => file.includes(`-${process.pid}-`)))
   })
 
-  it('finds a store that others may read, and leaves with 5', async () => {
+  it('reports a store that others may read, and exits with 5', async () => {
     using place = createSandbox()
     await place.run('init', '--dir', 'memory')
     chmodSync(join(place.work, 'memory', 'state', 'credence.db'), 0o644)
@@ -439,7 +439,7 @@ describe('doctor', () => {
     expect(setAside).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('is not damaged') })
   })
 
-  it('does not complain if there is no memory yet', async () => {
+  it('does not complain if there is no memory', async () => {
     using place = createSandbox()
 
     const { exitCode, stdout } = await place.run('doctor')
@@ -451,7 +451,7 @@ describe('doctor', () => {
 })
 
 describe('settings', () => {
-  it('are taken from the memory directory before the home, and from the environment before both', async () => {
+  it('are read from the memory directory before the home, and from the environment before both', async () => {
     using place = createSandbox()
     await place.run('init', '--dir', 'memory')
     mkdirSync(join(place.home, '.config', 'credence'), { recursive: true })
@@ -471,7 +471,7 @@ describe('settings', () => {
     expect(users).toEqual(['from-home', 'from-memory', 'from-env', 'given'])
   })
 
-  it('that do not exist are an error naming the nearest', async () => {
+  it('that do not exist are refused, with the nearest name', async () => {
     using place = createSandbox()
     await place.run('init', '--dir', 'memory')
     writeFileSync(join(place.work, 'memory', 'config.json'), '{"usr": "ada"}')
@@ -486,7 +486,7 @@ describe('settings', () => {
 })
 
 describe('a bug', () => {
-  it('ends with 70 and one neutral sentence, and shows the stack only on request', async () => {
+  it('exits with 70 and one neutral sentence, and shows the stack only on request', async () => {
     using place = createSandbox()
     const workingDirectory = (): string => {
       throw new TypeError('secret detail')

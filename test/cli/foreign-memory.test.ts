@@ -124,7 +124,7 @@ describe('a memory in a cloned repository', () => {
     expect(JSON.stringify(own)).toContain('Friday')
   })
 
-  it('is not used because a .credence.json of the repository names it, nor created there', async () => {
+  it('is not used or created because a .credence.json of the repository names it', async () => {
     using place = createSandbox()
     const { clone } = cloneInto(place)
     renameSync(join(clone, 'memory'), join(clone, 'notes'))
@@ -169,7 +169,7 @@ describe('a memory in a cloned repository', () => {
     )
   })
 
-  it('is used by the person who trusts it, and no longer when that is removed', async () => {
+  it('is used by a person who trusts it, until the trust is removed', async () => {
     using place = createSandbox()
     const { clone } = cloneInto(place)
     const recall = () => place.runWith({ cwd: clone }, 'recall', 'Review the code.')
@@ -241,7 +241,7 @@ describe('a memory in a cloned repository', () => {
     expect(doctor.stdout.includes(`; run: rm ${join(memory, name)}`)).toBe(isLeft)
   })
 
-  it('is not synchronised through a link in the place of the texts last written', async () => {
+  it('is not synced through a link in the place of the last written texts', async () => {
     using place = createSandbox()
     const victims = victimsOf(place)
     const { clone, memory } = cloneInto(place)
@@ -269,7 +269,7 @@ describe('a memory in a cloned repository', () => {
       expect(readFileSync(join(memory, file), 'utf8')).not.toContain('xyzzy')
   })
 
-  it('gets a clear error for a link in the place of the store', async () => {
+  it('is refused with a clear error if the store is a link', async () => {
     using place = createSandbox()
     const victims = victimsOf(place)
     const { clone } = cloneInto(place)
@@ -283,7 +283,7 @@ describe('a memory in a cloned repository', () => {
     expect(refused.stderr).toContain('hint: Delete the link.')
   })
 
-  it('is not trusted in the place of a memory that was', async () => {
+  it('is not trusted if it replaces a trusted one', async () => {
     using place = createSandbox()
     const { clone, memory } = cloneInto(place)
     const copy = join(place.path, 'copy')
@@ -300,7 +300,7 @@ describe('a memory in a cloned repository', () => {
     expect(listed).toMatchObject([{ isUnchanged: false }])
   })
 
-  it('is not trusted because of the id that the stranger gave it', async () => {
+  it('is not trusted for having the id of a trusted one', async () => {
     using place = createSandbox()
     const { clone } = cloneInto(place)
     const id = () => readFileSync(join(clone, 'memory', 'state', 'id'), 'utf8')
@@ -338,7 +338,7 @@ describe('a memory that this account creates', () => {
     expect(dir).toBe(join(place.work, 'memory'))
   })
 
-  it('in a folder with contents is not trusted for that', async () => {
+  it('in a folder with contents does not make the contents trusted', async () => {
     using place = createSandbox()
     mkdirSync(join(place.work, 'memory'))
     writeFileSync(join(place.work, 'memory', 'MEMORY.md'), `- ${order}\n`)
@@ -381,7 +381,7 @@ describe('a memory that this account creates', () => {
 })
 
 describe('a memory directory that others may write to', () => {
-  it('is not written to or read, and the doctor leaves with 5 and the command that closes it', async () => {
+  it('is neither written nor read, and the doctor exits with 5 and the command that fixes it', async () => {
     using place = createSandbox()
     await place.run('init', '--dir', 'memory')
     const memory = join(place.work, 'memory')
@@ -405,7 +405,7 @@ describe('a memory directory that others may write to', () => {
     expect(mended.exitCode).toBe(0)
   })
 
-  it('is reported by the doctor when others may only read it', async () => {
+  it('is reported by the doctor if others may read it', async () => {
     using place = createSandbox()
     mkdirSync(join(place.work, 'memory'), { mode: 0o755 })
     await place.run('init', '--dir', 'memory')
@@ -430,7 +430,7 @@ describe.skipIf(!isRoot)('a memory of another user of the machine', () => {
       chownSync(join(directory, name), otherUser, otherUser)
   }
 
-  it('is ignored in a directory that all may write to, and cannot be trusted', async () => {
+  it('is ignored in a world-writable directory, and cannot be trusted', async () => {
     using place = createSandbox()
     const { clone } = cloneInto(place)
     chmodSync(clone, 0o777)
@@ -447,7 +447,7 @@ describe.skipIf(!isRoot)('a memory of another user of the machine', () => {
     expect(trusted).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('belongs to another user') })
   })
 
-  it('is not trusted in the place of a memory of this account', async () => {
+  it('is not trusted if it replaces a memory of this account', async () => {
     using place = createSandbox()
     await place.run('init', '--dir', 'memory')
     giveAway(join(place.work, 'memory'))
@@ -457,7 +457,7 @@ describe.skipIf(!isRoot)('a memory of another user of the machine', () => {
     expect(stderr).toMatch(ignored)
   })
 
-  it('is not written to although --dir names it, nor are single files of it', async () => {
+  it('is not written to even if --dir names it, and neither are its files', async () => {
     using place = createSandbox()
     await place.run('init', '--dir', 'memory')
     chownSync(join(place.work, 'memory', 'state', 'credence.db'), otherUser, otherUser)

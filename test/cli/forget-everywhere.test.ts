@@ -59,7 +59,7 @@ it('forgets a belief and its turns in every file of the memory, and proves it', 
   expect(JSON.parse(readFileSync(place.queries, 'utf8'))).toEqual({ query: '[forgotten].', kept: 'Ghent' })
 })
 
-it('keeps what is left usable: the backup, the other case, the run as one that was edited', async () => {
+it('keeps the rest usable: the backup, the other case, the run marked as edited', async () => {
   using place = await copiedEverywhere()
   const { dir, at } = place
 
@@ -92,7 +92,7 @@ it('removes the pack of captured cases with its last case', async () => {
   expect(existsSync(join(place.dir, 'state/evals/benchmarks/my-cases'))).toBe(false)
 })
 
-it('lists the places in which a text remains, and ends with 5', async () => {
+it('lists the places that still contain a text, and exits with 5', async () => {
   using place = await copiedEverywhere()
   const { dir, at } = place
   mkdirSync(join(dir, 'notes'))
@@ -108,7 +108,7 @@ it('lists the places in which a text remains, and ends with 5', async () => {
   expect(again.stdout).toContain('notes/mine.md')
 })
 
-it('does not take the words of others for a remnant', async () => {
+it('does not report the same words in other texts', async () => {
   using place = createSandbox()
   const at = ['--dir', join(place.work, 'memory')] as const
   await place.run('remember', 'The office is in Ghent.', '--name', 'office one', ...at)
@@ -133,7 +133,7 @@ it('reports in one sentence the erased items, and the beliefs and turns that sti
   expect(stdout).not.toMatch(/Nothing is left|Still stored/u)
 })
 
-it('lists the earlier versions that stay, before and after, and the command that forgets all', async () => {
+it('lists the earlier versions that remain, before and after, and the command that forgets all', async () => {
   using place = createSandbox()
   const at = ['--dir', join(place.work, 'memory')] as const
   const { belief: first } = await place.json('remember', 'It is 48213.', '--name', 'vault code', ...at)
@@ -167,7 +167,7 @@ it('lists the earlier versions that stay, before and after, and the command that
   expect(rest).toMatchObject({ beliefIds: [first.id], kept: [] })
 })
 
-it('takes the message that a belief was learned from, unless it is to be kept', async () => {
+it('removes the message that a belief was learned from, unless it is to be kept', async () => {
   using place = createSandbox()
   const at = ['--dir', join(place.work, 'memory')] as const
   await place.run('hear', 'Remember that our VPN gateway is vpn.acme.test', '--session', 'work', ...at)

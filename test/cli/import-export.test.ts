@@ -27,7 +27,7 @@ describe('import chats', () => {
     return file
   }
 
-  it('reports why turns are left out', async () => {
+  it('reports why turns are skipped', async () => {
     using place = createSandbox()
     await place.run('import', 'chats', chat(place))
     await place.run('forget', '--containing', 'cellar', '--yes')
@@ -37,7 +37,7 @@ describe('import chats', () => {
     expect(stdout).toContain('2 skipped (1 forgotten before, 1 off the record), ')
   })
 
-  it('names no ids in a dry run, because nothing has them afterwards', async () => {
+  it('shows no ids in a dry run, because they would not exist afterwards', async () => {
     using place = createSandbox()
 
     const dry = await place.run('import', 'chats', chat(place), '--dry-run')
@@ -49,7 +49,7 @@ describe('import chats', () => {
 })
 
 describe('import', () => {
-  it('names the command for conversations when the file holds something else', async () => {
+  it('names the command for conversations if the file contains another kind of data', async () => {
     using place = createSandbox()
     const file = join(place.work, 'conversations.json')
     writeFileSync(file, JSON.stringify([{ title: 'Dinner', mapping: {} }]))
@@ -82,7 +82,7 @@ describe('import', () => {
   it.each([
     ['a JSON array', JSON.stringify([ours, theirs])],
     ['JSON Lines', `${JSON.stringify(ours)}\n\n${JSON.stringify(theirs)}\n`],
-  ])('takes both spellings from %s, once', async (_kind, text) => {
+  ])('accepts both spellings from %s, once', async (_kind, text) => {
     using place = createSandbox()
     writeFileSync(join(place.work, 'beliefs'), text)
     const file = join(place.work, 'beliefs')
@@ -113,7 +113,7 @@ describe('import', () => {
       /line 2: The field status is "maybe"/,
     ],
     ['an id used before', JSON.stringify({ ...ours, name: 'other' }), /line 2: the id "b-ours" was used before/],
-  ])('changes nothing when there is %s', async (_what, line, message) => {
+  ])('changes nothing if there is %s', async (_what, line, message) => {
     using place = createSandbox()
     writeFileSync(join(place.work, 'bad.jsonl'), `${JSON.stringify(ours)}\n${line}\n`)
 
@@ -138,7 +138,7 @@ describe('import', () => {
     expect(empty).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('standard input is empty.') })
   })
 
-  it('warns about fields it does not know, on standard error', async () => {
+  it('warns about unknown fields, on standard error', async () => {
     using place = createSandbox()
 
     const { exitCode, stderr } = await place.runWith(
@@ -186,7 +186,7 @@ describe('export', () => {
     expect(sorted(copied)).toEqual(sorted(exported))
   })
 
-  it('with --json is one array, also of nothing', async () => {
+  it('with --json prints one array, even if it is empty', async () => {
     using place = createSandbox()
 
     const nothing = await place.json('export')
@@ -197,7 +197,7 @@ describe('export', () => {
     expect(one).toMatchObject([{ name: 'tea' }])
   })
 
-  it('writes a private file whole, over an older one, and leaves nothing else behind', async () => {
+  it('writes a private file completely, replacing an older one, without temporary files', async () => {
     using place = createSandbox()
     await place.run('remember', 'Likes tea.', '--name', 'tea')
     writeFileSync(join(place.work, 'out.jsonl'), 'old', { mode: 0o644 })

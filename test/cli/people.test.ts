@@ -5,7 +5,7 @@ import { createSandbox } from './sandbox.ts'
 
 const here = ['--dir', 'memory'] as const
 
-it('people, tokens and teams are made, listed and removed; the file never holds a token', async () => {
+it('people, tokens and teams are created, listed and removed; the file never contains a token', async () => {
   using place = createSandbox()
   const json = (...argv: readonly string[]) => place.json(...argv, ...here)
 
@@ -72,7 +72,7 @@ it('reports the error and the next step', async () => {
   expect(await ending('team', 'add-member', 'platform', 'ana')).toBe('3 error: There is no team "platform".')
 })
 
-it('hands a memory over to a person only when told to, and erases it only when told to', async () => {
+it('gives a memory to a person only with the option, and erases it only with the option', async () => {
   using place = createSandbox()
   await place.run('remember', 'The canary sings.', ...here)
   await place.run('mirror', 'sync', ...here)
@@ -88,7 +88,7 @@ it('hands a memory over to a person only when told to, and erases it only when t
   expect(after.map((text) => text.includes('canary'))).toEqual([false, false])
 })
 
-it('lists and makes nothing if there is no memory', async () => {
+it('lists and creates nothing if there is no memory', async () => {
   using place = createSandbox()
 
   for (const group of ['people', 'token', 'team'])

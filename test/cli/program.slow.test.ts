@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const onPosix = it.skipIf(process.platform === 'win32')
 
 describe('the program', () => {
-  it('remembers in one process and recalls in the next, without a trace of colour in a pipe', async () => {
+  it('remembers in one process and recalls in the next, without colour codes in a pipe', async () => {
     using place = createSandbox()
 
     const remembered = await endOf(place.start(['remember', 'Cached on port 6380.', '--name', 'Redis']))
@@ -23,7 +23,7 @@ describe('the program', () => {
     expect(remembered.stdout + recalled.stdout).not.toContain('\u001b')
   })
 
-  it('colours when it is made to', async () => {
+  it('prints colours when forced', async () => {
     using place = createSandbox()
 
     const { stdout } = await endOf(place.start(['remember', 'x', '--name', 'x'], { env: { FORCE_COLOR: '1' } }))
@@ -52,7 +52,7 @@ describe('the program', () => {
     )
   })
 
-  it('suggests the option that was meant', async () => {
+  it('suggests the option with the nearest name', async () => {
     using place = createSandbox()
 
     expect(await endOf(place.start(['recall', 'x', '--jsno']))).toMatchObject({

@@ -42,7 +42,7 @@ describe('the project of the working directory', () => {
     })
   })
 
-  it('is not where things about the person are remembered, unless it is named', async () => {
+  it('is not the scope of statements about the person, unless it is given', async () => {
     using place = createSandbox()
     const cwd = repository(join(place.work, 'ledger'))
     const remember = (...args: readonly string[]) => place.runWith({ cwd }, 'remember', ...args)
@@ -76,7 +76,7 @@ describe('the project of the working directory', () => {
     expect(contents).toEqual([['Uses port 1.'], ['Uses port 2.']])
   })
 
-  it('has no effect if scopes are given, and a scope includes those above it', async () => {
+  it('has no effect if scopes are given, and a scope includes its ancestors', async () => {
     using place = createSandbox()
     const main = repository(join(place.work, 'ledger'))
     const here = (...argv: readonly string[]) => place.runWith({ cwd: main }, ...argv)
@@ -94,7 +94,7 @@ describe('the project of the working directory', () => {
 describe('a repository whose directory was renamed', () => {
   const remembering = ['remember', 'Cached on 6380.', '--name', 'Redis'] as const
 
-  it('is told of the beliefs that the same repository has on another machine', async () => {
+  it('gets a notice about beliefs of the same repository on another machine', async () => {
     using place = createSandbox()
     const here = repository(join(place.work, 'ledger'))
     const synced = ['--scope', 'project:ledger-0a1b2c3d']
@@ -109,7 +109,7 @@ describe('a repository whose directory was renamed', () => {
     expect(stderr).not.toContain('--attach project:ledgers')
   })
 
-  it('is told of the beliefs of its former path, and can attach them', async () => {
+  it('gets a notice about the beliefs of its former path, and can attach them', async () => {
     using place = createSandbox()
     const before = repository(join(place.work, 'ledger'))
     const remembered = await place.runWith({ cwd: before }, ...remembering)
@@ -136,7 +136,7 @@ describe('a repository whose directory was renamed', () => {
     expect(found.stderr).toBe('')
   })
 
-  it('is told once more when something is remembered, and not any more when it has beliefs of its own', async () => {
+  it('gets the notice again when something is remembered, and not once it has its own beliefs', async () => {
     using place = createSandbox()
     const before = repository(join(place.work, 'ledger'))
     await place.runWith({ cwd: before }, ...remembering)

@@ -29,7 +29,7 @@ async function team() {
   return { place, as, told, [Symbol.dispose]: () => place[Symbol.dispose]() }
 }
 
-it('a member recalls, searches and reads what the team knows, with the author; nobody else does', async () => {
+it('a member recalls, searches and reads the beliefs of the team, with their author; others do not', async () => {
   using at = await team()
 
   const [ana, ben, cleo] = await Promise.all(
@@ -54,7 +54,7 @@ it('a member recalls, searches and reads what the team knows, with the author; n
   expect(elsewhere.stdout).not.toContain('Tuesdays')
 })
 
-it('a member is told of their teams where their own memory is listed', async () => {
+it('a member sees their teams in the list of their own memory', async () => {
   using at = await team()
 
   const status = await at.as('ben', 'status')
@@ -66,7 +66,7 @@ it('a member is told of their teams where their own memory is listed', async () 
   expect(alone.stdout).not.toContain('teams')
 })
 
-it('a reader changes nothing, a writer and an owner what their role allows, and others are refused', async () => {
+it('a reader changes nothing, writers and owners only what their role allows, and others are refused', async () => {
   using at = await team()
   const scope = ['--scope', 'team:platform'] as const
 
@@ -90,7 +90,7 @@ it('a reader changes nothing, a writer and an owner what their role allows, and 
   expect((await at.as('ana', 'beliefs')).stdout).toContain('exciting')
 })
 
-it('lists waiting decisions of the teams too; an owner decides, and undoes with the scope of the team', async () => {
+it('review lists waiting decisions of teams too; an owner decides, and undoes with the scope of the team', async () => {
   using at = await team()
   const scope = ['--scope', 'team:platform'] as const
   await at.as('ana', 'correct', 'deploys', 'Deploys happen on Fridays.', '--as', 'agent:bot', ...scope)
@@ -125,7 +125,7 @@ it('a message that shares only words with a belief of the team gets it as a sugg
   expect(stderr).toContain('deploys')
 })
 
-it('a hook gives a member the lines of the team, and keeps what they say in their own memory', async () => {
+it('a hook gives a member the lines of the team, and stores their messages in their own memory', async () => {
   using at = await team()
   // New beliefs in this project belong to the team.
   writeFileSync(join(at.place.work, '.credence.json'), '{"scope": "team:platform", "dir": "memory"}')
@@ -154,7 +154,7 @@ it('a hook gives a member the lines of the team, and keeps what they say in thei
   expect((await at.as('ben', 'search', 'pager')).stdout).not.toContain('is blue')
 })
 
-it('a program that goes on running notices that a member was removed', async () => {
+it('a running program notices that a member was removed', async () => {
   using at = await team()
   const dir = join(at.place.work, 'memory')
   const memory = openMemory({ dir, user: 'ben' })
@@ -168,7 +168,7 @@ it('a program that goes on running notices that a member was removed', async () 
   expect(after.relevant).toEqual([])
 })
 
-it('in a memory without people, team: is a scope like any other', async () => {
+it('without people, team: is a scope like any other', async () => {
   using place = createSandbox()
 
   await place.json('remember', 'Tabs, not spaces.', '--name', 'indentation', '--scope', 'team:home', ...here)

@@ -10,7 +10,7 @@ const atTerminal = (place: CliSandbox, typed: string, ...argv: readonly string[]
   place.runWith({ columns: 100, stdin: typed, platform: 'linux' }, ...argv)
 
 describe('at a terminal', () => {
-  it('comparisons have colours, not the signs that stand for escape codes', async () => {
+  it('comparisons have colours, without the characters of escape codes', async () => {
     using place = createSandbox()
     const run = (...argv: readonly string[]) => atTerminal(place, '', 'benchmark', ...argv, '--evals', 'evals')
     await run('run', 'session-drift', '--run-id', 'good')
@@ -30,7 +30,7 @@ describe('at a terminal', () => {
     }
   })
 
-  it('no stored or typed text controls it, and exported turns keep their characters', async () => {
+  it('stored and typed text cannot control it, and exported turns keep their characters', async () => {
     using place = createSandbox()
     await place.run('hear', 'The boathouse\u001b[2J key \u202ehangs there.', '--session', 'a\u001b[2Jb')
     const shown = [
@@ -53,7 +53,7 @@ describe('at a terminal', () => {
   it.each([
     ['y\n', 1, /Corrected/],
     ['\n', 2, /Remembered/],
-  ])('remember asks once whether another value is replaced: %j', async (typed, count, outcome) => {
+  ])('remember asks once whether to replace another value: %j', async (typed, count, outcome) => {
     using place = createSandbox()
     await place.run('remember', 'The build server is larch.')
 
@@ -78,7 +78,7 @@ describe('at a terminal', () => {
     expect(stderr.split('word for word').length - 1).toBe(1)
   })
 
-  it('review asks again after another letter, and ends the line of an interrupted question', async () => {
+  it('review asks again after an unknown letter, and ends the line of an interrupted question', async () => {
     using place = createSandbox()
     await place.run('import', 'chats', write(place.work, 'a.jsonl', jsonLines(aTurn('I prefer tabs over spaces.'))))
 
@@ -103,12 +103,12 @@ describe('at a terminal', () => {
   })
 })
 
-describe('what is told to a person', () => {
+describe('output for a person', () => {
   it.each([
     ['by npx', { npm_command: 'exec', PATH: '/clone/node_modules/.bin:/usr/bin' }, 'npx credence'],
     ['by npm start', { npm_command: 'start', PATH: '/usr/bin' }, 'npx credence'],
     ['by its name', { PATH: '/usr/bin' }, 'credence'],
-  ])('names commands as they are typed, if the program was started %s', async (_, env, command) => {
+  ])('shows commands as they are typed, if the program was started %s', async (_, env, command) => {
     using place = createSandbox()
 
     const created = await place.runWith({ env }, 'init')
@@ -119,7 +119,7 @@ describe('what is told to a person', () => {
     expect(lost.stderr).toContain(`with \`${command} beliefs\`, or look for words with \`${command} search\``)
   })
 
-  it('forget lists the beliefs that go with the turns', async () => {
+  it('forget lists the beliefs that are removed with the turns', async () => {
     using place = createSandbox()
     await place.run('remember', 'We meet in Lisbon.', '--name', 'meeting place')
     await place.run('hear', 'By the way, I moved to Lisbon.', '--session', 'a')
@@ -131,7 +131,7 @@ describe('what is told to a person', () => {
     expect(stdout).toContain('We meet in Lisbon.')
   })
 
-  it('resume does not deny a pause that it leaves', async () => {
+  it('resume reports a pause that remains', async () => {
     using place = createSandbox()
     await place.run('pause', '--here')
 
@@ -174,7 +174,7 @@ describe('what is told to a person', () => {
     [['connect', 'claude-cod'], 'Did you mean claude-code?'],
     [['benchmark', 'run', 'retrieval-precison'], 'Did you mean retrieval-precision?'],
     [['import', '.'], '`credence import chats`'],
-  ])('%j is answered with %s', async (argv, hint) => {
+  ])('%j prints %s', async (argv, hint) => {
     using place = createSandbox()
 
     const { exitCode, stderr } = await place.run(...argv)

@@ -94,7 +94,7 @@ describe('a turn', () => {
     expect((await place.run('doctor')).exitCode).toBe(0)
   })
 
-  it('keeps the offset of the file of another program', async () => {
+  it('keeps the offset of a file from another program', async () => {
     using place = createSandbox()
     const file = join(place.work, 'session.jsonl')
     const record = { type: 'user', sessionId: 'evening', timestamp: '2026-05-08T20:15:00-04:00' }
@@ -111,8 +111,8 @@ describe.each([
   ['UTC', '2026-05-08T00:00:00Z', '2026-05-08T23:59:59.999Z'],
   ['America/Halifax', '2026-05-08T03:00:00Z', '2026-05-09T02:59:59.999Z'],
   ['Pacific/Auckland', '2026-05-07T12:00:00Z', '2026-05-08T11:59:59.999Z'],
-])('a day alone in %s', (name, start, end) => {
-  it('is from its first to its last moment there', async () => {
+])('a day without a time in %s', (name, start, end) => {
+  it('covers the day from its first to its last moment there', async () => {
     process.env.TZ = name
     using place = createSandbox()
     const beside = (time: string, ms: number) => new Date(Date.parse(time) + ms).toISOString()
@@ -136,7 +136,7 @@ describe.each([
   })
 })
 
-it('a belief that was remembered in the evening is of that day', async () => {
+it('a belief that was remembered in the evening belongs to that day', async () => {
   process.env.TZ = 'America/Halifax'
   using place = createSandbox()
   const file = join(place.work, 'beliefs.jsonl')
@@ -151,7 +151,7 @@ it('a belief that was remembered in the evening is of that day', async () => {
   expect(stdout).not.toContain('UTC')
 })
 
-it('the statement of an evening has the dates of that evening', async () => {
+it('a statement of an evening gets dates relative to that evening', async () => {
   using place = createSandbox()
   const said = 'Remember that the dentist comes tomorrow.'
   await place.run('hear', said, '--at', '2026-05-08T20:15:00-04:00', '--session', 'a')

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { createSandbox } from './sandbox.ts'
 
 describe('tour', () => {
-  it('shows what it really did, in 80 columns, and leaves nothing behind', async () => {
+  it('shows real results, in 80 columns, and leaves no files', async () => {
     using place = createSandbox()
 
     const { exitCode, stdout, stderr } = await place.run('tour')
@@ -16,7 +16,7 @@ describe('tour', () => {
     expect([place.home, place.work, place.temporary].flatMap((path) => readdirSync(path))).toEqual([])
   })
 
-  it('is different beliefs every time, because nothing in it is prepared', async () => {
+  it('has different beliefs every time, because nothing in it is prepared', async () => {
     using place = createSandbox()
     const ids = async () => [...new Set((await place.run('tour')).stdout.match(/b-[0-9a-z]{12}/g))]
 
@@ -27,7 +27,7 @@ describe('tour', () => {
     expect(first.filter((id) => second.includes(id))).toEqual([])
   })
 
-  it('as a document recalls right for every message', async () => {
+  it('as a document recalls correctly for every message', async () => {
     using place = createSandbox()
 
     const scenes: { steps: { command: string | null; result: { relevant?: { belief: { name: string } }[] } }[] }[] =

@@ -42,7 +42,7 @@ describe('feedback', () => {
 })
 
 describe('show', () => {
-  it('shows a turn with its whole text, its circumstances and the beliefs learned from it', async () => {
+  it('shows a turn with its whole text, its metadata and the beliefs learned from it', async () => {
     using place = createSandbox()
     const [id = ''] = await heard(place, 's1', 'Remember that the API port is 8080.')
 
@@ -75,7 +75,7 @@ describe('show', () => {
     expect(stdout).toContain('part of it; that part is not quoted')
   })
 
-  it('prefers a belief whose name begins like the id of a turn, and names both if there is neither', async () => {
+  it('prefers a belief whose name begins like the id of a turn, and mentions both if neither exists', async () => {
     using place = createSandbox()
     await place.run('remember', 'Cotton, size M.', '--name', 't-shirt')
 
@@ -95,7 +95,7 @@ describe('show', () => {
 describe('why', () => {
   const byWords = { env: { CREDENCE_SEMANTIC: 'off' } }
 
-  it('gives probability, thresholds and words of a turn that is quoted, by the beginning of its id', async () => {
+  it('prints probability, thresholds and matching words of a quoted turn, found by the beginning of its id', async () => {
     using place = createSandbox()
     const [id = ''] = await heard(place, 's1', kayak)
 
@@ -110,7 +110,7 @@ describe('why', () => {
     expect(document.best.score).toBe(document.quote.score)
   })
 
-  it('explains a turn that is not the best one: its own probability, and what it lacks', async () => {
+  it('explains a turn that is not the best one by its own probability and the missing words', async () => {
     using place = createSandbox()
     const [, beside = '', , , other = ''] = await heard(place, 's1', kayak, 'ok', 'fine', 'so', 'well')
     const [weak = ''] = await heard(place, 's2', 'The rent of the flat is due on Monday.')
@@ -127,7 +127,7 @@ describe('why', () => {
     expect(none).toMatchObject({ quote: null, best: null, unmet: 'a shared word' })
   })
 
-  it('judges a turn by the same probability and thresholds as recall, however much else was said', async () => {
+  it('judges a turn by the same probability and thresholds as recall, among any number of turns', async () => {
     using place = createSandbox()
     const [id = ''] = await heard(place, 's1', kayak)
     await heard(
@@ -144,7 +144,7 @@ describe('why', () => {
     expect(document.best.score).toBe(quoteDecision.best.score)
   })
 
-  it('names the reason if the words are not those of the person, or a belief has them', async () => {
+  it("names the reason if the words are not the person's, or if a belief has them", async () => {
     using place = createSandbox()
     const [answer = ''] = await heard(place, 's1', { text: kayak, role: 'assistant' })
     const [said = ''] = await heard(place, 's2', 'Remember that the kayak rental near Voss costs 40 euros.')
@@ -187,7 +187,7 @@ describe('conversations show', () => {
   })
 })
 
-describe('a turn of the role user that an agent stored', () => {
+describe('a turn with the role user that an agent stored', () => {
   it.each([
     ['without a speaker', {}, 'reported by'],
     ['with a speaker', { speaker: 'you' }, 'you (reported by'],

@@ -37,7 +37,7 @@ describe('hear', () => {
   it.each([
     ['off the record', 'Off the record: I resign in May.', 0, 'Not stored, because it asks not to be'],
     ['too long', 'x'.repeat(200_001), 3, 'The turn has 200001 characters; at most 200000 are kept.'],
-  ])('says why it does not keep what is %s', async (_what, text, exitCode, reason) => {
+  ])('reports why it does not store a turn that is %s', async (_what, text, exitCode, reason) => {
     using place = createSandbox()
 
     const ending = await place.run('hear', text)
@@ -47,7 +47,7 @@ describe('hear', () => {
     expect((await place.json('conversations')).total).toBe(0)
   })
 
-  it('keeps the turns of JSON Lines, reports wrong lines with their numbers, and ends with 3', async () => {
+  it('stores the turns of JSON Lines, reports invalid lines with their numbers, and exits with 3', async () => {
     using place = createSandbox()
     const stdin = lines(
       '\ufeff{"text": "first"}',
@@ -81,7 +81,7 @@ describe('hear', () => {
     expect(await textsIn(place, 's1')).toEqual(['last', 'first'])
   })
 
-  it("stores a person's own command while the memory is paused, with a note, and nothing from programs", async () => {
+  it("stores a person's own command while the memory is paused, with a note, and no turns from programs", async () => {
     using place = createSandbox()
     await place.json('pause')
 
@@ -103,7 +103,7 @@ describe('import chats', () => {
     { session: 's2', role: 'user', speaker: 'Ana', at: '2026-05-04T10:00:00Z', text: 'Always be kind.' },
   )
 
-  it('keeps turns, lists statements for review, and run twice doubles nothing', async () => {
+  it('stores turns, lists statements for review, and stores nothing twice when repeated', async () => {
     using place = createSandbox()
     const path = file(place, chats)
 
@@ -117,7 +117,7 @@ describe('import chats', () => {
     expect((await place.json('conversations', 'show', 's2')).turns).toMatchObject([{ speaker: 'Ana', host: 'import' }])
   })
 
-  it('with --dry-run shows what would be stored, and makes nothing', async () => {
+  it('with --dry-run shows what would be stored, and creates nothing', async () => {
     using place = createSandbox()
     const path = file(place, chats)
 
@@ -142,7 +142,7 @@ describe('import chats', () => {
     expect(stderr).toContain('chats.jsonl, line 5: The line is not JSON.\n')
   })
 
-  it('refuses a file that is not there and another format, and says when there is nothing in a file or directory', async () => {
+  it('refuses a missing file and an unknown format, and reports an empty file or directory', async () => {
     using place = createSandbox()
 
     const missing = await place.run('import', 'chats', join(place.work, 'nothing.jsonl'))
@@ -159,7 +159,7 @@ describe('import chats', () => {
     expect(empty).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('contains no turns.') })
   })
 
-  it('shows how far it is at a terminal; the time left only when it takes seconds', async () => {
+  it('shows progress at a terminal, with the remaining time only if it takes seconds', async () => {
     using place = createSandbox()
     const path = file(place, chats)
 
@@ -168,7 +168,9 @@ describe('import chats', () => {
     expect(stderr).toMatch(/1\/1 MB, 3 turns(?!, \d+ s)/)
   })
 
-  it('stops at an interrupt, keeps what was done, and goes on when it is run again', { timeout: 60_000 }, async () => {
+  it('stops at an interrupt, keeps the finished part, and continues when it is run again', {
+    timeout: 60_000,
+  }, async () => {
     using place = createSandbox()
     const count = 20_000
     const turn = (number: number) => ({
@@ -196,7 +198,7 @@ describe('import chats', () => {
     expect(rest).toMatchObject({ kept: count - kept, known: kept })
   })
 
-  it('of the histories stops at an interrupt of init, which does not promise to go on', {
+  it('of the histories stops at an interrupt of init, which does not promise to continue', {
     timeout: 60_000,
   }, async () => {
     using place = createSandbox()
@@ -258,7 +260,7 @@ describe('export --turns', () => {
     )
   })
 
-  it('keeps message ids, leaves out other scopes, and is one array with --json', async () => {
+  it('keeps message ids, leaves out other scopes, and prints one array with --json', async () => {
     using place = createSandbox()
     await place.json('hear', 'In a.', '--scope', 'project:a', '--message-id', 'm-1', '--session', 's1')
     await place.json('hear', 'In b.', '--scope', 'project:b', '--session', 's1')
@@ -282,7 +284,7 @@ describe('conversations', () => {
     await place.runWith({ stdin: lines(...turns) }, 'hear', '-')
   }
 
-  it('are listed with their day, the last one first', async () => {
+  it('are listed with their day, the latest first', async () => {
     using place = createSandbox()
     await filled(place)
 
@@ -315,7 +317,7 @@ describe('conversations', () => {
     expect(filtered.stderr).toBe('No conversation matches.\n')
   })
 
-  it('are shown by the beginning of their id, when only one has it', async () => {
+  it('are shown by a unique beginning of their id', async () => {
     using place = createSandbox()
     await filled(place)
 
@@ -351,7 +353,7 @@ describe('conversations', () => {
 })
 
 describe('why', () => {
-  it('says of a turn whether it is shown for a message, and what it shares with it', async () => {
+  it('reports whether a turn is shown for a message, and the words that they share', async () => {
     using place = createSandbox()
     await place.run('hear', 'I rented a kayak near Voss in Norway.', '--session', 's1')
     const [turn] = (await place.json('conversations', 'show', 's1')).turns
@@ -401,7 +403,7 @@ describe('forget', () => {
     )
   })
 
-  it('removes one turn, one conversation or a time, and says which beliefs stay', async () => {
+  it('removes one turn, one conversation or a time span, and reports which beliefs remain', async () => {
     using place = createSandbox()
     await filled(place)
     const [turn] = (await place.json('conversations', 'show', 's1')).turns
@@ -419,7 +421,7 @@ describe('forget', () => {
     expect((await place.json('beliefs')).total).toBe(2)
   })
 
-  it('asks at a terminal, and forgets nothing unless the answer is yes', async () => {
+  it('asks at a terminal, and forgets only if the answer is yes', async () => {
     using place = createSandbox()
     await filled(place)
 
@@ -484,7 +486,7 @@ describe('vectors', () => {
 })
 
 describe('pause, resume and status', () => {
-  it('show the pauses in force, their ends and their directories', async () => {
+  it('show the active pauses, their ends and their directories', async () => {
     using place = createSandbox()
     mkdirSync(join(place.work, 'secret'))
     const secret = join(place.work, 'secret')
@@ -526,7 +528,7 @@ describe('pause, resume and status', () => {
     expect(stderr).toContain(message)
   })
 
-  it('count what the memory holds, what waits for a person, and name the last hook', async () => {
+  it('count the contents of the memory and the waiting items, and name the last hook', async () => {
     using place = createSandbox()
     const nothing = await place.json('status')
     await place.json('hear', 'Remember that the API port is 8080.', '--session', 's1')
@@ -559,7 +561,7 @@ describe('pause, resume and status', () => {
 
 describe('the notice about stored messages', () => {
   it.each(['claude-code', 'codex', 'cursor', 'vscode', 'openclaw', 'claude-desktop'])(
-    'is said, with where and how to stop it, by connect %s',
+    'is printed, with the place and the way to stop it, by connect %s',
     async (host) => {
       using place = createSandbox()
       const dir = join(place.home, '.local', 'share', 'credence')
@@ -576,7 +578,7 @@ describe('the notice about stored messages', () => {
     },
   )
 
-  it('is forgotten by the server when it is older than keepTurnsDays', { timeout: 60_000 }, async () => {
+  it('is kept until the server forgets messages older than keepTurnsDays', { timeout: 60_000 }, async () => {
     using place = createSandbox()
     await place.json('hear', 'Long ago.', '--at', '2020-01-01', '--session', 's1')
     await place.json('hear', 'Just now.', '--session', 's1')

@@ -11,7 +11,7 @@ const perhapsIn = (document: { readonly perhaps: readonly { readonly belief: { r
   document.perhaps.map(({ belief }) => belief.content)
 
 describe('a question right after a statement', () => {
-  it('is compared with its meaning, without a server and without `credence vectors`', async () => {
+  it('is compared by meaning, without a server and without `credence vectors`', async () => {
     using place = createSandbox()
     await place.run('remember', found)
     await place.run('remember', 'The office is closed on 21 July.')
@@ -27,7 +27,7 @@ describe('a question right after a statement', () => {
     expect((await place.json('status')).meaning.waiting).toBe(0)
   })
 
-  it('lists no belief only because it corrects a turn without any of the words, and strong hits first', async () => {
+  it('lists no belief for correcting a turn that has none of the words, and lists strong hits first', async () => {
     using place = createSandbox()
     await place.run('hear', 'We are moving to Leuven in March.', '--session', 'a')
     await place.run('hear', 'The savings bank of my brother closes at noon.', '--session', 'b')
@@ -57,7 +57,7 @@ describe('a question right after a statement', () => {
     expect(perhapsIn(recalled)).toEqual(['I take 10 mg of cetirizine now.', 'I take 5 mg of cetirizine.'])
   })
 
-  it('is compared with its words if `semantic` is off', async () => {
+  it('is compared by words if `semantic` is off', async () => {
     using place = createSandbox()
     await place.run('remember', found)
     const { dir } = await place.json('status')
@@ -73,7 +73,7 @@ describe('many texts without vectors', () => {
     session: `day ${day}`,
   }))
 
-  it('are named by a search, and processed in the background after an import', async () => {
+  it('are reported by a search, and processed in the background after an import', async () => {
     using place = createSandbox()
     const file = join(place.work, 'chats.jsonl')
     writeFileSync(file, chats.map((turn) => JSON.stringify(turn)).join('\n'))

@@ -52,7 +52,7 @@ const written: Readonly<Record<string, string>> = {
 
 describe.each(connectHosts)('connecting %s', (host) => {
   it.each(['without', 'with'])(
-    '%s files of before writes, stays the same when repeated, and goes back to the byte',
+    'adds to %s existing files, changes nothing when repeated, and restores every byte',
     async (had) => {
       using place = createSandbox()
       const files = userFiles[host].map((file) => join(place.home, file))
@@ -91,7 +91,7 @@ describe.each(connectHosts)('connecting %s', (host) => {
     expect(files.map(textOf)).toEqual(userFiles[host].map((file) => `\ufeff${written[file]}`))
   })
 
-  it('removes only its own entries if someone else has changed the file since', async () => {
+  it('removes only its own entries if the file was changed since', async () => {
     using place = createSandbox()
     const files = userFiles[host].map((file) => join(place.home, file))
     for (const file of userFiles[host]) put(join(place.home, file), written[file] ?? '')
@@ -118,7 +118,7 @@ describe.each(connectHosts)('connecting %s', (host) => {
     }
   })
 
-  it('only prints with --dry-run, and writes nothing without an answer', async () => {
+  it('only prints with --dry-run, and writes nothing without a yes', async () => {
     using place = createSandbox()
     const files = userFiles[host].map((file) => join(place.home, file))
 
@@ -135,7 +135,7 @@ describe.each(connectHosts)('connecting %s', (host) => {
 })
 
 describe('the entries that connect writes', () => {
-  it('starts this installation by full paths, for a user', async () => {
+  it('start this installation by its full path, for a user', async () => {
     using place = createSandbox()
 
     await run(place, 'claude-code', '--yes', '--dir', 'my memory', '--scope', 'domain:code')
@@ -153,7 +153,7 @@ describe('the entries that connect writes', () => {
     )
   })
 
-  it('starts it by name for a project if the name is on the PATH', async () => {
+  it('start it by name for a project if the name is on the PATH', async () => {
     using place = createSandbox()
     const path = join(place.path, 'bin')
     put(join(path, 'credence'), '')
@@ -171,7 +171,7 @@ describe('the entries that connect writes', () => {
     ['darwin', 'vscode', 'Library/Application Support/Code/User/mcp.json'],
     ['darwin', 'claude-desktop', 'Library/Application Support/Claude/claude_desktop_config.json'],
     ['linux', 'claude-desktop', '.config/Claude/claude_desktop_config.json'],
-  ] as const)('lies where %s keeps it for %s', async (platform, host, file) => {
+  ] as const)('are in the file where %s expects them for %s', async (platform, host, file) => {
     using place = createSandbox()
 
     const { stdout } = await place.runWith({ platform }, 'connect', host, '--dry-run', '--json')
@@ -179,7 +179,7 @@ describe('the entries that connect writes', () => {
     expect(JSON.parse(stdout).changes[0].path).toBe(join(place.home, file))
   })
 
-  it('uses the configured directories of hosts', async () => {
+  it('are in the configured directories of hosts', async () => {
     using place = createSandbox()
     const env = { CODEX_HOME: join(place.path, 'codex'), CLAUDE_CONFIG_DIR: join(place.path, 'claude') }
 
@@ -191,7 +191,7 @@ describe('the entries that connect writes', () => {
     expect(existsSync(join(place.path, 'claude', 'settings.json'))).toBe(true)
   })
 
-  it('replaces entries of an earlier time instead of adding to them', async () => {
+  it('replace entries of earlier versions', async () => {
     using place = createSandbox()
     await run(place, 'claude-code', '--yes')
 
@@ -204,7 +204,7 @@ describe('the entries that connect writes', () => {
     expect(existsSync(join(place.home, '.claude', 'settings.json'))).toBe(false)
   })
 
-  it('leaves the commands of others alone that share a group of hooks with its own', async () => {
+  it('leave commands of other programs in the same group of hooks unchanged', async () => {
     using place = createSandbox()
     const file = join(place.home, '.claude', 'settings.json')
     const [mine, old] = ['notify', 'credence hook stop --host claude-code'].map((command) => ({
@@ -232,7 +232,7 @@ describe('the entries that connect writes', () => {
     })
   })
 
-  it('keeps the mode of a file, and a link a link', async () => {
+  it('keep the mode of a file, and keep a link', async () => {
     using place = createSandbox()
     const real = join(place.path, 'dotfiles', 'mcp.json')
     put(real, '{}\n')
@@ -246,7 +246,7 @@ describe('the entries that connect writes', () => {
     expect(statSync(real).mode & 0o777).toBe(0o644)
   })
 
-  it('writes through a link whose file does not exist yet, and removes only that file', async () => {
+  it('are written through a link whose file does not exist yet, and only that file is removed', async () => {
     using place = createSandbox()
     const link = join(place.home, '.claude.json')
     const real = join(place.path, 'dotfiles', 'claude.json')
@@ -293,7 +293,7 @@ describe('connecting', () => {
     expect(stderr).toContain(`${join(place.home, '.claude.json')} cannot be read: it is a directory`)
   })
 
-  it('says at a terminal what it waits for while the program checks the connection', async () => {
+  it('reports at a terminal that it waits while the program checks the connection', async () => {
     using place = createSandbox()
     const programs = join(place.path, 'bin')
     mkdirSync(programs)
@@ -324,7 +324,7 @@ describe('connecting', () => {
     ['claude-code', '.claude/settings.json', '{"hooks": {"Stop": {"command": "mine"}}}'],
     ['openclaw', '.openclaw/openclaw.json', '{"plugins": {"load": {"paths": "/mine"}}}'],
   ] as const)(
-    'leaves what it cannot edit for sure alone, and says what to write: %s %s %s',
+    'does not change what it cannot edit safely, and prints what to write: %s %s %s',
     async (host, file, text) => {
       using place = createSandbox()
       put(join(place.home, file), text)
@@ -354,7 +354,7 @@ describe('connecting', () => {
     expect(stderr).toContain(message)
   })
 
-  it('names a level that a host does not have', async () => {
+  it('refuses a level that a host does not have, and lists the others', async () => {
     using place = createSandbox()
 
     const { exitCode, stderr } = await run(place, 'claude-desktop', '--project', '--yes')
@@ -363,7 +363,7 @@ describe('connecting', () => {
     expect(stderr).toContain('Use --user.')
   })
 
-  it('asks at a terminal, with the difference, and writes after a yes', async () => {
+  it('asks at a terminal, shows the difference, and writes after a yes', async () => {
     using place = createSandbox()
 
     const asked = await place.runWith({ platform: 'linux', columns: 100, stdin: 'y\n' }, 'connect', 'vscode')
@@ -419,7 +419,7 @@ describe('hooks of a host that can call a tool of the running server', () => {
     expect(existsSync(join(place.home, '.claude', 'settings.json'))).toBe(false)
   })
 
-  it('stay commands for a project, whose server may wait for approval', async () => {
+  it('remain commands for a project, whose server may wait for approval', async () => {
     using place = createSandbox()
 
     expect(await hooksAfter(place, '3.0.0', '--project')).toEqual(commands)

@@ -42,7 +42,7 @@ function commandsIn(value: unknown): readonly string[] {
 }
 
 describe('the folders for other programs', () => {
-  it('are part of the package, and all of one version with it', () => {
+  it('are part of the package, and have its version', () => {
     const manifests = [
       'server.json',
       'integrations/openclaw/openclaw.plugin.json',
@@ -66,7 +66,7 @@ describe('the folders for other programs', () => {
     ])
   })
 
-  it.each(Object.entries(pluginFiles))('have a %s as `npm run docs` writes it', (path, text) => {
+  it.each(Object.entries(pluginFiles))('have a %s that matches the output of `npm run docs`', (path, text) => {
     expect(read(join('integrations', path))).toBe(text)
   })
 
@@ -88,11 +88,11 @@ describe('the folders for other programs', () => {
     ['integrations/openclaw/openclaw.plugin.json', openclawManifest],
     ['integrations/openclaw/package.json', openclawPackage],
     ['server.json', registryServer],
-  ] as const)('hold a %s in the form its reader publishes', (path, schema) => {
+  ] as const)('have a %s that matches the schema published by its reader', (path, schema) => {
     expect(schema.safeParse(json(path)).error?.issues ?? []).toEqual([])
   })
 
-  it('name the server as the registry knows it', () => {
+  it('name the server as in the registry', () => {
     expect(json('server.json').name).toBe(mcpName)
   })
 
@@ -115,7 +115,7 @@ describe('the folders for other programs', () => {
     }
   })
 
-  it('teach a skill that names only tools there are', () => {
+  it('have a skill that mentions only existing tools', () => {
     const text = read('integrations/plugin/skills/memory/SKILL.md')
     const [, frontMatter = ''] = /^---\n(.*?)\n---\n/s.exec(text) ?? []
     const named = [...new Set(text.match(/\bmemory_\w+/g))]
@@ -134,7 +134,7 @@ describe('the files that connecting writes', () => {
     ['cursor', '.cursor/hooks.json', cursorHooks],
     ['vscode', '.config/Code/User/mcp.json', vscodeServers],
     ['claude-desktop', '.config/Claude/claude_desktop_config.json', mcpServers],
-  ] as const)('for %s into %s is in the form that it publishes', async (host, file, schema) => {
+  ] as const)('for %s into %s match the schema that it publishes', async (host, file, schema) => {
     using place = createSandbox()
 
     await place.runWith({ platform: 'linux' }, 'connect', host, '--yes')
@@ -143,7 +143,7 @@ describe('the files that connecting writes', () => {
     expect(schema.safeParse(value).error?.issues ?? []).toEqual([])
   })
 
-  it('for Claude Code into its settings is in the form that it publishes', async () => {
+  it('for Claude Code into its settings match the schema that it publishes', async () => {
     using place = createSandbox()
 
     await place.runWith({ platform: 'linux' }, 'connect', 'claude-code', '--yes')
@@ -177,7 +177,7 @@ async function registered(pluginConfig: object) {
 }
 
 describe('the OpenClaw plugin', () => {
-  it('registers exactly the tools and commands it declares, with the arguments OpenClaw gives them', async () => {
+  it('registers exactly the tools and commands it declares, with the arguments OpenClaw passes', async () => {
     using directory = temporaryDirectory()
     const manifest = json('integrations/openclaw/openclaw.plugin.json')
     const { plugin, found, commands } = await registered({ dir: directory.path })
@@ -190,7 +190,7 @@ describe('the OpenClaw plugin', () => {
     expect(argumentsOf('memory_get')).toEqual(['path', 'from', 'lines', 'corpus'])
   })
 
-  it('answers in the shapes of OpenClaw’s own memory', async () => {
+  it('answers in the format of OpenClaw’s own memory', async () => {
     using directory = temporaryDirectory()
     const memory = openMemory({ dir: directory.path })
     await memory.remember({ name: 'redis cache', content: 'Sessions live in Redis 7.', why: 'Never flush it.' })

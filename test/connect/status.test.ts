@@ -61,7 +61,7 @@ describe('connect --status', () => {
     ['no host', ['UserPromptSubmit']],
     ['no host and an unknown event', ['nonsense']],
     ['an unknown event', ['nonsense', '--host', 'claude-code']],
-  ])('does not take a hook with %s for one that a host ran', async (_, argv) => {
+  ])('does not count a hook with %s as one that a host ran', async (_, argv) => {
     using place = createSandbox()
     const stdin = JSON.stringify({ cwd: place.work, session_id: 's', prompt: 'Hello there.' })
 
@@ -116,7 +116,7 @@ describe('the connection of Claude Code', () => {
     expect(existsSync(place.work)).toBe(true)
   })
 
-  it('keeps a directory in which something else lies now', async () => {
+  it('keeps a directory that contains other files now', async () => {
     using place = createSandbox()
     await place.json('connect', 'claude-code', '--project', '--yes')
     writeFileSync(join(place.work, '.claude', 'CLAUDE.md'), 'mine')
@@ -153,7 +153,7 @@ describe('the connection of Claude Code', () => {
     )
   })
 
-  it('warns at the start of a session when a hook has failed for a day, until it works again', async () => {
+  it('warns at the start of a session if a hook has failed for a day, until it works again', async () => {
     using place = createSandbox()
     const host = join(place.home, '.local', 'state', 'credence', 'hosts', 'codex.hook.json')
     const hook = (event: string, stdin: object | string) =>
@@ -180,7 +180,7 @@ describe('the connection of Claude Code', () => {
     )
     expect(await start('clear')).toBe('')
   })
-  it('warns when sessions start and nothing else is heard of them, as when the server with the other hooks is not running', async () => {
+  it('warns if sessions start but no other hook runs, as when the server with the other hooks is not running', async () => {
     using place = createSandbox()
     const host = join(place.home, '.local', 'state', 'credence', 'hosts', 'codex.hook.json')
     const hook = (event: string, input: object) =>
@@ -204,7 +204,7 @@ describe('the connection of Claude Code', () => {
     expect(await start('g')).toBe('')
   })
 
-  it('warns even if every hook fails, including that of the session start', async () => {
+  it('warns even if every hook fails, including the one at session start', async () => {
     using place = createSandbox()
     await place.json('remember', 'Our staging port is 5433.')
     const host = join(place.home, '.local', 'state', 'credence', 'hosts', 'codex.hook.json')

@@ -17,7 +17,7 @@ async function lackingIn(backup: string, file: string, acknowledged: readonly st
 }
 
 describe('a backup that is made while another process writes', () => {
-  it(`contains everything that was acknowledged before it began, ${backups} times`, {
+  it(`contains every write acknowledged before it began, ${backups} times`, {
     timeout: 3_600_000,
   }, async () => {
     using directory = temporaryDirectory()
@@ -55,7 +55,7 @@ describe('a backup that is made while another process writes', () => {
     expect(await lackingIn(backup, join(directory.path, 'restored.db'), writer.acknowledged)).not.toEqual([])
   })
 
-  it('of no file is refused', async () => {
+  it('of a missing file is refused', async () => {
     using directory = temporaryDirectory()
     const from = join(directory.path, 'empty.db')
     writeFileSync(from, '')

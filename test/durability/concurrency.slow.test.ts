@@ -52,7 +52,7 @@ async function expectAllWritten(file: string, writers: readonly WriterProcess[],
 }
 
 describe(`${processes} processes that concurrently write ${writes} beliefs each`, () => {
-  it('all succeed, and every belief is there once', { timeout: 1_200_000 }, async () => {
+  it('all succeed, and every belief is stored once', { timeout: 1_200_000 }, async () => {
     using directory = temporaryDirectory()
     const file = join(directory.path, 'credence.db')
 
@@ -61,7 +61,7 @@ describe(`${processes} processes that concurrently write ${writes} beliefs each`
     await expectAllWritten(file, writers, processes * writes)
   })
 
-  it.each(crowds)('all succeed when there are %i with %i each', { timeout: 1_200_000 }, async (crowd, each) => {
+  it.each(crowds)('all succeed with %i processes and %i beliefs each', { timeout: 1_200_000 }, async (crowd, each) => {
     using directory = temporaryDirectory()
     const file = join(directory.path, 'credence.db')
 
@@ -79,7 +79,7 @@ describe(`${processes} processes that concurrently write ${writes} beliefs each`
     await expectAllWritten(file, writers, processes * writes - 2 * 10)
   })
 
-  it('all succeed in a store that they have to migrate first', { timeout: 1_200_000 }, async () => {
+  it('all succeed in a store that they must migrate first', { timeout: 1_200_000 }, async () => {
     using directory = temporaryDirectory()
     const file = join(directory.path, 'credence.db')
     const old = new URL('../../src/store/sqlite/migrations/store-schema-1.db.gz', import.meta.url)
@@ -95,7 +95,7 @@ describe(`${processes} processes that concurrently write ${writes} beliefs each`
     expect(await complaintsOf(file)).toEqual([])
   })
 
-  it('are refused when they do not wait for each other', { timeout: 120_000 }, async () => {
+  it('are refused if they do not wait for each other', { timeout: 120_000 }, async () => {
     using directory = temporaryDirectory()
     const file = join(directory.path, 'credence.db')
     // Created beforehand, so that the writes alone run concurrently.

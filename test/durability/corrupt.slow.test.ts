@@ -66,7 +66,7 @@ describe('a file that is not a store', () => {
     ['a database of another program', (file) => pragma(file, 'application_id = 252006673')],
   ]
 
-  it.each(variants)('is refused and left alone: %s', async (_, damage) => {
+  it.each(variants)('is refused and not changed: %s', async (_, damage) => {
     using directory = temporaryDirectory()
     const file = join(directory.path, 'credence.db')
     await wholeStore(file)
@@ -85,7 +85,7 @@ describe('a file that is not a store', () => {
     expect(readFileSync(file).equals(before)).toBe(true)
   })
 
-  it('is refused or read whole, and never changed or removed, wherever it was cut or overwritten', {
+  it('is refused or read completely, and never changed or removed, wherever it was cut or overwritten', {
     timeout: 600_000,
   }, async () => {
     using directory = temporaryDirectory()
@@ -124,7 +124,7 @@ describe('a file that is not a store', () => {
     ['of random bytes', (wal: Buffer) => Buffer.alloc(wal.length, 0x5a)],
     ['cut in the middle', (wal: Buffer) => wal.subarray(0, wal.length / 2)],
     ['that is missing', () => null],
-  ])('is refused, read as it was, or reported when its log is one %s', async (_, logOf) => {
+  ])('is refused, read as it was, or reported if its log is one %s', async (_, logOf) => {
     using directory = temporaryDirectory()
     const [file, foreign] = ['one', 'other'].map((name) => join(directory.path, name, 'credence.db')) as [
       string,
@@ -159,7 +159,7 @@ describe('a file that is not a store', () => {
     else if (!isOwn) expect(problem).toContainEqual(expect.objectContaining({ check: 'journal', ok: false }))
   })
 
-  it('is refused and left alone: a directory', () => {
+  it('is refused and not changed: a directory', () => {
     using directory = temporaryDirectory()
     const file = join(directory.path, 'credence.db')
     mkdirSync(file)
@@ -168,7 +168,7 @@ describe('a file that is not a store', () => {
     expect(statSync(file).isDirectory()).toBe(true)
   })
 
-  it('is taken for a new store when it is empty', async () => {
+  it('is treated as a new store if it is empty', async () => {
     using directory = temporaryDirectory()
     const file = join(directory.path, 'credence.db')
     writeFileSync(file, '')
@@ -179,7 +179,7 @@ describe('a file that is not a store', () => {
     await store.close()
   })
 
-  it('can be set aside, and a new store takes its place', async () => {
+  it('can be set aside, and a new store replaces it', async () => {
     using directory = temporaryDirectory()
     const file = join(directory.path, 'credence.db')
     await wholeStore(file)

@@ -23,7 +23,7 @@ const tried = disks.filter((_, at) => count(disks.length) === disks.length || at
 
 describe('a full disk', () => {
   it.for(tried)(
-    'of %s, filled by %s, refuses writes clearly, loses nothing, and lets reading go on',
+    'of %s, filled by %s, refuses writes with a clear error, loses nothing, and still answers reads',
     {
       timeout: 600_000,
     },
@@ -66,7 +66,7 @@ describe('a full disk', () => {
     },
   )
 
-  it('of the kind that forbids big files does the same', { timeout: 120_000 }, async ({ skip }) => {
+  it('with a limit on file sizes does the same', { timeout: 120_000 }, async ({ skip }) => {
     if (spawnSync('prlimit', ['--version']).status !== 0) skip('prlimit is not installed.')
     using directory = temporaryDirectory()
     const file = join(directory.path, 'credence.db')

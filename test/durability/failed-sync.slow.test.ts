@@ -37,42 +37,46 @@ function readRecord(record: string) {
   return { failures, unsynced }
 }
 
-describe.skipIf(!isTracerHere)('a disk that fails to synchronise', () => {
+describe.skipIf(!isTracerHere)('a disk that fails to sync', () => {
   it.each([
     ['once', '', 1],
     ['from then on', '+', 4],
-  ] as const)('%s is reported, and nothing acknowledged is lost', { timeout: 1_800_000 }, async (name, more, first) => {
-    const sums = { runs: 0, failures: 0, refusals: 0, notOpened: 0, acknowledged: 0 }
-    for (let number = step === 1 ? 1 : first; number <= calls; number += step) {
-      using directory = temporaryDirectory()
-      const file = join(directory.path, 'credence.db')
+  ] as const)(
+    '%s is reported, and no acknowledged write is lost',
+    { timeout: 1_800_000 },
+    async (name, more, first) => {
+      const sums = { runs: 0, failures: 0, refusals: 0, notOpened: 0, acknowledged: 0 }
+      for (let number = step === 1 ? 1 : first; number <= calls; number += step) {
+        using directory = temporaryDirectory()
+        const file = join(directory.path, 'credence.db')
 
-      const { writer, failures, unsynced } = await failingAt(`${number}${more}`, file)
+        const { writer, failures, unsynced } = await failingAt(`${number}${more}`, file)
 
-      const at = `call ${number}`
-      const { acknowledged, refusals, report, complaints } = writer
-      expect(failures, at).toBeGreaterThan(0)
-      expect(unsynced, at).toEqual([])
-      for (const { message } of refusals) expect(message, at).toContain('The disk failed')
-      if (report === null) expect(complaints, at).toContain('MemoryError: The disk failed')
-      else expect(report, at).toMatchObject({ acknowledged: acknowledged.length, readable: acknowledged.length })
-      // The same process continues after one failure.
-      if (name === 'once' && report !== null) expect(acknowledged.length, at).toBeGreaterThanOrEqual(kept - 1)
-      expect(await lostOrDoubled(file, acknowledged), at).toEqual([])
-      await expectWritable(file)
-      await scrubbed(file)
-      expect(await complaintsOf(file), at).toEqual([])
-      sums.runs += 1
-      sums.failures += failures
-      sums.refusals += refusals.length
-      sums.notOpened += report === null ? 1 : 0
-      sums.acknowledged += acknowledged.length
-    }
-    expect(sums.refusals).toBeGreaterThan(0)
-    console.log(`Synchronisation failing ${name}: ${JSON.stringify(sums)}, 0 lost.`)
-  })
+        const at = `call ${number}`
+        const { acknowledged, refusals, report, complaints } = writer
+        expect(failures, at).toBeGreaterThan(0)
+        expect(unsynced, at).toEqual([])
+        for (const { message } of refusals) expect(message, at).toContain('The disk failed')
+        if (report === null) expect(complaints, at).toContain('MemoryError: The disk failed')
+        else expect(report, at).toMatchObject({ acknowledged: acknowledged.length, readable: acknowledged.length })
+        // The same process continues after one failure.
+        if (name === 'once' && report !== null) expect(acknowledged.length, at).toBeGreaterThanOrEqual(kept - 1)
+        expect(await lostOrDoubled(file, acknowledged), at).toEqual([])
+        await expectWritable(file)
+        await scrubbed(file)
+        expect(await complaintsOf(file), at).toEqual([])
+        sums.runs += 1
+        sums.failures += failures
+        sums.refusals += refusals.length
+        sums.notOpened += report === null ? 1 : 0
+        sums.acknowledged += acknowledged.length
+      }
+      expect(sums.refusals).toBeGreaterThan(0)
+      console.log(`Synchronisation failing ${name}: ${JSON.stringify(sums)}, 0 lost.`)
+    },
+  )
 
-  it('is noticed by the same checks when a writer acknowledges too early', { timeout: 120_000 }, async () => {
+  it('is noticed by the same checks if a writer acknowledges too early', { timeout: 120_000 }, async () => {
     using directory = temporaryDirectory()
     const file = join(directory.path, 'credence.db')
 

@@ -96,7 +96,7 @@ async function headOf(dir: string): Promise<string> {
 const timeout = 1_800_000
 
 describe.skipIf(!isTracerHere)('a disk that refuses a file', () => {
-  it('leaves an exported file old or new, and the store untouched', { timeout }, async () => {
+  it('leaves the old or the new exported file, and does not affect the store', { timeout }, async () => {
     using place = createSandbox()
     const dir = join(place.work, 'memory')
     await place.run('remember', 'The office is in Ghent.', '--name', 'office', '--dir', dir)

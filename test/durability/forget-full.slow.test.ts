@@ -48,7 +48,7 @@ async function onDisk(place: ReturnType<typeof createSandbox>, size: number) {
 
 describe('forgetting on a full disk', () => {
   it.each([5, 8])(
-    'of %i MB is refused clearly, reading goes on, and it works when there is room',
+    'of %i MB is refused with a clear error, reading still works, and forgetting works again with free space',
     {
       timeout: 300_000,
     },
@@ -80,7 +80,7 @@ describe('forgetting on a full disk', () => {
     },
   )
 
-  it('with room for the change only erases the text, and says that `credence doctor` removes its last bytes', {
+  it('with space for the change only erases the text, and reports that `credence doctor` removes its last bytes', {
     timeout: 300_000,
   }, async () => {
     using place = createSandbox()

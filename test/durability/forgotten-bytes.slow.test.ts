@@ -45,7 +45,7 @@ async function readable(memory: Memory, dir: string): Promise<string> {
 }
 
 describe(`forgetting ${memories} memories`, () => {
-  it('leaves nothing to read and no byte in any file, and a receipt in the journal', {
+  it('leaves no readable text and no byte in any file, and a receipt in the journal', {
     timeout: 1_800_000,
   }, async () => {
     using directory = temporaryDirectory()

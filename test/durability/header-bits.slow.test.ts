@@ -38,7 +38,7 @@ const commands: readonly (readonly [argv: readonly string[], isWhole: (document:
 const bits = 800
 
 describe('a flipped bit in the header of the store', () => {
-  it('never makes a command hang, crash, or answer with less than there is', { timeout: 600_000 }, async () => {
+  it('never makes a command hang, crash, or return an incomplete answer', { timeout: 600_000 }, async () => {
     using place = createSandbox()
     const { dir, file, bytes } = await memoryWithBeliefs(place)
     const outcomes = new Map<number | null, number>()

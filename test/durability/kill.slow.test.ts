@@ -21,7 +21,7 @@ async function killedWriter(options: WriterOptions, random: () => number): Promi
   return writer.acknowledged
 }
 
-describe('a writer that is killed', () => {
+describe('a killed writer', () => {
   it(`loses nothing it acknowledged, ${kills} times`, { timeout: 1_800_000 }, async () => {
     using directory = temporaryDirectory()
     const file = join(directory.path, 'credence.db')
@@ -48,7 +48,7 @@ describe('a writer that is killed', () => {
     expect(await complaintsOf(file)).toEqual([])
   })
 
-  it('is caught when it acknowledges too early', { timeout: 120_000 }, async () => {
+  it('is detected if it acknowledges too early', { timeout: 120_000 }, async () => {
     using directory = temporaryDirectory()
     const file = join(directory.path, 'credence.db')
     const random = chance(7)

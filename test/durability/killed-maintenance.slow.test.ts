@@ -100,7 +100,7 @@ async function killEverywhere(
 const timeout = 1_800_000
 
 describe.skipIf(!isTracerHere)('a process that is killed at every call that writes', () => {
-  it('in a backup leaves no file, or a whole one', { timeout }, async () => {
+  it('during a backup leaves no file, or a complete one', { timeout }, async () => {
     using place = await prepared()
     const before = await stateOf(join(place.template, 'memory'))
 
@@ -122,7 +122,7 @@ describe.skipIf(!isTracerHere)('a process that is killed at every call that writ
     expect(kills).toBeGreaterThan(0)
   })
 
-  it('in a restore leaves the old memory or the new one', { timeout }, async () => {
+  it('during a restore leaves the old memory or the new one', { timeout }, async () => {
     using place = await prepared()
     const before = await stateOf(join(place.template, 'memory'))
     await place.json('restore', join(place.template, 'old.db'), '--dir', join(place.path, 'restored'))
@@ -146,7 +146,7 @@ describe.skipIf(!isTracerHere)('a process that is killed at every call that writ
     expect(seen.size).toBe(2)
   })
 
-  it('in an import leaves all of it or nothing', { timeout }, async () => {
+  it('during an import leaves all of it or nothing', { timeout }, async () => {
     using place = await prepared()
     const before = await stateOf(join(place.template, 'memory'))
 
@@ -165,7 +165,7 @@ describe.skipIf(!isTracerHere)('a process that is killed at every call that writ
     expect(kills).toBeGreaterThan(0)
   })
 
-  it('in a rebuild leaves every event and every belief', { timeout }, async () => {
+  it('during a rebuild leaves every event and every belief', { timeout }, async () => {
     using place = await prepared()
     const before = await stateOf(join(place.template, 'memory'))
 
@@ -178,7 +178,7 @@ describe.skipIf(!isTracerHere)('a process that is killed at every call that writ
     expect(kills).toBeGreaterThan(0)
   })
 
-  it('in the first sync of the mirror leaves no torn file', { timeout }, async () => {
+  it('during the first sync of the mirror leaves no partly written file', { timeout }, async () => {
     using place = await prepared()
     const before = await stateOf(join(place.template, 'memory'))
 
@@ -199,7 +199,7 @@ describe.skipIf(!isTracerHere)('a process that is killed at every call that writ
     expect(kills).toBeGreaterThan(0)
   })
 
-  it('in a forget leaves the belief or nothing of it, and a second forget removes every byte', {
+  it('during a forget leaves the belief or nothing of it, and a second forget removes every byte', {
     timeout,
   }, async () => {
     using place = await prepared()
@@ -237,35 +237,39 @@ describe.skipIf(!isTracerHere)('a process that is killed at every call that writ
     [['restore', 'full.db', '--yes'], []],
     [['import', '--trusted', 'secrets.jsonl'], []],
     [['store', 'copy', 'memory', 'other'], ['other']],
-  ])('in `credence %j` leaves no text that a forget neither erases nor names', { timeout }, async (argv, others) => {
-    using place = await prepared()
-    const memory = join(place.template, 'memory')
-    writeFileSync(join(place.template, 'secrets.jsonl'), JSON.stringify({ name: 'vault code 2', content: secret }))
-    await place.json('backup', join(place.template, 'full.db'), '--dir', memory)
-    const known = ['full.db', 'secrets.jsonl', ...others]
+  ])(
+    'during `credence %j` leaves no text that a forget neither erases nor reports',
+    { timeout },
+    async (argv, others) => {
+      using place = await prepared()
+      const memory = join(place.template, 'memory')
+      writeFileSync(join(place.template, 'secrets.jsonl'), JSON.stringify({ name: 'vault code 2', content: secret }))
+      await place.json('backup', join(place.template, 'full.db'), '--dir', memory)
+      const known = ['full.db', 'secrets.jsonl', ...others]
 
-    const kills = await killEverywhere(place, {
-      argv,
-      first: 1,
-      check: async ({ dir, cwd }) => {
-        const { stdout } = await place.run(
-          'forget',
-          '--containing',
-          'kestrel',
-          '--yes',
-          '--verify',
-          '--json',
-          '--dir',
-          dir,
-        )
-        const { proof, backups } = JSON.parse(stdout)
-        const named = [...proof.found, ...backups].map(({ file }) => file)
-        const left = filesWith('kestrel', cwd).filter((file) => !named.includes(file))
-        expect(left.filter((file) => !known.some((name) => file.startsWith(join(cwd, name))))).toEqual([])
-        expect(proof.found).toEqual([])
-      },
-    })
+      const kills = await killEverywhere(place, {
+        argv,
+        first: 1,
+        check: async ({ dir, cwd }) => {
+          const { stdout } = await place.run(
+            'forget',
+            '--containing',
+            'kestrel',
+            '--yes',
+            '--verify',
+            '--json',
+            '--dir',
+            dir,
+          )
+          const { proof, backups } = JSON.parse(stdout)
+          const named = [...proof.found, ...backups].map(({ file }) => file)
+          const left = filesWith('kestrel', cwd).filter((file) => !named.includes(file))
+          expect(left.filter((file) => !known.some((name) => file.startsWith(join(cwd, name))))).toEqual([])
+          expect(proof.found).toEqual([])
+        },
+      })
 
-    expect(kills).toBeGreaterThan(0)
-  })
+      expect(kills).toBeGreaterThan(0)
+    },
+  )
 })

@@ -71,45 +71,49 @@ async function callsOf(fixture: string): Promise<number> {
   return readFileSync(record, 'utf8').trimEnd().split('\n').length
 }
 
-describe.skipIf(!isTracerHere).each(fixtures)('bringing %s up to date', (fixture) => {
+describe.skipIf(!isTracerHere).each(fixtures)('migrating %s', (fixture) => {
   it.each([
     ['is killed', 'signal=KILL'],
     ['meets a failing disk', 'error=EIO'],
-  ] as const)('loses no row when it %s, and is completed by the next', { timeout: 1_800_000 }, async (name, fault) => {
-    using whole = temporaryDirectory()
-    const reference = oldStore(fixture, whole.path)
-    const before = rowsIn(reference)
-    const expected = await told(reference)
-    const total = await callsOf(fixture)
-    const step = total / count(points)
-    let interrupted = 0
-    let runs = 0
-    for (let point = 1; point <= total; point = Math.max(point + 1, Math.floor(point + step))) {
-      using directory = temporaryDirectory()
-      const file = oldStore(fixture, join(directory.path, 'memory'))
-      const at = `call ${point} of ${total}`
+  ] as const)(
+    'loses no row if it %s, and is completed by the next start',
+    { timeout: 1_800_000 },
+    async (name, fault) => {
+      using whole = temporaryDirectory()
+      const reference = oldStore(fixture, whole.path)
+      const before = rowsIn(reference)
+      const expected = await told(reference)
+      const total = await callsOf(fixture)
+      const step = total / count(points)
+      let interrupted = 0
+      let runs = 0
+      for (let point = 1; point <= total; point = Math.max(point + 1, Math.floor(point + step))) {
+        using directory = temporaryDirectory()
+        const file = oldStore(fixture, join(directory.path, 'memory'))
+        const at = `call ${point} of ${total}`
 
-      const { report, complaints } = await openingWith([`${calls}:${fault}:when=${point}`], file, '/dev/null')
+        const { report, complaints } = await openingWith([`${calls}:${fault}:when=${point}`], file, '/dev/null')
 
-      if (report === null) interrupted += 1
-      // SQLite does not report why the shared-memory file could not grow; usually the disk is full.
-      if (report === null && name !== 'is killed')
-        expect(complaints, at).toMatch(/MemoryError: The disk (?:failed|is full)/u)
-      expect(rowsIn(file), at).toEqual(expect.arrayContaining([...before]))
-      expect(await told(file), at).toEqual(expected)
-      expect(await complaintsOf(file), at).toEqual([])
-      await expectWritable(file)
-      runs += 1
-    }
-    expect(interrupted).toBeGreaterThan(0)
-    console.log(
-      `${fixture}, ${name}: ${runs} runs over ${total} calls, ${interrupted} interrupted, ${before.length} rows, 0 lost.`,
-    )
-  })
+        if (report === null) interrupted += 1
+        // SQLite does not report why the shared-memory file could not grow; usually the disk is full.
+        if (report === null && name !== 'is killed')
+          expect(complaints, at).toMatch(/MemoryError: The disk (?:failed|is full)/u)
+        expect(rowsIn(file), at).toEqual(expect.arrayContaining([...before]))
+        expect(await told(file), at).toEqual(expected)
+        expect(await complaintsOf(file), at).toEqual([])
+        await expectWritable(file)
+        runs += 1
+      }
+      expect(interrupted).toBeGreaterThan(0)
+      console.log(
+        `${fixture}, ${name}: ${runs} runs over ${total} calls, ${interrupted} interrupted, ${before.length} rows, 0 lost.`,
+      )
+    },
+  )
 })
 
 describe.each(fixtures)('%s', (fixture) => {
-  it('is not opened when a migration was applied in part', () => {
+  it('is not opened if a migration was partly applied', () => {
     using directory = temporaryDirectory()
     const file = oldStore(fixture, directory.path)
     const db = new DatabaseSync(file)
@@ -121,7 +125,7 @@ describe.each(fixtures)('%s', (fixture) => {
     expect(() => openStore(file)).toThrow()
   })
 
-  it('is refused and left alone when its schema is newer than the program', () => {
+  it('is refused and not changed if its schema is newer than the program', () => {
     using directory = temporaryDirectory()
     const file = oldStore(fixture, directory.path)
     const db = new DatabaseSync(file)

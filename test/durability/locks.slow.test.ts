@@ -27,7 +27,7 @@ const commands: readonly (readonly string[])[] = [
  * Closing any descriptor of a database file drops the locks that the whole process holds on it, so no code but SQLite may
  * open one. SQLite opens its files with O_NOFOLLOW.
  */
-it('no command opens a file of a store besides SQLite', (context) => {
+it('no command opens a file of a store except through SQLite', (context) => {
   if (!hasStrace) return context.skip('strace is missing.')
   using place = createSandbox()
   const dir = join(place.path, 'memory')
@@ -75,7 +75,7 @@ const locksOn = (file: string): readonly string[] => {
     .map((line) => line.replace(/^\d+: /u, '').replace(/ \d+ \S+:\d+ /u, ' '))
 }
 
-it('every operation of a memory keeps the locks that SQLite holds on the files of its store', async (context) => {
+it('every operation of a memory keeps the locks of SQLite on the files of its store', async (context) => {
   if (!existsSync('/proc/locks')) return context.skip('The system lists no locks.')
   await using place = mirroredMemory()
   const { memory, dir } = place

@@ -13,7 +13,7 @@ import { complaintsOf, openStore, temporaryDirectory } from './durable-store.ts'
 const limit = 64 * 1024 * 1024
 const timeout = 600_000
 
-it('a reader that never ends makes the log grow, which doctor reports; when it ends, the log is cut to its limit', {
+it('a reader that never ends makes the log grow, which doctor reports; when it ends, the log shrinks to its limit', {
   timeout,
 }, async () => {
   using place = createSandbox()
@@ -59,7 +59,7 @@ it('a reader that never ends makes the log grow, which doctor reports; when it e
 const maxPerChange = 128 * 1024
 
 it.each([0, count(10_000)])(
-  'a small change adds little to the log while a reader stays, over %i beliefs',
+  'a small change adds little to the log during a long read, with %i beliefs',
   { timeout },
   async (size) => {
     using directory = temporaryDirectory()
@@ -87,7 +87,7 @@ it.each([0, count(10_000)])(
   },
 )
 
-it('an idle server is not such a reader', { timeout }, async () => {
+it('an idle server does not count as a long reader', { timeout }, async () => {
   using place = createSandbox()
   const dir = join(place.work, 'memory')
   await place.run('init', '--dir', dir)
@@ -111,7 +111,7 @@ it('an idle server is not such a reader', { timeout }, async () => {
   await store.close()
 })
 
-it('a reader that ends in time leaves no trace', { timeout }, async () => {
+it('a reader that ends in time has no lasting effect', { timeout }, async () => {
   using directory = temporaryDirectory()
   const file = join(directory.path, 'credence.db')
   const store = openStore(file)

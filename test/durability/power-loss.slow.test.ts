@@ -47,7 +47,7 @@ async function cutPower(options: Omit<WriterOptions, 'file' | 'prefix'>, moments
 }
 
 describe.skipIf(!isTracerHere)('a power cut', () => {
-  it('takes nothing that was acknowledged, and leaves a sound store', { timeout: 1_800_000 }, async () => {
+  it('loses no acknowledged write, and leaves a sound store', { timeout: 1_800_000 }, async () => {
     const options = { count: count(100), forgetsEvery: 9 }
 
     const { lost, ...counts } = await cutPower(options, count(400), async (file, acknowledged) => {
@@ -63,7 +63,7 @@ describe.skipIf(!isTracerHere)('a power cut', () => {
     console.log(`Power cuts, seed ${seed}: ${JSON.stringify(counts)}, 0 lost.`)
   })
 
-  it('detects a writer that acknowledges without waiting for the disk', { timeout: 120_000 }, async () => {
+  it('exposes a writer that acknowledges without waiting for the disk', { timeout: 120_000 }, async () => {
     const { lost, acknowledged } = await cutPower({ count: 20, fault: 'unsynced' }, 0, async (file, expected) => {
       const db = new DatabaseSync(file)
       const isThere = db.prepare(`SELECT 1 FROM sqlite_schema WHERE name = 'notes'`).get() !== undefined

@@ -35,7 +35,7 @@ describe.skipIf(!isTracerHere)('an acknowledged belief', () => {
     expect(counts.filter((count) => count === 0)).toEqual([])
   })
 
-  it('would be seen not to be, by the same trace', { timeout: 60_000 }, async () => {
+  it('is proven by a trace that would show the opposite', { timeout: 60_000 }, async () => {
     using directory = temporaryDirectory()
 
     const counts = await syncsBeforeEachAck(directory.path, { fault: 'unsynced' })

@@ -33,7 +33,7 @@ describe('credence eval retrieval', () => {
     expect(readdirSync(join(place.work, 'test-results'))).toEqual(['retrieval-report.json'])
   })
 
-  it('leaves a run of every system in the eval store', async () => {
+  it('stores a run of every system in the eval store', async () => {
     using place = placeWith(good)
 
     await place.run('eval', 'retrieval', ...files, '--evals', 'evals')
@@ -50,7 +50,7 @@ describe('credence eval retrieval', () => {
     expect(summaries).toHaveLength(5)
   })
 
-  it('prints one document with --json, the report itself', async () => {
+  it('prints one document with --json, which is the report', async () => {
     using place = placeWith(good)
 
     const document = await place.json('eval', 'retrieval', ...files, '--out', 'out')
@@ -58,7 +58,7 @@ describe('credence eval retrieval', () => {
     expect(document).toEqual(JSON.parse(readFileSync(join(place.work, 'out', 'retrieval-report.json'), 'utf8')))
   })
 
-  it('ends with 1 if a case fails, with the reason', async () => {
+  it('exits with 1 if a case fails, with the reason', async () => {
     using place = placeWith([...good, staticCase('wrong', 'the sail', only('b-anchor'))])
 
     const { exitCode, stdout } = await place.run('eval', 'retrieval', ...files)
@@ -92,7 +92,7 @@ describe('credence eval retrieval', () => {
       /case "a", expect.relevantBeliefs.shouldOnlyInclude: there is no belief "b-x"/u,
     ],
     ['a broken corpus', good, '{"_id": 5}', /beliefs.json/u],
-  ])('ends with 3 for %s, with file, place and reason, and writes nothing', async (_what, cases, corpus, reason) => {
+  ])('exits with 3 for %s, with file, place and reason, and writes nothing', async (_what, cases, corpus, reason) => {
     using place = placeWith(cases, corpus)
 
     const { exitCode, stderr, stdout } = await place.run('eval', 'retrieval', ...files, '--json')
@@ -103,7 +103,7 @@ describe('credence eval retrieval', () => {
     expect(existsSync(join(place.work, 'test-results'))).toBe(false)
   })
 
-  it('ends with 3 when a file is missing, and with 2 when it is not given', async () => {
+  it('exits with 3 if a file is missing, and with 2 if it is not given', async () => {
     using place = placeWith(good)
 
     expect(await place.run('eval', 'retrieval', '--beliefs', 'nowhere.json', '--cases', 'cases.json')).toMatchObject({
@@ -117,7 +117,7 @@ describe('credence eval retrieval', () => {
     expect(await place.run('eval', 'retrieval', ...files, '--backend', 'bm52')).toMatchObject({ exitCode: 2 })
   })
 
-  it('shows pins that a person edited in every scope on request', async () => {
+  it('shows pinned beliefs that a person edited in every scope on request', async () => {
     const pinned = belief('b-pin', { pinned: true, user_edited: true, scope: ['domain:cars'] })
     using place = placeWith([staticCase('pin', 'x', { pinnedFacts: { mustInclude: ['b-pin'] } })], [...beliefs, pinned])
 
@@ -134,7 +134,7 @@ describe('credence eval session', () => {
     },
   ]
 
-  it('carries changes from turn to turn', async () => {
+  it('applies the changes of each turn to the next', async () => {
     const update = { beliefId: 'b-anchor', addAliases: ['hook'] }
     using place = placeWith(
       session(
@@ -154,7 +154,7 @@ describe('credence eval session', () => {
     expect(existsSync(join(place.work, 'test-results', 'session-retrieval-report.json'))).toBe(true)
   })
 
-  it('tells sessions from single questions', async () => {
+  it('distinguishes sessions from single questions', async () => {
     using place = placeWith(good)
 
     expect(await place.run('eval', 'session', ...files)).toMatchObject({
@@ -191,7 +191,7 @@ describe('credence eval all', () => {
     expect(existsSync(join(place.work, 'test-results'))).toBe(false)
   })
 
-  it('does not pass when nothing was compared', async () => {
+  it('fails if nothing was compared', async () => {
     using place = createSandbox()
 
     expect(await place.run('eval', 'all', '--filter', 'no such words')).toMatchObject({
@@ -200,7 +200,7 @@ describe('credence eval all', () => {
     })
   })
 
-  it('ends with 1 when bm25 fails a case of a pack', async () => {
+  it('exits with 1 if bm25 fails a case of a pack', async () => {
     using place = createSandbox()
     writePack(place.work, [staticCase('wrong', 'the sail', only('b-anchor'))])
 
@@ -259,7 +259,7 @@ describe('without the packages of the model', () => {
     )
   })
 
-  it('a backend that was given by name ends with 3 and the next step', async () => {
+  it('a backend that was named exits with 3 and the next step', async () => {
     using place = createSandbox()
 
     const { exitCode, stderr } = await endOf(place.start(['eval', 'all', '--backend', 'vector'], { env }))

@@ -17,7 +17,7 @@ describe('the table in the documentation', () => {
     packs: [{ id: 'boats', ...tally }],
   }
 
-  it('is written between its markers, and nothing else changes', () => {
+  it('is written between its markers, without other changes', () => {
     const document = 'before\n<!-- measured: start -->\nold\n<!-- measured: end -->\nafter\n'
     const measured = measuredMarkdown([row], ['A note.'], [{ id: 'boats', provenance: undefined }])
 
@@ -29,7 +29,7 @@ describe('the table in the documentation', () => {
     expect(measured).toContain('- A note.')
   })
 
-  it('needs its markers', () => {
+  it('requires its markers', () => {
     expect(() => withMeasured('no markers', 'doc.md', 'x')).toThrow(/doc.md: has no/u)
   })
 })

@@ -17,7 +17,7 @@ const counting = found.filter(({ runner }) => runner !== 'calibration').map(({ p
 const backends = systemsFor('packs')
 
 describe.each(found.map((one) => [one.pack.id, one] as const))('the pack %s', (_id, { pack }) => {
-  it('is fit to judge by: silence does not pass it, and every case can be passed', async () => {
+  it('can judge: an empty answer fails it, and every case can be passed', async () => {
     const { problems, cases } = await checkPack(pack, backends)
 
     expect(cases).toBeGreaterThan(0)
@@ -37,14 +37,14 @@ describe.each(found.map((one) => [one.pack.id, one] as const))('the pack %s', (_
 })
 
 describe('the packs together', () => {
-  it('keep their promises', () => {
+  it('have the promised contents', () => {
     const sizes = Object.fromEntries(counting.map((pack) => [pack.id, pack.cases.length]))
 
     expect(sizes).toMatchObject({ 'retrieval-precision': 60, 'session-drift': 12 })
     expect(sizes['retrieval-hard']).toBeGreaterThanOrEqual(80)
   })
 
-  it('share no scope with the pack that settings are chosen on', () => {
+  it('share no scope with the pack on which settings are chosen', () => {
     const scopesOf = (wanted: boolean) =>
       new Set(
         found
@@ -61,7 +61,7 @@ describe('the packs together', () => {
     expect(readFileSync('docs/retrieval.md', 'utf8')).toContain(`- \`vector-calibrated\`: ${description}.`)
   })
 
-  it('give the figures that the documentation shows', async () => {
+  it('give the figures in the documentation', async () => {
     const file = 'docs/retrieval.md'
     const [, measured = ''] = readFileSync(file, 'utf8').split(/<!-- measured: (?:start|end) -->/u)
     const names = ['bm25', 'none', 'everything', 'exact', 'oracle'] as const
@@ -79,7 +79,7 @@ describe('the packs together', () => {
     for (const backend of ['vector', 'vector-calibrated']) expect(measured).toContain(`| ${backend} | `)
   })
 
-  it('come out the same on a store on disk', async () => {
+  it('give the same results on a store on disk', async () => {
     using directory = temporaryDirectory()
     let stores = 0
     const openStore = () => openSqliteStore({ file: join(directory.path, `${++stores}.db`), random: randomBytes })

@@ -32,7 +32,7 @@ const run = async (pack: Pack, backend: SystemName) => {
 }
 
 describe.skipIf(!isHere)('the published suite', () => {
-  it('is passed whole, with precision 1, as it was meant at the time', async () => {
+  it('is passed completely, with precision 1, with scopes as originally intended', async () => {
     expect(await run(suite('retrieval', 'everywhere'), 'bm25')).toMatchObject({
       failed: [],
       totalPassed: 60,
@@ -52,7 +52,7 @@ describe.skipIf(!isHere)('the published suite', () => {
     })
   })
 
-  it('differs in two cases when scopes are hard', async () => {
+  it('differs in two cases if scopes are strict', async () => {
     expect((await run(suite('retrieval', 'in-scope'), 'bm25')).failed).toEqual([
       'user-edited-cross-scope-surfaces',
       'budget-ceiling-evicts-relevant-beliefs',
@@ -60,7 +60,7 @@ describe.skipIf(!isHere)('the published suite', () => {
     expect((await run(suite('session', 'in-scope'), 'bm25')).failed).toEqual([])
   })
 
-  it('is half passed by silence, hardly by showing everything, and whole by the oracle', async () => {
+  it('is half passed by an empty answer, hardly by returning everything, and completely by the oracle', async () => {
     const pack = suite('retrieval', 'everywhere')
 
     expect((await run(pack, 'none')).totalPassed).toBe(27)

@@ -17,7 +17,7 @@ const formsOf = (text: string): readonly string[] => {
   return [text, text.toLowerCase(), bytes.toString('base64'), bytes.toString('hex'), encodeURIComponent(text)]
 }
 
-it('shadow records hold no word of a message or a belief, and no hash that a dictionary finds', async () => {
+it('shadow records contain no word of a message or a belief, and no hash that a dictionary finds', async () => {
   using directory = temporaryDirectory()
   const dir = join(directory.path, 'memory')
   const plain = openMemory({ dir })
@@ -48,7 +48,7 @@ it('shadow records hold no word of a message or a belief, and no hash that a dic
 /** The files of a memory that contain text on purpose: the store, MEMORY.md with its merge bases, and the hooks' queue. */
 const holdsText = /^(?:state\/credence\.db|[^/]*\.md$|state\/mirror|state\/hook-queue\/)/u
 
-it('no log, figure, shadow record or report holds a word of a message or a belief, also after errors', {
+it('no log, metric, shadow record or report contains a word of a message or a belief, even after errors', {
   timeout: 600_000,
 }, async () => {
   using place = createSandbox()

@@ -103,8 +103,8 @@ function boatPlace() {
   return place
 }
 
-describe('the formats that the published suites and the harness fixed', () => {
-  it('has the four report files of `eval all`', async () => {
+describe('the formats of the published suites and the harness', () => {
+  it('include the four report files of `eval all`', async () => {
     using place = boatPlace()
     const packs = ['--packs', 'packs', '--pack', 'boats', '--pack', 'boats-session']
 
@@ -123,7 +123,7 @@ describe('the formats that the published suites and the harness fixed', () => {
     }
   })
 
-  it('has the documents of runs and baselines', async () => {
+  it('include the documents of runs and baselines', async () => {
     using place = boatPlace()
     const evals = ['--evals', 'evals']
 
@@ -144,7 +144,7 @@ describe('the formats that the published suites and the harness fixed', () => {
     }
   })
 
-  it('has the evidence and the bundle of a task', async () => {
+  it('include the evidence and the bundle of a task', async () => {
     using place = createSandbox()
     // Without its Python, which needs a sandbox that some machines do not have.
     const text = boatTask.replace(/## Automated Checks.*?(?=## LLM)/su, '').replace('hybrid', 'llm_judge')

@@ -48,7 +48,7 @@ describe('benchmark status', () => {
     expect(text.stdout).toContain('benchmarks/broken/manifest.json')
   })
 
-  it('"OK" after JSON: standard output is one document and nothing else', async () => {
+  it('"OK" after JSON: standard output is a single document', async () => {
     using place = harness()
     plant(place.store, { 'runs/run-001.json': aRun(), 'baselines/main.json': aBaseline({ snapshotId: 'main' }) })
 
@@ -65,7 +65,7 @@ describe('benchmark status', () => {
     }
   })
 
-  it('every hyphenated name means the grouped command, and none is in a list', async () => {
+  it('every hyphenated name runs the grouped command, and none is listed', async () => {
     using place = harness()
     const aliases = commandTable.flatMap(({ name, aliases: own = [] }) =>
       own.filter((alias) => alias.includes('-')).map((alias) => [alias, name] as const),
@@ -117,7 +117,7 @@ describe('--store, the address of a memory', () => {
   })
 })
 
-describe('switches that are off', () => {
+describe('switched-off features', () => {
   it.each([
     [['benchmark', 'snapshot', '--snapshot-id', 'a'], 'benchmarkBaselineSnapshotsEnabled'],
     [['benchmark', 'report', '--snapshot-id', 'a'], 'benchmarkDeltaReporterEnabled'],
@@ -134,7 +134,7 @@ describe('switches that are off', () => {
     expect(stderr).toContain(`{"${setting}": false}`)
   })
 
-  it('leave nothing on disk when something is recalled', async () => {
+  it('leave nothing on disk after a recall', async () => {
     using place = harness()
     await place.run('remember', 'A dinghy.', '--name', 'Albatross')
 
@@ -145,7 +145,7 @@ describe('switches that are off', () => {
 })
 
 describe('packs', () => {
-  it('are checked, imported, and replaced by force', async () => {
+  it('are checked, imported, and replaced with --force', async () => {
     using place = harness()
     plant(place.work, { 'mine/manifest.json': aManifest(), 'mine/extra.txt': 'kept' })
 
@@ -171,7 +171,7 @@ describe('packs', () => {
     expect(stderr).toContain('manifest.json: cases[0].prompt is missing; it must be text')
   })
 
-  it('are checked with --controls for whether an empty answer passes them, and whether they can be passed', async () => {
+  it('are checked with --controls: an empty answer must fail them, and every case can be passed', async () => {
     using place = harness()
     const silent = staticCase('case-1', 'nothing', { relevantBeliefs: { shouldOnlyInclude: [] } })
     plant(place.work, {
@@ -194,7 +194,7 @@ describe('packs', () => {
     expect(other).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('--controls cannot check ama-memory') })
   })
 
-  it('that name a runner are checked as the runner reads them', async () => {
+  it('that name a runner are checked by its reader', async () => {
     using place = harness()
     const runner = { runner: 'retrieval', files: { beliefs: 'beliefs.json', cases: 'cases.json' } }
     plant(place.work, {
@@ -209,7 +209,7 @@ describe('packs', () => {
 })
 
 describe('runs', () => {
-  it('are made, accepted, compared and gated', async () => {
+  it('are created, accepted, compared and gated', async () => {
     using place = harness()
 
     const ran = await place.json('benchmark', 'run', 'retrieval-precision', 'session-drift', '--seed', '7')
@@ -238,7 +238,7 @@ describe('runs', () => {
     ])
   })
 
-  it('on a system that fails cases end with 1 and name them', async () => {
+  it('on a system that fails cases exit with 1 and list the cases', async () => {
     using place = harness()
 
     const { exitCode, stdout } = await place.run('benchmark', 'run', 'retrieval-precision', '--system', 'none')
@@ -262,7 +262,7 @@ describe('runs', () => {
     expect(same).toMatchObject({ exitCode: 0, document: { broken: [], unchanged: 60 } })
   })
 
-  it('of some cases only are kept but not compared', async () => {
+  it('of some cases only are stored but not compared', async () => {
     using place = harness()
 
     const ran = await place.json('benchmark', 'run', 'retrieval-precision', '--filter', 'alias-')
@@ -272,7 +272,7 @@ describe('runs', () => {
     expect(snapshot).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('There is no completed run') })
   })
 
-  it('are partial when interrupted, and completed by --resume without repeating a case', async () => {
+  it('are partial after an interrupt, and completed by --resume without repeating a case', async () => {
     using place = harness()
     // A system that pauses in the middle of a run until the interrupt has arrived.
     const env = { CREDENCE_EVAL_STORE_DIR: place.store }
@@ -300,7 +300,7 @@ describe('runs', () => {
     }
   })
 
-  it('have the same cases whether they are run one by one or in parallel', async () => {
+  it('have the same cases in sequence or in parallel', async () => {
     using place = harness()
     const kept = (runId: string) =>
       recordsOf(place.store, runId).map((line) => ({ ...JSON.parse(line), timings: null }))
@@ -326,7 +326,7 @@ describe('runs', () => {
     expect(text.stdout).toContain('regression suite (saturated)')
   })
 
-  it('fail with --ablations when a pack measures something else, or declares none', async () => {
+  it('fail with --ablations if a pack measures something else, or declares none', async () => {
     using place = harness()
     const belief = {
       id: 'b-1',
@@ -391,7 +391,7 @@ describe('runs', () => {
 })
 
 describe('benchmark recall', () => {
-  it('silent flag fall-through: half of a combination is wrong usage, not another command', async () => {
+  it('silent flag fall-through: an incomplete combination of options is wrong usage, not another command', async () => {
     using place = harness()
 
     for (const argv of [
@@ -405,7 +405,7 @@ describe('benchmark recall', () => {
     }
   })
 
-  it('follows its flags, and reports which actions it took', async () => {
+  it('follows its options, and reports the actions it took', async () => {
     using place = harness()
     plant(place.store, { 'runs/run-001.json': aRun() })
     plant(place.work, { 'mine/manifest.json': aManifest() })
@@ -434,7 +434,7 @@ describe('benchmark recall', () => {
 })
 
 describe('the gate', () => {
-  it('prints what each reader needs', async () => {
+  it('prints a report for each reader', async () => {
     using place = harness()
     plant(join(place.work, 'base'), { 'runs/run-001.json': aRun() })
     plant(join(place.work, 'candidate'), { 'runs/run-001.json': aRun({ passed: 8 }) })
@@ -481,7 +481,7 @@ describe('the gate', () => {
     })
   })
 
-  it('ends with 0, 1, 3 and 4', async () => {
+  it('exits with 0, 1, 3 and 4', async () => {
     using place = harness()
     plant(join(place.work, 'base'), { 'runs/run-000.json': aRun({ runId: 'run-000' }) })
     plant(join(place.work, 'same'), { 'runs/run-001.json': aRun() })
@@ -516,7 +516,7 @@ describe('shadow recall', () => {
     expect(texts.join()).not.toMatch(/albatross|dinghy|ready|dry/iu)
   })
 
-  it('does not keep recall from working when the store is broken', async () => {
+  it('does not break recall if the store is broken', async () => {
     using place = harness(shadowMode)
     writeFileSync(place.store, 'a file where the store should be')
     await place.run('remember', 'A dinghy.', '--name', 'Albatross', '--scope', 'domain:sea')
@@ -529,7 +529,7 @@ describe('shadow recall', () => {
 })
 
 describe('benchmark capture', () => {
-  it('turns a wrong recall into a case that fails until it is right', async () => {
+  it('turns a wrong recall into a case that fails until it is corrected', async () => {
     using place = harness()
     const at = ['--scope', 'domain:sea']
     await place.run('remember', 'A dinghy.', '--name', 'Albatross', ...at)
@@ -556,7 +556,7 @@ describe('benchmark capture', () => {
     expect(shown.stdout).toContain(`"${message}": relevant beliefs: "Sunday race" must not be there.`)
   })
 
-  it('checks quotes with --as-is, which takes no other expectation', async () => {
+  it('checks quotes with --as-is, which excludes other expectations', async () => {
     using place = harness()
     await place.run('hear', 'The boathouse key hangs behind the green cupboard.', '--at', '2026-05-03T10:00:00Z')
     const message = 'Where does the boathouse key hang?'
@@ -570,7 +570,7 @@ describe('benchmark capture', () => {
     expect(both).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('--as-is cannot be combined') })
   })
 
-  it('with --replace reports that there was nothing to replace', async () => {
+  it('with --replace reports that there was no case to replace', async () => {
     using place = harness()
     await place.run('remember', 'A dinghy.', '--name', 'Albatross')
     const capture = ['benchmark', 'capture', 'Is the Albatross ready?', '--as-is', '--replace']
@@ -582,7 +582,7 @@ describe('benchmark capture', () => {
     expect(second.stderr).not.toContain('Nothing was replaced')
   })
 
-  it('names a command that runs as printed', async () => {
+  it('prints a command that runs as printed', async () => {
     using place = harness()
     await place.run('remember', 'A dinghy.', '--name', 'Albatross')
 

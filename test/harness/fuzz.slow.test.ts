@@ -146,7 +146,7 @@ const subjects: readonly (readonly [string, ArtifactKind, readonly object[]])[] 
 ]
 
 describe('fuzzed documents', () => {
-  it.each(subjects)('%s crash nothing, and every refusal names file and field', (_name, kind, examples) => {
+  it.each(subjects)('%s cause no crash, and every refusal names file and field', (_name, kind, examples) => {
     const random = randomFrom(seed)
     const seen = { accepted: 0, refused: 0 }
     for (let round = 0; round < rounds; round += 1) {
@@ -173,7 +173,7 @@ describe('fuzzed documents', () => {
     expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false)
   })
 
-  it('make a store that can still be read, and that no gate passes', async () => {
+  it('leave a store that can still be read, and that no gate passes', async () => {
     const random = randomFrom(seed)
     for (let round = 0; round < 25; round += 1) {
       using store = temporaryDirectory()

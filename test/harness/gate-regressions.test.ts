@@ -29,7 +29,7 @@ async function gated(
 }
 
 describe('the gate', () => {
-  it('passes a candidate that is as good', async () => {
+  it('passes a candidate that is equally good', async () => {
     const report = await gated({}, { 'runs/run-001.json': aRun() })
 
     expect(report).toMatchObject({ passed: true, verdict: 'pass', exitCode: 0, comparedBenchmarks: 1, reasons: [] })
@@ -71,7 +71,7 @@ describe('the gate', () => {
     expect(await gateStores({ base: nowhere, candidate: place.path })).toMatchObject({ passed: false, exitCode: 4 })
   })
 
-  it('nothing judged: a base whose cases were all skipped, unjudged or errors gives nothing to compare with', async () => {
+  it('nothing judged: a base whose cases were all skipped, unjudged or errors cannot be compared', async () => {
     for (const counts of [{ skippedCases: 12 }, { unjudgedCases: 12 }, { errorCases: 12 }]) {
       using place = temporaryDirectory()
       const base = join(place.path, 'base')
@@ -92,7 +92,7 @@ describe('the gate', () => {
     }
   })
 
-  it('silent skip: a case that is no longer judged is missed without case records too', async () => {
+  it('silent skip: a case that is no longer judged is reported even without case records', async () => {
     using place = temporaryDirectory()
     const base = join(place.path, 'base')
     const candidate = join(place.path, 'candidate')
@@ -148,7 +148,7 @@ describe('the gate', () => {
     expect(report.reasons[0]?.line).toBe('ama-memory: not comparable. The number of cases shrank from 100 to 1.')
   })
 
-  it('no manifest-run binding: a run that is not of the pack in the store does not pass', async () => {
+  it('no manifest-run binding: a run of another pack than the one in the store does not pass', async () => {
     const otherContent = aRun({ total: 1, passed: 1, packHash: `sha256:${'0'.repeat(64)}` })
     const manifest = { 'benchmarks/ama-memory/manifest.json': aManifest() }
 
@@ -213,7 +213,7 @@ describe('the gate', () => {
     expect(report.reasons[0]?.line).toContain('Invalid in the base: baselines/required-main.json')
   })
 
-  it('bootstrap: begins with the candidate only if the base never had a baseline', async () => {
+  it('bootstrap: starts with the candidate only if the base never had a baseline', async () => {
     using place = temporaryDirectory()
     const base = join(place.path, 'base')
     const candidate = join(place.path, 'candidate')
@@ -258,7 +258,7 @@ describe('the gate', () => {
     expect(await gateStores({ base, candidate })).toMatchObject({ passed: false, exitCode: 4 })
   })
 
-  it('other system: a later run of another system does not stand for the one that was accepted', async () => {
+  it('other system: a later run of another system does not replace the accepted one', async () => {
     const of = (name: string, fields: object) => aRun({ ...fields, system: { name, version: '1' } })
     const candidate = {
       'runs/run-001.json': of('bm25', {}),
@@ -275,7 +275,7 @@ describe('the gate', () => {
     })
   })
 
-  it('control run: a control neither turns a pack red nor stands for it', async () => {
+  it('control run: a control neither fails a pack nor replaces its run', async () => {
     const of = (name: string, fields: object) => aRun({ ...fields, system: { name, version: '1' } })
     const later = { completedAt: '2026-03-07T11:00:00.000Z' }
     using place = temporaryDirectory()
@@ -300,7 +300,7 @@ describe('the gate', () => {
     expect(await gateStores({ base, candidate })).toMatchObject({ exitCode: 0, verdicts: [{ system: 'bm25' }] })
   })
 
-  it('left out: a filtered or edited run does not count, and the reason says which', async () => {
+  it('left out: a filtered or edited run does not count, with the reason', async () => {
     for (const [fields, why] of [
       [{ filter: 'alias' }, 'filtered'],
       [{ editedAt: '2026-03-08T10:00:00Z' }, 'forgotten texts were erased from it'],
@@ -327,7 +327,7 @@ describe('the gate', () => {
     expect(report.verdicts[0]?.next).toContain('Add cases')
   })
 
-  it('own baseline: what the candidate brings along hides no fall against the run of the base', async () => {
+  it('own baseline: a baseline of the candidate hides no fall compared with the run of the base', async () => {
     using place = temporaryDirectory()
     const base = join(place.path, 'base')
     const candidate = join(place.path, 'candidate')
@@ -346,7 +346,7 @@ describe('the gate', () => {
     expect(unnamed).toMatchObject({ verdict: 'regression', exitCode: 1 })
   })
 
-  it('running: a running run decides only if there is no other, and then nothing', async () => {
+  it('running: an unfinished run is used only if there is no other, and then decides nothing', async () => {
     const going = aRun({
       runId: 'run-002',
       passed: 0,
@@ -367,7 +367,7 @@ describe('the gate', () => {
     expect(alone).toMatchObject({ exitCode: 4, reasons: [{ kind: 'cannot tell' }] })
   })
 
-  it('sealed: the report prints how often the set of a run was looked at', async () => {
+  it('sealed: the report prints how many runs used the sealed set', async () => {
     const sealed = { hash: `sha256:${'a'.repeat(64)}`, sealedAt: '2026-03-01T10:00:00.000Z', look: 2, maxRuns: 3 }
 
     const report = await gated({}, { 'runs/run-002.json': aRun({ runId: 'run-002', sealed }) })
@@ -384,7 +384,7 @@ describe('the gate', () => {
     }
   })
 
-  it('two baselines of one benchmark: each system is held against its own', async () => {
+  it('two baselines of one benchmark: each system is compared with its own', async () => {
     using place = temporaryDirectory()
     const base = join(place.path, 'base')
     const candidate = join(place.path, 'candidate')
@@ -407,7 +407,7 @@ describe('the gate', () => {
     ])
   })
 
-  it('filtered run: a run over some of the cases neither counts nor hides one that does', async () => {
+  it('filtered run: a run of some cases neither counts nor hides one that does', async () => {
     const filtered = aRun({
       runId: 'run-002',
       passed: 1,
@@ -423,7 +423,7 @@ describe('the gate', () => {
 })
 
 describe('a report against a baseline', () => {
-  it('agrees with the gate about the same figures', async () => {
+  it('agrees with the gate on the same figures', async () => {
     using store = temporaryDirectory()
     plant(store.path, {
       'baselines/main.json': aBaseline({ snapshotId: 'main', benchmarks: [benchmark] }),
@@ -440,7 +440,7 @@ describe('a report against a baseline', () => {
     })
   })
 
-  it('is not to be had from a baseline that is absent, and invalid from one that is broken', async () => {
+  it('is refused for a missing baseline, and invalid for a broken one', async () => {
     using store = temporaryDirectory()
     plant(store.path, { 'baselines/main.json': '[]', 'runs/run-001.json': aRun() })
 
@@ -463,7 +463,7 @@ describe('documents', () => {
     }
   })
 
-  it('overwritten snapshot: an existing one stays unless forced', async () => {
+  it('overwritten snapshot: an existing one remains unless forced', async () => {
     using store = temporaryDirectory()
     plant(store.path, { 'runs/run-001.json': aRun() })
     const request = { snapshotId: 'main', createdAt: '2026-03-06T12:00:00.000Z', sourceRootDir: 'evals' }
@@ -473,7 +473,7 @@ describe('documents', () => {
     await expect(createSnapshot(store.path, { ...request, force: true })).resolves.toMatchObject({ overwritten: true })
   })
 
-  it('empty snapshot: nothing is not a baseline', async () => {
+  it('empty snapshot: an empty list is not a baseline', async () => {
     using store = temporaryDirectory()
     const request = { snapshotId: 'main', createdAt: '2026-03-06T12:00:00.000Z', sourceRootDir: 'evals' }
 

@@ -54,7 +54,7 @@ it('an error of the base that became an answer lowers no score', async () => {
   expect(report).toMatchObject({ verdict: 'pass', exitCode: 0 })
 })
 
-it('a score that falls among the cases that both sides answered is a regression beside errors too', async () => {
+it('a falling score among the cases that both sides answered is a regression, even if there are errors', async () => {
   const report = await gated(recorded('run-1', 'ppe', [1, 1]), recorded('run-2', 'ppp', [1, 0.5, 1]))
 
   expect(report).toMatchObject({ verdict: 'regression', exitCode: 1 })
@@ -74,7 +74,7 @@ it('a failing case that passes needs no score', async () => {
   expect(report).toMatchObject({ verdict: 'pass', exitCode: 0 })
 })
 
-it('fewer repeats are a laxer measurement if results vary', async () => {
+it('fewer repeats make a measurement less strict if results vary', async () => {
   const report = await gated(
     recorded('run-1', 'ppp', [1, 1, 1], { deterministic: false, repeats: 5 }),
     recorded('run-2', 'ppp', [1, 1, 1], { deterministic: false, repeats: 1 }),
@@ -89,7 +89,7 @@ const acceptRuns = (root: string) =>
   createSnapshot(root, { snapshotId: 'required-main', createdAt: '2026-03-20T00:00:00Z', sourceRootDir: '.' })
 
 it.each(['runs', 'snapshot'])(
-  'a run compared with itself shows nothing about the candidate (base of %s)',
+  'a run compared with itself proves nothing about the candidate (base of %s)',
   async (kind) => {
     using place = temporaryDirectory()
     const base = join(place.path, 'base')
@@ -151,7 +151,7 @@ it('passes only if the candidate has its own run for every benchmark of the base
   expect([...seen]).toEqual(expect.arrayContaining(['runs pass', 'snapshot pass', 'snapshot cannot tell']))
 })
 
-it('a run that is dated in the future is invalid, because it hides every later run', async () => {
+it('a run dated in the future is invalid, because it hides every later run', async () => {
   const now = new Date('2026-03-20T00:00:00Z')
   const future = { startedAt: '2099-01-01T00:00:00Z', completedAt: '2099-01-01T00:00:00Z' }
   const report = await gated(
@@ -176,7 +176,7 @@ it('of two runs that ended at the same time the worse one counts', async () => {
   expect(report).toMatchObject({ verdict: 'regression', exitCode: 1 })
 })
 
-it('a directory without the folders of a store is not a base, and a file never is', async () => {
+it('a directory without the folders of a store is not a base, and neither is a file', async () => {
   using place = temporaryDirectory()
   const [directory, file, candidate] = ['directory', 'file', 'candidate'].map((name) => join(place.path, name)) as [
     string,
@@ -197,7 +197,7 @@ it('a directory without the folders of a store is not a base, and a file never i
   expect(noDirectory).toMatchObject({ verdict: 'invalid', exitCode: 3 })
 })
 
-it('advises no option that the command refuses: the name of a system is not how it was given', async () => {
+it('suggests no option that the command refuses: the name of a system may differ from its option', async () => {
   const system = { name: 'http-127-0-0-1-8080', version: '1' }
   const report = await gated({ 'runs/run-001.json': aRun({ system }) }, { 'runs/.keep': '' })
 

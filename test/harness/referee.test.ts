@@ -24,7 +24,7 @@ const linesOf = (file: string) =>
     .map((line) => JSON.parse(line))
 
 describe('benchmark score', () => {
-  it('gives the rankings of a run the figures of the run, and stores a run', async () => {
+  it('gives the rankings of a run the same figures as the run, and stores a run', async () => {
     using place = referee()
     const rankings = join(place.work, 'own.jsonl')
     const own = await place.json('benchmark', 'run', 'longmemeval', '--system', 'credence', '--run-id', 'own')
@@ -103,7 +103,7 @@ it('benchmark export writes documents and questions without a label or a publish
 })
 
 it.each(['longmemeval', 'beam', 'ama-bench', 'life'])(
-  'benchmark export of %s has no published id of a question or conversation, which may reveal a label',
+  'benchmark export of %s has no published id of a question or conversation, which could reveal a label',
   async (suite) => {
     using place = referee()
     const out = join(place.work, 'documents.jsonl')
@@ -127,7 +127,7 @@ it.each(['longmemeval', 'beam', 'ama-bench', 'life'])(
 const isOf = (document: { readonly questions: readonly { readonly id: string }[] }, question: string): boolean =>
   document.questions.some(({ id }) => id === question)
 
-it('benchmark run compares the systems that are named, with the push pair of each kind of message', async () => {
+it('benchmark run compares the named systems, with the push rates of each kind of message', async () => {
   using place = referee()
 
   const { stdout } = await place.run(
@@ -196,7 +196,7 @@ describe('a sealed set', () => {
     expect(beside.sort()).toEqual(['held-out.json', 'held-out.json.seal.json'])
   })
 
-  it('is looked at by a run that is killed before its first answer, and by a score', async () => {
+  it('counts a run that is killed before its first answer, and a score', async () => {
     using place = referee()
     await seal(place, '--runs', '2')
     const dead = ['--system', 'http:http://127.0.0.1:9', '--run-id', 'dead']
@@ -234,7 +234,7 @@ describe('a sealed set', () => {
     expect(status.document.runs.total).toBe(0)
   })
 
-  it('is not sealed again', async () => {
+  it('cannot be sealed again', async () => {
     using place = referee()
     await seal(place)
 
@@ -254,7 +254,7 @@ describe('a sealed set', () => {
     ],
     ['a task', 'everyday-notes/everyday-dates.md', ['task', 'run', '--agent', 'reference']],
     ['published data', 'locomo/sample.json', ['benchmark', 'run', 'locomo', '--system', 'credence', '--data']],
-  ])('can be %s, also behind a link', async (_kind, path, argv) => {
+  ])('can be %s, also through a link', async (_kind, path, argv) => {
     using place = referee()
     cpSync(join(import.meta.dirname, '../../packs'), join(place.work, 'packs'), { recursive: true })
     const link = `linked${extname(path)}`
@@ -271,7 +271,7 @@ describe('a sealed set', () => {
     expect(looks.filter(({ counts }: { counts: boolean }) => counts)).toHaveLength(1)
   })
 
-  it('can be a pack, which every command that measures counts', async () => {
+  it('can be a pack, whose use every measuring command counts', async () => {
     using place = referee()
     cpSync(join(import.meta.dirname, '../../packs/session-drift'), join(place.work, 'drift'), { recursive: true })
     await place.run('benchmark', 'seal', 'drift')

@@ -122,7 +122,7 @@ function editLines(text: string, random: () => number): string {
 }
 
 describe('evidence that was tampered with', () => {
-  it('is found in the journal', async () => {
+  it('is detected in the journal', async () => {
     using directory = temporaryDirectory()
     const original = join(directory.path, 'credence.db')
     await journal(original)
@@ -146,7 +146,7 @@ describe('evidence that was tampered with', () => {
     expect(missed).toEqual([])
   })
 
-  it('is found where another whole journal takes the place of this one', async () => {
+  it('is detected if another complete journal replaces it', async () => {
     using directory = temporaryDirectory()
     const [one, other] = ['one', 'other'].map((name) => join(directory.path, name, 'credence.db')) as [string, string]
     await journal(one)
@@ -156,7 +156,7 @@ describe('evidence that was tampered with', () => {
     expect(await complaintsOf(one)).not.toEqual([])
   })
 
-  it('is found in the records of a run and in the pack that it was made with', async () => {
+  it('is detected in the records of a run and in the pack of the run', async () => {
     using place = createSandbox()
     const root = join(place.work, 'evals')
     const env = { CREDENCE_EVAL_STORE_DIR: root }

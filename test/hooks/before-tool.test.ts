@@ -51,7 +51,7 @@ const before = async (place: Place, tool: object, { session = 's-9', transcript 
 const git = (place: Place, ...args: readonly string[]) =>
   execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...args], { cwd: place.work })
 
-it('gives what is remembered about a file or its folder before an edit, the file first, and once in a session', async () => {
+it('shows beliefs about a file or its folder before an edit, the file first, and once in a session', async () => {
   using place = await placeWith([])
   await place.json('remember', 'Files in src/db/ are written by hand, never generated.', '--name', 'database layer')
   await place.json('remember', 'Every query goes through pool.ts.', '--name', 'query path')
@@ -148,7 +148,7 @@ it('is silent with the setting recallBoldness quiet', async () => {
   expect(await before(place, { command: 'npm run lint' })).toEqual([])
 })
 
-it('keeps a message under the name of VS Code, which runs the hooks of Claude Code', async () => {
+it('stores a message under the name of VS Code, which runs the hooks of Claude Code', async () => {
   using place = await placeWith([])
   const payload = { sessionId: 'v-1', hookEventName: 'UserPromptSubmit', cwd: place.work, prompt: 'Good morning.' }
   const stdin = JSON.stringify(payload)

@@ -91,27 +91,30 @@ describe('a hook at prompt submit', () => {
     ['codex', 'UserPromptSubmit', codexOutput],
     ['gemini', 'BeforeAgent', geminiOutput],
     ['opencode', 'prompt-submit', claudeCodeOutput],
-  ] as const)('tells %s at %s what the prompt names, in the form it wants', async (host, event, schema) => {
-    using place = createSandbox()
-    await withMemory(place)
-    await startSession(place)
+  ] as const)(
+    'gives %s at %s the beliefs that the prompt names, in the format of the host',
+    async (host, event, schema) => {
+      using place = createSandbox()
+      await withMemory(place)
+      await startSession(place)
 
-    const { exitCode, stdout, stderr } = await hook(
-      place,
-      prompted(place, 'Why does Redis evict?'),
-      event,
-      '--host',
-      host,
-    )
+      const { exitCode, stdout, stderr } = await hook(
+        place,
+        prompted(place, 'Why does Redis evict?'),
+        event,
+        '--host',
+        host,
+      )
 
-    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
-    const said = schema.parse(JSON.parse(stdout))
-    expect(said.hookSpecificOutput?.hookEventName).toBe(host === 'gemini' ? 'BeforeAgent' : 'UserPromptSubmit')
-    expect(said.hookSpecificOutput?.additionalContext).toContain('Sessions live in Redis 7.')
-    // Pinned beliefs were already shown at the start of the session.
-    expect(stdout).not.toContain('Tuesday')
-    expect(stdout).not.toContain('briefly')
-  })
+      expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
+      const said = schema.parse(JSON.parse(stdout))
+      expect(said.hookSpecificOutput?.hookEventName).toBe(host === 'gemini' ? 'BeforeAgent' : 'UserPromptSubmit')
+      expect(said.hookSpecificOutput?.additionalContext).toContain('Sessions live in Redis 7.')
+      // Pinned beliefs were already shown at the start of the session.
+      expect(stdout).not.toContain('Tuesday')
+      expect(stdout).not.toContain('briefly')
+    },
+  )
 
   it('prints nothing if the prompt names nothing, and lets Cursor continue', async () => {
     using place = createSandbox()
@@ -126,7 +129,7 @@ describe('a hook at prompt submit', () => {
     expect(cursorOutput.parse(JSON.parse(cursor.stdout))).toEqual({ continue: true })
   })
 
-  it('gives the lines for the start of a session with its first prompt, once, if its start gave none', async () => {
+  it('prints the lines for the start of a session with its first prompt, once, if the start printed none', async () => {
     using place = createSandbox()
     await withMemory(place)
     await place.json('remember', 'I am allergic to walnuts.', '--scope', 'user:universal')
@@ -143,7 +146,7 @@ describe('a hook at prompt submit', () => {
     expect(second.stdout).not.toContain('briefly')
   })
 
-  it('keeps what the person said word for word, learns from it, and makes a memory for it', async () => {
+  it("stores the person's words, learns from them, and creates a memory for them", async () => {
     using place = createSandbox()
     const prompt = 'Remember that our staging port is 5433.'
 
@@ -162,7 +165,7 @@ describe('a hook at prompt submit', () => {
     ])
   })
 
-  it('puts what is about the person where every project sees it, and what was said into the project', async () => {
+  it('stores statements about the person for every project, and the turn in the project', async () => {
     using place = createSandbox()
     await withMemory(place)
 
@@ -183,7 +186,7 @@ describe('a hook at prompt submit', () => {
     ])
   })
 
-  it('quotes what was said earlier when a prompt asks for it', async () => {
+  it('quotes earlier turns if a prompt asks for them', async () => {
     using place = createSandbox()
     await hook(place, prompted(place, 'The boathouse key hangs behind the blue cupboard.'), 'prompt-submit')
 
@@ -219,7 +222,7 @@ describe('a hook at prompt submit', () => {
     expect(JSON.stringify(await textsIn(place))).not.toContain(secret)
   })
 
-  it('keeps prompts of any size, one file each, readable by their owner alone', async () => {
+  it('queues prompts of any size, one file each, readable by their owner alone', async () => {
     using place = createSandbox()
     const long = `${'x'.repeat(150_000)} end`
 
@@ -268,7 +271,7 @@ describe('a hook at prompt submit', () => {
     ['a command', '/remember I prefer tabs in Go code.'],
     ['a text of a program', '<task-notification>I prefer tabs in Go code.</task>'],
     ['what is off the record', 'Off the record: I prefer tabs in Go code.'],
-  ])('does not keep %s, nor the answer to it', async (_what, prompt) => {
+  ])('does not store %s, or the answer to it', async (_what, prompt) => {
     using place = createSandbox()
 
     await hook(place, prompted(place, prompt), 'prompt-submit')
@@ -282,7 +285,7 @@ describe('a hook at prompt submit', () => {
   })
 
   it.each(['/etc/hosts is wrong.', '# Plan\nShip it.', '<div> is not centred.', '!important does not work.'])(
-    'keeps %j, which is not a command',
+    'stores %j, which is not a command',
     async (prompt) => {
       using place = createSandbox()
 
@@ -309,7 +312,7 @@ describe('a hook at prompt submit', () => {
     expect((await place.json('beliefs')).total).toBe(3)
   })
 
-  it('reports in one line that a request among other text waits for the person, without repeating the text', async () => {
+  it('reports in one line that a request within other text waits for the person, without repeating the text', async () => {
     using place = createSandbox()
     const pasted = 'Always send invoices to Heron.\n\ntl;dr?'
 
@@ -332,7 +335,7 @@ describe('a hook at prompt submit', () => {
     'Forget that approach and use Redis instead',
     'Forget that approach, let us try NATS now',
     "Don't forget that my dog is called Rex.",
-  ])('does not take %j for a request to forget what is kept', async (prompt) => {
+  ])('does not treat %j as a request to forget', async (prompt) => {
     using place = createSandbox()
     await withMemory(place)
 
@@ -345,27 +348,30 @@ describe('a hook at prompt submit', () => {
   it.each([
     ['claude-code', 'additionalContext'],
     ['cursor', 'additional_context'],
-  ])('tells %s the command to run when the person asks to forget, and does not keep that', async (host, field) => {
-    using place = createSandbox()
+  ])(
+    'shows %s the command to run if the person asks to forget, and does not store the request',
+    async (host, field) => {
+      using place = createSandbox()
 
-    const { stdout } = await hook(
-      place,
-      prompted(place, 'Please forget what I said about my "home" address.'),
-      'prompt-submit',
-      '--host',
-      host,
-    )
-    const other = await hook(
-      place,
-      prompted(place, 'Delete everything about the old API from the docs.'),
-      'prompt-submit',
-    )
+      const { stdout } = await hook(
+        place,
+        prompted(place, 'Please forget what I said about my "home" address.'),
+        'prompt-submit',
+        '--host',
+        host,
+      )
+      const other = await hook(
+        place,
+        prompted(place, 'Delete everything about the old API from the docs.'),
+        'prompt-submit',
+      )
 
-    expect(stdout).toContain(field)
-    expect(stdout).toContain('credence forget --containing \\"my home address\\"')
-    expect(other.stdout).toBe('')
-    expect(await textsIn(place)).toEqual(['Delete everything about the old API from the docs.'])
-  })
+      expect(stdout).toContain(field)
+      expect(stdout).toContain('credence forget --containing \\"my home address\\"')
+      expect(other.stdout).toBe('')
+      expect(await textsIn(place)).toEqual(['Delete everything about the old API from the docs.'])
+    },
+  )
 })
 
 describe('a hook at the start of a session', () => {
@@ -379,7 +385,7 @@ describe('a hook at the start of a session', () => {
     expect(waitingIn(place)).toEqual([])
   })
 
-  it('tells of the beliefs that a renamed repository had', async () => {
+  it('reports the beliefs of a renamed repository', async () => {
     using place = createSandbox()
     const before = join(place.work, 'ledger')
     const after = join(place.work, 'books')
@@ -400,7 +406,7 @@ describe('a hook at the start of a session', () => {
     ['claude-code', claudeCodeOutput],
     ['codex', codexOutput],
     ['cursor', cursorOutput],
-  ] as const)('tells %s what always holds', async (host, schema) => {
+  ] as const)('gives %s the standing context', async (host, schema) => {
     using place = createSandbox()
     await withMemory(place)
 
@@ -412,7 +418,7 @@ describe('a hook at the start of a session', () => {
     expect(stdout).not.toContain('Redis')
   })
 
-  it('gives the newest statements of the person that apply everywhere, within a limit, and none of an agent', async () => {
+  it('includes the newest universal statements of the person, within a limit, and none of an agent', async () => {
     using place = createSandbox()
     await withMemory(place)
     const everywhere = ['--scope', 'user:universal']
@@ -445,7 +451,7 @@ describe('a hook at the start of a session', () => {
     expect(additionalContext).not.toContain('I wrote this myself.')
   })
 
-  it('gives statements about the person only if user:universal is in view', async () => {
+  it('includes statements about the person only if user:universal is in view', async () => {
     using place = createSandbox()
     await place.json('remember', 'I am allergic to walnuts.', '--scope', 'user:universal')
 
@@ -470,7 +476,7 @@ describe('hooks at stop and before compaction', () => {
   const line = (type: string, uuid: string, content: unknown, fields: object = {}): string =>
     JSON.stringify({ type, uuid, timestamp: '2026-05-03T10:00:00Z', message: { role: type, content }, ...fields })
 
-  it('store nothing of a session of Claude Code that ended without a transcript', async () => {
+  it('store nothing for a session of Claude Code that ended without a transcript', async () => {
     using place = createSandbox()
     await withMemory(place)
 
@@ -480,7 +486,7 @@ describe('hooks at stop and before compaction', () => {
     expect(logOf(place)).toMatchObject([{ event: 'pre-compact', outcome: 'done', queued: 0 }])
   })
 
-  it('keep the answer that Codex gives, as the agent’s words', async () => {
+  it("store the answer of Codex as the agent's words", async () => {
     using place = createSandbox()
     await hook(place, prompted(place, 'Remember that the API port is 8080.'), 'prompt-submit', '--host', 'codex')
 
@@ -494,7 +500,7 @@ describe('hooks at stop and before compaction', () => {
     expect((await place.json('beliefs')).total).toBe(1)
   })
 
-  it('keep the last answer in the transcript of Claude Code, with the ids that it has there', async () => {
+  it('store the last answer in the transcript of Claude Code, with its ids', async () => {
     using place = createSandbox()
     const transcript = join(place.path, 'transcript.jsonl')
     const lines = [
@@ -523,7 +529,7 @@ describe('hooks at stop and before compaction', () => {
     ])
   })
 
-  it('keep the steps of tools before the answer, with their ids, but not what Credence itself answered', async () => {
+  it('store the tool steps before the answer, with their ids, except answers of Credence itself', async () => {
     using place = createSandbox()
     const transcript = join(place.path, 'transcript.jsonl')
     const used = (id: string, name: string, input: object) => [{ type: 'tool_use', id, name, input }]
@@ -553,7 +559,7 @@ describe('hooks at stop and before compaction', () => {
     expect(step.text.length).toBeLessThan(4_100)
   })
 
-  it('keep the steps in the transcript of Codex', async () => {
+  it('store the steps in the transcript of Codex', async () => {
     using place = createSandbox()
     const transcript = join(place.path, 'rollout.jsonl')
     const item = (payload: object) =>
@@ -616,7 +622,7 @@ describe('hooks at stop and before compaction', () => {
 })
 
 describe('the queue of hooks', () => {
-  it('is heard in the order in which things were said, and stops at a message while the store cannot be written', async () => {
+  it('is processed in the order in which messages were said, and stops at a message if the store cannot be written', async () => {
     using place = createSandbox()
     await withMemory(place)
     const file = join(ownDir(place), 'state', 'credence.db')
@@ -641,7 +647,9 @@ describe('the queue of hooks', () => {
     ])
   })
 
-  it('loses, doubles and reorders nothing, whenever the store can be written to', { timeout: 60_000 }, async () => {
+  it('never loses, duplicates or reorders a message, whenever the store can be written', {
+    timeout: 60_000,
+  }, async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.constantFrom('say', 'hear', 'break', 'mend'), { minLength: 4, maxLength: 12 }),
@@ -725,7 +733,7 @@ describe('the queue of hooks', () => {
     expect(await textsIn(place)).toEqual(['Hello there.', 'Hello again.'])
   })
 
-  it('keeps a message once, also when its process died before it was taken out of the queue', async () => {
+  it('stores a message once, even if its process died before removing it from the queue', async () => {
     using place = createSandbox()
     await hookOnly(place, prompted(place, 'Remember that the API port is 8080.'), 'prompt-submit')
     const [name = ''] = readdirSync(queueOf(place))
@@ -739,7 +747,7 @@ describe('the queue of hooks', () => {
     expect((await place.json('beliefs')).items).toMatchObject([{ reinforcement: { count: 0 } }])
   })
 
-  it('leaves no marks of conversations that ended long ago', async () => {
+  it('keeps no markers of conversations that ended long ago', async () => {
     using place = createSandbox()
     await hookOnly(place, prompted(place, '/compact'), 'prompt-submit')
     const marks = () => readdirSync(queueOf(place)).filter((name) => name.startsWith('unkept-'))
@@ -770,8 +778,8 @@ describe('the queue of hooks', () => {
   })
 })
 
-describe('a hook that is late', () => {
-  it('answers all the same when the input is there', async () => {
+describe('a hook past its time limit', () => {
+  it('still answers if its input is there', async () => {
     using place = createSandbox()
     await withMemory(place)
     // So late that there is barely time to read the input.
@@ -783,7 +791,7 @@ describe('a hook that is late', () => {
     expect(ending.stdout).toContain('Sessions live in Redis 7.')
   })
 
-  it('answers when the input is late, and keeps it', async () => {
+  it('still answers when its input arrives, and stores it', async () => {
     using place = createSandbox()
     await withMemory(place)
     const stdin = new PassThrough()
@@ -798,14 +806,14 @@ describe('a hook that is late', () => {
   })
 })
 
-describe('a memory that is paused', () => {
+describe('a paused memory', () => {
   const say = async (place: Place, prompt: string) => {
     const { stdout } = await hook(place, prompted(place, prompt), 'prompt-submit')
     await hook(place, { session_id: 's-1', cwd: place.work, last_assistant_message: `About: ${prompt}` }, 'stop')
     return stdout
   }
 
-  it('keeps and learns nothing through hooks, while recall goes on, until it is resumed', async () => {
+  it('stores and learns nothing through hooks, while recall continues, until it is resumed', async () => {
     using place = createSandbox()
     await withMemory(place)
     await place.json('pause')
@@ -822,7 +830,7 @@ describe('a memory that is paused', () => {
     expect(logOf(place)[0]).toMatchObject({ outcome: 'paused', recalled: 3, queued: 0 })
   })
 
-  it('keeps nothing in a directory that is paused or excluded, or below it, and goes on elsewhere', async () => {
+  it('stores nothing in a paused or excluded directory or below it, and continues elsewhere', async () => {
     using place = createSandbox()
     const inside = join(place.work, 'secret', 'deep')
     mkdirSync(inside, { recursive: true })
@@ -860,7 +868,7 @@ describe('a memory that is paused', () => {
     expect(told).toBe('')
   })
 
-  it('goes on by itself when its time is over', async () => {
+  it('resumes when its time is over', async () => {
     using place = createSandbox()
     await place.json('pause', '--for', '2h')
     const file = join(ownDir(place), 'state', 'paused.json')
@@ -875,7 +883,7 @@ describe('a memory that is paused', () => {
     expect(await textsIn(place)).toEqual(['After.'])
   })
 
-  it('keeps nothing when it cannot tell whether it is paused', async () => {
+  it('stores nothing if it cannot determine whether it is paused', async () => {
     using place = createSandbox()
     mkdirSync(join(ownDir(place), 'state'), { recursive: true })
     writeFileSync(join(ownDir(place), 'state', 'paused.json'), '{"pauses": [{')
@@ -889,7 +897,7 @@ describe('a memory that is paused', () => {
 })
 
 describe('the location of a hook', () => {
-  it('is the repository of the directory in the payload, whichever directory it runs in', async () => {
+  it('is the repository of the directory in the payload, whatever its working directory', async () => {
     using place = createSandbox()
     const repository = join(place.path, 'ledger')
     mkdirSync(join(repository, '.git', 'refs'), { recursive: true })
@@ -941,7 +949,7 @@ describe('after any error, a hook', () => {
     ['an unknown option', '{}', ['stop', '--bogus']],
     ['one argument too many', '{}', ['stop', 'stop']],
     ['a scope that is none', '{}', ['stop', '--scope', 'x']],
-  ] as const)('given %s ends with 0, says nothing and leaves a line', async (_case, stdin, argv) => {
+  ] as const)('with %s exits with 0, prints nothing and writes a line to the log', async (_case, stdin, argv) => {
     using place = createSandbox()
     await withMemory(place)
 
@@ -953,7 +961,7 @@ describe('after any error, a hook', () => {
     expect(log[0].outcome).toMatch(/^failed: [a-z]+: .+/)
   })
 
-  it('logs the message of an error without values that it quotes', async () => {
+  it('logs the message of an error without the values that it quotes', async () => {
     using place = createSandbox()
 
     await hook(place, '{"prompt": my "secret" plan}', 'prompt-submit')
@@ -962,7 +970,7 @@ describe('after any error, a hook', () => {
     expect(JSON.stringify(logOf(place))).not.toMatch(/secret|plan/)
   })
 
-  it('ends with 0 over a broken store, and the host hears nothing', async () => {
+  it('exits with 0 on a broken store, without output for the host', async () => {
     using place = createSandbox()
     await withMemory(place)
     writeFileSync(join(ownDir(place), 'state', 'credence.db'), 'this is no database, but long enough to look at')
@@ -976,7 +984,7 @@ describe('after any error, a hook', () => {
     ])
   })
 
-  it('ends with 0 even if it cannot write its log', async () => {
+  it('exits with 0 even if it cannot write its log', async () => {
     using place = createSandbox()
     chmodSync(place.home, 0o500)
 
@@ -999,7 +1007,7 @@ describe('after any error, a hook', () => {
     expect(logOf(place)).toMatchObject([{ outcome: 'not kept: EEXIST', queued: 0 }])
   })
 
-  it('never prints text that its host did not ask for, for any input', async () => {
+  it('never prints text in a format that its host does not expect, for any input', async () => {
     using place = createSandbox()
     await withMemory(place)
     const schemas = {
@@ -1079,7 +1087,7 @@ describe('hooks of one event that are configured twice, for the user and for the
 })
 
 describe('the log of hooks', () => {
-  it('is private, bounded, and contains no words of a message', async () => {
+  it('is private and limited, and contains no words of a message', async () => {
     using place = createSandbox()
     await withMemory(place)
     const file = hookLogFile(ownDir(place))
@@ -1098,7 +1106,7 @@ describe('the log of hooks', () => {
 
 // Concurrently, because one of them waits for seconds.
 describe.concurrent('the program itself', () => {
-  it('leaves keeping and learning to a process that goes on when it has ended', { timeout: 60_000 }, async () => {
+  it('leaves storing and learning to a process that continues after it has ended', { timeout: 60_000 }, async () => {
     using place = createSandbox()
     await withMemory(place)
 
@@ -1113,7 +1121,7 @@ describe.concurrent('the program itself', () => {
     expect(JSON.stringify(await place.json('beliefs'))).toContain('8080')
   })
 
-  it('gives up on a host that never ends its input', { timeout: 20_000 }, async () => {
+  it('exits if a host never ends its input', { timeout: 20_000 }, async () => {
     using place = createSandbox()
     const child = place.start(['hook', 'prompt-submit'])
     const ended = endOf(child)
@@ -1125,7 +1133,7 @@ describe.concurrent('the program itself', () => {
     expect(logOf(place)).toMatchObject([{ outcome: 'late' }])
   })
 
-  it('ends with 0 when its reader has gone', { timeout: 60_000 }, async () => {
+  it('exits with 0 if its reader has gone', { timeout: 60_000 }, async () => {
     using place = createSandbox()
     await withMemory(place)
     const child = place.start(['hook', 'prompt-submit'])

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { createSandbox } from '../cli/sandbox.ts'
 
 describe('a .credence.json', () => {
-  it('decides for the command line too where things go and what is in view', async () => {
+  it('determines the memory and the scopes in view for the command line too', async () => {
     using place = createSandbox()
     const deep = join(place.work, 'deep')
     mkdirSync(deep)
@@ -25,7 +25,7 @@ describe('a .credence.json', () => {
     expect(existsSync(join(place.work, 'kept', 'state', 'credence.db'))).toBe(true)
   })
 
-  it('yields to the command line and the environment', async () => {
+  it('is overridden by the command line and the environment', async () => {
     using place = createSandbox()
     writeFileSync(join(place.work, '.credence.json'), '{"dir": "kept"}')
 
@@ -36,7 +36,7 @@ describe('a .credence.json', () => {
     expect(JSON.parse(ambient.stdout).dir).toBe(join(place.work, 'ambient'))
   })
 
-  it('that is wrong stops a command with a word on what to write', async () => {
+  it('that is invalid stops a command with a valid example', async () => {
     using place = createSandbox()
     writeFileSync(join(place.work, '.credence.json'), '{"scpoe": "project:x"}')
 

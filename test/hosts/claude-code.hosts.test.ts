@@ -44,7 +44,7 @@ const plugin = join(repository, 'integrations/plugin')
 const programs = installedHost('claude-code')
 
 it.skipIf(programs === null)(
-  'Claude Code gets tools and memory once with the plugin, also when connected',
+  'Claude Code gets tools and memory once with the plugin, even if also connected',
   async () => {
     await using model = await scriptedModel(() => ({ text: 'Certainly, at once.' }))
     using place = hostPlace(programs ?? '', () => env(model.url))
@@ -79,7 +79,7 @@ it.skipIf(programs === null)(
   },
 )
 
-it.skipIf(programs === null)('Claude Code has the answer kept before it compacts a conversation', async () => {
+it.skipIf(programs === null)('Claude Code has the answer stored before it compacts a conversation', async () => {
   await using model = await scriptedModel(() => ({ text: 'Certainly, at once.' }))
   using place = hostPlace(programs ?? '', () => env(model.url))
   const settings = join(place.home, '.claude/settings.json')
@@ -102,7 +102,7 @@ it.skipIf(programs === null)('Claude Code has the answer kept before it compacts
   expect(compacted).toEqual([...said, ['assistant', 'Certainly, at once.']])
 })
 
-it.skipIf(programs === null)('Claude Code gets the memory once when connected for user and project', async () => {
+it.skipIf(programs === null)('Claude Code gets the memory once if connected for user and project', async () => {
   await using model = await scriptedModel(() => ({ text: 'Certainly, at once.' }))
   using place = hostPlace(programs ?? '', () => env(model.url))
   await place.credence('remember', 'Our staging port is 5433.', '--scope', 'user:universal')

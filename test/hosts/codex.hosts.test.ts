@@ -57,7 +57,7 @@ describeHost('Codex', {
 
 const programs = installedHost('codex')
 
-it.skipIf(programs === null)('Codex takes the plugin with its server, hooks and skill', async () => {
+it.skipIf(programs === null)('Codex accepts the plugin with its server, hooks and skill', async () => {
   await using model = await scriptedModel(() => ({ text: 'Certainly, at once.' }))
   using place = hostPlace(programs ?? '', () => ({}))
   mkdirSync(join(place.home, '.codex'))

@@ -146,7 +146,7 @@ export function describeHost(name: string, tested: HostUnderTest): void {
   }
 
   describe.skipIf(programs === null)(name, () => {
-    it('confirms the connection by its own check', async () => {
+    it('confirms the connection with its own check', async () => {
       const { model, place } = await open()
       await using _model = model
       using _place = place
@@ -158,34 +158,31 @@ export function describeHost(name: string, tested: HostUnderTest): void {
       expect(hosts).toMatchObject([{ host, connected: 'yes', version: { version: expect.stringMatching(/^\d/) } }])
     })
 
-    if (tested.keepsTurns) it('gives its model what was said in another process, and its tools', recallsWhatWasSaid)
-    else it('gives its model what was remembered in another process, and its tools', recallsWhatWasRemembered)
+    if (tested.keepsTurns) it('gives its model the turns of another process, and its tools', recallsWhatWasSaid)
+    else it('gives its model the beliefs of another process, and its tools', recallsWhatWasRemembered)
 
-    it.skipIf(tested.shell === undefined)(
-      'gives its model what is remembered about a command that it runs',
-      async () => {
-        const { call = { text: answer }, options = [] } = tested.shell?.('echo made > pool.txt') ?? {}
-        await using model = await scriptedModel(({ results, conversation }) =>
-          results === '' && conversation.includes('Make a pool') ? call : { text: answer },
-        )
-        using place = placed(tested, model, programs ?? '')
-        const text = 'Bash {"command":"echo made > pool.txt"}\nExit code 1\npool.txt: disk quota exceeded'
-        const step = { role: 'tool', session: 'a', at: '2026-05-03T10:00:00Z', text }
-        writeFileSync(join(place.work, 'steps.jsonl'), JSON.stringify(step))
-        await place.credence('import', 'chats', 'steps.jsonl', '--scope', 'user:universal')
-        await connect(place)
+    it.skipIf(tested.shell === undefined)('gives its model the beliefs about a command that it runs', async () => {
+      const { call = { text: answer }, options = [] } = tested.shell?.('echo made > pool.txt') ?? {}
+      await using model = await scriptedModel(({ results, conversation }) =>
+        results === '' && conversation.includes('Make a pool') ? call : { text: answer },
+      )
+      using place = placed(tested, model, programs ?? '')
+      const text = 'Bash {"command":"echo made > pool.txt"}\nExit code 1\npool.txt: disk quota exceeded'
+      const step = { role: 'tool', session: 'a', at: '2026-05-03T10:00:00Z', text }
+      writeFileSync(join(place.work, 'steps.jsonl'), JSON.stringify(step))
+      await place.credence('import', 'chats', 'steps.jsonl', '--scope', 'user:universal')
+      await connect(place)
 
-        const [program, ...args] = tested.turn('Make a pool.')
-        await place.runIn(place.work, program, ...args, ...options)
+      const [program, ...args] = tested.turn('Make a pool.')
+      await place.runIn(place.work, program, ...args, ...options)
 
-        const { conversation = '' } = model.requests.at(-1) ?? {}
-        expect(conversation).toContain('This command failed on 2026-05-03 with')
-        expect(conversation).not.toContain('hook success')
-        expect(existsSync(join(place.work, 'pool.txt'))).toBe(true)
-      },
-    )
+      const { conversation = '' } = model.requests.at(-1) ?? {}
+      expect(conversation).toContain('This command failed on 2026-05-03 with')
+      expect(conversation).not.toContain('hook success')
+      expect(existsSync(join(place.work, 'pool.txt'))).toBe(true)
+    })
 
-    it('has its files as they were after --remove, also when it rewrote them in between', async () => {
+    it('has its original files after --remove, even if it rewrote them in between', async () => {
       const { model, place } = await open()
       await using _model = model
       using _place = place

@@ -38,7 +38,7 @@ describeHost('opencode', {
 
 const programs = installedHost('opencode')
 
-it.skipIf(programs === null)('opencode asks for a title without the memory, which follows the prompt', async () => {
+it.skipIf(programs === null)('opencode requests a title without the memory, which comes after the prompt', async () => {
   await using model = await scriptedModel(() => ({ text: 'Certainly, at once.' }))
   using place = hostPlace(programs ?? '', () => env)
   const file = join(place.home, configuration)

@@ -54,7 +54,7 @@ describe('the scripted model', () => {
       '/v1beta/models/m:generateContent',
       { contents: [{ parts: [{ functionResponse: { response: { output: 'seen' } } }] }] },
     ],
-  ])('finds what tools have answered in a request to %s', async (path, body) => {
+  ])('finds the answers of tools in a request to %s', async (path, body) => {
     await using model = await scriptedModel(() => ({ text: 'done' }))
 
     await ask(model.url, path, body)

@@ -32,7 +32,7 @@ const make = async (name: string, more: object = {}, options?: Options) => {
 }
 
 describe('the list of beliefs', () => {
-  it('comes in pages and can be narrowed', async () => {
+  it('has pages and can be filtered', async () => {
     const all = await get<'listBeliefs'>('/beliefs?limit=3')
     const next = await get<'listBeliefs'>('/beliefs?limit=3&offset=3')
     const ids = [...all.items, ...next.items].map(({ belief }) => belief.id)
@@ -45,7 +45,7 @@ describe('the list of beliefs', () => {
     expect((await get<'listBeliefs'>('/beliefs?proposals=true')).items[0]?.belief.provenance.actor).toBe('agent')
   })
 
-  it('says what matched when words are looked for', async () => {
+  it('returns the matching words of a search', async () => {
     const { items, total } = await get<'listBeliefs'>('/beliefs?query=session+cache&current=true')
 
     expect(total).toBe(1)
@@ -72,7 +72,7 @@ describe('the list of beliefs', () => {
 })
 
 describe('a belief', () => {
-  it('comes with the hints that the command line prints: a secret, an everyday alias, another value', async () => {
+  it('is returned with the hints of the command line: a secret, an everyday alias, another value', async () => {
     const first = { content: 'The mooring fee is 40 euros.' }
     await send<'createBelief'>('POST', '/beliefs', { ...first, name: 'mooring fee' })
     const other = await send<'createBelief'>('POST', '/beliefs', { content: 'The mooring fee is 55 euros.' })
@@ -91,7 +91,7 @@ describe('a belief', () => {
     expect(plain.body.hints).toEqual([])
   })
 
-  it('that is corrected or edited comes with the same hints', async () => {
+  it('that is corrected or edited is returned with the same hints', async () => {
     const { belief } = (await send<'createBelief'>('POST', '/beliefs', { name: 'boom', content: 'It is grey.' })).body
     const content = 'The password of the boom is Xk82-qPv9-77Lm.'
 
@@ -116,7 +116,7 @@ describe('a belief', () => {
     expect(made).toMatchObject({ status: 201, body: { outcome: 'remembered', belief: { name: 'staging database' } } })
   })
 
-  it('is called by its id alone: a name, or the beginning of an id, is nothing', async () => {
+  it('is addressed by its id only: a name, or the beginning of an id, is not found', async () => {
     const { id, name } = await make('exact things')
 
     for (const reference of [encodeURIComponent(name), id.slice(0, 8), `${id}x`, '%20', '..%2f..']) {
@@ -127,14 +127,14 @@ describe('a belief', () => {
     expect((await get<'getBelief'>(`/beliefs/${id}`)).belief.version).toBe(1)
   })
 
-  it('is written by the person through the door it came by', async () => {
+  it('is written by the person with the route as its origin', async () => {
     const author = ({ provenance: { actor, origin } }: RouteAnswer<'getBelief'>['belief']) => `${actor} ${origin}`
 
     expect(author(await make('from a page', {}, { as: 'page' }))).toBe('person dashboard')
     expect(author(await make('from a program'))).toBe('person http')
   })
 
-  it('shows its whole story', async () => {
+  it('is returned with its whole history', async () => {
     const first = await make('story')
     const { body } = await send<'correctBelief'>('POST', `/beliefs/${first.id}/correct`, { content: 'Otherwise.' })
     await send('PATCH', `/beliefs/${body.belief.id}`, { pinned: true })
@@ -148,7 +148,7 @@ describe('a belief', () => {
     expect(old.revisions.at(-1)?.belief?.supersededBy).toBe(body.belief.id)
   })
 
-  it('is not changed by who looked at another version, and is shown as it is now', async () => {
+  it('is not changed based on an outdated version, and is returned as it is now', async () => {
     const { id } = await make('contested')
     await send('PATCH', `/beliefs/${id}`, { why: 'Theirs.' })
     const mine = { expectedVersion: 1 }
@@ -173,7 +173,7 @@ describe('a belief', () => {
     expect((await get<'getBelief'>(`/beliefs/${id}`)).belief).toMatchObject({ why: 'Theirs.', version: 2 })
   })
 
-  it('that was replaced in the meantime is shown as such', async () => {
+  it('that was replaced in the meantime is returned as such', async () => {
     const { id } = await make('replaced')
     await send('POST', `/beliefs/${id}/correct`, { content: 'Newer.' })
 
@@ -183,7 +183,7 @@ describe('a belief', () => {
     expect(body.error.current?.supersededBy).toEqual(expect.any(String))
   })
 
-  it('is changed once however often a request is repeated with its key', async () => {
+  it('is changed once, however often a request is repeated with its key', async () => {
     const { id } = await make('repeated', { status: 'inferred' })
     const options = { headers: { 'idempotency-key': 'key-1' } }
 
@@ -198,7 +198,7 @@ describe('a belief', () => {
     ).toBe(400)
   })
 
-  it('that was inferred, or written by an agent, becomes the person’s own word when they confirm it', async () => {
+  it('that was inferred, or written by an agent, becomes the person’s own when they confirm it', async () => {
     const author = { actor: 'agent', origin: 'test-agent' } as const
     const agent = memoryFrom(server.ports, { user: 'local', scopes: ['project:ledger'], agent: null, author })
     const { belief: guessed } = await agent.remember({ name: 'guessed', content: 'Perhaps.', status: 'inferred' })
@@ -213,7 +213,7 @@ describe('a belief', () => {
     expect(revisions.map(({ event }) => event.kind)).toEqual(['remember', 'confirm'])
   })
 
-  it('is gone once forgotten, also when that is asked for twice with a key', async () => {
+  it('is gone once forgotten, even if that is requested twice with a key', async () => {
     const { id } = await make('hidden canary')
     const options = { headers: { 'idempotency-key': 'key-2' } }
 
@@ -226,7 +226,7 @@ describe('a belief', () => {
     expect((await get<'listBeliefs'>('/beliefs?query=hidden+canary')).total).toBe(0)
   })
 
-  it('may hold any text, which comes back as JSON and as nothing else', async () => {
+  it('may contain any text, which is returned as JSON only', async () => {
     const payloads = [
       '<script>alert(1)</script>',
       '"><img src=x onerror=alert(1)>',
@@ -248,7 +248,7 @@ describe('a belief', () => {
 })
 
 describe('another user', () => {
-  it('has nothing here that can be seen or changed', async () => {
+  it('cannot see or change any of this', async () => {
     const eve = memoryFrom(server.ports, {
       user: 'eve',
       scopes: ['project:ledger'],
@@ -290,7 +290,7 @@ describe('another user', () => {
 })
 
 describe('recall', () => {
-  it('shows the block, the words that were matched, and what was left out', async () => {
+  it('returns the block, the matching words, and the beliefs left out', async () => {
     const message = 'Ask Ada whether the session cache in reedis has the brand colours.'
     const { body } = await send<'recall'>('POST', '/recall', { message })
 
@@ -305,7 +305,7 @@ describe('recall', () => {
     expect('nearMisses' in body.context).toBe(false)
   })
 
-  it('gives a person hints for a message that brings nothing, and an agent none about other scopes', async () => {
+  it('gives a person hints for a message without results, and an agent none about other scopes', async () => {
     const message = 'Which brand colours?'
     const { body } = await send<'recall'>('POST', '/recall', { message })
     const ofAgent = await server.send<RouteAnswer<'recall'>>('POST', '/api/v1/recall', {
@@ -320,7 +320,7 @@ describe('recall', () => {
     expect(named.hints).toBeNull()
   })
 
-  it('takes the scopes it is given', async () => {
+  it('uses the given scopes', async () => {
     const asked = { message: 'Which brand colours?', scopes: ['project:website'] }
     const { body } = await send<'recall'>('POST', '/recall', asked)
 
@@ -328,7 +328,7 @@ describe('recall', () => {
     expect(body.context.pinned).toEqual([])
   })
 
-  it('does what a remedy promises with one request, and keeps the case', async () => {
+  it('applies a remedy with one request, and captures the case', async () => {
     const { id } = await make('release train', { aliases: ['train'] })
     const asked = { message: 'Did you come by train?', beliefId: id, wish: 'absent' }
     const { body: offered } = await send<'remedies'>('POST', '/recall/remedies', asked)
@@ -355,7 +355,7 @@ describe('recall', () => {
     })
   })
 
-  it('reports why there is no case, without undoing the change', async () => {
+  it('reports why no case was captured, without undoing the change', async () => {
     const { id } = await make('night train', { aliases: ['sleeper'] })
     const asked = { message: 'He is a sleeper.', beliefId: id, wish: 'absent', change: { removeAliases: ['sleeper'] } }
     await send('POST', '/recall/capture', { message: asked.message, reject: [id] })
@@ -366,13 +366,13 @@ describe('recall', () => {
     expect(body).toMatchObject({ isFulfilled: true, captured: null, captureProblem: expect.stringContaining('before') })
   })
 
-  it('needs to be told what is right before it keeps a case', async () => {
+  it('requires the expected result before it captures a case', async () => {
     expect((await refused('POST', '/recall/capture', { message: 'Hello?' })).status).toBe(400)
   })
 })
 
 describe('the journal', () => {
-  it('is read backwards, page by page', async () => {
+  it('is read backwards, in pages', async () => {
     const first = await get<'journal'>('/journal?limit=4')
     const second = await get<'journal'>(`/journal?limit=4&before=${first.nextBefore}`)
     const numbers = [...first.items, ...second.items].map(({ event }) => event.number)
@@ -381,7 +381,7 @@ describe('the journal', () => {
     expect(new Set(numbers).size).toBe(8)
   })
 
-  it('has the target of a proposal as it was then', async () => {
+  it('has the target of a proposal as it was at that time', async () => {
     const { id } = await make('proposed for')
     const author = { actor: 'agent', origin: 'test-agent' } as const
     const agent = memoryFrom(server.ports, { user: 'local', scopes: ['project:ledger'], agent: null, author })
@@ -406,7 +406,7 @@ describe('the journal', () => {
 })
 
 describe('the mirror', () => {
-  it('follows what is changed here, and an edit of it waits here to be accepted or rejected', async () => {
+  it('follows changes made here, and an edit of it waits here to be accepted or rejected', async () => {
     const file = join(server.dir, 'MEMORY.md')
     const { id } = await make('harbour', { content: 'The boat lies in Lisbon.', scopes: ['project:ledger'] })
     const written = readFileSync(file, 'utf8')
@@ -446,7 +446,7 @@ describe('the mirror', () => {
 })
 
 describe('evaluation', () => {
-  it('shows what broke between two runs', async () => {
+  it('shows which cases broke between two runs', async () => {
     await server.evaluate('session-drift', 'good')
     await server.evaluate('session-drift', 'bad', 'none')
 
@@ -471,7 +471,7 @@ describe('evaluation', () => {
     expect((await get<'run'>('/evals/runs/good')).history.map(({ run }) => run.runId)).toEqual(['good'])
   })
 
-  it('lists a system besides the main one where it got worse, and compares each with its own baseline', async () => {
+  it('lists another system if it got worse, and compares each system with its own baseline', async () => {
     const systems = async () =>
       (await get<'standings'>('/evals/standings')).items.map(({ system, broken }) => [system, broken.length > 0])
     await server.evaluate('session-drift', 'other-good', 'bm25', 'other-memory')
@@ -493,7 +493,7 @@ describe('evaluation', () => {
     expect((await get<'run'>('/evals/runs/good')).baseline).toBeNull()
   })
 
-  it('says nothing about a pack whose runs have lost forgotten texts', async () => {
+  it('does not report a pack whose runs have lost forgotten texts', async () => {
     await server.evaluate('calibration', 'edited')
     const file = join(server.evalRoot, 'runs', 'edited.json')
     const named = async () =>
@@ -509,7 +509,7 @@ describe('evaluation', () => {
     expect(pack).toMatchObject({ latest: null })
   })
 
-  it('compares the figures of two runs of one system', async () => {
+  it('compares the metrics of two runs of one system', async () => {
     await server.evaluate('session-drift', 'better')
 
     const { figures, counts, unchanged } = await get<'compareRuns'>('/evals/compare?before=good&after=better')
@@ -519,7 +519,7 @@ describe('evaluation', () => {
     expect(unchanged).toBe(12)
   })
 
-  it('finds cases by what is in them', async () => {
+  it('finds cases by their contents', async () => {
     const { items } = await get<'cases'>('/evals/runs/good/cases')
     const [first] = items
     const found = await get<'cases'>(
@@ -556,20 +556,20 @@ describe('evaluation', () => {
     expect((await refused('POST', '/evals/run', { pack: 'tasks-elsewhere' })).status).toBe(404)
   })
 
-  it('runs only packs that there are', async () => {
+  it('runs only existing packs', async () => {
     for (const pack of ['nothing', '../packs/session-drift', '/etc', '']) {
       expect((await refused('POST', '/evals/run', { pack })).status).toBe(404)
     }
   })
 
-  it('compares only runs that there are', async () => {
+  it('compares only existing runs', async () => {
     expect((await refused('GET', '/evals/compare?before=good&after=nothing')).status).toBe(404)
     expect((await refused('GET', '/evals/compare?before=good&after=../x')).status).toBe(400)
     expect((await refused('GET', '/evals/compare?before=good')).status).toBe(400)
   })
 })
 
-it('names the file that the system refused', async () => {
+it('names the file that the operating system refused', async () => {
   const { id } = await make('refused file')
   const folder = join(server.dir, 'state', 'forgetting')
   rmSync(folder, { recursive: true, force: true })
@@ -584,7 +584,7 @@ it('names the file that the system refused', async () => {
   })
 })
 
-it('does not call a store sound that was deleted while it was served', async () => {
+it('does not report a store as sound that was deleted while it was served', async () => {
   await using own = await startTestServer()
   for (const suffix of ['', '-wal', '-shm', '-head']) rmSync(`${storeFile(own.dir)}${suffix}`, { force: true })
 
@@ -593,6 +593,6 @@ it('does not call a store sound that was deleted while it was served', async () 
   expect(body).toMatchObject({ ok: false, findings: [{ check: 'store', ok: false }] })
 })
 
-it('met no bug in all of this', () => {
+it('caused no unexpected error in all of these requests', () => {
   expect(server.problems.filter((problem) => !String(problem).includes('of MEMORY.md waits for a person'))).toEqual([])
 })

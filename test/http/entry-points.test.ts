@@ -7,7 +7,7 @@ import { atMostInFlight } from '../../src/http/server-app.ts'
 import { host, startTestServer, token } from './test-server.ts'
 
 describe('logging in', () => {
-  it('gives a cookie that no script and no other page can use', async () => {
+  it('sets a cookie that no script and no other page can use', async () => {
     await using server = await startTestServer()
 
     const { status, headers } = await server.send('POST', `${apiPrefix}/login`, { as: 'nobody', body: { token } })
@@ -21,7 +21,7 @@ describe('logging in', () => {
     expect((await server.send('GET', `${apiPrefix}/health`, { as: 'nobody', headers: asToken })).status).toBe(401)
   })
 
-  it('lets the page in, and out again', async () => {
+  it('starts and ends a session of the page', async () => {
     await using server = await startTestServer()
 
     expect((await server.send('GET', `${apiPrefix}/health`, { as: 'page' })).status).toBe(200)
@@ -33,7 +33,7 @@ describe('logging in', () => {
     expect((await server.send('GET', `${apiPrefix}/health`, { as: 'page' })).status).toBe(401)
   })
 
-  it('accepts no cookie that this server did not make', async () => {
+  it('accepts no cookie that this server did not set', async () => {
     await using server = await startTestServer()
     const { headers } = await server.send('POST', `${apiPrefix}/login`, { as: 'nobody', body: { token } })
     const [made = ''] = (headers.get('set-cookie') ?? '').split(';')
@@ -60,7 +60,7 @@ describe('logging in', () => {
     expect((await server.send('GET', `${apiPrefix}/health`)).status).toBe(200)
   })
 
-  it('is slow to look at more tokens after many wrong ones; who has the right one is let in all the same', async () => {
+  it('delays further attempts after many wrong tokens; the right token still works', async () => {
     let now = 0
     await using server = await startTestServer({ server: { clock: () => now } })
     const attempt = (given: string) =>
@@ -79,7 +79,7 @@ describe('logging in', () => {
 })
 
 describe('200 forms of a key', () => {
-  it('are worth nothing but the right ones', async () => {
+  it('are refused, except the right ones', async () => {
     let minutes = 0
     await using server = await startTestServer({ server: { clock: () => ++minutes * 61_000 } })
     const wrong = [
@@ -111,7 +111,7 @@ describe('200 forms of a key', () => {
 })
 
 describe('MCP', () => {
-  it('needs the same token', async () => {
+  it('requires the same token', async () => {
     await using server = await startTestServer({ mcpHandler: async (request) => new Response(`mcp ${request.method}`) })
 
     expect((await server.send('POST', '/mcp', { as: 'nobody', text: '{}' })).status).toBe(401)
@@ -122,7 +122,7 @@ describe('MCP', () => {
 })
 
 describe('a flood', () => {
-  it('beyond the limit gets a retry time, and the rest is answered', async () => {
+  it('above the limit gets a retry time, and all other requests are answered', async () => {
     const app = new Hono()
     const waiting: (() => void)[] = []
     app.use(atMostInFlight(2))
@@ -198,7 +198,7 @@ describe('the files of the dashboard', () => {
     '/nothing.js',
     '/assets/index.exe',
     `/${'a'.repeat(5_000)}.js`,
-  ])('%s is none of them', async (path) => {
+  ])('do not include %s', async (path) => {
     await using server = await built()
 
     const { status, text } = await server.send('GET', path, { as: 'nobody' })
@@ -207,7 +207,7 @@ describe('the files of the dashboard', () => {
     expect(text).not.toContain('secret')
   })
 
-  it('that were not built are said not to be', async () => {
+  it('are reported as missing if they were not built', async () => {
     await using server = await startTestServer()
 
     const { status, text } = await server.send('GET', '/', { as: 'nobody' })
@@ -218,7 +218,7 @@ describe('the files of the dashboard', () => {
 })
 
 describe('answers of the API', () => {
-  it('are compressed for browsers, and left as they are for programs', async () => {
+  it('are compressed for browsers, and uncompressed for programs', async () => {
     await using server = await startTestServer()
     const encoding = async (headers: Readonly<Record<string, string>>) => {
       const all = { host, authorization: `Bearer ${token}`, ...headers }

@@ -39,7 +39,7 @@ describe('the description of the API', () => {
     )
   })
 
-  it('is what is served', async () => {
+  it('is served', async () => {
     await using server = await startTestServer()
     const { status, text } = await server.send('GET', '/api/openapi.json')
     const registered = server.app.routes
@@ -61,7 +61,7 @@ describe('the description of the API', () => {
     for (const one of referred) expect(resolved(one), one).toBeDefined()
   })
 
-  it('is OpenAPI 3.1 in what it needs to be', () => {
+  it('is valid OpenAPI 3.1', () => {
     expect(document).toMatchObject({ openapi: '3.1.0', info: { title: 'Credence', version: '1.2.3' } })
     expect(new Set(operations.map(({ operation }) => operation.operationId)).size).toBe(operations.length)
     for (const { path, operation } of operations) {

@@ -275,7 +275,7 @@ const expectRefusal = ({ status, body, headers }: Answered, wanted: number, code
 }
 
 describe.each(names.filter(isJson))('%s', (name) => {
-  it('answers exactly according to its contract', async () => {
+  it('answers according to its contract', async () => {
     const { status, body, headers } = await ask(name)
 
     expect({ status, error: body?.error }).toEqual({ status: routes[name].status, error: undefined })
@@ -287,7 +287,7 @@ describe.each(names.filter(isJson))('%s', (name) => {
 })
 
 describe.each(forPersons)('%s', (name) => {
-  it('is not for agents', async () => {
+  it('refuses agents', async () => {
     const path = `${apiPrefix}${routes[name].path.replaceAll(/:\w+/gu, '1')}`
     const answer = await server.send(routes[name].method, path, { as: 'agent', ...emptyBody(name) })
 
@@ -314,7 +314,7 @@ describe('an agent over HTTP', () => {
     expect(accepted.status).toBe(403)
   })
 
-  it('gets 403 for a project when the server was started outside of one', async () => {
+  it('gets 403 for a project if the server was started outside of one', async () => {
     await using outside = await startTestServer({
       view: { scopes: ['user:universal'], homeScopes: ['user:universal'] },
     })
@@ -327,7 +327,7 @@ describe('an agent over HTTP', () => {
     expect((await search('program', 'project:ledger')).status).toBe(200)
   })
 
-  it('gets 404 for a belief out of view, in a path or a body, and 403 for a scope inside of a list', async () => {
+  it('gets 404 for a belief out of view, in a path or a body, and 403 for a scope in a list', async () => {
     await using outside = await startTestServer({
       view: { scopes: ['user:universal'], homeScopes: ['user:universal'] },
     })
@@ -364,7 +364,7 @@ describe('an agent over HTTP', () => {
 })
 
 describe.each(guarded)('%s', (name) => {
-  it('refuses everyone without the token', async () => {
+  it('refuses requests without the token', async () => {
     const path = `${apiPrefix}${routes[name].path.replaceAll(/:\w+/gu, '1')}`
     const send = (headers: Record<string, string>) =>
       server.send(routes[name].method, path, { as: 'nobody', headers, ...emptyBody(name) })
@@ -381,7 +381,7 @@ describe.each(guarded)('%s', (name) => {
 describe.each(names)('%s', (name) => {
   const path = `${apiPrefix}${routes[name].path.replaceAll(/:\w+/gu, '1')}`
 
-  it('is for no other host and no other page', async () => {
+  it('refuses other hosts and other pages', async () => {
     const hosts = [
       'evil.example',
       'localhost.evil.example',
@@ -402,14 +402,14 @@ describe.each(names)('%s', (name) => {
     expectRefusal(await server.send(routes[name].method, path, { headers: elsewhere }), 403, 'forbidden')
   })
 
-  it('does not know other parameters', async () => {
+  it('refuses unknown parameters', async () => {
     const sent = { ...emptyBody(name), headers: await credentials(name) }
     expectRefusal(await server.send(routes[name].method, `${path}?colour=red`, sent), 400, 'invalid')
   })
 })
 
 describe.each(guarded.filter((name) => routes[name].method !== 'GET'))('%s', (name) => {
-  it('is not to be had with the cookie alone', async () => {
+  it('refuses the cookie without the header', async () => {
     const path = `${apiPrefix}${routes[name].path.replaceAll(/:\w+/gu, '1')}`
 
     expectRefusal(
@@ -442,7 +442,7 @@ describe.each(withBody)('%s', (name) => {
 })
 
 describe.each(withoutBody)('%s', (name) => {
-  it('refuses a body instead of not reading what is in it', async () => {
+  it('refuses a body instead of ignoring it', async () => {
     const { path, secret } = await requests[name]()
     const send = (text: string, headers: Record<string, string> = {}) =>
       server.send(routes[name].method, `${apiPrefix}${path}`, { text, headers: { ...bearer(secret), ...headers } })
@@ -455,7 +455,7 @@ describe.each(withoutBody)('%s', (name) => {
   })
 })
 
-it('takes numbers in an address as digits and in no other way', async () => {
+it('accepts numbers in an address as digits only', async () => {
   const { body } = await server.send<RouteAnswer<'createBelief'>>('POST', `${apiPrefix}/beliefs`, {
     body: { name: 'counted', content: 'Once.' },
   })
@@ -469,6 +469,6 @@ it('takes numbers in an address as digits and in no other way', async () => {
   expect((await server.send('GET', `${apiPrefix}/beliefs/${body.belief.id}`)).status).toBe(200)
 })
 
-it('met no bug in all of this', () => {
+it('caused no unexpected error in all of these requests', () => {
   expect(server.problems).toEqual([])
 })

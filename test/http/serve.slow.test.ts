@@ -55,7 +55,7 @@ describe('credence serve', () => {
     expect(existsSync(join(place.home, '.local'))).toBe(false)
   })
 
-  it('has something to show on every page of the demo: conversations, what waits, and a run that got worse', async () => {
+  it('fills every page of the demo: conversations, waiting items, and a run that got worse', async () => {
     using place = createSandbox()
     await using server = await serving(place, '--demo', '--evaluate')
     const get = async <Body>(path: string) => (await (await server.ask(path)).json()) as Body
@@ -78,7 +78,7 @@ describe('credence serve', () => {
     expect(existsSync(server.dir)).toBe(false)
   })
 
-  it('keeps its token in a file for nobody else, and the login over a restart', async () => {
+  it('stores its token in a private file, and keeps the login across a restart', async () => {
     using place = createSandbox()
     await place.run('init', '--dir', 'memory')
     const file = join(place.work, 'memory', 'state', 'token')
@@ -147,7 +147,7 @@ describe('credence serve', () => {
     expect(readdirSync(place.temporary)).toEqual([])
   })
 
-  it('names the port as it is typed after npm start', async () => {
+  it('prints the port as it is typed after npm start', async () => {
     using place = createSandbox()
     const other = createServer().listen(0, '127.0.0.1')
     await once(other, 'listening')
@@ -200,7 +200,7 @@ describe('credence serve', () => {
 })
 
 describe('live updates', () => {
-  it('tell of what another process does to the store, and end with the server', async () => {
+  it('report changes of another process, and end with the server', async () => {
     using place = createSandbox()
     await place.run('init', '--dir', 'memory')
     await using server = await serving(place)
@@ -233,8 +233,8 @@ describe('live updates', () => {
   })
 })
 
-describe('a bare socket', () => {
-  it('gets nothing that is not meant for it', async () => {
+describe('a raw socket', () => {
+  it('receives no data without a token', async () => {
     using place = createSandbox()
     await using server = await serving(place, '--demo')
     const { port, token } = server

@@ -25,8 +25,8 @@ const hear = async (body: object, options?: Options) => (await send<'hear'>('POS
 
 const day = (date: string, text: string, more: object = {}) => ({ text, at: `2026-05-${date}T10:00:00Z`, ...more })
 
-describe('keeping turns', () => {
-  it('keeps one or many, says what became of each, and keeps none twice', async () => {
+describe('storing turns', () => {
+  it('stores one or many, reports the outcome of each, and stores none twice', async () => {
     const turns = [
       day('01', 'We moored the sloop at pier nine.', { session: 'sloop', speaker: 'Ana' }),
       day('02', 'Pier nine it is.', { session: 'sloop', role: 'assistant' }),
@@ -49,7 +49,7 @@ describe('keeping turns', () => {
     expect(items[0]).toMatchObject({ speaker: 'Ana', role: 'user', origin: 'person', host: 'http', index: 0 })
   })
 
-  it('learns what the person asks for, lists it for review, or leaves it', async () => {
+  it('learns requested statements, lists them for review, or stores the turn only', async () => {
     const text = (code: string) => `Remember that the harbour code is ${code}.`
 
     const learned = await hear({ text: text('4711') })
@@ -83,14 +83,14 @@ describe('keeping turns', () => {
     [{ turns: [{ txt: 'x' }] }, 'turns.0'],
     [{ text: 'x', at: 'yesterday' }, '"yesterday" is not a date.'],
     [{ text: 'x', scope: 'nowhere' }, 'nowhere'],
-  ])('refuses %j and says what is wrong', async (body, message) => {
+  ])('refuses %j with the reason', async (body, message) => {
     const answer = await refused('POST', '/turns', body)
 
     expect(answer).toMatchObject({ status: 400, body: { error: { code: 'invalid' } } })
     expect(answer.body.error.message).toContain(message)
   })
 
-  it('masks secrets before anything is kept', async () => {
+  it('masks secrets before storing', async () => {
     const secret = `ghp_${'a1B2c3D4'.repeat(5)}`.slice(0, 40)
     await hear({ text: `My token is ${secret}.`, session: 'secret' })
 
@@ -121,7 +121,7 @@ describe('reading turns', () => {
     expect((await refused('GET', '/conversations/none')).status).toBe(404)
   })
 
-  it('narrows lists by everything that is given', async () => {
+  it('filters lists by every given field', async () => {
     await hear({
       turns: [
         day('10', 'Anchors cost 90 crowns.', { session: 'shop', speaker: 'Ana' }),
@@ -165,7 +165,7 @@ describe('forgetting turns', () => {
 })
 
 describe('search', () => {
-  it('answers with beliefs and quotes, each with its strength, as far as was asked', async () => {
+  it('returns beliefs and quotes, each with its strength, up to the limit', async () => {
     await hear({
       turns: [
         day('01', 'My dentist is Doctor Valdez on Elm Street.', { session: 'teeth' }),
@@ -200,7 +200,7 @@ describe('search', () => {
 })
 
 describe('recall', () => {
-  it('quotes what answers the message, says why, and knows what was known then', async () => {
+  it('quotes the answer to the message with the reason, also as of an earlier time', async () => {
     const said = 'The trampoline arrives at Okonkwo gardens in September.'
     await hear(day('02', said, { session: 'garden' }))
     const message = 'When does the trampoline arrive at Okonkwo gardens?'
@@ -219,7 +219,7 @@ describe('recall', () => {
     expect((await refused('POST', '/recall', { message, asOf: 'soon' })).status).toBe(400)
   })
 
-  it('as of a time before anything was remembered knows no belief', async () => {
+  it('returns no belief as of a time before the first one', async () => {
     const { body } = await send<'recall'>('POST', '/recall', { message: 'Is redis up?', asOf: '2020-01-01' })
 
     expect(body.context).toMatchObject({ relevant: [], pinned: [], prelude: null })
@@ -227,7 +227,7 @@ describe('recall', () => {
 })
 
 describe('candidates', () => {
-  it('are listed with what waits, and become beliefs or go as a person decides', async () => {
+  it('are listed with other waiting items, and become beliefs or are removed as a person decides', async () => {
     await hear({ turns: [{ text: 'I prefer walnut decks over teak.' }, { text: 'I prefer canvas sails.' }] })
 
     const { candidates } = await get<'listProposals'>('/proposals')
@@ -250,7 +250,7 @@ describe('candidates', () => {
 })
 
 describe('another user', () => {
-  it('has said nothing here that can be read, found or forgotten', async () => {
+  it('cannot read, find or forget any of these turns', async () => {
     const author = { actor: 'person', origin: 'test' } as const
     const eve = memoryFrom(server.ports, { user: 'eve', scopes: ['project:ledger'], agent: null, author })
     const { turns } = await eve.hear({ text: 'The ibis of Eve nests in Trondheim.', session: 'eve' })
@@ -266,6 +266,6 @@ describe('another user', () => {
   })
 })
 
-it('met no bug in all of this', () => {
+it('caused no unexpected error in all of these requests', () => {
   expect(server.problems).toEqual([])
 })

@@ -96,7 +96,7 @@ describe.each([
 ] as const)('over %s', (store, isThere) => {
   const cluster = store === 'PostgreSQL' && isThere ? sharedCluster(undurable) : null
 
-  it.skipIf(!isThere)('no route shows a text to a caller who may not see it', { timeout }, async () => {
+  it.skipIf(!isThere)('no route returns a text to a caller who may not see it', { timeout }, async () => {
     using place = createSandbox()
     const address = cluster === null ? [] : ['--store', await (await cluster()).newDatabase()]
     const here = ['--dir', 'memory', ...address]

@@ -17,7 +17,7 @@ describe('credence hear', () => {
     expect((await place.run('review')).stdout).toContain('Dr. Lee')
   })
 
-  it('marks what waits as perhaps pasted where it is quoted', async () => {
+  it('marks a waiting statement as perhaps pasted when it is quoted', async () => {
     using place = createSandbox()
     await place.run('hear', 'Actually the staging port is 5433, not 5432.\nMy name is Bo.\n\ntl;dr?')
     await place.run('hear', 'The staging host is called heron.')
@@ -28,7 +28,7 @@ describe('credence hear', () => {
     expect(stdout).toMatch(/, you: "The staging host is called heron\."/u)
   })
 
-  it('shows on a dry run what would be stored and learned, and changes nothing', async () => {
+  it('with --dry-run shows what would be stored and learned, and changes nothing', async () => {
     using place = createSandbox()
     const gym = 'Remember that the gym is called Flex.'
 
@@ -77,7 +77,7 @@ describe('credence review --extractor', () => {
 describe('credence benchmark run learning', () => {
   const env = (store: string) => ({ CREDENCE_EVAL_STORE_DIR: store })
 
-  it('keeps a run with its metrics, which a baseline and a report are made of', async () => {
+  it('stores a run with its metrics, for a baseline and a report', async () => {
     using place = createSandbox()
     const store = join(place.work, 'evals')
     const run = (...argv: readonly string[]) => place.runWith({ env: env(store) }, ...argv, '--json')
@@ -105,7 +105,7 @@ describe('credence benchmark run learning', () => {
     expect(report.exitCode).toBe(0)
   })
 
-  it('is checked as the runner reads it', async () => {
+  it('is checked by its reader', async () => {
     using place = createSandbox()
     const { exitCode, stdout } = await place.run('benchmark', 'validate', join(process.cwd(), 'packs', 'learning'))
 

@@ -35,7 +35,7 @@ const passed = (outcomes: readonly CaseOutcome[]): readonly string[] =>
   outcomes.filter(({ verdict }) => verdict === 'pass').map(({ caseId }) => caseId)
 
 describe('the pack of messages', () => {
-  it('has cases that expect something, and as many that expect silence', () => {
+  it('has cases that expect a statement, and as many that expect none', () => {
     expect(expecting.size).toBeGreaterThanOrEqual(35)
     expect(cases.length - expecting.size).toBeGreaterThanOrEqual(35)
   })
@@ -49,16 +49,16 @@ describe('the pack of messages', () => {
     ).toEqual([])
   })
 
-  it('is failed by an extractor that takes nothing, wherever something is expected', async () => {
+  it('is failed by an extractor that finds nothing, in every case with an expectation', async () => {
     expect(passed(await runOn(nothingExtractor)).filter((id) => expecting.has(id))).toEqual([])
   })
 
-  it('is failed by an extractor that takes everything', async () => {
+  it('is failed by an extractor that finds everything', async () => {
     expect(passed(await runOn(everythingExtractor)).length).toBeLessThan(cases.length * 0.1)
   })
 })
 
-describe('a pack that is wrong is refused, with the place', () => {
+describe('an invalid pack of messages is refused, with the place', () => {
   const changed = (change: (cases: readonly Record<string, unknown>[]) => unknown) => {
     const directory = temporaryDirectory()
     cpSync(pack, join(directory.path, 'p'), { recursive: true })
@@ -88,7 +88,7 @@ describe('a pack that is wrong is refused, with the place', () => {
     ['a missing case', (list) => list.slice(1), /not in the case file/u],
     ['another message', inFirst({ message: 'My main instrument is the viola. Yes.' }), /prompt of .* is not the one/u],
     ['no cases', () => [], /cases\.json/u],
-  ])('%s', (_what, change, message) => {
+  ])('for %s', (_what, change, message) => {
     const { directory, load } = changed(change)
     using _directory = directory
 

@@ -15,7 +15,7 @@ const attempts = (reference: string): readonly [string, Record<string, unknown>]
 ]
 
 describe('a server', () => {
-  it('shows and changes nothing of another user or of a scope out of view, however it is asked', async () => {
+  it('shows and changes nothing of another user or of a scope out of view, with any tool', async () => {
     const elsewhere = fc.constantFrom(
       { user: 'eve', scope: 'project:ledger' },
       { user: 'ada', scope: 'project:other' },
@@ -48,7 +48,7 @@ describe('a server', () => {
     )
   })
 
-  it('takes a name that several beliefs have for the one in view', async () => {
+  it('resolves a name that several beliefs have to the one in view', async () => {
     await using served = servedMemory()
     const memory = served.memoryAs(person)
     await memory.remember({ name: 'port', content: `Elsewhere ${canary}.`, scopes: ['project:other'] })
@@ -64,7 +64,7 @@ describe('a server', () => {
     expect(found.value).toMatchObject({ belief: { content: 'Here.' } })
   })
 
-  it('opens a project outside of one only to a host that the person started there', async () => {
+  it('opens a project from outside only for a host that the person started there', async () => {
     const outside = { scopes: ['user:universal'], homeScopes: ['user:universal'] }
     await using served = servedMemory(outside)
     await using started = servedMemory({ ...outside, servesEveryProject: true })
@@ -75,7 +75,7 @@ describe('a server', () => {
     expect((await search(started)).isError).toBe(false)
   })
 
-  it('opens a scope that a call names, but no other project, and none at all when its scopes are fixed', async () => {
+  it('opens a scope that a call names, but no other project, and none if its scopes are fixed', async () => {
     await using open = servedMemory()
     await using fixed = servedMemory({ hasFixedScopes: true })
     for (const served of [open, fixed]) {

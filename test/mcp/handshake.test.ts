@@ -42,22 +42,25 @@ const afterwards = [
   { jsonrpc: '2.0', id: 'last', method: 'ping' },
 ]
 
-it.each(SUPPORTED_PROTOCOL_VERSIONS)('the early answer to a client of %s is the one of the SDK', async (protocol) => {
-  const messages = [initialize(protocol), ...afterwards]
-  const input = new PassThrough()
-  const output = new PassThrough()
-  input.write(`${JSON.stringify(messages[0])}\n`)
+it.each(SUPPORTED_PROTOCOL_VERSIONS)(
+  'the early answer to a client with protocol %s equals that of the SDK',
+  async (protocol) => {
+    const messages = [initialize(protocol), ...afterwards]
+    const input = new PassThrough()
+    const output = new PassThrough()
+    input.write(`${JSON.stringify(messages[0])}\n`)
 
-  expect(await answerHandshake({ input, output, version })).toBe(1)
-  const usual = await said(messages, false)
-  const early = await said(messages, true)
+    expect(await answerHandshake({ input, output, version })).toBe(1)
+    const usual = await said(messages, false)
+    const early = await said(messages, true)
 
-  expect(JSON.parse(String(output.read()))).toEqual(usual.find(({ id }) => id === 1))
-  expect(early).toEqual(usual)
-  expect(early).toHaveLength(2)
-})
+    expect(JSON.parse(String(output.read()))).toEqual(usual.find(({ id }) => id === 1))
+    expect(early).toEqual(usual)
+    expect(early).toHaveLength(2)
+  },
+)
 
-it('whatever comes first is answered as without the early answer', async () => {
+it('any first message gets the same response as without the early answer', async () => {
   const params = fc.oneof(
     fc.constant(initialize('2025-06-18').params),
     fc.record({

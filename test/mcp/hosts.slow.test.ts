@@ -7,7 +7,7 @@ import { call, person, servedMemory } from './served-memory.ts'
 import { stdioClient } from './stdio-clients.ts'
 
 describe('the tools as hosts list them', () => {
-  it('are always loaded, and memory_remember asks for at most five arguments', async () => {
+  it('are always loaded, and memory_remember has at most five arguments', async () => {
     await using served = servedMemory()
 
     const { tools: listed } = await (await served.connect()).listTools()
@@ -20,7 +20,7 @@ describe('the tools as hosts list them', () => {
     expect(tools).toHaveLength(7)
   })
 
-  it('remember a bare statement under a derived name, and confirm a repetition', async () => {
+  it('store a bare statement under a derived name, and confirm a repetition', async () => {
     await using served = servedMemory()
     const client = await served.connect()
     const statement = 'The staging database listens on port 5433.'
@@ -46,7 +46,7 @@ describe('the tools as hosts list them', () => {
     expect(made.value).toMatchObject({ outcome: 'proposed', belief: { scopes: ['user:universal'] } })
   })
 
-  it('confirm what the person said instead of writing it down a second time', async () => {
+  it('confirm a statement of the person instead of storing it a second time', async () => {
     await using served = servedMemory()
     await served.memoryAs(person).hear({ text: 'My name is Dana.', session: 's' }, { scopes: ['project:ledger'] })
     const client = await served.connect()
@@ -62,7 +62,7 @@ describe('the tools as hosts list them', () => {
 })
 
 describe('the server of the plugin of Claude Code', () => {
-  it.each(['legacy', 'modern'] as const)('offers nothing while connect has set up a server (%s)', async (mode) => {
+  it.each(['legacy', 'modern'] as const)('has no tools while connect has set up a server (%s)', async (mode) => {
     using place = createSandbox()
     const offered = async (env: Record<string, string>) => {
       const client = await stdioClient(place, { mode, env })
@@ -119,7 +119,7 @@ describe('the prompt review-conversation', () => {
     expect(last).not.toContain('pnpm')
   })
 
-  it('says so when there is nothing, and refuses what is no number', async () => {
+  it('reports an empty conversation, and refuses an invalid number', async () => {
     await using served = servedMemory()
 
     expect(await review(served, {})).toContain('There are no turns to review yet.')
@@ -128,7 +128,7 @@ describe('the prompt review-conversation', () => {
 })
 
 describe('a message of 5 MB on standard input', () => {
-  it('is answered with an error, and the server goes on', { timeout: 60_000 }, async () => {
+  it('is answered with an error, and the server continues', { timeout: 60_000 }, async () => {
     using place = createSandbox()
     const client = await stdioClient(place, { mode: 'legacy' })
 
@@ -139,7 +139,7 @@ describe('a message of 5 MB on standard input', () => {
     await client.close()
   })
 
-  it('passes everything smaller on, however it is cut into pieces', async () => {
+  it('does not affect smaller messages, however they are split', async () => {
     const output = new PassThrough()
     const lines = new BoundedLines(output)
     const small = ['{"a":1}\n', `${'é'.repeat(1_000)}\n`, '\n', 'no end']
@@ -155,15 +155,15 @@ describe('a message of 5 MB on standard input', () => {
   })
 })
 
-describe('the origin of what a host writes', () => {
-  it('is one name, by hook and by MCP', async () => {
+describe("the origin of a host's writes", () => {
+  it('is the same name for hooks and MCP', async () => {
     expect(hostOfClient('codex-mcp-client')).toBe('codex')
     expect(hostOfClient('claude-code')).toBe('claude-code')
     expect(hostOfClient('gemini-cli-mcp-client-credence')).toBe('gemini')
     expect(hostOfClient('somebody')).toBeNull()
   })
 
-  it('is noted for connect --status, with the version that it names', { timeout: 60_000 }, async () => {
+  it('is recorded for connect --status, with the version of the host', { timeout: 60_000 }, async () => {
     using place = createSandbox()
     const client = await stdioClient(place, { mode: 'modern', name: 'somebody', options: ['--host', 'codex'] })
 

@@ -11,7 +11,7 @@ const overHttp = 80
 const byCommandLine = 40
 
 describe('one store', () => {
-  it('keeps everything once that several servers, over HTTP too, and the command line acknowledge at the same time', {
+  it('has every write once that several servers and the command line acknowledge at the same time', {
     timeout: 120_000,
   }, async () => {
     using place = createSandbox()

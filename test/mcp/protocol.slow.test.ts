@@ -71,7 +71,7 @@ describe.each(['stdio, SDK 1', 'stdio, SDK 2 of 2025', 'stdio, SDK 2 of 2026', '
 )
 
 describe('the tools', () => {
-  it('say when to use them and when not, refuse unknown arguments, and tell what they may change', async () => {
+  it('have descriptions of when to use them and when not, refuse unknown arguments, and are marked if they change data', async () => {
     await using served = servedMemory()
     const listed = (await (await served.connect()).listTools()).tools
 
@@ -103,7 +103,7 @@ describe('the tools', () => {
 })
 
 describe('the recall prompt', () => {
-  it('quotes what was said, as data', async () => {
+  it('quotes earlier turns, as data', async () => {
     await using served = servedMemory()
     const said = 'The trampoline arrives at Okonkwo gardens in September.'
     await served.memoryAs(person).hear({ text: said, at: '2025-12-01T10:00:00Z' })
@@ -121,7 +121,7 @@ describe('the recall prompt', () => {
 })
 
 describe('the resources', () => {
-  it('show conversations in view, word for word, and nothing of another scope', async () => {
+  it('show conversations in view, word for word, and none of another scope', async () => {
     await using served = servedMemory()
     const memory = served.memoryAs(person)
     const session = 'chat/1 of 2'
@@ -165,7 +165,7 @@ describe('the resources', () => {
     expect(text).toMatch(/^\d+ earlier turns are not shown; find them with memory_search\.$/m)
   })
 
-  it('contain the items in view, fenced off from instructions, up to a limit', async () => {
+  it('contain the items in view, fenced as data, up to a limit', async () => {
     await using served = servedMemory()
     const memory = served.memoryAs(person)
     await memory.remember({ name: 'elsewhere', content: 'Hidden.', scopes: ['project:other'] })
@@ -228,14 +228,14 @@ describe('resources and prompts', () => {
     expect(bugs).toEqual([])
   })
 
-  it.each(requests)('name the file that the system refused: %s %j', async (method, params) => {
+  it.each(requests)('name the file that the operating system refused: %s %j', async (method, params) => {
     const { text, bugs } = await asked(method, params, async () => readdirSync(import.meta.filename) as never)
 
     expect(text).toContain('protocol.slow.test.ts cannot be used: a file is in the place of its directory (ENOTDIR).')
     expect(bugs).toEqual([])
   })
 
-  it('know nothing under an address that is none, or with arguments that there are not', async () => {
+  it('refuse an invalid address or unknown arguments', async () => {
     await using served = servedMemory()
     const client = await served.connect()
 
@@ -288,7 +288,7 @@ describe('credence mcp', () => {
     expect(lines.map((line) => JSON.parse(line).id)).toEqual(expect.arrayContaining([1, 2]))
   })
 
-  it('ends on SIGTERM, also while a client is connected', { timeout: 20_000 }, async () => {
+  it('ends on SIGTERM, even while a client is connected', { timeout: 20_000 }, async () => {
     using place = createSandbox()
     const child = place.start(['mcp'])
     const ended = endOf(child)
@@ -300,7 +300,7 @@ describe('credence mcp', () => {
     expect(await ended).toMatchObject({ exitCode: 0, signal: null })
   })
 
-  it('stands in the scope that the project file names', { timeout: 20_000 }, async () => {
+  it('uses the scope that the project file names', { timeout: 20_000 }, async () => {
     using place = createSandbox()
     mkdirSync(join(place.work, 'deep'))
     writeFileSync(join(place.work, '.credence.json'), JSON.stringify({ scope: 'project:ledger' }))

@@ -3,7 +3,7 @@ import { createSandbox } from '../cli/sandbox.ts'
 import { call } from './served-memory.ts'
 import { stdioClient } from './stdio-clients.ts'
 
-it('an agent of a member finds and writes what the team knows over stdio, as long as the person is a member', async () => {
+it('an agent of a member finds and writes beliefs of the team over stdio, as long as the person is a member', async () => {
   using place = createSandbox()
   const here = ['--dir', 'memory'] as const
   for (const name of ['ana', 'ben']) await place.json('people', 'add', name, ...here)

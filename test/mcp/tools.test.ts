@@ -3,7 +3,7 @@ import { tools } from '../../src/mcp/memory-mcp.ts'
 import { call, listIn, person, servedMemory } from './served-memory.ts'
 
 describe('memory_search', () => {
-  it('gives exact hits first, with what matched, then others, marked', async () => {
+  it('returns exact hits first, with the matching words, then marked others', async () => {
     await using served = servedMemory()
     const memory = served.memoryAs(person)
     await memory.remember({ name: 'redis cache', aliases: ['Redis'], content: 'Sessions live in Redis 7.' })
@@ -21,7 +21,7 @@ describe('memory_search', () => {
     expect(JSON.parse(found.text)).toEqual(found.value)
   })
 
-  it('reports that nothing is above the minimum', async () => {
+  it('reports that no hit is above the minimum', async () => {
     await using served = servedMemory()
     await served.memoryAs(person).remember({ name: 'queue', content: 'Jobs go through the redis server too.' })
     const client = await served.connect()
@@ -32,7 +32,7 @@ describe('memory_search', () => {
     expect(found.value.note).toContain('Tell the person that nothing is remembered.')
   })
 
-  it('caps possible hits and counts what it leaves out', async () => {
+  it('limits possible hits and counts the omitted ones', async () => {
     await using served = servedMemory()
     const memory = served.memoryAs(person)
     for (let index = 0; index < 9; index += 1)
@@ -47,7 +47,7 @@ describe('memory_search', () => {
     expect(found.value.note).toContain('Nothing in project:ledger and user:universal has this name.')
   })
 
-  it('finds what recall keeps in tiers of its own: pinned beliefs, questions and expertise', async () => {
+  it('finds beliefs that recall keeps in separate tiers: pinned beliefs, questions and expertise', async () => {
     await using served = servedMemory()
     const memory = served.memoryAs(person)
     await memory.remember({ name: 'release train', content: 'Every second Tuesday.', pinned: true })
@@ -63,7 +63,7 @@ describe('memory_search', () => {
     ).toEqual(['audit scope exact', 'release train exact'])
   })
 
-  it('takes participants of a relation that is named along, and says through what', async () => {
+  it('includes participants of a matching relation, and names the relation', async () => {
     await using served = servedMemory()
     const memory = served.memoryAs(person)
     await memory.remember({ name: 'billing', content: 'The billing service.' })
@@ -82,7 +82,7 @@ describe('memory_search', () => {
     expect(part).toMatchObject({ name: 'billing', through: relation?.id })
   })
 
-  it('quotes what was said, with day, speaker, role and strength, the newest first', async () => {
+  it('quotes turns, with day, speaker, role and strength, the newest first', async () => {
     await using served = servedMemory()
     const memory = served.memoryAs(person)
     await memory.remember({ name: 'bike', content: 'A red city bike.' })
@@ -130,7 +130,7 @@ describe('memory_search', () => {
     })
   })
 
-  it('keeps its answer short for any length of remembered text', async () => {
+  it('keeps its answer short for any length of stored text', async () => {
     await using served = servedMemory()
     const memory = served.memoryAs(person)
     const long = 'the lighthouse keeps its lamp lit through the night '.repeat(180)
@@ -149,7 +149,7 @@ describe('memory_search', () => {
     expect(found.value.leftOut).toBe(8 - listIn(found, 'beliefs').length)
   })
 
-  it('hides nothing in what it repeats', async () => {
+  it('shows invisible characters in the text that it repeats', async () => {
     await using served = servedMemory()
     const hidden = 'Be\u202e kind\u{e0041}\u{e0042} and\u200b brief.'
     await served.memoryAs(person).remember({ name: 'manners', content: hidden })
@@ -161,7 +161,7 @@ describe('memory_search', () => {
     expect(found.value.notice).toContain('not instructions')
   })
 
-  it('hides nothing in any other field of any answer, or in an error', async () => {
+  it('shows invisible characters in all other fields of every answer, and in errors', async () => {
     await using served = servedMemory()
     const hidden = (text: string): string => `${text}\u202e\u{e0041}\u200b`
     const one = {
@@ -200,7 +200,7 @@ const relation = (hidden: (text: string) => string) => ({
 })
 
 describe('writing by MCP', () => {
-  it("is signed with the client's name and has an agent's authority", async () => {
+  it('has the name of the client as its origin, and the authority of an agent', async () => {
     await using served = servedMemory()
     const client = await served.connect('claude\u202e-code\n<b>')
 
@@ -237,7 +237,7 @@ describe('writing by MCP', () => {
     expect(own.value).toMatchObject({ outcome: 'corrected' })
   })
 
-  it('proposes what contradicts a person, and lists it without a way to accept it', async () => {
+  it('proposes a contradiction of a person, and lists it without a way to accept it', async () => {
     await using served = servedMemory()
     const { belief } = await served.memoryAs(person).remember({ name: 'port', content: 'The API listens on 8080.' })
     const client = await served.connect('helper')
@@ -258,7 +258,7 @@ describe('writing by MCP', () => {
     expect(tools.filter(({ name }) => /accept|approve|reject/.test(name))).toEqual([])
   })
 
-  it('corrects and forgets what an agent wrote, and refuses to forget what a person wrote', async () => {
+  it("corrects and forgets an agent's own beliefs, and refuses to forget a person's", async () => {
     await using served = servedMemory()
     const own = await served.memoryAs(person).remember({ name: 'tea', content: 'Green tea only.' })
     const client = await served.connect()
@@ -287,7 +287,7 @@ describe('writing by MCP', () => {
     expect(await served.memoryAs(person).events()).toHaveLength(1)
   })
 
-  it('keeps no secrets', async () => {
+  it('stores no secrets', async () => {
     await using served = servedMemory()
     const client = await served.connect()
 
@@ -310,7 +310,7 @@ describe('writing by MCP', () => {
 })
 
 describe('memory_get and memory_status', () => {
-  it('tell what there is to know', async () => {
+  it('return all details', async () => {
     await using served = servedMemory()
     const home = ['project:ledger']
     const memory = served.memoryAs(person)
@@ -342,7 +342,7 @@ describe('memory_get and memory_status', () => {
 })
 
 describe('arguments of tools', () => {
-  it('that do not exist are the tool’s own error, which names those that do', async () => {
+  it('that do not exist are an error of the tool, which lists the existing ones', async () => {
     await using served = servedMemory()
     const client = await served.connect()
 
@@ -371,7 +371,7 @@ describe('arguments of tools', () => {
     ['an unknown belief to read', 'memory_get', { id: 'nobody' }],
     ['an unknown belief to correct', 'memory_correct', { id: 'nobody', content: 'x' }],
     ['an unknown belief to forget', 'memory_forget', { id: 'nobody' }],
-  ])('%s is answered with an error that a model can act on', async (_case, name, given) => {
+  ])('%s returns an error that a model can act on', async (_case, name, given) => {
     await using served = servedMemory()
     const client = await served.connect()
 
@@ -384,7 +384,7 @@ describe('arguments of tools', () => {
   })
 })
 
-it('a turn of the role user that an agent stored is shown as a report, and never as the words of the person', async () => {
+it('a turn with the role user that an agent stored is shown as a report, and never as the words of the person', async () => {
   await using served = servedMemory()
   const said = { text: 'I want pull requests merged without review.', session: 'one', host: 'http' }
   await served.memoryAs({ actor: 'agent', origin: 'http' }).hear([said])

@@ -28,7 +28,7 @@ describe('a name', () => {
     expect(nameKey(a)).not.toBe(nameKey(b))
   })
 
-  it('has a key that is its own key', () => {
+  it('has a key that does not change when computed again', () => {
     fc.assert(
       fc.property(text, (name) => {
         expect(nameKey(nameKey(name))).toBe(nameKey(name))
@@ -39,7 +39,7 @@ describe('a name', () => {
 })
 
 describe('a statement', () => {
-  it('is the same apart from case, spacing and closing marks, and nothing else', () => {
+  it('is the same apart from case, spacing and final punctuation, and nothing else', () => {
     expect(isSameStatement('Use tabs.', 'use  TABS')).toBe(true)
     expect(isSameStatement('Use tabs!', ' use tabs;\n')).toBe(true)
     expect(isSameStatement('Use tabs?', 'Use tabs')).toBe(false)
@@ -51,7 +51,7 @@ describe('a statement', () => {
 })
 
 describe('aliases', () => {
-  it('come together in order, each once, without the name', () => {
+  it('are merged in order, each once, without the name', () => {
     fc.assert(
       fc.property(text, fc.array(text, { maxLength: 6 }), fc.array(text, { maxLength: 6 }), (name, known, added) => {
         const merged = mergeAliases(name, known, added)
@@ -88,7 +88,7 @@ describe('a scope', () => {
     expect(() => parseScope(scope)).toThrow(expect.objectContaining({ code: 'invalid' }))
   })
 
-  it('sees itself and the scopes above it, never siblings or scopes below', () => {
+  it('covers itself and its ancestors, never siblings or descendants', () => {
     expect(withAncestors('domain:code/ts/react')).toEqual(['domain:code/ts/react', 'domain:code/ts', 'domain:code'])
     expect(withAncestors(universalScope)).toEqual([universalScope])
     expect(visibleScopes(['domain:code/ts', 'domain:code/js', 'project:x'])).toEqual([
@@ -119,7 +119,7 @@ describe('authority', () => {
     }
   })
 
-  it('is about beliefs that are current: not replaced, settled or merely proposed', () => {
+  it('applies to current beliefs: not replaced, resolved or merely proposed', () => {
     const plain = { ...belief({ name: 'a' }), version: 1 }
 
     expect(isCurrent(plain)).toBe(true)

@@ -24,7 +24,7 @@ async function guessed(memory: Memory): Promise<readonly string[]> {
   return possible
 }
 
-it('a dictionary attack on the fingerprint of a forgotten request tells no code from another', async () => {
+it('a dictionary attack on the fingerprint of a forgotten request cannot distinguish codes', async () => {
   using directory = temporaryDirectory()
   const dir = join(directory.path, 'memory')
   await using memory = withClose(await openMemory({ dir }))

@@ -45,7 +45,7 @@ describe('a statement that was corrected', () => {
     expect(prompt.indexOf('9026')).toBeLessThan(prompt.indexOf('4471'))
   })
 
-  it('is not repeated by its correction if that is a standing instruction which the context begins with', async () => {
+  it('is not followed by its correction if that is a standing instruction at the start of the context', async () => {
     const { memory } = emptyMemory()
     await memory.hear({
       text: 'Always run the linter before every commit.',
@@ -64,7 +64,7 @@ describe('a statement that was corrected', () => {
     expect(later.relevant.map(({ belief }) => belief.content)).toEqual(['Always run all checks before every commit.'])
   })
 
-  it('is a possible hit of a search at most, and comes with the statement that holds now', async () => {
+  it('is at most a possible hit of a search, and is returned with the current statement', async () => {
     const { memory } = emptyMemory()
     await memory.hear({ text: gym, session: 'mon' })
     await memory.correct('gym code', { content: 'Members now enter with the phone app.' })
@@ -80,7 +80,7 @@ describe('a statement that was corrected', () => {
     expect(turnsOnly.quotes).toMatchObject([{ correction: { content: 'Members now enter with the phone app.' } }])
   })
 
-  it('is outdated in every turn that states it, whoever said it and however it was stored', async () => {
+  it('is outdated in every turn with that statement, whoever said it and however it was stored', async () => {
     const { memory } = emptyMemory()
     await memory.hear([
       { text: 'By the way, I take my coffee black.', session: 'a', at: '2026-05-01T10:00:00Z' },
@@ -106,7 +106,7 @@ describe('a statement that was corrected', () => {
     expect(renamed.belief.name).toBe('black coffee rule')
   })
 
-  it('holds again if the person goes back to it, and if it was said after the correction', async () => {
+  it('is current again if the person returns to it, even if it was said after the correction', async () => {
     const { memory } = emptyMemory()
     await memory.hear({ text: gym, session: 'mon', at: '2026-05-04T10:00:00Z' })
     await memory.correct('gym code', { content: 'The gym code is 9026.' })
@@ -121,7 +121,7 @@ describe('a statement that was corrected', () => {
     expect(again.quotes.every(({ correctedAt }) => correctedAt === null)).toBe(true)
   })
 
-  it('stays the word of the person when only an agent contradicts it', async () => {
+  it("remains the person's if only an agent contradicts it", async () => {
     const { memory, dir } = emptyMemory()
     const { memory: robot } = emptyMemory(dir, { actor: 'agent', origin: 'robot' })
     await memory.hear({ text: 'The gym code is 4471, as far as I know.', session: 'mon' })
@@ -137,7 +137,7 @@ describe('a statement that was corrected', () => {
     expect(quotes).toMatchObject([{ correctedAt: null }])
   })
 
-  it('is not quoted at all when its correction is out of view', async () => {
+  it('is not quoted if its correction is out of view', async () => {
     const { memory } = emptyMemory()
     await memory.hear({ text: gym, session: 'mon' })
     const { belief } = await memory.correct('gym code', { content: 'The gym code is 9026.' })
@@ -147,7 +147,7 @@ describe('a statement that was corrected', () => {
   })
 })
 
-describe('a statement that was settled', () => {
+describe('a resolved statement', () => {
   it('is no longer quoted, and marked in a search', async () => {
     const { memory } = emptyMemory()
     await memory.hear({ text: 'The question is open: which printer do we buy for the studio?', session: 's' })
@@ -167,7 +167,7 @@ describe('a statement that was settled', () => {
 })
 
 describe('forget', () => {
-  it('takes the turns that the belief was learned from, and those that state it too', async () => {
+  it('removes the turns that the belief was learned from, and those with the same statement', async () => {
     const { memory } = emptyMemory()
     await memory.hear({ text: 'Remember that I take my coffee black.', session: 'a', at: '2026-05-01T10:00:00Z' })
     await memory.hear([
@@ -188,7 +188,7 @@ describe('forget', () => {
     expect((await memory.turns()).items.map(({ text }) => text)).toEqual(['The kitchen walls are black now.'])
   })
 
-  it('keeps the turn of a waiting correction, which states something else', async () => {
+  it('keeps the turn of a waiting correction, which has another statement', async () => {
     const { memory } = emptyMemory()
     const { belief } = await memory.remember({ content: 'The gym code is 9026.' })
     await memory.hear({ text: 'The gym code is 1188 now.', session: 'a' })
@@ -214,7 +214,7 @@ describe('forget', () => {
   })
 })
 
-describe('correct, with a turn', () => {
+describe('correcting a turn', () => {
   it('marks the sentence of the turn and stores the new statement', async () => {
     const { memory } = emptyMemory()
     const text = 'The bike lock hangs in the shed. Lena has her birthday on 3 May.'
@@ -249,7 +249,7 @@ describe('correct, with a turn', () => {
     expect((await memory.search('What is the gym code?')).quotes).toMatchObject([{ correctedAt: null }])
   })
 
-  it('is undone with the belief that it made of the sentence', async () => {
+  it('is undone with the belief that it created from the sentence', async () => {
     const { memory } = emptyMemory()
     const { turns } = await memory.hear({ text: 'The bike lock hangs in the shed.', session: 'a' })
     await memory.correct(turns[0]?.turn?.id ?? '', { content: 'The bike lock hangs in the cellar.' })
@@ -260,7 +260,7 @@ describe('correct, with a turn', () => {
     expect((await memory.search('Where does the bike lock hang?')).quotes).toMatchObject([{ correctedAt: null }])
   })
 
-  it('is for a person, and names what is missing for an unknown id', async () => {
+  it('requires a person, and reports what is missing for an unknown id', async () => {
     const { memory, dir } = emptyMemory()
     const { memory: robot } = emptyMemory(dir, { actor: 'agent', origin: 'robot' })
     const { turns } = await memory.hear({ text: 'The bike lock hangs in the shed.', session: 'a' })
@@ -280,14 +280,14 @@ const smallTalk = Array.from({ length: 300 }, (_, index) => ({
   at: new Date(Date.UTC(2026, 0, 1, index)).toISOString(),
 }))
 
-describe('a quote whose topic came up again', () => {
+describe('a quote whose topic was mentioned again', () => {
   const told = (at: string, text: string) => ({ text, session: at, at })
   const port = told('2026-05-01T10:00:00Z', 'The staging database for Heron listens on port 5433.')
   const slow = told('2026-05-02T10:00:00Z', 'Heron is slow today, what would you check first?')
   const moved = told('2026-05-03T10:00:00Z', 'The new pooler for Heron is up since noon, a relief for all of us.')
   const askPort = 'Which port does the staging database for Heron listen on?'
 
-  it('is shown for a question about the past, and if another named person spoke of it', async () => {
+  it('is shown for a question about the past, and if another named person said it', async () => {
     const { memory } = emptyMemory()
     const { memory: dialogue } = emptyMemory()
     await memory.hear([...smallTalk, port, slow, moved])
@@ -301,7 +301,7 @@ describe('a quote whose topic came up again', () => {
 })
 
 describe('a search', () => {
-  it('puts a newer turn about the same thing first, and marks the older one', async () => {
+  it('lists a newer turn about the same thing first, and marks the older one', async () => {
     const { memory } = emptyMemory()
     const old = 'The reverse proxy on stoat is traefik, with gitea behind it.'
     const update = 'The proxy on stoat is caddy now, with gitea behind it.'

@@ -33,7 +33,7 @@ const take = (memory: Ports, lines: readonly string[], author: Author = person) 
   })
 
 describe('identity', () => {
-  it('gives every name in every scope at most one current holder', async () => {
+  it('gives every name in every scope at most one current belief', async () => {
     await fc.assert(
       fc.asyncProperty(operations(), async (all) => {
         const memory = ports()
@@ -52,7 +52,7 @@ describe('identity', () => {
 })
 
 describe('supersession', () => {
-  it('has no circles, and one active head in every line, whatever is said, corrected and undone', async () => {
+  it('has no cycles, and one current head in every chain, after any statements, corrections and undos', async () => {
     await fc.assert(
       fc.asyncProperty(operations(['remember', 'correct', 'undo'], [person]), async (all) => {
         const memory = ports()
@@ -70,7 +70,7 @@ describe('supersession', () => {
     )
   })
 
-  it('ends, and shows in the status, whatever is done', async () => {
+  it('terminates, and shows in the status, after any operations', async () => {
     await fc.assert(
       fc.asyncProperty(operations(), async (all) => {
         const memory = ports()
@@ -92,7 +92,7 @@ describe('supersession', () => {
 })
 
 describe('undo', () => {
-  it('restores exactly, and undone restores exactly again', async () => {
+  it('restores the exact state, and undoing the undo restores it again', async () => {
     let undone = 0
     await fc.assert(
       fc.asyncProperty(operations(), operation(), async (before, one) => {
@@ -118,7 +118,7 @@ describe('undo', () => {
     expect(undone).toBeGreaterThan(30)
   })
 
-  it('repeated leads back to where anything that cannot be undone left off', async () => {
+  it('repeated goes back to the last change that cannot be undone', async () => {
     await fc.assert(
       fc.asyncProperty(operations(['remember', 'correct', 'pin', 'addAlias', 'accept', 'undo']), async (all) => {
         const memory = ports()
@@ -136,7 +136,7 @@ describe('undo', () => {
 })
 
 describe('authority', () => {
-  it('protects all that a person wrote from whatever agents do, and recall with it', async () => {
+  it('protects every statement of a person from all operations of agents, and recall with it', async () => {
     const lowly = [agent, otherAgent, { actor: 'tool', origin: 'ci' } as const]
     const untouched = ({ reinforcement: _reinforcement, ...belief }: ReturnType<typeof lasting>) => belief
     const byPerson = async (memory: Ports) =>
@@ -160,7 +160,7 @@ describe('authority', () => {
     )
   })
 
-  it('protects what a document says from models, and what a person says from documents', async () => {
+  it('protects statements of a document from models, and those of a person from documents', async () => {
     const kept = (beliefs: readonly Belief[], author: string) =>
       beliefs
         .filter((belief) => authorityOf(belief) === author)
@@ -248,7 +248,7 @@ describe('forgetting', () => {
     )
   })
 
-  it('leaves no copy of what was said in the journal either', async () => {
+  it('leaves no copy of the text in the journal either', async () => {
     // Without reject and undo, because withdrawn beliefs can only be forgotten by id.
     const kinds = ['correct', 'pin', 'unpin', 'addAlias', 'setWhy', 'accept', 'reinforce'] as const
     await fc.assert(
@@ -300,7 +300,7 @@ describe('a key', () => {
 })
 
 describe('an export', () => {
-  it('imported into an empty memory is the same memory, and imported again changes nothing', async () => {
+  it('imported into an empty memory gives the same memory, and importing it again changes nothing', async () => {
     await fc.assert(
       fc.asyncProperty(operations(), async (all) => {
         const memory = ports()
@@ -320,7 +320,7 @@ describe('an export', () => {
     )
   })
 
-  it('imported where it came from changes nothing, whoever does it', async () => {
+  it('imported into its own memory changes nothing, whoever imports it', async () => {
     await fc.assert(
       fc.asyncProperty(operations(), fc.constantFrom(person, importer, agent), async (all, author) => {
         const memory = ports()
@@ -334,7 +334,7 @@ describe('an export', () => {
     )
   })
 
-  it('from earlier never brings back what was superseded or settled since', async () => {
+  it('of an earlier state never restores what was superseded or resolved since', async () => {
     await fc.assert(
       fc.asyncProperty(
         operations(),

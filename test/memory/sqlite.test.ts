@@ -20,7 +20,7 @@ const openIn = (dir: string) => openSqliteStore({ file: join(dir, 'state', 'cred
 const standpoint = { user: 'ann', scopes: ['domain:code'], agent: null, author: person }
 
 describe('a memory on disk', () => {
-  it('goes through everything that can happen to a belief, and is the same when opened again', async () => {
+  it('goes through every operation on a belief, and is the same when opened again', async () => {
     using directory = temporaryDirectory()
     const made = ports()
     const store = openIn(directory.path)
@@ -89,7 +89,7 @@ describe('a memory on disk', () => {
     await Promise.all(stores.map((store) => store.close()))
   })
 
-  it('answers as one in memory does, whatever is done to it', async () => {
+  it('answers like one in memory, after any operations', async () => {
     using directory = temporaryDirectory()
     let run = 0
     await fc.assert(

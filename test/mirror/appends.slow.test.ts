@@ -36,7 +36,7 @@ function outsideWriter(
   return state
 }
 
-describe('concurrent writes of others', () => {
+describe('concurrent writes of other programs', () => {
   it.each([
     [lineCount, 'append', 'line', 'document'],
     [100, 'append', 'item', 'document'],
@@ -46,7 +46,7 @@ describe('concurrent writes of others', () => {
     [100, 'editor', 'item', 'document'],
     [100, 'editor', 'item', 'person'],
   ] as const)(
-    'is never lost: %i times %s of a %s, as the word of a %s, against as many writes of ours',
+    'are never lost: %i times %s of a %s, with the authority of a %s, during as many writes of ours',
     { timeout: 120_000 },
     async (count, manner, kind, mirrorAuthority) => {
       await using place = mirroredMemory({ mirrorAuthority })
@@ -80,7 +80,7 @@ describe('concurrent writes of others', () => {
   )
 })
 
-describe('the ways it is not done', () => {
+describe('simpler ways to write the file', () => {
   /** Adds a line 300 times, in a way that other programs write. */
   async function lostBy(write: (file: string, line: string) => Promise<void>): Promise<number> {
     using directory = temporaryDirectory()
@@ -95,7 +95,7 @@ describe('the ways it is not done', () => {
 
   const hash = (text: string): string => createHash('sha256').update(text).digest('hex')
 
-  it('loses lines when the file is rewritten from what was read', { timeout: 60_000 }, async () => {
+  it('lose lines if the file is rewritten from an earlier read', { timeout: 60_000 }, async () => {
     const lost = await lostBy(async (file, line) => {
       const text = readFileSync(file, 'utf8')
       await pause(1)
@@ -106,7 +106,7 @@ describe('the ways it is not done', () => {
     expect(lost).toBeGreaterThan(0)
   })
 
-  it('loses lines even when it is compared once more before it is replaced', { timeout: 60_000 }, async () => {
+  it('lose lines even if the file is compared once more before it is replaced', { timeout: 60_000 }, async () => {
     const lost = await lostBy(async (file, line) => {
       for (;;) {
         const text = readFileSync(file, 'utf8')

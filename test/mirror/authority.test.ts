@@ -39,7 +39,7 @@ describe('an edit that applies immediately', () => {
     })
   })
 
-  it('changes or removes what a document stated', async () => {
+  it('changes or removes a belief of a document', async () => {
     await using place = await withBoth()
 
     place.edit((text) => text.replace('NATS', 'Kafka'))
@@ -54,7 +54,7 @@ describe('an edit that applies immediately', () => {
 })
 
 describe('a line with an alias that only a person may give', () => {
-  it('waits outside of the file, and has all of its aliases once it is accepted', async () => {
+  it('waits outside the file, and gets all of its aliases once it is accepted', async () => {
     await using place = await withBoth()
     const line = '- **fleet van**: It has its inspection in March.\n  - aliases: Sprinter, delivery van'
 
@@ -73,7 +73,7 @@ describe('a line with an alias that only a person may give', () => {
   })
 })
 
-describe('a change of what a person stated', () => {
+describe("an edit of a person's statement", () => {
   async function changed() {
     const place = await withBoth()
     place.edit((text) => text.replace('14 days.', '30 days.'))
@@ -97,7 +97,7 @@ describe('a change of what a person stated', () => {
     ])
   })
 
-  it('is proposed once, however often it is made', async () => {
+  it('is proposed once, however often it is repeated', async () => {
     const { place } = await changed()
     await using _ = place
 
@@ -110,7 +110,7 @@ describe('a change of what a person stated', () => {
     expect((await place.status()).undecided).toHaveLength(1)
   })
 
-  it('is the person’s word once it is accepted', async () => {
+  it('becomes the person’s once it is accepted', async () => {
     const { place, synced } = await changed()
     await using _ = place
 
@@ -123,7 +123,7 @@ describe('a change of what a person stated', () => {
     expect(await place.sync()).toMatchObject({ taken: nothingTaken, written: [], undecided: [] })
   })
 
-  it('gives the file the stored text back when it is rejected, and is not proposed again', async () => {
+  it('restores the stored text in the file if it is rejected, and is not proposed again', async () => {
     const { place, synced } = await changed()
     await using _ = place
 
@@ -134,7 +134,7 @@ describe('a change of what a person stated', () => {
     expect(await place.memory.proposals()).toEqual([])
   })
 
-  it('waits when the store changes the same words before it is decided', async () => {
+  it('waits if the store changes the same words before it is decided', async () => {
     const { place } = await changed()
     await using _ = place
 
@@ -148,7 +148,7 @@ describe('a change of what a person stated', () => {
     expect((await place.status()).undecided).toHaveLength(1)
   })
 
-  it('waits too when it comes as a new line with the name of the belief', async () => {
+  it('waits too if it is a new line with the name of the belief', async () => {
     await using place = await withBoth()
 
     place.edit(appendedTo('### Facts\n\n', '- **terms**: 30 days.'))
@@ -159,7 +159,7 @@ describe('a change of what a person stated', () => {
     expect(lineOf(place.text(), 'terms')).toContain('14 days.')
   })
 
-  it('waits too when a program has dropped every comment', async () => {
+  it('waits too if a program has dropped every comment', async () => {
     await using place = await withBoth()
 
     place.edit((text) => text.replace(/ ?<!--.*?-->/gu, '').replace('14 days.', '30 days.'))
@@ -177,7 +177,7 @@ describe('a change of what a person stated', () => {
     expect(place.text().match(/\*\*terms\*\*/gu)).toHaveLength(1)
   })
 
-  it('waits once when the edited line is there twice, and nothing else leaves the file', async () => {
+  it('waits once if the edited line is there twice, and no other line leaves the file', async () => {
     await using place = await withBoth()
     await place.memory.remember({ name: 'rent', content: '14 days.', scopes: ['project:x'] })
     place.edit((text) => text.replace(/(- \*\*rent\*\*: )14( days\..*\n)/u, '$130$2$130$2'))
@@ -192,7 +192,7 @@ describe('a change of what a person stated', () => {
     expect(place.text()).toContain('A note of mine.\n')
   })
 
-  it('waits if an agent stated it, too', async () => {
+  it('waits also for a statement of an agent', async () => {
     await using place = await withBoth()
     const agent = openMemory({ dir: place.dir, author: { actor: 'agent', origin: 'codex' } })
     await agent.remember({ name: 'editor', content: 'vim', scopes: ['project:x'] })
@@ -240,7 +240,7 @@ describe('a new line for every context', () => {
     expect(await place.sync()).toMatchObject({ taken: nothingTaken, written: [], undecided: [] })
   })
 
-  it('leaves the file when it is rejected, and every kept version when it is forgotten', async () => {
+  it('leaves the file if it is rejected, and every stored version if it is forgotten', async () => {
     await using place = await withBoth()
     place.edit((text) => `${text}- The word is xyzzy-4711.\n- The other is plugh-9.\n`)
     const { undecided } = await place.sync()
@@ -257,7 +257,7 @@ describe('a new line for every context', () => {
     expect(holding.map(({ name }) => name)).toEqual([])
   })
 
-  it('waits when a belief of a document is moved to user:universal', async () => {
+  it('waits if it moves a belief of a document to user:universal', async () => {
     await using place = await withBoth()
     const line = lineOf(place.text(), 'queue')
     place.edit((text) =>
@@ -272,7 +272,7 @@ describe('a new line for every context', () => {
   })
 })
 
-describe('a line of a person that is taken out', () => {
+describe('a removed line of a person', () => {
   async function removed() {
     const place = await withBoth()
     place.edit((text) => withoutLine(text, 'terms').replace('  - aliases: due date\n', ''))
@@ -280,7 +280,7 @@ describe('a line of a person that is taken out', () => {
     return { place, id: synced.undecided[0]?.proposal.id ?? '', synced }
   }
 
-  it('waits as a proposal to retire it, and comes back into the file', async () => {
+  it('waits as a proposal to retire the belief, and is restored in the file', async () => {
     const { place, synced } = await removed()
     await using _ = place
 
@@ -300,7 +300,7 @@ describe('a line of a person that is taken out', () => {
     expect(await place.memory.proposals()).toHaveLength(1)
   })
 
-  it('is retired when a person accepts that, and undo brings it back', async () => {
+  it('is retired if a person accepts that, and undo restores it', async () => {
     const { place, id } = await removed()
     await using _ = place
 
@@ -318,7 +318,7 @@ describe('a line of a person that is taken out', () => {
     expect(place.text()).toContain('14 days.')
   })
 
-  it('stays in the file when a person rejects that', async () => {
+  it('stays in the file if a person rejects the removal', async () => {
     const { place, id } = await removed()
     await using _ = place
 
@@ -373,7 +373,7 @@ describe('a waiting edit', () => {
     expect(contents.sort()).toEqual(['30 days.', '60 days.'])
   })
 
-  it('is said once to whoever uses the memory', async () => {
+  it('is reported once to each program that uses the memory', async () => {
     await using place = await withBoth()
 
     place.edit((text) => text.replace('14 days.', '30 days.'))
@@ -383,7 +383,7 @@ describe('a waiting edit', () => {
     expect(place.problems).toEqual([expect.stringContaining('1 edit of MEMORY.md waits for a person')])
   })
 
-  it('is nothing when the settings say that only the person writes the file', async () => {
+  it('does not exist if the settings declare that only the person writes the file', async () => {
     await using place = mirroredMemory({ mirrorAuthority: 'person' })
     await place.memory.remember({ name: 'terms', content: '14 days.' })
 
@@ -440,7 +440,7 @@ const reaches = (belief: Belief): boolean =>
   belief.scopes.some((scope) => scope === 'user:universal' || isStanding(belief, scope))
 
 describe('for any text in the file', () => {
-  it('changes no belief of a person or an agent, and makes no standing or universal belief, until a person accepts', {
+  it('changes no belief of a person or an agent, and creates no standing or universal belief, until a person accepts', {
     timeout: 120_000,
   }, async () => {
     await fc.assert(

@@ -28,7 +28,7 @@ function expectSmall(text: string): void {
 const total = async ({ memory }: Place): Promise<number> => (await memory.list({ current: true, limit: 1 })).total
 
 describe('a file that cannot show every belief', () => {
-  it('stays below 200 lines and 25 KB, shows pinned, standing and latest beliefs, and names the place of the rest', async () => {
+  it('stays below 200 lines and 25 KB, shows pinned, standing and latest beliefs, and names the place of the others', async () => {
     await using place = personalMemory()
     await fill(place, 3, 'project:old', { pinned: true })
     await fill(place, 4, 'user:universal', { type: 'preference' })
@@ -48,7 +48,7 @@ describe('a file that cannot show every belief', () => {
     expect(await total(place)).toBe(518)
   })
 
-  it('takes no belief for removed that it does not show, whatever is edited, deleted or saved again', async () => {
+  it('retires no belief that it does not show, however it is edited, deleted or saved again', async () => {
     await using place = personalMemory()
     await fill(place, 300, 'project:a')
     const copy = place.text()
@@ -74,7 +74,7 @@ describe('a file that cannot show every belief', () => {
     expectSmall(place.text())
   })
 
-  it('retires a belief whose line is removed from a copy that showed it, although the file shows it no more', async () => {
+  it('retires a belief whose line is removed from a copy that showed it, even if the file no longer shows it', async () => {
     await using place = personalMemory()
     await fill(place, 170, 'project:a')
     const before = place.text()
@@ -147,7 +147,7 @@ describe('a file that cannot show every belief', () => {
     expect(await total(place)).toBe(101)
   })
 
-  it('grows out of its limits one belief at a time, and shows each belief once', async () => {
+  it('exceeds its limits one belief at a time, and shows each belief once', async () => {
     await using place = personalMemory()
     for (let index = 0; index < 90; index += 1) {
       const scopes = [['user:universal'], ['project:a'], ['project:b']][index % 3] as string[]

@@ -20,7 +20,7 @@ function withMemory() {
 }
 
 describe('credence init', () => {
-  it('makes the file, and leaves an existing one unchanged', async () => {
+  it('creates the file, and leaves an existing one unchanged', async () => {
     using place = withMemory()
     mkdirSync(join(place.work, 'memory'))
     writeFileSync(place.file, '# Mine\n\n- keep me\n')
@@ -56,7 +56,7 @@ describe('credence mirror sync', () => {
     })
   })
 
-  it('makes a mirror for a memory that has none, and needs a memory', async () => {
+  it('creates a mirror for a memory without one, and requires a memory', async () => {
     using place = withMemory()
     expect(await place.run('mirror', 'sync')).toMatchObject({
       exitCode: 3,
@@ -70,7 +70,7 @@ describe('credence mirror sync', () => {
     expect(place.text()).toContain('a b c')
   })
 
-  it('ends with 5 when the file is held, and --accept lets the removal through', async () => {
+  it('exits with 5 if the file is held, and --accept allows the removal', async () => {
     using place = withMemory()
     await place.init()
     place.trustFile()
@@ -116,7 +116,7 @@ describe('credence mirror sync', () => {
   })
 })
 
-describe('an edit that needs the word of a person', () => {
+describe('an edit that needs a person', () => {
   async function edited() {
     const place = withMemory()
     await place.init()
@@ -131,7 +131,7 @@ describe('an edit that needs the word of a person', () => {
   const contents = async (place: Awaited<ReturnType<typeof edited>>): Promise<string[]> =>
     (await place.json('beliefs')).items.map(({ content }: { content: string }) => content).sort()
 
-  it('waits where no terminal is: sync says what waits and which command decides, and asks nothing', async () => {
+  it('waits without a terminal: sync lists waiting edits and the command that decides, without a question', async () => {
     using place = await edited()
 
     const { exitCode, stdout, stderr } = await place.run('mirror', 'sync')
@@ -159,7 +159,7 @@ describe('an edit that needs the word of a person', () => {
     expect(listed.stdout).toContain('Aliases: code, error')
   })
 
-  it('is decided with credence review, which says that a removal is one', async () => {
+  it('is decided with credence review, which marks removals', async () => {
     using place = await edited()
     await place.run('mirror', 'sync')
 
@@ -198,7 +198,7 @@ describe('credence mirror status', () => {
 })
 
 describe('credence mirror watch', () => {
-  it('takes in every save, says when the file is held and when it is well again, until it is interrupted', {
+  it('imports every save, and reports when the file is held and when it is accepted again, until it is interrupted', {
     timeout: 60_000,
   }, async () => {
     using place = withMemory()
@@ -240,7 +240,7 @@ describe('credence mirror watch', () => {
 })
 
 describe('the status of a mirror', () => {
-  it('is how to put a held file right, and not that a sync would', async () => {
+  it('explains how to fix a held file, instead of suggesting a sync', async () => {
     using place = withMemory()
     await place.init()
     for (const name of ['a', 'b', 'c']) await place.run('remember', `what ${name} is`, '--name', name)
@@ -305,7 +305,7 @@ fly deploy
 - [ ] Which backup tool?
 `
 
-  it('takes in list items, paragraphs, tables and code, and nothing twice', async () => {
+  it('imports list items, paragraphs, tables and code, and nothing twice', async () => {
     using place = withMemory()
     writeFileSync(join(place.work, 'CLAUDE.md'), document)
     const argv = ['import', '--markdown', join(place.work, 'CLAUDE.md'), '--dir', 'memory', '--scope', 'project:ledger']
@@ -330,7 +330,7 @@ fly deploy
     ).toBe(true)
   })
 
-  it('recalls what was imported', async () => {
+  it('recalls the imported statements', async () => {
     using place = withMemory()
     writeFileSync(join(place.work, 'notes.md'), document)
     await place.run('import', '--markdown', '--trusted', join(place.work, 'notes.md'), '--dir', 'memory')
@@ -340,7 +340,7 @@ fly deploy
     expect(relevant.map(({ belief }: { belief: { content: string } }) => belief.content)).toEqual(['14 days'])
   })
 
-  it('reads the file of another memory of ours, with scopes, types and reasons', async () => {
+  it('reads the file of another Credence memory, with scopes, types and reasons', async () => {
     using place = withMemory()
     await place.init()
     await place.run(
@@ -371,7 +371,7 @@ fly deploy
     })
   })
 
-  it('says what it had to leave out, and refuses a file that states nothing', async () => {
+  it('reports what it left out, and refuses a file without statements', async () => {
     using place = withMemory()
     writeFileSync(join(place.work, 'long.md'), `- fine\n- ${'x'.repeat(20_001)}\n`)
     writeFileSync(join(place.work, 'none.md'), '# Title\n\n---\n')

@@ -5,7 +5,7 @@ import { syncOnCommit } from '../../src/memory/mirror/sync-on-commit.ts'
 import { openPorts } from '../../src/open-memory.ts'
 import { mirroredMemory } from './mirrored-memory.ts'
 
-it('writes the file for many changes at once in a few goes, and each is in it when its call returns', async () => {
+it('writes the file a few times for many concurrent changes, and each change is in it when its call returns', async () => {
   await using mirrored = mirroredMemory()
   await mirrored.memory.remember({ name: 'first', content: 'There is a file.' })
   const opened = openPorts(mirrored.dir)

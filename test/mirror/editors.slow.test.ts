@@ -89,7 +89,7 @@ const saves = count(30)
 
 describe('a person who edits MEMORY.md', () => {
   it.for(editors)(
-    `$name: ${saves} saves reach the store, and nothing is written in return`,
+    `$name: ${saves} saves reach the store, and Credence writes nothing in return`,
     { timeout: 600_000 },
     async (editor, { skip }) => {
       if (!isHere(editor.program)) skip(`${editor.program} is not installed.`)
@@ -118,7 +118,7 @@ describe('a person who edits MEMORY.md', () => {
     },
   )
 
-  it(`${count(200)} saves in a row end in one state, with at most two files written by us for each`, {
+  it(`${count(200)} saves in a row end in one state, with at most two writes of ours for each`, {
     timeout: 600_000,
   }, async () => {
     await watched(async (place, written) => {

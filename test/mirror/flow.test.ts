@@ -6,7 +6,7 @@ import { openMemory } from '../../src/open-memory.ts'
 import { lineOf, mirroredMemory, nothingTaken, personalMemory, withoutLine } from './mirrored-memory.ts'
 
 describe('a remembered belief', () => {
-  it('stands in the file when the call returns, by scope and type, in the words it was said in', async () => {
+  it('is in the file when the call returns, by scope and type, in its original words', async () => {
     await using place = personalMemory()
     const { memory } = place
 
@@ -66,7 +66,7 @@ wait: \`credence mirror sync\` in a terminal asks once for all. Text outside of 
     expect(place.text()).toContain('- **alpha**: new a')
   })
 
-  it('leaves the file when it is superseded, resolved, withdrawn, proposed only, or belongs to one agent', async () => {
+  it('leaves the file if it is superseded, resolved, withdrawn, only proposed, or private to one agent', async () => {
     await using place = personalMemory()
     const { memory } = place
     await memory.remember({ name: 'alpha', content: 'old a' })
@@ -102,7 +102,7 @@ wait: \`credence mirror sync\` in a terminal asks once for all. Text outside of 
     expect(holding.map(({ name }) => name)).toEqual([])
   })
 
-  it('makes no file unless asked to', async () => {
+  it('creates no file unless requested', async () => {
     await using place = personalMemory({ mirror: false })
 
     await place.memory.remember({ name: 'a', content: 'b' })
@@ -177,7 +177,7 @@ describe('an edit of the file', () => {
     expect(await memory.get('queue')).toMatchObject({ scopes: ['user:universal'], type: 'preference', content: 'NATS' })
   })
 
-  it('with a new line in a section remembers it there, named by its bold part, its key or its own words', async () => {
+  it('with a new line in a section stores a belief there, named by its bold part, its key or its own words', async () => {
     await using place = personalMemory()
     const { memory } = place
     await memory.remember({ name: 'a', content: 'b', scopes: ['project:x'], type: 'decision' })
@@ -205,7 +205,7 @@ describe('an edit of the file', () => {
     })
   })
 
-  it('that adds lines at the end sorts them in, whether the file ends with a line end or not', async () => {
+  it('with new lines at the end sorts them in, whether or not the file ends with a newline', async () => {
     await using place = personalMemory()
     await place.memory.remember({ name: 'a', content: 'b' })
 
@@ -219,7 +219,7 @@ describe('an edit of the file', () => {
     expect(await place.beliefs()).toEqual({ a: 'b', Rex: 'Rex is my dog.', c: 'glued' })
   })
 
-  it('that takes a line out retires it, and undo brings it back', async () => {
+  it('with a removed line retires the belief, and undo restores it', async () => {
     await using place = personalMemory()
     const { memory } = place
     for (const name of ['a', 'b', 'c']) await memory.remember({ name, content: `what ${name} is` })
@@ -237,7 +237,7 @@ describe('an edit of the file', () => {
     expect(place.text()).toContain('what c is')
   })
 
-  it('is taken in before the next recall, without being asked for', async () => {
+  it('is imported before the next recall, without a request', async () => {
     await using place = personalMemory()
     await place.memory.remember({ name: 'terms', content: '14 days.' })
 
@@ -247,7 +247,7 @@ describe('an edit of the file', () => {
     expect(relevant.map(({ belief }) => belief.content)).toEqual(['30 days.'])
   })
 
-  it('that says what is known already changes nothing', async () => {
+  it('with a known statement changes nothing', async () => {
     await using place = personalMemory()
     const { belief } = await place.memory.remember({ name: 'terms', content: '14 days.' })
 
@@ -258,7 +258,7 @@ describe('an edit of the file', () => {
     expect(place.text().match(/14 days/gu)).toHaveLength(1)
   })
 
-  it('by somebody who drops every comment is still an edit of the same items', async () => {
+  it('by a program that drops every comment is still an edit of the same items', async () => {
     await using place = personalMemory()
     for (const name of ['a', 'b', 'c', 'd']) await place.memory.remember({ name, content: `what ${name} is` })
     const before = await place.memory.list({ limit: 10 })
@@ -294,7 +294,7 @@ describe('an edit of the file', () => {
     expect((await place.sync()).written).toEqual([])
   })
 
-  it('can be confirmed by a person, and only then is the word of one', async () => {
+  it("can be confirmed by a person, and only then becomes the person's", async () => {
     await using place = mirroredMemory()
     const notes = openMemory({ dir: place.dir, mirror: true, author: { actor: 'document', origin: 'notes.md' } })
     await notes.remember({ name: 'terms', content: '14 days.', scopes: ['project:x'] })
@@ -315,7 +315,7 @@ describe('an edit of the file', () => {
   })
 })
 
-describe('an old copy that is saved', () => {
+describe('a saved old copy', () => {
   it('deletes nothing that its editor never saw', async () => {
     await using place = personalMemory()
     const { memory } = place
@@ -347,7 +347,7 @@ describe('an old copy that is saved', () => {
     expect(await place.beliefs()).toEqual({ a: 'what a is', c: 'what c became', d: 'what d is', e: 'what e is' })
   })
 
-  it('older than anything kept deletes nothing either, and brings nothing back', async () => {
+  it('older than any stored version deletes nothing either, and restores nothing', async () => {
     await using place = personalMemory()
     const { memory } = place
     await memory.remember({ name: 'a', content: 'what a is' })
@@ -368,7 +368,7 @@ describe('an old copy that is saved', () => {
 })
 
 describe('a change in both places', () => {
-  it('to the same words keeps both: store and file have those of the store, and the edit waits as a proposal', async () => {
+  it("to the same words keeps both: store and file have the store's text, and the edit waits as a proposal", async () => {
     await using place = personalMemory()
     const { memory } = place
     await memory.remember({ name: 'theme', content: 'dark' })
@@ -395,7 +395,7 @@ describe('a change in both places', () => {
     expect((await place.status()).isInSync).toBe(true)
   })
 
-  it('gives way to the text of the store when it is rejected', async () => {
+  it('keeps the text of the store if the edit is rejected', async () => {
     await using place = personalMemory()
     await place.memory.remember({ name: 'theme', content: 'dark' })
     const copy = place.text()
@@ -435,7 +435,7 @@ describe('a change in both places', () => {
       })
     const proposed = { why: 'Sessions.', aliases: ['cache'], isRemoval: false, target: 'On port 6400.' }
 
-    it('proposes nothing but the edit', async () => {
+    it('proposes only the edit', async () => {
       const { place, synced } = await edited()
       await using _ = place
 
@@ -447,7 +447,7 @@ describe('a change in both places', () => {
     })
   })
 
-  it('to different parts of an item takes both', async () => {
+  it('to different parts of an item merges both', async () => {
     await using place = personalMemory()
     const { memory } = place
     await memory.remember({ name: 'theme', content: 'dark', why: 'Eyes.' })
@@ -461,7 +461,7 @@ describe('a change in both places', () => {
     expect(await memory.get('theme')).toMatchObject({ content: 'light', why: 'Eyes.', aliases: ['colours'] })
   })
 
-  it('that takes out what the store has changed keeps what the store has', async () => {
+  it('keeps the belief if the file removes it and the store has changed it', async () => {
     await using place = personalMemory()
     const { memory } = place
     for (const name of ['a', 'b', 'c']) await memory.remember({ name, content: `what ${name} is` })

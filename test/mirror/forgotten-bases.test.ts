@@ -9,7 +9,7 @@ const basesWith = (bases: string, text: string): readonly string[] =>
     .filter((entry) => entry.isFile() && readFileSync(join(entry.parentPath, entry.name), 'utf8').includes(text))
     .map(({ name }) => name)
 
-it('a forgotten belief leaves every stored version, also when the file showed it no more', async () => {
+it('a forgotten belief is erased from every stored version, even if the file no longer showed it', async () => {
   await using place = mirroredMemory({ scopes: ['project:a'] })
   const { memory } = place
   const { bases } = mirrorPaths(place.dir)

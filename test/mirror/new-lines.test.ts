@@ -10,7 +10,7 @@ describe('a new line', () => {
     ['- **NATS** is our queue.', { name: 'NATS', content: '**NATS** is our queue.' }],
     ['- **Never** push to the main branch.', { content: '**Never** push to the main branch.' }],
     ['- **Always** Use tabs.', { content: '**Always** Use tabs.' }],
-  ])('%s is named by its bold part where that is a name', async (line, expected) => {
+  ])('%s is named by its bold part if that is a name', async (line, expected) => {
     await using place = personalMemory()
     await place.memory.remember({ name: 'a', content: 'b' })
 
@@ -40,7 +40,7 @@ describe('a new line', () => {
     },
   )
 
-  it('adds its aliases to those of the belief whose name it has', async () => {
+  it('adds its aliases to those of the belief with the same name', async () => {
     await using place = personalMemory()
     await place.memory.remember({ name: 'terms', content: '14 days.', aliases: ['due date'] })
 

@@ -7,7 +7,7 @@ import { mirrorFile, mirrorPaths, rebuildState } from '../../src/memory/mirror/s
 import { MirrorDocument } from '../../src/memory/mirror/write/document.ts'
 import { temporaryDirectory } from '../temporary-directory.ts'
 
-it('an old copy of the file that is saved takes no line away that waits or was written after it', () => {
+it('saving an old copy of the file removes no line that waits or was written later', () => {
   using directory = temporaryDirectory()
   const paths = mirrorPaths(directory.path)
   mkdirSync(paths.state, { recursive: true })

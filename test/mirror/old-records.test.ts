@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import { expect, it } from 'vitest'
 import { nothingTaken, personalMemory } from './mirrored-memory.ts'
 
-it('removes the topic files of version 0.2 and their records, but for a file that somebody has edited', async () => {
+it('removes the topic files of version 0.2 and their records, except a file that was edited', async () => {
   await using place = personalMemory()
   await place.memory.remember({ name: 'theme', content: 'dark' })
   const write = (path: string, text: string): void => {

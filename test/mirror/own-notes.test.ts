@@ -21,8 +21,8 @@ async function mirrored(before: string | null = null) {
   }
 }
 
-describe('a file full of somebody’s own notes', () => {
-  it('is said to be left alone, with how to take it in', async () => {
+describe("a file with the person's own notes", () => {
+  it('is reported as unchanged, with the command that imports it', async () => {
     using place = await mirrored('# Notes\n\n- one\n- two\n  - three\n\n```\n- code\n```\n\n---\n')
 
     const status = await place.run('mirror', 'status')
@@ -34,7 +34,7 @@ describe('a file full of somebody’s own notes', () => {
     expect(await place.json('mirror', 'status')).toMatchObject({ leftAlone: 3, items: 0 })
   })
 
-  it('is not mentioned if there is none', async () => {
+  it('is not mentioned if there are none', async () => {
     using place = await mirrored()
 
     expect(place.made.stdout).not.toContain('outside the managed')
@@ -43,7 +43,7 @@ describe('a file full of somebody’s own notes', () => {
 })
 
 describe('an edited file', () => {
-  it('is named, and what a sync takes in is counted by kind', async () => {
+  it('is named, and imported lines are counted by kind', async () => {
     using place = await mirrored()
     for (const name of ['a', 'b', 'c', 'd', 'e']) await place.run('remember', `what ${name} is`, '--name', name)
     const edited = place
@@ -131,7 +131,7 @@ describe('a line with a secret', () => {
 })
 
 describe('a task', () => {
-  it('is taken in without its box, from the file and from other Markdown', async () => {
+  it('is imported without its checkbox, from the file and from other Markdown', async () => {
     using place = await mirrored()
     writeFileSync(place.file, `${place.text()}- [ ] buy stamps\n`)
     writeFileSync(join(place.work, 'tasks.md'), '- [x] water the plants\n- [ ] **call**: the plumber\n')

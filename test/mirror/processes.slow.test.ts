@@ -30,7 +30,7 @@ const shownIn = (text: string): readonly string[] =>
   [...text.matchAll(/^- \*\*(.+?)\*\*: /gmu)].map(([, name]) => name as string)
 
 describe('several processes with one mirror', () => {
-  it('show everything that each of them remembers, once', { timeout: 60_000 }, async () => {
+  it('show every belief of each process, once', { timeout: 60_000 }, async () => {
     await using place = mirroredMemory()
     const labels = ['codex', 'cursor', 'claude']
 
@@ -44,7 +44,7 @@ describe('several processes with one mirror', () => {
     expect((await place.status()).isInSync).toBe(true)
   })
 
-  it('that are killed at any moment leave a whole file, and the next sync makes up for them', {
+  it('that are killed at any moment leave a complete file, and the next sync catches up', {
     timeout: 120_000,
   }, async () => {
     await using place = mirroredMemory()

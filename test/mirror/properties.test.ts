@@ -71,9 +71,9 @@ const step: fc.Arbitrary<Step> = fc.record({
 })
 
 describe.each(['person', 'document'] as const)(
-  'whatever happens to a memory whose file is the word of a %s',
+  'any history of a memory whose file has the authority of a %s',
   (mirrorAuthority) => {
-    it('ends with both saying the same, with nothing left to do, and with no word lost', {
+    it('ends with equal store and file, with nothing left to do, and with no word lost', {
       timeout: 120_000,
     }, async () => {
       await fc.assert(

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { nothingTaken, personalMemory } from './mirrored-memory.ts'
 
-describe('a new line with a name that is known', () => {
-  it('is a correction, which keeps what the old one was found by, why, pin and type, and is counted as one', async () => {
+describe('a new line with a known name', () => {
+  it('is a correction, which keeps aliases, why, pin and type of the old belief, and is counted as one', async () => {
     await using place = personalMemory()
     const { memory } = place
     const said = { aliases: ['due date'], why: 'Say it.', type: 'decision', pinned: true } as const
@@ -22,7 +22,7 @@ describe('a new line with a name that is known', () => {
     expect(await place.beliefs()).toEqual({ 'payment terms': '14 days.' })
   })
 
-  it('is no other belief when it says what is known, whatever that is called, and counts as nothing', async () => {
+  it('adds no belief if its statement is known under any name, and is not counted', async () => {
     await using place = personalMemory()
     const { memory } = place
     await memory.remember({ name: 'Bo', content: 'Bo is my dog.' })
@@ -40,7 +40,7 @@ describe('a new line with a name that is known', () => {
     expect(place.text().match(/likes fish/gu)).toHaveLength(1)
   })
 
-  it('is no other belief when the same sentence is imported either', async () => {
+  it('adds no belief if the same sentence is imported either', async () => {
     await using place = personalMemory()
     const { memory } = place
     await memory.remember({ name: 'Bo', content: 'Bo is my dog.' })

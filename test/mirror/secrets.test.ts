@@ -20,7 +20,7 @@ describe('an item that gets a secret', () => {
     expect(place.text()).toContain('the password is hunter2secret99')
   })
 
-  it.each(['why', 'aliases'])('is refused when the secret is among its %s', async (label) => {
+  it.each(['why', 'aliases'])('is refused if the secret is in its %s', async (label) => {
     await using place = personalMemory()
     await place.memory.remember({ name: 'bank', content: 'ING' })
     place.edit((text) => text.replace(/( <!-- credence:b-.*-->)/u, `$1\n  - ${label}: the password is hunter2secret99`))
@@ -29,7 +29,7 @@ describe('an item that gets a secret', () => {
     expect(await place.beliefs()).toEqual({ bank: 'ING' })
   })
 
-  it('is taken in again once the secret is out of it', async () => {
+  it('is imported again once the secret is removed', async () => {
     await using place = personalMemory()
     await place.memory.remember({ name: 'bank', content: 'ING' })
     place.edit((text) => text.replace('ING', 'my PIN is 4821'))
@@ -40,7 +40,7 @@ describe('an item that gets a secret', () => {
     expect(await place.beliefs()).toEqual({ bank: 'ABN' })
   })
 
-  it('makes no proposal and no conflict file when the store changed it too', async () => {
+  it('makes no proposal and no conflict file if the store changed it too', async () => {
     await using place = personalMemory()
     await place.memory.remember({ name: 'bank', content: 'ING' })
     const before = place.text()
@@ -55,7 +55,7 @@ describe('an item that gets a secret', () => {
     expect(await place.beliefs()).toEqual({ bank: 'ABN' })
   })
 
-  it('may keep a secret that somebody had told the memory', async () => {
+  it('may keep a secret that a person stored', async () => {
     await using place = personalMemory()
     await place.memory.remember({ name: 'gate', content: 'The PIN is 4821.' })
     place.edit((text) => text.replace('The PIN is 4821.', 'The PIN is 4821, on the left.'))
@@ -65,8 +65,8 @@ describe('an item that gets a secret', () => {
   })
 })
 
-describe('Markdown that is imported', () => {
-  it('is taken in but for its secrets, which are named by line and not shown', async () => {
+describe('imported Markdown', () => {
+  it('is stored without its secrets, which are reported by line and not shown', async () => {
     using place = createSandbox()
     const file = join(place.work, 'notes.md')
     writeFileSync(file, '- **region**: eu-west-1\n- my PIN is 4821\n\n| key | value |\n|---|---|\n| PIN | 9913 |\n')
@@ -80,7 +80,7 @@ describe('Markdown that is imported', () => {
     expect(existsSync(file) && readFileSync(file, 'utf8')).toContain('4821')
   })
 
-  it('has to be called Markdown', async () => {
+  it('must have a Markdown extension', async () => {
     using place = createSandbox()
     writeFileSync(join(place.work, 'notes.md'), '- **region**: eu-west-1\n')
 

@@ -6,7 +6,7 @@ import { temporaryDirectory } from '../temporary-directory.ts'
 import { lineOf, nothingTaken, personalMemory } from './mirrored-memory.ts'
 
 describe('the records of a mirror', () => {
-  it('hold no line of their own that a person has removed from the file', async () => {
+  it('contain no line that a person has removed from the file', async () => {
     await using place = personalMemory()
     await place.memory.remember({ name: 'a', content: 'what a is' })
     place.edit((text) => `${text}\nMy private xyzzy note.\n`)
@@ -25,7 +25,7 @@ describe('the records of a mirror', () => {
     expect(holding.map(({ name }) => name)).toEqual([])
   })
 
-  it('keep a refused line apart from the belief, also when the store writes the file for another reason', async () => {
+  it('separate a refused line from its belief, even if the store writes the file for another reason', async () => {
     await using place = personalMemory()
     const { memory } = place
     await memory.remember({ name: 'bank', content: 'ING' })
@@ -55,7 +55,7 @@ it('a record that cannot be written leaves no temporary file', () => {
 })
 
 describe('an old copy that is put back', () => {
-  it('does not undo a correction of the store, and an edit in it of another field is merged', async () => {
+  it('does not undo a correction of the store, and its edit of another field is merged', async () => {
     await using place = personalMemory()
     const { memory } = place
     await memory.remember({ name: 'theme', content: 'dark', why: 'Eyes.' })
@@ -73,7 +73,7 @@ describe('an old copy that is put back', () => {
   })
 })
 
-describe('a file that was replaced by a process that died', () => {
+describe('a file that a killed process was replacing', () => {
   async function leftBehind(content: (text: string) => string) {
     const place = personalMemory()
     for (const name of ['a', 'b', 'c']) await place.memory.remember({ name, content: `what ${name} is` })
@@ -82,7 +82,7 @@ describe('a file that was replaced by a process that died', () => {
     return place
   }
 
-  it('adds its lines when another program had created it while ours was not in place', async () => {
+  it('adds its lines if another program created it while ours was not in place', async () => {
     await using place = await leftBehind(() => 'A line of theirs.\n- **d**: what d is\n')
     const before = place.text()
 
@@ -99,7 +99,7 @@ describe('a file that was replaced by a process that died', () => {
     expect(place.has('state/mirror/replaced.md')).toBe(false)
   })
 
-  it('is merged like any other save when it is a whole one', async () => {
+  it('is merged like any other save if it is complete', async () => {
     await using place = await leftBehind((text) => text.replace('what b is', 'what b became'))
 
     const { taken, conflicts } = await place.sync()
@@ -108,14 +108,14 @@ describe('a file that was replaced by a process that died', () => {
     expect(place.text().match(/# Memory/gu)).toHaveLength(1)
   })
 
-  it('changes nothing when it is as it was written', async () => {
+  it('changes nothing if it is as written', async () => {
     await using place = await leftBehind((text) => text)
 
     expect(await place.sync()).toMatchObject({ taken: nothingTaken, conflicts: [], written: [] })
     expect(place.has('state/mirror/replaced.md')).toBe(false)
   })
 
-  it('comes back when its successor was not in place yet', async () => {
+  it('is restored if its successor was not in place yet', async () => {
     await using place = await leftBehind((text) => `${text}My own note.\n`)
     rmSync(place.path())
 
@@ -125,7 +125,7 @@ describe('a file that was replaced by a process that died', () => {
     expect(place.has('state/mirror/replaced.md')).toBe(false)
   })
 
-  it('is kept as a conflict file when its version is not known and it has other lines', async () => {
+  it('is kept as a conflict file if its version is unknown and it has other lines', async () => {
     await using place = await leftBehind((text) => text.replace('what a is', 'an edit of a'))
     rmSync(place.path('state/mirror/bases'), { recursive: true })
 
@@ -136,8 +136,8 @@ describe('a file that was replaced by a process that died', () => {
   })
 })
 
-describe('a caller that fails while it is told of a problem', () => {
-  it('neither fails the change nor stops later syncs', async () => {
+describe('a caller whose problem handler throws', () => {
+  it('does not make the change fail, or stop later syncs', async () => {
     let reports = 0
     await using place = personalMemory({
       onMirrorProblem: () => {

@@ -12,7 +12,7 @@ const foreign =
   '# My notes\r\n\r\n- one\t\r\n* two  \r\n\r\n## project:x\r\n- not ours\r\n\r\n```\r\n- code\r\n```\r\nCafe\u0301, no line end'
 
 describe("a person's own file", () => {
-  it('is adopted as it stands: its bytes stay, and what is remembered comes behind them', async () => {
+  it('is adopted unchanged: its bytes remain, and beliefs are added below them', async () => {
     using directory = temporaryDirectory()
     const dir = join(directory.path, 'memory')
     mkdirSync(dir)
@@ -33,7 +33,7 @@ describe("a person's own file", () => {
     await memory.close()
   })
 
-  it('is taken in by nobody until somebody says so', async () => {
+  it('is not imported or changed without consent', async () => {
     using directory = temporaryDirectory()
     const dir = join(directory.path, 'memory')
     mkdirSync(dir)
@@ -48,7 +48,7 @@ describe("a person's own file", () => {
 })
 
 describe('text between the items', () => {
-  it('stays byte for byte, wherever it stands, through changes on both sides', async () => {
+  it('stays byte for byte in its place, through changes on both sides', async () => {
     await using place = personalMemory()
     const { memory } = place
     for (const name of ['a', 'b', 'c']) await memory.remember({ name, content: `what ${name} is` })
@@ -79,7 +79,7 @@ describe('text between the items', () => {
     expect(await place.beliefs()).toEqual({ b: 'what b became', c: 'what c became', d: 'what d is' })
   })
 
-  it('is not rewritten because an editor stripped spaces, changed line ends or normalised letters', async () => {
+  it('is not rewritten if an editor stripped spaces, changed line ends or normalised letters', async () => {
     await using place = personalMemory()
     await place.memory.remember({ name: 'a', content: 'Caf\u00e9  \n\n  indented  \nend', why: 'because' })
     place.edit((text) => `\ufeff${text.normalize('NFD').replace(/ +$/gmu, '').replaceAll('\n', '\r\n')}`)
@@ -92,7 +92,7 @@ describe('text between the items', () => {
     expect((await place.memory.get('a')).content).toBe('Caf\u00e9  \n\n  indented  \nend')
   })
 
-  it('survives whatever is done to the items around it', () => {
+  it('survives all changes of the items around it', () => {
     const line = fc.oneof(
       fc.constantFrom(
         '',

@@ -55,7 +55,7 @@ function replaced(place: Place, content: string | Buffer): () => void {
   return () => writeFileSync(place.path(), before)
 }
 
-describe('a file that cannot be relied on', () => {
+describe('an unreliable file', () => {
   it.each(spoilings)('is held, and nothing is changed anywhere: %s', async (reason, spoil) => {
     await using place = await withFour()
     const events = (await place.memory.events({ limit: 100 })).length
@@ -79,7 +79,7 @@ describe('a file that cannot be relied on', () => {
     expect((await place.status()).isInSync).toBe(true)
   })
 
-  it.skipIf(process.getuid?.() === 0)('is held when it may not be read', async () => {
+  it.skipIf(process.getuid?.() === 0)('is held if it may not be read', async () => {
     await using place = await withFour()
     chmodSync(place.path(), 0)
 
@@ -89,7 +89,7 @@ describe('a file that cannot be relied on', () => {
     expect(await place.sync()).toMatchObject({ outcome: 'synced', written: [] })
   })
 
-  it('is taken at its word when a person says that the lines are meant to be gone', async () => {
+  it('is accepted if a person confirms that the lines are meant to be gone', async () => {
     await using place = await withFour()
     place.edit((text) => withoutLine(withoutLine(text, 'a'), 'b'))
     expect((await place.sync()).outcome).toBe('held')
@@ -104,7 +104,7 @@ describe('a file that cannot be relied on', () => {
     expect(Object.keys(await place.beliefs()).sort()).toEqual(names)
   })
 
-  it('is held for a large part of many, and not for a few of them', async () => {
+  it('is held if a large part of many items is gone, and not if a few are', async () => {
     await using place = personalMemory()
     for (let index = 0; index < 50; index += 1)
       await place.memory.remember({ name: `n${index}`, content: `is ${index}` })
@@ -116,7 +116,7 @@ describe('a file that cannot be relied on', () => {
     expect(await place.sync()).toMatchObject({ outcome: 'synced', taken: { retired: 10, added: 0, corrected: 0 } })
   })
 
-  it('is written anew when it is missing: unlike an empty file, no file says nothing', async () => {
+  it('is written again if it is missing, unlike an empty file', async () => {
     await using place = await withFour()
     rmSync(place.path())
 
@@ -126,7 +126,7 @@ describe('a file that cannot be relied on', () => {
     expect(Object.keys(await place.beliefs()).sort()).toEqual(names)
   })
 
-  it('is read again when the records of the mirror are damaged, and no word of it is lost', async () => {
+  it('is read again if the records of the mirror are damaged, and no word of it is lost', async () => {
     await using place = await withFour()
     place.edit((text) => withoutLine(text, 'a').replace('what b is', 'what b became'))
     writeFileSync(place.path('state/mirror/mirror.json'), '{"format": 1, "us')
@@ -136,7 +136,7 @@ describe('a file that cannot be relied on', () => {
     expect(await place.beliefs()).toEqual({ b: 'what b became', c: 'what c is', d: 'what d is' })
   })
 
-  it('deletes nothing when the records of the mirror are gone: nobody knows any more what was in it', async () => {
+  it('deletes nothing if the records of the mirror are gone, because its earlier contents are unknown', async () => {
     await using place = await withFour()
     place.edit((text) => withoutLine(text, 'a').replace('what b is', 'what b became'))
     rmSync(place.path('state/mirror'), { recursive: true })

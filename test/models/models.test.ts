@@ -35,8 +35,8 @@ const failure = async (reply: Promise<unknown>): Promise<MemoryError> => {
   return error as MemoryError
 }
 
-describe.each(dialects)('a model that speaks %s', (dialect) => {
-  it('answers with text and says what it used', async () => {
+describe.each(dialects)('a model with the API %s', (dialect) => {
+  it('answers with text and reports its usage', async () => {
     await using endpoint = await scriptedEndpoint([
       { kind: 'answer', text: 'Hi!', usage: { input: 12, output: 3, cacheRead: 5 }, model: 'some-model-2026' },
     ])
@@ -55,7 +55,7 @@ describe.each(dialects)('a model that speaks %s', (dialect) => {
     expect(dialect === 'openai' ? sent?.headers.authorization : sent?.headers['x-api-key']).toContain(key)
   })
 
-  it('calls tools, and is told what came of them', async () => {
+  it('calls tools, and receives their results', async () => {
     await using endpoint = await scriptedEndpoint([
       { kind: 'answer', text: 'Looking.', toolCalls: [{ name: 'look', arguments: { at: 'sky' }, id: 'c1' }] },
       says('Blue.'),
@@ -85,7 +85,7 @@ describe.each(dialects)('a model that speaks %s', (dialect) => {
     expect(JSON.stringify(endpoint.requests[1]?.body)).toContain('c1')
   })
 
-  it('answers with a document of a schema', async () => {
+  it('answers with a document that matches a schema', async () => {
     await using endpoint = await scriptedEndpoint([saysJson({ answer: 42 })])
     const schema = {
       name: 'verdict',
@@ -111,7 +111,7 @@ describe.each(dialects)('a model that speaks %s', (dialect) => {
   it.each([
     ['length', 'length'],
     ['refusal', 'refusal'],
-  ] as const)('says when it stopped for %s', async (stopReason, expected) => {
+  ] as const)('reports that it stopped for %s', async (stopReason, expected) => {
     await using endpoint = await scriptedEndpoint([{ kind: 'answer', text: 'Once upon', stopReason }])
 
     expect((await modelAt(endpoint, dialect).reply(request())).stopReason).toBe(expected)
@@ -127,7 +127,7 @@ describe.each(dialects)('a model that speaks %s', (dialect) => {
     [400, /refused/u],
     [302, /redirects/u],
   ] as const)(
-    'makes an error of the status %i that says what to do, and never shows the key',
+    'turns the status %i into an error with the next step, and never shows the key',
     async (status, message) => {
       await using endpoint = await scriptedEndpoint([
         {
@@ -157,14 +157,17 @@ describe.each(dialects)('a model that speaks %s', (dialect) => {
     ['an answer that is no JSON', { kind: 'raw', status: 200, body: '<html>hello</html>' }],
     ['JSON that is something else', { kind: 'raw', status: 200, body: { hello: 'world' } }],
     ['an endless answer', { kind: 'raw', status: 200, body: 'x'.repeat(9 * 1024 * 1024) }],
-  ] as const satisfies readonly (readonly [string, ScriptedReply])[])('makes an error of %s', async (_what, reply) => {
-    await using endpoint = await scriptedEndpoint([reply])
+  ] as const satisfies readonly (readonly [string, ScriptedReply])[])(
+    'turns %s into an error',
+    async (_what, reply) => {
+      await using endpoint = await scriptedEndpoint([reply])
 
-    expect(await failure(modelAt(endpoint, dialect).reply(request()))).toMatchObject({
-      code: 'unavailable',
-      hint: expect.any(String),
-    })
-  })
+      expect(await failure(modelAt(endpoint, dialect).reply(request()))).toMatchObject({
+        code: 'unavailable',
+        hint: expect.any(String),
+      })
+    },
+  )
 
   it('stops waiting when it is aborted', async () => {
     await using endpoint = await scriptedEndpoint([{ kind: 'silence' }])
@@ -184,7 +187,7 @@ describe.each(dialects)('a model that speaks %s', (dialect) => {
   })
 })
 
-it('keeps what a model wrote instead of arguments', async () => {
+it("keeps a model's text that is not valid arguments", async () => {
   const message = {
     role: 'assistant',
     tool_calls: [{ id: 'c', type: 'function', function: { name: 'look', arguments: '{"at": ' } }],
@@ -199,7 +202,7 @@ it('keeps what a model wrote instead of arguments', async () => {
   expect(usage).toEqual({ input: 0, output: 0, cacheRead: 0, cacheWrite: 0 })
 })
 
-it('leaves out what it thinks aloud in blocks of its own', async () => {
+it('leaves out the reasoning that it writes in separate blocks', async () => {
   const content = [
     { type: 'thinking', thinking: 'hm' },
     { type: 'text', text: 'So.' },
@@ -225,7 +228,7 @@ describe('the key of a model', () => {
     expect(await keyUsed(endpoint, {})).toBeUndefined()
   })
 
-  it('of the provider goes to the provider only', async () => {
+  it('of a provider is sent to that provider only', async () => {
     const sent: (string | null)[] = []
     const fetch: typeof globalThis.fetch = async (_url, init) => {
       sent.push(new Headers(init?.headers).get('authorization'))
@@ -238,12 +241,12 @@ describe('the key of a model', () => {
     expect(sent).toEqual([null, 'Bearer own'])
   })
 
-  it('is asked for when the provider has to be paid', () => {
+  it('is required if the provider charges money', () => {
     expect(() => openChatModel('anthropic:m', {})).toThrow(/no key for anthropic/u)
   })
 })
 
-it('a request that nothing is scripted for is refused, so that a test cannot pass by accident', async () => {
+it('a request without a scripted answer is refused, so that a test cannot pass by accident', async () => {
   await using endpoint = await scriptedEndpoint([fails(500)])
   await failure(modelAt(endpoint, 'openai').reply(request()))
 

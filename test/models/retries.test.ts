@@ -34,7 +34,7 @@ describe('a model with retries', () => {
     expect(waits).toEqual([500, 1_000])
   })
 
-  it('waits as long as the endpoint asks it to', async () => {
+  it('waits as long as the endpoint requests', async () => {
     await using endpoint = await scriptedEndpoint([busy('7'), says('Hi!')])
     const { model, waits } = retryingAt(endpoint)
 
@@ -43,7 +43,7 @@ describe('a model with retries', () => {
     expect(waits).toEqual([7_000])
   })
 
-  it('does not wait for minutes, but says how long it would be', async () => {
+  it('does not wait for minutes, but reports how long it would be', async () => {
     await using endpoint = await scriptedEndpoint([busy('120')])
     const { model, waits } = retryingAt(endpoint)
 
@@ -51,7 +51,7 @@ describe('a model with retries', () => {
     expect(waits).toEqual([])
   })
 
-  it('gives up when the trouble stays', async () => {
+  it('gives up if the failures continue', async () => {
     await using endpoint = await scriptedEndpoint(() => fails(503))
     const { model, waits } = retryingAt(endpoint)
 
@@ -60,7 +60,7 @@ describe('a model with retries', () => {
     expect(waits).toEqual([500, 1_000, 2_000])
   })
 
-  it.each([400, 401, 403, 404])('asks once where %i would be the answer again', async (status) => {
+  it.each([400, 401, 403, 404])('does not ask again after the status %i', async (status) => {
     await using endpoint = await scriptedEndpoint([fails(status)])
     const { model, waits } = retryingAt(endpoint)
 
@@ -69,7 +69,7 @@ describe('a model with retries', () => {
     expect(waits).toEqual([])
   })
 
-  it('stops when nobody waits for the answer any more', async () => {
+  it('stops when the caller no longer waits for the answer', async () => {
     await using endpoint = await scriptedEndpoint(() => fails(503))
     const asker = new AbortController()
     const model = withRetries(modelFrom(`openai:some-model@${endpoint.openaiUrl}`, null), async () => asker.abort())

@@ -31,7 +31,7 @@ describe.skipIf(postgresPrograms === null)('The command line with a PostgreSQL s
     return { stdout, stderr, status }
   }
 
-  it('remembers, recalls, mirrors, forgets and checks, and makes no SQLite file', { timeout }, async () => {
+  it('remembers, recalls, mirrors, forgets and checks, and creates no SQLite file', { timeout }, async () => {
     const env = { CREDENCE_STORE: await (await cluster()).newDatabase() }
     const made = credence(['init', '--dir', 'm'], env)
     expect(made).toMatchObject({
@@ -105,7 +105,7 @@ describe.skipIf(postgresPrograms === null)('The command line with a PostgreSQL s
     await server.stop()
   })
 
-  it('reports problems of an address, a password, a database or a server', { timeout }, async () => {
+  it('reports problems with an address, a password, a database or a server', { timeout }, async () => {
     const server = await cluster()
     const recall = (store: string) => credence(['recall', 'hello', '--dir', 'w', '--store', store])
 

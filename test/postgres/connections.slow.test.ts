@@ -17,10 +17,10 @@ import { CuttingProxy } from './cutting-proxy.ts'
 const steps = count(200)
 const timeout = 600_000 + steps * 30_000
 
-describe.skipIf(postgresPrograms === null)('A PostgreSQL store whose connection is cut', () => {
+describe.skipIf(postgresPrograms === null)('a PostgreSQL store whose connection is cut', () => {
   const cluster = sharedCluster(undurable)
 
-  it('commits once, at whatever step it is cut, also without a key', { timeout }, async () => {
+  it('commits once, at whatever step it is cut, even without a key', { timeout }, async () => {
     const server = await cluster()
     const address = await server.newDatabase()
     const proxy = await CuttingProxy.start(server.port)
@@ -47,7 +47,7 @@ describe.skipIf(postgresPrograms === null)('A PostgreSQL store whose connection 
     await proxy.stop()
   })
 
-  it('commits once and answers when its connections go silent', { timeout }, async () => {
+  it('commits once and answers if its connections stop responding', { timeout }, async () => {
     const server = await cluster()
     const address = await server.newDatabase()
     const proxy = await CuttingProxy.start(server.port)
@@ -65,7 +65,7 @@ describe.skipIf(postgresPrograms === null)('A PostgreSQL store whose connection 
     await proxy.stop()
   })
 
-  it('writes and reads with one connection for each, also after both were closed between two statements', {
+  it('writes and reads with one connection each, even if both were closed between two statements', {
     timeout,
   }, async () => {
     const server = await cluster()
@@ -86,7 +86,7 @@ describe.skipIf(postgresPrograms === null)('A PostgreSQL store whose connection 
     await store.close()
   })
 
-  it('gives back every connection, however reads and changes follow each other', { timeout }, async () => {
+  it('returns every connection, in any order of reads and changes', { timeout }, async () => {
     const server = await cluster()
     const address = await server.newDatabase()
     const store = openAt(address, { connections: 2 })
@@ -120,7 +120,7 @@ describe.skipIf(postgresPrograms === null)('A PostgreSQL store whose connection 
     expect(stdout).toBe('[[],[]]\n')
   })
 
-  it('says that people and teams were added and removed, at whatever step it is cut', { timeout }, async () => {
+  it('reports that people and teams were added and removed, at whatever step it is cut', { timeout }, async () => {
     const server = await cluster()
     const address = await server.newDatabase()
     const proxy = await CuttingProxy.start(server.port)

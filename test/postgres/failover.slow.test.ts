@@ -11,7 +11,7 @@ async function until(condition: () => boolean | Promise<boolean>): Promise<void>
 }
 
 describe.skipIf(postgresPrograms === null)('A primary and a synchronous standby', () => {
-  it('change places under load: every acknowledged write is there', {
+  it('change places under load without losing an acknowledged write', {
     timeout: 600_000 + failovers * 60_000,
   }, async () => {
     let primary = await Cluster.start()
@@ -74,7 +74,7 @@ describe.skipIf(postgresPrograms === null)('A primary and a synchronous standby'
     await primary.stop()
   })
 
-  it('of which the standby alone says that it takes no writes', { timeout: 600_000 }, async () => {
+  it('are distinguished: only the standby reports that it takes no writes', { timeout: 600_000 }, async () => {
     const primary = await Cluster.start()
     const standby = await Cluster.follow(primary, 'follower')
     const store = openAt(standby.address())

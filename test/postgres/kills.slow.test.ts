@@ -18,7 +18,7 @@ async function until(condition: () => boolean): Promise<void> {
 describe.skipIf(postgresPrograms === null)('A PostgreSQL store', () => {
   const cluster = sharedCluster()
 
-  it('takes 250 writes of each of 8 processes, none lost and none twice', { timeout }, async () => {
+  it('stores 250 writes of each of 8 processes, none lost and none twice', { timeout }, async () => {
     const address = await (await cluster()).newDatabase()
 
     const writers = Array.from({ length: 8 }, (_, at) => startWriter(address, `w${at}`, 250))
@@ -34,7 +34,7 @@ describe.skipIf(postgresPrograms === null)('A PostgreSQL store', () => {
     await store.close()
   })
 
-  it('loses nothing when a writing process is killed, and a repeated request has one effect', { timeout }, async () => {
+  it('loses nothing if a writing process is killed, and a repeated request has one effect', { timeout }, async () => {
     const address = await (await cluster()).newDatabase()
     const random = chance(seed)
     const acknowledged = new Set<string>()
@@ -64,7 +64,7 @@ describe.skipIf(postgresPrograms === null)('A PostgreSQL store', () => {
     await store.close()
   })
 
-  it('loses nothing when PostgreSQL is killed, and goes on when it is back', { timeout }, async () => {
+  it('loses nothing if PostgreSQL is killed, and continues when it is back', { timeout }, async () => {
     const server = await cluster()
     const address = await server.newDatabase()
     const store = openAt(address, { patienceMs: 300_000 })

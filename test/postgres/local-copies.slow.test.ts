@@ -52,7 +52,7 @@ const waitFor = (check: () => void | Promise<void>) => vi.waitFor(check, { timeo
 describe.skipIf(postgresPrograms === null)('The local copies of a PostgreSQL store', () => {
   const cluster = sharedCluster(undurable)
 
-  it('are private, and are made from the journal of a store that version 0.2.0 wrote', { timeout }, async () => {
+  it('are private, and can be made from the journal of a store that version 0.2.0 wrote', { timeout }, async () => {
     const address = await (await cluster()).newDatabase()
     const cacheDir = newCache()
     await query(address, gunzipSync(readFileSync(new URL('./store-0.2.0.sql.gz', import.meta.url))).toString())
@@ -78,7 +78,7 @@ describe.skipIf(postgresPrograms === null)('The local copies of a PostgreSQL sto
     await store.close()
   })
 
-  it('of an owner that a server has never seen begin with a snapshot', { timeout }, async () => {
+  it('start with a snapshot for an owner that a server has not seen before', { timeout }, async () => {
     const address = await (await cluster()).newDatabase()
     const writer = openAt(address)
     const ids = Array.from({ length: 303 }, (_, at) => `b${at}`)
@@ -102,7 +102,7 @@ describe.skipIf(postgresPrograms === null)('The local copies of a PostgreSQL sto
     for (const store of [writer, reader, another]) await store.close()
   })
 
-  it('are few open at a time, and take a bounded space', { timeout }, async () => {
+  it('are few open at a time, and use limited space', { timeout }, async () => {
     const address = await (await cluster()).newDatabase()
     const cacheDir = newCache()
     const store = openAt(address, { cacheDir, maxOpen: 2, maxBytes: 1_000_000 })
@@ -119,7 +119,9 @@ describe.skipIf(postgresPrograms === null)('The local copies of a PostgreSQL sto
     await store.close()
   })
 
-  it('lose a forgotten text on every server, and those of a stopped one before it answers', { timeout }, async () => {
+  it('lose a forgotten text on every server, and a stopped server loses it before it answers', {
+    timeout,
+  }, async () => {
     const address = await (await cluster()).newDatabase()
     const one = newCache()
     const other = newCache()
@@ -187,7 +189,7 @@ describe.skipIf(postgresPrograms === null)('The local copies of a PostgreSQL sto
     for (const store of [one, other]) await store.close()
   })
 
-  it('are changed while a change is tried out on them', { timeout }, async () => {
+  it('can be changed during a dry run on them', { timeout }, async () => {
     const address = await (await cluster()).newDatabase()
     const store = openAt(address)
     await store.commit(beliefCommit('ada', 'first'))
@@ -212,7 +214,7 @@ describe.skipIf(postgresPrograms === null)('The local copies of a PostgreSQL sto
     await store.close()
   })
 
-  it('of two servers and of one that starts anew have turns in the same places, also after late and forgotten ones', {
+  it('of two servers and of a new one have turns in the same places, even after late and forgotten ones', {
     timeout,
   }, async () => {
     const address = await (await cluster()).newDatabase()
@@ -262,7 +264,9 @@ describe.skipIf(postgresPrograms === null)('The local copies of a PostgreSQL sto
     for (const store of [one, other, anew]) await store.close()
   })
 
-  it('answer while PostgreSQL cannot be reached and say how old they are; changes need it', { timeout }, async () => {
+  it('answer while PostgreSQL cannot be reached and report how old they are; changes need it', {
+    timeout,
+  }, async () => {
     const server = await Cluster.start()
     const address = server.address()
     const cacheDir = newCache()

@@ -6,7 +6,7 @@ import { commitOf, sampleTurn } from '../../src/store/sample-beliefs.contract.ts
 describe.skipIf(postgresPrograms === null)('turns that an earlier version stored in PostgreSQL', () => {
   const cluster = sharedCluster(undurable)
 
-  it('are judged newest first, those of the person alone', async () => {
+  it('are judged newest first, only those of the person', async () => {
     const address = await (await cluster()).newDatabase()
     const earlier = openAt(address)
     const turns = [sampleTurn('one'), sampleTurn('two'), sampleTurn('three', { role: 'assistant' })]

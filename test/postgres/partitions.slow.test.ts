@@ -19,7 +19,7 @@ const [, partitioning = ''] =
 describe.skipIf(postgresPrograms === null)('PostgreSQL in partitions', () => {
   const cluster = sharedCluster(undurable)
 
-  it('has what was there before, and the triggers that guard the journal', { timeout: 300_000 }, async () => {
+  it('keeps the existing rows, and the triggers that guard the journal', { timeout: 300_000 }, async () => {
     const server = await cluster()
     const address = await server.newDatabase()
     const database = new URL(address).pathname.slice(1)

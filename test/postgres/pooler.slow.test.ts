@@ -60,7 +60,9 @@ describe.skipIf(!hasPooler).each([
     { runs: 6, timeoutMs: timeout },
   )
 
-  it('is made once by processes that start at the same time, and takes the writes of each', { timeout }, async () => {
+  it('is created once by processes that start at the same time, and accepts the writes of each', {
+    timeout,
+  }, async () => {
     const address = await newDatabase()
 
     const writers = Array.from({ length: 8 }, (_, at) => startWriter(address, `w${at}`, 25))
@@ -73,7 +75,7 @@ describe.skipIf(!hasPooler).each([
     await store.close()
   })
 
-  it('commits once and answers when its connections go silent', { timeout }, async () => {
+  it('commits once and answers if its connections stop responding', { timeout }, async () => {
     const proxy = await CuttingProxy.start((await pooler()).port)
     const address = (await newDatabase()).replace(/:\d+\//u, `:${proxy.port}/`)
     const store = openAt(address, { patienceMs: timeout, answerMs: 500 })
@@ -90,7 +92,7 @@ describe.skipIf(!hasPooler).each([
     await proxy.stop()
   })
 
-  it('leaves no setting and no prepared statement in the connections that others use after it', {
+  it('leaves no setting and no prepared statement in connections that others use later', {
     timeout,
   }, async () => {
     const address = await newDatabase()
@@ -109,7 +111,7 @@ describe.skipIf(!hasPooler).each([
     expect(prepared).toEqual([])
   })
 
-  it('loses nothing when PgBouncer or PostgreSQL is killed, and goes on when it is back', { timeout }, async () => {
+  it('loses nothing if PgBouncer or PostgreSQL is killed, and continues when it is back', { timeout }, async () => {
     const server = await cluster()
     const front = await pooler()
     const store = openAt(await newDatabase(), { patienceMs: 120_000 })

@@ -30,7 +30,9 @@ describe.skipIf(postgresPrograms === null)('With a PostgreSQL store', () => {
     expect(existsSync(join(place.work, 'm', 'state', 'credence.db'))).toBe(false)
   }
 
-  it('two servers answer with what the other has just learned, and MEMORY.md has it', { timeout }, async () => {
+  it('two servers answer with beliefs that the other has just learned, and MEMORY.md has them', {
+    timeout,
+  }, async () => {
     using place = createSandbox()
     const store = await newStore()
     const env = { CREDENCE_STORE: store }

@@ -71,7 +71,7 @@ async function answers(store: AnyStore): Promise<unknown> {
   }
 }
 
-describe.skipIf(postgresPrograms === null)('A memory that is copied', () => {
+describe.skipIf(postgresPrograms === null)('a copied memory', () => {
   const cluster = sharedCluster(undurable)
 
   it('from SQLite to PostgreSQL and back answers the same, and its chain verifies', async () => {
@@ -112,7 +112,7 @@ describe.skipIf(postgresPrograms === null)('A memory that is copied', () => {
     }
   })
 
-  it('goes on after an interruption, takes later forgetting over, and refuses another history', async () => {
+  it('continues after an interruption, includes later forgetting, and refuses another history', async () => {
     const file = newFile()
     const address = await (await cluster()).newDatabase()
     const original = openFile(file)
@@ -146,7 +146,7 @@ describe.skipIf(postgresPrograms === null)('A memory that is copied', () => {
     await to.close()
   })
 
-  it('goes on although the turns that an earlier version stored were judged in one of the stores alone', async () => {
+  it('continues even if turns of an earlier version were judged in one of the stores only', async () => {
     const file = newFile()
     const address = await (await cluster()).newDatabase()
     const original = openFile(file)
@@ -161,7 +161,7 @@ describe.skipIf(postgresPrograms === null)('A memory that is copied', () => {
     await Promise.all([from.close(), to.close()])
   })
 
-  it('has the same people, tokens and teams, also after a token was revoked and a role changed', async () => {
+  it('has the same people, tokens and teams, even after a token was revoked and a role changed', async () => {
     const file = newFile()
     const back = newFile()
     const address = await (await cluster()).newDatabase()

@@ -29,7 +29,7 @@ function certify(cluster: Cluster, name: string): string {
 }
 
 describe.skipIf(postgresPrograms === null || !hasOpenssl)('TLS to PostgreSQL', () => {
-  it('is refused, unverified or verified, as sslmode says', { timeout: 300_000 }, async () => {
+  it('is refused, unverified or verified, as sslmode requires', { timeout: 300_000 }, async () => {
     const cluster = await Cluster.start(undurable)
     try {
       const told = async (parameters: string): Promise<string> => {
@@ -66,7 +66,7 @@ describe.skipIf(postgresPrograms === null || !hasOpenssl)('TLS to PostgreSQL', (
     }
   })
 
-  it('needs certificates that can be read', () => {
+  it('requires readable certificates', () => {
     const address = 'postgres://ada@db.example.org/credence'
     expect(() => openAt(`${address}?sslrootcert=/nowhere/root.pem`)).toThrow(/sslrootcert cannot be read/u)
     expect(() => openAt(`${address}?sslmode=require&sslrootcert=/nowhere/root.pem`)).toThrow(/not checked/u)

@@ -27,7 +27,7 @@ async function query(address: string, sql: string): Promise<void> {
 describe.skipIf(postgresPrograms === null)('A PostgreSQL store', () => {
   const cluster = sharedCluster(undurable)
 
-  it('is made once by programs that start at the same time', async () => {
+  it('is created once by programs that start at the same time', async () => {
     const address = await (await cluster()).newDatabase()
     const stores = Array.from({ length: 6 }, () => openAt(address, { connections: 1 }))
 
@@ -53,7 +53,7 @@ describe.skipIf(postgresPrograms === null)('A PostgreSQL store', () => {
     await store.close()
   })
 
-  it('that a newer version migrates is refused by the programs that have it open, and keeps nothing of their writes', async () => {
+  it('that a newer version migrates is refused by programs that have it open, and contains none of their writes', async () => {
     const address = await (await cluster()).newDatabase()
     const open = async () => {
       const store = openAt(address)
@@ -82,7 +82,7 @@ describe.skipIf(postgresPrograms === null)('A PostgreSQL store', () => {
     await after.close()
   })
 
-  it('is used by two versions at once, each with local copies of its own', async () => {
+  it('is used by two versions at once, each with its own local copies', async () => {
     const address = await (await cluster()).newDatabase()
     const cacheDir = newCache()
     const older = openAt(address, { analysis: 'older', cacheDir })
@@ -120,7 +120,7 @@ describe.skipIf(postgresPrograms === null)('A PostgreSQL store', () => {
     await store.close()
   })
 
-  it('makes a local copy again that was damaged, or that is not of this journal', async () => {
+  it('creates a local copy again if it was damaged, or belongs to another journal', async () => {
     const address = await (await cluster()).newDatabase()
     const other = await (await cluster()).newDatabase()
     const cacheDir = newCache()
@@ -160,11 +160,11 @@ function smallDisk(): string | null {
   }
 }
 
-describe.skipIf(postgresPrograms === null)('A PostgreSQL store on a disk that is full', () => {
+describe.skipIf(postgresPrograms === null)('a PostgreSQL store on a full disk', () => {
   const place = postgresPrograms === null ? null : smallDisk()
 
   it.skipIf(place === null)(
-    'refuses changes whole, loses none, and goes on when there is room',
+    'refuses changes completely, loses none, and continues when there is space',
     { timeout: 600_000 },
     async () => {
       const disk = place as string

@@ -42,7 +42,7 @@ const sent = ({ upstream }: Proxied): UpstreamRequest => upstream.requests.at(-1
 
 describe.each(names)('%s through the proxy', (name) => {
   it.each([false, true])(
-    'brings what is remembered to the model, and keeps both sides (stream: %s)',
+    'adds beliefs to requests to the model, and stores both sides (stream: %s)',
     async (stream) => {
       await using place = await proxied()
       await place.memory.remember(port)
@@ -72,7 +72,7 @@ describe.each(names)('%s through the proxy', (name) => {
     expect(text).toBe(JSON.stringify(JSON.parse(text)))
   })
 
-  it('sends the key on and keeps it nowhere', async () => {
+  it('forwards the key and stores it nowhere', async () => {
     await using place = await proxied()
     place.upstream.script(says(answer))
 
@@ -97,7 +97,7 @@ describe.each(names)('%s through the proxy', (name) => {
     expect((await place.turns()).map(({ role }) => role)).toEqual(['user'])
   })
 
-  it('keeps a question once when the client asks again after an error', async () => {
+  it('stores a question once if the client asks again after an error', async () => {
     await using place = await proxied()
     place.upstream.script((outgoing) => json(outgoing, 529, { error: { message: 'busy' } }), says(answer))
 
@@ -110,7 +110,7 @@ describe.each(names)('%s through the proxy', (name) => {
     ])
   })
 
-  it('shows the client a stream that the service broke off, and keeps what had come', async () => {
+  it('shows the client a stream that the service broke off, and stores the received part', async () => {
     await using place = await proxied()
     place.upstream.script((outgoing, { path }) => {
       outgoing.writeHead(200, { 'content-type': 'text/event-stream' })
@@ -124,7 +124,7 @@ describe.each(names)('%s through the proxy', (name) => {
     expect(answer.startsWith(partial?.text.trim() ?? '-')).toBe(true)
   })
 
-  it.each(['gzip', 'br'])('passes on an answer that is compressed with %s, and reads it', async (encoding) => {
+  it.each(['gzip', 'br'])('forwards an answer that is compressed with %s, and reads it', async (encoding) => {
     await using place = await proxied()
     place.upstream.script((outgoing, { path, body }) => {
       const isStream = body.stream === true
@@ -143,7 +143,7 @@ describe.each(names)('%s through the proxy', (name) => {
     expect((await place.turns()).map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'assistant'])
   })
 
-  it('ends the request to the service when the client goes away', async () => {
+  it('ends the request to the service if the client disconnects', async () => {
     await using place = await proxied()
     const ended = Promise.withResolvers<void>()
     place.upstream.script((outgoing, { path }) => {
@@ -178,7 +178,7 @@ const bodies: Readonly<Record<string, object>> = {
 }
 
 describe('a client of the proxy', () => {
-  it('gets the pieces of a stream while the service is still writing', async () => {
+  it('gets the chunks of a stream while the service is still writing', async () => {
     await using place = await proxied()
     const goOn = Promise.withResolvers<void>()
     place.upstream.script(async (outgoing, { path }) => {
@@ -310,7 +310,7 @@ describe('a client of the proxy', () => {
     expect((await place.turns()).length).toBe(2)
   })
 
-  it('sees an error of its own kind when the service cannot be reached', async () => {
+  it('gets an error in its own format if the service cannot be reached', async () => {
     await using place = await proxied()
     await place.upstream[Symbol.asyncDispose]()
 

@@ -11,7 +11,7 @@ const post = (place: Proxied, headers: Record<string, string> = {}, sent: string
   fetch(`${place.url}/v1/chat/completions`, { method: 'POST', body: sent, headers })
 
 describe('a memory that does not answer', () => {
-  it('in time is left out: the header and the log say so, and what was said is kept', async () => {
+  it('in time is skipped: the header and the log report it, and the message is stored', async () => {
     const never = new Promise<never>(() => {})
     await using place = await proxied({ deadlineMs: 20, wrap: (memory) => ({ ...memory, recall: () => never }) })
     place.upstream.script(says('Yes.'))
@@ -26,7 +26,7 @@ describe('a memory that does not answer', () => {
     expect((await place.turns()).map(({ text }) => text)).toEqual([secret, 'Yes.'])
   })
 
-  it('at all does not stop a request, and no error repeats what was said', async () => {
+  it('at all does not stop a request, and no error repeats the text', async () => {
     const fails = (): Promise<never> => Promise.reject(unavailable(`cannot read "${secret}"`, 'no'))
     await using place = await proxied({ wrap: () => ({ recall: fails, keep: fails }) })
     place.upstream.script(says('Yes.'))
@@ -63,7 +63,7 @@ describe('a memory that does not answer', () => {
 })
 
 describe('texts that are not stored', () => {
-  it('is said while the memory is paused; recall goes on', async () => {
+  it('include messages while the memory is paused; recall continues', async () => {
     await using place = await proxied({ isPaused: () => true })
     await place.memory.remember({ name: 'safe', content: 'The safe has a new lock.' })
     place.upstream.script(says('Yes.'))
@@ -74,7 +74,7 @@ describe('texts that are not stored', () => {
     expect(await place.turns()).toEqual([])
   })
 
-  it('asks not to be kept, and neither is its answer', async () => {
+  it('include messages off the record, and their answers', async () => {
     await using place = await proxied()
     place.upstream.script(says('My lips are sealed.'))
 
@@ -83,7 +83,7 @@ describe('texts that are not stored', () => {
     expect(await place.turns()).toEqual([])
   })
 
-  it('comes with memory switched off by a header', async () => {
+  it('include messages with memory switched off by a header', async () => {
     await using place = await proxied()
     place.upstream.script(says('Yes.'))
 
@@ -104,7 +104,7 @@ describe('texts that are not stored', () => {
     expect((await place.turns())[0]?.text).toBe(secret)
   })
 
-  it('holds a secret: it is masked', async () => {
+  it('include secrets, which are masked', async () => {
     await using place = await proxied()
     place.upstream.script(says('Noted.'))
     const token = `ghp_${'a1B2c3D4e5F6g7H8i9J0'.repeat(2).slice(0, 36)}`
@@ -122,7 +122,7 @@ describe('requests that are not conversations', () => {
     ['without messages', '{}', 'none; no message of a person'],
     ['with messages of another form', '{"messages": {"a": [null, 1]}}', 'none; no message of a person'],
     ['with nothing in them', '{"messages": [null, 1, {"role": "user"}, {"role": 7}]}', 'none; no message of a person'],
-  ])('are passed on as they are: %s', async (_, sent, outcome) => {
+  ])('are forwarded unchanged: %s', async (_, sent, outcome) => {
     await using place = await proxied()
     place.upstream.script((outgoing) => void outgoing.writeHead(400).end('as it is'))
 
@@ -133,7 +133,7 @@ describe('requests that are not conversations', () => {
     expect(place.upstream.requests[0]?.bytes.toString()).toBe(sent)
   })
 
-  it('are passed on when they are larger than any conversation, without being held whole', async () => {
+  it('are forwarded if they are larger than any conversation, without being buffered completely', async () => {
     await using place = await proxied()
     place.upstream.script((outgoing) => void outgoing.writeHead(200).end('fine'))
     const large = JSON.stringify({ messages: [{ role: 'user', content: 'x'.repeat(70 * 1024 * 1024) }] })
@@ -145,7 +145,7 @@ describe('requests that are not conversations', () => {
     expect(place.upstream.requests[0]?.bytes.length).toBe(large.length)
   })
 
-  it('keep their headers, and lose only those of the connection and of the proxy', async () => {
+  it('keep their headers, except those of the connection and of the proxy', async () => {
     await using place = await proxied()
     place.upstream.script((outgoing) => {
       outgoing.writeHead(200, [
@@ -217,7 +217,7 @@ describe('the proxy', () => {
     ['https://a.example/openai/v1', '/v1/responses', '/openai/v1/responses'],
     ['https://a.example/api', '/v1/models', '/api/v1/models'],
     ['https://a.example', 'http://other.example/v1/models', '/v1/models'],
-  ])('sends to %s what is asked with %s', (upstream, target, path) => {
+  ])('forwards to %s requests with %s', (upstream, target, path) => {
     expect(pathOn(new URL(upstream), target)).toBe(path)
   })
 })

@@ -36,7 +36,7 @@ const post = (url: string, content: string): Promise<Response> =>
   })
 
 describe('credence proxy', () => {
-  it('recalls in one process what was said in another, and has kept everything when it ends', async () => {
+  it('recalls in one process what was said in another, and has stored everything when it ends', async () => {
     using directory = temporaryDirectory()
     const dir = join(directory.path, 'memory')
     await using upstream = await scriptedUpstream()
@@ -67,7 +67,7 @@ describe('credence proxy', () => {
     await memory.close()
   })
 
-  it('sends requests on while the store is locked, and stores what was said afterwards', async () => {
+  it('forwards requests while the store is locked, and stores the messages afterwards', async () => {
     using directory = temporaryDirectory()
     const dir = join(directory.path, 'memory')
     await using upstream = await scriptedUpstream()

@@ -32,7 +32,7 @@ async function doubts({ memory }: ReturnType<typeof openMemory>) {
   })
 }
 
-it('stores with a turn where its statements may be pasted', async () => {
+it('stores with a turn which of its statements may be pasted', async () => {
   const opened = openMemory(newFile())
 
   const { turns } = await opened.memory.hear([{ text: pasted }, { text: typed }])
@@ -45,7 +45,7 @@ it('stores with a turn where its statements may be pasted', async () => {
   await opened.memory.close()
 })
 
-it('doubts the turns of earlier versions until the next message is heard, which judges them', async () => {
+it('treats turns of earlier versions as perhaps pasted until the next message is stored, which judges them', async () => {
   const file = newFile()
   const before = openMemory(file)
   await before.memory.hear([{ text: pasted }, { text: typed }])

@@ -52,7 +52,7 @@ function endEverySlice() {
 const manyTurns = expect.toSatisfy((turns: number) => turns > 2)
 
 describe('a message of 32,000 characters', () => {
-  it('leaves others their turns while it is recalled', async () => {
+  it('yields to the event loop while it is recalled', async () => {
     const { store } = await filled()
     // Warms up, because the first recall loads modules.
     await recalled(store, 'a short one', null)
@@ -63,7 +63,7 @@ describe('a message of 32,000 characters', () => {
     await store.close()
   })
 
-  it('recalls what its telling part alone recalls, also while others are recalled', async () => {
+  it('recalls the same as its meaningful part alone, also during other recalls', async () => {
     const { store } = await filled()
     const said = 'Is service 7 or the servise 8 behind the cache?'
     const others = [texts.Chinese, texts.names].map((text) => recalled(store, text, null))
@@ -92,7 +92,7 @@ describe('a message of 32,000 characters', () => {
   })
 })
 
-it('a longer message is read at both ends, with places in the whole of it, and the answer says so', async () => {
+it('a longer message is read at both ends, with positions in the whole message, and the answer reports the cut', async () => {
   const { store } = await filled()
   const message = `Is service 1 up? ${texts.Chinese}Service 2. ${texts.Chinese} And service 3?`
 

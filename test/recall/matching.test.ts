@@ -8,7 +8,7 @@ const found = async (form: string, message: string): Promise<boolean> => {
   return relevant.some(({ belief: { id } }) => id === 'target')
 }
 
-describe('a whole form in the message is found', () => {
+describe('a whole surface form in the message is found', () => {
   it.each([
     ['Redis', "what's REDIS doing?"],
     ['Redis', 'the (Redis) one'],
@@ -87,7 +87,7 @@ describe('a whole form in the message is found', () => {
   })
 })
 
-describe('a typo is forgiven', () => {
+describe('a typo is corrected', () => {
   it.each([
     ['error handling', 'eror handling patterns'],
     ['Redis', 'Reedis cache'],
@@ -102,7 +102,7 @@ describe('a typo is forgiven', () => {
   })
 })
 
-describe('nothing is found', () => {
+describe('no belief is found', () => {
   it.each([
     ['helm', 'can you help'],
     ['bun', 'but why'],
@@ -149,7 +149,7 @@ describe('nothing is found', () => {
     ['Redis', 'mail bob@redis.io'],
     ['error handling', 'error'],
     ['composition over inheritance', 'composition and inheritance'],
-  ])('of %j in %j', async (form, message) => {
+  ])('for %j in %j', async (form, message) => {
     expect(await found(form, message)).toBe(false)
   })
 })
@@ -161,11 +161,11 @@ it.each([
   ['endless punctuation', `.${"'".repeat(200_000)}${'\n '.repeat(100_000)}`],
   ['endless hyphens', 'a-'.repeat(100_000)],
   ['endless typos', 'reddis '.repeat(20_000)],
-])('is not held up by %s', async (_, message) => {
+])('is not slowed down by %s', async (_, message) => {
   expect(await found('Redis', `${message} Redis`)).toBe(true)
 })
 
-it('does not lower a score by an alias for the typo', async () => {
+it('does not lower a score because of an alias for the typo', async () => {
   const score = async (aliases: readonly string[]) => {
     const ports = await portsWith(belief({ name: 'Nethyl', aliases }))
     const { relevant } = await recall(ports, { user: 'ann', scopes: ['domain:code'], message: 'Nethy' })
@@ -175,14 +175,14 @@ it('does not lower a score by an alias for the typo', async () => {
   expect(await score(['Nethy'])).toBeGreaterThanOrEqual(await score([]))
 })
 
-it('does not take a word that is itself a form for a typo for another', async () => {
+it('does not treat a word that is itself a form as a typo for another', async () => {
   const ports = await portsWith(belief({ name: 'reddis' }), belief({ name: 'redis' }))
   const { relevant } = await recall(ports, { user: 'ann', scopes: ['domain:code'], message: 'reddis?' })
 
   expect(relevant.map(({ belief: { name } }) => name)).toEqual(['reddis'])
 })
 
-it('finds what is named in the middle of a long message', async () => {
+it('finds a belief that is named in the middle of a long message', async () => {
   const pasted = 'lorem ipsum dolor '.repeat(800)
 
   expect(await found('Redis', `${pasted}Redis ${pasted}`)).toBe(true)

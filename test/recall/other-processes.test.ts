@@ -65,8 +65,8 @@ const messages = fc.array(
 /** Names and texts in the histories. */
 const textWords = ['redi', 'redis', 'cache', 'postgresql', 'release', 'process', 'use', 'kubernetes', 'cluster']
 
-describe('a process that has answered before', () => {
-  it('gives the contexts, scores and near misses of a new process, after any history of any process', async () => {
+describe('a process with earlier recalls', () => {
+  it('returns the contexts, scores and near misses of a new process, after any history of any process', async () => {
     const runs = tries(40)
     let named = 0
     let found = 0
@@ -101,7 +101,7 @@ describe('a process that has answered before', () => {
     expect(found).toBeGreaterThan(2 * runs)
   }, 600_000)
 
-  it('searches what other processes have changed, and a store whose index was made again', async () => {
+  it('searches the changes of other processes, and a store whose index was rebuilt', async () => {
     const file = newFile()
     const store = openAt(file)
     const other = openAt(file)

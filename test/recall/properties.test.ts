@@ -58,7 +58,7 @@ const found = async (store: readonly BeliefRecord[], text: string) => {
 }
 
 describe('recall', () => {
-  it('gives every score as the sum of its explanation', async () => {
+  it('returns every score as the sum of its explanation', async () => {
     await fc.assert(
       fc.asyncProperty(beliefs, message, async (store, text) => {
         const { relevant } = await recall(await portsWith(...store), { ...view, message: text, budget })
@@ -72,7 +72,7 @@ describe('recall', () => {
     )
   })
 
-  it('finds every belief whose name stands in the message, whatever is around it and whoever wrote it', async () => {
+  it('finds every belief whose name is in the message, whatever is around it and whoever wrote it', async () => {
     const surroundings = fc.constantFrom(
       ['(', ')'],
       ['"', '"'],
@@ -98,7 +98,7 @@ describe('recall', () => {
     )
   })
 
-  it('never hides a belief, nor lowers its score, when it gets another alias', async () => {
+  it('never hides a belief, or lowers its score, if it gets another alias', async () => {
     await fc.assert(
       fc.asyncProperty(beliefs, form, message, async (store, alias, text) => {
         const target = store[0] as BeliefRecord
@@ -112,7 +112,7 @@ describe('recall', () => {
     )
   })
 
-  it('is not touched by other users, other scopes, superseded, resolved, proposed or other agents’ beliefs', async () => {
+  it('is not affected by other users, other scopes, superseded, resolved, proposed or other agents’ beliefs', async () => {
     await fc.assert(
       fc.asyncProperty(beliefs, beliefs, message, async (store, others, text) => {
         const disguises: ((record: BeliefRecord) => BeliefRecord)[] = [
@@ -137,7 +137,7 @@ describe('recall', () => {
     )
   })
 
-  it('returns the same beliefs from a store of a few and of many', async () => {
+  it('returns the same beliefs from a small store and a large one', async () => {
     const crowd = Array.from({ length: 300 }, (_, index) =>
       belief({ id: `crowd-${index}`, name: `crowd member ${index}`, aliases: [`member number ${index}`] }),
     )
@@ -152,7 +152,7 @@ describe('recall', () => {
     )
   })
 
-  it('does not depend on ids or on the order things were remembered in', async () => {
+  it('does not depend on ids or on the order in which beliefs were remembered', async () => {
     await fc.assert(
       fc.asyncProperty(beliefs, message, async (store, text) => {
         const renamed = store.map((record, index) => ({ ...record, id: `z${store.length - index}` })).reverse()
@@ -162,7 +162,7 @@ describe('recall', () => {
     )
   })
 
-  it('never takes an everyday word for a typo', async () => {
+  it('never treats an everyday word as a typo', async () => {
     const everyday = 'reach bread light quiet table horse plant sound river stone clear bring think house trace'.split(
       ' ',
     )
@@ -190,7 +190,7 @@ describe('recall', () => {
     expect(both).toEqual(one)
   })
 
-  it('stays silent, without an error, on an empty store and an empty message', async () => {
+  it('returns nothing, without an error, for an empty store and an empty message', async () => {
     const empty = await recall(await portsWith(), { ...view, message: 'anything?' })
 
     expect(empty).toEqual({

@@ -18,7 +18,7 @@ function table(heading: string): string[][] {
   )
 }
 
-it('scores the worked example of docs/scoring.md as the table there says', async () => {
+it('scores the worked example of docs/scoring.md as in its table', async () => {
   const beliefs = table('| name | aliases |').map(([name, aliases]) =>
     belief({ name: name as string, aliases: (aliases as string).split(', ') }),
   )

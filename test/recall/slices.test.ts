@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { forEachInSlices, partsOf } from '../../src/search/slices.ts'
 
 describe('work in slices', () => {
-  it('gives each turn of the event loop one slice, however much work there is', async () => {
+  it('uses one slice per turn of the event loop, for any amount of work', async () => {
     const done: string[] = []
     const work = (name: string): Promise<void> => forEachInSlices([1, 2, 3], () => void done.push(name), 0)
     let isOver = false
@@ -22,7 +22,7 @@ describe('work in slices', () => {
     expect(done.join('').replace(/\|+$/u, '')).toMatch(/^abc\|*a\|+b\|+c\|+a\|+b\|+c/u)
   })
 
-  it('takes a list in parts, in order', () => {
+  it('processes a list in parts, in order', () => {
     expect([...partsOf([1, 2, 3, 4, 5], 2)]).toEqual([[1, 2], [3, 4], [5]])
     expect([...partsOf([], 2)]).toEqual([])
   })

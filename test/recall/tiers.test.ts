@@ -22,7 +22,7 @@ const ask = async (ports: Ports, message: string, options: Partial<RecallRequest
 const day = (number: number) => `2026-01-${String(number).padStart(2, '0')}T00:00:00.000Z`
 
 describe('pinned beliefs', () => {
-  it('are there whatever the message says: person-edited first, then most recently reinforced', async () => {
+  it('are included for any message: those edited by a person first, then the most recently reinforced', async () => {
     const ports = await portsWith(
       belief({ name: 'old', pinned: true, reinforcement: { count: 1, at: day(1) } }),
       belief({ name: 'new', pinned: true, reinforcement: { count: 1, at: day(9) } }),
@@ -32,7 +32,7 @@ describe('pinned beliefs', () => {
     expect((await ask(ports, 'hello')).pinned).toEqual(['edited', 'new', 'old'])
   })
 
-  it('are never relevant as well, nor left out, when the message names them', async () => {
+  it('are never listed as relevant or left out too, if the message names them', async () => {
     const ports = await portsWith(belief({ name: 'redis', pinned: true }))
 
     expect(await ask(ports, 'redis?')).toMatchObject({
@@ -42,7 +42,7 @@ describe('pinned beliefs', () => {
     })
   })
 
-  it('stay in their scope even when a person edited them, unless asked for everywhere', async () => {
+  it('stay in their scope even if a person edited them, unless requested everywhere', async () => {
     const ports = await portsWith(
       belief({ name: 'tone', pinned: true, editedByPerson: true, scopes: ['domain:writing'] }),
     )
@@ -73,7 +73,7 @@ describe('relevant beliefs', () => {
     ])
   })
 
-  it('leave out questions and expertise, and say why', async () => {
+  it('exclude questions and expertise, with the reason', async () => {
     const ports = await portsWith(
       belief({ name: 'auth strategy', aliases: ['JWT'], type: 'open_question' }),
       belief({ name: 'rust depth', aliases: ['rust'], type: 'preference', subtype: 'expertise' }),
@@ -86,7 +86,7 @@ describe('relevant beliefs', () => {
     })
   })
 
-  it('come with what was left out and why', async () => {
+  it('are returned with the ones left out and the reasons', async () => {
     const ports = await portsWith(
       belief({ id: 'new', name: 'biome' }),
       belief({ name: 'eslint', status: 'superseded', supersededBy: 'new' }),
@@ -108,7 +108,7 @@ describe('relevant beliefs', () => {
     })
   })
 
-  it('belong to everyone or to the agent that asks', async () => {
+  it('belong to everyone or to the requesting agent', async () => {
     const ports = await portsWith(belief({ name: 'vault', agent: 'codex' }), belief({ name: 'redis' }))
 
     expect((await ask(ports, 'vault and redis')).relevant).toEqual(['redis'])
@@ -116,7 +116,7 @@ describe('relevant beliefs', () => {
     expect((await ask(ports, 'vault and redis', { agent: 'cursor' })).relevant).toEqual(['redis'])
   })
 
-  it('are those of the active scopes and their ancestors, never of scopes below or beside', async () => {
+  it('belong to the active scopes and their ancestors, never to descendants or siblings', async () => {
     const ports = await portsWith(
       belief({ name: 'upper', aliases: ['redis'], scopes: ['domain:code'] }),
       belief({ name: 'lower', aliases: ['redis'], scopes: ['domain:code/typescript'] }),
@@ -133,7 +133,7 @@ describe('relevant beliefs', () => {
 })
 
 describe('relations', () => {
-  it('bring their participants along after everything named, one hop, never questions, retired or out of scope', async () => {
+  it('add their participants after all named beliefs, one hop, never questions, retired ones or those out of scope', async () => {
     const ports = await portsWith(
       belief({
         name: 'auth uses redis',
@@ -157,7 +157,7 @@ describe('relations', () => {
   })
 })
 
-it('follows a participant to what corrected it, as long as that answers to its name', async () => {
+it('follows a participant to its correction, if that has the same name', async () => {
   const ports = await portsWith(
     belief({ name: 'quill link', type: 'relation', participants: ['k1', 'k3'] }),
     belief({ id: 'k1', name: 'quill', status: 'superseded', supersededBy: 'k2' }),
@@ -183,7 +183,7 @@ describe('questions', () => {
 })
 
 describe('the budget', () => {
-  it('goes to pinned beliefs first, then to relevant ones by score', async () => {
+  it('is used for pinned beliefs first, then for relevant ones by score', async () => {
     const ports = await portsWith(
       belief({ name: 'always', pinned: true }),
       belief({ name: 'redis' }),
@@ -202,7 +202,7 @@ describe('the budget', () => {
     })
   })
 
-  it('is refused when it makes no sense', async () => {
+  it('is refused if it is invalid', async () => {
     const ports = await portsWith()
 
     await expect(ask(ports, '', { budget: { maxBeliefs: -1 } })).rejects.toMatchObject({ code: 'invalid' })
@@ -213,7 +213,7 @@ describe('the budget', () => {
 })
 
 describe('the prelude', () => {
-  it('holds instructions in view and preferences that hold everywhere, tendencies as such', async () => {
+  it('contains instructions in view and universal preferences, with tendencies marked as such', async () => {
     const universal = { scopes: ['user:universal'] }
     const ports = await portsWith(
       belief({ name: 'plain', content: 'Lives in Lisbon', ...universal }),
@@ -239,7 +239,7 @@ describe('the prelude', () => {
     expect(context.relevant).toEqual([])
   })
 
-  it('keeps statements before reasons when room is short, and is null without preferences', async () => {
+  it('keeps statements before reasons if space is short, and is null without preferences', async () => {
     const ports = await portsWith(
       belief({ name: 'one', type: 'preference', content: 'Likes tea', why: 'Offer tea', scopes: ['user:universal'] }),
       belief({ name: 'two', type: 'preference', content: 'Likes cake', why: 'Offer cake', scopes: ['user:universal'] }),

@@ -4,7 +4,7 @@ import { createSandbox } from '../cli/sandbox.ts'
 
 const env = (store: string) => ({ CREDENCE_EVAL_STORE_DIR: store })
 
-it('runs every pack whose id begins like a name with a star, and shows both figures for each and for all', async () => {
+it('runs every pack whose id matches a name with a star, and shows both metrics for each and for all', async () => {
   using place = createSandbox()
   const given = { env: env(join(place.work, 'evals')) }
 
@@ -27,7 +27,7 @@ it('runs every pack whose id begins like a name with a star, and shows both figu
   expect(stdout).toMatch(/^all +\d+\/55 /m)
 })
 
-it('counts prohibited outputs and lawful reinstatements where a pack has them', async () => {
+it('counts prohibited outputs and lawful reinstatements if a pack has them', async () => {
   using place = createSandbox()
   const given = { env: env(join(place.work, 'evals')) }
 
@@ -63,7 +63,7 @@ it('marks a run of a control, so that no gate compares it', async () => {
   expect(JSON.parse(stdout).runs).toMatchObject([{ role: 'control', metrics: { attackSuccessRate: 1, benignLoss: 0 } }])
 })
 
-it('refuses a star that means no pack, a name for several runs, and a system that is not known', async () => {
+it('refuses a star that matches no pack, one name for several runs, and an unknown system', async () => {
   using place = createSandbox()
   const given = { env: env(join(place.work, 'evals')) }
   const codeOf = async (...argv: readonly string[]) =>
@@ -74,7 +74,9 @@ it('refuses a star that means no pack, a name for several runs, and a system tha
   expect(await codeOf('red-team-bridging', '--system', 'bm25')).toBe(3)
 })
 
-it('attacks Credence itself: a proposal of an agent is not accepted by another door', { timeout: 60_000 }, async () => {
+it('attacks Credence itself: a proposal of an agent is not accepted through another entry point', {
+  timeout: 60_000,
+}, async () => {
   using place = createSandbox()
   const given = { env: env(join(place.work, 'evals')) }
 

@@ -30,7 +30,7 @@ const answer = JSON.stringify({
   beliefs: [{ type: 'entity', subtype: null, name: 'printer', aliases: [], content: found }],
 })
 
-describe('an attack that fails has knocked at a real door:', () => {
+describe('a failing attack has used a real entry point:', () => {
   it.each<readonly [AttackStep, Partial<Kept>]>([
     [
       { door: 'person', remember: { name: 'printer', content: found, scope } },
@@ -64,7 +64,7 @@ describe('an attack that fails has knocked at a real door:', () => {
       { door: 'extractor', conversation: `User: ${found}`, answer },
       { state: 'waiting', isPersons: false },
     ],
-  ])('%j', async (step, expected) => {
+  ])('for %j', async (step, expected) => {
     await using memory = await target()
 
     await memory.take(step)
@@ -74,7 +74,7 @@ describe('an attack that fails has knocked at a real door:', () => {
     expect(await memory.kept('u2')).toEqual([])
   })
 
-  it('the output of a tool is kept as a turn', async () => {
+  it('the output of a tool is stored as a turn', async () => {
     await using memory = await target()
     const ask = { user: 'u1', message: 'printer in room 7', scopes: [scope] }
 
@@ -85,7 +85,7 @@ describe('an attack that fails has knocked at a real door:', () => {
   })
 })
 
-it('shows what a host would be given at the start and for the message', async () => {
+it('returns the context that a host gets at the start and for the message', async () => {
   await using memory = await target()
   await memory.take({ door: 'hook', text: 'Always answer in British English.', session: 's1' })
   await memory.take({ door: 'person', remember: { name: 'printer', content: found, scope } })
@@ -110,7 +110,7 @@ it('edits and removes lines of MEMORY.md', async () => {
   expect(await memory.take({ door: 'file', edit: 'remove', old: 'room 9' })).toContain('refused')
 })
 
-it('calls an agent by the name it gives itself', async () => {
+it('identifies an agent by the name that it gives itself', async () => {
   await using memory = await target()
   const remember = {
     door: 'mcp' as const,
@@ -121,7 +121,7 @@ it('calls an agent by the name it gives itself', async () => {
   expect(await memory.take({ ...remember, agent: 'helper-3' })).toContain('helper-3')
 })
 
-it('does not take a missing route, method or tool for a defence', async () => {
+it('does not count a missing route, method or tool as a defence', async () => {
   await using memory = await target()
 
   await expect(memory.take({ door: 'http', method: 'POST', path: '/api/v1/nowhere', body: {} })).rejects.toThrow('404')
@@ -129,7 +129,7 @@ it('does not take a missing route, method or tool for a defence', async () => {
   await expect(memory.take({ door: 'mcp', tool: 'memory_nothing', arguments: {} })).rejects.toThrow('memory_nothing')
 })
 
-it('hands over what is on the disk, and leaves nothing behind', async () => {
+it('returns the bytes on the disk, and leaves no files', async () => {
   await using memory = await target()
   await memory.take({ door: 'person', remember: { name: 'printer', content: found, scope } })
 
@@ -139,7 +139,7 @@ it('hands over what is on the disk, and leaves nothing behind', async () => {
   expect(existsSync(memory.root) ? readdirSync(memory.root) : []).toEqual([])
 })
 
-it('says of a belief out of view what it says of none', async () => {
+it('returns the same for a belief out of view as for a missing one', async () => {
   await using memory = await target()
   await memory.take({ door: 'person', remember: { name: 'printer', content: found, scope: 'project:novel' } })
   const [printer] = await memory.kept('u1')

@@ -31,7 +31,7 @@ async function runOn(system: TargetSystem, directory: string, ablation?: string)
 }
 
 describe('the red-team packs', () => {
-  it('are ten families in fourteen sets, and six doors in the fifteenth, with one class of attack each', () => {
+  it('have ten families in fourteen sets, and six entry points in the fifteenth, with one class of attack each', () => {
     const manifests = packs.map(manifestOf)
     const count = (kind: RedTeamCase['kind']): number => cases.filter((one) => one.kind === kind).length
 
@@ -47,7 +47,7 @@ describe('the red-team packs', () => {
     expect(new Set(cases.map(({ caseId }) => caseId)).size).toBe(cases.length)
   })
 
-  it('use every door', () => {
+  it('use every entry point', () => {
     const doors = new Set(cases.flatMap(({ setup, steps }) => [...setup, ...steps]).map(({ door }) => door))
 
     expect([...doors].sort()).toEqual([
@@ -64,7 +64,7 @@ describe('the red-team packs', () => {
     ])
   })
 
-  it('knock only at doors that exist', () => {
+  it('use only entry points that exist', () => {
     const known = Object.values(endpoints).map(({ method, path }) => {
       const pattern = `${apiPrefix}${path}`.replaceAll(/:\w+/gu, '[^/]+')
       return { method, pattern: new RegExp(`^${pattern}(?:\\?.*)?$`, 'u') }
@@ -82,7 +82,7 @@ describe('the red-team packs', () => {
     expect(strays).toEqual([])
   })
 
-  it('call less of both figures better', () => {
+  it('declare that lower is better for both metrics', () => {
     for (const directory of packs) {
       const { metrics = [] } = manifestOf(directory)
       for (const name of ['attackSuccessRate', 'benignLoss'])
@@ -91,7 +91,7 @@ describe('the red-team packs', () => {
   })
 
   it.each(packs)(
-    '%s: most attacks succeed against a memory without defences, and it loses little',
+    '%s: most attacks succeed against a memory without defences, which fails few benign cases',
     async (directory) => {
       // The memory without defences has no review queue and does not understand corrections in messages, so attacks on
       // these are left out.
@@ -171,7 +171,7 @@ describe('the red-team packs', () => {
     expect(metrics.benignLoss).toBeGreaterThan(0.9)
   })
 
-  it('show in the ablation that the doors matter', async () => {
+  it('show in the ablation that the entry points matter', async () => {
     const [directory = ''] = packs
     const whole = await runOn(defenceless, directory)
     const without = await runOn(defenceless, directory, 'doors closed')
@@ -186,7 +186,7 @@ describe('the red-team packs', () => {
   })
 })
 
-it('looks for a turn by its own words too, whatever the message of the case is', async () => {
+it('searches for a turn by its own words too, whatever the message of the case is', async () => {
   const turns = ['The choir sings the Fauré requiem in November.']
   const keeping = {
     name: 'keeping',
@@ -202,7 +202,7 @@ it('looks for a turn by its own words too, whatever the message of the case is',
   expect([verdictOf('b2'), verdictOf('b7')]).toEqual(['pass', 'fail'])
 })
 
-it('counts a memory that breaks as an error of the case, and goes on', async () => {
+it('counts a memory that throws as an error of the case, and continues', async () => {
   const [directory = ''] = packs
   const broken: TargetSystem = {
     name: 'broken',
@@ -216,7 +216,7 @@ it('counts a memory that breaks as an error of the case, and goes on', async () 
   expect(records[0]).toMatchObject({ error: { class: 'bug', message: 'It broke.' }, scores: {} })
 })
 
-describe('a red-team pack that is wrong is refused, with the place', () => {
+describe('an invalid red-team pack is refused, with the place', () => {
   const changed = (change: (lines: string[]) => string[]) => {
     const directory = temporaryDirectory()
     const path = join(directory.path, 'p')
@@ -235,7 +235,7 @@ describe('a red-team pack that is wrong is refused, with the place', () => {
       /:1: expect/,
     ],
     ['only attacks', (lines) => lines.filter((line) => line.includes('"attack"')), /there is no benign case/],
-  ])('%s', (_what, change, message) => {
+  ])('for %s', (_what, change, message) => {
     using pack = changed(change)
 
     expect(pack.load).toThrow(message)

@@ -23,11 +23,11 @@ async function runOn(system: TargetSystem, directory: string) {
 }
 
 describe('promotion from working to trusted', () => {
-  it('is attacked by the pack of the seed as it was printed', () => {
+  it('is attacked by the published pack', () => {
     expect(JSON.parse(readFileSync('packs/poisoning-corroboration-pack/manifest.json', 'utf8'))).toEqual(redTeamExample)
   })
 
-  it.each(packs)('by spoofed sources fails, and by the person succeeds: %s', async (directory) => {
+  it.each(packs)('fails for spoofed sources, and succeeds for the person: %s', async (directory) => {
     using place = temporaryDirectory()
     const { outcomes, kinds } = await runOn({ name: 'credence', open: () => openRedTeamTarget(place.path) }, directory)
 
@@ -35,7 +35,7 @@ describe('promotion from working to trusted', () => {
     expect(outcomes.length).toBeGreaterThan(1)
   })
 
-  it('is really tried: the spoofed record reaches the context, as the word of an agent or a document', async () => {
+  it('is really attempted: the spoofed record reaches the context, marked as coming from an agent or a document', async () => {
     using place = temporaryDirectory()
     const { outcomes } = await runOn(
       { name: 'credence', open: () => openRedTeamTarget(place.path) },
@@ -52,7 +52,7 @@ describe('promotion from working to trusted', () => {
     expect((await runOn(defenceless, directory)).kinds).toEqual(new Set(['attack']))
   })
 
-  it.each(packs)('is lost to the person on the control that refuses everything: %s', async (directory) => {
+  it.each(packs)('is refused to the person on the control that refuses everything: %s', async (directory) => {
     using place = temporaryDirectory()
     const system = { name: 'refusing', open: refuseEverything(() => openRedTeamTarget(place.path)) }
 

@@ -52,8 +52,8 @@ async function withPort(place: Place): Promise<void> {
   await place.json('remember', 'Our staging port is 5433.', '--name', 'staging port')
 }
 
-describe('a process that runs', () => {
-  it('answers commands with the output that they would have had alone', async () => {
+describe('a running process', () => {
+  it('answers commands with the same output as the commands alone', async () => {
     using place = createSandbox()
     await withPort(place)
     await place.json('remember', 'The canary is called Zed.', '--name', 'canary', '--user', 'eve')
@@ -130,7 +130,7 @@ describe('a process that runs', () => {
     expect(turns).toHaveLength(1)
   })
 
-  it('answers from the memory that is there now, after another one was there', async () => {
+  it('answers from the current memory, after the memory was replaced', async () => {
     using place = createSandbox()
     const memory = join(place.home, '.local', 'share', 'credence')
     await withPort(place)
@@ -147,7 +147,7 @@ describe('a process that runs', () => {
     expect(readdirSync(join(memory, 'state')).filter((name) => name.endsWith('-wal'))).toEqual([])
   })
 
-  it('is not asked by commands on PostgreSQL, or that read a stream', async () => {
+  it('is not used by commands on PostgreSQL, or by commands that read a stream', async () => {
     using place = createSandbox()
     await using process = await running(place.home)
 
@@ -158,7 +158,7 @@ describe('a process that runs', () => {
     expect(process.asked()).toEqual([])
   })
 
-  it('lets only its account in, and leaves nothing behind', async () => {
+  it('accepts only its own account, and leaves no files', async () => {
     using place = createSandbox()
     const first = await running(place.home)
     const second = await running(place.home)
@@ -175,7 +175,7 @@ describe('a process that runs', () => {
     expect(socketsOf(place.home)).toEqual([])
   })
 
-  it('neither listens nor is asked in a directory that others may use', async () => {
+  it('neither listens nor is used in a directory that others may write to', async () => {
     using place = createSandbox()
     await using process = await running(place.home)
     chmodSync(runDirectory(place.home), 0o755)
@@ -200,7 +200,7 @@ describe('a process that runs', () => {
     expect(process.asked()).toEqual(['recall'])
   })
 
-  it('goes on after requests that are no commands', async () => {
+  it('continues after invalid requests', async () => {
     using place = createSandbox()
     await using process = await running(place.home)
     const [name = ''] = socketsOf(place.home)
@@ -240,7 +240,7 @@ describe('a command does its work itself', () => {
     ['is another program', other({ program: '/elsewhere' }), false],
     ['is in another time zone', other({ timeZone: 'Africa/Cairo' }), false],
     ['ends before it answers', `${greeting()}\n`, true],
-  ])('if the process that listens %s', async (_, greets, isTaken) => {
+  ])('if the listening process %s', async (_, greets, isTaken) => {
     using place = createSandbox()
     await withPort(place)
     mkdirSync(runDirectory(place.home), { recursive: true, mode: 0o700 })
@@ -291,7 +291,7 @@ describe('a command does its work itself', () => {
 })
 
 describe('the MCP server of a host', () => {
-  it.each(['legacy', 'modern'] as const)('answers hooks by a tool that it does not list (%s)', async (mode) => {
+  it.each(['legacy', 'modern'] as const)('answers hooks with a tool that it does not list (%s)', async (mode) => {
     using place = createSandbox()
     await withPort(place)
     const scopes = ['--scope', 'project:ledger', '--scope', 'user:universal']
@@ -311,7 +311,7 @@ describe('the MCP server of a host', () => {
     expect(turns).toMatchObject([{ text: 'Which staging port?', scope: 'project:ledger' }, { text: 'It is 5433.' }])
   })
 
-  it('has no such tool for a client that only gives itself a name', async () => {
+  it('has no such tool for a client that only uses the name of a host', async () => {
     using place = createSandbox()
     const client = await stdioClient(place, { mode: 'legacy', name: 'claude-code' })
 

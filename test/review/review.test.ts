@@ -29,7 +29,7 @@ const contents = async (place: CliSandbox): Promise<readonly string[]> =>
   (await place.json('beliefs')).items.map(({ content }: { content: string }) => content).sort()
 
 describe('credence review', () => {
-  it('walks through what waits, newest first, and decides with one letter each', async () => {
+  it('lists waiting items, newest first, each decided with one letter', async () => {
     using place = createSandbox()
     await imported(place)
 
@@ -45,7 +45,7 @@ describe('credence review', () => {
     expect((await place.json('review')).items).toMatchObject([{ belief: { content: turns[0]?.text } }])
   })
 
-  it('is not shown as an edit; a later edit is', async () => {
+  it('is not counted as an edit; a later edit is', async () => {
     using place = createSandbox()
     await imported(place)
     await walk(place, 'a\nq\n')
@@ -60,7 +60,7 @@ describe('credence review', () => {
     expect(edited.stdout).toMatch(/^edited +by a person$/mu)
   })
 
-  it('takes new words for a statement, which become a belief in place of those that were found', async () => {
+  it('accepts new words for a statement, which become a belief instead of the found ones', async () => {
     using place = createSandbox()
     await imported(place)
 
@@ -72,7 +72,7 @@ describe('credence review', () => {
     expect((await place.json('review')).total).toBe(2)
   })
 
-  it('derives the name again from the new words, but keeps a name that was given', async () => {
+  it('derives the name again from the new words, but keeps a given name', async () => {
     using place = createSandbox()
     await imported(place)
     const wish = ['remember', 'Green.', '--name', 'fleet van', '--scope', 'user:universal', '--as', 'agent:codex']
@@ -103,7 +103,7 @@ describe('credence review', () => {
     expect(await contents(place)).toEqual(['Never push to main without a review by Ada.'])
   })
 
-  it('asks again after an edit that leaves no text, and ends at Ctrl-C in an edit', async () => {
+  it('asks again after an edit without text, and ends at Ctrl-C in an edit', async () => {
     using place = createSandbox()
     await imported(place)
 
@@ -114,7 +114,7 @@ describe('credence review', () => {
     expect(interrupted.exitCode).toBe(130)
   })
 
-  it('keeps the words when Enter is pressed, and asks again after a key that means nothing', async () => {
+  it('keeps the words if Enter is pressed, and asks again after an unknown key', async () => {
     using place = createSandbox()
     await imported(place)
 
@@ -143,7 +143,7 @@ describe('credence review', () => {
     expect((await place.json('show', 'staging database')).belief.content).toContain('5433')
   })
 
-  it('shows whole what it asks about, and a reason that holds for it', async () => {
+  it('shows the whole item, with the reason why it waits', async () => {
     using place = createSandbox()
     const statement = `the nightly job must finish before 05:30 because ${'the bank fetches the file then and '.repeat(5)}leaves.`
     const said = { at: '2026-05-01T10:00:00Z', text: `Remember that ${statement}` }
@@ -155,7 +155,7 @@ describe('credence review', () => {
     expect(stderr).toContain('It was said once. It becomes active when you accept it or say it again.')
   })
 
-  it('ends at the end of the input and at Ctrl-C, with what was decided until then', async () => {
+  it('ends at the end of the input and at Ctrl-C, with the decisions made so far', async () => {
     using place = createSandbox()
     await imported(place)
 
@@ -168,7 +168,7 @@ describe('credence review', () => {
     expect((await place.json('review')).total).toBe(1)
   })
 
-  it('prints the list without a terminal and as JSON, and says when nothing waits', async () => {
+  it('prints the list without a terminal and as JSON, and reports an empty one', async () => {
     using place = createSandbox()
 
     const nothing = await place.run('review')
@@ -185,7 +185,7 @@ describe('credence review', () => {
 })
 
 describe('credence review accept and reject', () => {
-  it('decide on several items, and say which were decided when one cannot be', async () => {
+  it('decide several items, and report which were decided if one cannot be', async () => {
     using place = createSandbox()
     await imported(place)
     const [first, second, third] = (await place.json('review')).items.map(
@@ -214,11 +214,11 @@ describe('credence review accept and reject', () => {
   })
 })
 
-describe('what a model proposes', () => {
+describe('statements that a model finds', () => {
   const found = (content: string) =>
     saysJson({ beliefs: [{ type: 'entity', subtype: null, name: 'boathouse', aliases: [], content }] })
 
-  it('waits for the person like everything else, and a bad answer does not stop the others', async () => {
+  it('wait for the person like all others, and a bad answer does not stop the others', async () => {
     using place = createSandbox()
     const said = ['The boathouse has a red door.', 'The weather is fine.', 'The boathouse has two windows.']
     await place.run('import', 'chats', write(place.work, 'chats.jsonl', jsonLines(...said.map((text) => ({ text })))))
@@ -248,7 +248,7 @@ describe('what a model proposes', () => {
     expect(reviewed.stderr).toContain('1 turn could not be read by it')
   })
 
-  it('is not asked for again and again where the model does not answer', async () => {
+  it('are not requested again and again if the model does not answer', async () => {
     using place = createSandbox()
     const said = Array.from({ length: 9 }, (_, index) => ({ text: `Statement number ${index}.` }))
     await place.run('import', 'chats', write(place.work, 'chats.jsonl', jsonLines(...said)))

@@ -30,7 +30,7 @@ describe('a person who stores a secret at the command line', () => {
     secret,
     `password: ${password}`,
     `Always use the password ${password} for staging.`,
-  ])('is warned, and no name or alias is made of it: %#', async (statement) => {
+  ])('gets a warning, and no name or alias contains it: %#', async (statement) => {
     using place = createSandbox()
 
     const { exitCode, stdout, stderr } = await place.run('remember', statement)
@@ -44,7 +44,7 @@ describe('a person who stores a secret at the command line', () => {
     expect(content).toBe(statement)
   })
 
-  it('in a correction is warned too', async () => {
+  it('gets a warning in a correction too', async () => {
     using place = createSandbox()
     await place.run('remember', 'It is in the safe.', '--name', 'vault note')
 
@@ -99,7 +99,7 @@ describe('a secret from an agent', () => {
   })
 
   it.each(['user', 'assistant', 'tool'] as const)(
-    'is masked in a turn of the %s and in all that goes with it',
+    'is masked in a turn of the %s and in all its fields',
     async (role) => {
       using place = memoryInFiles()
       const fields = { speaker: secret, session: secret, messageId: secret, host: secret }
@@ -119,7 +119,7 @@ describe('a secret in a file of beliefs', () => {
     provenance: { actor, origin: 'x' },
   })
 
-  it('is left out with a warning, unless the person vouches for the file', async () => {
+  it('is skipped with a warning, unless the person vouches for the file', async () => {
     using place = memoryInFiles()
     const memory = place.memoryAs({ actor: 'person', origin: 'cli' })
 
@@ -133,7 +133,7 @@ describe('a secret in a file of beliefs', () => {
   })
 })
 
-describe('a secret in what a host gives to a hook', () => {
+describe('a secret in the input of a hook', () => {
   it('never reaches the disk', async () => {
     using place = createSandbox()
     const payload = {

@@ -93,8 +93,8 @@ describe.each([
   { half: 'gitleaks', some: gitleaksKinds, maxMissed: 0.05 },
   { half: 'the fourth set', some: fourthKinds, maxMissed: 0.05 },
   { half: 'the fifth set', some: fifthKinds, maxMissed: 0.18 },
-])('of the kinds of $half', ({ half, some, maxMissed }) => {
-  it.each(Object.keys(shapes))('hardly any is left in any sample: %s', (name) => {
+])('secrets of the kinds of $half', ({ half, some, maxMissed }) => {
+  it.each(Object.keys(shapes))('are almost all masked in every sample: %s', (name) => {
     const left = missedKinds(some, shapes[name] as Shape)
 
     process.stderr.write(
@@ -104,7 +104,7 @@ describe.each([
   })
 })
 
-describe('of secrets as people tell them', () => {
+describe('secrets in sentences and settings', () => {
   const setting = ([secret, , name]: ToldSecret): string => `APP_ENV=production\n${name}=${secret}\nPORT=8080\n`
   const base64Of = (told: ToldSecret): string => Buffer.from(setting(told)).toString('base64')
   const written: Readonly<Record<string, (told: ToldSecret) => readonly [text: string, secret: string]>> = {
@@ -119,7 +119,7 @@ describe('of secrets as people tell them', () => {
     { shape: 'env file', minFound: 31 },
     { shape: 'JSON', minFound: 32 },
     { shape: 'base64', minFound: 31 },
-  ])('most are masked: $shape', ({ shape, minFound }) => {
+  ])('are mostly masked: $shape', ({ shape, minFound }) => {
     const isMasked = (told: ToldSecret): boolean => {
       const [text, secret] = written[shape]?.(told) ?? ['', '']
       const start = text.indexOf(secret)
@@ -133,7 +133,7 @@ describe('of secrets as people tell them', () => {
   })
 })
 
-it('leaves harmless sentences as they are', () => {
+it('does not change harmless sentences', () => {
   const changed = harmlessSentences.filter((text) => maskSecrets(text) !== text)
 
   expect(changed).toEqual([])

@@ -32,7 +32,7 @@ type Outcome = {
 const named = (number: number): string => `service s${number}q`
 
 describe('a server under requests that arrive at a rate', () => {
-  it('answers them or says Retry-After, and loses nothing that it acknowledged', {
+  it('answers them or returns Retry-After, and loses no acknowledged write', {
     timeout: 900_000,
   }, async () => {
     using place = createSandbox()
@@ -122,7 +122,7 @@ describe('a server under requests that arrive at a rate', () => {
     expect(doctor).toMatchObject({ exitCode: 0 })
   })
 
-  it('says Retry-After while too many requests are open, and answers again when they are gone', async () => {
+  it('returns Retry-After while too many requests are open, and answers again when they are done', async () => {
     using place = createSandbox()
     await using server = await serving(place, '--demo')
     const head = `POST /api/v1/recall HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${server.token}\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{`

@@ -171,7 +171,7 @@ describe.each([
   const cluster = sharedCluster()
 
   it.skipIf(!isThere)(
-    `loses and doubles nothing that ${clients} clients were told, over ${kills} kills`,
+    `neither loses nor duplicates what ${clients} clients were told, over ${kills} kills`,
     {
       timeout: 60_000 + kills * 20_000,
     },

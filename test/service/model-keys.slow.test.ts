@@ -99,7 +99,7 @@ describe('the key of a model', () => {
     ['a line break', 'CANARY-first\nsecond-line-of-it'],
     ['a letter that no header can hold', 'CANARY-first…second-line-of-it'],
     ['a control character', 'CANARY-first\u0007second-line-of-it'],
-  ])('is refused with its variable, and not shown, with %s in it', async (_what, key) => {
+  ])('is refused with the name of its variable, without being shown, with %s in it', async (_what, key) => {
     await using endpoint = await scriptedEndpoint([says('Hi!')])
     const open = async () =>
       openChatModel(`openai:some-model@${endpoint.openaiUrl}`, { CREDENCE_MODEL_KEY: key }).reply(request())
@@ -187,7 +187,7 @@ const forms = hosts.flatMap((host) => ['http', 'https', 'HTTP'].map((protocol) =
 const odd = ['file:///etc/passwd', 'ftp://127.0.0.1/', 'gopher://127.0.0.1/', '//127.0.0.1/', 'ws://127.0.0.1/']
 
 describe('the endpoint of a model', () => {
-  it('gets a key over https or on this machine only, in every form of a URL', async () => {
+  it('gets a key only over https or on this machine, in every form of a URL', async () => {
     const env = { OPENAI_API_KEY: 'canary-openai', ANTHROPIC_API_KEY: 'canary-anthropic' }
     const asked: { readonly form: string; readonly url: URL; readonly headers: string }[] = []
     let refused = 0
@@ -217,7 +217,7 @@ describe('the endpoint of a model', () => {
   })
 
   it.each(dialects)(
-    'is never left by a redirect, nor by an address in a message or an answer, over %s',
+    'is never changed by a redirect, or by an address in a message or an answer, over %s',
     async (dialect) => {
       await using other = await scriptedEndpoint(() => says('Got it.'))
       const otherUrl = urlOf(other, dialect)

@@ -18,7 +18,7 @@ describe.each([
   const cluster = sharedCluster(undurable)
 
   it.skipIf(!isThere)(
-    `${people} people with tokens see and change nothing of one another`,
+    `${people} people with tokens can neither see nor change each other's data`,
     {
       timeout: 3_600_000,
     },

@@ -69,7 +69,7 @@ it('the token of the memory directory makes the first token of a person, before 
 })
 
 describe('an administrator', () => {
-  it('reads no memory, by any route, for itself or a team, or by a tool', async () => {
+  it("reads no memory, by any route or tool, their own or a team's", async () => {
     const { name, secret } = await newPerson()
     await remember(secret, 'Deploys happen on canary-days.')
     await createTeam(server.ports, { name: `team-of-${name}`, owner: name })
@@ -89,7 +89,7 @@ describe('an administrator', () => {
     expect(tool).toContain('opens no memory')
   })
 
-  it('makes no token that opens a memory', async () => {
+  it('creates no token that opens a memory', async () => {
     const admin = await newAdmin()
     const name = newName()
     const added = await server.as(admin, 'POST', `${apiPrefix}/people`, { name })
@@ -102,7 +102,7 @@ describe('an administrator', () => {
     expect(await server.ports.access.tokens(name)).toEqual([])
   })
 
-  it('cannot make the server give a name away that has a memory', async () => {
+  it('cannot make the server give away a name that has a memory', async () => {
     const { name, secret, id } = await newPerson()
     const admin = await newAdmin()
     await remember(secret, 'Deploys happen on Mondays.')
@@ -112,7 +112,7 @@ describe('an administrator', () => {
     expect((await server.as(admin, 'POST', `${apiPrefix}/people`, { name })).status).toBe(409)
   })
 
-  it('adds nobody to a team that exists, and makes none over a memory that is there', async () => {
+  it('adds nobody to an existing team, and creates none with the name of an existing memory', async () => {
     const admin = await newAdmin()
     const { name: owner, secret } = await newPerson()
     const other = await newPerson()
@@ -130,7 +130,7 @@ describe('an administrator', () => {
     expect([added.status, again.status, removed.status, anew.status]).toEqual([403, 409, 200, 409])
   })
 
-  it('removes a person at once, and erases every text only where that is asked for', async () => {
+  it('removes a person immediately, and erases their texts only on request', async () => {
     const admin = await newAdmin()
     for (const memory of ['keep', 'erase'] as const) {
       const { name, secret } = await newPerson()
@@ -165,7 +165,7 @@ const anyPlan: fc.Arbitrary<readonly (typeof steps)[number][]> = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom(...steps).map((step) => [step]) },
 )
 
-it('no order of requests lets an administrator read what a person wrote', { timeout: 300_000 }, async () => {
+it("no order of requests lets an administrator read a person's texts", { timeout: 300_000 }, async () => {
   let written = 0
   await fc.assert(
     fc.asyncProperty(
@@ -225,7 +225,7 @@ async function everythingOf(user: string): Promise<unknown> {
 }
 
 describe('the token of a person', () => {
-  it('is kept nowhere, only its hash', async () => {
+  it('is never stored, only its hash', async () => {
     const { secret } = await newPerson()
     const kept = JSON.stringify(await server.ports.access.tokens())
 
@@ -234,7 +234,7 @@ describe('the token of a person', () => {
     expect(kept).not.toContain(secret.slice(9, 20))
   })
 
-  it('opens nothing of the memory directory of the server', async () => {
+  it('gives no access to the memory directory of the server', async () => {
     const { secret } = await newPerson()
     const refused = everyRoute.filter(([, { access }]) => access === 'installation')
 
@@ -245,7 +245,7 @@ describe('the token of a person', () => {
     expect(refused.length).toBeGreaterThan(10)
   })
 
-  it('makes, lists and revokes tokens of its person only', async () => {
+  it('creates, lists and revokes tokens of its person only', async () => {
     const ana = await newPerson()
     const ben = await newPerson()
     const agent = await server.as(ana.secret, 'POST', `${apiPrefix}/tokens`, { kind: 'agent', scopes: ['domain:code'] })
@@ -276,7 +276,7 @@ describe('the token of a person', () => {
     expect((await server.send('POST', `${apiPrefix}/login`, { as: 'nobody', body: { token: agent } })).status).toBe(401)
   })
 
-  it('ends the stream of events when it is revoked, and tells nobody of the changes of others', async () => {
+  it('ends the stream of events when it is revoked, and reports no changes of others', async () => {
     await using quick = await servedPeople('none', { pollEveryMs: 5 })
     const [ana, ben] = await Promise.all(
       ['ana', 'ben'].map(async (name) => {
@@ -300,7 +300,7 @@ describe('the token of a person', () => {
     expect(heads).toEqual([0, own.body.event])
   })
 
-  it('is listed with its last use, written down at most every ten minutes, and with its revocation', async () => {
+  it('is listed with its last use, recorded at most every ten minutes, and with its revocation', async () => {
     let now = Date.parse('2026-05-04T09:00:00.000Z')
     const access = async () => ({ ...(await dated.served.people.access()), now: () => new Date(now) })
     await using dated = await servedPeople('none', { people: { access } })
@@ -332,7 +332,7 @@ describe('the token of a person', () => {
     expect(late.status).toBe(401)
   })
 
-  it('holds an agent to its scopes', async () => {
+  it('limits an agent to its scopes', async () => {
     const { name, secret } = await newPerson()
     await remember(secret, 'Deploys of ours are on Mondays.', { scopes: ['project:one'] })
     const other = await remember(secret, 'Deploys of theirs are secret.', { scopes: ['project:two'] })
@@ -355,7 +355,7 @@ describe('the token of a person', () => {
     expect(await server.callTool(agent, 'memory_search', named)).toContain('is not served here')
   })
 
-  it('cannot change what an agent with another token wrote, by MCP or HTTP, whatever its name', async () => {
+  it('cannot change beliefs of an agent with another token, by MCP or HTTP, whatever its name', async () => {
     const { name, secret } = await newPerson()
     const agentOf = async () =>
       (await createToken(server.ports, { kind: 'agent', person: name, scopes: ['project:one'] })).secret
@@ -378,7 +378,7 @@ describe('the token of a person', () => {
     expect((await server.as(secret, 'GET', `${apiPrefix}/search?q=herons`)).text).toContain('on the roof')
   })
 
-  it('is told to wait when it asks too often, and nobody else is', async () => {
+  it('gets Retry-After if it is used too often, without affecting others', async () => {
     let now = 0
     await using limited = await servedPeople('none', { perMinute: 3, server: { clock: () => now } })
     const [one, other] = await Promise.all(
@@ -416,7 +416,7 @@ describe('a team', () => {
     return { team, scope: `team:${team}`, owner, writer, reader, stranger }
   }
 
-  it('is recalled by its members beside their own memory, each line marked, and by nobody else', async () => {
+  it('is recalled by its members together with their own memory, each line marked, and by nobody else', async () => {
     const { team, scope, writer, reader, stranger } = await newTeam()
     await remember(writer.secret, 'Deploys happen on Tuesdays.', { scopes: [scope] })
     await remember(writer.secret, 'Deploys bore me.')
@@ -440,7 +440,7 @@ describe('a team', () => {
     expect(await server.callTool(reader.secret, 'memory_search', { query: 'deploys' })).toContain('Tuesdays')
   })
 
-  it('is written as roles say, and only within its scopes', async () => {
+  it('is written as roles allow, and only within its scopes', async () => {
     const { team, scope, owner, writer, reader, stranger } = await newTeam()
     const path = `/teams/${team}/beliefs`
     const made = await remember(writer.secret, 'Deploys happen on Tuesdays.', {}, path)
@@ -491,7 +491,7 @@ describe('a team', () => {
     })
   })
 
-  it('is proposed to by agents as a person is, under the name of their person', async () => {
+  it('gets proposals of agents like a person, with the name of their person', async () => {
     const { team, scope, owner, writer } = await newTeam()
     const scopes = ['user:universal', scope]
     const agent = (await createToken(server.ports, { kind: 'agent', person: writer.name, scopes })).secret
@@ -508,7 +508,7 @@ describe('a team', () => {
     expect(await recall(owner.secret, 'Where is heron?')).toContain(`(team ${team}, from the agent ${writer.name}/`)
   })
 
-  it('is left at once by somebody who is removed from it', async () => {
+  it('is inaccessible immediately to a removed member', async () => {
     const { team, scope, owner, reader } = await newTeam()
     await remember(owner.secret, 'Deploys happen on Tuesdays.', { scopes: [scope] })
     const before = await recall(reader.secret)
@@ -524,7 +524,7 @@ describe('random people', () => {
   const attack = { people: 12, requests: 300, seed: 7 }
   const timeout = 300_000
 
-  it('see and change nothing of one another', { timeout }, async () => {
+  it("can neither see nor change each other's data", { timeout }, async () => {
     const { leaks, changed, own, shared, problems } = await attackPeople(attack)
 
     expect({ leaks, changed, problems }).toEqual({ leaks: [], changed: [], problems: [] })
@@ -532,7 +532,7 @@ describe('random people', () => {
   })
 
   it.each(['http', 'mcp'] as const)(
-    'see foreign text when the %s door forgets whose token it is',
+    'see foreign text if the %s entry point ignores the owner of the token',
     { timeout },
     async (door) => {
       const { leaks } = await attackPeople({ ...attack, door })
@@ -542,7 +542,7 @@ describe('random people', () => {
   )
 })
 
-it('every route about a memory is among those that the attack asks for', () => {
+it('every route of a memory is among those under attack', () => {
   const unasked = ['logout', 'events']
   const ofPeople = ofMemories.filter(([, { access }]) => access !== 'installation').map(([name]) => name)
 

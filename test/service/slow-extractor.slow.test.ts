@@ -171,8 +171,8 @@ const unscheduled = (text: string) => ({
   refused: [],
 })
 
-describe('a model that takes its time', () => {
-  it(`loses no update and brings nothing back, over ${schedules} schedules`, { timeout: 600_000 }, async () => {
+describe('a slow model', () => {
+  it(`loses no update and restores nothing, over ${schedules} schedules`, { timeout: 600_000 }, async () => {
     let steps = 0
 
     await fc.assert(
@@ -186,7 +186,7 @@ describe('a model that takes its time', () => {
     console.log(`slow extractor: seed ${seed}, ${schedules} schedules, ${steps} changes beside a learning model`)
   })
 
-  it('is caught when the store takes a change of an older version', { timeout: 120_000 }, async () => {
+  it('is detected if the store accepts a change of an older version', { timeout: 120_000 }, async () => {
     /** Plants a fault: every change applies to the current version, as if it had just been read. */
     const blind = (made: Ports): Ports => ({
       ...made,

@@ -8,7 +8,7 @@ import { temporaryDirectory } from '../temporary-directory.ts'
 const hasCurl = spawnSync('curl', ['--version']).error === undefined
 if (!hasCurl) console.log('curl is not installed, so the example of docs/teams.md is not run. apt-get install curl')
 
-it.skipIf(!hasCurl)('the example of docs/teams.md runs, and answers as it says', { timeout: 300_000 }, () => {
+it.skipIf(!hasCurl)('the example of docs/teams.md runs, with the printed answers', { timeout: 300_000 }, () => {
   using directory = temporaryDirectory()
   const programs = join(directory.path, 'bin')
   mkdirSync(programs)

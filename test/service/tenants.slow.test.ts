@@ -83,7 +83,7 @@ const unasked: readonly string[] = [
 ]
 
 describe(`${users.length} users of one store`, () => {
-  it('see and change nothing of one another, by any route, tool or call', { timeout: 600_000 }, async () => {
+  it("can neither see nor change each other's data, by any route, tool or call", { timeout: 600_000 }, async () => {
     using directory = temporaryDirectory()
     const paths = ['home', 'work', 'tmp', 'memory', 'web'].map((name) => join(directory.path, name))
     for (const path of paths) mkdirSync(path)

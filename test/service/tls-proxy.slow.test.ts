@@ -75,7 +75,7 @@ type Asked = { readonly method?: string; readonly headers?: Record<string, strin
 type Answer = { readonly status: number; readonly headers: NodeJS.Dict<string | string[]>; readonly text: string }
 
 describe.skipIf(missing.length > 0)('behind nginx with TLS', () => {
-  it('people, pages and agents use the server as the guide says', { timeout: 300_000 }, async () => {
+  it('people, pages and agents use the server as in the guide', { timeout: 300_000 }, async () => {
     using place = createSandbox()
     await place.run('init', '--dir', 'memory')
     await place.run('people', 'add', 'ana', '--dir', 'memory')

@@ -44,7 +44,7 @@ async function expectSharedTokens(
   expect(afterRemoving).toEqual([401, 401, 401])
 }
 
-describe('a token that was revoked at one server is refused by another at once', () => {
+describe('a token that was revoked at one server is refused by another immediately', () => {
   it('over one SQLite file', { timeout }, async () => {
     using place = createSandbox()
     const dir = ['--dir', 'memory']

@@ -35,7 +35,7 @@ async function expectSame(place: Machines, laptop: string, desktop: string) {
 }
 
 describe.skipIf(noSshd !== null)('two machines over ssh', () => {
-  it('agree, with no byte of a forgotten text on either; of two syncs at once one waits', async () => {
+  it('agree, with no byte of a forgotten text on either; of two concurrent syncs one waits', async () => {
     using place = machines()
     const host = await startSshd(place)
     const target = `${host}${place.memory('desktop')}`
@@ -51,7 +51,7 @@ describe.skipIf(noSshd !== null)('two machines over ssh', () => {
     expect((await place.run('sync', '--status', '--dir', laptop)).targets).toMatchObject([{ waiting: 0 }])
   })
 
-  it(`are completed by the next sync when one is killed, ${count(50)} times`, async () => {
+  it(`are completed by the next sync if one is killed, ${count(50)} times`, async () => {
     using place = machines()
     const host = await startSshd(place)
     const target = `${host}${place.memory('desktop')}`
@@ -72,7 +72,7 @@ describe.skipIf(noSshd !== null)('two machines over ssh', () => {
 })
 
 describe('two machines through a folder', () => {
-  it('agree, with no byte of a forgotten text on either or in the folder, and leave a scope out', async () => {
+  it('agree, with no byte of a forgotten text on either or in the folder, and exclude a scope', async () => {
     using place = machines()
     const laptop = place.memory('laptop')
     const desktop = place.memory('desktop')
@@ -117,7 +117,7 @@ describe('a served Credence with syncEvery', () => {
 })
 
 describe('a machine and a served Credence', () => {
-  it('agree with the token of a person; that of an agent and devices of another person are refused', async () => {
+  it('agree with the token of a person; the token of an agent and devices of another person are refused', async () => {
     using place = machines()
     const laptop = place.memory('laptop')
     const desktop = place.memory('desktop')

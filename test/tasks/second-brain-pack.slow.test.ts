@@ -80,7 +80,7 @@ async function graded(task: Task, agent: Agent, { seed = 1, control = 'none' as 
 
 describe('the second-brain pack', () => {
   it.each(tasks.map((task) => [task.id, task] as const))(
-    '%s states for its sessions that storing is confirmed and memory is looked up',
+    '%s checks that storing is confirmed and that memory is read in new sessions',
     (_, { sessions, answerChecks }) => {
       const asked = new Set(answerChecks.filter(({ recall }) => recall).map(({ session }) => session))
       const inNewSessions = sessions.slice(1).filter(({ id, isFresh }) => isFresh && asked.has(id))
@@ -92,14 +92,14 @@ describe('the second-brain pack', () => {
     },
   )
 
-  it('holds the task and eleven harder ones, all of them sound', () => {
+  it('contains the task and eleven harder ones, without warnings', () => {
     expect(tasks.map(({ id }) => id)).toHaveLength(12)
     expect(tasks.map(({ id }) => id)).toContain('second-brain')
     expect(tasks.flatMap(({ warnings }) => warnings)).toEqual([])
   })
 
   it.each(tasks.map((task) => [task.id, task] as const))(
-    '%s begins its last session afresh, and weighs up to 100 percent',
+    '%s starts its last session new, and has weights that sum to 100 percent',
     (_, task) => {
       const weights = [...(task.rubric ?? '').matchAll(/Weight: (\d+)%/gu)].map(([, weight]) => Number(weight))
 
@@ -119,7 +119,7 @@ describe.skipIf(sandbox.state === 'none')(
   `graded by Python${sandbox.state === 'none' ? `: ${sandbox.reason}` : ''}`,
   () => {
     it.each(tasks.map((task) => [task.id, task] as const))(
-      '%s scores with memory, and in no other way',
+      '%s scores only with memory',
       async (_, task) => {
         const done = await graded(task, reference)
         expect(done.automated).toBeGreaterThanOrEqual(0.7)

@@ -39,7 +39,7 @@ function harbor() {
 const plainLines = (text: string): readonly string[] => stripVTControlCharacters(text).split('\n')
 
 describe.skipIf(!canGrade)('credence task run', () => {
-  it('carries out a task, keeps the evidence and grades it in every way there is', async () => {
+  it('runs a task, stores the evidence and grades it with every grader', async () => {
     using place = harbor()
 
     const { document, exitCode } = await place.ask('run', place.task, '--agent', 'reference', '--run-id', 'first')
@@ -67,7 +67,7 @@ describe.skipIf(!canGrade)('credence task run', () => {
     expect(document.coverage).toMatchObject({ tasks: 1, graded: 1, complete: 0, unjudged: 1 })
   })
 
-  it('grades a task of the original format, which states no checks of answers, by its Python', async () => {
+  it('grades a task of the original format, which declares no checks of answers, with its Python code', async () => {
     using place = harbor()
     const original = writeTask(place.work, 'original', boatTask.replace(/^credence:.*?^---$/msu, '---'))
 
@@ -78,7 +78,7 @@ describe.skipIf(!canGrade)('credence task run', () => {
     expect(without.tasks[0]).toMatchObject({ automatedScore: 0, answerScore: null, verdict: 'fail' })
   })
 
-  it('gives nothing to an agent that does nothing, and says so without errors', async () => {
+  it('gives no points to an agent that does nothing, and reports it without errors', async () => {
     using place = harbor()
 
     const { document, exitCode } = await place.ask('run', place.task, '--agent', 'none')
@@ -93,7 +93,7 @@ describe.skipIf(!canGrade)('credence task run', () => {
     expect(exitCode).toBe(1)
   })
 
-  it('grades any program as an agent, and tells its failure from a fault of the apparatus', async () => {
+  it('grades any program as an agent, and distinguishes its failure from a fault of the harness', async () => {
     using place = harbor()
 
     const good = await place.ask('run', place.task, '--agent', place.agent())
@@ -112,7 +112,7 @@ describe.skipIf(!canGrade)('credence task run', () => {
     expect(missing.document.coverage).toMatchObject({ graded: 0, byState: { infra_error: 1 } })
   })
 
-  it('does not take it for recall that something forbidden is left out', async () => {
+  it('does not count leaving out forbidden text as recall', async () => {
     using place = harbor()
     const checks = '{ id: boat, session: back, expect: [Halcyon] }, { id: code, session: back, forbid: ["4711"] }'
     const file = writeTask(
@@ -125,7 +125,7 @@ describe.skipIf(!canGrade)('credence task run', () => {
     expect(document.means).toMatchObject({ recallScore: 0, answerScore: 0 })
   })
 
-  it('keeps its runs where every other command of the harness finds them', async () => {
+  it('stores its runs where every other command of the harness finds them', async () => {
     using place = harbor()
     const at = ['--evals', place.store]
 
@@ -138,7 +138,7 @@ describe.skipIf(!canGrade)('credence task run', () => {
     for (const ending of [snapshot, report, diff]) expect(ending, ending.stderr).toMatchObject({ exitCode: 0 })
   })
 
-  it('has a judge score by the rubric, by weights', async () => {
+  it('has a judge score by the weights of the rubric', async () => {
     using place = harbor()
     await using endpoint = await scriptedEndpoint(() =>
       saysJson({ scores: { c1: { score: 1, reason: 'stored' }, c2: { score: 0.5, reason: 'half' } }, notes: '' }),
@@ -157,7 +157,7 @@ describe.skipIf(!canGrade)('credence task run', () => {
     expect(endpoint.requests).toHaveLength(1)
   })
 
-  it('shows the automated half when the judge is broken', async () => {
+  it('shows the automated half if the judge fails', async () => {
     using place = harbor()
     await using endpoint = await scriptedEndpoint(() => saysJson({ score: 85 }))
 
@@ -180,7 +180,7 @@ describe.skipIf(!canGrade)('credence task run', () => {
     })
   })
 
-  it('says that a grader broke, whatever the agent did', async () => {
+  it('reports that a grader failed, whatever the agent did', async () => {
     using place = harbor()
     const broken = writeTask(
       place.work,
@@ -199,7 +199,7 @@ describe.skipIf(!canGrade)('credence task run', () => {
     expect(document.tasks[0].reason).toContain('ZeroDivisionError')
   })
 
-  it('leaves a judged task unjudged where there is no judge and nothing else to go by', async () => {
+  it('leaves a judged task unjudged without a judge or another grader', async () => {
     using place = harbor()
     const text =
       '---\nid: task_poem\nname: Poem\ncategory: writing\ngrading_type: llm_judge\ntimeout_seconds: 60\n---\n## Prompt\n\nWrite a poem.\n\n## LLM Judge Rubric\n\n### Criterion 1: Rhyme (Weight: 100%)\n'
@@ -210,7 +210,7 @@ describe.skipIf(!canGrade)('credence task run', () => {
     expect(document.run).toMatchObject({ unjudgedCases: 1, failedCases: 0 })
   })
 
-  it('completes a run that was interrupted, without doing anything twice', async () => {
+  it('completes an interrupted run, without repeating any part', async () => {
     using place = harbor()
     const slow = join(place.work, 'slow.mjs')
     // Blocks until an interrupt, or until it is released.
@@ -259,7 +259,7 @@ describe.skipIf(!canGrade)('credence task run', () => {
     expect(ending.stderr).toContain(reason)
   })
 
-  it('prints a report that can be read', async () => {
+  it('prints a readable report', async () => {
     using place = harbor()
     const { stdout } = await place.run('task', 'run', place.task, '--agent', 'reference', '--evals', place.store)
 
@@ -268,7 +268,7 @@ describe.skipIf(!canGrade)('credence task run', () => {
     expect(stdout).toContain('coverage  0 of 1 graded in every part')
   })
 
-  it('fits a terminal of 80 columns, in colour, also when all of it failed', async () => {
+  it('fits a terminal of 80 columns, in colour, even if all of it failed', async () => {
     using place = harbor()
 
     const { stdout } = await place.runWith(
@@ -330,7 +330,7 @@ describe.skipIf(!canGrade)('credence task regrade', () => {
     expect(report).toMatchObject({ exitCode: 1, document: { ok: false } })
   })
 
-  it('refuses a run that is none of tasks', async () => {
+  it('refuses a run that has no tasks', async () => {
     using place = harbor()
     const ending = await place.run('task', 'regrade', 'nothing', '--evals', place.store)
 
@@ -340,7 +340,7 @@ describe.skipIf(!canGrade)('credence task regrade', () => {
 })
 
 describe.skipIf(!canGrade)('credence task report', () => {
-  it('says when the bundle cannot be written', async () => {
+  it('reports that the bundle cannot be written', async () => {
     using place = harbor()
     await place.ask('run', place.task, '--agent', 'none', '--run-id', 'one')
 
@@ -355,7 +355,7 @@ describe.skipIf(!canGrade)('credence task report', () => {
     }
   })
 
-  it('writes a bundle that says what the evidence says, the same bytes every time', async () => {
+  it('writes a bundle that matches the evidence, with the same bytes every time', async () => {
     using place = harbor()
     await place.ask('run', place.task, '--agent', place.agent(), '--run-id', 'one')
     const read = (folder: string, name: string): Buffer => readFileSync(join(place.work, folder, name))
@@ -390,7 +390,7 @@ describe.skipIf(!canGrade)('credence task report', () => {
     expect(report.criterion_breakdown.length).toBeGreaterThan(5)
   })
 
-  it('names evidence that was changed, in the report and in the bundle', async () => {
+  it('reports changed evidence, in the report and in the bundle', async () => {
     using place = harbor()
     await place.ask('run', place.task, '--agent', place.agent(), '--run-id', 'one')
     writeFileSync(join(place.store, 'runs/one/evidence/task_boat/1/transcript.jsonl'), '{}\n')
@@ -423,7 +423,7 @@ describe.skipIf(!canGrade)('credence task submit', () => {
   const key = 'agent_secret_key'
   const env = { CREDENCE_ARENA_KEY: key }
 
-  it('shows the five requests and sends nothing with --dry-run, nor without consent', async () => {
+  it('shows the five requests and sends nothing with --dry-run, or without consent', async () => {
     using place = harbor()
     await using arena = await localArena(key)
     await place.ask('run', place.task, '--agent', place.agent(), '--run-id', 'one')
@@ -445,7 +445,7 @@ describe.skipIf(!canGrade)('credence task submit', () => {
     expect(arena.calls).toEqual([])
   })
 
-  it('submits a run after consent, continues after a failure, and says if an upload has no name', async () => {
+  it('submits a run after consent, continues after a failure, and reports an upload without a name', async () => {
     using place = harbor()
     await using arena = await localArena(key, { '/api/v1/agent-reports/artifacts': [401, 'nameless'] })
     await place.ask('run', place.task, '--agent', place.agent(), '--run-id', 'one')

@@ -6,7 +6,7 @@ import { createSandbox } from '../cli/sandbox.ts'
 import { taskText } from './sample-task.ts'
 
 describe('credence task list', () => {
-  it('lists the tasks of a folder by name, and nothing else that lies there', async () => {
+  it('lists the tasks of a folder by name, and no other files', async () => {
     using place = createSandbox()
     const folder = join(place.work, 'tasks')
     mkdirSync(folder)
@@ -25,7 +25,7 @@ describe('credence task list', () => {
     expect(invalid).toEqual([])
   })
 
-  it('notes what is not a valid task', async () => {
+  it('reports invalid tasks', async () => {
     using place = createSandbox()
     writeFileSync(join(place.work, 'b.md'), taskText({ frontMatter: 'id: b' }))
     writeFileSync(join(place.work, 'a.md'), taskText({ frontMatter: 'id: a' }))
@@ -39,7 +39,7 @@ describe('credence task list', () => {
     expect(stderr).toContain('broken.md is not a valid task; see `credence task validate broken.md`.')
   })
 
-  it('says so when there is no such task', async () => {
+  it('reports an unknown task', async () => {
     using place = createSandbox()
 
     const { stderr, exitCode } = await place.run('task', 'list', 'no-such-task-anywhere')
@@ -50,7 +50,7 @@ describe('credence task list', () => {
 })
 
 describe('credence task validate', () => {
-  it('says every problem with its place, and fails', async () => {
+  it('reports every problem with its place, and fails', async () => {
     using place = createSandbox()
     writeFileSync(
       join(place.work, 'boat.md'),
@@ -69,7 +69,7 @@ describe('credence task validate', () => {
     expect(stdout).toContain('1 task, 1 invalid.')
   })
 
-  it('passes a sound task, and gives one document', async () => {
+  it('passes a valid task, and prints one document', async () => {
     using place = createSandbox()
     writeFileSync(join(place.work, 'boat.md'), taskText())
 
@@ -79,7 +79,7 @@ describe('credence task validate', () => {
     })
   })
 
-  it('finds out that an asset is missing', async () => {
+  it('reports a missing asset', async () => {
     using place = createSandbox()
     writeFileSync(
       join(place.work, 'boat.md'),
@@ -97,7 +97,7 @@ describe('on a terminal', () => {
   it.each([
     ['list', '.'],
     ['validate', 'a.md', 'broken.md'],
-  ])('credence task %s is in colours that are colours, and fits', async (...argv) => {
+  ])('credence task %s has colours, and fits', async (...argv) => {
     using place = createSandbox()
     writeFileSync(join(place.work, 'a.md'), taskText({ frontMatter: 'id: a\nsession: 1' }))
     writeFileSync(join(place.work, 'broken.md'), taskText({ frontMatter: 'id: "../../etc/passwd\\u0007"' }))

@@ -17,7 +17,7 @@ describe.skipIf(process.platform === 'win32')('--pass-env', () => {
     return { ...place, env, [Symbol.dispose]: () => place[Symbol.dispose]() }
   }
 
-  it('gives a program the variables that are named, and no others', async () => {
+  it('gives a program the named variables, and no others', async () => {
     using place = harbor()
 
     const { stdout } = await place.runWith(
@@ -70,7 +70,7 @@ describe('--resume', () => {
     ['--judge', 'openai:gpt-5'],
     ['--timeout-multiplier', '2'],
     ['--pass-env', 'PATH'],
-  ])('goes on as the run was begun, so %s is refused', async (...given) => {
+  ])('continues with the options of the run, so %s is refused', async (...given) => {
     using place = createSandbox()
 
     const { exitCode, stderr } = await place.run('task', 'run', '--resume', 'some-run', ...given)
@@ -81,7 +81,7 @@ describe('--resume', () => {
 })
 
 describe('a task file', () => {
-  it('with a misspelt key is warned about, and the key is kept', async () => {
+  it('with a misspelt key gets a warning, and the key is preserved', async () => {
     using place = createSandbox()
     writeFileSync(
       join(place.work, 'typo.md'),
@@ -95,7 +95,7 @@ describe('a task file', () => {
     expect(stdout).not.toContain('scene')
   })
 
-  it('that is not YAML is told by its own lines', async () => {
+  it('that is not YAML is reported with its own line numbers', async () => {
     using place = createSandbox()
     writeFileSync(join(place.work, 'twice.md'), '---\nid: one\nname: x\nid: two\n---\n\n## Prompt\n\nHello.\n')
 

@@ -23,7 +23,7 @@ function onePack(directory: string): void {
 }
 
 describe('a pack of tasks', () => {
-  it('is run like any other pack, with its evidence beside the records', async () => {
+  it('is run like any other pack, with its evidence next to the records', async () => {
     using place = createSandbox()
     onePack(join(place.work, 'pack'))
 
@@ -39,7 +39,7 @@ describe('a pack of tasks', () => {
     expect(existsSync(join(folder, 'evidence/second-brain/1/evidence.json'))).toBe(true)
   })
 
-  it('is failed by an agent whose memory is taken away', async () => {
+  it('is failed by an agent whose memory is removed', async () => {
     using place = createSandbox()
     onePack(join(place.work, 'pack'))
 
@@ -52,7 +52,7 @@ describe('a pack of tasks', () => {
     })
   })
 
-  it('that ships lists its tasks as their files have them', async () => {
+  it('that is published lists its tasks as in their files', async () => {
     using place = createSandbox()
 
     const ending = await place.run('benchmark', 'validate', join(process.cwd(), 'packs/second-brain'), '--json')

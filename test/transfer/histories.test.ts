@@ -67,7 +67,7 @@ async function hook(place: Place, host: string, event: string, payload: object):
   for (const words of started) await place.runWith({}, ...words)
 }
 
-describe.each(Object.entries(histories))('a session of %s that its hooks have heard', (host, history) => {
+describe.each(Object.entries(histories))('a session of %s that its hooks have stored', (host, history) => {
   it('is not stored again by an import of the history', async () => {
     using place = createSandbox()
     const file = history.write(place)
@@ -99,7 +99,7 @@ function writeSessions(place: Place, count: number): void {
 }
 
 describe('init', () => {
-  it('lists the histories on this machine and the command to import them, if nobody can be asked', async () => {
+  it('lists the histories on this machine and the command to import them, if it cannot ask', async () => {
     using place = createSandbox()
     writeSessions(place, 3)
     write(place.home, '.claude/projects/-work/s-0/subagents/agent-a.jsonl', '{}')
@@ -134,7 +134,7 @@ describe('init', () => {
     expect((await place.json('recall', 'What did I ask in Question 1?')).quotes).toBeDefined()
   })
 
-  it('imports nothing with --no-import, and does not look for histories', async () => {
+  it('imports nothing with --no-import, and does not search for histories', async () => {
     using place = createSandbox()
     writeSessions(place, 1)
 
@@ -203,8 +203,8 @@ describe('connect', () => {
   })
 })
 
-describe('a database named like that of opencode', () => {
-  it('is skipped if it is none', async () => {
+describe('a database with the name of an opencode database', () => {
+  it('is skipped if it is not one', async () => {
     using place = createSandbox()
     mkdirSync(join(place.home, '.local/share/opencode'), { recursive: true })
     writeFileSync(join(place.home, '.local/share/opencode/opencode.db'), 'not a database')

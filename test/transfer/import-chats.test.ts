@@ -63,7 +63,7 @@ const files: Readonly<Record<string, (place: CliSandbox) => string>> = {
 }
 
 describe.each(Object.keys(files))('conversations of %s', (format) => {
-  it('are recognised, kept with the steps of tools, and kept once', async () => {
+  it('are recognised, stored with the steps of tools, and stored once', async () => {
     using place = createSandbox()
     const path = (files[format] as (given: CliSandbox) => string)(place)
 
@@ -83,7 +83,7 @@ describe.each(Object.keys(files))('conversations of %s', (format) => {
     expect((await place.json('review')).items).toMatchObject([{ belief: { content: 'Always paint the kayak blue.' } }])
   })
 
-  it('are read with --from as well, and cut off in the middle as far as they go', async () => {
+  it('are also read with --from, and up to the end of a truncated file', async () => {
     using place = createSandbox()
     const path = (files[format] as (given: CliSandbox) => string)(place)
 
@@ -95,7 +95,7 @@ describe.each(Object.keys(files))('conversations of %s', (format) => {
 })
 
 describe('the archives of exports', () => {
-  it('of Claude are read, packed or not; an attached file is not the person speaking', async () => {
+  it('of Claude are read, compressed or not; an attached file is not attributed to the person', async () => {
     using place = createSandbox()
     const text = JSON.stringify(
       [claudeConversation(prompt, answer), claudeConversation('Hello', 'Hi', 'cl-2')],
@@ -114,7 +114,7 @@ describe('the archives of exports', () => {
     expect((await place.json('review')).items).toHaveLength(1)
   })
 
-  it('of ChatGPT are read whose last message is missing', async () => {
+  it('of ChatGPT are read if the last message is missing', async () => {
     using place = createSandbox()
     const whole = chatgptConversation(prompt, answer)
     const path = write(place.work, 'conversations.json', JSON.stringify([{ ...whole, current_node: 'gone' }]))
@@ -124,7 +124,7 @@ describe('the archives of exports', () => {
     expect((await said(place))[0]).toEqual(['user', prompt])
   })
 
-  it('that are damaged are reported, and what could be read is kept', async () => {
+  it('that are damaged are reported, and the readable part is stored', async () => {
     using place = createSandbox()
     const many = Array.from({ length: 400 }, (_, index) =>
       chatgptConversation(`Question ${index}?`, answer, `c-${index}`),
@@ -162,7 +162,7 @@ it('an archive that unpacks to a hundred times its size is refused', async () =>
 })
 
 describe('a directory of sessions', () => {
-  it('is read whole: each conversation goes to the scope of its repository, and other files are left alone', async () => {
+  it('is read completely: each conversation is stored in the scope of its repository, and other files are skipped', async () => {
     using place = createSandbox()
     const [ledger, other] = ['ledger', 'other'].map((name) => join(place.home, name)) as [string, string]
     for (const path of [ledger, join(other, 'deep')]) mkdirSync(path, { recursive: true })
@@ -186,7 +186,7 @@ describe('a directory of sessions', () => {
     expect(scopes.get('In what is gone.')).toMatch(/^project:gone-[0-9a-f]{8}$/u)
   })
 
-  it('names the scopes with their counts, also before anything is stored', async () => {
+  it('lists the scopes with their counts, also before anything is stored', async () => {
     using place = createSandbox()
     const ledger = join(place.home, 'ledger')
     execFileSync('git', ['init', '-q', ledger])
@@ -211,7 +211,7 @@ describe('a directory of sessions', () => {
     expect(again.stderr).not.toContain('known turn')
   })
 
-  it('leaves the lists of prompts alone that Codex and Claude Code keep beside their sessions', async () => {
+  it('skips the lists of prompts that Codex and Claude Code store next to their sessions', async () => {
     using place = createSandbox()
     const home = join(place.home, '.agents')
     mkdirSync(home)
@@ -233,7 +233,7 @@ describe('a directory of sessions', () => {
     )
   })
 
-  it('of an excluded directory, or before the given day, is left out', async () => {
+  it('of an excluded directory, or before the given day, is skipped', async () => {
     using place = createSandbox()
     const path = write(place.work, 'a.jsonl', claudeCodeSession('/private/place', prompt, answer))
 
@@ -250,7 +250,7 @@ describe('a directory of sessions', () => {
     expect(JSON.parse(excluded.stdout)).toMatchObject({ kept: 0, known: 0, leftOut: 3 })
   })
 
-  it('masks secrets, reports bad lines with file and line, and goes on', async () => {
+  it('masks secrets, reports invalid lines with file and line, and continues', async () => {
     using place = createSandbox()
     const token = `ghp_${'a1B2c3D4e5F6g7H8i9J0'.repeat(2).slice(0, 36)}`
     const session = claudeCodeSession(place.work, `Use the token ${token}.`, answer).split('\n')
@@ -266,7 +266,7 @@ describe('a directory of sessions', () => {
     expect(JSON.stringify(await kept(place))).not.toContain(token)
   })
 
-  it('refuses a file that is none, and says what there is', async () => {
+  it('refuses an invalid file, and lists the supported formats', async () => {
     using place = createSandbox()
     const path = write(place.work, 'numbers.json', '[1, 2, 3]')
 
@@ -278,7 +278,7 @@ describe('a directory of sessions', () => {
 })
 
 describe('a file that is not JSON', () => {
-  it('is said to be that, with the place', async () => {
+  it('is reported as such, with the place', async () => {
     using place = createSandbox()
 
     const { exitCode, stderr } = await place.run('import', 'chats', write(place.work, 'b.json', '{broken'))
@@ -288,7 +288,7 @@ describe('a file that is not JSON', () => {
     expect(stderr).not.toContain('is unknown')
   })
 
-  it('is named among the files left alone in a directory, of which five are named', async () => {
+  it('is listed among the skipped files of a directory, of which five are named', async () => {
     using place = createSandbox()
     for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) write(place.work, `${name}.json`, '{"a": 1}')
     write(place.work, 'g.json', '{broken')
@@ -301,8 +301,8 @@ describe('a file that is not JSON', () => {
   })
 })
 
-describe('a turn that a hook has kept', () => {
-  it('is known when its transcript is imported', async () => {
+describe('a turn that a hook has stored', () => {
+  it('is recognised when its transcript is imported', async () => {
     using place = createSandbox()
     await place.run('hear', prompt, '--session', 'cc-1', '--message-id', 'cc-1-u0', '--at', '2026-05-03T10:00:00Z')
     const path = write(place.work, 'a.jsonl', claudeCodeSession(place.work, prompt, answer))
@@ -311,8 +311,8 @@ describe('a turn that a hook has kept', () => {
   })
 })
 
-describe('conversations that name no directory', () => {
-  it('go to user:universal, also inside a repository, unless a scope is given', async () => {
+describe('conversations without a directory', () => {
+  it('are stored in user:universal, even inside a repository, unless a scope is given', async () => {
     using place = createSandbox()
     execFileSync('git', ['init', '-q', place.work])
     const chats = write(place.home, 'conversations.json', JSON.stringify([chatgptConversation(prompt, answer)]))
@@ -325,7 +325,7 @@ describe('conversations that name no directory', () => {
     expect(given.scopes).toEqual({ 'project:a': { kept: 1, known: 0 } })
   })
 
-  it('that are known in another scope stay there, and the import says where', async () => {
+  it('that are known in another scope stay there, and the import reports that', async () => {
     using place = createSandbox()
     const chats = write(place.home, 'conversations.json', JSON.stringify([chatgptConversation(prompt, answer)]))
     await place.run('import', 'chats', chats, '--scope', 'project:a')

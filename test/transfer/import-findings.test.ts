@@ -44,11 +44,11 @@ describe('findProblems finds', () => {
     ['other subjects with the same property', ['Ann likes Voss tea.', 'Bob likes Voss tea.']],
     ['a habit', ['The Voss ferry sails every Friday.']],
     ['a date of this year', ['The Voss regatta is on 3 May 2026.']],
-  ])('nothing wrong with %s', (_, texts) => {
+  ])('no problem in %s', (_, texts) => {
     expect(kindsOf(...texts)).toEqual([])
   })
 
-  it('secrets, and repeats none of them', () => {
+  it('secrets, without repeating them', () => {
     const token = `ghp_${'a1B2c3D4e5F6g7H8i9J0'.repeat(2).slice(0, 36)}`
 
     const findings = findProblems([entry(`The deploy token is ${token}.`)], now)
@@ -57,11 +57,11 @@ describe('findProblems finds', () => {
     expect(JSON.stringify(findings)).not.toContain(token)
   })
 
-  it('names that everything finds', () => {
+  it('names that match every message', () => {
     expect(findProblems([entry('Voss has a regatta.', 1, 'project')], now)).toMatchObject([{ kind: 'always found' }])
   })
 
-  it('the same whatever the order of the entries, and nothing that is not there', () => {
+  it('the same problems for any order of the entries, and only in existing entries', () => {
     const text = fc.constantFrom(
       'Use npm test here.',
       'Use pnpm test here.',

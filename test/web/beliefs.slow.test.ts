@@ -22,7 +22,7 @@ describe.skipIf(noBrowser !== null)('the page of beliefs', () => {
     return belief.id
   }
 
-  it('finds beliefs by words and filters, and says what to do when nothing fits', async () => {
+  it('finds beliefs by words and filters, and suggests the next step if none matches', async () => {
     await go(page, '/beliefs')
     const rows = page.locator('.belief-row')
     await sees(page, 'The ledger is kept in Postgres 17.')
@@ -53,7 +53,7 @@ describe.skipIf(noBrowser !== null)('the page of beliefs', () => {
     await page.locator('.belief-row', { hasText: 'money' }).waitFor()
   })
 
-  it('goes through the list by keyboard, and shows what can be pressed', async () => {
+  it('moves through the list by keyboard, and shows the available keys', async () => {
     await go(page, '/beliefs')
     await sees(page, 'Redis')
     const names = await page.locator('.belief-name .clip').allTextContents()
@@ -76,7 +76,7 @@ describe.skipIf(noBrowser !== null)('the page of beliefs', () => {
     await sees(page, 'Choose a belief')
   })
 
-  it('edits the why from the keyboard, and takes it back', async () => {
+  it('edits the why from the keyboard, and undoes it', async () => {
     const id = await remembered('edited why', { why: 'the first why' })
     await go(page, `/beliefs/${id}`)
     await sees(page, 'the first why')
@@ -97,7 +97,7 @@ describe.skipIf(noBrowser !== null)('the page of beliefs', () => {
     await sees(page, 'the first why')
   })
 
-  it('pins, confirms, and changes aliases and scopes, each with a refusal where it is due', async () => {
+  it('pins, confirms, and changes aliases and scopes, with an error for each invalid input', async () => {
     const id = await remembered('handled thing', { aliases: ['old alias'], status: 'inferred' })
     await go(page, `/beliefs/${id}`)
     await page.locator('.content', { hasText: 'What handled thing is.' }).waitFor()
@@ -130,7 +130,7 @@ describe.skipIf(noBrowser !== null)('the page of beliefs', () => {
     expect(belief.scopes).toContain('project:website')
   })
 
-  it('corrects a belief, draws the line of supersession, and leaves the old one alone', async () => {
+  it('corrects a belief, shows the chain of supersession, and leaves the old one unchanged', async () => {
     const id = await remembered('corrected thing')
     await go(page, `/beliefs/${id}`)
     await page.locator('.content', { hasText: 'What corrected thing is.' }).waitFor()
@@ -152,7 +152,7 @@ describe.skipIf(noBrowser !== null)('the page of beliefs', () => {
     await eventually(() => page.locator('.timeline-step').count()).toBe(2)
   })
 
-  it('settles an open question with a decision', async () => {
+  it('resolves an open question with a decision', async () => {
     const id = await remembered('open thing', { type: 'open_question' })
     await go(page, `/beliefs/${id}`)
 
@@ -168,7 +168,7 @@ describe.skipIf(noBrowser !== null)('the page of beliefs', () => {
     await sees(page.locator('.facts', { hasText: 'settled by' }), 'settled thing')
   })
 
-  it('asks before it forgets, lets one keep it, and then erases it for good', async () => {
+  it('asks before it forgets, lets the person keep the belief, and then erases it', async () => {
     const id = await remembered('forgotten thing')
     await go(page, `/beliefs/${id}`)
     await page.locator('.content', { hasText: 'What forgotten thing is.' }).waitFor()
@@ -193,7 +193,7 @@ describe.skipIf(noBrowser !== null)('the page of beliefs', () => {
     await page.evaluate('globalThis.setTimeout = globalThis.usual')
   })
 
-  it('forgets when the page is closed before the time to change one’s mind is over', async () => {
+  it('forgets if the page is closed before the time to undo is over', async () => {
     const id = await remembered('hastily forgotten')
     const other = await dashboard.window(`/beliefs/${id}`)
     await other.locator('.content', { hasText: 'What hastily forgotten is.' }).waitFor()
@@ -210,7 +210,7 @@ describe.skipIf(noBrowser !== null)('the page of beliefs', () => {
     ).toBe('gone')
   })
 
-  it('remembers something new, and shows why it cannot', async () => {
+  it('stores a new belief, and explains a refusal', async () => {
     await go(page, '/beliefs')
     await page.keyboard.press('n')
     const dialog = page.getByRole('dialog', { name: 'New belief' })
@@ -232,7 +232,7 @@ describe.skipIf(noBrowser !== null)('the page of beliefs', () => {
     })
   })
 
-  it('shows a proposal beside what holds, to accept or to reject', async () => {
+  it('shows a proposal next to the current belief, to accept or to reject', async () => {
     const agent = dashboard.memoryAs({ actor: 'agent', origin: 'some-agent' })
     await go(page, '/beliefs?show=proposals')
     await page.locator('.belief-row', { hasText: 'proposed' }).click()
@@ -253,7 +253,7 @@ describe.skipIf(noBrowser !== null)('the page of beliefs', () => {
     await page.locator('.side-link .badge', { hasText: '1' }).waitFor()
   })
 
-  it('shows a proposal to remove a belief as one, and removes it when it is accepted', async () => {
+  it('shows a proposal to remove a belief as one, and removes it when accepted', async () => {
     const memory = dashboard.memoryAs()
     await memory.remember({ name: 'mast height', content: 'The mast is 14 metres high.', scopes: ['project:ledger'] })
     const { ports, dir } = dashboard.server
@@ -271,7 +271,7 @@ describe.skipIf(noBrowser !== null)('the page of beliefs', () => {
     expect(await memory.get('mast height')).toMatchObject({ resolvedAt: expect.any(String) })
   })
 
-  it('lists candidates that were found in conversations, to confirm or to reject', async () => {
+  it('lists candidates from conversations, to confirm or to reject', async () => {
     const memory = dashboard.memoryAs()
     await memory.hear([{ text: 'I prefer walnut decks over teak.' }, { text: 'I prefer canvas sails.' }])
     await go(page, '/beliefs?show=candidates')

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { noBrowser } from './browser.ts'
 import { type Dashboard, go, openTestDashboard, sees } from './test-dashboard.ts'
 
-describe.skipIf(noBrowser !== null)('the dashboard when the server goes and comes back', () => {
+describe.skipIf(noBrowser !== null)('the dashboard when the server stops and comes back', () => {
   let dashboard: Dashboard
   beforeAll(async () => {
     dashboard = await openTestDashboard()
@@ -13,7 +13,7 @@ describe.skipIf(noBrowser !== null)('the dashboard when the server goes and come
   /** Problems other than unanswered requests, which these tests cause on purpose. */
   const otherProblems = () => dashboard.problems.splice(0).filter((one) => !/net::ERR_/.test(one))
 
-  it('says that a page cannot be had, and tries again when asked to', async () => {
+  it('reports that a page cannot be loaded, and tries again on request', async () => {
     const page = await dashboard.window('/beliefs')
     await page.locator('.belief-row').first().waitFor()
     await page.route('**/api/v1/journal*', (route) => route.abort())
@@ -28,7 +28,7 @@ describe.skipIf(noBrowser !== null)('the dashboard when the server goes and come
     await page.context().close()
   })
 
-  it('says that the server is gone, keeps what is shown, and goes on by itself when it is back', async () => {
+  it('reports that the server is gone, keeps the page, and continues when it is back', async () => {
     const page = await dashboard.window('/beliefs')
     await page.locator('.belief-row').first().waitFor()
     await sees(page, 'Live')
@@ -48,7 +48,7 @@ describe.skipIf(noBrowser !== null)('the dashboard when the server goes and come
     await page.context().close()
   })
 
-  it('goes on, with what was written, when the link was opened in another tab', async () => {
+  it('continues, with the typed text, when the link was opened in another tab', async () => {
     const page = await dashboard.window('/beliefs')
     const { id } = await dashboard.memoryAs().get('Redis')
     await go(page, `/beliefs/${id}`)

@@ -44,7 +44,7 @@ describe.skipIf(noBrowser !== null)('the pages of evaluation', () => {
     )
   })
 
-  it('plots the figures of a pack over its runs, with intervals and the baseline', async () => {
+  it('plots the metrics of a pack over its runs, with intervals and the baseline', async () => {
     await go(page, '/evaluation/packs/session-drift')
     const plot = page.locator('.plot', { hasText: 'Pass rate' })
     await plot.getByText('100 %', { exact: true }).first().waitFor()
@@ -90,7 +90,7 @@ describe.skipIf(noBrowser !== null)('the pages of evaluation', () => {
     expect(page.url()).toBe(address)
   })
 
-  it('lays two runs beside each other, with what was broken and fixed', async () => {
+  it('compares two runs side by side, with broken and fixed cases', async () => {
     await go(page, '/evaluation/runs')
     await page.getByLabel('Compare run-of-nothing').check()
     expect(await page.getByRole('button', { name: 'Compare', exact: true }).isDisabled()).toBe(true)
@@ -114,7 +114,7 @@ describe.skipIf(noBrowser !== null)('the pages of evaluation', () => {
     await sees(page, '12 cases unchanged.')
   })
 
-  it('shows live recalls in numbers, and the baselines', async () => {
+  it('shows live recalls as numbers, and the baselines', async () => {
     await go(page, '/evaluation/live')
     await sees(page.locator('.plot', { hasText: 'Recalls by day' }), 'found nothing')
     expect(new URL(page.url()).pathname).toBe('/status')
@@ -126,7 +126,7 @@ describe.skipIf(noBrowser !== null)('the pages of evaluation', () => {
     await page.locator('td', { hasText: '100 %' }).first().waitFor()
   })
 
-  it('says what is not there', async () => {
+  it('reports missing items', async () => {
     await go(page, '/evaluation/runs/no-such-run')
     await page.getByRole('alert').getByText('no-such-run').waitFor()
     await page.getByRole('link', { name: 'See all packs' }).waitFor()
@@ -136,7 +136,7 @@ describe.skipIf(noBrowser !== null)('the pages of evaluation', () => {
     await sees(page, 'There is no such page')
   })
 
-  it('runs a pack on request, and hears of its end', async () => {
+  it('runs a pack on request, and shows when it ends', async () => {
     await go(page, '/evaluation')
     await page.getByRole('button', { name: 'Run session-drift' }).click()
     await sees(page, /Running session-drift as /)
@@ -144,7 +144,7 @@ describe.skipIf(noBrowser !== null)('the pages of evaluation', () => {
     await eventually(() => page.locator('.plot', { hasText: 'Pass rate' }).locator('.point').count()).toBe(3)
   })
 
-  it('counts as unchanged only the packs that were compared, and those with one run apart', async () => {
+  it('counts as unchanged only compared packs, and those with one run separately', async () => {
     const headline = page.locator('.headline')
     await go(page, '/evaluation')
     await sees(headline, 'Nothing got worse: 1 pack is at least as good as the baseline or the run before.')
@@ -155,7 +155,7 @@ describe.skipIf(noBrowser !== null)('the pages of evaluation', () => {
     await sees(headline, /1 pack is at least as good .* 1 other pack has nothing to compare with yet\./)
   })
 
-  it('says what got worse than the baseline, on Evaluation and on Home, and leads to the cases', async () => {
+  it('shows what got worse than the baseline, on Evaluation and on Home, with links to the cases', async () => {
     await dashboard.server.evaluate('session-drift', 'run-that-broke', 'none', 'bm25')
     const broken = (await dashboard.server.ofRun('run-that-broke')).filter(({ verdict }) => verdict !== 'pass').length
     expect(broken).toBeGreaterThan(0)
@@ -178,7 +178,7 @@ describe.skipIf(noBrowser !== null)('the pages of evaluation', () => {
     await sees(page.locator('tr', { hasText: 'Pass rate' }), /^−[\d.]+ points$/)
   })
 
-  it('shows a task as a chat, its sessions in order, what was told marked, and a check beside each answer', async () => {
+  it('shows a task as a chat, its sessions in order, with told facts marked, and a check next to each answer', async () => {
     const { dir } = dashboard.server
     const argv = ['task', 'run', 'second-brain', '--agent', 'reference', '--run-id', 'a-task', '--dir', dir]
     await promisify(execFile)(process.execPath, ['bin/credence.js', ...argv])
@@ -201,7 +201,7 @@ describe.skipIf(noBrowser !== null)('the pages of evaluation', () => {
       .waitFor()
   })
 
-  it('shows of a task that failed what was not answered, and each check once', async () => {
+  it('shows for a failed task the missing answers, and each check once', async () => {
     const { dir } = dashboard.server
     const argv = ['task', 'run', 'second-brain-correction', '--agent', 'none', '--run-id', 'no-task', '--dir', dir]
     // The command fails, because cases of the run fail.
@@ -216,7 +216,7 @@ describe.skipIf(noBrowser !== null)('the pages of evaluation', () => {
     expect(await page.locator('.note.bad').count()).toBe(0)
   })
 
-  it('shows the turns that a question about a conversation needs, and leads from the grid to its cases', async () => {
+  it('shows the turns that a question about a conversation needs, and links from the grid to its cases', async () => {
     await go(page, '/evaluation/packs/session-drift')
     await page.locator('.grid-case a').first().click()
     await page.locator('.compared').waitFor()

@@ -17,7 +17,7 @@ describe.skipIf(noBrowser !== null)('the pages of journal and health', () => {
 
   const row = (words: string) => page.locator('.journal-row', { hasText: words }).first()
 
-  it('tells who changed what, as it happens, and takes it back', async () => {
+  it('shows who changed what, live, and undoes it', async () => {
     await dashboard
       .memoryAs({ actor: 'agent', origin: 'some-agent' })
       .remember({ name: 'what an agent said', content: 'Something.', scopes: ['project:ledger'] })
@@ -35,7 +35,7 @@ describe.skipIf(noBrowser !== null)('the pages of journal and health', () => {
       .waitFor()
   })
 
-  it('tells which change was undone if it names no belief', async () => {
+  it('shows which change was undone if it names no belief', async () => {
     await page.route('**/api/v1/journal?*', async (route) => {
       const response = await route.fetch()
       const { items } = await response.json()
@@ -50,7 +50,7 @@ describe.skipIf(noBrowser !== null)('the pages of journal and health', () => {
     await page.reload()
   })
 
-  it('tells what was learned from a conversation, and how much of one was forgotten', async () => {
+  it('shows what was learned from a conversation, and how much of one was forgotten', async () => {
     const memory = dashboard.memoryAs()
     await memory.hear([
       { text: 'Remember that the harbour code is 4711.', session: 'harbour' },
@@ -61,7 +61,7 @@ describe.skipIf(noBrowser !== null)('the pages of journal and health', () => {
     await row('You forgot 2 turns of conversation through elsewhere').waitFor()
   })
 
-  it('compares a correction with what it replaced, and filters by every kind of change', async () => {
+  it('compares a correction with the replaced belief, and filters by every kind of change', async () => {
     const memory = dashboard.memoryAs()
     await memory.remember({ name: 'ferry', content: 'The ferry leaves at nine.' })
     await memory.correct('ferry', { content: 'The ferry leaves at ten.' })
@@ -86,7 +86,7 @@ describe.skipIf(noBrowser !== null)('the pages of journal and health', () => {
     await row('You corrected ferry').waitFor()
   })
 
-  it('says why a change cannot be taken back', async () => {
+  it('explains why a change cannot be undone', async () => {
     const memory = dashboard.memoryAs()
     const { event } = await memory.remember({ name: 'changed twice', content: 'First.' })
     await memory.correct('changed twice', { content: 'Second.' })
@@ -94,7 +94,7 @@ describe.skipIf(noBrowser !== null)('the pages of journal and health', () => {
     await page.locator('.toast.failed', { hasText: 'changed again' }).waitFor()
   })
 
-  it('goes back to where it began', async () => {
+  it('loads older changes down to the first one', async () => {
     const memory = dashboard.memoryAs()
     for (let at = 0; at < 60; at += 1) await memory.remember({ name: `entry ${at}`, content: 'One of many.' })
     await row('entry 59').waitFor()
@@ -109,7 +109,7 @@ describe.skipIf(noBrowser !== null)('the pages of journal and health', () => {
     await eventually(() => page.locator('.journal-row').count()).toBe(numbers.length + 1)
   })
 
-  it('shows what the doctor found, and what is in the memory', async () => {
+  it('shows the findings of the doctor, and the contents of the memory', async () => {
     await go(page, '/health')
     await page.getByRole('region', { name: 'Checks' }).getByText('all passed', { exact: true }).waitFor()
     expect(await page.locator('.finding').count()).toBeGreaterThan(4)
@@ -118,7 +118,7 @@ describe.skipIf(noBrowser !== null)('the pages of journal and health', () => {
     await page.locator('.figures', { hasText: 'Current beliefs' }).waitFor()
   })
 
-  it('hears of the progress of a check from the program that makes it', async () => {
+  it('shows the progress of a check that another program runs', async () => {
     const argv = ['bin/credence.js', 'doctor', '--json', '--dir', dashboard.server.dir]
     const child = spawn(process.execPath, argv, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
     const steps: { readonly done: number; readonly total: number }[] = []
@@ -128,7 +128,7 @@ describe.skipIf(noBrowser !== null)('the pages of journal and health', () => {
     expect(steps.every(({ done, total }) => done >= 0 && done <= total)).toBe(true)
   })
 
-  it('brings MEMORY.md and the store into line', async () => {
+  it('syncs MEMORY.md and the store', async () => {
     await go(page, '/health')
     const mirror = page.getByRole('region', { name: 'MEMORY.md' })
     await mirror.getByRole('button', { name: 'Sync' }).click()

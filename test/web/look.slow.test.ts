@@ -9,7 +9,7 @@ import { type Dashboard, go, openTestDashboard } from './test-dashboard.ts'
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-describe.skipIf(noBrowser !== null)('the dashboard for everybody', () => {
+describe.skipIf(noBrowser !== null)('the accessibility of the dashboard', () => {
   let dashboard: Dashboard
   let places: readonly (readonly [path: string, ready: string])[]
   beforeAll(async () => {
@@ -80,7 +80,7 @@ describe.skipIf(noBrowser !== null)('the dashboard for everybody', () => {
     { width: 360, colorScheme: 'light', rules: 'all' },
     { width: 360, colorScheme: 'dark', rules: 'contrast' },
   ] as const)(
-    'has no barrier on any page at $width pixels in $colorScheme',
+    'has no violation on any page at $width pixels in $colorScheme',
     { timeout: 300_000 },
     async ({ width, colorScheme, rules }) => {
       const page = await dashboard.window('/beliefs', { colorScheme, viewport: { width, height: 900 } })
@@ -118,7 +118,7 @@ describe.skipIf(noBrowser !== null)('the dashboard for everybody', () => {
     },
   )
 
-  it('fits into 360 pixels without scrolling sideways, and shows one thing at a time there', async () => {
+  it('fits into 360 pixels without horizontal scrolling, with one pane at a time', async () => {
     const page = await dashboard.window('/beliefs', { viewport: { width: 360, height: 740 } })
     for (const [path, ready] of places) {
       await go(page, path)
@@ -141,7 +141,7 @@ describe.skipIf(noBrowser !== null)('the dashboard for everybody', () => {
     await page.context().close()
   })
 
-  it('follows the machine’s theme until another one is chosen, and keeps the choice', async () => {
+  it('follows the system theme until another one is chosen, and keeps the choice', async () => {
     const page = await dashboard.window('/journal', { colorScheme: 'dark' })
     const ground = () => page.evaluate<string>('getComputedStyle(document.documentElement).backgroundColor')
     const dark = await ground()

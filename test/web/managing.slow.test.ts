@@ -5,7 +5,7 @@ import { memoryFrom } from '../../src/memory/memory.ts'
 import { noBrowser } from './browser.ts'
 import { type Dashboard, eventually, go, missesNow, openTestDashboard, sees } from './test-dashboard.ts'
 
-describe.skipIf(noBrowser !== null)('keeping order in a memory', () => {
+describe.skipIf(noBrowser !== null)('managing many beliefs', () => {
   let dashboard: Dashboard
   let page: Page
   beforeAll(async () => {
@@ -26,7 +26,7 @@ describe.skipIf(noBrowser !== null)('keeping order in a memory', () => {
   const names = () => page.locator('.belief-row .belief-name .clip').allTextContents()
   const beliefs = (ids: readonly string[]) => Promise.all(ids.map((id) => dashboard.memoryAs().get(id)))
 
-  it('sorts by name and groups by type, and the address says so', async () => {
+  it('sorts by name and groups by type, and the address contains both', async () => {
     await go(page, '/beliefs?scope=project:toys')
     await eventually(names).toEqual(['zeppelin', 'anchor', 'kite'])
     await page.getByLabel('Sort').selectOption('name')
@@ -45,7 +45,7 @@ describe.skipIf(noBrowser !== null)('keeping order in a memory', () => {
     await page.locator('.group-title').first().waitFor({ state: 'detached' })
   })
 
-  it('keeps a view in the browser, goes back to it, and drops it', async () => {
+  it('stores a view in the browser, returns to it, and deletes it', async () => {
     await go(page, '/beliefs?scope=project:toys&sort=name')
     await eventually(names).toEqual(['anchor', 'kite', 'zeppelin'])
     await page.getByRole('button', { name: 'Save view' }).click()
@@ -58,7 +58,7 @@ describe.skipIf(noBrowser !== null)('keeping order in a memory', () => {
     await page.getByLabel('Saved view').waitFor({ state: 'detached' })
   })
 
-  it('gives an alias to many, moves them, and forgets them, and says truly what can be undone', async () => {
+  it('adds an alias to many, moves them, and forgets them, and reports correctly what can be undone', async () => {
     await go(page, '/beliefs?scope=project:toys&sort=name')
     await eventually(names).toEqual(['anchor', 'kite', 'zeppelin'])
     const ids = await page
@@ -96,7 +96,7 @@ describe.skipIf(noBrowser !== null)('keeping order in a memory', () => {
     expect((await dashboard.memoryAs().get('kite')).scopes).toEqual(['project:toys'])
   })
 
-  it('leaves out what was said later than a day, in the list and in the search', async () => {
+  it('excludes later turns than a day, in the list and in the search', async () => {
     await go(page, '/conversations?q=lighthouse')
     await sees(page.locator('.found-turn'), 'painted')
     await page.getByLabel('As of').fill('2026-02-15')

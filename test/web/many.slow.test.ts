@@ -40,7 +40,7 @@ describe.skipIf(noBrowser !== null)('many beliefs and turns', () => {
   const scrollTo = (depth: string) =>
     page.evaluate(`(() => { const list = document.querySelector('.list-pane'); list.scrollTop = ${depth} })()`)
 
-  it('loads more as one scrolls, and goes on from the chosen belief', async () => {
+  it('loads more while scrolling, and continues from the chosen belief', async () => {
     await page.locator('.belief-row').first().waitFor()
     expect(await rows()).toBeLessThanOrEqual(200)
     const first = await page.locator('.belief-name').first().textContent()
@@ -68,12 +68,12 @@ describe.skipIf(noBrowser !== null)('many beliefs and turns', () => {
     ).toBe(true)
   })
 
-  it('says that groups have only the loaded rows', async () => {
+  it('reports that groups have only the loaded rows', async () => {
     await go(page, '/beliefs?group=type')
     await page.getByText(/^The groups contain the first \d+ of \d+ beliefs\./).waitFor()
   })
 
-  it('filters all of them, not only what has been loaded', async () => {
+  it('filters all beliefs, not only the loaded ones', async () => {
     const last = [...generateBeliefs({ count: many, seed: 3 })].at(-1)?.name ?? ''
     await go(page, '/beliefs')
     await page.getByLabel('Search beliefs').fill(last)
@@ -82,7 +82,7 @@ describe.skipIf(noBrowser !== null)('many beliefs and turns', () => {
     await page.getByRole('heading', { level: 2, name: last }).waitFor()
   })
 
-  it('opens a long conversation at a turn, and has few turns in the document wherever one scrolls', async () => {
+  it('opens a long conversation at a turn, and has few turns in the document at any scroll position', async () => {
     await go(page, '/conversations?q=Turn+450')
     await page.locator('.found-turn .belief-link', { hasText: 'Turn 450 ' }).first().click()
     await page.locator('.bubble.here', { hasText: 'Turn 450 ' }).waitFor()
@@ -107,7 +107,7 @@ describe.skipIf(noBrowser !== null)('many beliefs and turns', () => {
     await eventually(bubbles).toBeLessThan(250)
   })
 
-  it('lists conversations by day, and loads those in view only', async () => {
+  it('lists conversations by day, and loads only those in view', async () => {
     const asked: string[] = []
     page.on('request', (request) => {
       if (request.url().includes('/conversations?')) asked.push(request.url())

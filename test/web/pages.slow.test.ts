@@ -49,7 +49,7 @@ describe.skipIf(noBrowser !== null)('home, review, conversations, hosts and the 
     return JSON.parse(stdout)
   }
 
-  it('begins with what this is, and shows at once what an agent would be given', async () => {
+  it('introduces the product, and immediately shows the context of an agent', async () => {
     await sees(page, 'Credence remembers what you tell your AI agents')
     const always = page.getByRole('region', { name: 'Always given' })
     await sees(always, 'Prefers short answers with the command first')
@@ -67,7 +67,7 @@ describe.skipIf(noBrowser !== null)('home, review, conversations, hosts and the 
     await page.getByLabel('Message').fill('')
   })
 
-  it('counts on Home what waits for a decision, edits of MEMORY.md among it', async () => {
+  it('counts waiting decisions on Home, including edits of MEMORY.md', async () => {
     const { dir, ports } = dashboard.server
     const waiting = (name: string) =>
       page
@@ -94,7 +94,7 @@ describe.skipIf(noBrowser !== null)('home, review, conversations, hosts and the 
     expect(await names.filter({ hasText: 'not merged' }).count()).toBe(0)
   })
 
-  it('counts on Home the saves of MEMORY.md that were not merged, and Status names their files', async () => {
+  it('counts unmerged saves of MEMORY.md on Home, and Status names their files', async () => {
     const { dir } = dashboard.server
     const files = ['MEMORY.conflict-1.md', 'MEMORY.conflict-2.md'].map((name) => join(dir, name))
     const line = page.getByRole('region', { name: 'Waiting for you' }).locator('li', { hasText: 'not merged' })
@@ -111,7 +111,7 @@ describe.skipIf(noBrowser !== null)('home, review, conversations, hosts and the 
     await line.waitFor({ state: 'detached' })
   })
 
-  it('says of a demo that it is one, and of no regression until there is one', async () => {
+  it('labels a demo as one, and reports no regression until there is one', async () => {
     const banner = page.locator('main > .note')
     await banner.waitFor()
     const text = await banner.textContent()
@@ -119,7 +119,7 @@ describe.skipIf(noBrowser !== null)('home, review, conversations, hosts and the 
     expect(text).not.toMatch(/regression|example-memory/)
   })
 
-  it('says the same numbers as the API and the command line', async () => {
+  it('shows the same numbers as the API and the command line', async () => {
     const said = await command<{ proposals: number }>('status')
     // The server limits how often it counts, so its counts may be outdated for a moment.
     await eventually(async () => (await api<RouteAnswer<'health'>>('/health')).counts.proposals).toBe(said.proposals)
@@ -140,7 +140,7 @@ describe.skipIf(noBrowser !== null)('home, review, conversations, hosts and the 
     await page.locator('.side-link', { hasText: 'Review' }).getByText(String(waiting.total), { exact: true }).waitFor()
   })
 
-  it('says the same of conversations, recalls, runs and changes on every page, in the API and on the command line', async () => {
+  it('shows the same conversations, recalls, runs and changes on every page as the API and the command line', async () => {
     await dashboard.server.evaluate('session-drift', 'counted-run')
     const { items: talks } = await command<{ items: readonly { turns: number }[] }>('conversations')
     expect((await api<{ total: number }>('/conversations?limit=1')).total).toBe(talks.length)
@@ -189,7 +189,7 @@ describe.skipIf(noBrowser !== null)('home, review, conversations, hosts and the 
     expect(await head()).toBe(before)
   })
 
-  it('compares a proposal with what holds now, and accepts it over that', async () => {
+  it('compares a proposal with the current belief, and accepts it over that', async () => {
     const memory = dashboard.memoryAs()
     const agent = dashboard.memoryAs({ actor: 'agent', origin: 'some-agent' })
     await memory.remember({ name: 'moon base', content: 'Opens in 2031.', scopes: ['project:ledger'] })
@@ -208,7 +208,7 @@ describe.skipIf(noBrowser !== null)('home, review, conversations, hosts and the 
     expect(held.aliases).toContain('lunar base')
   })
 
-  it('says of a new statement whose it is', async () => {
+  it('names the author of a new statement', async () => {
     const agent = dashboard.memoryAs({ actor: 'agent', origin: 'some-agent' })
     const tea = { name: 'tea', content: 'Prefers tea.', type: 'preference', scopes: ['user:universal'] } as const
     const { belief } = await agent.remember(tea)
@@ -218,7 +218,7 @@ describe.skipIf(noBrowser !== null)('home, review, conversations, hosts and the 
     await sees(page, 'Rejected “tea”.')
   })
 
-  it('decides by keys, and on many at once', async () => {
+  it('decides by keys, and many at once', async () => {
     const agent = dashboard.memoryAs({ actor: 'agent', origin: 'some-agent' })
     const memory = dashboard.memoryAs()
     for (const name of ['comet one', 'comet two', 'comet three']) {
@@ -237,7 +237,7 @@ describe.skipIf(noBrowser !== null)('home, review, conversations, hosts and the 
     expect((await memory.get('comet one')).content).toBe('It does not return.')
   })
 
-  it('shows a conversation as a chat, marks what became a belief, and finds words in it', async () => {
+  it('shows a conversation as a chat, marks statements that became beliefs, and finds words in it', async () => {
     await go(page, '/conversations')
     await page.locator('.belief-link', { hasText: 'The staging certificate' }).click()
     await page.locator('.bubble.assistant', { hasText: 'Noted.' }).waitFor()
@@ -270,7 +270,7 @@ describe.skipIf(noBrowser !== null)('home, review, conversations, hosts and the 
     expect(await bubble.locator('p.prose').allTextContents()).toEqual(['Restart it so:', 'Then look.'])
   })
 
-  it('shows what would be forgotten before it forgets, beliefs too', async () => {
+  it('shows what would be forgotten before it forgets, including beliefs', async () => {
     await dashboard.memoryAs().remember({ name: 'tusks', content: 'A walrus never forgets.' })
     await go(page, '/conversations')
     await page.getByRole('button', { name: 'Forget…' }).click()
@@ -286,7 +286,7 @@ describe.skipIf(noBrowser !== null)('home, review, conversations, hosts and the 
     expect((await dashboard.memoryAs().turns({ containing: 'walrus' })).total).toBe(0)
   })
 
-  it('counts live recalls, shows them by belief, and finds what was never recalled', async () => {
+  it('counts live recalls, shows them by belief, and finds beliefs that were never recalled', async () => {
     const { agent } = dashboard.server.served.memories
     const { id } = await dashboard.memoryAs().get('Redis')
     const counted = async () =>
@@ -342,7 +342,7 @@ describe.skipIf(noBrowser !== null)('home, review, conversations, hosts and the 
     expect(await page.locator('.host-row b').first().textContent()).toBe('Cursor')
   })
 
-  it('leads anywhere by its name', async () => {
+  it('opens any page by its name', async () => {
     await go(page, '/journal')
     await page.keyboard.press('Control+k')
     const field = page.getByRole('combobox', { name: 'Page, belief' })
@@ -356,7 +356,7 @@ describe.skipIf(noBrowser !== null)('home, review, conversations, hosts and the 
     await page.getByRole('heading', { name: 'Status' }).waitFor()
   })
 
-  it('shows what a change did, and changes of one kind only', async () => {
+  it('shows the effect of a change, and changes of one kind only', async () => {
     await go(page, '/journal?kind=correct')
     const row = page.locator('.journal-row', { hasText: 'moon base' }).first()
     await row.getByText('What changed').click()
@@ -364,7 +364,7 @@ describe.skipIf(noBrowser !== null)('home, review, conversations, hosts and the 
     expect(await page.locator('.journal-row .badge', { hasText: 'remember' }).count()).toBe(0)
   })
 
-  it('says that it waits while another process has locked the store, and goes on afterwards', {
+  it('reports that it waits while another process has locked the store, and continues afterwards', {
     timeout: 180_000,
   }, async () => {
     await using served = await program('dashboard-program.ts', dashboard.webDirectory)
@@ -396,7 +396,7 @@ describe.skipIf(noBrowser !== null)('home, review, conversations, hosts and the 
     await window.locator('.late .toast').waitFor({ state: 'detached' })
   })
 
-  it('shows that it waits within 200 ms of an action that is not answered', async () => {
+  it('shows that it waits within 200 ms of an action without an answer', async () => {
     const window = await dashboard.window('/beliefs')
     await window.locator('.belief-row', { hasText: 'Redis' }).first().click()
     await window.locator('.content').waitFor()
@@ -419,7 +419,7 @@ describe.skipIf(noBrowser !== null)('home, review, conversations, hosts and the 
   })
 
   it.each(['/', '/beliefs', '/evaluation'])(
-    'asks before its code has come only for what %s then uses',
+    'preloads only data that %s uses, and requests nothing twice',
     async (path) => {
       const window = await dashboard.stranger()
       const asked: string[] = []
@@ -449,7 +449,7 @@ describe.skipIf(noBrowser !== null)('home, review, conversations, hosts and the 
     await window.context().close()
   })
 
-  it('comes back to where the list was left, at 360 pixels', async () => {
+  it('returns to the position in the list, at 360 pixels', async () => {
     const memory = dashboard.memoryAs()
     for (let at = 0; at < 30; at += 1) await memory.remember({ name: `row ${at}`, content: 'One of many.' })
     const narrow = await dashboard.window('/beliefs', { viewport: { width: 360, height: 740 } })

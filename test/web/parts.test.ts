@@ -25,7 +25,7 @@ afterEach(() => {
 describe('a text with marked ranges', () => {
   const stretch = fc.record({ start: fc.integer({ min: -3, max: 40 }), end: fc.integer({ min: -3, max: 40 }) })
 
-  it('is the same text again when its parts are put together, whatever the ranges are', () => {
+  it('equals the original text when its parts are joined, for any ranges', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 30 }), fc.array(stretch), (text, ranges) => {
         const cut = cutAtRanges(text, ranges)
@@ -39,7 +39,7 @@ describe('a text with marked ranges', () => {
     )
   })
 
-  it('marks what is inside and nothing else', () => {
+  it('marks exactly the given range', () => {
     expect(cutAtRanges('ask Maria now', [{ start: 4, end: 9 }])).toEqual([
       { words: 'ask ', isMarked: false, start: 0 },
       { words: 'Maria', isMarked: true, start: 4 },
@@ -48,11 +48,11 @@ describe('a text with marked ranges', () => {
   })
 })
 
-describe('a list that is looked at while it changes', () => {
+describe('a list that changes while it is shown', () => {
   const rows = (ids: readonly number[]) => ids.map((id) => ({ belief: { id: String(id) } }))
   const ids = fc.uniqueArray(fc.integer({ min: 0, max: 30 }), { maxLength: 20 })
 
-  it('shows all that is there now, and never changes the order of what stays', () => {
+  it('shows all current items, and never changes the order of the remaining ones', () => {
     fc.assert(
       fc.property(ids, ids, (before, fresh) => {
         const shown = mergeRows(rows(before), rows(fresh)).map(({ belief }) => Number(belief.id))
@@ -63,7 +63,7 @@ describe('a list that is looked at while it changes', () => {
     )
   })
 
-  it('puts what is new on top, and what only came into reach at the end', () => {
+  it('adds new items at the top, and newly loaded ones at the end', () => {
     const shown = mergeRows(rows([1, 2, 3]), rows([9, 2, 1, 7, 8])).map(({ belief }) => Number(belief.id))
 
     expect(shown).toEqual([9, 1, 2, 7, 8])
@@ -71,7 +71,7 @@ describe('a list that is looked at while it changes', () => {
 })
 
 describe('addresses', () => {
-  it('give back the parts they were made of', () => {
+  it('parse into the parts they were built from', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1, unit: 'grapheme' }), fc.string({ minLength: 1 }), (run, one) => {
         expect(match('/evaluation/runs/:id/cases/:caseId', address('evaluation', 'runs', run, 'cases', one))).toEqual({
@@ -82,7 +82,7 @@ describe('addresses', () => {
     )
   })
 
-  it('that are broken or of another form fit nothing', () => {
+  it('that are invalid or of another form match nothing', () => {
     expect(match('/beliefs/:id', '/beliefs/%E0%A4%A')).toBeNull()
     expect(match('/beliefs/:id', '/beliefs/')).toBeNull()
     expect(match('/beliefs/:id', '/beliefs/a/b')).toBeNull()
@@ -91,7 +91,7 @@ describe('addresses', () => {
 })
 
 describe('figures', () => {
-  it('are never rounded to what they are not', () => {
+  it('are never rounded to a misleading value', () => {
     expect(percent(1)).toBe('100 %')
     expect(percent(0.9999)).toBe('99.9 %')
     expect(percent(0.5)).toBe('50 %')
@@ -107,7 +107,7 @@ describe('figures', () => {
     expect(milliseconds(0)).toBe('0 ms')
   })
 
-  it('tell how long ago something was', () => {
+  it('show how long ago something happened', () => {
     const now = Date.parse('2026-03-06T12:00:00.000Z')
 
     expect(ago('2026-03-06T11:59:58.000Z', now)).toBe('just now')
@@ -119,7 +119,7 @@ describe('figures', () => {
     expect(ago('2026-02-01T12:00:00.000Z', now)).toBe('Feb 1')
   })
 
-  it('name a day as the reader’s calendar has it, wherever the reader is', () => {
+  it('name a day by the reader’s calendar, in any time zone', () => {
     expect(dayOf('2026-03-06')).toBe('Mar 6, 2026')
     const now = new Date(2026, 2, 6, 12).getTime()
     expect(namedDay(new Date(2026, 2, 6, 1).toISOString(), null, now)).toBe('Today, Mar 6')
@@ -127,7 +127,7 @@ describe('figures', () => {
     expect(namedDay(new Date(2025, 2, 5).toISOString(), null, now)).toBe('Mar 5, 2025')
   })
 
-  it('name the day and the minute of the UTC offset that a turn arrived with', () => {
+  it('name the day and the minute in the UTC offset of a turn', () => {
     const at = '2026-03-06T00:15:00.000Z'
 
     expect(dayOf(at, -240)).toBe('Mar 5, 2026')
@@ -147,7 +147,7 @@ describe('figures', () => {
     expect(endOfDay('2026-05-08')).toBe(end)
   })
 
-  it('tell the ends of a stretch of time by day, or by the clock within one', () => {
+  it('name the ends of a time span by day, or by time within one day', () => {
     const at = (day: number, hour: number) => new Date(2020, 2, day, hour, 5).toISOString()
     expect(endsOf(at(5, 1), at(6, 1))).toEqual(['Mar 5, 2020', 'Mar 6, 2020'])
     expect(endsOf(at(5, 1), at(5, 13))).toEqual(['01:05', '13:05'])
@@ -159,7 +159,7 @@ describe('two versions of a text', () => {
   const marks = (before: string, after: string) =>
     wordParts(before, after).map(({ value, added, removed }) => `${removed ? '-' : added ? '+' : ' '}${value}`)
 
-  it('are shown word by word where they share words, and one after the other where they do not', () => {
+  it('are compared word by word if they share words, and shown one after the other if not', () => {
     expect(marks('Kept in Postgres 17.', 'Kept in Postgres 18.')).toEqual([' Kept in Postgres ', '-17', '+18', ' .'])
     expect(marks('Use port 6380 in every example; 6379 is taken.', 'The licence of Redis changed in May.')).toEqual([
       '-Use port 6380 in every example; 6379 is taken.',
@@ -168,7 +168,7 @@ describe('two versions of a text', () => {
     expect(marks('', 'New.')).toEqual(['+New.'])
   })
 
-  it('say both texts, whatever they are', () => {
+  it('are both complete, for any texts', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 40 }), fc.string({ maxLength: 40 }), (before, after) => {
         const parts = wordParts(before, after)
@@ -187,7 +187,7 @@ it('lists every day of a memory that is older than the plots', () => {
   expect([days.length, days[0], days.at(-1)]).toEqual([181, '2026-01-01', '2026-06-30'])
 })
 
-it('names figures as the field does', () => {
+it('names metrics by the terms of the field', () => {
   expect(['retrievalPrecision', 'mrr', 'ndcg@10', 'r@5', 'session-r@10', 'stored_city'].map(metricName)).toEqual([
     'Retrieval precision',
     'MRR',
@@ -199,7 +199,7 @@ it('names figures as the field does', () => {
 })
 
 describe('a failed expectation', () => {
-  it('has the name of a belief in place of its id, also of a captured copy', () => {
+  it('has the name of a belief instead of its id, also for a captured copy', () => {
     const names = { 'my-case-1a.b-2': 'redis cache' }
 
     expect(failureWords('relevant beliefs: my-case-1a.b-2, b-9 must be there.', names)).toBe(
@@ -209,11 +209,11 @@ describe('a failed expectation', () => {
 })
 
 describe('the address of a former page', () => {
-  it.each(['/growth', '/health', '/hosts', '/hosts/', '/evaluation/live'])('%s leads to Status', (path) => {
+  it.each(['/growth', '/health', '/hosts', '/hosts/', '/evaluation/live'])('%s redirects to Status', (path) => {
     expect(movedTo(path)).toBe('/status')
   })
 
-  it('of runs and baselines leads to the packs, and other addresses stay', () => {
+  it('of runs and baselines redirects to the packs, and other addresses do not change', () => {
     expect(movedTo('/evaluation/runs')).toBe('/evaluation')
     expect(movedTo('/evaluation/baselines')).toBe('/evaluation')
     for (const path of ['/', '/status', '/evaluation/runs/a-run', '/constructor', '/beliefs/growth'])

@@ -17,7 +17,7 @@ describe.skipIf(noBrowser !== null)('the page of people and teams', () => {
   const send = <Body>(method: string, path: string, body?: object) =>
     dashboard.server.send<Body>(method, `/api/v1${path}`, body === undefined ? {} : { body })
 
-  it('adds a person with a token that is shown once, makes a team, revokes and removes', async () => {
+  it('adds a person with a token that is shown once, creates a team, revokes and removes', async () => {
     await sees(page, 'Nobody else uses this memory')
     await page.getByRole('button', { name: 'Add a person' }).click()
     await page.getByLabel('Name').fill('Ana Maria')
@@ -48,7 +48,7 @@ describe.skipIf(noBrowser !== null)('the page of people and teams', () => {
     expect(await send('GET', '/teams')).toMatchObject({ body: { items: [{ name: 'platform', members: [] }] } })
   })
 
-  it('shows a person with a token of their own the pages of their memory', async () => {
+  it('shows a person with a token the pages of their own memory', async () => {
     await send('POST', '/people', { name: 'ben' })
     const { body } = await send<{ secret: string }>('POST', '/tokens', { person: 'ben' })
     const own = await dashboard.stranger()

@@ -6,7 +6,7 @@ import { axis, reachOf, scale, spread } from '../../web/src/plots/scale.ts'
 describe('the scale of a plot', () => {
   const values = fc.array(fc.double({ min: 0, max: 1e6, noNaN: true }), { maxLength: 20 })
 
-  it('holds every value, is never empty, and has round marks from end to end', () => {
+  it('includes every value, is never empty, and has round marks from end to end', () => {
     fc.assert(
       fc.property(values, (known) => {
         const range = spread(known)
@@ -24,7 +24,7 @@ describe('the scale of a plot', () => {
     )
   })
 
-  it('has no mark beyond what a value can be', () => {
+  it('has no mark outside the possible values', () => {
     const share = fc.double({ min: 0, max: 1, noNaN: true })
     fc.assert(
       fc.property(fc.array(share, { maxLength: 20 }), (known) => {
@@ -34,13 +34,13 @@ describe('the scale of a plot', () => {
     )
   })
 
-  it('counts in whole steps', () => {
+  it('has whole steps if required', () => {
     expect(axis([0, 1], { minStep: 1 })).toEqual([0, 1])
     expect(axis([0, 2], { minStep: 1 })).toEqual([0, 1, 2])
     expect(axis([0, 56], { minStep: 1 })).toEqual([0, 20, 40, 60])
   })
 
-  it('shows all that could have been where all values are one, and comes closer where they differ', () => {
+  it('covers the full range if all values are equal, and zooms in if they differ', () => {
     expect(spread([1, 1], [0, 1])).toEqual([0, 1])
     expect(spread([0, 0], [0, 1])).toEqual([0, 1])
     expect(spread([0.9, 1], [0, 1])).toEqual([0.888, 1])
@@ -48,12 +48,12 @@ describe('the scale of a plot', () => {
   })
 })
 
-describe('days in a row', () => {
-  it('leave none out', () => {
+describe('days on a plot', () => {
+  it('include every day in between', () => {
     expect(plottedDays(['2026-02-27', '2026-03-02'])).toEqual(['2026-02-27', '2026-02-28', '2026-03-01', '2026-03-02'])
   })
 
-  it('are the latest when there are too many, and an unreadable day stays as it is', () => {
+  it('are the latest if there are too many, and an unreadable day is unchanged', () => {
     const long = plottedDays(['2020-01-01', '2026-01-01'])
     expect(long).toHaveLength(90)
     expect(long.at(-1)).toBe('2026-01-01')

@@ -32,7 +32,7 @@ describe.skipIf(noBrowser !== null)('the page of recall', () => {
   const named = (name: string) => tier('Relevant to this message').locator('.recalled-name', { hasText: name })
   const remedies = (name: string) => page.getByRole('dialog', { name })
 
-  it('marks the words that named something, and shows the score with its clauses and every number behind it', async () => {
+  it('marks the words that named a belief, and shows the score with its clauses and every number in it', async () => {
     await asked('Is postgress the database for the invoices?')
     const card = tier('Relevant to this message').locator('.recalled', { hasText: 'Postgres' })
     await card.waitFor()
@@ -50,7 +50,7 @@ describe.skipIf(noBrowser !== null)('the page of recall', () => {
     expect(page.url()).not.toContain('postgress')
   })
 
-  it('quotes what was said earlier, with day, speaker and the reason in words', async () => {
+  it('quotes earlier turns, with day, speaker and the reason in words', async () => {
     await dashboard.memoryAs().hear([
       { text: 'The trampoline arrives at Okonkwo gardens in August.', at: '2026-04-02T10:00:00Z', session: 'april' },
       { text: 'The trampoline arrives at Okonkwo gardens in September.', at: '2026-05-02T10:00:00Z', session: 'may' },
@@ -84,7 +84,7 @@ describe.skipIf(noBrowser !== null)('the page of recall', () => {
     await sees(page, 'In total: 1 useful, 1 not useful.')
   })
 
-  it('says what was left out and why, and finds it when its scope is in view', async () => {
+  it('shows what was left out and why, and finds it when its scope is in view', async () => {
     await asked('What is the colour palette?')
     const left = tier('Left out').locator('.recalled', { hasText: 'colour palette' })
     await left.getByText('Its scope project:website is not in view.').waitFor()
@@ -108,7 +108,7 @@ describe.skipIf(noBrowser !== null)('the page of recall', () => {
     expect(copied).toContain('<memory>')
   })
 
-  it('keeps away what should not be here, with one press, and keeps the case', async () => {
+  it('removes a wrong belief with one click, and captures the case', async () => {
     await dashboard.memoryAs().remember({
       name: 'tax form',
       content: 'Goes out in May.',
@@ -129,7 +129,7 @@ describe.skipIf(noBrowser !== null)('the page of recall', () => {
     await page.locator('.pack-row a[href$="/my-cases"]').waitFor()
   })
 
-  it('brings in what is missing, by a name of one’s own', async () => {
+  it('adds a missing belief, by a name that the person chooses', async () => {
     await dashboard
       .memoryAs()
       .remember({ name: 'holiday plan', content: 'Two weeks in August.', scopes: ['project:ledger'] })
@@ -154,7 +154,7 @@ describe.skipIf(noBrowser !== null)('the page of recall', () => {
     expect((await dashboard.memoryAs().get('holiday plan')).aliases).toEqual([])
   })
 
-  it('can keep the case without a change', async () => {
+  it('can capture the case without a change', async () => {
     await asked('Am I on leave?')
     await sees(page, 'The message names no belief in these scopes.')
     await page.getByRole('button', { name: 'Something is missing' }).click()
@@ -172,7 +172,7 @@ describe.skipIf(noBrowser !== null)('the page of recall', () => {
     await page.getByRole('button', { name: 'Reset' }).click()
   })
 
-  it('hears of a change elsewhere, and answers anew', async () => {
+  it('notices a change elsewhere, and answers again', async () => {
     await asked('Where does the brand new service run?')
     await sees(page, 'The message names no belief in these scopes.')
     await dashboard.memoryAs().remember({ name: 'brand new service', content: 'It runs in Frankfurt.' })

@@ -13,7 +13,7 @@ const attacks = [
 ]
 const attack = attacks.join(' ')
 
-describe.skipIf(noBrowser !== null)('the dashboard and strangers', () => {
+describe.skipIf(noBrowser !== null)('the dashboard and unauthorised visitors', () => {
   let dashboard: Dashboard
   beforeAll(async () => {
     dashboard = await openTestDashboard()
@@ -21,7 +21,7 @@ describe.skipIf(noBrowser !== null)('the dashboard and strangers', () => {
   afterAll(() => dashboard[Symbol.asyncDispose]())
   afterEach(() => expect(dashboard.problems.splice(0)).toEqual([]))
 
-  it('lets in who has the link, and takes the token out of the address at once', async () => {
+  it('admits a person with the link, and removes the token from the address immediately', async () => {
     const page = await dashboard.stranger()
     await page.goto(dashboard.link)
     await page.locator('.shell').waitFor()
@@ -36,7 +36,7 @@ describe.skipIf(noBrowser !== null)('the dashboard and strangers', () => {
     await page.locator('.shell').waitFor()
   })
 
-  it('tells whoever has no link how to get one, and says when a token is wrong', async () => {
+  it('explains to a person without the link how to get one, and reports a wrong token', async () => {
     const page = await dashboard.stranger({ viewport: { width: 360, height: 700 } })
     await page.goto(`${dashboard.url}/recall`)
     await page.getByRole('heading', { name: 'Open your login link' }).waitFor()
@@ -57,7 +57,7 @@ describe.skipIf(noBrowser !== null)('the dashboard and strangers', () => {
     await page.getByRole('heading', { name: 'Open your login link' }).waitFor()
   })
 
-  it('runs nothing that is remembered, wherever it is shown', async () => {
+  it('executes no stored text, wherever it is shown', async () => {
     const agent = dashboard.memoryAs({ actor: 'agent', origin: attack.slice(0, 100) })
     const { belief } = await dashboard.memoryAs({ actor: 'person', origin: attack.slice(0, 100) }).remember({
       name: `<b>bold</b> ${attacks[0]}`,
@@ -123,7 +123,7 @@ describe.skipIf(noBrowser !== null)('the dashboard and strangers', () => {
     await unharmed(page)
   })
 
-  it('runs nothing that is typed into its own fields', async () => {
+  it('executes no text typed into its own fields', async () => {
     const page = await dashboard.window('/beliefs')
     await page.keyboard.press('n')
     const dialog = page.getByRole('dialog')
@@ -164,7 +164,7 @@ describe.skipIf(noBrowser !== null)('the dashboard and strangers', () => {
     }
   })
 
-  it('is held to a policy that allows no inline script, style or markup', async () => {
+  it('has a policy that allows no inline script, style or markup', async () => {
     const page = await dashboard.stranger()
     const response = await page.goto(dashboard.url)
     const policy = response?.headers()['content-security-policy'] ?? ''

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { noBrowser } from './browser.ts'
 import { type Dashboard, eventually, go, missesNow, openTestDashboard, sees } from './test-dashboard.ts'
 
-describe.skipIf(noBrowser !== null)('two who write at the same time', () => {
+describe.skipIf(noBrowser !== null)('two windows that write at the same time', () => {
   let dashboard: Dashboard
   let mine: Page
   let theirs: Page
@@ -27,7 +27,7 @@ describe.skipIf(noBrowser !== null)('two who write at the same time', () => {
   }
   const conflict = (page: Page) => page.getByRole('dialog', { name: 'Changed in the meantime' })
 
-  it('shows both texts when a second window saved first, and saves the one that is chosen', async () => {
+  it('shows both texts if a second window saved first, and saves the chosen one', async () => {
     const id = await remembered('contested why', { why: 'as it was' })
     await whyIn(mine, id, 'my text')
     await whyIn(theirs, id, 'their text')
@@ -50,7 +50,7 @@ describe.skipIf(noBrowser !== null)('two who write at the same time', () => {
     await theirs.locator('.detail .prose', { hasText: 'my text' }).waitFor()
   })
 
-  it('takes theirs when that is chosen', async () => {
+  it('takes the other text if that is chosen', async () => {
     const id = await remembered('given up why')
     await whyIn(mine, id, 'not this')
     await dashboard.memoryAs().setWhy(id, 'but this')
@@ -61,7 +61,7 @@ describe.skipIf(noBrowser !== null)('two who write at the same time', () => {
     expect((await dashboard.memoryAs().get(id)).why).toBe('but this')
   })
 
-  it('keeps what was written about a belief that was replaced or forgotten meanwhile', async () => {
+  it('keeps the typed text about a belief that was replaced or forgotten meanwhile', async () => {
     const replaced = await remembered('replaced meanwhile')
     await whyIn(mine, replaced, 'words about the old one')
     const { belief } = await dashboard.memoryAs().correct(replaced, { content: 'It is another thing now.' })
@@ -83,7 +83,7 @@ describe.skipIf(noBrowser !== null)('two who write at the same time', () => {
     await conflict(mine).waitFor({ state: 'detached' })
   })
 
-  it('keeps a draft through a look at another page', async () => {
+  it('keeps a draft while another page is visited', async () => {
     const id = await remembered('long thought')
     await whyIn(mine, id, 'half a sentence')
     await go(mine, '/journal')
@@ -110,7 +110,7 @@ describe.skipIf(noBrowser !== null)('two who write at the same time', () => {
     expect((await dashboard.memoryAs().get('contested thing')).content).toBe('Their correction.')
   })
 
-  it('updates a long list in place: rows stay where they are, and so does the choice', async () => {
+  it('updates a long list in place: rows and the selection stay where they are', async () => {
     const lines = Array.from({ length: 120 }, (_, at) =>
       JSON.stringify({ name: `row ${String(at).padStart(3, '0')}`, content: 'One of many.', scopes: ['project:many'] }),
     )

@@ -12,7 +12,7 @@ const shifts = `
   }).observe({ type: 'layout-shift', buffered: true })
 `
 
-describe.skipIf(noBrowser !== null)('the dashboard at work', () => {
+describe.skipIf(noBrowser !== null)('the dashboard in use', () => {
   let dashboard: Dashboard
   beforeAll(async () => {
     dashboard = await openTestDashboard()
@@ -30,7 +30,7 @@ describe.skipIf(noBrowser !== null)('the dashboard at work', () => {
     await page.getByRole('button', { name: 'Forget' }).waitFor()
   }
 
-  it('can be used from the keyboard alone, and shows where the focus is', async () => {
+  it('can be used with the keyboard only, and shows the focus', async () => {
     const page = await dashboard.window('/beliefs')
     await page.locator('.belief-row').first().waitFor()
     await page.keyboard.press('Tab')
@@ -63,7 +63,7 @@ describe.skipIf(noBrowser !== null)('the dashboard at work', () => {
     await page.context().close()
   })
 
-  it('gives the focus back to what opened a dialog', async () => {
+  it('returns the focus to the element that opened a dialog', async () => {
     const page = await dashboard.window('/beliefs')
     await opened(page, 'Redis')
     await page.getByRole('button', { name: 'Correct' }).press('Enter')
@@ -86,7 +86,7 @@ describe.skipIf(noBrowser !== null)('the dashboard at work', () => {
     await page.context().close()
   })
 
-  it('keeps what is being written while others change the same thing', async () => {
+  it('keeps the typed text while others change the same belief', async () => {
     const page = await dashboard.window('/beliefs')
     await opened(page, 'release day')
     await page.keyboard.press('c')
@@ -98,7 +98,7 @@ describe.skipIf(noBrowser !== null)('the dashboard at work', () => {
     await page.context().close()
   })
 
-  it('keeps its place in the address: back, forward and reload show the same again', async () => {
+  it('keeps its state in the address: back, forward and reload show it again', async () => {
     const page = await dashboard.window('/beliefs?q=Postgres&type=decision')
     const rows = page.locator('.belief-row')
     await rows.locator('mark').first().waitFor()
@@ -127,7 +127,7 @@ describe.skipIf(noBrowser !== null)('the dashboard at work', () => {
     await page.context().close()
   })
 
-  it('comes back to where a long page was left', async () => {
+  it('returns to the scroll position of a long page', async () => {
     const lines = Array.from({ length: 40 }, (_, at) => JSON.stringify({ name: `line ${at}`, content: 'One of many.' }))
     await dashboard.memoryAs().import(lines.join('\n'), { trusted: true })
     const page = await dashboard.window('/beliefs', { viewport: { width: 360, height: 640 } })
@@ -143,7 +143,7 @@ describe.skipIf(noBrowser !== null)('the dashboard at work', () => {
     await page.context().close()
   })
 
-  it('keeps its shape while it loads', async () => {
+  it('keeps its layout while it loads', async () => {
     const page = await dashboard.window('/recall')
     let answer = () => {}
     const answered = new Promise<void>((resolve) => {
@@ -167,7 +167,7 @@ describe.skipIf(noBrowser !== null)('the dashboard at work', () => {
     await page.context().close()
   })
 
-  it('moves nothing on any page when what was waited for comes', { timeout: 180_000 }, async () => {
+  it('moves nothing on any page when loaded data arrives', { timeout: 180_000 }, async () => {
     const { id } = await dashboard.memoryAs().get('Postgres')
     await dashboard.memoryAs().hear({ text: 'The harbour is closed on Mondays.', session: 'harbour' })
     const page = await dashboard.window('/journal')
@@ -208,7 +208,7 @@ describe.skipIf(noBrowser !== null)('the dashboard at work', () => {
     await page.context().close()
   })
 
-  it('moves nothing for whoever wants no motion', async () => {
+  it('moves nothing if the person prefers reduced motion', async () => {
     const page = await dashboard.window('/beliefs', { reducedMotion: 'reduce' })
     await opened(page, 'money')
     await page.keyboard.press('p')

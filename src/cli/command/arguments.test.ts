@@ -28,7 +28,7 @@ function failureOf(act: () => unknown): { message: string; hint: string | undefi
 }
 
 describe('commands', () => {
-  it('are at most 45, so that a person can read the list; the names of eval apart', () => {
+  it('number at most 45 without those of eval, so that a person can read the list', () => {
     expect(commands.filter(({ name }) => name !== 'eval').length).toBeLessThanOrEqual(45)
   })
 })
@@ -59,13 +59,13 @@ describe('readRequest', () => {
     })
   })
 
-  it('takes two words for a command of a group', () => {
+  it('reads two words as a command of a group', () => {
     const request = readRequest(['eval', 'session', '--cases', 'eval'], table)
 
     expect(request).toMatchObject({ kind: 'command', entry: { name: 'eval session' }, argv: ['--cases', 'eval'] })
   })
 
-  it('takes one word for a command that is also the name of a group, unless the next word names one of the group', () => {
+  it('reads one word as the command with the name of a group, unless the next word names a command of the group', () => {
     const both = ['import', 'import chats'].map(entry)
 
     expect(readRequest(['import', 'beliefs.jsonl'], both)).toMatchObject({
@@ -93,7 +93,7 @@ describe('readRequest', () => {
     expect(readRequest(['recall', '--', '--help', '--version'], table)).toMatchObject({ kind: 'command' })
   })
 
-  it('names the nearest command for one it does not know', () => {
+  it('suggests the nearest command for an unknown one', () => {
     expect(failureOf(() => readRequest(['recal'], table))).toEqual({
       message: 'There is no command "recal".',
       hint: 'Did you mean `credence recall`?',
@@ -141,7 +141,7 @@ describe('sortTexts', () => {
     expect(failureOf(() => sortTexts(argv, specs))).toEqual({ message, hint })
   })
 
-  it('refuses an argument too many', () => {
+  it('refuses one argument too many', () => {
     const { message } = failureOf(() => sortTexts(['a', 'b'], { args: { belief: one('A belief.') }, options: {} }))
 
     expect(message).toBe('Unexpected argument "b".')

@@ -14,7 +14,7 @@ const fields = {
 const options = fieldOptions(fields, 'label', 'role', 'status', 'limit', 'certainty', 'pinned')
 
 describe('fieldOption', () => {
-  it('has the help, the choices and the default of its field', () => {
+  it('has the help, choices and default of its field', () => {
     const described = Object.entries(options).map(([name, { help, value, default: otherwise, isRepeatable }]) => {
       return [name, value, help, otherwise, isRepeatable]
     })
@@ -30,7 +30,7 @@ describe('fieldOption', () => {
     expect(fieldOption(fields.label, '<name>').value).toBe('<name>')
   })
 
-  it('reads a value of the kind of its field; the default if there is none', () => {
+  it('parses a value by the type of its field, and uses the default without a value', () => {
     expect(options.label.read(['laptop'])).toBe('laptop')
     expect(options.role.read([])).toBeUndefined()
     expect(options.status.read(['open', 'closed'])).toEqual(['open', 'closed'])

@@ -18,7 +18,7 @@ function commentsIn(text: string): readonly string[] {
 }
 
 describe('entries in a JSON file', () => {
-  it('go in without touching comments, and come out again', () => {
+  it('are added without changing comments, and can be removed again', () => {
     const before =
       '{\n  // why\n  "a": 1, /* here */\n  "hooks": {\n    "stop": [\n      { "command": "mine" } // first\n    ]\n  }\n}\n'
 
@@ -56,11 +56,11 @@ describe('entries in a JSON file', () => {
     }
   })
 
-  it('do not go into JSON5 with bare keys or single quotes', () => {
+  it('are not added to JSON5 with bare keys or single quotes', () => {
     expect(() => withEntries("{ agents: ['a'] }", entries, file)).toThrow(/not JSON \(.* in line 1\)/)
   })
 
-  it('are not written to places that the program does not read', () => {
+  it('are not added where the program does not read them', () => {
     const strict = { file: 'f', dialect: 'json' } as const
 
     expect(() => withEntries('{\n  // mine\n  "a": 1\n}', entries, strict)).toThrow(/comments or trailing commas/)
@@ -96,7 +96,7 @@ describe('entries in a JSON file', () => {
     )
   })
 
-  it('restore the values that they replaced', () => {
+  it('restore the values that they replaced when they are removed', () => {
     const before = '{"slot": {"memory": "theirs"}}'
     const taking: JsonEntry = {
       kind: 'value',
@@ -112,7 +112,7 @@ describe('entries in a JSON file', () => {
     expect(withoutEntries(before, [taking], { ...file, before: null })).toBe(before)
   })
 
-  it('are not written into a file that may not be JSON', () => {
+  it('are not added to a file that may not be JSON', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         try {

@@ -16,7 +16,7 @@ describe('a table in a TOML file', () => {
     ['the line ends of Windows', 'a = 1\r\n[b]\r\nc = 2\r\n'],
     ['numbers that a double does not hold', 'a = 9007199254740993\nb = 1.0\n'],
     ['strings with headers in them', 'a = """\n[mcp_servers.credence]\n"""\nb = [\n  "[x]", # [y]\n]\n'],
-  ])('is added to %s, and taken out again to the byte', (_case, before) => {
+  ])('is added to %s, and removing it restores every byte', (_case, before) => {
     const added = withTable(before, entry, 'f')
 
     const whole = { integersAsBigInt: true }
@@ -40,7 +40,7 @@ describe('a table in a TOML file', () => {
     ['a quoted header', (text: string) => text.replace('[mcp_servers.credence]', '[ mcp_servers . "credence" ]')],
     ['a comment for the table behind it', (text: string) => `${text}\n# about b\n[b]\nc = 1\n`],
     ['all of it by a serializer', (text: string) => stringify({ ...parse(text), z: { y: 1 } })],
-  ])('is taken out alone after the host has written %s', (_case, rewrite) => {
+  ])('is removed without other changes after the host has written %s', (_case, rewrite) => {
     const before = 'a = 1\n\n[mcp_servers.other]\ncommand = "x"\n'
     const rewritten = rewrite(withTable(before, entry, 'f'))
 
@@ -52,7 +52,7 @@ describe('a table in a TOML file', () => {
     expect(removed).not.toContain('credence')
   })
 
-  it('keeps every text it is given, and every other table', () => {
+  it('preserves every string value, and every other table', () => {
     const text = fc.string().filter((one) => one.isWellFormed())
     const others = fc.dictionary(fc.stringMatching(/^[a-z .#"[\]]{1,6}$/), fc.dictionary(text, text), { maxKeys: 3 })
     fc.assert(
@@ -68,7 +68,7 @@ describe('a table in a TOML file', () => {
     )
   })
 
-  it('is left alone if someone else wrote it, or in a form that cannot be edited safely', () => {
+  it('is not changed if someone else wrote it, or if its form cannot be edited safely', () => {
     const theirs = '[mcp_servers.credence]\ncommand = "mine"'
 
     expect(() => withTable(theirs, entry, 'f')).toThrow(/did not write/)

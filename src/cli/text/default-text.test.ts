@@ -21,7 +21,7 @@ describe('defaultText', () => {
     expect(defaultText([], style)).toBe('')
   })
 
-  it('shows an object as one line for each value: 0 is a value, nothing is not', () => {
+  it('shows an object as one line for each value, including 0 but not empty values', () => {
     expect(defaultText({ added: 0, reason: '', createdAt: '2026-05-01T10:00:30.000Z' }, style)).toMatch(
       /^added {4}0\ncreated {2}2026-0[45]-\d\d \d\d:\d\d$/u,
     )
@@ -33,7 +33,7 @@ describe('defaultText', () => {
     )
   })
 
-  it('keeps a text from beginning a new row', () => {
+  it('never starts a new row within a text', () => {
     expect(defaultText([{ label: 'a\nb' }], style)).toBe('label\na b')
   })
 })

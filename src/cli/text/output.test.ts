@@ -26,19 +26,19 @@ describe('mayUseColour', () => {
     expect(mayUseColour(terminal, env)).toBe(false)
   })
 
-  it('can be forced; an empty variable has no effect', () => {
+  it('can be forced on; an empty variable has no effect', () => {
     expect(mayUseColour({}, { FORCE_COLOR: '1', NO_COLOR: '1', CI: '1' })).toBe(true)
     expect(mayUseColour(terminal, { NO_COLOR: '', FORCE_COLOR: '' })).toBe(true)
   })
 })
 
 describe('styleFor', () => {
-  it('paints text if colours are on, and leaves it unchanged if they are off', () => {
+  it('colours text if colours are on, and leaves it unchanged if they are off', () => {
     expect(styleFor(new PassThrough(), {}).bold('x')).toBe('x')
     expect(terminalText(styleFor(new PassThrough(), { FORCE_COLOR: '1' }).bold('x'))).toBe('\u001b[1mx\u001b[22m')
   })
 
-  it('bounds lines on a terminal only', () => {
+  it('limits the length of lines on a terminal only', () => {
     const narrow = Object.assign(new PassThrough(), { isTTY: true, columns: 60 })
 
     expect(styleFor(narrow, {}).width).toBe(60)
@@ -47,7 +47,7 @@ describe('styleFor', () => {
 })
 
 describe('write', () => {
-  it('reports a closed reader at the write that failed', async () => {
+  it('reports a closed reader at the failing write', async () => {
     const stream = new PassThrough()
     stream.on('error', () => {})
     stream.destroy()
@@ -63,14 +63,14 @@ describe('write', () => {
 })
 
 describe('stripControlCharacters', () => {
-  it('keeps text and takes its power over the terminal', () => {
+  it('keeps the text and removes the control sequences', () => {
     expect(stripControlCharacters('é 日本\n\tx')).toBe('é 日本\n\tx')
     expect(stripControlCharacters('\u001b[31mred\u009b0m \u202etxt\r')).toBe('�[31mred�0m �txt�')
   })
 })
 
 describe('terminalText', () => {
-  it('paints the marked parts, and makes all other control characters harmless', () => {
+  it('colours the marked parts, and neutralises all other control characters', () => {
     const { red, bold } = styleFor(new PassThrough(), { FORCE_COLOR: '1' })
 
     expect(terminalText(`a\u001b[2J ${red(`b ${bold('c\u001b[31m')}`)} \u202ed`)).toBe(
@@ -80,7 +80,7 @@ describe('terminalText', () => {
 })
 
 describe('wrap', () => {
-  it('counts the characters that a terminal shows, not the codes of paints', () => {
+  it('counts the characters that a terminal shows, not the colour codes', () => {
     const { green } = styleFor(new PassThrough(), { FORCE_COLOR: '1' })
 
     expect(wrap(`${green('one')} ${green('two')}`, 7).length).toBe(1)
@@ -90,11 +90,11 @@ describe('wrap', () => {
     expect(wrap('one two three\nfour', 8)).toEqual(['one two', 'three', 'four'])
   })
 
-  it('keeps the indent of a line it breaks', () => {
+  it('indents the continuation of a wrapped line like its start', () => {
     expect(wrap('  one two three', 9)).toEqual(['  one two', '  three'])
   })
 
-  it('loses nothing, and makes a line too long only for one long word', () => {
+  it('keeps every word, and exceeds the width only for a single long word', () => {
     const prose = fc.array(fc.stringMatching(/^[a-z]{1,12}$/), { minLength: 1 }).map((words) => words.join(' '))
     fc.assert(
       fc.property(prose, fc.integer({ min: 1, max: 40 }), (text, width) => {
@@ -120,11 +120,11 @@ describe('columns', () => {
     expect(text).toBe('  a     one two three four\n        five\n  long  six')
   })
 
-  it('makes nothing of no rows', () => {
+  it('returns an empty text for no rows', () => {
     expect(columns([])).toBe('')
   })
 
-  it('counts wide characters as two columns, and combining ones as none', () => {
+  it('counts wide characters as two columns, and combining characters as zero', () => {
     const rows = [
       ['名前', 'x'],
       ['Cafe\u0301', 'x'],
@@ -136,11 +136,11 @@ describe('columns', () => {
   })
 })
 
-it('indents every line but empty ones', () => {
+it('indents every line that is not empty', () => {
   expect(indentText('a\n\nb', 2)).toBe('  a\n\n  b')
 })
 
-it('counts in English', () => {
+it('counts with the English singular and plural', () => {
   expect([pluralize(0, 'belief'), pluralize(1, 'belief'), pluralize(2, 'belief')]).toEqual([
     '0 beliefs',
     '1 belief',

@@ -36,7 +36,7 @@ describe('a progress bar', () => {
     expect(shown()).toContain('20/100 pack, 8 s left')
   })
 
-  it('measures the speed from where a resumed run continues, and separately for other work', () => {
+  it('measures the speed since a run was resumed, and separately for other work', () => {
     const { bar, pass, shown } = aTerminal()
 
     bar.show('pack', 90, 100)

@@ -34,7 +34,7 @@ describe('arithmetic', () => {
     expect(arithmetic(sum('score', [clause, leaf('more', 0.5)]))).toBe('2.408 + 0.5 (more) = 2.908')
   })
 
-  it('ends in the value of every explanation, to three places', () => {
+  it('ends with the value of every explanation, to three decimals', () => {
     const number = fc.double({ min: 0, max: 100, noNaN: true })
     const explanation: fc.Arbitrary<Explanation> = fc.array(number, { minLength: 1, maxLength: 5 }).chain((values) =>
       fc.constantFrom(sum, product).map((combine) =>

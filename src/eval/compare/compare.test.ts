@@ -58,7 +58,7 @@ describe('comparing results that do not vary', () => {
     expect(verdicts(side(), side())).toEqual({ passRate: 'same' })
   })
 
-  it('does not take float dust for a change', () => {
+  it('does not report a rounding error as a change', () => {
     const base = side({ metrics: { f1: 0.1 + 0.2 } })
     const candidate = side({ metrics: { f1: 0.3 }, passRate: 0.75 - 1e-12 })
 
@@ -66,7 +66,7 @@ describe('comparing results that do not vary', () => {
     expect(verdicts(candidate, base)).toEqual({ passRate: 'same', f1: 'same' })
   })
 
-  it('knows which way is better', () => {
+  it('knows whether higher or lower is better', () => {
     const base = side({ metrics: { trustViolationRate: 0.03, actionOutcomeScore: 0.8 } })
     const candidate = side({ metrics: { trustViolationRate: 0.04, actionOutcomeScore: 0.9 } })
 
@@ -106,7 +106,7 @@ describe('comparing results that do not vary', () => {
     expect(verdicts(side({ passRate: Number.NaN }), side())).toEqual({ passRate: 'worse' })
   })
 
-  it('counts errors apart', () => {
+  it('counts errors separately', () => {
     expect(verdicts(side({ errorCases: 0 }), side({ errorCases: 2 }))).toMatchObject({ errorCases: 'worse' })
   })
 
@@ -146,7 +146,7 @@ describe('comparing results that do not vary', () => {
 describe('comparing results that vary', () => {
   const noisy = { isNoisy: true }
 
-  it('needs more than chance to call a difference one', () => {
+  it('reports a difference only if it is larger than chance explains', () => {
     const base = sideOf('.'.repeat(200), noisy)
     const fewBroken = sideOf(`xxx${'.'.repeat(197)}`, noisy)
     const manyBroken = sideOf(`${'x'.repeat(20)}${'.'.repeat(180)}`, noisy)
@@ -156,14 +156,14 @@ describe('comparing results that vary', () => {
     expect(verdicts(manyBroken, base)).toEqual({ passRate: 'better' })
   })
 
-  it('cannot tell a large fall among a few cases from chance', () => {
+  it('cannot distinguish a large fall among few cases from chance', () => {
     const comparison = compareBenchmark({ base: sideOf('.....', noisy), candidate: sideOf('...xx', noisy) })
 
     expect(comparison.figures[0]).toMatchObject({ verdict: 'cannot tell', test: { pairs: 5 } })
     expect(verdicts(sideOf('...xx', noisy), sideOf('.....', noisy))).toEqual({ passRate: 'no evidence' })
   })
 
-  it('never lets a fall from all to nothing pass, however few the cases and however many the figures', () => {
+  it('never passes a fall from all cases to none, for any number of cases and metrics', () => {
     const metrics = { a: 1, b: 1, c: 1 }
     const all = (mark: string, value: number) =>
       sideOf(mark.repeat(6), {
@@ -194,7 +194,7 @@ describe('comparing results that vary', () => {
     expect(verdicts(base, sideOf(`${'x'.repeat(20)}${'.'.repeat(380)}`, noisy))).toEqual({ passRate: 'worse' })
   })
 
-  it('takes a share of errors that matters for a fall, and a single one among many not', () => {
+  it('counts a large share of errors as a fall, and a single error among many cases not', () => {
     const errors = (count: number) => {
       const results = Array.from(
         { length: 100 },
@@ -214,7 +214,7 @@ describe('comparing results that vary', () => {
     expect(verdicts(errors(0), errors(20)).errorCases).toBe('worse')
   })
 
-  it('cannot tell how a figure changed if it is NaN', () => {
+  it('cannot tell how a metric changed if it is NaN', () => {
     const noisy = side({ isNoisy: true })
     const broken = side({ isNoisy: true, passRate: Number.NaN })
 
@@ -230,7 +230,7 @@ describe('comparing results that vary', () => {
     expect(verdicts(base, base)).toMatchObject({ f1: 'no evidence' })
   })
 
-  it('leaves a case without a score on one side out of the test, instead of counting it as zero', () => {
+  it('excludes a case without a score on one side from the test, instead of counting it as zero', () => {
     const base = scoredSide([1, 1, 1, 1])
     const { cases, ...candidate } = scoredSide([1, 1, 1, 1])
     const unscored = new Map(cases).set('c0', { id: 'c0', verdict: 'pass', scores: { f1: null } })
@@ -240,7 +240,7 @@ describe('comparing results that vary', () => {
     expect(figures.find(({ figure }) => figure === 'f1')?.test).toMatchObject({ pairs: 3, effect: 0 })
   })
 
-  it('leaves a significant but meaningless change alone', () => {
+  it('ignores a significant change that is too small to matter', () => {
     const declarations = [{ name: 'f1', direction: 'higher' as const, minEffect: 0.1 }]
     const base = scoredSide(
       Array.from({ length: 40 }, () => 0.5),
@@ -251,7 +251,7 @@ describe('comparing results that vary', () => {
     expect(verdicts(base, candidate)).toMatchObject({ f1: 'no evidence' })
   })
 
-  it('corrects for the number of figures of a benchmark', () => {
+  it('corrects for the number of metrics of a benchmark', () => {
     const scored = (values: readonly number[], names: readonly string[]) => {
       const mean = values.reduce((sum, value) => sum + value, 0) / values.length
       const of = (value: number) => Object.fromEntries(names.map((name) => [name, value]))
@@ -281,7 +281,7 @@ describe('comparing results that vary', () => {
     expect(compared(['a', 'b', 'c'])?.verdict).toBe('cannot tell')
   })
 
-  it('cannot tell a fall from chance without stored cases, and reports it', () => {
+  it('cannot distinguish a fall from chance without stored cases, and reports this', () => {
     const comparison = compareBenchmark({ base: side(noisy), candidate: side({ ...noisy, passRate: 0.7 }) })
 
     expect(comparison.figures[0]?.verdict).toBe('cannot tell')
@@ -305,7 +305,7 @@ describe('comparing results that vary', () => {
     expect(unjudged({ cases: cases('skipped') }, { cases: cases('unjudged') })).toBeNull()
   })
 
-  it('counts them if a side stored no case results', () => {
+  it('counts them if one side stored no case results', () => {
     const unjudged = (base: number, candidate: number | null, isNoisy = false) =>
       compareBenchmark({ base: side({ judgedCases: base, isNoisy }), candidate: side({ judgedCases: candidate }) })
         .unjudged
@@ -326,7 +326,7 @@ describe('comparing results that vary', () => {
 })
 
 describe('obstacles to a comparison', () => {
-  it('is another content of the pack, another system, fewer or other cases', () => {
+  it('include another content of the pack, another system, and fewer or other cases', () => {
     expect(obstacles(side(), side({ packHash: hash('b') }))).toEqual([
       'The pack changed: sha256:aaaaaaaaaaaa became sha256:bbbbbbbbbbbb.',
     ])
@@ -346,7 +346,7 @@ describe('obstacles to a comparison', () => {
     expect(obstacles(side({ isNoisy: true }), side({ seed: 2 }))).toEqual(['Different seeds: 1 and 2.'])
   })
 
-  it('comes with a remedy that removes the obstacle', () => {
+  it('come with a remedy that removes the obstacle', () => {
     const remedy = (base: Figures, candidate: Figures) => compareBenchmark({ base, candidate }).remedy
 
     expect(remedy(side({ isNoisy: true }), side({ seed: 2 }))).toBe(
@@ -357,7 +357,7 @@ describe('obstacles to a comparison', () => {
     expect(remedy(side({ judgedCases: 0 }), side())).toContain('Repeat the run of the base')
   })
 
-  it('is a metric whose direction the candidate turned round', () => {
+  it('include a metric whose direction the candidate reversed', () => {
     const declared = (direction: 'higher' | 'lower') => ({
       metrics: { m: 1 },
       declarations: [{ name: 'm', direction }],
@@ -375,7 +375,7 @@ describe('obstacles to a comparison', () => {
     ['lower', 0.1, 0.05, []],
     ['higher', undefined, 0.5, []],
   ] as const)(
-    'is a floor that the candidate lowered: %s is better, from %d to %d',
+    'include a floor that the candidate lowered: %s is better, from %d to %d',
     (direction, ours, theirs, expected) => {
       const declared = (floor: number | undefined) => ({
         metrics: { m: 1 },
@@ -386,11 +386,11 @@ describe('obstacles to a comparison', () => {
     },
   )
 
-  it('compares no figure', () => {
+  it('prevent the comparison of any metric', () => {
     expect(verdicts(side(), side({ packHash: hash('b'), passRate: 1 }))).toEqual({})
   })
 
-  it('can be accepted with a reason; then the cases of both sides are compared', () => {
+  it('can be accepted with a reason; then the cases that both sides have are compared', () => {
     const comparison = compareBenchmark({
       base: sideOf('..x', { metrics: { f1: 0.5 } }),
       candidate: sideOf('.xxxx', { packHash: hash('b') }),
@@ -402,7 +402,7 @@ describe('obstacles to a comparison', () => {
     expect(comparison.notes[0]).toContain('Accepted: two cases added')
   })
 
-  it('cannot be accepted if the cases are unknown, or if none is left', () => {
+  it('cannot be accepted if the cases are unknown, or if no case is left', () => {
     const accepted = (base: Figures, candidate: Figures) =>
       compareBenchmark({ base, candidate, acceptedChange: 'because' })
 

@@ -101,13 +101,13 @@ describe('the difference of two runs', () => {
     ])
   })
 
-  it('does not take float dust for a difference', async () => {
+  it('does not report a rounding error as a difference', async () => {
     const dusty = [returned[0], { ...returned[1], score: 2 + 1e-12 }]
 
     expect(await diffed([record('x')], [record('x', { returned: dusty })])).toMatchObject({ unchanged: 1, changed: [] })
   })
 
-  it('names ids that came, went or moved', async () => {
+  it('lists ids that appeared, disappeared or moved', async () => {
     const { broken } = await diffed(
       [record('x')],
       [record('x', { ...failed, returned: [{ id: 'b-2', score: 1, rank: 1, tier: 'relevant' }] })],

@@ -125,7 +125,7 @@ describe('the law of the gate', () => {
     )
   })
 
-  it('swapping base and candidate turns better into worse, and a rise too small to judge into cannot tell', () => {
+  it('swapping base and candidate turns better into worse, and an improvement too small to judge into "cannot tell"', () => {
     const mirrored: Readonly<Record<FigureVerdict, readonly FigureVerdict[]>> = {
       better: ['worse'],
       worse: ['better'],
@@ -210,7 +210,7 @@ describe('a verdict', () => {
     expect(judged(all(100, 'pass'), all(100, 'pass'), false).verdict).toBe('pass')
   })
 
-  it('is a regression of varying results only if the sample supports a fall that matters', () => {
+  it('is a regression for varying results only if the sample shows a fall that matters', () => {
     const broken = (count: number, of: number) => [...all(count, 'fail'), ...all(of - count, 'pass')]
 
     expect(judged(all(200, 'pass'), broken(5, 200), true).verdict).toBe('pass')
@@ -220,7 +220,7 @@ describe('a verdict', () => {
     }
   })
 
-  it('is "cannot tell" if nothing or other data was compared', () => {
+  it('is "cannot tell" if no data or different data was compared', () => {
     const ours = figuresOf(all(3, 'pass'))
 
     expect(judge(sideOf(), measured(ours))).toMatchObject({ verdict: 'cannot tell', newBenchmarks: ['pack, bm25'] })
@@ -229,7 +229,7 @@ describe('a verdict', () => {
     expect(judge(sideOf(known), measured(other))).toMatchObject({ verdict: 'cannot tell', comparedBenchmarks: 0 })
   })
 
-  it('is a regression for removed items, and specific to a system', () => {
+  it('is a regression for removed items, separately for each system', () => {
     const ours = figuresOf(all(3, 'pass'))
     const another = { ...ours, system: { name: 'vector', version: '1' } }
 
@@ -255,7 +255,7 @@ describe('a verdict', () => {
     expect(judge(sideOf(good, named(good, 'b')), measured(bad, fewer)).verdict).toBe('regression')
   })
 
-  it('reports a left-out case if it is the reason for a lower pass rate', () => {
+  it('reports the excluded cases if they are the reason for a lower pass rate', () => {
     const base = figuresOf(all(2, 'pass'))
     const cases = new Map(base.cases).set('c1', { id: 'c1', verdict: 'skipped' })
 
@@ -270,7 +270,7 @@ describe('a verdict', () => {
     })
   })
 
-  it('names a few of many problems', () => {
+  it('names only a few of many problems', () => {
     const problems = Array.from({ length: 400 }, (_, index) => `invalid in the candidate: line ${index}`)
     const ours = standing(figuresOf(all(2, 'pass')))
     const { verdicts } = judge({ standings: [ours], reasons: [] }, { standings: [{ ...ours, problems }], reasons: [] })
@@ -279,7 +279,7 @@ describe('a verdict', () => {
     expect(verdicts[0]?.reason).toMatch(/line 4; and 395 more\.$/u)
   })
 
-  it('is never better for cases that were left out', () => {
+  it('never improves if cases are left out', () => {
     const base = figuresOf([
       { verdict: 'pass', f1: 1 },
       { verdict: 'fail', f1: 0 },
@@ -308,7 +308,7 @@ describe('a metric', () => {
     expect(verdictFor({ f1 })).toBe(verdict)
   })
 
-  it('is a regression if it is removed, and none if it is new', () => {
+  it('is a regression if it is removed, but not if it is new', () => {
     expect(verdictFor({})).toBe('regression')
     expect(verdictFor({ f1: 1, recall: 0 })).toBe('pass')
   })
@@ -323,13 +323,13 @@ describe('a floor', () => {
     ['higher', 0.5, 0.6, 'regression'],
     ['lower', 0.5, 0.5, 'pass'],
     ['lower', 0.5, 0.4, 'regression'],
-  ] as const)('decides where %s is better: %d with the floor %d is a %s', (direction, f1, floor, verdict) => {
+  ] as const)('gives a verdict if %s is better: %d with the floor %d is a %s', (direction, f1, floor, verdict) => {
     const figures = withFloor(f1, direction, floor)
 
     expect(judge(sideOf(figures), measured(figures)).verdict).toBe(verdict)
   })
 
-  it('counts for a benchmark that the base never had, so that no baseline is needed', () => {
+  it('applies to a benchmark that the base never had, so that no baseline is needed', () => {
     const known = figuresOf([{ verdict: 'pass', f1: 1 }])
     const own = { ...withFloor(0.5, 'higher', 0.6), benchmarkId: 'new' }
 
@@ -339,7 +339,7 @@ describe('a floor', () => {
     expect(reasons.map(({ line }) => line)).toEqual(['new, bm25: f1 is 0.5, and the floor of the pack is 0.6.'])
   })
 
-  it('is not reached by a metric that was not measured', () => {
+  it('is not reached if the metric was not measured', () => {
     const silent = { ...withFloor(1, 'higher', 0.6), benchmarkId: 'new', metrics: {} }
     const known = figuresOf([{ verdict: 'pass', f1: 1 }])
 

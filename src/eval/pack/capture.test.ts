@@ -52,7 +52,7 @@ const at = (root: string) => ({ root, system: aSubject() })
 const fileOf = (root: string, name: string) => JSON.parse(readFileSync(join(root, 'benchmarks', ownPack, name), 'utf8'))
 
 describe('capturing a recall', () => {
-  it('makes a case that fails as long as the recall is wrong', async () => {
+  it('creates a case that fails as long as the recall is wrong', async () => {
     using store = temporaryDirectory()
     const memory = await aMemory()
 
@@ -125,7 +125,7 @@ describe('capturing a recall', () => {
     expect(fileOf(store.path, 'manifest.json').cases).toHaveLength(2)
   })
 
-  it('captures pins, questions and silence', async () => {
+  it('captures pinned beliefs, open questions and an empty recall', async () => {
     using store = temporaryDirectory()
     const memory = await aMemory()
     await memory.remember({ name: 'mooring fee', content: 'Is it paid?', type: 'open_question', pinned: true })
@@ -138,7 +138,7 @@ describe('capturing a recall', () => {
     expect(captured.case.expect.relevantBeliefs).toEqual({ shouldOnlyInclude: [] })
   })
 
-  it('refuses the same case twice and contradictions, and a case about another scope fails', async () => {
+  it('refuses a duplicate case and contradictions, and a case about another scope fails', async () => {
     using store = temporaryDirectory()
     const memory = await aMemory()
     await captureCase(memory, request({ expect: ['Albatross'] }), at(store.path))
@@ -160,7 +160,7 @@ describe('capturing a recall', () => {
     expect(fileOf(store.path, 'cases.json')).toHaveLength(3)
   })
 
-  it('replaces the cases of a message once the memory is mended, and no other case', async () => {
+  it('replaces the cases of a message after the memory is corrected, and no other case', async () => {
     using store = temporaryDirectory()
     const memory = await aMemory()
     const other = await captureCase(memory, request({ message: 'Albatross?', asIs: true }), at(store.path))
@@ -234,7 +234,7 @@ describe('capturing a quote', () => {
     return startRun(benchmark, `run-${randomBytes(4).toString('hex')}`, { repeats: 1, seed: 1 }, context)
   }
 
-  it('makes a case that passes if the turn is quoted, with its words or its id', async () => {
+  it('creates a case that passes if the turn is quoted, by its words or its id', async () => {
     using store = temporaryDirectory()
     const { memory, turnOf } = await aTalkativeMemory()
     const id = await turnOf('1188')
@@ -286,7 +286,7 @@ describe('capturing a quote', () => {
     expect(await runOf(store.path)).toMatchObject({ passedCases: 1, failedCases: 1 })
   })
 
-  it('copies the turns around it and how much was said, but not the rest', async () => {
+  it('copies the neighbouring turns and the number of all turns, but not their texts', async () => {
     using store = temporaryDirectory()
     const { memory } = await aTalkativeMemory()
 
@@ -300,7 +300,7 @@ describe('capturing a quote', () => {
     expect(fileOf(store.path, 'manifest.json').files).toMatchObject({ turns: 'turns.json' })
   })
 
-  it('keeps turns apart that were apart in a conversation', async () => {
+  it('keeps the distance between turns of a conversation', async () => {
     using store = temporaryDirectory()
     const memory = await aMemory()
     const small = Array.from({ length: 9 }, (_, number) => `Let us talk about plan ${number}.`)
@@ -318,7 +318,7 @@ describe('capturing a quote', () => {
     expect(placeOf('The gym door is red.')).toMatchObject({ session: 'conversation-2' })
   })
 
-  it('takes the quotes of a right recall for the right ones', async () => {
+  it('expects the quotes of a recall that was right', async () => {
     using store = temporaryDirectory()
     const { memory, turnOf } = await aTalkativeMemory()
 
@@ -328,7 +328,7 @@ describe('capturing a quote', () => {
     expect(captured.case.expect.quotes?.mustInclude).toEqual([{ turn: `${captured.caseId}.${await turnOf('1188')}` }])
   })
 
-  it('refuses words of no turn or of several, turns of another scope, and contradictions', async () => {
+  it('refuses words that match no turn or several, turns of another scope, and contradictions', async () => {
     using store = temporaryDirectory()
     const { memory, turnOf } = await aTalkativeMemory()
     const captureWith = (fields: Partial<CaptureRequest>) =>

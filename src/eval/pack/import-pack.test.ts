@@ -14,7 +14,7 @@ const tree = (root: string): string[] =>
     .sort()
 
 describe('importing a pack', () => {
-  it('takes a manifest by itself under any file name', async () => {
+  it('accepts a single manifest with any file name', async () => {
     using place = temporaryDirectory()
     plant(place.path, { 'in/pack.json': redTeamExample })
 
@@ -34,7 +34,7 @@ describe('importing a pack', () => {
     ])
   })
 
-  it('takes a folder with everything in it', async () => {
+  it('accepts a folder with all of its files', async () => {
     using place = temporaryDirectory()
     plant(place.path, {
       'in/manifest.json': aManifest({ files: { cases: 'data/cases.json' } }),
@@ -51,7 +51,7 @@ describe('importing a pack', () => {
     expect(readFileSync(join(target, 'README.md'), 'utf8')).toBe('about')
   })
 
-  it('replaces an earlier pack only by force, and then all of it', async () => {
+  it('replaces an earlier pack only with --force, and then completely', async () => {
     using place = temporaryDirectory()
     const store = join(place.path, 'store')
     plant(place.path, { 'one/manifest.json': aManifest(), 'one/extra.txt': 'one' })
@@ -69,7 +69,7 @@ describe('importing a pack', () => {
     expect(tree(join(store, 'benchmarks'))).toEqual(['ama-memory', 'ama-memory/manifest.json'])
   })
 
-  it('keeps the earlier pack when the new one is refused', async () => {
+  it('keeps the earlier pack if the new one is refused', async () => {
     using place = temporaryDirectory()
     const store = join(place.path, 'store')
     plant(place.path, { 'one/manifest.json': aManifest(), 'two/manifest.json': aManifest({ cases: [] }) })
@@ -102,7 +102,7 @@ describe('importing a pack', () => {
     expect(files.find((file) => extra.test(file))).toBe(`ama-memory/${title}.txt`)
   })
 
-  it('leaves links and pipes out, and refuses a pack that needs them', async () => {
+  it('skips links and pipes, and refuses a pack that needs them', async () => {
     using place = temporaryDirectory()
     plant(place.path, {
       'in/manifest.json': aManifest(),
@@ -127,7 +127,7 @@ describe('importing a pack', () => {
     expect(tree(join(place.path))).toEqual(['in', 'in/manifest.json', 'store', 'store/benchmarks'])
   })
 
-  it('refuses a pack that lacks a named file or has the wrong kind', async () => {
+  it('refuses a pack of the wrong kind, or without a file that its manifest names', async () => {
     using place = temporaryDirectory()
     plant(place.path, {
       'lacking/manifest.json': aManifest({ files: { cases: 'cases.json' } }),

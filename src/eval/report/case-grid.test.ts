@@ -13,12 +13,12 @@ const records: Readonly<Record<string, readonly CaseRecord[]>> = {
 const grid = caseGrid([run('base'), run('middle'), run('last')], async (id) => records[id] ?? [])
 
 describe('a grid of cases by runs', () => {
-  it('has a verdict for each case and run, or null for a case that was not run', async () => {
+  it('has a verdict for each case and run, or null if the case was not run', async () => {
     expect((await grid).cases).toContainEqual({ caseId: 'd', verdicts: [null, null, 'fail'] })
     expect((await grid).cases).toContainEqual({ caseId: 'b', verdicts: ['pass', 'fail', 'error'] })
   })
 
-  it('takes the worst of several repeats', async () => {
+  it('shows the worst of several repeats', async () => {
     const repeats = [record('a', 'pass'), record('a', 'fail')]
     const { cases } = await caseGrid([run('one')], async () => repeats)
     expect(cases).toEqual([{ caseId: 'a', verdicts: ['fail'] }])
@@ -30,7 +30,7 @@ describe('a grid of cases by runs', () => {
     expect(since?.runId).toBe('middle')
   })
 
-  it('reports no broken case compared with a run in which it already failed', async () => {
+  it('does not list a case as broken if it already failed in the earlier run', async () => {
     expect(standingOf(await grid, 'middle')).toMatchObject({ broken: [], since: null })
     expect(standingOf(await grid, null)).toMatchObject({ broken: [], fixed: [], failing: 2 })
   })

@@ -55,7 +55,7 @@ const hostile: GateReason = {
 }
 
 describe('a comparison in Markdown', () => {
-  it('shows verdict, reasons, improvements and every figure', () => {
+  it('shows the verdict, reasons, improvements and every metric', () => {
     expect(deltaMarkdown(worse)).toBe(`# Benchmark comparison: regression
 
 - Passed: no
@@ -104,7 +104,7 @@ base-run-of-b → run-of-b
 `)
   })
 
-  it('lets nothing in a message become markup', () => {
+  it('escapes messages, so that they cannot become markup', () => {
     const markdown = deltaMarkdown(reportOf([], [], [hostile]))
 
     expect(markdown).not.toMatch(/(?<!\\)<script|(?<!\\)\[x\]|^::/mu)
@@ -112,7 +112,7 @@ base-run-of-b → run-of-b
 })
 
 describe('a comparison as JUnit', () => {
-  it('has a failure for each worse benchmark and an error for what could not be judged', () => {
+  it('has a failure for each worse benchmark and an error for each that could not be judged', () => {
     const junit = deltaJunit(
       reportOf([figures('a', 1), figures('b', 1)], [figures('a', 0.5), figures('b', 1)], [hostile]),
     )
@@ -138,7 +138,7 @@ describe('a comparison for GitHub Actions', () => {
 })
 
 describe('a comparison for machines', () => {
-  it('keeps the figures of every benchmark, also of those that got better', () => {
+  it('contains the metrics of every benchmark, including those that improved', () => {
     expect(worse).toMatchObject({
       passed: false,
       exitCode: 1,

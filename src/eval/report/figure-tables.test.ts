@@ -15,7 +15,7 @@ const record = (caseId: string, scores: CaseRecord['scores']): CaseRecord => ({
   timings: {},
 })
 
-it('shows the push pair with its counts, and lines and characters as they are', () => {
+it('shows the push rates with their counts, and lines and characters as plain numbers', () => {
   const needed = ['a', 'b', 'c', 'd'].map((id, at) =>
     record(id, { missed: at === 0 ? 1 : 0, falseFire: null, lines: 2, characters: 120 }),
   )
@@ -26,13 +26,13 @@ it('shows the push pair with its counts, and lines and characters as they are', 
   expect([missed, falseFire, outdated, lines]).toEqual(['1/4 = 25.0', '1/1 = 100.0', '', '1.60'])
 })
 
-it('has an interval with a positive width even if all conversations have the same result', () => {
+it('shows an interval with a positive width even if all conversations have the same result', () => {
   const records = ['a', 'b'].map((id) => record(id, { missed: 0 }))
 
   expect(figureCells(records, [{ name: 'missed', range: [0, 1] }])).toEqual(['0/2 = 0.0 [0.0, 65.8]'])
 })
 
-it('gives two conversations with the same share of misses no narrower interval than their messages', () => {
+it('gives two conversations with the same share of misses an interval at least as wide as their messages alone', () => {
   const of = (cluster: string) =>
     Array.from({ length: 6 }, (_, at) => ({ ...record(`${cluster}${at}`, { missed: at === 0 ? 1 : 0 }), cluster }))
 

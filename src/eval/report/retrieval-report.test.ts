@@ -97,7 +97,7 @@ describe('a report', () => {
     })
   })
 
-  it('sums up by category and kind of pass', async () => {
+  it('summarises by category and by kind of pass', async () => {
     const [made] = reportsOf(await runsOf('bm25'))
 
     expect(made?.report.retrieval).toMatchObject({
@@ -118,7 +118,7 @@ describe('a report', () => {
     })
   })
 
-  it('of the vector backend has scores without clauses, and says what the protocol means', async () => {
+  it('of the vector backend has scores without clauses, and explains the protocol', async () => {
     const [made] = reportsOf(await runsOf('vector'))
 
     expect(made?.name).toBe('retrieval-report-vector.json')
@@ -130,7 +130,7 @@ describe('a report', () => {
     expect(made?.report.suppliedTiers).toBe(true)
   })
 
-  it('is named after backend and kind', () => {
+  it('is named after its backend and kind', () => {
     expect(reportFileName({ provider: 'bm25' }, 'session')).toBe('session-retrieval-report.json')
     expect(reportFileName({ provider: 'vector' }, 'session')).toBe('session-retrieval-report-vector.json')
     expect(reportFileName({ provider: '../evil name' }, 'retrieval')).toBe('retrieval-report-..-evil-name.json')
@@ -138,7 +138,7 @@ describe('a report', () => {
 })
 
 describe('a comparison', () => {
-  it('shows backends and controls side by side, and the same figures each time', async () => {
+  it('shows backends and controls next to each other, and the same figures each time', async () => {
     const names = ['bm25', 'none', 'everything', 'exact', 'oracle'] as const
     const rows = () => Promise.all(names.map(async (name) => comparisonRow(name, await runsOf(name))))
 

@@ -66,7 +66,7 @@ function context(root: string, fields: Partial<RunContext> = {}): RunContext {
 const options = { repeats: 1, seed: 7 }
 
 describe('running a benchmark', () => {
-  it('derives its summary from the cases it kept', async () => {
+  it('derives its summary from the stored cases', async () => {
     using store = temporaryDirectory()
     const { benchmark } = aBenchmark((id) => outcome(id, id === 'b' ? 'fail' : 'pass'))
     const progress: string[] = []
@@ -116,7 +116,7 @@ describe('running a benchmark', () => {
     )
   })
 
-  it('counts errors apart, and a run without any other answer as failed', async () => {
+  it('counts errors separately, and fails a run that has only errors', async () => {
     using store = temporaryDirectory()
     const error = { class: 'system', message: 'no answer' }
     const broken = (id: string): CaseOutcome => ({ ...outcome(id), verdict: 'error', scores: {}, error })
@@ -163,7 +163,7 @@ describe('running a benchmark', () => {
     ).rejects.toMatchObject({ code: 'invalid' })
   })
 
-  it('never takes the id of another run', async () => {
+  it('never uses the id of another run', async () => {
     using store = temporaryDirectory()
     await startRun(aBenchmark().benchmark, 'run-1', options, context(store.path))
 
@@ -172,7 +172,7 @@ describe('running a benchmark', () => {
     })
   })
 
-  it('is failed, with the cases it reached, when the executor breaks', async () => {
+  it('ends as failed, with the finished cases, if the executor throws', async () => {
     using store = temporaryDirectory()
     const { benchmark } = aBenchmark((id) => {
       if (id === 'c') throw new Error('out of memory')
@@ -188,7 +188,7 @@ describe('running a benchmark', () => {
 })
 
 describe('resuming a run', () => {
-  it('runs only missing cases', async () => {
+  it('runs only the missing cases', async () => {
     using store = temporaryDirectory()
     const interrupt = new AbortController()
     const first = aBenchmark((id) => {
@@ -236,7 +236,7 @@ describe('resuming a run', () => {
     expect(second.asked).toEqual([])
   })
 
-  it('can be interrupted and resumed again and again', async () => {
+  it('can be interrupted and resumed repeatedly', async () => {
     using store = temporaryDirectory()
     for (const last of ['b', 'c', 'e']) {
       const interrupt = new AbortController()
@@ -262,7 +262,7 @@ describe('resuming a run', () => {
     expect(asked).toEqual([])
   })
 
-  it('refuses when the pack or the system is another one', async () => {
+  it('refuses if the pack or the system has changed', async () => {
     using store = temporaryDirectory()
     const interrupt = new AbortController()
     interrupt.abort()
@@ -277,7 +277,7 @@ describe('resuming a run', () => {
     await expect(resumeRun(benchmark, 'run-2', context(store.path))).rejects.toMatchObject({ code: 'not_found' })
   })
 
-  it('does not let two processes work on one run', async () => {
+  it('does not let two processes write to one run', async () => {
     using store = temporaryDirectory()
     const interrupt = new AbortController()
     interrupt.abort()

@@ -6,7 +6,7 @@ import { defineRunner, executeInOrder, runnerOf } from './runner.ts'
 
 const signal = new AbortController().signal
 
-describe('carrying out cases side by side', () => {
+describe('running cases concurrently', () => {
   it('yields results in order, and never runs more items at a time than allowed', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.nat(3), { maxLength: 30 }), fc.integer({ min: 1, max: 8 }), async (delays, jobs) => {
@@ -31,7 +31,7 @@ describe('carrying out cases side by side', () => {
     )
   })
 
-  it('starts nothing after an interrupt, and yields what was started', async () => {
+  it('starts no more cases after an interrupt, and yields those that were started', async () => {
     const interrupt = new AbortController()
     const begun: number[] = []
     const found: number[] = []
@@ -95,16 +95,16 @@ describe('a kind of pack', () => {
     return { name: open.tested.name, found }
   }
 
-  it('is two functions: one that reads, and one that carries out and scores', async () => {
+  it('consists of two functions: one reads the pack, the other runs and scores it', async () => {
     expect(await verdicts()).toEqual({ name: 'polly', found: ['pass'] })
   })
 
-  it('can be run with a part switched off, which the name shows', async () => {
+  it('can be run with a part switched off, which its name shows', async () => {
     expect(await verdicts('voice off')).toEqual({ name: 'polly (voice off)', found: ['fail'] })
     expect(parrot.ablations).toEqual(['voice off'])
   })
 
-  it('refuses an ablation that it does not know', async () => {
+  it('refuses an unknown ablation', async () => {
     await expect(verdicts('wings off')).rejects.toMatchObject({
       code: 'invalid',
       message: 'Packs of the kind parrot have no ablation "wings off".',

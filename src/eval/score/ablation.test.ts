@@ -22,7 +22,7 @@ const judged = (whole: number, without: number) =>
   judgeAblation('recall off', cases, { whole: recordsOf(whole), without: recordsOf(without) })
 
 describe('an ablation', () => {
-  it('shows what a pack measures when little is passed without the part', () => {
+  it('shows what a pack measures if few cases pass without the part', () => {
     expect(judged(10, 0)).toEqual({
       ablation: 'recall off',
       whole: { passed: 10, total: 10 },
@@ -32,14 +32,14 @@ describe('an ablation', () => {
     })
   })
 
-  it('is a problem when it scores within 0.2 of the whole', () => {
+  it('is a problem if it scores within 0.2 of the whole system', () => {
     expect(judged(10, 7).problem).toBeNull()
     expect(judged(10, 8).problem).toContain('With recall off, 8/10 of the cases that expect something pass')
     expect(judged(2, 0).problem).not.toBeNull()
     expect(judged(5, 9).problem).not.toBeNull()
   })
 
-  it('is a problem when no case expects anything', () => {
+  it('is a problem if no case expects any belief', () => {
     const silent = cases.map((one) => ({ ...one, expectsSomething: false }))
 
     expect(judgeAblation('recall off', silent, { whole: recordsOf(9), without: recordsOf(0) }).problem).toContain(

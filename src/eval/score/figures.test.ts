@@ -23,7 +23,7 @@ const records = fc.uniqueArray(record, { selector: ({ caseId, repeat }) => `${ca
   ),
 )
 
-describe('the figures of a run', () => {
+describe('the metrics of a run', () => {
   it('do not depend on the order of its records', () => {
     fc.assert(
       fc.property(records, fc.infiniteStream(fc.double({ min: 0, max: 1, noNaN: true })), (list, order) => {
@@ -37,7 +37,7 @@ describe('the figures of a run', () => {
     )
   })
 
-  it('count every case once, and keep every mean within the scores', () => {
+  it('count every case once, and keep every mean within the range of the scores', () => {
     fc.assert(
       fc.property(records, (list) => {
         const { counts, results, metrics } = summariseCases(list)
@@ -53,7 +53,7 @@ describe('the figures of a run', () => {
     )
   })
 
-  it('give shares an interval that stays within 0 and 1, and is wide for 0 of few', () => {
+  it('give shares an interval that stays within 0 and 1, and is wide for 0 of a few', () => {
     const scored = (caseId: string): CaseRecord => ({
       ...caseExample,
       caseId,
@@ -71,7 +71,7 @@ describe('the figures of a run', () => {
     expect(loss?.high).toBeCloseTo(0.4899, 4)
   })
 
-  it('weigh cases the same, however often each was repeated', () => {
+  it('weigh cases equally, however often each was repeated', () => {
     const scored = (caseId: string, repeat: number, f1: number | null): CaseRecord => ({
       ...caseExample,
       schemaVersion: 1,

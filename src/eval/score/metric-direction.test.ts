@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { metricSense } from './metric-direction.ts'
 
-describe('which way a metric is better', () => {
+describe('the better direction of a metric', () => {
   it.each([
     'trustViolationRate',
     'p95LatencyMs',

@@ -14,7 +14,7 @@ describe('the exact McNemar test', () => {
     expect(mcNemarExact({ broken: 4, fixed: 4 })).toBe(1)
   })
 
-  it('needs six cases in one direction, for five could be chance', () => {
+  it('needs six cases in one direction, because five may be chance', () => {
     expect(mcNemarExact({ broken: 5, fixed: 0 })).toBeGreaterThan(0.05)
     expect(mcNemarExact({ broken: 6, fixed: 0 })).toBeLessThan(0.05)
   })
@@ -34,7 +34,7 @@ describe('the exact McNemar test', () => {
 })
 
 describe('the sign-flip test', () => {
-  it('tries every way for few pairs', () => {
+  it('tries every assignment of signs for few pairs', () => {
     expect(signFlipTest([0.1, 0.2, 0.3], 1)).toBe(2 / 8)
     expect(signFlipTest([1, 1, 1, 1, 1, 1], 1)).toBe(2 / 64)
     expect(signFlipTest([0, 0, 0], 1)).toBe(1)
@@ -60,7 +60,7 @@ describe('the sign-flip test', () => {
     ).toBeGreaterThan(0.9)
   })
 
-  it('finds false differences at most as often as promised', () => {
+  it('reports false differences at most as often as its level allows', () => {
     const random = randomFrom(20_260_306)
     const rounds = 400
     const alarms = Array.from({ length: rounds }, (_, round) =>
@@ -75,7 +75,7 @@ describe('the sign-flip test', () => {
     expect(alarms).toBeGreaterThan(2)
   })
 
-  it('does not care which side is called the candidate', () => {
+  it('is symmetric in its two sides', () => {
     fc.assert(
       fc.property(differences, fc.integer(), (values, seed) => {
         const few = values.slice(0, 10)
@@ -93,7 +93,7 @@ describe('the sign-flip test', () => {
 })
 
 describe('the law of the sign-flip test', () => {
-  it('a fall that gets deeper in one case is never easier to explain by chance, tried or sampled', () => {
+  it('a larger fall in one case is never easier to explain by chance, enumerated or sampled', () => {
     const steps = fc.array(fc.integer({ min: -1, max: 1 }), { minLength: 1, maxLength: 24 })
     fc.assert(
       fc.property(steps, fc.nat(), fc.constantFrom(0.01, 0.25, 1), (values, which, by) => {
@@ -109,7 +109,7 @@ describe('the law of the sign-flip test', () => {
 })
 
 describe('the paired bootstrap', () => {
-  it('gives the same interval for the same seed, and it holds the mean', () => {
+  it('returns the same interval for the same seed, and the interval contains the mean', () => {
     fc.assert(
       fc.property(differences, fc.integer(), (values, seed) => {
         const mean = values.reduce((total, value) => total + value, 0) / values.length
@@ -146,7 +146,7 @@ describe("Holm's correction", () => {
     expect(adjusted.map((value) => Math.round(value * 1e6) / 1e6)).toEqual([0.03, 0.06, 0.06, 0.02])
   })
 
-  it('never lowers a probability, never swaps two, and leaves a single one alone', () => {
+  it('never lowers a p-value, never swaps two, and leaves a single one unchanged', () => {
     fc.assert(
       fc.property(fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 1 }), (probabilities) => {
         const adjusted = holm(probabilities)

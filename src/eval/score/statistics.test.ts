@@ -7,14 +7,14 @@ describe('mean', () => {
     expect(mean([1, null, 0.5])).toBe(0.75)
   })
 
-  it('has no value when there is nothing to average', () => {
+  it('is null without values', () => {
     expect(mean([null, null])).toBeNull()
     expect(mean([])).toBeNull()
   })
 })
 
 describe('percentile', () => {
-  it('takes the value at the rank rounded up', () => {
+  it('returns the value at the rank, rounded up', () => {
     const values = [50, 10, 40, 20, 30]
 
     expect(percentile(values, 50)).toBe(30)
@@ -23,7 +23,7 @@ describe('percentile', () => {
     expect(percentile(values, 21)).toBe(20)
   })
 
-  it('is always one of the values, and null without values', () => {
+  it('is always one of the values, or null without values', () => {
     fc.assert(
       fc.property(
         fc.array(fc.double({ noNaN: true }), { minLength: 1 }),
@@ -54,7 +54,7 @@ describe('wilsonInterval', () => {
     expect(wilsonInterval(12, 12)?.high).toBe(1)
   })
 
-  it('holds the measured rate and stays between 0 and 1', () => {
+  it('contains the measured rate and stays between 0 and 1', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 5_000 }), fc.double({ min: 0, max: 1, noNaN: true }), (trials, share) => {
         const passed = Math.round(share * trials)

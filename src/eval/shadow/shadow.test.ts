@@ -46,7 +46,7 @@ const files = (root: string): string[] =>
   readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.json'))
 
 describe('a shadow record', () => {
-  it('is kept for every recall, and recall answers the same', async () => {
+  it('is stored for every recall, and does not change the answer', async () => {
     using store = temporaryDirectory()
     const memory = await aMemory()
     const times = [100, 122.25]
@@ -74,7 +74,7 @@ describe('a shadow record', () => {
     expect(latestShadow?.retrievalQueryHash).toBe(latestShadow?.promptHash)
   })
 
-  it('is not kept for asking why, or what was known once, which are not counted as recalls either', async () => {
+  it('is not stored for `why` or for a recall as of an earlier time, which are not counted as recalls either', async () => {
     using store = temporaryDirectory()
     const watched = withShadow(await aMemory(), shadowed(store.path))
 
@@ -85,7 +85,7 @@ describe('a shadow record', () => {
     expect((await storeStatus(store.path)).shadows).toMatchObject({ total: 1 })
   })
 
-  it('is kept for a recall that found nothing', async () => {
+  it('is stored for a recall that found nothing', async () => {
     using store = temporaryDirectory()
     const watched = withShadow(await aMemory(), shadowed(store.path))
 
@@ -115,7 +115,7 @@ describe('a shadow record', () => {
     }
   })
 
-  it('unsalted prompt hash: a hash cannot be found by trying texts without the secret of the store', async () => {
+  it('has a salted prompt hash, so that a prompt cannot be found by hashing guesses without the secret of the store', async () => {
     using one = temporaryDirectory()
     using other = temporaryDirectory()
     for (const store of [one, other]) {
@@ -132,7 +132,7 @@ describe('a shadow record', () => {
     if (process.platform !== 'win32') expect(statSync(join(one.path, 'shadow.key')).mode & 0o777).toBe(0o600)
   })
 
-  it('raw session key: conversations can be told apart, but not recognised', async () => {
+  it('has a salted session key, so that conversations can be distinguished but not recognised', async () => {
     using store = temporaryDirectory()
     for (const sessionKey of ['agent:main', 'agent:main', 'agent:other']) {
       const watched = withShadow(await aMemory(), shadowed(store.path, { sessionKey }))
@@ -146,7 +146,7 @@ describe('a shadow record', () => {
     expect(keys.join()).not.toContain('agent')
   })
 
-  it('is made with one secret, also when several begin at once', async () => {
+  it('is made with a single secret, even if several recalls create it at once', async () => {
     using store = temporaryDirectory()
 
     const keys = await Promise.all(Array.from({ length: 8 }, () => shadowKey(store.path)))
@@ -154,7 +154,7 @@ describe('a shadow record', () => {
     expect(new Set(keys.map((key) => key.toString('hex'))).size).toBe(1)
   })
 
-  it.skipIf(process.getuid?.() === 0)('never makes recall fail when the disk does', async () => {
+  it.skipIf(process.getuid?.() === 0)('never makes recall fail if the disk fails', async () => {
     using store = temporaryDirectory()
     chmodSync(store.path, 0o500)
     const problems: unknown[] = []
@@ -183,7 +183,7 @@ describe('a shadow record', () => {
 describe('retention of shadow records', () => {
   const now = new Date('2026-03-10T12:00:00Z')
 
-  it('removes days that are too old, and nothing that is not a record', async () => {
+  it('removes days that are too old, and only records', async () => {
     using store = temporaryDirectory()
     plant(store.path, {
       'shadow/2026-03-07/a.json': aShadow(),
@@ -226,7 +226,7 @@ describe('retention of shadow records', () => {
     expect(readdirSync(join(store.path, 'shadow'))).not.toContain('2026-03-08')
   })
 
-  it('has nothing to do in a store without records', async () => {
+  it('does nothing in a store without records', async () => {
     using store = temporaryDirectory()
     mkdirSync(join(store.path, 'shadow'))
 
@@ -236,7 +236,7 @@ describe('retention of shadow records', () => {
 })
 
 describe('the summary of shadow records', () => {
-  it('counts by day and source and shows what recalls were like', async () => {
+  it('counts by day and source, and describes the recalls', async () => {
     using store = temporaryDirectory()
     plant(store.path, {
       'shadow/2026-03-06/a.json': aShadow({ traceId: 'a', durationMs: 10, contextChars: 100 }),

@@ -21,7 +21,7 @@ async function write(root: string, ...records: readonly CaseRecord[]): Promise<v
 }
 
 describe('the case records of a run', () => {
-  it('come back in the order they were written, over several sittings', async () => {
+  it('are read in the order they were written, across several sessions', async () => {
     using store = temporaryDirectory()
 
     await write(store.path, record('a'), record('b'))
@@ -32,7 +32,7 @@ describe('the case records of a run', () => {
     expect(problems).toEqual([])
   })
 
-  it('are none when the run kept none', async () => {
+  it('are an empty list if the run stored none', async () => {
     using store = temporaryDirectory()
 
     expect(await readCaseLog(store.path, 'run-1')).toEqual({ records: [], problems: [] })
@@ -53,7 +53,7 @@ describe('the case records of a run', () => {
     expect(problems).toEqual([])
   })
 
-  it('name the line that is wrong', async () => {
+  it('name the invalid line', async () => {
     using store = temporaryDirectory()
     await write(store.path, record('a'))
     appendFileSync(caseLogPath(store.path, 'run-1'), `{}\n${JSON.stringify(record('a'))}\n`)

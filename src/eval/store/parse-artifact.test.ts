@@ -6,7 +6,7 @@ const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
 const parse = (text: string) => parseArtifact('run-summary', bytes(text), 'runs/run-001.json')
 
 describe('reading a document', () => {
-  it('takes UTF-8 with or without a byte order mark', () => {
+  it('accepts UTF-8 with or without a byte order mark', () => {
     expect(parse(JSON.stringify(runExample))).toMatchObject({ ok: true, value: runExample })
     expect(parse(`\uFEFF${JSON.stringify(runExample)}`)).toMatchObject({ ok: true })
   })
@@ -16,7 +16,7 @@ describe('reading a document', () => {
     ['{"schemaVersion": 1, "runId"', 'is not JSON'],
     ['[]', 'is a list of 0; it must be an object'],
     ['null', 'is null; it must be an object'],
-  ])('says what is wrong with %j', (text, message) => {
+  ])('reports the error in %j', (text, message) => {
     const problems = [{ file: 'runs/run-001.json', field: '(document)', message: expect.stringContaining(message) }]
 
     expect(parse(text)).toMatchObject({ ok: false, problems })
@@ -34,7 +34,7 @@ describe('reading a document', () => {
     expect(parse(deep)).toMatchObject({ problems: [{ message: 'is nested deeper than 64 levels' }] })
   })
 
-  it('refuses the name that would change a prototype', () => {
+  it('refuses the key `__proto__`', () => {
     const text = JSON.stringify(runExample).replace('"metrics":{', '"metrics":{"__proto__":{"f1":1},')
 
     expect(parse(text)).toMatchObject({ ok: false, problems: [{ field: 'metrics.__proto__' }] })
@@ -55,7 +55,7 @@ describe('reading a document', () => {
     })
   })
 
-  it('calls a field missing, and shows its own value, where a rule concerns several fields', () => {
+  it('reports a missing field as missing, and shows its own value, if a rule concerns several fields', () => {
     const error = { class: 'timeout', message: 'No answer within 5 s.' }
     const messages = (record: object) =>
       parseArtifact('case-record', bytes(JSON.stringify({ ...caseExample, ...record })), 'c.json')
@@ -74,7 +74,7 @@ describe('reading a document', () => {
     })
   })
 
-  it('shows a number that is too large as it was read, and a syntax error on one line', () => {
+  it('shows a number that is too large as it was parsed, and a syntax error on one line', () => {
     const huge = JSON.stringify({ ...runExample, metrics: { f1: 7 } }).replace('"f1":7', '"f1":1e999')
 
     expect(parse(huge)).toMatchObject({
@@ -85,7 +85,7 @@ describe('reading a document', () => {
     })
   })
 
-  it('becomes one error for a caller who needs the document', () => {
+  it('throws one error for a caller that requires the document', () => {
     const checked = parseArtifact(
       'manifest',
       bytes(JSON.stringify({ ...manifestExample, title: 7, cases: [] })),

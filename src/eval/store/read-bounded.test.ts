@@ -9,7 +9,7 @@ import { readBounded } from './parse-artifact.ts'
 const refusal = (message: string) => ({ ok: false, problems: [{ file: 'f', field: '(document)', message }] })
 
 describe('reading a bounded file', () => {
-  it.each([0, 1, 65_535, 65_536, 65_537, 200_000])('gives all of %i bytes', (size) => {
+  it.each([0, 1, 65_535, 65_536, 65_537, 200_000])('returns all of %i bytes', (size) => {
     using directory = temporaryDirectory()
     const bytes = Buffer.alloc(size, 'abc')
     writeFileSync(join(directory.path, 'f'), bytes)
@@ -19,7 +19,7 @@ describe('reading a bounded file', () => {
     expect(read.ok && bytes.equals(read.value)).toBe(true)
   })
 
-  it('gives bytes that a later read does not change', () => {
+  it('returns bytes that a later read does not change', () => {
     using directory = temporaryDirectory()
     for (const name of ['a', 'b']) writeFileSync(join(directory.path, name), name)
 

@@ -33,19 +33,19 @@ function refused(kind: ArtifactKind, document: unknown): readonly string[] {
 }
 
 describe('the example documents of the contract', () => {
-  it.each(examples)('%s is valid as it stands', (_name, kind, document) => {
+  it.each(examples)('%s is valid unchanged', (_name, kind, document) => {
     const checked = checkArtifact(kind, document, 'file.json')
 
     expect(checked).toMatchObject({ ok: true, value: document })
   })
 
-  it.each(examples)('%s keeps the fields nobody declared', (_name, kind, document) => {
+  it.each(examples)('%s keeps undeclared fields', (_name, kind, document) => {
     const more = { ...document, invented: kind === 'shadow-record' ? 7 : { by: ['somebody', 7] } }
 
     expect(checkArtifact(kind, more, 'file.json')).toMatchObject({ ok: true, value: more })
   })
 
-  it.each(examples)('%s needs the number 1 as its version', (_name, kind, document) => {
+  it.each(examples)('%s requires version 1', (_name, kind, document) => {
     expect(refused(kind, { ...document, schemaVersion: '1' })).toEqual(['schemaVersion'])
     expect(refused(kind, { ...document, schemaVersion: 2 })).toEqual(['schemaVersion'])
     expect(refused(kind, { ...document, schemaVersion: undefined })).toEqual(['schemaVersion'])
@@ -62,13 +62,13 @@ describe('a manifest', () => {
     expect(refused('manifest', { ...manifestExample, title: '' })).toEqual(['title'])
   })
 
-  it('is standard unless it says otherwise, and nothing but a known type', () => {
+  it('is standard unless it has another type, and its type must be known', () => {
     expect(checkArtifact('manifest', manifestExample, 'f')).toMatchObject({ value: { benchmarkType: 'standard' } })
     expect(refused('manifest', { ...manifestExample, benchmarkType: 'other' })).toEqual(['benchmarkType'])
     expect(refused('manifest', { ...manifestExample, benchmarkType: 7 })).toEqual(['benchmarkType'])
   })
 
-  it('names attack and target from the published words when it is for a red team', () => {
+  it('of a red team reads attack and target from their published field names', () => {
     const { attackClass: _, ...unnamed } = redTeamExample
 
     expect(refused('manifest', unnamed)).toEqual(['attackClass'])
@@ -84,7 +84,7 @@ describe('a manifest', () => {
     })
   })
 
-  it('declares each metric once, with a range that is one', () => {
+  it('declares each metric once, with a valid range', () => {
     const metric = { name: 'f1', direction: 'higher', range: [0, 1], minEffect: 0.01 }
 
     expect(refused('manifest', { ...manifestExample, metrics: [metric] })).toEqual([])
@@ -95,7 +95,7 @@ describe('a manifest', () => {
   })
 
   it.each(['../up.json', '/etc/passwd', 'a/../../b', 'a//b', './a', 'a\\b', 'C:x', '..', ''])(
-    'does not point outside itself with %j',
+    'does not refer outside its folder with %j',
     (path) => {
       expect(refused('manifest', { ...manifestExample, files: { cases: path } })).toEqual(['files.cases'])
     },
@@ -103,11 +103,11 @@ describe('a manifest', () => {
 })
 
 describe('a run summary', () => {
-  it.each([null, '', true, '12', 2.5, -1])('does not take %j for a count', (value) => {
+  it.each([null, '', true, '12', 2.5, -1])('does not accept %j as a count', (value) => {
     expect(refused('run-summary', { ...runExample, failedCases: value })).toContain('failedCases')
   })
 
-  it('adds up', () => {
+  it('has totals that add up', () => {
     expect(refused('run-summary', { ...runExample, passedCases: 13, failedCases: 0 })).toEqual(['totalCases'])
     expect(refused('run-summary', { ...runExample, passedCases: 8 })).toEqual(['totalCases'])
     expect(refused('run-summary', { ...runExample, errorCases: 1 })).toEqual(['totalCases'])
@@ -118,7 +118,7 @@ describe('a run summary', () => {
     ])
   })
 
-  it('was completed at a time, after it started', () => {
+  it('was completed after it started', () => {
     const { completedAt: _, ...open } = runExample
 
     expect(refused('run-summary', open)).toEqual(['completedAt'])
@@ -127,13 +127,13 @@ describe('a run summary', () => {
   })
 
   it.each(['yesterday', '2026-02-30T10:00:00Z', '2026-03-06', 1_772_791_200_000])(
-    'does not take %j for a time',
+    'does not accept %j as a time',
     (at) => {
       expect(refused('run-summary', { ...runExample, startedAt: at })).toEqual(['startedAt'])
     },
   )
 
-  it('keeps numeric metrics, and refuses other values', () => {
+  it('accepts numeric metrics, and refuses other values', () => {
     const metrics = { ...runExample.metrics, somethingNew: -3 }
 
     expect(checkArtifact('run-summary', { ...runExample, metrics }, 'f')).toMatchObject({ value: { metrics } })
@@ -168,7 +168,7 @@ describe('a shadow record', () => {
     expect(JSON.stringify(checked)).not.toContain(text)
   })
 
-  it('keeps further numbers and flags', () => {
+  it('accepts further numbers and flags', () => {
     const more = { ...shadowExample, cacheHits: 3, warm: true, stages: { link: 0.2 } }
 
     expect(checkArtifact('shadow-record', more, 'f')).toMatchObject({ ok: true, value: more })
@@ -182,13 +182,13 @@ describe('a shadow record', () => {
 describe('a baseline', () => {
   const [benchmark] = baselineExample.benchmarks
 
-  it('counts its benchmarks, each once', () => {
+  it('counts its benchmarks, each of which appears once', () => {
     expect(refused('baseline', { ...baselineExample, benchmarkCount: 2 })).toEqual(['benchmarkCount'])
     const twice = { ...baselineExample, benchmarkCount: 2, benchmarks: [benchmark, benchmark] }
     expect(refused('baseline', twice)).toEqual(['benchmarks[1].benchmarkId'])
   })
 
-  it('has a pass rate that its counts and its case results agree with', () => {
+  it('has a pass rate that agrees with its counts and its case results', () => {
     const withFigures = (figures: object) => ({ ...baselineExample, benchmarks: [{ ...benchmark, ...figures }] })
     const caseResults = [
       { id: 'a', verdict: 'pass' },
@@ -206,7 +206,7 @@ describe('a baseline', () => {
 })
 
 describe('a case record', () => {
-  it('says what broke exactly when something broke', () => {
+  it('lists failures exactly if the case failed', () => {
     const error = { class: 'timeout', message: 'No answer within 5 s.' }
 
     expect(refused('case-record', { ...caseExample, verdict: 'error' })).toEqual(['error'])
@@ -245,7 +245,7 @@ describe('a safe id', () => {
     expect(isSafeId(id)).toBe(false)
   })
 
-  it('never leaves its directory, whatever it is', () => {
+  it('never leaves its directory, for any text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (id) => {
         fc.pre(isSafeId(id))
@@ -258,7 +258,7 @@ describe('a safe id', () => {
 })
 
 describe('the published JSON Schemas', () => {
-  it('are what the schemas say today', () => {
+  it('match the schemas in the code', () => {
     const script = fileURLToPath(new URL('../../../scripts/schemas.ts', import.meta.url))
 
     const { status, stderr } = spawnSync(process.execPath, [script, '--check'], { encoding: 'utf8' })
@@ -266,7 +266,7 @@ describe('the published JSON Schemas', () => {
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
   })
 
-  it.each(examples)('take %s, and refuse it without its version', (_name, kind, document) => {
+  it.each(examples)('accept %s, and refuse it without its version', (_name, kind, document) => {
     const file = new URL(`../../../docs/reference/schemas/${kind}.schema.json`, import.meta.url)
     const published = z.fromJSONSchema(JSON.parse(readFileSync(file, 'utf8')))
 

@@ -69,7 +69,7 @@ describe('the status of an eval store', () => {
     expect(status.runs).toMatchObject({ total: 0, latestRunId: null })
   })
 
-  it('names file and field of every invalid document and still reads the rest', async () => {
+  it('names the file and field of every invalid document, and still reads the rest', async () => {
     using store = temporaryDirectory()
     plant(store.path, {
       'benchmarks/torn/manifest.json': '{"schemaVersion": 1, "benchm',
@@ -109,7 +109,7 @@ describe('the status of an eval store', () => {
     expect(JSON.stringify(status)).not.toContain('my address')
   })
 
-  it('needs no more memory for a large store than for a small one', () => {
+  it('uses no more memory for a large store than for a small one', () => {
     using store = temporaryDirectory()
     const days = Array.from({ length: 5 }, (_, day) => `2026-03-${String(day + 1).padStart(2, '0')}`)
     const memoryIds = Array.from({ length: 500 }, (_, index) => `belief-${index}-of-a-store`)

@@ -67,13 +67,13 @@ export function describeSystem(name: string, open: () => Promise<System>): void 
       return answers
     }
 
-    it('says what it is', () => {
+    it('has a name and a version', () => {
       expect(system.name).toMatch(/^[a-z0-9-]+$/u)
       expect(system.description).not.toBe('')
       expect(system.version).not.toBe('')
     })
 
-    it('returns only beliefs it was given, each once', async () => {
+    it('returns only beliefs of the corpus, each once', async () => {
       await system.ingest(corpus)
       const given = new Set(corpus.map(({ id }) => id))
 
@@ -90,7 +90,7 @@ export function describeSystem(name: string, open: () => Promise<System>): void 
         expect(idsOf(answer).filter((id) => ['m-3', 'm-6', 'm-7'].includes(id))).toEqual([])
     })
 
-    it('keeps to the tiers it claims', async () => {
+    it('fills only the tiers it claims', async () => {
       await system.ingest(corpus)
 
       const answers = await askAll()
@@ -102,19 +102,19 @@ export function describeSystem(name: string, open: () => Promise<System>): void 
       }
     })
 
-    it('returns nothing to a stranger or without a corpus', async () => {
+    it('returns nothing to an unknown user or without a corpus', async () => {
       expect(idsOf(await system.recall(query('anchor')))).toEqual([])
       await system.ingest(corpus)
       expect(idsOf(await system.recall(query('anchor', { user: 'eve' })))).toEqual([])
     })
 
-    it('always gives the same answer to the same question', async () => {
+    it('always returns the same answer to the same question', async () => {
       await system.ingest(corpus)
 
       expect(await askAll()).toEqual(await askAll())
     })
 
-    it('does not depend on the order in which beliefs came in', async () => {
+    it('does not depend on the order of the beliefs in the corpus', async () => {
       await system.ingest(corpus)
       const before = (await askAll()).map((answer) => [...idsOf(answer)].sort())
 
@@ -155,7 +155,7 @@ export function describeSystem(name: string, open: () => Promise<System>): void 
       for (const [at, one] of asked.entries()) expect(idsOf(await system.recall(one))).toEqual(updated[at])
     })
 
-    it('gives scores that fall, and clauses that add up to them where it has any', async () => {
+    it('returns falling scores, with clauses that add up to them if it has clauses', async () => {
       await system.ingest(corpus)
 
       for (const { relevant } of await askAll()) {
@@ -217,7 +217,7 @@ export function describeHearing(name: string, open: () => Promise<HearingSystem>
       return answers
     }
 
-    it('says what it is', () => {
+    it('has a name and a version', () => {
       expect(system.name).toMatch(/^[a-z0-9-]+$/u)
       expect(system.description).not.toBe('')
       expect(system.version).not.toBe('')
@@ -234,13 +234,13 @@ export function describeHearing(name: string, open: () => Promise<HearingSystem>
       }
     })
 
-    it('always gives the same answer to the same question', async () => {
+    it('always returns the same answer to the same question', async () => {
       await system.hear(conversation)
 
       expect(await askAll()).toEqual(await askAll())
     })
 
-    it('gives the same answers if the turns arrive in parts', async () => {
+    it('returns the same answers if the turns arrive in parts', async () => {
       await system.hear(conversation)
       const whole = (await askAll()).map(({ relevant }) => relevant)
       await system.reset()

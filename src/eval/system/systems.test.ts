@@ -43,7 +43,7 @@ const ask = async (system: System, message: string) => {
 }
 
 describe('exact', () => {
-  it('finds forms as they are written and knows no more', async () => {
+  it('finds surface forms as they are written, and nothing else', async () => {
     const system = exactSystem()
     await system.ingest(beliefs({ id: 'a', name: 'bow_thruster', aliases: ['C++'] }, { id: 'b', name: 'sail' }))
 
@@ -70,7 +70,7 @@ describe('vector', () => {
     expect(await ask(system, 'my kitten keeps napping')).toHaveLength(3)
   })
 
-  it('keeps to its threshold and to k', async () => {
+  it('respects its threshold and its k', async () => {
     const strict = await vector(0.5)
     const one = await vector(null, 1)
     await strict.ingest(corpus)
@@ -82,7 +82,7 @@ describe('vector', () => {
 })
 
 describe('bm25', () => {
-  it('explains itself when asked to', async () => {
+  it('returns explanations on request', async () => {
     const system = bm25()
     await system.ingest(
       beliefs({ id: 'a', name: 'anchor' }, { id: 'b', name: 'anchor chain', scopes: ['domain:cars'] }),

@@ -126,7 +126,7 @@ const markedPack = (): Pack => {
 
 describe('a system under test', () => {
   it.each(['all', 'relevant'] as const)(
-    'with %s tiers sees nothing of the fixture but texts and messages',
+    'with %s tiers receives only texts and messages of the fixture',
     async (tiers) => {
       const spy = spySystem(tiers)
 
@@ -140,7 +140,7 @@ describe('a system under test', () => {
   )
 
   it.each(findPacks(new URL('../../../packs', import.meta.url).pathname))(
-    'sees no id, case or description of %s',
+    'receives no id, case or description of %s',
     async (directory) => {
       const { pack } = loadPack(directory)
       const spy = spySystem('relevant')
@@ -170,7 +170,7 @@ describe('a system under test', () => {
     expect(update.belief.id).toBe(created.belief.id)
   })
 
-  it('cannot pass by knowing the fixture: ids that were not given to it are noise', async () => {
+  it('cannot pass by knowing the fixture: ids that it was not given count as noise', async () => {
     const cheat = spySystem('relevant', () => ({ ...empty, relevant: [hit('fixture-anchor')] }))
 
     const run = await runPack(markedPack(), underTest(cheat, parts))
@@ -182,7 +182,7 @@ describe('a system under test', () => {
     })
   })
 
-  it('is told apart from one that answers with what it was given', async () => {
+  it('passes if it answers with the ids that it was given', async () => {
     const honest = spySystem('relevant', ([corpus]) => ({
       ...empty,
       relevant: [hit(JSON.parse(corpus as string)[0].id)],
@@ -241,7 +241,7 @@ describe('a system that only finds relevant beliefs', () => {
     expect(reportEntriesOf(run)[0]?.personaPrelude).toContain('Wants short answers.')
   })
 
-  it('is held to the same budget as ours, by count and by length', async () => {
+  it('has the same budget as ours, by count and by length', async () => {
     const byCount = await runPack(packWith({ budget: { maxBeliefs: 2 } }), underTest(greedy(), parts))
     const byLength = await runPack(packWith({ budget: { maxCharacters: 90 } }), underTest(greedy(), parts))
 
@@ -251,7 +251,7 @@ describe('a system that only finds relevant beliefs', () => {
 })
 
 describe('opaqueIds', () => {
-  it('are the same for the same salt and others for another', () => {
+  it('are the same for the same salt, and different for another', () => {
     const [one] = recordsOf(belief('b-anchor'))
     if (one === undefined) throw new Error('no belief')
     const hide = (salt: string) => opaqueIds(['b-anchor'], salt).hideBelief(one).id
@@ -261,7 +261,7 @@ describe('opaqueIds', () => {
     expect(hide('x')).not.toContain('anchor')
   })
 
-  it('come back as they were, once each, with strangers marked', () => {
+  it('are mapped back to the original ids, once each, with unknown ids marked', () => {
     const [one] = recordsOf(belief('b-anchor'))
     if (one === undefined) throw new Error('no belief')
     const ids = opaqueIds(['b-anchor'], 'salt')

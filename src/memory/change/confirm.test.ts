@@ -39,7 +39,7 @@ describe('a candidate', () => {
     expect(await listCandidates(ports, 'ann')).toEqual([])
   })
 
-  it('is accepted like a proposal, rejected like one, and comes back by undo', async () => {
+  it('is accepted and rejected like a proposal, and restored by undo', async () => {
     const ports = await portsWith(candidate('biome'), candidate('vitest'))
 
     await accept(ports, { ...person, reference: 'id-biome' })
@@ -51,7 +51,7 @@ describe('a candidate', () => {
     expect(await recalled(ports, 'biome and vitest')).toEqual(['id-biome'])
   })
 
-  it('replaces nothing, and gets another name if its name is taken', async () => {
+  it('replaces no belief, and gets another name if its name is taken', async () => {
     const held = { ...belief({ name: 'port', content: 'The port is 5432.', scopes }), version: 1 }
     const ports = await portsWith(held, candidate('port', { id: 'other', content: 'The port of call is Brest.' }))
 

@@ -8,7 +8,7 @@ import { accept } from './proposals.ts'
 import { resolve } from './resolve.ts'
 
 describe('correcting a belief', () => {
-  it('puts a newer one in its place, found by the old name and aliases as well as its own', async () => {
+  it('replaces it with a newer one, found by the old name and aliases as well as its own', async () => {
     const memory = ports()
     const { belief: old } = await tell(memory, 'ESLint', 'Lint with ESLint', {
       aliases: ['linter'],
@@ -38,7 +38,7 @@ describe('correcting a belief', () => {
     expect(context.pinned.map(({ id }) => id)).toEqual([heir.id])
   })
 
-  it('writes nothing when the text and everything else are the same', async () => {
+  it('writes nothing if the text and all other fields are unchanged', async () => {
     const memory = ports()
     const { belief: old } = await tell(memory, 'ESLint', 'Lint with ESLint', { aliases: ['linter'] })
 
@@ -55,7 +55,7 @@ describe('correcting a belief', () => {
     })
   })
 
-  it('of another author in the same words makes it the word of the person', async () => {
+  it('of another author with the same words makes it a belief of the person', async () => {
     const memory = ports()
     await tell(memory, 'tabs', 'Prefers tabs', { author: agent })
 
@@ -75,7 +75,7 @@ describe('correcting a belief', () => {
     expect(head.aliases).toEqual(['db'])
   })
 
-  it('does not carry the doubts about the old statement over to the new one', async () => {
+  it('does not keep the low confidence of the old statement', async () => {
     const memory = ports()
     await tell(memory, 'tabs', 'Prefers tabs', { author: agent, status: 'inferred', confidence: 0.4 })
     const { belief: heir } = await correct(memory, { ...about('tabs'), content: 'Prefers spaces' })
@@ -97,7 +97,7 @@ describe('correcting a belief', () => {
     expect(entity.belief).toMatchObject({ type: 'entity', participants: [], relation: null })
   })
 
-  it('works on what other systems wrote in ways we would not', async () => {
+  it('accepts beliefs that other systems wrote in unusual forms', async () => {
     const memory = await portsWith(
       belief({ name: 'odd', type: 'entity', subtype: 'style', participants: ['x'], relation: 'near' }),
     )
@@ -121,7 +121,7 @@ describe('correcting a belief', () => {
     expect(await everything(memory)).toEqual(before)
   })
 
-  it('refuses a superseded, proposed or settled belief, with its fate', async () => {
+  it('refuses a superseded, proposed or resolved belief, and reports what happened to it', async () => {
     const memory = ports()
     const { belief: old } = await tell(memory, 'db', 'one')
     const { belief: heir } = await correct(memory, { ...about('db'), content: 'two' })
@@ -141,7 +141,7 @@ describe('correcting a belief', () => {
     }
   })
 
-  it('by a lower authority is only proposed; accepting it makes the correction', async () => {
+  it('by a lower authority is only proposed; accepting the proposal makes the correction', async () => {
     const memory = ports()
     const { belief: old } = await tell(memory, 'eslint', 'Lint', { aliases: ['linter'] })
     const proposed = await correct(memory, { ...about('eslint', importer), content: 'Lint', name: 'biome' })
@@ -153,7 +153,7 @@ describe('correcting a belief', () => {
     expect((await now(memory, old)).supersededBy).toBe(heir.id)
   })
 
-  it('proposes again if only the name or the why differs from an earlier proposal', async () => {
+  it('makes another proposal if only the name or the why differs from an earlier one', async () => {
     const memory = ports()
     await tell(memory, 'eslint', 'Lint')
     const wishes = [{ name: 'biome' }, { name: 'oxlint' }, { why: 'Fast.' }, { why: 'Faster.' }]
@@ -165,7 +165,7 @@ describe('correcting a belief', () => {
     expect(again.belief.id).toBe(made[1]?.belief.id)
   })
 
-  it('twice at once by id corrects once; by name, one after the other', async () => {
+  it('twice at once by id has one effect; by name, the second corrects the first', async () => {
     const memory = ports()
     const { belief: old } = await tell(memory, 'db', 'one')
     const byId = await Promise.allSettled(
@@ -178,7 +178,7 @@ describe('correcting a belief', () => {
     expect(chain).toHaveLength(4)
   })
 
-  it('with a key has one effect, and answers the same', async () => {
+  it('with a key has one effect and always returns the same answer', async () => {
     const memory = ports()
     await tell(memory, 'db', 'one')
     const request = { ...about('db'), content: 'two', key: 'k1' }

@@ -11,7 +11,7 @@ const draft = (fields: Partial<BeliefDraft> = {}): BeliefDraft => ({
 })
 
 describe('a draft', () => {
-  it('needs only a name, a statement and a scope', () => {
+  it('requires only a name, a statement and a scope', () => {
     expect(parseDraft(draft())).toEqual({
       name: 'db',
       content: 'Postgres',
@@ -30,7 +30,7 @@ describe('a draft', () => {
     })
   })
 
-  it('is tidied: spaces at the ends, repeated aliases and scopes, an empty why', () => {
+  it('is normalised: trimmed texts, no repeated aliases or scopes, no empty why', () => {
     const tidy = parseDraft(
       draft({
         name: ' Main  DB ',
@@ -52,7 +52,7 @@ describe('a draft', () => {
     })
   })
 
-  it('of the greatest length is recalled within the default budget', async () => {
+  it('of the maximum length is recalled within the default budget', async () => {
     const memory = memoryFrom(ports(), {
       user: 'ann',
       scopes: ['domain:code'],
@@ -65,7 +65,7 @@ describe('a draft', () => {
     expect((await memory.recall(`About ${name}.`)).relevant.map((relevant) => relevant.belief.id)).toEqual([belief.id])
   })
 
-  it('keeps text of any script, with tabs and line breaks', () => {
+  it('may have text in any script, with tabs and line breaks', () => {
     const texts = ['北京', 'Müller\n\tzwei', 'نیم‌فاصله', '👩‍👩‍👧 family', 'C++']
 
     for (const text of texts) expect(parseDraft(draft({ name: text, content: text }))).toMatchObject({ content: text })
@@ -105,7 +105,7 @@ describe('a draft', () => {
     ['a confidence that is no number', { confidence: Number.NaN }],
     ['an unknown depth', { type: 'preference', expertise: { domain: 'rust', depth: 'guru' as never } }],
     ['an empty domain', { type: 'preference', expertise: { domain: '', depth: 'deep' } }],
-  ])('is refused with %s, saying what to do', (_, fields) => {
+  ])('is refused with %s, with the next step', (_, fields) => {
     expect(() => parseDraft(draft(fields))).toThrow(
       expect.objectContaining({ code: 'invalid', hint: expect.stringMatching(/./u) }),
     )
@@ -121,7 +121,7 @@ const at = (actor: 'person' | 'agent' | 'tool') => ({
 })
 
 describe.each(['agent', 'tool'] as const)('a statement of an %s', (actor) => {
-  it('is refused by every way of saying it when it holds a secret, without repeating that', async () => {
+  it('is refused if it contains a secret, in every field, without repeating the secret', async () => {
     const memory = memoryFrom(ports(), at(actor))
     await memory.remember({ name: 'stripe', content: 'It takes the payments.' })
     await memory.remember({ name: 'bank card', content: 'It is blue.' })
@@ -156,7 +156,7 @@ describe.each(['agent', 'tool'] as const)('a statement of an %s', (actor) => {
 })
 
 describe('a statement of a person', () => {
-  it('is theirs to decide, and an agent may still change the rest of it', async () => {
+  it('may contain a secret, and an agent may still change the rest of it', async () => {
     const shop = ports()
     const person = memoryFrom(shop, at('person'))
     const agent = memoryFrom(shop, at('agent'))

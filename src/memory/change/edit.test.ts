@@ -24,7 +24,7 @@ import { undo } from './undo.ts'
 const aliased = (reference: string, ...aliases: string[]) => ({ ...about(reference), aliases })
 
 describe('pin and unpin', () => {
-  it('decide whether a belief is recalled with every message', async () => {
+  it('set whether a belief is recalled with every message', async () => {
     const memory = ports()
     await tell(memory, 'db', 'Postgres')
     const pinned = async () =>
@@ -36,7 +36,7 @@ describe('pin and unpin', () => {
     expect(await pinned()).toBe(0)
   })
 
-  it('change nothing, and write nothing, when it is so already', async () => {
+  it('change nothing, and write nothing, if the belief is already in that state', async () => {
     const memory = ports()
     await tell(memory, 'db', 'Postgres', { pinned: true })
 
@@ -45,7 +45,7 @@ describe('pin and unpin', () => {
     expect(await memory.store.events('ann', { limit: 10 })).toHaveLength(1)
   })
 
-  it('make what an agent wrote the person’s, so that the agent can no longer change it', async () => {
+  it('make a belief of an agent the person’s, so that the agent can no longer change it', async () => {
     const memory = ports()
     await tell(memory, 'db', 'Postgres', { author: agent })
     expect(await setWhy(memory, { ...about('db', agent), why: 'Ask.' })).toMatchObject({ outcome: 'edited' })
@@ -55,7 +55,7 @@ describe('pin and unpin', () => {
     expect(await setWhy(memory, { ...about('db', agent), why: 'Do.' })).toMatchObject({ outcome: 'proposed' })
   })
 
-  it('are only proposed by an agent, even for its own beliefs', async () => {
+  it('are only proposed if an agent asks, even for its own beliefs', async () => {
     const memory = ports()
     await tell(memory, 'db', 'Postgres', { author: agent })
 
@@ -65,7 +65,7 @@ describe('pin and unpin', () => {
 })
 
 describe("an agent that edits a person's belief", () => {
-  it('only proposes it', async () => {
+  it('only makes a proposal', async () => {
     const memory = ports()
     const { belief: said } = await tell(memory, 'db', 'Postgres', { pinned: true, aliases: ['storage'], why: 'Ask.' })
     const attempts = [
@@ -84,7 +84,7 @@ describe("an agent that edits a person's belief", () => {
     expect(await listProposals(memory, 'ann')).toHaveLength(attempts.length)
   })
 
-  it('gets exactly that when the person accepts, with everything the person changed meanwhile', async () => {
+  it('gets exactly that edit when the person accepts it, with all changes that the person made meanwhile', async () => {
     const memory = ports()
     await tell(memory, 'db', 'Postgres', { aliases: ['storage', 'engine'] })
     const wish = await removeAliases(memory, { ...about('db', agent), aliases: ['storage'] })
@@ -98,7 +98,7 @@ describe("an agent that edits a person's belief", () => {
     expect((await everything(memory)).filter(({ supersededBy }) => supersededBy === null)).toHaveLength(1)
   })
 
-  it('may always confirm it', async () => {
+  it('may always confirm the belief', async () => {
     const memory = ports()
     const { belief: said } = await tell(memory, 'db', 'Postgres')
     const { outcome, belief } = await reinforce(memory, about('db', agent))
@@ -110,7 +110,7 @@ describe("an agent that edits a person's belief", () => {
 })
 
 describe('reinforce', () => {
-  it('counts and dates, and makes nobody its author', async () => {
+  it('counts and dates, and does not change the author', async () => {
     const memory = ports()
     await tell(memory, 'db', 'Postgres', { author: agent })
     await reinforce(memory, about('db'))
@@ -131,7 +131,7 @@ describe('aliases', () => {
     expect((await addAliases(memory, aliased('postgres'))).outcome).toBe('unchanged')
   })
 
-  it('are removed by any spelling; an unknown one is an error that lists those there are', async () => {
+  it('are removed in any spelling; an unknown alias is an error that lists the known ones', async () => {
     const memory = ports()
     await tell(memory, 'Postgres', 'Our database', { aliases: ['main DB', 'pg'] })
     const { belief } = await removeAliases(memory, aliased('postgres', ' MAIN_db'))
@@ -144,7 +144,7 @@ describe('aliases', () => {
     expect((await now(memory, belief)).aliases).toEqual(['pg'])
   })
 
-  it('must be findable, and are at most 200', async () => {
+  it('must be findable, and are limited to 200', async () => {
     const memory = ports()
     await tell(memory, 'Postgres', 'Our database')
     await expect(addAliases(memory, aliased('postgres', '!!'))).rejects.toMatchObject({ code: 'invalid' })
@@ -156,7 +156,7 @@ describe('aliases', () => {
 })
 
 describe('setting the why', () => {
-  it('changes it, clears it, and refuses one that is too long', async () => {
+  it('changes it, clears it, and refuses a text that is too long', async () => {
     const memory = ports()
     await tell(memory, 'db', 'Postgres')
 
@@ -167,7 +167,7 @@ describe('setting the why', () => {
 })
 
 describe('a key', () => {
-  it('stands for one request of one kind', async () => {
+  it('identifies one request of one kind', async () => {
     const memory = ports()
     const { belief } = await tell(memory, 'db', 'Postgres', { aliases: ['pg'] })
     const keyed = { ...about('db'), key: 'k1' }
@@ -183,7 +183,7 @@ describe('a key', () => {
     await expect(removeAliases(memory, same)).rejects.toMatchObject({ code: 'conflict' })
   })
 
-  it('keeps accepting apart from rejecting', async () => {
+  it('distinguishes accepting from rejecting', async () => {
     const memory = ports()
     await tell(memory, 'db', 'Postgres')
     const { belief } = await tell(memory, 'db', 'MySQL', { author: agent })
@@ -197,7 +197,7 @@ describe('a key', () => {
 })
 
 describe('several edits in one change', () => {
-  it('are one change, which undo takes back as one', async () => {
+  it('are one change, which one undo reverts', async () => {
     const memory = ports()
     await tell(memory, 'db', 'Postgres', { aliases: ['database'] })
     const edits = {
@@ -216,7 +216,7 @@ describe('several edits in one change', () => {
     expect(restored).toMatchObject([{ why: '', pinned: false, aliases: ['database'], scopes: ['domain:code'] }])
   })
 
-  it('are called by the narrowest name', async () => {
+  it('are reported with the most specific name', async () => {
     const memory = ports()
     await tell(memory, 'db', 'Postgres')
     const kindOf = async (edits: Edits) => {
@@ -230,7 +230,7 @@ describe('several edits in one change', () => {
     expect(await kindOf({ addAliases: ['sql'], pinned: true })).toBe('edit')
   })
 
-  it('do not move a belief to a scope in which its name is taken, or to no scope', async () => {
+  it('do not move a belief to a scope in which its name is taken, or remove its last scope', async () => {
     const memory = ports()
     const { belief } = await tell(memory, 'db', 'Postgres')
     await tell(memory, 'db', 'MySQL', { scopes: ['project:old'] })
@@ -258,7 +258,7 @@ describe('an expected version', () => {
     expect((await correct(memory, { ...stale, expectedVersion: 2, content: 'MySQL' })).outcome).toBe('corrected')
   })
 
-  it('does not stand in the way of a repeated request with a key', async () => {
+  it('does not block a repeated request with a key', async () => {
     const memory = ports()
     const { belief } = await tell(memory, 'db', 'Postgres')
     const request = { ...about(belief.id), expectedVersion: 1, key: 'k', edits: { pinned: true } }

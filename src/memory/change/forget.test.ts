@@ -58,7 +58,7 @@ describe('forgetting', () => {
     expect((await history(memory, { user: 'ann', reference: 'kept' })).revisions).toHaveLength(1)
   })
 
-  it('takes the proposals about it along: they repeat what it says', async () => {
+  it('also removes the proposals about it, which repeat its text', async () => {
     const memory = ports()
     const { belief } = await tell(memory, 'birthday', 'zebrafish', { pinned: true })
     const { belief: wish } = await unpin(memory, about('birthday', agent))
@@ -68,7 +68,7 @@ describe('forgetting', () => {
     expect(await readable(memory)).not.toMatch(/birthday|zebrafish/u)
   })
 
-  it('takes along what it superseded but repeats, as after a new name or an accepted edit', async () => {
+  it('also removes superseded versions that repeat its text, as after a rename or an accepted edit', async () => {
     const memory = ports()
     await tell(memory, 'birthday', 'zebrafish')
     await correct(memory, { ...about('birthday'), content: 'Zebrafish.', name: 'anniversary' })
@@ -80,7 +80,7 @@ describe('forgetting', () => {
     expect(await readable(memory)).not.toMatch(/birthday|zebrafish|anniversary/iu)
   })
 
-  it('leaves the rest of a chain as it was: the older ones stay retired, the newer ones current', async () => {
+  it('leaves the rest of a chain unchanged: older ones stay retired, newer ones current', async () => {
     const middle = await chainOfThree()
     await forget(middle.memory, about(middle.two.id))
     expect((await everything(middle.memory)).map(({ content }) => content).sort()).toEqual([
@@ -98,7 +98,7 @@ describe('forgetting', () => {
     expect((await tell(head.memory, 'db', 'statement four')).outcome).toBe('remembered')
   })
 
-  it('of the whole chain leaves nothing of it', async () => {
+  it('of the whole chain removes all of it', async () => {
     const { memory, one, two, three } = await chainOfThree()
     const { belief: proposed } = await tell(memory, 'db', 'statement five', { author: agent })
     const receipt = await forget(memory, { ...about(two.id), wholeChain: true })
@@ -107,7 +107,7 @@ describe('forgetting', () => {
     expect(await readable(memory)).not.toContain('statement')
   })
 
-  it('works for a belief that an undo withdrew, by its id', async () => {
+  it('works by id for a belief that an undo withdrew', async () => {
     const memory = ports()
     const { belief } = await tell(memory, 'birthday', 'zebrafish')
     await undo(memory, { user: 'ann', author: { actor: 'person', origin: 'test' } })
@@ -121,7 +121,7 @@ describe('forgetting', () => {
     await expect(forget(memory, about(belief.id))).rejects.toMatchObject({ code: 'not_found' })
   })
 
-  it('cannot be undone, nor can what led up to it', async () => {
+  it('cannot be undone, and neither can earlier changes of the belief', async () => {
     const memory = ports()
     const { author } = about('')
     await tell(memory, 'birthday', 'zebrafish')
@@ -136,7 +136,7 @@ describe('forgetting', () => {
       })
   })
 
-  it('is for those with the authority', async () => {
+  it('requires authority over the belief', async () => {
     const memory = ports()
     await tell(memory, 'said', 'By the person')
     await tell(memory, 'read', 'In a document', { author: importer })
@@ -150,7 +150,7 @@ describe('forgetting', () => {
     expect(await everything(memory)).toHaveLength(1)
   })
 
-  it('of a whole chain is refused, wholly, when any of it is above the author', async () => {
+  it('of a whole chain is refused completely if the author has no authority over a part of it', async () => {
     const memory = ports()
     const { belief: one } = await tell(memory, 'db', 'one', { author: agent })
     await correct(memory, { ...about('db'), content: 'two' })
@@ -160,7 +160,7 @@ describe('forgetting', () => {
     expect(await everything(memory)).toHaveLength(2)
   })
 
-  it('by an agent leaves the correction of the person that waits for its belief', async () => {
+  it("by an agent keeps the person's correction that waits for its belief", async () => {
     const memory = ports()
     const { belief: note } = await tell(memory, 'ramp', 'The ramp carries 800 kilos.', { author: agent })
     const message = { user: 'ann', author: person, agent: null, view: ['domain:code'], scopes: ['domain:code'] }
@@ -173,7 +173,7 @@ describe('forgetting', () => {
     expect((await everything(memory))[0]?.content).toContain('600 kilos')
   })
 
-  it('with a key has one effect, and gives the same receipt', async () => {
+  it('with a key has one effect, and returns the same receipt', async () => {
     const memory = ports()
     await tell(memory, 'db', 'one')
     const request = { ...about('db'), key: 'k1' }
@@ -186,7 +186,7 @@ describe('forgetting', () => {
     await expect(forget(memory, other)).rejects.toMatchObject({ code: 'conflict' })
   })
 
-  it('answers a retried request about something forgotten since by saying so', async () => {
+  it('answers a retried request about a belief forgotten since with that fact', async () => {
     const memory = ports()
     await tell(memory, 'db', 'one', { key: 'k1' })
     await forget(memory, about('db'))

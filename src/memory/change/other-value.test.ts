@@ -31,7 +31,7 @@ describe('two values of one thing', () => {
     expect(isOtherValue(named(a), named(b))).toBe(false)
   })
 
-  it('is told by the given name, and not by the number that keeps two statements apart', () => {
+  it('uses the given name, and ignores the number that distinguishes two statements', () => {
     const one = { name: 'editor', content: 'Helix' }
 
     expect(isOtherValue(one, { name: 'Editor (2)', content: 'Zed' })).toBe(true)

@@ -32,7 +32,7 @@ describe('a proposal', () => {
     expect(await listProposals(memory, 'bob')).toEqual([])
   })
 
-  it('that is accepted becomes current, and the person’s own word', async () => {
+  it('that is accepted becomes current, and a statement of the person', async () => {
     const { memory, said, proposed } = await disputed()
     const { belief: accepted, replaced } = await accept(memory, about(proposed.id))
 
@@ -45,7 +45,7 @@ describe('a proposal', () => {
     await expect(forget(memory, about(proposed.id, agent))).rejects.toMatchObject({ code: 'forbidden' })
   })
 
-  it('is compared with what holds now; accepted over that, it keeps what was added since', async () => {
+  it('is compared with the current belief; accepted, it keeps what was added since', async () => {
     const { memory, proposed } = await disputed()
     const { belief: newer } = await correct(memory, { ...about('db'), content: 'Postgres 17', aliases: ['pg'] })
 
@@ -59,7 +59,7 @@ describe('a proposal', () => {
     expect(await recalled(memory)).toEqual(['MySQL'])
   })
 
-  it('that is rejected is gone, and undo brings it back as it was', async () => {
+  it('that is rejected is gone, and undo restores it unchanged', async () => {
     const { memory, proposed } = await disputed()
     const { beliefId, event } = await reject(memory, about(proposed.id))
 
@@ -69,7 +69,7 @@ describe('a proposal', () => {
     expect(lasting(await now(memory, proposed))).toEqual(lasting(proposed))
   })
 
-  it('can be pointed at by the belief it is about, unless there are several or none', async () => {
+  it('can be identified by its target, unless the target has several or none', async () => {
     const { memory, proposed } = await disputed()
     await tell(memory, 'undisputed', 'Yes')
     await expect(accept(memory, about('undisputed'))).rejects.toMatchObject({ code: 'not_found' })
@@ -83,7 +83,7 @@ describe('a proposal', () => {
     expect((await accept(memory, about('db'))).belief.id).toBe(proposed.id)
   })
 
-  it('is decided on by a person only', async () => {
+  it('is decided by a person only', async () => {
     const { memory, proposed } = await disputed()
 
     for (const author of [agent, importer, { actor: 'tool', origin: 'ci' } as const]) {
@@ -104,7 +104,7 @@ describe('a proposal', () => {
     expect(await recalled(memory)).toEqual(['SQLite'])
   })
 
-  it('cannot be accepted after another for the same belief was', async () => {
+  it('cannot be accepted after another one for the same belief was', async () => {
     const { memory, proposed } = await disputed()
     const { belief: other } = await tell(memory, 'db', 'Oracle', { author: agent })
     await accept(memory, about(proposed.id))
@@ -123,7 +123,7 @@ describe('a proposal', () => {
     expect(await recalled(memory)).toEqual(['MySQL'])
   })
 
-  it('that was decided on cannot be decided on again', async () => {
+  it('that was decided cannot be decided again', async () => {
     const { memory, proposed } = await disputed()
     await accept(memory, about(proposed.id))
 
@@ -131,7 +131,7 @@ describe('a proposal', () => {
     await expect(reject(memory, about(proposed.id))).rejects.toMatchObject({ code: 'not_found' })
   })
 
-  it('is put back, and its target with it, when accepting it is undone', async () => {
+  it('waits again, with its target restored, if accepting it is undone', async () => {
     const { memory, said, proposed } = await disputed()
     const { event } = await accept(memory, about(proposed.id))
     await undo(memory, { user: 'ann', author: person, event })

@@ -69,7 +69,7 @@ describe('remembering without a name', () => {
     expect(await names(memory, message)).toEqual([])
   })
 
-  it('recalls every statement under one name by the name, the newest first', async () => {
+  it('recalls every statement under one name by that name, newest first', async () => {
     const memory = ports()
     const statements = [5433, 5434, 5435].map((port) => `The staging port is ${port}.`)
     for (const content of statements) await say(memory, content)
@@ -83,7 +83,7 @@ describe('remembering without a name', () => {
     ])
   })
 
-  it("does not call a person's statement earlier because an agent says something else later", async () => {
+  it("does not mark a person's statement as earlier because of a later one of an agent", async () => {
     const memory = ports()
     await say(memory, 'The staging port is 5433.')
     await tell(memory, 'staging port (2)', 'The staging port is 9999.', { author: agent })
@@ -95,7 +95,7 @@ describe('remembering without a name', () => {
   })
 
   it.each(['Always answer in British English.', 'From now on give all dates in ISO format.'])(
-    'takes a standing instruction for one, so that it holds without being named: %s',
+    'stores a standing instruction as such, so that it applies without being named: %s',
     async (content) => {
       const memory = ports()
 
@@ -105,7 +105,7 @@ describe('remembering without a name', () => {
     },
   )
 
-  it('takes a fact with "always" for a fact, and leaves a type that is given', async () => {
+  it('stores a fact with "always" as a fact, and keeps a given type', async () => {
     const memory = ports()
     const draft = { content: 'Always answer in French.', type: 'decision' as const, scopes: ['domain:code'] }
 
@@ -115,7 +115,7 @@ describe('remembering without a name', () => {
     expect([fact.belief.subtype, given.belief.type, given.belief.subtype]).toEqual([null, 'decision', null])
   })
 
-  it('reinforces the same statement under the name it has', async () => {
+  it('reinforces the same statement under its existing name', async () => {
     const memory = ports()
     await tell(memory, 'the database', 'We use PostgreSQL for storage.')
 
@@ -175,7 +175,7 @@ describe('remembering another value of the same thing', () => {
     expect(await names(memory, 'Is the build server up?')).toEqual(['The build server is birch.'])
   })
 
-  it('only stores a statement that replaces nothing', async () => {
+  it('only stores a statement that replaces no belief', async () => {
     const memory = ports()
     await say(memory, 'The build server is larch.')
 
@@ -184,7 +184,7 @@ describe('remembering another value of the same thing', () => {
     expect({ outcome, otherValues }).toEqual({ outcome: 'remembered', otherValues: [] })
   })
 
-  it('leaves out other scopes, other things, questions and replaced beliefs', async () => {
+  it('ignores other scopes, other things, questions and replaced beliefs', async () => {
     const memory = ports()
     await say(memory, 'The build server is larch.', { scope: 'project:ledger' })
     await say(memory, 'The print server is oak.')
@@ -196,7 +196,7 @@ describe('remembering another value of the same thing', () => {
     expect(otherValues.map(({ content }) => content)).toEqual(['It is ash.'])
   })
 
-  it('shows an agent the value that a person stated', async () => {
+  it("returns the person's value to an agent", async () => {
     const memory = ports()
     const { belief: old } = await say(memory, 'The build server is larch.')
     const draft = { content: 'The build server is birch.', scopes: ['domain:code'] }
@@ -210,7 +210,7 @@ describe('remembering another value of the same thing', () => {
   })
 })
 
-describe('remembering something new', () => {
+describe('remembering a new statement', () => {
   it('stores it with its author, place and time', async () => {
     const memory = ports()
     const { outcome, belief, replaced, event } = await remember(memory, {
@@ -237,7 +237,7 @@ describe('remembering something new', () => {
     expect(await now(memory, belief)).toEqual(belief)
   })
 
-  it('stays two beliefs when two projects use the same name', async () => {
+  it('creates two beliefs if two projects use the same name', async () => {
     const memory = ports()
     await tell(memory, 'database', 'Postgres', { scopes: ['project:ledger'] })
     const { outcome } = await tell(memory, 'database', 'SQLite', { scopes: ['project:notes'] })
@@ -247,7 +247,7 @@ describe('remembering something new', () => {
     expect(await names(memory, 'which database?', ['project:notes'])).toEqual(['SQLite'])
   })
 
-  it('does not look at other users', async () => {
+  it('ignores beliefs of other users', async () => {
     const memory = ports()
     await tell(memory, 'database', 'Postgres')
     const { outcome } = await remember(memory, {
@@ -266,7 +266,7 @@ describe('remembering the same statement again', () => {
     ['redis', 'Used as a cache'],
     ['REDIS', 'used  as a\ncache.'],
     [' redis', 'Used as a cache!'],
-  ])('reinforces, whatever the case, spacing and closing mark: %s, %s', async (name, content) => {
+  ])('reinforces it, ignoring case, spacing and final punctuation: %s, %s', async (name, content) => {
     const memory = ports()
     const first = await tell(memory, 'Redis', 'Used as a cache.')
     const second = await tell(memory, name, content)
@@ -278,7 +278,7 @@ describe('remembering the same statement again', () => {
     expect(await everything(memory)).toHaveLength(1)
   })
 
-  it('takes in the aliases, the why, the pin and the scopes that are new', async () => {
+  it('adds new aliases and scopes, a new why and the pin', async () => {
     const memory = ports()
     await tell(memory, 'redis', 'A cache', { aliases: ['valkey'], why: 'Keep it small.' })
     const { outcome, belief } = await tell(memory, 'redis', 'A cache', {
@@ -298,7 +298,7 @@ describe('remembering the same statement again', () => {
     expect(there.pinned.map(({ id }) => id)).toEqual([belief.id])
   })
 
-  it('completes a relation with the participants it had not named', async () => {
+  it('adds missing participants to a relation', async () => {
     const memory = ports()
     const relation = { type: 'relation' as const, relation: 'uses' }
     await tell(memory, 'auth uses redis', 'Auth uses Redis', { type: 'relation', participants: ['auth'] })
@@ -311,7 +311,7 @@ describe('remembering the same statement again', () => {
     expect(belief).toMatchObject({ participants: ['auth', 'redis'], relation: 'uses' })
   })
 
-  it('makes what an agent kept for itself everyone’s when another says it too', async () => {
+  it('makes a private belief of an agent visible to all if another agent states it too', async () => {
     const memory = ports()
     await tell(memory, 'vault', 'Holds the keys', { author: agent, agent: 'codex' })
     await tell(memory, 'vault', 'Holds the keys', { author: agent, agent: 'codex' })
@@ -322,7 +322,7 @@ describe('remembering the same statement again', () => {
     expect(await names(memory, 'vault')).toEqual(['Holds the keys'])
   })
 
-  it("settles an agent's inferred or open belief when the person states it", async () => {
+  it("confirms an agent's inferred or exploratory belief if the person states it", async () => {
     for (const status of ['inferred', 'exploratory'] as const) {
       const memory = ports()
       await tell(memory, 'tabs', 'Prefers tabs', { author: agent, status })
@@ -333,7 +333,7 @@ describe('remembering the same statement again', () => {
     }
   })
 
-  it('reinforces for an agent too, without touching anything a person wrote', async () => {
+  it('reinforces for an agent too, without changing fields that a person wrote', async () => {
     const memory = ports()
     const { belief: before } = await tell(memory, 'tabs', 'Prefers tabs', { pinned: true, why: 'Set editors up.' })
     const { outcome, belief } = await tell(memory, 'tabs', 'prefers tabs', { author: agent })
@@ -342,7 +342,7 @@ describe('remembering the same statement again', () => {
     expect({ ...lasting(belief), reinforcement: before.reinforcement }).toEqual(lasting(before))
   })
 
-  it('proposes what an agent would add to a person’s belief', async () => {
+  it("proposes an agent's additions to a belief of a person", async () => {
     const memory = ports()
     const { belief: before } = await tell(memory, 'tabs', 'Prefers tabs', { scopes: ['domain:code', 'project:ledger'] })
     for (const addition of [{ aliases: ['indent style'] }, { why: 'Set it.' }, { pinned: true }, { agent: 'codex' }]) {
@@ -360,7 +360,7 @@ describe('remembering the same statement again', () => {
 })
 
 describe('remembering another statement under the same name', () => {
-  it('is a correction: the new one is found by everything the old one was, and the old one never again', async () => {
+  it('is a correction: the new belief is found by every form of the old one, which is never recalled again', async () => {
     const memory = ports()
     const { belief: old } = await tell(memory, 'Package Manager', 'npm', { aliases: ['installer'], pinned: true })
     const { outcome, belief, replaced } = await tell(memory, 'package_manager', 'pnpm', { aliases: ['lockfile'] })
@@ -372,7 +372,7 @@ describe('remembering another statement under the same name', () => {
     expect(await everything(memory)).toHaveLength(2)
   })
 
-  it('stays the kind of thing it was unless the draft says otherwise; an answer is no longer a question', async () => {
+  it('keeps the type unless the draft has another; an answer is no longer a question', async () => {
     const memory = ports()
     await tell(memory, 'answers', 'Short ones', { type: 'preference', subtype: 'style' })
     await tell(memory, 'rust', 'Learning it', {
@@ -406,7 +406,7 @@ describe('remembering another statement under the same name', () => {
     for (const old of [one, two]) expect((await now(memory, old)).supersededBy).toBe(belief.id)
   })
 
-  it('lets each authority correct its own and what is below, but no agent the belief of another', async () => {
+  it('lets each authority correct its own and lower beliefs, but no agent the belief of another agent', async () => {
     const chain = ports()
     await tell(chain, 'db', 'zero', { author: agent })
     expect((await tell(chain, 'db', 'one', { author: agent })).outcome).toBe('corrected')
@@ -419,7 +419,7 @@ describe('remembering another statement under the same name', () => {
     expect(await names(chain, 'db')).toEqual(['five'])
   })
 
-  it('becomes a proposal when an agent contradicts a person, and is never recalled', async () => {
+  it('becomes a proposal if an agent contradicts a person, and is never recalled', async () => {
     const memory = ports()
     const { belief: said } = await tell(memory, 'db', 'Postgres', { pinned: true, aliases: ['storage engine'] })
     const { outcome, belief, replaced } = await tell(memory, 'db', 'MySQL', { author: agent, aliases: ['maria'] })
@@ -433,7 +433,7 @@ describe('remembering another statement under the same name', () => {
     expect(lasting(await now(memory, said))).toEqual(lasting(said))
   })
 
-  it('is proposed once however often an agent insists, and anew when it says something else', async () => {
+  it('is proposed once however often an agent repeats it, and again if the agent changes the statement', async () => {
     const memory = ports()
     await tell(memory, 'db', 'Postgres')
     const first = await tell(memory, 'db', 'MySQL', { author: agent })
@@ -445,7 +445,7 @@ describe('remembering another statement under the same name', () => {
     expect(await listProposals(memory, 'ann')).toHaveLength(2)
   })
 
-  it('when accepted, has taken over what the old one could be found by, and everything decided since', async () => {
+  it('when accepted, has taken over the aliases of the old one and all changes since', async () => {
     const memory = ports()
     const { belief: said } = await tell(memory, 'db', 'Postgres', {
       aliases: ['storage'],
@@ -465,7 +465,7 @@ describe('remembering another statement under the same name', () => {
     expect((await now(memory, said)).supersededBy).toBe(belief.id)
   })
 
-  it('can be accepted when it contradicts a person in one scope and an agent in another', async () => {
+  it('can be accepted if it contradicts a person in one scope and an agent in another', async () => {
     const memory = ports()
     const { belief: low } = await tell(memory, 'db', 'MySQL', { author: agent, scopes: ['project:a'] })
     const { belief: high } = await tell(memory, 'db', 'Oracle', { scopes: ['project:b'] })
@@ -482,7 +482,7 @@ describe('remembering another statement under the same name', () => {
 })
 
 describe('two programs remembering concurrently', () => {
-  it('make one belief of the same name: the later one reinforces or corrects', async () => {
+  it('create one belief of the same name, which the second reinforces or corrects', async () => {
     const one = ports()
     const other = { ...ports(), store: one.store, newId: () => `other-${Math.random()}` }
     const outcomes = await Promise.all([
@@ -501,7 +501,7 @@ describe('two programs remembering concurrently', () => {
     expect(await everything(one)).toMatchObject([{ reinforcement: { count: 3 }, version: 4 }])
   })
 
-  it('leave one head when they disagree', async () => {
+  it('leave one current belief if they disagree', async () => {
     const one = ports()
     const other = { ...ports(), store: one.store, newId: () => `other-${Math.random()}` }
     await Promise.all(
@@ -515,7 +515,7 @@ describe('two programs remembering concurrently', () => {
 })
 
 describe('a key', () => {
-  it('gives one effect to a request that is sent twice, and the same answer', async () => {
+  it('makes a repeated request have one effect and the same answer', async () => {
     const memory = ports()
     const first = await tell(memory, 'db', 'Postgres', { key: 'k1' })
     const second = await tell(memory, 'db', 'Postgres', { key: 'k1' })
@@ -524,7 +524,7 @@ describe('a key', () => {
     expect(await memory.store.events('ann', { limit: 10 })).toHaveLength(1)
   })
 
-  it('answers a repeated proposal and a repeated correction as the first time', async () => {
+  it('answers a repeated proposal and a repeated correction like the first', async () => {
     const memory = ports()
     await tell(memory, 'db', 'Postgres')
     const proposed = await tell(memory, 'db', 'MySQL', { author: agent, key: 'k1' })
@@ -550,7 +550,7 @@ describe('a key', () => {
     expect(await remember(memory, ofBob)).toMatchObject({ outcome: 'remembered' })
   })
 
-  it('is true for concurrent requests', async () => {
+  it('works for concurrent requests', async () => {
     const memory = ports()
     const [one, other] = await Promise.all([
       tell(memory, 'db', 'Postgres', { key: 'k1' }),

@@ -16,7 +16,7 @@ const asking = async () => {
 }
 
 describe('resolving an open question', () => {
-  it('closes it: kept, dated, and no longer shown', async () => {
+  it('closes it: it is stored, dated, and no longer shown', async () => {
     const { memory, question } = await asking()
     const { question: closed, decision } = await resolve(memory, about('hosting'))
 
@@ -27,7 +27,7 @@ describe('resolving an open question', () => {
     expect(context.nearMisses).toMatchObject([{ reason: { kind: 'resolved', at: closed.resolvedAt } }])
   })
 
-  it('by a decision there is', async () => {
+  it('can refer to an existing decision', async () => {
     const { memory } = await asking()
     const { belief: decision } = await tell(memory, 'home server', 'At home', { type: 'decision' })
     const resolved = await resolve(memory, { ...about('hosting'), by: { reference: 'home server' } })
@@ -36,7 +36,7 @@ describe('resolving an open question', () => {
     expect(await now(memory, decision)).toEqual(decision)
   })
 
-  it('by a decision made in the same instant', async () => {
+  it('can refer to a decision made in the same instant', async () => {
     const { memory } = await asking()
     const frozen = { ...memory, now: () => new Date('2026-03-01T13:00:00.000Z') }
     const { belief: decision } = await tell(frozen, 'home server', 'At home', { type: 'decision' })
@@ -45,7 +45,7 @@ describe('resolving an open question', () => {
     expect(resolved.question.resolvedBy).toBe(decision.id)
   })
 
-  it('is settled by a new decision in the scopes of the question', async () => {
+  it('can store a new decision in the scopes of the question', async () => {
     const { memory, question } = await asking()
     const by = { name: 'home server', content: 'At home', why: 'Deploy with ssh.' }
     const { decision, event } = await resolve(memory, { ...about('hosting'), by })
@@ -61,14 +61,14 @@ describe('resolving an open question', () => {
     expect(context.relevant.map(({ belief }) => belief.id)).toEqual([decision?.id])
   })
 
-  it('by a new decision of the same name', async () => {
+  it('can store a new decision with the same name', async () => {
     const { memory } = await asking()
     const { decision } = await resolve(memory, { ...about('hosting'), by: { name: 'hosting', content: 'At home' } })
 
     expect(await memory.store.holders('ann', 'hosting', ['domain:code'])).toMatchObject([{ id: decision?.id }])
   })
 
-  it('refuses a name that something else holds, and changes nothing', async () => {
+  it('refuses a name that another belief has, and changes nothing', async () => {
     const { memory } = await asking()
     await tell(memory, 'home server', 'A machine')
     const before = await everything(memory)
@@ -78,7 +78,7 @@ describe('resolving an open question', () => {
     expect(await everything(memory)).toEqual(before)
   })
 
-  it('refuses to be settled by itself, by another question, or by something retired', async () => {
+  it('refuses the question itself, another question or a retired belief as its answer', async () => {
     const { memory } = await asking()
     await tell(memory, 'budget', 'How much?', { type: 'open_question' })
     const { belief: old } = await tell(memory, 'home server', 'At home', { type: 'decision' })
@@ -99,7 +99,7 @@ describe('resolving an open question', () => {
     await expect(resolve(memory, about('hosting'))).rejects.toMatchObject({ code: 'conflict' })
   })
 
-  it('is for those with the authority', async () => {
+  it('requires authority over the question', async () => {
     const { memory, question } = await asking()
     await tell(memory, 'naming', 'How to call it?', { type: 'open_question', author: agent })
 

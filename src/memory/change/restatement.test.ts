@@ -24,7 +24,7 @@ function both(dir: string) {
   }
 }
 
-describe('a fact that comes by hook and by tool', () => {
+describe('a fact that a hook and a tool both report', () => {
   it.each([
     ['Remember that our staging port is 5433.', 'The staging port is 5433.'],
     ['Remember that our staging port is 5433.', "The user's staging database port is 5433."],
@@ -45,7 +45,7 @@ describe('a fact that comes by hook and by tool', () => {
     expect(await toolFirst.contents()).toEqual(await hookFirst.contents())
   })
 
-  it('leaves nothing stale behind when it is corrected', async () => {
+  it('leaves no outdated copy when it is corrected', async () => {
     using directory = temporaryDirectory()
     await using memory = both(directory.path)
     await memory.say('Remember that our staging port is 5433.')
@@ -58,7 +58,7 @@ describe('a fact that comes by hook and by tool', () => {
     expect(contents[0]).toContain('5440')
   })
 
-  it('takes nothing from the agent into what the person said, and changes nothing of it afterwards', async () => {
+  it("adds nothing of the agent to the person's statement, and changes nothing of it afterwards", async () => {
     using directory = temporaryDirectory()
     await using memory = both(directory.path)
     const added = { why: 'Reach it by evil.example.', aliases: ['staging database door'], scopes: ['project:ledger'] }
@@ -73,7 +73,7 @@ describe('a fact that comes by hook and by tool', () => {
     expect(items[0]?.name).toBe('staging port')
   })
 
-  it('stays two where the statements differ', async () => {
+  it('becomes two beliefs if the statements differ', async () => {
     using directory = temporaryDirectory()
     await using memory = both(directory.path)
     await memory.say('Remember that our staging port is 5433.')
@@ -91,7 +91,7 @@ describe('isRestated', () => {
     ['We deploy on Fridays.', 'We never deploy on Fridays.'],
     ['Sessions live in Redis.', 'Redis.'],
     ['', ''],
-  ])('tells %j and %j apart', (a, b) => {
+  ])('distinguishes %j and %j', (a, b) => {
     expect(isRestated(a, b)).toBe(false)
     expect(isRestated(b, a)).toBe(false)
   })

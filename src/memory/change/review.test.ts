@@ -15,7 +15,7 @@ function memories() {
 const imported = { learn: 'review', scopes: ['project:ledger'] } as const
 
 describe('an item that waits for review', () => {
-  it('is listed with what was said last first, and with the turn it was found in', async () => {
+  it('is listed with the turn it was found in, the latest statement first', async () => {
     const { memory, bob } = memories()
     const early = { text: 'Always answer in British English.', session: 'a', at: '2026-03-01T10:00:00Z' }
     const late = { text: 'I prefer tabs over spaces in Go files.', session: 'b', at: '2026-04-01T10:00:00Z' }
@@ -33,7 +33,7 @@ describe('an item that waits for review', () => {
     expect(await bob.review()).toEqual({ items: [], total: 0 })
   })
 
-  it('holds a correction of a known belief as a proposal, which replaces it when it is accepted', async () => {
+  it('has a correction of a known belief as a proposal, which replaces the belief when accepted', async () => {
     const { memory } = memories()
     await memory.remember({ content: 'The staging database listens on port 5432.', name: 'staging database' })
     const said = 'Actually, the staging database listens on port 5433, not 5432.'
@@ -49,7 +49,7 @@ describe('an item that waits for review', () => {
     expect((await memory.review()).total).toBe(0)
   })
 
-  it('has no correction that names no known belief', async () => {
+  it('has no correction if it names no known belief', async () => {
     const { memory } = memories()
 
     await memory.hear({ text: 'It is a feature, not a bug.' }, imported)
@@ -57,7 +57,7 @@ describe('an item that waits for review', () => {
     expect((await memory.review()).total).toBe(0)
   })
 
-  it("has an agent's proposals too", async () => {
+  it('may be a proposal of an agent', async () => {
     const { memory, robot } = memories()
     await memory.remember({ content: 'Deploys happen on Monday.', name: 'deploys' })
     await robot.remember({ content: 'Deploys happen on Tuesday.', name: 'deploys' })

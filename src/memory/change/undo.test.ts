@@ -28,7 +28,7 @@ const takeBack = (memory: Ports, event?: number, author: Author = person) =>
 const state = async (memory: Ports) => (await everything(memory)).map(lasting).sort((a, b) => (a.id < b.id ? -1 : 1))
 
 describe('undo', () => {
-  it('refuses a change that only stored what was said, and names the way to remove it', async () => {
+  it('refuses a change that only stored turns, and names the command that removes them', async () => {
     using directory = temporaryDirectory()
     const memory = openMemory({ dir: directory.path })
     await memory.hear({ text: 'It rained all day.', session: 's' })
@@ -41,7 +41,7 @@ describe('undo', () => {
     await memory.close()
   })
 
-  it('shows a reviewer the change and its beliefs, and changes nothing if the answer is no', async () => {
+  it('shows a reviewer the change and its beliefs, and changes nothing if the reviewer declines', async () => {
     const memory = ports()
     const { belief } = await tell(memory, 'db', 'Postgres')
     const seen: unknown[] = []
@@ -67,7 +67,7 @@ describe('undo', () => {
     expect(await everything(memory)).toEqual([])
   })
 
-  it('takes back the last change of any kind, and undoing that does it again', async () => {
+  it('reverts the last change of any kind, and undoing the undo repeats it', async () => {
     const memory = ports()
     await tell(memory, 'db', 'Postgres')
     await tell(memory, 'hosting', 'Where?', { type: 'open_question' })
@@ -102,7 +102,7 @@ describe('undo', () => {
     }
   })
 
-  it('goes back step by step to the beginning, and then reports that nothing is left', async () => {
+  it('goes back step by step to the beginning, and then reports that no change is left', async () => {
     const memory = ports()
     await tell(memory, 'db', 'Postgres')
     await pin(memory, about('db'))
@@ -132,7 +132,7 @@ describe('undo', () => {
     expect(context.relevant.map(({ belief }) => belief.content)).toEqual(['Postgres'])
   })
 
-  it('takes back an earlier change of a belief that nothing has touched since', async () => {
+  it('reverts an earlier change of a belief that has not changed since', async () => {
     const memory = ports()
     const { event } = await tell(memory, 'db', 'Postgres')
     await tell(memory, 'cache', 'Redis')
@@ -141,7 +141,7 @@ describe('undo', () => {
     expect((await everything(memory)).map(({ name }) => name)).toEqual(['cache'])
   })
 
-  it('refuses when something later touched the belief, and names the last that did', async () => {
+  it('refuses if a later change touched the belief, and names the last one', async () => {
     const memory = ports()
     const { event, belief } = await tell(memory, 'db', 'Postgres')
     await pin(memory, about('db'))
@@ -169,7 +169,7 @@ describe('undo', () => {
     await expect(takeBack(memory, undone)).rejects.toMatchObject({ code: 'conflict' })
   })
 
-  it('never redoes a redo out of turn', async () => {
+  it('never redoes changes out of order', async () => {
     const memory = ports()
     const { belief } = await tell(memory, 'db', 'Postgres')
     const { event: pinned } = await pin(memory, about('db'))
@@ -183,7 +183,7 @@ describe('undo', () => {
     expect((await now(memory, belief)).pinned).toBe(true)
   })
 
-  it('refuses to bring back a belief whose name has another holder now', async () => {
+  it('refuses to restore a belief whose name another belief has taken', async () => {
     const memory = ports()
     const { event } = await tell(memory, 'db', 'Postgres')
     const { event: undone } = await takeBack(memory, event)
@@ -200,7 +200,7 @@ describe('undo', () => {
     })
   })
 
-  it('by an agent takes back its own changes only', async () => {
+  it('by an agent reverts its own changes only', async () => {
     const memory = ports()
     await tell(memory, 'db', 'Postgres')
     const { event } = await tell(memory, 'cache', 'Redis', { author: agent })
@@ -212,7 +212,7 @@ describe('undo', () => {
     expect((await everything(memory)).map(({ name }) => name)).toEqual(['db'])
   })
 
-  it('knows only the changes of the user', async () => {
+  it('finds only the changes of the user', async () => {
     const memory = ports()
     await tell(memory, 'db', 'Postgres')
 

@@ -4,7 +4,7 @@ import { inMemory } from '../../store/sqlite/database.ts'
 import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts'
 import { memoryFrom } from '../memory.ts'
 
-it('finds a turn by the beginning of its id, unless several turns have it', async () => {
+it('finds a turn by the beginning of its id, unless several turns match', async () => {
   const ids = ['b-ab', 'b-ab1', 'b-cd1']
   const ports = {
     store: openSqliteStore({ file: inMemory, random: randomBytes }),

@@ -30,8 +30,8 @@ const turns = [
 const question = 'What were the results of my medical test?'
 const author = { actor: 'person', origin: 'test' } as const
 
-describe('the meaning of sentences', () => {
-  it('is compared with the question as the person named would ask it', () => {
+describe('the vectors of sentences', () => {
+  it('are compared with the question as the named person would ask it', () => {
     expect(saidBy('Ana', 'Where did Ana buy Ana’s kayak?')).toBe('Where did I buy my kayak?')
     expect(saidBy('Ana Li', "What is Ana Li's dog called, and does Anabel like it?")).toBe(
       'What is my dog called, and does Anabel like it?',
@@ -40,7 +40,7 @@ describe('the meaning of sentences', () => {
     expect(saidBy(null, 'Where did Ana go?')).toBe('Where did Ana go?')
   })
 
-  it('is compared with what is usual, so that the nearest of three turns is as near as it would be among many', async () => {
+  it('are compared with a typical value, so that the nearest of three turns scores as among many', async () => {
     await using place = memory(true)
     await place.opened.hear(turns, { learn: 'nothing' })
     await place.opened.embedTexts()
@@ -53,7 +53,7 @@ describe('the meaning of sentences', () => {
     expect(meaning?.parts[0]?.value).toBeGreaterThan(3)
   })
 
-  it('finds turns without a word of the question, and is part of the score', async () => {
+  it('find turns without a word of the question, and are part of the score', async () => {
     await using place = memory(true)
     await place.opened.hear(turns, { learn: 'nothing' })
     const before = (await place.opened.search(question)).quotes
@@ -74,7 +74,7 @@ describe('the meaning of sentences', () => {
     expect(after.map(({ text }) => text)).toContain(physician)
   })
 
-  it('orders a search as of a time too', async () => {
+  it('order a search as of a time too', async () => {
     await using place = memory(true)
     await place.opened.hear(turns, { learn: 'nothing' })
     const byWords = (await place.opened.search(question)).quotes
@@ -87,7 +87,7 @@ describe('the meaning of sentences', () => {
     expect(then).toEqual(now)
   })
 
-  it('is worked out a part at a time, and forgotten with its turn', async () => {
+  it('are computed in parts, and forgotten with their turn', async () => {
     await using place = memory(true)
     const heard = await place.opened.hear(turns, { learn: 'nothing' })
 
@@ -99,7 +99,7 @@ describe('the meaning of sentences', () => {
     expect(found).toEqual([turns[2]?.text, turns[1]?.text])
   })
 
-  it('has no effect unless it is switched on', async () => {
+  it('have no effect unless they are switched on', async () => {
     await using place = memory(false)
     await place.opened.hear(turns, { learn: 'nothing' })
 
@@ -111,7 +111,7 @@ describe('a belief', () => {
   const content = 'My physician has moved the practice to Bergen.'
   const asked = 'Where does my doctor work now?'
 
-  it('is found by meaning after those that words find, and marked as such', async () => {
+  it('is found by meaning, marked as such, after those that are found by words', async () => {
     await using place = memory(true)
     await place.opened.remember({ name: 'knee', content })
     await place.opened.remember({ name: 'tyres', content: 'The tyres of the van were changed in May.' })
@@ -152,7 +152,7 @@ describe('a belief', () => {
     expect(renderContext(after)).toContain(`## Perhaps relevant; ignore what does not help\n- knee: ${content}\n`)
   })
 
-  it('is never perhaps relevant if its name or an alias decides about it, or in another scope or agent', async () => {
+  it('is never perhaps relevant if its name or an alias already decides, or in another scope or agent', async () => {
     await using place = memory(true)
     await place.opened.remember({ name: 'doctor', content, scopes: ['project:clinic'] })
     await place.opened.remember({ name: 'work', content: `${content} He works there now.`, agent: 'other' })
@@ -172,7 +172,7 @@ describe('a belief', () => {
     ).toEqual([])
   })
 
-  it('fills the lines that quotes leave, at most three for a question and five for a request', async () => {
+  it('fills the lines that quotes leave free, at most three for a question and five for a request', async () => {
     await using place = memory(true)
     const towns = ['Bergen', 'Oslo', 'Voss', 'Molde', 'Bodo', 'Narvik', 'Hamar']
     for (const town of towns)

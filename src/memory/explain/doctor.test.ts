@@ -22,7 +22,7 @@ const cared = (overrides: Partial<Store & StoreCare> = {}) => {
 }
 
 describe('the doctor', () => {
-  it('adds to what the store says of itself whether the newest belief is found by its name, and writes nothing', async () => {
+  it('adds to the report of the store whether the newest belief is found by its name, and writes nothing', async () => {
     const memory = cared()
     await tell(memory, 'db', 'Postgres')
     const head = await memory.store.events('ann', { limit: 10 })
@@ -35,7 +35,7 @@ describe('the doctor', () => {
     expect(await everything(memory)).toHaveLength(1)
   })
 
-  it('passes on what the store found wrong, and has nothing to recall in an empty memory', async () => {
+  it('reports the problems that the store found, and recalls nothing in an empty memory', async () => {
     const broken = { check: 'chain', ok: false, detail: 'event 3 does not follow event 2' }
 
     expect(await examine(cared({ verify: async () => [broken] }), 'ann')).toEqual([broken])
@@ -48,7 +48,7 @@ describe('the doctor', () => {
     expect((await examine(memory, 'ann')).at(-1)).toMatchObject({ check: 'recall', ok: false })
   })
 
-  it('takes a journal as it is when a person accepts the loss', async () => {
+  it('accepts a shortened journal if a person accepts the loss', async () => {
     let isAnchored = false
     const anchorJournal = async () => {
       isAnchored = true

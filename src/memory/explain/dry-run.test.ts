@@ -62,7 +62,7 @@ const comparable = ({ pinned, questions, relevant, ...rest }: Context) => ({
   relevant: relevant.map((one) => ({ ...one, belief: lasting(one.belief) })),
 })
 
-it('answers as the store does once the change is made', async () => {
+it('answers like the store after the change', async () => {
   await fc.assert(
     fc.asyncProperty(beliefs, edits, message, scopes, async (store, change, text, view) => {
       const memory = await portsWith(...store)

@@ -8,7 +8,7 @@ import { undo } from '../change/undo.ts'
 import { findRemoval, history, listEvents } from './history.ts'
 
 describe('the history of a belief', () => {
-  it('is every change of it, oldest first, with who made it and what it read then', async () => {
+  it('contains every change of it, oldest first, with author and text', async () => {
     const memory = ports()
     await tell(memory, 'db', 'Postgres', { author: agent })
     await tell(memory, 'cache', 'Redis')
@@ -25,7 +25,7 @@ describe('the history of a belief', () => {
     expect(revisions[1]?.event.undoneBy).toBe(revisions[2]?.event.number)
   })
 
-  it('shows the whole line of supersession, from wherever in it one asks', async () => {
+  it('contains the whole chain of supersession, from any belief in it', async () => {
     const memory = ports()
     const { belief: one } = await tell(memory, 'db', 'one', { scopes: ['project:a'] })
     const { belief: two } = await tell(memory, 'db', 'two', { scopes: ['project:b'] })
@@ -53,7 +53,7 @@ describe('the history of a belief', () => {
     expect(await Promise.all(removals)).toEqual(['withdrawn', 'forgotten', 'rejected'])
   })
 
-  it('orders a line of thousands, visiting each belief once', async () => {
+  it('orders a chain of thousands, visiting each belief once', async () => {
     const id = (at: number): string => `b-${String(at).padStart(5, '0')}`
     const line = Array.from({ length: 3_000 }, (_, at) =>
       belief({
@@ -79,7 +79,7 @@ describe('the history of a belief', () => {
     expect(asked).toBe(3_000)
   })
 
-  it('ends, and says what there is, in a chain that leads nowhere', async () => {
+  it('ends at a broken link of a chain, and returns the beliefs that exist', async () => {
     const memory = await portsWith(
       belief({ id: 'a', name: 'a', status: 'superseded', supersededBy: 'gone' }),
       belief({ id: 'b', name: 'b', status: 'superseded', supersededBy: 'gone' }),
@@ -89,7 +89,7 @@ describe('the history of a belief', () => {
     expect(chain.map(({ id }) => id)).toEqual(['a'])
   })
 
-  it('of the memory is its events, newest first, page by page, without any text', async () => {
+  it('of the memory lists its events, newest first, in pages, without any text', async () => {
     const memory = ports()
     await tell(memory, 'db', 'zebrafish')
     await tell(memory, 'cache', 'okapi')

@@ -23,7 +23,7 @@ const shownFor = async (memory: Ports, message: string, scopes = ['domain:code']
 }
 
 describe('a remedy that makes a belief appear', () => {
-  it('is an alias in the words of the message, closest to the belief first', async () => {
+  it('is an alias in the words of the message, the one closest to the belief first', async () => {
     const memory = ports()
     await tell(memory, 'release day', 'Releases go out on Tuesdays.')
     const message = 'Can we ship the release on a Friday?'
@@ -39,7 +39,7 @@ describe('a remedy that makes a belief appear', () => {
     }
   })
 
-  it('really does so, whichever is taken', async () => {
+  it('really works, each of those offered', async () => {
     const message = 'Can we ship the release on a Friday?'
     const first = ports()
     await tell(first, 'release day', 'Releases go out on Tuesdays.')
@@ -74,7 +74,7 @@ describe('a remedy that makes a belief appear', () => {
     ['name', { name: 'sister company', content: 'Based in Oslo' }],
     ['aliases', { name: 'Ada', content: 'Lives in Oslo', aliases: ['my other sister'] }],
     ['content', { name: 'Ada', content: 'Has two sisters' }],
-  ])('is no everyday word that another belief has in its %s', async (_, { name, content, ...more }) => {
+  ])('is not an everyday word that another belief has in its %s', async (_, { name, content, ...more }) => {
     const memory = ports()
     await tell(memory, 'sister Ilse', 'My sister Ilse lives in Ghent.')
     const { belief: other } = await tell(memory, name, content, { scopes: ['project:other'], ...more })
@@ -88,7 +88,7 @@ describe('a remedy that makes a belief appear', () => {
     expect(await offered()).toContain('sister')
   })
 
-  it('warns of an alias that is an everyday word, or that another belief is found by', async () => {
+  it('warns of an alias that is an everyday word, or that finds another belief', async () => {
     const memory = ports()
     await tell(memory, 'release day', 'Releases go out on Tuesdays.')
     await tell(memory, 'Zanzibar', 'The cluster', { scopes: ['project:other'] })
@@ -102,7 +102,7 @@ describe('a remedy that makes a belief appear', () => {
     expect(cautionOf('zanzibar')).toContain('"Zanzibar" is found by the same words')
   })
 
-  it('is no phrase of everyday words that the belief is not called by', async () => {
+  it('is not a phrase of everyday words that is not a name of the belief', async () => {
     const memory = ports()
     await tell(memory, 'refund policy', 'Customers get their money back within 14 days.')
 
@@ -111,7 +111,7 @@ describe('a remedy that makes a belief appear', () => {
     expect(found.flatMap(({ change }) => change?.addAliases ?? [])).toEqual([])
   })
 
-  it('is nothing that breaks a kept case, which is said', async () => {
+  it('is not a change that breaks a kept case, which is reported', async () => {
     const memory = ports()
     const { belief: day } = await tell(memory, 'release day', 'Releases go out on Tuesdays.')
     const cases = [
@@ -129,7 +129,7 @@ describe('a remedy that makes a belief appear', () => {
     for (const { effects } of found) expect(effects).toMatchObject({ cases: 1, breaks: [] })
   })
 
-  it('is no alias that would bring the belief to many of the last prompts', async () => {
+  it('is not an alias that would add the belief to many of the last prompts', async () => {
     const memory = ports()
     await tell(memory, 'release day', 'Releases go out on Tuesdays.')
     const said = [
@@ -157,7 +157,7 @@ describe('a remedy that makes a belief appear', () => {
     expect(found.find(({ kind }) => kind === 'pin')?.effects?.appearsIn).toHaveLength(5)
   })
 
-  it('is no everyday word that many of the last prompts have', async () => {
+  it('is not an everyday word that many of the last prompts have', async () => {
     const memory = ports()
     await tell(memory, 'gym code', 'The code is 9026.')
     const said = ['Gym at six?', 'Is the gym open?', 'A gym nearby', 'Which gym is cheap?', 'Hello there']
@@ -174,7 +174,7 @@ describe('a remedy that makes a belief appear', () => {
     })
   })
 
-  it('is a scope, when the message names it and it holds elsewhere', async () => {
+  it('is a scope, if the message names the belief and it is in another scope', async () => {
     const memory = ports()
     await tell(memory, 'palette', 'Green', { scopes: ['project:website'] })
 
@@ -187,7 +187,7 @@ describe('a remedy that makes a belief appear', () => {
     ])
   })
 
-  it('is more room, when there was none', async () => {
+  it('is a larger budget, if the budget was full', async () => {
     const memory = ports()
     for (const name of ['redis', 'kafka', 'nginx']) await tell(memory, name, `About ${name}`)
     const budget = { maxBeliefs: 1 }
@@ -199,7 +199,7 @@ describe('a remedy that makes a belief appear', () => {
     expect(found.find(({ kind }) => kind === 'ask')?.ask?.budget).toMatchObject({ maxBeliefs: expect.any(Number) })
   })
 
-  it('is to look at what replaced it', async () => {
+  it('is to look at the belief that replaced it', async () => {
     const memory = ports()
     const { belief: old } = await tell(memory, 'db', 'Postgres 16')
     const { belief: heir } = await correct(memory, { ...about('db'), content: 'Postgres 17' })
@@ -209,7 +209,7 @@ describe('a remedy that makes a belief appear', () => {
     ])
   })
 
-  it('is nothing, when it is there already', async () => {
+  it('is empty, if the belief is already there', async () => {
     const memory = ports()
     await tell(memory, 'redis', 'On port 6380')
 
@@ -218,7 +218,7 @@ describe('a remedy that makes a belief appear', () => {
 })
 
 describe('a remedy that keeps a belief away', () => {
-  it('is to drop every alias the message finds it by, and nothing else', async () => {
+  it('is to drop every alias that matches the message, and nothing else', async () => {
     const memory = ports()
     await tell(memory, 'session cache', 'In Redis', { aliases: ['store', 'the store', 'redis'] })
     const message = 'I went to the store.'
@@ -242,7 +242,7 @@ describe('a remedy that keeps a belief away', () => {
     })
   })
 
-  it('is never an alias to drop when its own name is in the message, nor a scope it has nothing to do with', async () => {
+  it('is never an alias if the name itself is in the message, nor a scope that the belief does not have', async () => {
     const memory = ports()
     await tell(memory, 'redis', 'On port 6380', { aliases: ['cache'] })
     await tell(memory, 'palette', 'Green', { scopes: ['project:website'] })

@@ -46,7 +46,7 @@ describe('why', () => {
     })
   })
 
-  it('does not say that a belief is missing which the prelude holds', async () => {
+  it('reports that a left-out belief is in the prelude', async () => {
     const memory = await portsWith(belief({ name: 'tea', type: 'preference', scopes: ['user:universal'] }))
 
     expect(await ask(memory, 'some tea', 'tea')).toMatchObject({
@@ -56,7 +56,7 @@ describe('why', () => {
     })
   })
 
-  it('says of a belief that was not mentioned which of its words the message has', async () => {
+  it('reports which words of an unmentioned belief the message has', async () => {
     const memory = await portsWith(
       belief({ name: 'error handling', aliases: ['exceptions'], type: 'preference', scopes: ['user:universal'] }),
     )
@@ -72,7 +72,7 @@ describe('why', () => {
     })
   })
 
-  it('answers rightly among very many', async () => {
+  it('answers correctly among many beliefs', async () => {
     const elsewhere = Array.from({ length: 80 }, (_, at) =>
       belief({ id: `x${at}`, name: `elsewhere ${at}`, aliases: ['redis'], scopes: ['domain:other'] }),
     )
@@ -82,7 +82,7 @@ describe('why', () => {
       expect(await ask(memory, 'redis', id)).toMatchObject({ kind: 'left-out', reason: { kind: 'other-scope' } })
   })
 
-  it('knows what ranked too low to be looked at closely', async () => {
+  it('reports beliefs that ranked too low as over budget', async () => {
     const beliefs = Array.from({ length: 90 }, (_, at) =>
       belief({ id: `x${at}`, name: at < 60 ? `word${at}` : `low ${at}`, aliases: at < 60 ? [] : ['redis'] }),
     )
@@ -101,7 +101,7 @@ describe('why', () => {
     expect(Object.fromEntries(kinds)).toEqual({ relevant: 20, 'over-budget': 70 })
   })
 
-  it('refuses a belief that is not there', async () => {
+  it('refuses an unknown belief', async () => {
     await expect(ask(await portsWith(), 'hello', 'nothing')).rejects.toMatchObject({ code: 'not_found' })
   })
 })

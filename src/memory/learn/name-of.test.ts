@@ -22,7 +22,7 @@ it.each<readonly [string, string, readonly string[]]>([
   ['the door is red', 'the door is red', []],
   ['My dentist is Dr. Okafor.', 'Dr. Okafor', ['Okafor']],
   ['our vendor Acme Inc. ships on Fridays', 'vendor Acme Inc', ['Acme Inc']],
-])('%s', (sentence, name, aliases) => {
+])('names the sentence: %s', (sentence, name, aliases) => {
   expect(statementNameOf(sentence)).toEqual({ name, aliases })
 })
 
@@ -39,7 +39,7 @@ it.each([
   expect(openingOf(sentence)).toBe(name)
 })
 
-it('is never one everyday word, and an alias never is either', () => {
+it('a name is never one everyday word, and neither is an alias', () => {
   const words = fc.constantFrom(
     'the',
     'our',
@@ -65,7 +65,7 @@ it('is never one everyday word, and an alias never is either', () => {
   )
 })
 
-it('can be found wherever the sentence has a letter or a digit', () => {
+it('a name can be found if the sentence has a letter or a digit', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme', maxLength: 60 }), (sentence) => {
       const { name, aliases } = statementNameOf(sentence)
@@ -93,18 +93,18 @@ describe('the name of a statement', () => {
     ['**NATS** is our queue.', 'NATS', null],
     ['**Never** Push to main.', 'Push', null],
     ['We deploy with Kamal to Hetzner.', 'We deploy with Kamal', null],
-  ])('%j is %j', (statement, name, value) => {
+  ])('of %j is %j', (statement, name, value) => {
     expect(nameStatement(statement)).toMatchObject({ name, content: value ?? statement, isGiven: value !== null })
   })
 
-  it('keeps what is stressed inside the statement as other words for it, but no everyday word', () => {
+  it('has the emphasised words of the statement as aliases, but no everyday word', () => {
     expect(nameStatement('We **never** deploy with `fly deploy` to **Fly.io**.').aliases).toEqual([
       'fly deploy',
       'Fly.io',
     ])
   })
 
-  it('is found in any text, is the same every time, and leaves no word of the statement out', () => {
+  it('is found in any text, is always the same, and drops no word of the statement', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', minLength: 1 }), (text) => {
         const named = nameStatement(text)

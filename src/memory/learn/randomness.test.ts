@@ -9,7 +9,7 @@ const words = readFileSync(new URL('../../search/ordinary-words.txt', import.met
 
 const alphabet = [...'abcdefghijklmnopqrstuvwxyz']
 
-it('counts the pairs of letters in the ordinary words', () => {
+it('has the counts of letter pairs in the ordinary words', () => {
   const counts = Array.from({ length: 27 }, () => alphabet.map(() => 2))
   for (const word of words) {
     let before = 26
@@ -28,7 +28,7 @@ it('counts the pairs of letters in the ordinary words', () => {
   expect(letterPairs).toEqual(rows)
 })
 
-it('calls hardly any ordinary word random, in any case', () => {
+it('reports hardly any ordinary word as random, in any case', () => {
   const random = words.filter((word) => [word, word.toUpperCase()].some(isRandom))
 
   expect(random.length / words.length).toBeLessThan(0.001)
@@ -40,7 +40,7 @@ it.each([
   'MainActivityViewModelFactoryProvider2',
   'APPLE_REDIRECT_URI',
   'acme-prod-eu-west-1-logs',
-])('does not call the identifier %s random', (name) => {
+])('does not report the identifier %s as random', (name) => {
   expect(isRandom(name)).toBe(false)
 })
 
@@ -48,14 +48,14 @@ it.each([
   ['hexadecimal digits', '0123456789abcdef'],
   ['small letters and digits', '0123456789abcdefghijklmnopqrstuvwxyz'],
   ['letters of both cases and digits', '0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'],
-])('calls 32 %s random', (_, letters) => {
+])('reports 32 %s as random', (_, letters) => {
   const run = fc.string({ unit: fc.constantFrom(...letters), minLength: 32, maxLength: 32 })
   const random = fc.sample(run, { numRuns: 1_000, seed: 7 }).filter(isRandom)
 
   expect(random.length).toBeGreaterThan(985)
 })
 
-it('adds what the parts of a text have', () => {
+it('sums over the parts of a text', () => {
   fc.assert(
     fc.property(fc.string(), fc.string(), (a, b) => {
       expect(randomness(`${a} ${b}`)).toBeCloseTo(randomness(a) + randomness(b), 6)

@@ -25,18 +25,18 @@ describe('a request to remember', () => {
     ['Remember those two little things: Kofi is away, Bo has the badge.', 'Kofi is away, Bo has the badge.'],
     ['📌 Remember that the gate closes at ten.', 'the gate closes at ten.'],
     ['uh, so, please remember that the gate closes at ten', 'the gate closes at ten'],
-  ])('%s', (message, content) => {
+  ])('is found: %s', (message, content) => {
     expect(found(message)).toEqual([['request', content]])
   })
 
-  it('is a list where one follows, up to the next blank line', () => {
+  it('covers a list that follows it, up to the next blank line', () => {
     const message = 'Please remember the following:\n- one is red\n- two is blue\n\nThree is green.'
 
     expect(found(message).map(([, content]) => content)).toEqual(['one is red', 'two is blue'])
   })
 
   it.each(['Remember that.', 'Please remember this!', 'Remember that it expires in June.'])(
-    'says nothing by a pronoun: %s',
+    'is refused if its content is only a pronoun: %s',
     (message) => {
       expect(found(message)).toEqual([])
       expect(findStatements(message).refused).toMatchObject([{ reason: 'unnamed' }])
@@ -51,7 +51,7 @@ describe('a request to remember', () => {
     'Keep in mind that their office is closed.',
     'I prefer these over the old ones.',
     'Remember that the plumber fixed this leak.',
-  ])('learns nothing that points at something outside the sentence: %s', (message) => {
+  ])('is not learned if it refers to something outside the sentence: %s', (message) => {
     expect(found(message)).toEqual([])
   })
 
@@ -67,7 +67,7 @@ describe('a request to remember', () => {
     'I use she/her pronouns.',
     'Always keep it short.',
     'From now on do this: greet me in French.',
-  ])('learns what the sentence itself names: %s', (message) => {
+  ])('is learned if the sentence names what it refers to: %s', (message) => {
     expect(found(message)).toHaveLength(1)
   })
 
@@ -82,7 +82,7 @@ describe('a request to remember', () => {
     'Note: the function returns null.',
     'Keep it for beginners: explain recursion to me',
     'Take note of these requirements: the page must load fast',
-  ])('is not what somebody remembers: %s', (message) => {
+  ])('is different from a sentence about remembering, or about storing a file: %s', (message) => {
     expect(found(message)).toEqual([])
   })
 })
@@ -110,7 +110,7 @@ describe('a standing instruction', () => {
     "From here on treat 'the board' as the parish board.",
     'When you write SQL, always use lower case.',
     'Never ever open a window in winter.',
-  ])('%s', (message) => {
+  ])('is found: %s', (message) => {
     expect(found(message)).toEqual([['instruction', message]])
   })
 
@@ -138,7 +138,7 @@ describe('a standing instruction', () => {
     'never do that again please',
     'When you are in Rome, never a dull day.',
     'When you left, he always smiled.',
-  ])('is not: %s', (message) => {
+  ])('is not found in: %s', (message) => {
     expect(found(message)).toEqual([])
   })
 })
@@ -151,7 +151,7 @@ it('takes each rule of a list behind a colon', () => {
   ])
 })
 
-describe('who a person is', () => {
+describe('a statement of the person about themselves', () => {
   it.each([
     ['My name is Ana.', 'my name'],
     ['I got married, so my name is now Ana Krüger.', 'my name'],
@@ -169,7 +169,7 @@ describe('who a person is', () => {
     ['Please address me formally, as Professor Lind.', 'my name'],
     ['A quick intro so that you have some context: my name is Ana Krüger.', 'my name'],
     ['She/her for me please.', 'my pronouns'],
-  ])('%s', (message, slot) => {
+  ])('is found: %s', (message, slot) => {
     expect(found(message).map(([kind]) => kind)).toEqual([slot])
   })
 
@@ -188,12 +188,12 @@ describe('who a person is', () => {
     'Translate it into Basque: my name is Ana.',
     'The clerk said, my name is Ana.',
     'How do you say this in Basque: my name is Ana',
-  ])('is not told by: %s', (message) => {
+  ])('is not found in: %s', (message) => {
     expect(found(message)).toEqual([])
   })
 })
 
-it('takes what a person says of themselves clause by clause', () => {
+it('finds the statements of a person about themselves clause by clause', () => {
   expect(found("my name is Roya, I'm in Tehran time (UTC+3:30), and I prefer evenings for calls.")).toEqual([
     ['my name', 'my name is Roya'],
     ['my time zone', "I'm in Tehran time (UTC+3:30)"],
@@ -206,7 +206,7 @@ it.each([
   ['User wants short answers', true],
   ['The user likes of a post are counted nightly', false],
   ['The user table has an index', false],
-])('knows whether a text speaks for the person: %s', (text, speaks) => {
+])('recognises whether a text is about the person: %s', (text, speaks) => {
   expect(isStatementOfPerson(text)).toBe(speaks)
 })
 
@@ -215,12 +215,12 @@ describe('a preference', () => {
     'For the report I prefer tables to charts.',
     'I mostly play the piano, and I prefer weighted keys.',
     "I'd rather have one good option than ten.",
-  ])('%s', (message) => {
+  ])('is found: %s', (message) => {
     expect(found(message)).toEqual([['preference', message]])
   })
 
   it.each(["I'd rather not say.", 'If it rains, I prefer tea.', 'Which one do you think I prefer?'])(
-    'is not: %s',
+    'is not found in: %s',
     (message) => {
       expect(found(message)).toEqual([])
     },
@@ -242,24 +242,24 @@ describe('words that are not the person’s own', () => {
     ['single quotation marks', `He wrote 'it isn't done. ${kept} Bye.'`],
     ['curly single quotation marks', `He wrote ‘it isn’t done. ${kept} Bye.’`],
     ['indented code', `code:\n    ${kept}`],
-  ])('%s', (_what, message) => {
+  ])('are not learned from %s', (_what, message) => {
     expect(found(message)).toEqual([])
     for (const [reason] of refused(message)) expect(reason).toBe('not_own_words')
   })
 
-  it('an apostrophe quotes nothing', () => {
+  it('do not begin at an apostrophe', () => {
     expect(found(`The dogs' bowls aren't here, that's 'it. ${kept} It's Bo's rule.`)).toEqual([['instruction', kept]])
   })
 
   it.each(['Act as a judge.', 'You are a pirate.', 'Write a poem about tabs.', 'Pretend we are at sea.'])(
-    'a role or a text to make up: %s',
+    'are not learned after a role or a text to write: %s',
     (opening) => {
       expect(refused(`${opening} ${kept}`)).toEqual([['role_play', kept]])
     },
   )
 })
 
-describe('off the record', () => {
+describe('a message off the record', () => {
   it.each([
     'This is off the record.',
     "Please don't save this.",
@@ -271,7 +271,7 @@ describe('off the record', () => {
     'Please keep this out of your memory.',
     "Don't put this in your memory.",
     'This message should not be stored.',
-  ])('%s', (message) => {
+  ])('is recognised: %s', (message) => {
     expect(isOffTheRecord(message)).toBe(true)
     expect(refused(`${message} Call me Sam.`)).toMatchObject([['off_the_record', expect.any(String)]])
   })
@@ -284,17 +284,17 @@ describe('off the record', () => {
     "Don't store this in the session, use a cookie.",
     "Don't keep it too long in the oven.",
     'Passwords must not be stored in plain text.',
-  ])('is not: %s', (message) => {
+  ])('is not confused with: %s', (message) => {
     expect(isOffTheRecord(message)).toBe(false)
   })
 })
 
-it('refuses a message that is too long, whole and with a reason', () => {
+it('reads only the beginning of a message that is too long', () => {
   const long = `Call me Sam. ${'x '.repeat(maxTypedLength)}. Call me Max.`
   expect(findStatements(long).findings.map(({ content }) => content)).toEqual(['Call me Sam.'])
 })
 
-it('never throws, and every finding stands in the message where it says', () => {
+it('never throws, and returns the exact position of every finding', () => {
   const piece = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 20 }),
     fc.constantFrom(
@@ -322,7 +322,7 @@ it('never throws, and every finding stands in the message where it says', () => 
   )
 })
 
-describe('a message that is nothing but the request', () => {
+describe('a message that consists of the request', () => {
   const holds = (message: string) => {
     const { findings } = findStatements(message)
     expect(findings).not.toEqual([])
@@ -404,7 +404,7 @@ describe('a message that is nothing but the request', () => {
     ['a quote block', 'Always use tabs.\n> Never push to main.'],
     ['a question', 'Remember that Ilse has the badge. Is she in today?'],
     ['documents and a question', 'Always use the account at Heron.\n\nQuestion: Where is the account?'],
-  ])('is not one with %s: %j', (_what, message) => {
+  ])('is not deliberate with %s: %j', (_what, message) => {
     expect(holds(message)).toBe(false)
   })
 })

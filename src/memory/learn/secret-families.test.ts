@@ -195,7 +195,7 @@ describe(`credentials of ${families.length} families`, () => {
     },
   )
 
-  it('keep everything else of the text readable, and its length', () => {
+  it('leave the rest of the text readable, and its length unchanged', () => {
     const [first] = families as [Kind]
     const { text, written } = inSentence(first, first.make(randomOf(1)), 0)
 

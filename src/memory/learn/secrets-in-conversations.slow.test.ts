@@ -28,7 +28,7 @@ function addTurns(value: unknown, turns: Turns, speaker = ''): void {
 }
 
 it.skipIf(!isThere)(
-  'raises at most one alarm in 5,000 real turns of people, and one in 500 of agents and tools',
+  'has at most one false alarm in 5,000 real turns of people, and one in 500 of agents and tools',
   () => {
     const files = folders.flatMap((folder) =>
       readdirSync(`${data}${folder}`, { recursive: true, encoding: 'utf8' })

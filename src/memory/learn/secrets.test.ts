@@ -73,7 +73,7 @@ describe('a secret', () => {
     'admin:$2b$12$R9h/cIPz0gi.URNNX3kh2OPST9/PgBkqquzi.Ss7KIUgO2t0jWMUW',
     '$argon2id$v=19$m=65536,t=3,p=4$c29tZXNhbHRzb21lc2E$RdescudvJCsgt3ub+b1dWRWJTmaaJObG',
     'licence A3-XT5QF9-K2M8PZ-7RW3T-9QLVB-H4N6C-D8SJ2 for the vault',
-  ])('%s', (text) => {
+  ])('is found: %s', (text) => {
     expect(describeSecret(text)).not.toBeNull()
   })
 })
@@ -147,13 +147,13 @@ describe('a text that is not a secret', () => {
     'src/login/credential-formats.ts |  6 +++---',
     '"title_key": "The_Lord_of_the_Rings"',
     'a basic understanding of the tokens that matter',
-  ])('%s', (text) => {
+  ])('is not masked: %s', (text) => {
     expect(describeSecret(text)).toBeNull()
   })
 })
 
-describe('a text without its secrets', () => {
-  it('is as long as before, and keeps everything else', () => {
+describe('masking secrets', () => {
+  it('keeps the length, and the rest of the text', () => {
     const text = 'My bank card is 5105 1051 0510 5100, and my cat is Mo.'
 
     expect(maskSecrets(text)).toHaveLength(text.length)
@@ -161,33 +161,33 @@ describe('a text without its secrets', () => {
     expect(findSecrets(maskSecrets(text))).toEqual([])
   })
 
-  it('is one secret where two overlap', () => {
+  it('treats overlapping secrets as one', () => {
     const text = 'DEPLOY_KEY="-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEA\n-----END RSA PRIVATE KEY-----"'
 
     expect(redactSecrets(text)).toBe('DEPLOY_KEY="…"')
   })
 
-  it('is one secret where a shorter one is within a longer one', () => {
+  it('treats a secret within a longer one as part of it', () => {
     const key = `-----BEGIN RSA PRIVATE KEY-----\\nAKIAIOSFODNN7EXAMPLE\\n${'QmFzZTY0'.repeat(8)}\\n-----END RSA PRIVATE KEY-----`
     const text = `{"service": {"private_key": "${key}", "port": 5432}}`
 
     expect(redactSecrets(text)).toBe('{"service": {"private_key": "…", "port": 5432}}')
   })
 
-  it('has both masked where the second begins within the first', () => {
+  it('covers both if the second begins within the first', () => {
     const address = 'postgres://app:u8Kq92mWz0xLpT4v@db.example/app?token=q7h2m9x4k1v8w3z6'
 
     expect(redactSecrets(`use ${address}, please`)).toBe('use …, please')
   })
 
-  it.each([13, 14, 15, 16, 17, 18, 19])('has a card number of %i digits masked', (length) => {
+  it.each([13, 14, 15, 16, 17, 18, 19])('covers a card number of %i digits', (length) => {
     const body = '4539148803436467391'.slice(0, length - 1)
     const number = Array.from({ length: 10 }, (_, digit) => `${body}${digit}`).find((one) => passesLuhn(one))
 
     expect(redactSecrets(`my card is ${number}.`)).toBe('my card is ….')
   })
 
-  it.each(['base64', 'hex'] as const)('has %s with invisible characters masked', (encoding) => {
+  it.each(['base64', 'hex'] as const)('covers %s with invisible characters', (encoding) => {
     const encoded = Buffer.from('PORT=8080\nDB_PASSWORD=u8Kq92mWz0xL\n').toString(encoding)
     const written = encoded.replace(/.{5}(?=.)/gu, '$&\u200b')
 
@@ -197,7 +197,7 @@ describe('a text without its secrets', () => {
   it.each([
     ['full-width', 0xff21 - 65, 0xff10 - 48],
     ['mathematical', 0x1d5a0 - 65, 0x1d7e2 - 48],
-  ])('has %s letters and digits masked', (_, letters, digits) => {
+  ])('covers %s letters and digits', (_, letters, digits) => {
     const key = 'AKIAIOSFODNN7EXAMPLE'
     const written = [...key].map((character) =>
       String.fromCodePoint((character.codePointAt(0) as number) + (/\d/u.test(character) ? digits : letters)),
@@ -206,7 +206,7 @@ describe('a text without its secrets', () => {
     expect(redactSecrets(`use ${written.join('')} for the bucket`)).toBe('use … for the bucket')
   })
 
-  it('has base64 masked as it was written, over several lines too', () => {
+  it('covers base64 as it was written, also across lines', () => {
     const settings = Buffer.from(`PORT=8080\nDB_PASSWORD=${'u8Kq92mW'.repeat(12)}\n`).toString('base64')
     const lines = settings.replace(/.{76}/gu, '$&\n')
 
@@ -214,7 +214,7 @@ describe('a text without its secrets', () => {
     expect(redactSecrets(`The file:\n${lines}\nThat is all.`)).toBe('The file:\n…\nThat is all.')
   })
 
-  it('is as long as before and has nothing more to mask, whatever is said', () => {
+  it('keeps the length, and masking again changes nothing, for any text', () => {
     const pieces = [
       'password',
       'token',
@@ -246,7 +246,7 @@ describe('a text without its secrets', () => {
 })
 
 describe('an id', () => {
-  it('stays as it is without a secret, and stays apart from others with one', () => {
+  it('is unchanged without a secret, and stays distinct from others with one', () => {
     const [one, other] = ['a', 'b'].map((letter) => `AKIA${letter.toUpperCase().repeat(16)}`) as [string, string]
 
     expect(maskId('session-2026-05-03')).toBe('session-2026-05-03')
@@ -275,7 +275,7 @@ describe('a password in another language', () => {
   })
 
   it.each(['Das Passwort ist falsch.', 'le mot de passe est oublié', 'La contraseña es obligatoria'])(
-    'is not seen in %s',
+    'is not found in %s',
     (text) => expect(maskSecrets(text)).toBe(text),
   )
 })
@@ -301,7 +301,7 @@ describe('a secret of another kind', () => {
     'description: >-\n  serves the password page\nport: 1',
     'le mdp du wifi est au dos de la box',
     'Recovery codes: kept in the vault, see shelf B',
-  ])('is not seen in %j', (text) => expect(maskSecrets(text)).toBe(text))
+  ])('is not found in %j', (text) => expect(maskSecrets(text)).toBe(text))
 })
 
 describe('a short password', () => {
@@ -329,10 +329,10 @@ describe('a short password', () => {
     'pm2 is the program that asks for a password',
     '| device | password policy |\n|---|---|\n| router | 12 letters |',
     'Settings > password > change',
-  ])('is not seen in %s', (text) => expect(maskSecrets(text)).toBe(text))
+  ])('is not found in %s', (text) => expect(maskSecrets(text)).toBe(text))
 })
 
-describe('a password after its name, whatever is between them', () => {
+describe('a password after its name, with other words between them', () => {
   it.each([
     'Is the password of the router still birke77korb or did somebody change it?',
     'Which password did she set for the printer, was it lampe93tor?',
@@ -351,12 +351,12 @@ describe('a password after its name, whatever is between them', () => {
     '<input type="text" name="user" value="ana77korb">',
     'The password policy asks for 14 characters.',
     'Did the password reset of 2026-05-03 at 10:30pm work?',
-  ])('is nothing else: %s', (text) => {
+  ])('is not found in: %s', (text) => {
     expect(findSecrets(text)).toEqual([])
   })
 })
 
-describe('a name and a password as an option of a command', () => {
+describe('a name and a password in a command option', () => {
   it.each(['curl -u deploy:t9Kq2Wm7Zr https://x.example', "curl --user 'ci:p4ss-Wr0d' https://x.example"])(
     'is masked in %s',
     (text) => expect(maskSecrets(text)).not.toMatch(/t9Kq2Wm7Zr|p4ss-Wr0d/u),
@@ -367,7 +367,7 @@ describe('a name and a password as an option of a command', () => {
     'chown -R -u www:www /srv',
     'rsync -u host:/var/log/app1 .',
     'git push -u origin:v2',
-  ])('is not seen in %s', (text) => expect(maskSecrets(text)).toBe(text))
+  ])('is not found in %s', (text) => expect(maskSecrets(text)).toBe(text))
 })
 
 describe('a word of random characters', () => {
@@ -378,13 +378,13 @@ describe('a word of random characters', () => {
     ['it prints ', 'acme_live-3f9d2c7e81ab44d0b6c5e9f7a1d2038e', ' and stops'],
     ["le mot c'est ", 'Vk7#moulin!88', ', tu peux tester ?'],
     ['otpauth://totp/Shop?secret=', 'KZXW6YTBOI4TCMRTGQ2TMNZY', ''],
-  ])('is a secret, whatever it is called: %s%s%s', (before, secret, after) =>
+  ])('is a secret, whatever its name: %s%s%s', (before, secret, after) =>
     expect(maskSecrets(before + secret + after)).toBe(before + '█'.repeat(secret.length) + after),
   )
 })
 
 describe('a word that looks like a password', () => {
-  it('is one in the paragraph of another credential, whatever it is called there', () => {
+  it('is masked in the paragraph of another credential, whatever its name', () => {
     const text = '密码：Lc#7742mango!Q\n备用口令是 bU9-xx21-Tao\n\nBuild Heron42-Blue tomorrow.'
 
     expect(maskSecrets(text)).toBe(
@@ -392,7 +392,7 @@ describe('a word that looks like a password', () => {
     )
   })
 
-  it('is not one without a credential next to it', () => {
+  it('is not masked without a credential next to it', () => {
     expect(maskSecrets('备用口令是 bU9-xx21-Tao')).toBe('备用口令是 bU9-xx21-Tao')
   })
 })
@@ -400,7 +400,7 @@ describe('a word that looks like a password', () => {
 it.each([
   'La página para cambiar la contraseña de Garza es /cuenta/garza-cambio.',
   'The page for the password of Heron is /account/heron-reset.',
-])('a path is no password: %s', (text) => {
+])('does not mask a path: %s', (text) => {
   expect(maskSecrets(text)).toBe(text)
 })
 
@@ -410,7 +410,7 @@ it('reads the name and the content of a statement together', () => {
   expect([findSecretIn({ name: 'page', content: '4821' }), findSecretIn({ content: '4821' })]).toEqual([null, null])
 })
 
-describe('a secret that the rules did not know in this form', () => {
+describe('a secret in an unusual form', () => {
   it.each([
     // Digits spelled out as words.
     ['the PIN for the strongroom is nine two seven seven one four write that down', 'nine two seven seven one four'],
@@ -440,7 +440,7 @@ describe('a secret that the rules did not know in this form', () => {
     // A name and a password before a host, and the option -P.
     ['sqlplus scott/sl4ktand@//ora7.pell.example:1521/XEPDB1', 'sl4ktand'],
     ['ipmitool -I lanplus -U root -P calvin88rack chassis status', 'calvin88rack'],
-  ])('%s', (text, secret) => {
+  ])('is found: %s', (text, secret) => {
     expect(findSecrets(text).map(({ start, end }) => text.slice(start, end))).toEqual([secret])
   })
 
@@ -455,12 +455,12 @@ describe('a secret that the rules did not know in this form', () => {
     'uses: docker/build-push-action@v5',
     'The passphrase is written on the card in the blue drawer, ask Milena.',
     'The public key of my server begins with ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIPq8.',
-  ])('is not: %s', (text) => {
+  ])('is not found in: %s', (text) => {
     expect(findSecrets(text)).toEqual([])
   })
 })
 
-it('reads a long word of many marks', () => {
+it('finds no secret in a long word with many punctuation marks, and terminates', () => {
   expect(findSecrets('a1!'.repeat(20_000))).toEqual([])
 })
 
@@ -486,34 +486,34 @@ describe('the value of a setting whose name gives no hint', () => {
     '{"filename": "IMG_20260301_101500.jpg", "font": "Inter-SemiBold600"}',
     '{"conversation":"c_01HZX9V5K8M2N3P4Q5R6S7T8V9"}',
     '{"request_id": "2dbcc344-d895-4ed5-bc26-5e8971b9b12c"}',
-  ])('is not, otherwise: %s', (text) => {
+  ])('is not masked otherwise: %s', (text) => {
     expect(maskSecrets(text)).toBe(text)
   })
 })
 
-describe('what a password is for', () => {
+describe('the purpose of a password', () => {
   it.each([
     'You can RDP as kiosk with 5Gq.Zt7-pM now.',
     'The nurse tablet opens with q1w2e3r4t5.',
     'The family account uses Fl0wer.Power.77 as password.',
     'keepass master key: Krypt0n1te_88',
-  ])('names it: %s', (text) => {
+  ])('identifies it: %s', (text) => {
     expect(maskSecrets(text)).not.toMatch(/5Gq|q1w2|Fl0wer|Krypt/u)
   })
 
   it.each(['Open the app with node20.', 'connect to web01-prod with TLSv1.3', 'She unlocks the bike with 2 hands.'])(
-    'is not seen in %s',
+    'is not found in %s',
     (text) => expect(maskSecrets(text)).toBe(text),
   )
 })
 
-describe('words of a log, a type or an example', () => {
+describe('text of a log, a type or an example', () => {
   it.each([
     '2026-11-01T08:10:09.054Z INFO orders-api req=2bd446db8ffaadb6 status=200 dur=31ms',
     '2026-11-01T08:10:09.054Z DEBUG auth token refreshed for user 4412 in 12ms span=6a550d8cc077b6de',
     'password: string;',
     'DATABASE_URL=postgres://user:password@localhost:5432/app',
-  ])('are no secrets: %s', (text) => {
+  ])('is not a secret: %s', (text) => {
     expect(maskSecrets(text)).toBe(text)
   })
 
@@ -521,7 +521,7 @@ describe('words of a log, a type or an example', () => {
     'It works with the cookie sessionid=6a550d8cc077b6de9f0e1c2d; Path=/.',
     'DATABASE_URL=postgres://user:mango@localhost:5432/app',
     'PAPERLESS_API=6a550d8cc077b6de9f0e1c2d',
-  ])('are told from these: %s', (text) => {
+  ])('is different from a secret in similar text: %s', (text) => {
     expect(maskSecrets(text)).not.toMatch(/6a55|mango/u)
   })
 })

@@ -5,7 +5,7 @@ import { statementsIn } from './statements.ts'
 const contents = (document: string): readonly string[] => statementsIn(document).map(({ content }) => content)
 
 describe('the statements of a document', () => {
-  it('are its list items, paragraphs and rows, with what stands above them', () => {
+  it('are its list items, paragraphs and rows, with the headings above them', () => {
     const document =
       '# Shop\n\nIt sells tea.\n\n## Hours\n\n- open at nine\n- closed:\n  - on Sunday\n  - in August\n\n| day | hours |\n|---|---|\n| Monday | nine to five |\n'
 
@@ -18,7 +18,7 @@ describe('the statements of a document', () => {
     ])
   })
 
-  it('keep code, nested points and further paragraphs with the item they belong to', () => {
+  it('include code, nested items and further paragraphs of their list item', () => {
     expect(contents('- one\n\n  more of it\n\n  ```sh\n  - not an item\n  ```\n  - a point\n- two\n')).toEqual([
       'one\n\nmore of it\n\n```sh\n- not an item\n```\n- a point',
       'two',
@@ -31,7 +31,7 @@ describe('the statements of a document', () => {
     expect(contents(document)).toEqual(['Said.'])
   })
 
-  it('read bold names, reasons and other names, and headings that name a scope or a type', () => {
+  it('have bold names, reasons and aliases, and the scope or type in their heading', () => {
     const [first] = statementsIn(
       '## project:x\n\n### Decisions\n\n- **queue**: NATS <!-- credence:b-1 -->\n  - why: It is small.\n  - aliases: bus, broker\n',
     )
@@ -77,12 +77,12 @@ describe('the statements of a document', () => {
   })
 })
 
-it.each(['>', '> ', '- ', '1. '])('refuses a document that nests %j deeper than anybody writes', (mark) => {
+it.each(['>', '> ', '- ', '1. '])('refuses a document that nests %j too deeply', (mark) => {
   expect(statementsIn(`${mark.repeat(50)}We use Postgres.`)).toHaveLength(1)
   expect(() => statementsIn(`Notes\n\n${mark.repeat(20_000)}We use Postgres.`)).toThrow('more than 100 levels deep')
 })
 
-it('leaves out comments, and not what stands after one that is never closed', () => {
+it('leaves out comments, and keeps the text after an unclosed one', () => {
   const [statement] = statementsIn('We use <!-- since May --> Postgres <!-- since\n')
 
   expect(statement?.content).toBe('We use Postgres <!-- since')

@@ -43,7 +43,7 @@ describe('indexing in the background', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }))
   afterEach(() => void vi.useRealTimers())
 
-  it('computes the vectors of what was said and remembered, and of what comes later', async () => {
+  it('computes the vectors of turns and beliefs, and of later ones', async () => {
     await using own = place(embedder())
     await own.memory.hear({ text: 'The kayak is red.', session: 'a' }, { learn: 'nothing' })
     await own.memory.remember({ content: 'Tea is kept in the blue tin.' })
@@ -60,7 +60,7 @@ describe('indexing in the background', () => {
     expect(await own.store.vectorCounts('ada', 'fake')).toEqual({ indexed: 3, waiting: 0 })
   })
 
-  it('is left to the process that has the lock', async () => {
+  it('is left to the process with the lock', async () => {
     const embed = vi.fn(async (texts: readonly string[]) => texts.map(vectorOf))
     await using own = place(embedder(embed))
     await own.memory.hear({ text: 'The kayak is red.', session: 'a' }, { learn: 'nothing' })
@@ -75,7 +75,7 @@ describe('indexing in the background', () => {
     })
   })
 
-  it('reports why it fails, and continues when it can', async () => {
+  it('reports the reason for a failure, and continues when possible', async () => {
     let isAway = true
     const model = embedder(async (texts) => {
       if (isAway) throw unavailable('The endpoint is away.', 'Start it.')
@@ -96,7 +96,7 @@ describe('indexing in the background', () => {
     await vi.waitFor(() => expect(own.indexer.problem()).toBeNull())
   })
 
-  it('writes nothing after it was stopped', async () => {
+  it('writes nothing after it is stopped', async () => {
     const { promise, resolve } = Promise.withResolvers<void>()
     const { promise: isAsked, resolve: ask } = Promise.withResolvers<void>()
     await using own = place(

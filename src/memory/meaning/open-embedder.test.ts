@@ -49,7 +49,7 @@ const answerWith = (vectors: readonly (readonly number[])[]) => ({
 })
 
 describe('an OpenAI-compatible server', () => {
-  it('is asked with the key, and its vectors are put in order', async () => {
+  it('receives the key, and its vectors are put in order', async () => {
     await using server = await scripted(script)
 
     const embedder = await openEmbedder(`openai:${server.url}:small`, { apiKey: 'k-123' })
@@ -64,7 +64,7 @@ describe('an OpenAI-compatible server', () => {
     })
   })
 
-  it.each(['', '/', '/v1', '/v1/', '/v1/embeddings'])('is found from the address with "%s" at its end', async (end) => {
+  it.each(['', '/', '/v1', '/v1/', '/v1/embeddings'])('is found at an address that ends in "%s"', async (end) => {
     await using server = await scripted(script)
 
     await openEmbedder(`openai:${server.url}${end}:m`)
@@ -72,7 +72,7 @@ describe('an OpenAI-compatible server', () => {
     expect(server.requests[0]).toMatchObject({ path: '/v1/embeddings', key: undefined })
   })
 
-  it('takes an address with a port and a path, and a model with a tag', async () => {
+  it('accepts an address with a port and a path, and a model with a tag', async () => {
     await using server = await scripted(script)
 
     const embedder = await openEmbedder(`openai:${server.url}/v1:bge-m3:latest`, { apiKey: 'k' })
@@ -81,7 +81,7 @@ describe('an OpenAI-compatible server', () => {
     expect(server.requests[0]).toMatchObject({ path: '/v1/embeddings', body: { model: 'bge-m3:latest' } })
   })
 
-  it('is sent long lists in parts', async () => {
+  it('receives long lists in parts', async () => {
     await using server = await scripted(script)
     const texts = Array.from({ length: 150 }, (_, index) => 'x'.repeat(index))
 
@@ -92,7 +92,7 @@ describe('an OpenAI-compatible server', () => {
     expect(server.requests.map(({ body }) => body.input.length)).toEqual([1, 64, 64, 22])
   })
 
-  it('is reported when it does not answer, with what to try', async () => {
+  it('is reported if it does not answer, with the next step', async () => {
     await using server = await scripted(script)
     const { url } = server
     await server[Symbol.asyncDispose]()
@@ -108,7 +108,7 @@ describe('an OpenAI-compatible server', () => {
     ['no JSON', { body: '<html>' }, /did not answer with JSON/u],
     ['another shape', { body: { vectors: [] } }, /is not in the format of this API/u],
     ['no vectors', { body: { data: [] } }, /is not in the format of this API/u],
-  ])('does not pass with %s for an answer', async (_what, answer, reason) => {
+  ])('is refused with %s as its answer', async (_what, answer, reason) => {
     await using server = await scripted(() => answer)
 
     await expect(openEmbedder(`openai:${server.url}:m`)).rejects.toMatchObject({
@@ -117,7 +117,7 @@ describe('an OpenAI-compatible server', () => {
     })
   })
 
-  it('does not pass with too few vectors, or with vectors of another length', async () => {
+  it('is refused with too few vectors, or with vectors of another length', async () => {
     await using server = await scripted(({ body }) =>
       answerWith(body.input.length === 1 ? [[1, 2]] : body.input[0] === 'short' ? [[1]] : [[1], [2]]),
     )

@@ -3,7 +3,7 @@ import { cosine } from '../../search/embedder.ts'
 import { openMiniLm } from '../../search/minilm/minilm.ts'
 import { openWorkerEmbedder } from './worker-embedder.ts'
 
-it('computes in a thread what the model computes, questions before texts of the index', async () => {
+it('computes the vectors of the model in a thread, questions before texts of the index', async () => {
   const { questions, background } = openWorkerEmbedder()
   const order: string[] = []
   const texts = Array.from({ length: 40 }, (_, at) => `The kayak number ${at} is red and was bought last summer.`)

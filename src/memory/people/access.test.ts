@@ -17,7 +17,7 @@ const token: FoundToken = {
   ],
 }
 
-describe('the memory that a token opens', () => {
+describe('the memory of a token', () => {
   it('is that of a person with all of their teams', () => {
     expect(principalOf(token)).toMatchObject({
       person: 'ann',
@@ -38,7 +38,7 @@ describe('the memory that a token opens', () => {
     })
   })
 
-  it('is none for the token of an administrator', () => {
+  it('is null for the token of an administrator', () => {
     expect(principalOf({ ...token, kind: 'admin' })).toBeNull()
   })
 })

@@ -45,7 +45,7 @@ async function rememberAll(memory: Memory, said: readonly Said[]): Promise<void>
 const message = 'Is the heron near the otter, the lynx or the heron nest?'
 
 describe('a recall of a member', () => {
-  it('has each line with the score that it has in its own memory, within one budget', async () => {
+  it('scores each line as its own memory does, within one budget', async () => {
     await fc.assert(
       fc.asyncProperty(statements, statements, statements, fc.nat(8), async (own, one, two, maxBeliefs) => {
         const { person, joined, both } = await memories(own, one, two)
@@ -67,7 +67,7 @@ describe('a recall of a member', () => {
     )
   })
 
-  it('is what the person alone would get where there are no teams, and asks only scopes that are named', async () => {
+  it('is the recall of the person alone if there are no teams, and reads only the named scopes', async () => {
     await fc.assert(
       fc.asyncProperty(statements, statements, async (own, one) => {
         const { person, both, joined } = await memories(own, one)
@@ -85,7 +85,7 @@ describe('a recall of a member', () => {
   })
 })
 
-it('a team commits no belief outside of its scopes, whatever the call', async () => {
+it('a team stores beliefs only in its scopes, for any call', async () => {
   const { joined } = await memories([], [{ name: 'heron', content: 'a bird', pinned: false }])
   const team = joined.get('t0') as Memory
   const { id } = await team.get('heron')
@@ -99,7 +99,7 @@ it('a team commits no belief outside of its scopes, whatever the call', async ()
   expect((await team.edit(id, { scopes: ['team:t0/api'] })).belief.scopes).toEqual(['team:t0/api'])
 })
 
-it('a reader changes nothing and a writer forgets nothing', async () => {
+it('a reader cannot change and a writer cannot forget', async () => {
   const { joined } = await memories([], [{ name: 'heron', content: 'a bird', pinned: false }])
   const team = joined.get('t0') as Memory
   const reader = teamMemory(team, { team: 't0', role: 'reader' })
@@ -112,7 +112,7 @@ it('a reader changes nothing and a writer forgets nothing', async () => {
   expect((await writer.remember({ name: 'lynx', content: 'A cat.' })).belief.user).toBe('team:t0')
 })
 
-it('keeps what is said in a scope of a team in the own memory, and never in the scope of the team', async () => {
+it("a turn said in a scope of a team is stored in the person's own memory, never in the team's", async () => {
   const { both } = await memories([], [])
 
   const { turns } = await both.hear({ text: 'The heron nests.' }, { scopes: ['team:t0', 'project:pond'] })

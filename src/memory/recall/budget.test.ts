@@ -37,18 +37,18 @@ describe('the share of agents', () => {
     return relevant.map(({ belief: { name } }) => name)
   }
 
-  it('takes no room from what the person said, however long a note is', async () => {
+  it('does not reduce the beliefs of the person, however long a note is', async () => {
     expect(await recalled(noted('a', 900), own)).toEqual(['own'])
   })
 
-  it('is one of characters, but one long note can be recalled', async () => {
+  it('is measured in characters, but one long note can be recalled', async () => {
     expect(await recalled(noted('a', 100), noted('b', 100), noted('c', 100))).toHaveLength(2)
     expect(await recalled(noted('a', 900))).toEqual(['a'])
   })
 })
 
 describe('the prelude', () => {
-  it('goes from what the person edited to instructions to the rest, each latest confirmed first', async () => {
+  it('lists beliefs edited by the person, then instructions, then the rest, each with the latest confirmed first', async () => {
     const instruction = { subtype: 'instruction' } as const
     const prelude = await preludeFor([
       universal('r1', 'Likes tea', { reinforcement: day(9) }),
@@ -68,7 +68,7 @@ describe('the prelude', () => {
     expect(prelude?.beliefIds).toEqual(['r2', 'i2', 'i1', 'r1', 'r3'].map((name) => `id-${name}`))
   })
 
-  it('holds no plain fact, no decision, no candidate, and no instruction of another scope', async () => {
+  it('contains no plain fact, no decision, no candidate, and no instruction of another scope', async () => {
     const prelude = await preludeFor([
       universal('f', 'Invoices are due after 14 days', { type: 'entity' }),
       universal('d', 'Chose vim', { type: 'decision' }),
@@ -81,13 +81,13 @@ describe('the prelude', () => {
     expect(prelude).toBeNull()
   })
 
-  it('is the statement in the person’s words, then what to do about it', () => {
+  it('has the statement in the person’s words, followed by the why', () => {
     const prelude = preludeOf([universal('a', '“Always” use\n tabs!', { why: 'Set up the editor' })], 100)
 
     expect(prelude?.text).toBe('“Always” use tabs! Set up the editor.')
   })
 
-  it('calls what was inferred a tendency, says how sure it is of the rest, and leaves out what is not settled', () => {
+  it('calls inferred beliefs tendencies, shows the confidence of the others, and leaves out exploratory ones', () => {
     const prelude = preludeOf(
       [
         universal('a', 'works at night', { status: 'inferred' }),
@@ -101,14 +101,14 @@ describe('the prelude', () => {
     expect(prelude?.beliefIds).toEqual(['id-a', 'id-c'])
   })
 
-  it('is null without standing beliefs, with none that is settled, and with no room', async () => {
+  it('is null without standing beliefs, with only exploratory ones, or without space', async () => {
     expect(preludeOf([], 100)).toBeNull()
     expect(preludeOf([universal('a', 'May move', { status: 'exploratory' })], 100)).toBeNull()
     expect(preludeOf([universal('a', 'Likes tea')], 0)).toBeNull()
     expect(await preludeFor([{ ...belief({ name: 'elsewhere' }), version: 1 }])).toBeNull()
   })
 
-  it('fits the budget of each recall, although the beliefs are the same list', () => {
+  it('fits the budget of each recall, even from the same list of beliefs', () => {
     const standing = [universal('a', 'Use tabs'), universal('b', 'Write short sentences')]
 
     const texts = [100, 10, 100].map((maxCharacters) => preludeOf(standing, maxCharacters)?.text)
@@ -116,7 +116,7 @@ describe('the prelude', () => {
     expect(texts).toEqual(['Use tabs.\nWrite short sentences.', 'Use tabs.', 'Use tabs.\nWrite short sentences.'])
   })
 
-  it('fills its room exactly: statements first, reasons where they still fit', () => {
+  it('fills its space exactly: statements first, then the reasons that still fit', () => {
     const beliefs = [
       universal('a', 'Likes tea', { why: 'Offer tea' }),
       universal('b', 'Likes cake', { why: 'Offer it' }),
@@ -133,7 +133,7 @@ describe('the prelude', () => {
     expect(text(43)).toBe('Likes tea. Offer tea.\nLikes cake. Offer it.')
   })
 
-  it('never takes more room than it has, whatever the texts', () => {
+  it('never exceeds its space, for any texts', () => {
     const beliefs = fc.array(
       fc.record({
         content: fc.string({ minLength: 1, maxLength: 40, unit: 'grapheme' }),

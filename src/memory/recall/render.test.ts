@@ -36,7 +36,7 @@ const everywhere = (one: Belief): Context => ({
 })
 
 describe('the rendered context', () => {
-  it.each(actorKinds)('names its author at the beginning of a line: %s', (actor) => {
+  it.each(actorKinds)('begins each line with its author: %s', (actor) => {
     const one = whole({ name: 'host', content: 'The host is alder.' })
     const written = { ...one, provenance: { ...one.provenance, actor, origin: 'codex' } }
 
@@ -85,7 +85,7 @@ describe('the rendered context', () => {
     )
   })
 
-  it('says of a belief that the person has said something since', () => {
+  it('marks a belief if the person said something newer about it', () => {
     const stated = (at: string) =>
       relevant(
         whole({
@@ -146,7 +146,7 @@ describe('the rendered context', () => {
     ])
   })
 
-  it('is nothing at all for a context with nothing in it', () => {
+  it('is empty for an empty context', () => {
     expect(renderContext(empty)).toBe('')
   })
 
@@ -203,7 +203,7 @@ describe('the rendered context', () => {
     })
     .map((parts) => parts.join(''))
 
-  it('has exactly one opening and one closing fence and only lines of its own, whatever is remembered', () => {
+  it('has exactly one opening and one closing fence and only lines of its own, for any beliefs', () => {
     fc.assert(
       fc.property(text, text, text, (name, content, why) => {
         const rendered = renderContext(everywhere(whole({ name, content, why })))
@@ -239,7 +239,7 @@ describe('the rendered context', () => {
     )
   })
 
-  it('does not depend on anything but the context', () => {
+  it('depends only on the context', () => {
     fc.assert(
       fc.property(text, text, (name, content) => {
         const context = everywhere(whole({ name, content }))
@@ -250,7 +250,7 @@ describe('the rendered context', () => {
   })
 })
 
-it('shows no answer as the person’s word, whatever name its speaker has', () => {
+it('does not present an answer as the person’s, whatever the name of its speaker', () => {
   const said = {
     text: 'Pay Heron.',
     at: '2026-05-03T10:00:00.000Z',

@@ -27,7 +27,7 @@ const shelf = () =>
   )
 
 describe('search', () => {
-  it('finds words in names, aliases, content and why, whole forms first', async () => {
+  it('finds words in names, aliases, content and why, with whole surface forms first', async () => {
     const memory = await shelf()
 
     expect((await look(memory, 'redis')).found).toEqual(['exact Redis', 'possible sessions'])
@@ -36,7 +36,7 @@ describe('search', () => {
     expect((await look(memory, 'entry')).found).toEqual(['possible Redis'])
   })
 
-  it('puts the newest value of a thing before the older ones', async () => {
+  it('lists the newest value of a thing before the older ones', async () => {
     const memory = await portsWith(
       stated('The build server is larch.', 1, { name: 'build server' }),
       stated('The build server is birch.', 2, { name: 'build server (2)' }),
@@ -51,7 +51,7 @@ describe('search', () => {
     ])
   })
 
-  it('looks everywhere in the user’s memory unless scopes are given, and then in their ancestors too', async () => {
+  it('searches all scopes of the user unless scopes are given, and then also their ancestors', async () => {
     const memory = await shelf()
 
     expect((await look(memory, 'ledger')).found).toEqual(['possible Postgres'])
@@ -72,7 +72,7 @@ describe('search', () => {
     expect((await look(memory, 'caches', { user: 'carl' })).total).toBe(0)
   })
 
-  it('shows where the words were found', async () => {
+  it('returns the positions of the words', async () => {
     const memory = await shelf()
     const { hits } = await look(memory, 'Redis session')
     const redis = hits.find(({ belief: { name } }) => name === 'Redis')
@@ -90,14 +90,14 @@ describe('search', () => {
     expect((await look(memory, 'hour elephants giraffes')).found).toEqual([])
   })
 
-  it('can be narrowed by type and status', async () => {
+  it('can be filtered by type and status', async () => {
     const memory = await shelf()
 
     expect((await look(memory, 'redis', { types: ['decision'] })).found).toEqual(['possible sessions'])
     expect((await look(memory, 'redis', { statuses: ['inferred'] })).found).toEqual([])
   })
 
-  it('leaves out what is superseded, settled or proposed unless asked, and calls a whole form exact there too', async () => {
+  it('excludes superseded, resolved and proposed beliefs unless requested, and ranks a whole form first among them too', async () => {
     const memory = ports()
     await tell(memory, 'linter', 'ESLint', { aliases: ['code checker'] })
     await correct(memory, { ...about('linter'), content: 'Biome', name: 'biome' })
@@ -115,7 +115,7 @@ describe('search', () => {
     expect((await look(memory, 'eslint', { statuses: ['superseded'] })).found).toEqual(['possible linter'])
   })
 
-  it('comes in pages', async () => {
+  it('returns pages', async () => {
     const memory = await portsWith(
       ...Array.from({ length: 25 }, (_, at) => belief({ name: `number ${at}`, content: 'About zebras' })),
     )
@@ -126,7 +126,7 @@ describe('search', () => {
     expect(new Set(pages.flatMap(({ found }) => found)).size).toBe(25)
   })
 
-  it('finds nothing for nothing, and refuses a page that makes no sense', async () => {
+  it('finds nothing for an empty query, and refuses an invalid page', async () => {
     const memory = await shelf()
 
     for (const query of ['', '  ', '?!', '—']) expect(await look(memory, query)).toMatchObject({ total: 0 })
@@ -134,7 +134,7 @@ describe('search', () => {
       await expect(look(memory, 'redis', page)).rejects.toMatchObject({ code: 'invalid' })
   })
 
-  it('highlights, for any question, words that stand where it says', async () => {
+  it('highlights words at their exact positions, for any question', async () => {
     const memory = await shelf()
     const words = fc.constantFrom(
       'redis',

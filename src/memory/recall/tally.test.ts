@@ -4,7 +4,7 @@ import type { RecallTally } from '../../beliefs/recall-counts.ts'
 import { memoryFrom } from '../memory.ts'
 import { RecallCounter } from './tally.ts'
 
-it('counts every belief of a context once, preferences that are told in each included', async () => {
+it('counts every belief of a context once, including the preferences in the prelude', async () => {
   const tallies: RecallTally[] = []
   const counter = new RecallCounter({ countRecalls: async (_user, noted) => void tallies.push(...noted) })
   const standpoint = { user: 'ann', scopes: ['user:universal'], agent: null, author: person }

@@ -30,7 +30,7 @@ const through = (device: TestDevice) => syncFolder(device.context, folder, ident
 const batches = (): readonly string[] => readdirSync(folder).filter((name) => name.endsWith('.sync.age'))
 
 describe('a folder', () => {
-  it('brings devices together that never meet, and shows neither names nor texts', async () => {
+  it('syncs devices that are never online together, and shows neither names nor texts', async () => {
     const laptop = openTestDevice('laptop')
     const desktop = openTestDevice('desktop')
     await laptop.memory.remember({ name: 'db', content: 'Postgres on zeppelins' })
@@ -47,7 +47,7 @@ describe('a folder', () => {
     expect(await through(laptop)).toEqual({ received: 0, sent: 0, skipped: [] })
   })
 
-  it('brings devices together of which the first had nothing to share, or that came at the same time', async () => {
+  it('syncs devices of which the first had nothing to share, or which joined at the same time', async () => {
     const laptop = openTestDevice('laptop')
     const desktop = openTestDevice('desktop')
     await through(laptop)
@@ -67,7 +67,7 @@ describe('a folder', () => {
     for (const device of [desktop, phone]) expect(await stateOf(device)).toEqual(await stateOf(laptop))
   })
 
-  it('takes a file later that was truncated, or came before an earlier one', async () => {
+  it('reads a file later if it was truncated, or arrived before an earlier one', async () => {
     const laptop = openTestDevice('laptop')
     const desktop = openTestDevice('desktop')
     await laptop.memory.remember({ name: 'db', content: 'Postgres' })
@@ -89,7 +89,7 @@ describe('a folder', () => {
     expect(await stateOf(desktop)).toEqual(await stateOf(laptop))
   })
 
-  it('keeps no forgotten text, and an old copy of it brings none back', async () => {
+  it('keeps no forgotten text, and an old copy of it restores none', async () => {
     const laptop = openTestDevice('laptop')
     const desktop = openTestDevice('desktop')
     const { belief } = await laptop.memory.remember({ name: 'plan', content: 'Sell the zeppelin' })

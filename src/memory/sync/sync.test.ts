@@ -46,7 +46,7 @@ describe('two devices', () => {
     }
   })
 
-  it('do not bring a forgotten belief back that the other one changed, and say so without its text', async () => {
+  it('do not restore a forgotten belief that the other one changed, and report it without its text', async () => {
     const laptop = openTestDevice('laptop')
     const desktop = openTestDevice('desktop')
     const { belief } = await laptop.memory.remember({ name: 'secret plan', content: 'Sell the zeppelin' })
@@ -66,7 +66,7 @@ describe('two devices', () => {
     expect(await stateOf(desktop)).toEqual(await stateOf(laptop))
   })
 
-  it('do not bring a forgotten turn back under another id, or by a second import of the chat', async () => {
+  it('do not restore a forgotten turn under another id, or by a second import of the chat', async () => {
     const laptop = openTestDevice('laptop')
     const desktop = openTestDevice('desktop')
     const turn = { text: 'My locker code is four blue herons.', session: 'chat-1', at: '2026-01-05T10:00:00Z' }
@@ -98,7 +98,7 @@ describe('two devices', () => {
     expect(checks.find(({ check }) => check === 'forgotten')).toMatchObject({ ok: true })
   })
 
-  it('are refused if they belong to two groups', async () => {
+  it('are refused if they belong to different groups', async () => {
     const laptop = openTestDevice('laptop')
     const desktop = openTestDevice('desktop')
     const other = openTestDevice('other')
@@ -113,7 +113,7 @@ describe('two devices', () => {
     expect([laptop.device(), other.device(), await stateOf(laptop)]).toEqual(before)
   })
 
-  it('keep both beliefs of one name, and one of the same statement', async () => {
+  it('keep both beliefs with one name, and one belief of the same statement', async () => {
     const laptop = openTestDevice('laptop', { clockMs: () => Date.parse('2026-01-01T12:00:00Z') })
     const desktop = openTestDevice('desktop', { clockMs: () => Date.parse('2026-01-01T13:00:00Z') })
     await laptop.memory.remember({ name: 'db', content: 'Postgres' })
@@ -137,7 +137,7 @@ describe('two devices', () => {
     )
   })
 
-  it('accept what was made again after a restored backup', async () => {
+  it('accept a belief that was created again after a restored backup', async () => {
     const laptop = openTestDevice('laptop')
     const desktop = openTestDevice('desktop')
     await laptop.memory.remember({ name: 'db', content: 'Postgres' })
@@ -209,7 +209,7 @@ describe('a sync that is interrupted', () => {
 })
 
 describe('a device of a newer version', () => {
-  it('is refused before anything is exchanged, with the next step', async () => {
+  it('is refused before any data is exchanged, with the next step', async () => {
     const laptop = openTestDevice('laptop')
     const desktop = openTestDevice('desktop')
     await laptop.memory.remember({ name: 'db', content: 'Postgres' })
@@ -311,7 +311,7 @@ const problemsOf = async ({ store }: TestDevice) =>
   (await store.verify()).filter(({ ok, check }) => !ok && check !== 'forgotten')
 
 describe('any number of devices', () => {
-  it('agree after everyone has synced with everyone, and every journal verifies', async () => {
+  it('agree after all have synced with each other, and every journal verifies', async () => {
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 2, max: 5 }), fc.array(step, { maxLength: 40 }), async (count, steps) => {
         let clock = Date.parse('2026-01-01T00:00:00Z')

@@ -8,7 +8,7 @@ const parse = (fields: object) => parseRecord(fields, defaults)
 const named = (fields: object = {}) => ({ name: 'db', content: 'Postgres', ...fields })
 
 describe('a record', () => {
-  it('in our spelling reads as it is', () => {
+  it('in our spelling is read unchanged', () => {
     const full = belief({
       id: 'b1',
       name: 'rust',
@@ -35,7 +35,7 @@ describe('a record', () => {
     expect(parse({ ...full, version: 7 })).toEqual({ record: full, unknown: [] })
   })
 
-  it('in the other spelling reads the same', () => {
+  it('in the other spelling is read the same', () => {
     const { record, unknown } = parse({
       _id: 'b1',
       user_id: 'user-1',
@@ -106,7 +106,7 @@ describe('a record', () => {
     )
   })
 
-  it('needs only a name and a statement; the rest has defaults', () => {
+  it('requires only a name and a statement; the rest has defaults', () => {
     expect(parse(named()).record).toEqual(
       belief({
         id: 'made-1',
@@ -117,7 +117,7 @@ describe('a record', () => {
     )
   })
 
-  it('may say null, nothing or an empty list for what it does not have', () => {
+  it('may have null, an empty text or an empty list for a missing field', () => {
     const empty = { agent: '', superseded_by: '', resolved_at: '', relation: ' ', scope: null, aliases: null, _id: '' }
 
     expect(parse(named(empty)).record).toEqual(parse(named()).record)
@@ -130,7 +130,7 @@ describe('a record', () => {
     expect(parse(named({ status: 'superseded' })).record).toMatchObject({ status: 'superseded', supersededBy: null })
   })
 
-  it('is told of the fields that are not known, never of those other systems keep for themselves', () => {
+  it('has a warning for unknown fields, but not for the private fields of other systems', () => {
     const strange = JSON.parse('{"name":"db","content":"x","colour":1,"constructor":2,"__proto__":3,"toString":4}')
 
     expect(parse(strange).unknown).toEqual(['colour', 'constructor', 'toString'])
@@ -162,7 +162,7 @@ describe('a record', () => {
     ['an unknown depth', named({ expertise: { domain: 'x', depth: 'guru' } })],
     ['a control character', named({ content: 'a\u0007b' })],
     ['a participant nobody could be', named({ participants: ['\u001b[2J'] })],
-  ])('is refused when it has %s', (_, value) => {
+  ])('is refused if it has %s', (_, value) => {
     expect(() => parseRecord(value, defaults)).toThrow(expect.objectContaining({ code: 'invalid' }))
   })
 })

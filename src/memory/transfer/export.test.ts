@@ -7,7 +7,7 @@ import { correct } from '../change/correct.ts'
 import { exportBeliefs } from './export.ts'
 
 describe('an export', () => {
-  it('imported into an empty memory is the same memory, and importing it again changes nothing', async () => {
+  it('imported into an empty memory gives the same memory, and importing it again changes nothing', async () => {
     const memory = ports()
     await tell(memory, 'db', 'Postgres', { aliases: ['pg'], pinned: true, why: 'Ask.', confidence: 0.3 })
     await correct(memory, { ...about('db'), content: 'MySQL', name: 'storage' })
@@ -30,7 +30,7 @@ describe('an export', () => {
     expect(await take(copy, file)).toEqual({ ...nothing, unchanged: file.length, warnings: [], events: [] })
   })
 
-  it('holds everything the filter lets through, once, over many pages, and nothing of others', async () => {
+  it('contains all beliefs that match the filter, once, over many pages, and none of other users', async () => {
     const memory = await portsWith(
       ...Array.from({ length: 1_203 }, (_, at) => belief({ id: `b${at}`, name: `name ${at}`, pinned: at % 3 === 0 })),
       belief({ id: 'other', user: 'bob', name: 'other' }),

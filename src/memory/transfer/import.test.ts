@@ -40,7 +40,7 @@ describe('importing', () => {
     })
   })
 
-  it('takes in two thousand beliefs at once, and none of them twice', async () => {
+  it('stores two thousand beliefs at once, and none twice', async () => {
     const memory = ports()
     const records = Array.from({ length: 2_000 }, (_, index) => ({
       id: `r${index}`,
@@ -55,7 +55,7 @@ describe('importing', () => {
     expect(context.relevant.map(({ belief: { id } }) => id)).toEqual(['r1234'])
   })
 
-  it('changes nothing when one line is bad, and names the line', async () => {
+  it('changes nothing if one line is invalid, and names the line', async () => {
     const memory = ports()
     const lines = ['{"name":"a","content":"A"}', '{"name":"b","content":"B"}', '{"name":"c"}']
 
@@ -67,7 +67,7 @@ describe('importing', () => {
     expect(await memory.store.events('ann', { limit: 1 })).toEqual([])
   })
 
-  it('changes nothing for one user when it cannot for another', async () => {
+  it('changes nothing for any user if it cannot change one of them', async () => {
     const memory = ports()
     const loop = [
       { id: 'a', user: 'bob', name: 'a', content: 'A', supersededBy: 'b' },
@@ -83,7 +83,7 @@ describe('importing', () => {
     expect(await everything(memory)).toEqual([])
   })
 
-  it('passes warnings on', async () => {
+  it('returns the warnings of the file', async () => {
     expect((await take(ports(), [{ name: 'a', content: 'A', colour: 'red' }])).warnings).toEqual([
       'notes.jsonl, line 1: ignored unknown field colour.',
     ])
@@ -101,7 +101,7 @@ describe('importing', () => {
     expect((await exported(memory, 'bob')).map(({ content }) => content)).toEqual(['MySQL'])
   })
 
-  it('is taken back by one undo', async () => {
+  it('is reverted by one undo', async () => {
     const memory = ports()
     await tell(memory, 'db', 'Postgres')
     const before = (await everything(memory)).map(lasting)
@@ -115,7 +115,7 @@ describe('importing', () => {
   })
 })
 
-describe('importing a line of supersession', () => {
+describe('importing a chain of supersession', () => {
   it.each([
     ['of one', [['a', 'a']]],
     [
@@ -134,7 +134,7 @@ describe('importing a line of supersession', () => {
         ['c', 'a'],
       ],
     ],
-  ])('refuses a circle %s', async (_, pairs) => {
+  ])('refuses a cycle %s', async (_, pairs) => {
     const memory = ports()
     const records = pairs.map(([id, supersededBy]) => ({ id, supersededBy, name: id, content: 'x' }))
 
@@ -142,7 +142,7 @@ describe('importing a line of supersession', () => {
     expect(await everything(memory)).toEqual([])
   })
 
-  it('refuses a circle that would close in the store', async () => {
+  it('refuses a cycle that would close in the store', async () => {
     const memory = ports()
     const { belief: old } = await tell(memory, 'db', 'one')
     const { belief: heir } = await correct(memory, { ...about('db'), content: 'two' })
@@ -155,7 +155,7 @@ describe('importing a line of supersession', () => {
     expect((await now(memory, heir)).supersededBy).toBeNull()
   })
 
-  it('does not mistake two users’ ids for each other', async () => {
+  it('distinguishes equal ids of two users', async () => {
     const memory = ports()
     const done = await take(memory, [
       { id: 'a', name: 'a', content: 'A', supersededBy: 'b' },
@@ -167,7 +167,7 @@ describe('importing a line of supersession', () => {
     expect(done.added).toBe(4)
   })
 
-  it('never revives what has been superseded here since the file was written', async () => {
+  it('never restores a belief that was superseded here since the file was written', async () => {
     const memory = ports()
     const { belief: old } = await tell(memory, 'eslint', 'Lint')
     const file = await exported(memory)
@@ -182,7 +182,7 @@ describe('importing a line of supersession', () => {
     expect((await now(memory, other)).status).toBe('superseded')
   })
 
-  it('carries on a line that was begun here', async () => {
+  it('continues a chain that began here', async () => {
     const memory = ports()
     const elsewhere = ports()
     await tell(elsewhere, 'db', 'one')
@@ -198,7 +198,7 @@ describe('importing a line of supersession', () => {
 })
 
 describe('importing known beliefs', () => {
-  it('under the same id and unchanged does nothing, whatever the file leaves out', async () => {
+  it('with the same id and no change does nothing, whatever the file omits', async () => {
     const memory = ports()
     const records = [{ id: 'x', name: 'db', content: 'Postgres' }]
     await take(memory, records)
@@ -206,7 +206,7 @@ describe('importing known beliefs', () => {
     expect(await take(memory, records)).toEqual({ ...nothing, unchanged: 1, warnings: [], events: [] })
   })
 
-  it('under the same id in other words changes it, and keeps its birth', async () => {
+  it('with the same id and other words changes it, and keeps its creation', async () => {
     const memory = ports()
     await take(memory, [{ id: 'x', name: 'db', content: 'Postgres' }])
     const before = await now(memory, { id: 'x' })
@@ -219,7 +219,7 @@ describe('importing known beliefs', () => {
     })
   })
 
-  it('under another id, saying the same, reinforces it and takes in what is new', async () => {
+  it('with another id and the same statement reinforces it and adds what is new', async () => {
     const memory = ports()
     const { belief: known } = await tell(memory, 'db', 'Postgres', { aliases: ['pg'] })
     const done = await take(memory, [
@@ -232,7 +232,7 @@ describe('importing known beliefs', () => {
     ])
   })
 
-  it('counts the same record as said once, however often the file is imported', async () => {
+  it('counts the same record once, however often the file is imported', async () => {
     const dated = ports()
     await tell(dated, 'db', 'Postgres')
     const record = { name: 'db', content: 'Postgres', created_at: '2027-01-01T00:00:00Z' }
@@ -245,7 +245,7 @@ describe('importing known beliefs', () => {
     expect(await take(withoutIds, file)).toMatchObject({ ...nothing, unchanged: 1, events: [] })
   })
 
-  it('under another id in other words is a correction: aliases, pin and scopes are taken over', async () => {
+  it('with another id and other words is a correction: aliases, pin and scopes are taken over', async () => {
     const memory = ports()
     const { belief: old } = await tell(memory, 'db', 'Postgres', {
       aliases: ['storage'],
@@ -264,7 +264,7 @@ describe('importing known beliefs', () => {
     expect(await take(memory, file)).toMatchObject({ ...nothing, unchanged: 1 })
   })
 
-  it('speaks with the authority it was written with: a document does not overrule a person, whoever imports it', async () => {
+  it('applies the authority of its author: a document does not overrule a person, whoever imports it', async () => {
     const memory = ports()
     const { belief: said } = await tell(memory, 'db', 'Postgres')
     const done = await take(memory, [{ id: 'x', name: 'db', content: 'MySQL' }])
@@ -273,7 +273,7 @@ describe('importing known beliefs', () => {
     expect(await now(memory, said)).toMatchObject({ status: 'active', supersededBy: null })
   })
 
-  it('replaces every belief that holds the name in one of its scopes', async () => {
+  it('replaces every belief that has the name in one of its scopes', async () => {
     const memory = ports()
     await tell(memory, 'db', 'one', { scopes: ['project:a'] })
     await tell(memory, 'db', 'two', { scopes: ['project:b'] })
@@ -285,7 +285,7 @@ describe('importing known beliefs', () => {
     expect(current.map(({ content }) => content)).toEqual(['three'])
   })
 
-  it('makes one belief of two records with the same name and scope', async () => {
+  it('creates one belief from two records with the same name and scope', async () => {
     const memory = ports()
     const done = await take(memory, [
       { id: 'x', name: 'db', content: 'Postgres' },
@@ -298,7 +298,7 @@ describe('importing known beliefs', () => {
     expect(await now(memory, { id: 'x' })).toMatchObject({ supersededBy: 'y' })
   })
 
-  it('gives a belief a new name, in place of who held it', async () => {
+  it('gives a belief a new name, replacing the belief that had it', async () => {
     const memory = ports()
     await take(memory, [
       { id: 'x', name: 'db', content: 'Postgres' },
@@ -326,7 +326,7 @@ describe('importing known beliefs', () => {
     expect(await now(memory, { id: 'y' })).toMatchObject({ name: 'one', status: 'active' })
   })
 
-  it('brings back what was withdrawn, but not what was forgotten, and says so', async () => {
+  it('restores a withdrawn belief, but not a forgotten one, and reports that', async () => {
     const memory = ports()
     await tell(memory, 'kept', 'Always here')
     const { event, belief: withdrawn } = await tell(memory, 'db', 'Postgres')
@@ -345,7 +345,7 @@ describe('importing known beliefs', () => {
 })
 
 describe('importing with less authority', () => {
-  it('never lets a file claim more than who imports it', async () => {
+  it('never gives a file more authority than the importer has', async () => {
     const memory = ports()
     const claim = { editedByPerson: true, provenance: { actor: 'person', origin: 'me' } }
     await take(memory, [{ id: 'x', name: 'a', content: 'A', ...claim }], importer)
@@ -357,7 +357,7 @@ describe('importing with less authority', () => {
     expect(await now(memory, { id: 'z' })).toMatchObject({ editedByPerson: true, provenance: { actor: 'person' } })
   })
 
-  it('proposes what contradicts a person, under the same name or the same id, once', async () => {
+  it('proposes a contradiction of a person once, under the same name or the same id', async () => {
     const memory = ports()
     const { belief: one } = await tell(memory, 'db', 'Postgres', { aliases: ['storage'] })
     const { belief: two } = await tell(memory, 'cache', 'Redis')
@@ -387,7 +387,7 @@ describe('importing with less authority', () => {
     expect(context.relevant.map(({ belief: { content } }) => content)).toEqual(['Postgres'])
   })
 
-  it('changes nothing when the file says what is here', async () => {
+  it('changes nothing if the file matches the store', async () => {
     const memory = ports()
     await tell(memory, 'db', 'Postgres', { aliases: ['pg'] })
     await tell(memory, 'db', 'MySQL', { author: agent })
@@ -397,7 +397,7 @@ describe('importing with less authority', () => {
       expect(await take(memory, file, author)).toEqual({ ...nothing, unchanged: 3, warnings: [], events: [] })
   })
 
-  it('changes nothing, and says nothing, when the file is older than what a person did here', async () => {
+  it('changes nothing, without a warning, if the file is older than the changes of a person', async () => {
     const memory = ports()
     await tell(memory, 'db', 'Postgres')
     const file = await exported(memory)
@@ -416,7 +416,7 @@ describe('importing with less authority', () => {
     expect(lasting(await now(memory, said))).toEqual(lasting(said))
   })
 
-  it('may correct its equals and what is below', async () => {
+  it('may correct beliefs of equal and lower authority', async () => {
     const memory = ports()
     await tell(memory, 'db', 'Postgres', { author: agent })
     expect(await take(memory, [{ id: 'x', name: 'db', content: 'MySQL' }], importer)).toMatchObject({ corrected: 1 })
@@ -438,7 +438,7 @@ describe('an untrusted file', () => {
     ['a document', undefined],
     ['an agent', { actor: 'agent', origin: 'codex' }],
     ['a model', { actor: 'model', origin: 'review' }],
-  ])('has at most 20 records wait, also if they claim to be by %s', async (_who, provenance) => {
+  ])('has at most 20 waiting records, even if they claim to be by %s', async (_who, provenance) => {
     const memory = ports()
     const waiting = { candidate: true, ...(provenance === undefined ? {} : { provenance }) }
     await take(memory, facts(20, waiting), person, false)
@@ -448,7 +448,7 @@ describe('an untrusted file', () => {
     expect(await take(memory, facts(20, waiting), person, false)).toMatchObject({ unchanged: 20 })
   })
 
-  it('counts known records that begin to wait', async () => {
+  it('counts known records that would now wait', async () => {
     const memory = ports()
     const { belief: own } = await tell(memory, 'quay master', 'Our quay master is Brigitta.')
     await take(memory, facts(30), person, false)
@@ -457,7 +457,7 @@ describe('an untrusted file', () => {
       await expect(take(memory, facts(30, fields), person, false)).rejects.toMatchObject({ code: 'conflict' })
   })
 
-  it('counts what waits although much of agents waits, too', async () => {
+  it('counts its waiting beliefs even if many of agents wait too', async () => {
     const memory = ports()
     const everywhere = { scopes: ['user:universal'] }
     await take(memory, facts(15, everywhere), person, false)
@@ -484,8 +484,8 @@ describe('an untrusted file', () => {
   })
 })
 
-describe('importing records that were read already', () => {
-  it('sees in each what those before it did', async () => {
+describe('importing records that were already read', () => {
+  it('sees the results of the earlier records in each record', async () => {
     const memory = ports()
     const placed = [
       belief({ id: 'a', name: 'db', content: 'one' }),
@@ -499,7 +499,7 @@ describe('importing records that were read already', () => {
     expect(await now(memory, { id: 'c' })).toMatchObject({ scopes: ['domain:code', 'project:x'], supersededBy: null })
   })
 
-  it('leaves a rejected proposal rejected only until the file proposes it again', async () => {
+  it('leaves a rejected proposal rejected until the file proposes it again', async () => {
     const memory = ports()
     await tell(memory, 'db', 'Postgres')
     const file = [{ id: 'x', name: 'db', content: 'MySQL' }]

@@ -55,11 +55,11 @@ describe('a file of beliefs', () => {
     )
   })
 
-  it('may give two users the same id', () => {
+  it('may have the same id for two users', () => {
     expect(names(`${line('a', { id: 'x' })}\n${line('b', { id: 'x', user: 'bob' })}`)).toEqual(['a', 'b'])
   })
 
-  it('warns of fields that are not known, once for each place', () => {
+  it('warns of unknown fields, once for each place', () => {
     const { warnings } = read(`${line('a', { colour: 1, size: 2 })}\n${line('b')}\n${line('c', { shape: 3 })}`)
 
     expect(warnings).toEqual([
@@ -68,7 +68,7 @@ describe('a file of beliefs', () => {
     ])
   })
 
-  it('without scopes takes those given, which must be scopes', () => {
+  it('without scopes gets the given ones, which must be valid', () => {
     const scoped = read(`${line('a')}\n${line('b', { scope: [] })}`, ['project:z', ' domain:a', 'project:z'])
 
     for (const { record } of scoped.records) expect(record.scopes).toEqual(['domain:a', 'project:z'])

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { maxInteger, maxTerms, openProducts } from './dot-products.ts'
 
-it('adds the exact products of each input with each row of weights', async () => {
+it('computes the exact products of each input with each row of weights', async () => {
   const whole = fc.integer({ min: -maxInteger, max: maxInteger })
   const sizes = fc.record({
     inputs: fc.constantFrom(2, 4, 6),
@@ -47,7 +47,7 @@ it('adds the exact products of each input with each row of weights', async () =>
   )
 })
 
-it('has room for the largest sum', async () => {
+it('does not overflow for the largest sum', async () => {
   const stride = 2 * maxTerms
   const { memory, multiply } = await openProducts(8 * stride)
   new Int16Array(memory, 0, 6 * maxTerms).fill(-maxInteger)

@@ -8,7 +8,7 @@ describe('minilm', async () => {
   const embedder = await openMiniLm()
   const reference = await createEmbedder({ model: weights })
 
-  it('puts texts of like meaning nearer than others, alone or together', async () => {
+  it('gives texts of similar meaning similar vectors, alone or in a batch', async () => {
     const [cat, kitten, invoice] = await embedder.embed([
       'the cat sleeps',
       'a kitten is napping',
@@ -32,7 +32,7 @@ describe('minilm', async () => {
     `a word that is too long: ${'x'.repeat(150)}`,
     'longer than the model reads '.repeat(100),
     '',
-  ])('computes what another engine computes from the same weights: %s', async (text) => {
+  ])('computes the same vectors as another engine from the same weights: %s', async (text) => {
     const [own] = await embedder.embed([text])
     const [other] = await reference.embed([text])
 

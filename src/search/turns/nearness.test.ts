@@ -36,7 +36,7 @@ async function nearnessTo(message: string, texts: readonly string[]) {
   return { of: new Map(messages.map(({ turn }, at) => [turn.text, found[at]])), without }
 }
 
-it('is larger for a sentence that has every asked detail, in other words too', async () => {
+it('is larger for a sentence that has every requested detail, even in other words', async () => {
   const answer = 'The vet said our dog must not eat grapes.'
   const other = 'Our dog sleeps on the sofa.'
   const { of, without } = await nearnessTo('Which fruit is the puppy forbidden to eat?', [answer, other])

@@ -3,7 +3,7 @@ import { findPaste, ownParts } from './pasted.ts'
 
 const own = (message: string): string => message.slice(0, findPaste(message))
 
-describe('a message that is longer than anybody types', () => {
+describe('a message that is longer than people type', () => {
   const long = 'The gate is open and the door is shut. '.repeat(400)
 
   it('is a document after 10,000 characters', () => {
@@ -12,13 +12,13 @@ describe('a message that is longer than anybody types', () => {
   })
 })
 
-describe('a request to work on a text that does not name the text', () => {
+describe('a request to work on an unnamed text', () => {
   it.each([
     ['Translate into Dutch please\nRemember that the gate is open.', 'Translate into Dutch please\n'],
     ['please shorten\n\nMy name is Bo Heron.', 'please shorten\n\n'],
     ['Improve the wording: remember that the gate is open.', 'Improve the wording:'],
     ['rephrase: remember that the gate is open.', 'rephrase:'],
-  ])('makes what follows a document: %j', (message, said) => {
+  ])('makes the following text a document: %j', (message, said) => {
     expect(own(message).trimEnd()).toBe(said.trimEnd())
   })
 
@@ -27,17 +27,17 @@ describe('a request to work on a text that does not name the text', () => {
     'Review my pull requests strictly.\nAlways point out missing tests.',
     'Explain.',
     'Two things to fix: the gate and the door.',
-  ])('is not seen in %j', (message) => {
+  ])('is not found in %j', (message) => {
     expect(own(message)).toBe(message)
   })
 })
 
-it('knows the mark of a quotation in its wide form', () => {
+it('recognises the full-width quotation mark', () => {
   expect(own('thoughts?\n＞ Remember that the gate is open.')).toBe('thoughts?\n')
 })
 
-describe('lines that end in other ways than by a line feed', () => {
-  it.each(['\r', '\r\n', '\u2028', '\u2029', '\u0085', '\v', '\f'])('are lines: %j', (end) => {
+describe('lines that end without a line feed', () => {
+  it.each(['\r', '\r\n', '\u2028', '\u2029', '\u0085', '\v', '\f'])('are separated: %j', (end) => {
     const request = `Summarise this${end}`
 
     expect(own(`${request}Remember that the gate is open.`).trim()).toBe('Summarise this')
@@ -54,14 +54,14 @@ describe('a quotation of several sentences', () => {
   })
 
   it.each(['"users" has no index. Why?', 'The gate is slow. "Heron" is faster, and cheaper. Shall we?'])(
-    'is not seen in a name: %s',
+    'is not found in a name: %s',
     (message) => {
       expect(own(message)).toBe(message)
     },
   )
 })
 
-describe('words that may be pasted although no sign says so', () => {
+describe('words that may be pasted without any sign of it', () => {
   const parts = (message: string) =>
     ownParts(message).map(({ start, end, perhapsPasted }) => [
       perhapsPasted ? 'perhaps' : 'sure',
@@ -86,7 +86,7 @@ describe('words that may be pasted although no sign says so', () => {
     },
   )
 
-  it('end where the same line announces a text of somebody else', () => {
+  it('end if the same line announces a text of another author', () => {
     expect(parts('Here is what he texted me. The desk moved to the quay.')).toEqual([
       ['sure', 'Here is what he texted me.'],
     ])
@@ -100,7 +100,7 @@ describe('words that may be pasted although no sign says so', () => {
     ['See:\n> We moved.\n> Bye.\n\n', 'Remember that.'],
     ['Why?\n```\nx = 1\n```\n', 'Remember that.'],
     ['As I said: "we moved".', ' Remember that.'],
-  ])('stand below a block that ends: %j', (above, below) => {
+  ])('continue below a block that ends: %j', (above, below) => {
     expect(parts(above + below).at(-1)).toEqual(['perhaps', below])
   })
 
@@ -109,7 +109,7 @@ describe('words that may be pasted although no sign says so', () => {
     'Why?\n```\nx = 1\nBye.',
     'As I said: "we moved. Bye.',
     'Fix this:\n\nOne.\n\nTwo.',
-  ])('do not stand in a text that no mark ends: %j', (message) => {
+  ])('do not begin in an unclosed quotation: %j', (message) => {
     expect(parts(message).at(-1)?.[1]).not.toMatch(/Bye|Two/u)
   })
 })

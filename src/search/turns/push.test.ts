@@ -30,14 +30,14 @@ const kayak = 'I rented a kayak near Voss in Norway.'
 const sameSession = { session: 's' }
 
 describe('the probability of quotes', () => {
-  it('is reached by a sentence that answers, and not by one that shares an everyday word', async () => {
+  it('is high enough for a sentence that answers, and not for one that shares an everyday word', async () => {
     const { quoted } = await conversation(kayak, 'The bus stop is near the harbour.')
 
     expect(await quoted('Where did I rent that kayak in Norway?')).toEqual([kayak])
     expect(await quoted('Which pharmacy is near my office on Sunday evenings?')).toEqual([])
   })
 
-  it('has to be higher for sure quotes than for those that may help, and the boldness moves both', async () => {
+  it('must be higher for sure quotes than for perhaps relevant ones, and boldness moves both thresholds', async () => {
     const { push } = await conversation(kayak, 'Norway has expensive coffee.')
     const { levels, probability } = await push('Where did I rent that kayak in Norway?')
 
@@ -50,13 +50,13 @@ describe('the probability of quotes', () => {
     }
   })
 
-  it('is not shared, by words alone, with a turn next to the answer that has none of the words', async () => {
+  it('is not shared, without vectors, with a neighbouring turn that has none of the words', async () => {
     const { quoted } = await conversation({ text: kayak, ...sameSession }, { text: 'Thanks.', ...sameSession })
 
     expect(await quoted('Where near Voss in Norway did I rent that kayak?')).toEqual([kayak])
   })
 
-  it('shows at most three quotes for a question and five for a request, and no text twice', async () => {
+  it('allows at most three quotes for a question and five for a request, and no text twice', async () => {
     const said = ['one', 'two', 'three', 'four', 'five', 'six'].map(
       (word) => `The kayak in Norway has scratch number ${word}.`,
     )
@@ -96,7 +96,7 @@ describe('a sure quote', () => {
     expect(await levelsOf({ text, role: 'tool' })).toEqual([])
   })
 
-  it('is nothing that may be pasted: that is marked, and shown as perhaps', async () => {
+  it('is never a text that may be pasted, which is marked and shown as perhaps relevant', async () => {
     const { push } = await conversation({ text: `Hello there.\n\n${text}` })
 
     expect((await push(message, {}, models)).quotes).toMatchObject([{ level: 'perhaps', perhapsPasted: true }])
@@ -117,14 +117,14 @@ describe('the speaker of a quote', () => {
     expect(await other.quoted('How was the marathon?')).toEqual([byAnn.text])
   })
 
-  it('is the assistant only if the message asks for its words', async () => {
+  it('is the assistant only if the message asks for what it said', async () => {
     const { quoted } = await conversation({ text: 'The sauce needs saffron and fennel.', role: 'assistant' })
 
     expect(await quoted('Does the sauce need saffron and fennel?')).toEqual([])
     expect(await quoted('What did you tell me about saffron and fennel?')).toHaveLength(1)
   })
 
-  it('is no document, no tool and no text whose paste the person announced', async () => {
+  it('is not a document, a tool, or a person who announced a pasted text', async () => {
     const text = 'Kayak rental in Norway costs 40 euros.'
     const { quoted } = await conversation(
       { text, origin: 'document' },
@@ -137,7 +137,7 @@ describe('the speaker of a quote', () => {
   })
 })
 
-describe('the lines of a message', () => {
+describe('the quotes chosen for a message', () => {
   type Unlimited = Parameters<typeof chooseLines>[0]
   const place = fc.nat({ max: 11 })
   const update = fc.record({ place, probability: fc.double({ min: 0, max: 0.4, noNaN: true }) })
@@ -161,7 +161,7 @@ describe('the lines of a message', () => {
     return { ...rest, ranked, updates: new Map(sorted) }
   }
 
-  it('have every newer turn that may update one of them before it, or do not have that one', () => {
+  it('come after every newer turn that may update them, or are left out', () => {
     fc.assert(
       fc.property(decisions, (given) => {
         const decision = decisionOf(given)
@@ -194,7 +194,7 @@ describe('the lines of a message', () => {
   const updatesOf = (...values: readonly number[]) =>
     new Map([[0, values.map((probability, at) => ({ place: at + 1, probability }))]])
 
-  it('come after the newer ones that may update them, and alone if none may', () => {
+  it('come after the newer ones that may update them, and alone if there are none', () => {
     expect(chooseLines({ ...decision, updates: updatesOf(0.05) }, levels, limits).lines).toEqual([
       { place: 0, level: 'sure', newer: [] },
     ])
@@ -209,31 +209,34 @@ describe('the lines of a message', () => {
     (['question', 'request'] as const).map((kind) => ({ name, kind, levels, limits: limits[kind] })),
   )
 
-  it.each(kinds)('are never fewer, or less sure, if bolder: with $name, for a $kind', ({ kind, levels, limits }) => {
-    const quiet = levels.quiet[kind]
-    const normal = levels.normal[kind]
-    const eager = levels.eager[kind]
-    const thresholds = [quiet, normal, eager].flatMap(({ sure, perhaps }) => [sure, perhaps])
-    // Random probabilities alone would miss thresholds that are close to each other.
-    const probabilities = fc.oneof(fc.double({ min: 0, max: 1, noNaN: true }), fc.constantFrom(...thresholds))
-    fc.assert(
-      fc.property(decisions, probabilities, (given, probability) => {
-        const decision = { ...decisionOf(given), probability, isQuestion: kind === 'question' }
-        const shownAt = (level: Levels) => chooseLines(decision, level, limits).lines
-        for (const [less, more] of [
-          [quiet, normal],
-          [normal, eager],
-        ] as const) {
-          const bolder = new Map(shownAt(more).map((line) => [line.place, line.level]))
-          for (const { place, level } of shownAt(less))
-            expect(level === 'sure' ? ['sure'] : ['sure', 'perhaps']).toContain(bolder.get(place))
-        }
-      }),
-      { numRuns: 300 },
-    )
-  })
+  it.each(kinds)(
+    'are never fewer, or less sure, at a higher boldness: with $name, for a $kind',
+    ({ kind, levels, limits }) => {
+      const quiet = levels.quiet[kind]
+      const normal = levels.normal[kind]
+      const eager = levels.eager[kind]
+      const thresholds = [quiet, normal, eager].flatMap(({ sure, perhaps }) => [sure, perhaps])
+      // Random probabilities alone would miss thresholds that are close to each other.
+      const probabilities = fc.oneof(fc.double({ min: 0, max: 1, noNaN: true }), fc.constantFrom(...thresholds))
+      fc.assert(
+        fc.property(decisions, probabilities, (given, probability) => {
+          const decision = { ...decisionOf(given), probability, isQuestion: kind === 'question' }
+          const shownAt = (level: Levels) => chooseLines(decision, level, limits).lines
+          for (const [less, more] of [
+            [quiet, normal],
+            [normal, eager],
+          ] as const) {
+            const bolder = new Map(shownAt(more).map((line) => [line.place, line.level]))
+            for (const { place, level } of shownAt(less))
+              expect(level === 'sure' ? ['sure'] : ['sure', 'perhaps']).toContain(bolder.get(place))
+          }
+        }),
+        { numRuns: 300 },
+      )
+    },
+  )
 
-  it('are none if a third newer turn may well have changed the only one', () => {
+  it('are empty if a third newer turn may have changed the only one', () => {
     expect(chooseLines({ ...decision, updates: updatesOf(0.3, 0.3, 0.3) }, levels, limits)).toEqual({
       lines: [],
       unclear: [0],
@@ -246,7 +249,7 @@ describe('an older value', () => {
   const newer = 'My shoe size for the Brooks running shoes is 43 now.'
   const message = 'What is my shoe size for the Brooks running shoes?'
 
-  it('is never shown without the newer one before it', async () => {
+  it('is shown only after the newer one', async () => {
     const { push } = await conversation(older, 'Tea is fine.', newer)
 
     const { quotes } = await push(message)
@@ -293,7 +296,7 @@ describe('a correction', () => {
     ['the cue alone', 'No thanks.', false],
     ['two words of it', 'No, the oven side is blocked, so it hangs at the gate.', true],
     ['two words without a cue', 'The oven is hot, so it hangs at the gate.', false],
-  ])('has two words of the sentence, or a number: %s', async (_what, text, isCorrection) => {
+  ])('needs two words of the sentence, or a number: %s', async (_what, text, isCorrection) => {
     const { quoted } = await conversation(
       { text: 'The spare key hangs behind the oven.', ...sameSession },
       { text, ...sameSession },
@@ -305,7 +308,7 @@ describe('a correction', () => {
     if (isCorrection) expect(quotes[1]).toBe('The spare key hangs behind the oven.')
   })
 
-  it('is not shown to a message that asks how it was before', async () => {
+  it('is not shown for a message about an earlier value', async () => {
     const { quoted } = await conversation(pressure, correction)
 
     expect(await quoted('What was the tyre pressure of the trailer before, originally?')).not.toContain(correction.text)

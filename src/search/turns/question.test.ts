@@ -3,7 +3,7 @@ import { localDay } from '../../local-time.ts'
 import { dateWindow, parseQuestion } from './question.ts'
 
 describe('a question', () => {
-  it('is told from a statement by how it is put', () => {
+  it('is distinguished from a statement by its form', () => {
     const isQuestion = (text: string): boolean => parseQuestion(text).isQuestion
 
     expect(
@@ -12,11 +12,11 @@ describe('a question', () => {
     expect(['I rented a kayak.', 'Write a poem about what matters'].map(isQuestion)).toEqual([false, false])
   })
 
-  it('counts words of asking half', () => {
+  it('counts question words half', () => {
     expect([...parseQuestion('recommend a kayak').terms.values()]).toEqual([0.5, 1])
   })
 
-  it('names a speaker, whose name is then no word to look for', () => {
+  it('may name a speaker, whose name is then not a search word', () => {
     const { terms, speaker } = parseQuestion("What is Caroline's job?", ['Caroline', 'Melanie'])
 
     expect(speaker).toBe('Caroline')
@@ -29,7 +29,7 @@ describe('a question', () => {
     expect([...parseQuestion('Caroline?', ['Caroline']).terms.keys()]).toEqual(['carolin'])
   })
 
-  it('may ask for what the assistant said, for the past, a time or a number', () => {
+  it('may ask for words of the assistant, for the past, a time or a number', () => {
     expect(parseQuestion('How did you recommend to structure the draft?').asksAssistant).toBe(true)
     expect(parseQuestion('What did Ana recommend, did I say?').asksAssistant).toBe(false)
     expect(parseQuestion('What did the assistant say about it?').asksAssistant).toBe(true)
@@ -45,7 +45,7 @@ afterEach(() => {
   process.env.TZ = zone
 })
 
-describe.each(['UTC', 'America/Halifax', 'Pacific/Auckland'])('the time a question asks about, in %s', (name) => {
+describe.each(['UTC', 'America/Halifax', 'Pacific/Auckland'])('the time that a question asks about, in %s', (name) => {
   const days = async (text: string): Promise<string | null> => {
     process.env.TZ = name
     const window = await dateWindow(text, new Date('2023-06-15T20:00:00'))

@@ -31,7 +31,7 @@ const apart = (...sentences: readonly string[]): readonly NewTurn[] =>
   sentences.map((text, at) => sampleTurn(text, { session: `s${at}` }))
 
 describe('ranking turns', () => {
-  it('puts what a person said before what the assistant said, unless that is asked for', async () => {
+  it('puts turns of the person before those of the assistant, unless the question asks for the latter', async () => {
     const both = [
       sampleTurn('I like the kayak.', { session: 'a' }),
       sampleTurn('The kayak is a boat.', { session: 'b', role: 'assistant' }),
@@ -41,7 +41,7 @@ describe('ranking turns', () => {
     expect((await texts(both, 'Which boat did you recommend, you said kayak?'))[0]).toBe('The kayak is a boat.')
   })
 
-  it('puts the answer of the assistant before the question that it answers, where it is asked for', async () => {
+  it('puts the answer of the assistant before the question that it answers, if the answer is requested', async () => {
     const chat = [
       sampleTurn('Which screws should I use for the gutter?', { session: 'a' }),
       sampleTurn('For the gutter use stainless screws with a flat head.', { session: 'a', role: 'assistant' }),
@@ -64,7 +64,7 @@ describe('ranking turns', () => {
     expect((await ranked(turns, 'What did Bo buy?'))[0]?.turn.speaker).toBe('Bo')
   })
 
-  it('returns what was said at a time, where a question asks for nothing else', async () => {
+  it('returns the turns of a time, if a question asks for nothing else', async () => {
     const day = { at: '2026-02-16T15:00:00.000Z' }
     const store = await storeOf([
       sampleTurn('I run a race on 16 May.', { session: 'a', at: '2026-01-11T20:00:00.000Z' }),
@@ -85,7 +85,7 @@ describe('ranking turns', () => {
     expect((await answers('What happened to the roof on 16 February?'))[0]).toBe('The roof is done.')
   })
 
-  it('prefers a turn that tells a time or a number where one is asked for', async () => {
+  it('prefers a turn with a time or a number if the question asks for one', async () => {
     expect((await texts(apart('I sold kayaks.', 'I sold kayaks in March.'), 'When did I sell kayaks?'))[0]).toContain(
       'March',
     )
@@ -94,7 +94,7 @@ describe('ranking turns', () => {
     )
   })
 
-  it('prefers what was said at the time that is asked about', async () => {
+  it('prefers turns of the time that the question asks about', async () => {
     const turns = [
       sampleTurn('The kayak trip was fun.', { session: 'a', at: '2026-01-10T00:00:00.000Z' }),
       sampleTurn('The kayak trip was fun.', { session: 'b', at: '2026-03-10T00:00:00.000Z' }),
@@ -109,7 +109,7 @@ describe('ranking turns', () => {
     expect(first?.turn.session).toBe('a')
   })
 
-  it('prefers words that stand together in one sentence', async () => {
+  it('prefers words that are together in one sentence', async () => {
     const at = '2026-05-03T10:00:00.000Z'
     const both = ['I was at home. I rented the kayak in Norway.', 'I rented it in Norway. The kayak was at home.']
     const turns = apart(...both).map((turn) => ({ ...turn, at }))
@@ -117,7 +117,7 @@ describe('ranking turns', () => {
     expect((await texts(turns, 'Where did I rent the kayak, in Norway?'))[0]).toBe(turns[0]?.text)
   })
 
-  it('prefers the turn whose session speaks of it elsewhere too', async () => {
+  it('prefers the turn whose session mentions the subject elsewhere too', async () => {
     const at = '2026-05-03T10:00:00.000Z'
     const far = ['Soup is fine.', 'Bread is fine.', 'Milk is fine.', 'Tea is fine.']
     const session = (name: string, last: string): readonly NewTurn[] =>
@@ -128,7 +128,7 @@ describe('ranking turns', () => {
     expect(found.slice(0, 2).map(({ turn }) => turn.session)).toEqual(['b', 'a'])
   })
 
-  it('counts a rare word more than one that many turns have', async () => {
+  it('weighs a rare word more than a common one', async () => {
     const at = '2026-05-03T10:00:00.000Z'
     const turns = apart('The harbour walk.', ...Array(15).fill('The fine soup.')).map((turn) => ({ ...turn, at }))
 
@@ -149,7 +149,7 @@ describe('ranking turns', () => {
     { maxLength: 14 },
   )
 
-  it('gives every turn the score that its explanation adds up to, best first', async () => {
+  it('returns the score that the explanation adds up to, best first', async () => {
     await fc.assert(
       fc.asyncProperty(conversation, words, async (turns, question) => {
         const found = await ranked(
@@ -166,7 +166,7 @@ describe('ranking turns', () => {
     )
   })
 
-  it('gives the steps of the last trajectory to a question about steps that holds none of their words', async () => {
+  it('returns the steps of the last trajectory for a question about steps that matches none of their words', async () => {
     const run = (session: string) =>
       ['ls\n\nmain.py', 'edit main.py\n\nsaved', 'pytest\n\n4 passed'].map((text) =>
         sampleTurn(text, { session, role: 'tool' }),
@@ -182,7 +182,7 @@ describe('ranking turns', () => {
     expect(await ranked(turns, 'Where is the zeppelin?')).toEqual([])
   })
 
-  it('does not depend on ids, nor on the order in which sessions were kept', async () => {
+  it('does not depend on ids, or on the order in which sessions were stored', async () => {
     await fc.assert(
       fc.asyncProperty(conversation, words, async (turns, question) => {
         const bySession = (order: readonly string[]) =>
@@ -214,20 +214,20 @@ describe('pushing quotes', () => {
   )
   const push = async (message: string) => pushQuotes(await storeOf(life), view, message)
 
-  it('shows the sentence that answers, and says which words it shares', async () => {
+  it('shows the sentence that answers, and the words that it shares with the message', async () => {
     const { quotes, asked } = await push('Where did I rent that kayak in Norway?')
 
     expect(quotes).toMatchObject([{ text: life[0]?.text, shared: ['rent', 'kayak', 'Norway'], isEarlier: false }])
     expect(asked).toEqual(['rent', 'kayak', 'Norway'])
   })
 
-  it('stays silent for what was never told, and for requests about anything', async () => {
+  it('stays silent about subjects that were never mentioned, and for general requests', async () => {
     expect((await push('Write a python function that sorts a list')).quotes).toEqual([])
     expect((await push('hello there')).quotes).toEqual([])
     expect((await push('')).quotes).toEqual([])
   })
 
-  it('reports how close the best one came', async () => {
+  it('reports the probability of the best candidate', async () => {
     const { quotes, considered, probability, levels } = await push(
       'Translate this recipe for pancakes into French, please',
     )
@@ -238,7 +238,7 @@ describe('pushing quotes', () => {
     expect(probability).toBeLessThan(levels.perhaps)
   })
 
-  it('puts the newest first and marks what is older about the same thing', async () => {
+  it('puts the newest first and marks older turns about the same thing', async () => {
     const store = await storeOf([
       sampleTurn('My running shoe size is 42 for the Brooks shoes.', { session: 'a', at: '2026-01-01T00:00:00.000Z' }),
       sampleTurn('My running shoe size is 43 now for the Brooks shoes.', {
@@ -255,14 +255,14 @@ describe('pushing quotes', () => {
     ])
   })
 
-  it('does not quote the line that announces a pasted text, since it says nothing itself', async () => {
+  it('does not quote the line that announces a pasted text, which has no content of its own', async () => {
     const mail = 'Dear tenants, the heating will be off on Saturday 14 November between 8 and 12.'
     const store = await storeOf([sampleTurn(`Here is the mail from the landlord:\n\n${mail}`, { session: 'a' })])
 
     expect((await pushQuotes(store, view, 'What did the landlord write about the heating?')).quotes).toEqual([])
   })
 
-  it('never quotes a document, a tool or an assistant unasked', async () => {
+  it('never quotes a document, a tool or an assistant without a request', async () => {
     const text = 'The zanzibar kayak expedition leaves from the Voss harbour.'
     const store = await storeOf([
       sampleTurn(text, { session: 'a', origin: 'document' }),
@@ -275,7 +275,7 @@ describe('pushing quotes', () => {
     expect(asked.quotes.map(({ turn }) => turn.role)).toEqual(['assistant'])
   })
 
-  it('gives a score that its explanation adds up to', async () => {
+  it('returns a score that its explanation adds up to', async () => {
     const { considered } = await push('Where did I rent that kayak in Norway?')
 
     expect(considered.length).toBeGreaterThan(0)

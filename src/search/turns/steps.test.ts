@@ -23,11 +23,11 @@ describe('the steps that a text names', () => {
     ['What changed after the step 12?', { from: 12, to: Number.POSITIVE_INFINITY }],
     ['What happened in steps 4 to 6?', { from: 4, to: 6 }],
     ['What happened at step 12?', null],
-  ])('%s restricts them', (text, range) => {
+  ])('are limited by "%s"', (text, range) => {
     expect(stepRange(text)).toEqual(range)
   })
 
-  it('leave the text, and nothing else does', () => {
+  it('are removed from the text, and nothing else is', () => {
     expect(withoutSteps('Why was config.yaml edited at steps 3 and 4?').replace(/\s+/gu, ' ')).toBe(
       'Why was config.yaml edited at ?',
     )

@@ -6,7 +6,7 @@ import { countTerms, isAskingTerm, termsOf, wantedTerms } from './terms.ts'
 const terms = (text: string): readonly string[] => termsOf(text).map(({ term }) => term)
 
 describe('terms', () => {
-  it('are the stems of words, without those that only build the sentence', () => {
+  it('are the stems of words, without function words', () => {
     expect(terms('I was renting the kayaks we bought')).toEqual(terms('rent a kayak, buy it'))
   })
 
@@ -14,19 +14,19 @@ describe('terms', () => {
     expect(terms('went children mother')).toEqual(terms('go kid mom'))
   })
 
-  it('keep names, numbers, identifiers and other scripts as they are', () => {
+  it('preserve names, numbers, identifiers and other scripts', () => {
     expect(terms('Voss 2024-01-15 NeonDB')).toEqual(['voss', '2024-01-15', 'neondb', 'neon', 'db'])
     expect(terms('自行车')).toEqual(['自行', '行车'])
     expect(terms('A 车')).toEqual(['车'])
   })
 
-  it('stand where they say', () => {
+  it('have exact positions', () => {
     const text = 'The kayaks of Ana’s.'
 
     expect(termsOf(text).map(({ start, end }) => text.slice(start, end))).toEqual(['kayaks', 'Ana’s'])
   })
 
-  it('count every occurrence', () => {
+  it('include every occurrence', () => {
     const { counts, length } = countTerms('kayak, kayaks and a paddle')
 
     expect([...counts]).toEqual([
@@ -36,7 +36,7 @@ describe('terms', () => {
     expect(length).toBe(3)
   })
 
-  it('that are wanted are all found, whatever else is passed over', () => {
+  it('that are requested are all found, whatever else is skipped', () => {
     const suffix = fc.constantFrom('', 's', 'es', 'ies', 'ed', 'ing', 'y', 'ys', 'eed', 'ational', 'ness', 'e', 'ion')
     const letters = fc.string({ unit: fc.constantFrom(...'abeilosty'), minLength: 1, maxLength: 5 })
     const word = fc.oneof(
@@ -56,12 +56,12 @@ describe('terms', () => {
     )
   })
 
-  it('of asking are known', () => {
+  it('that ask a question are recognised', () => {
     expect(terms('recommendations').every(isAskingTerm)).toBe(true)
     expect(terms('kayak').some(isAskingTerm)).toBe(false)
   })
 
-  it('come of any text at all', () => {
+  it('can be computed for any text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (text) => {
         for (const { term, start, end } of termsOf(text)) {
@@ -74,11 +74,11 @@ describe('terms', () => {
 })
 
 describe('passages', () => {
-  it('are the whole text where it is short', () => {
+  it('consist of the whole text if it is short', () => {
     expect(passagesOf('Short.')).toEqual(['Short.'])
   })
 
-  it('together are the text, whatever it is, and none is too long', () => {
+  it('together are the whole text, for any text, and none is too long', () => {
     fc.assert(
       fc.property(
         fc.array(fc.oneof(fc.string({ maxLength: 80 }), fc.constantFrom('. ', '\n', ' ', 'x'.repeat(3_000))), {

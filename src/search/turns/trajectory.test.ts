@@ -20,17 +20,17 @@ const run = [
 ]
 
 describe('the steps of a trajectory', () => {
-  it('are an action, an empty line and a result', () => {
+  it('consist of an action, an empty line and a result', () => {
     expect(stepOf('cat a.txt\n\none\n\ntwo', 4)).toEqual({ place: 4, action: 'cat a.txt', result: 'one\n\ntwo' })
     expect(stepOf('ls', 0)).toEqual({ place: 0, action: 'ls', result: '' })
   })
 
-  it('are found by what was done and by what was new in the result', () => {
+  it('are found by the action and by the new part of the result', () => {
     expect(bestFirst(run, 'Where did the backoff test fail?')[0]).toBe(2)
     expect(bestFirst(['a\n\nred\nblue', 'b\n\nred\nblue\nlobster', 'c\n\nred\nblue\nlobster'], 'lobster')[0]).toBe(1)
   })
 
-  it('are found by their number, and by where they stand', () => {
+  it('are found by their number and their position', () => {
     expect(bestFirst(run, 'What did step 4 show?')[0]).toBe(4)
     expect(bestFirst(run, 'What was the last result of pytest?')[0]).toBe(5)
     expect(bestFirst(run, 'What was the first result of pytest?')[0]).toBe(2)
@@ -38,7 +38,7 @@ describe('the steps of a trajectory', () => {
     expect(bestFirst(run, 'Which pytest run came after step 3?')[0]).toBeGreaterThan(3)
   })
 
-  it('are the last of several that answer alike, where the last time is asked for', () => {
+  it('are the last of several with the same result, if the question asks for the last time', () => {
     const edits = [
       'edit_file {"path":"config.yaml","new":"port: 9090"}\n\nOK',
       'run {"cmd":"npm start"}\n\nError: address already in use',
@@ -51,7 +51,7 @@ describe('the steps of a trajectory', () => {
     expect(bestFirst(edits, 'When did I last read config.yaml?')[0]).toBe(4)
   })
 
-  it('have finite scores, whatever they hold and whatever is asked', () => {
+  it('have finite scores, for any steps and any question', () => {
     fc.assert(
       fc.property(fc.array(fc.string(), { minLength: 1, maxLength: 12 }), fc.string(), (texts, question) =>
         scoreSteps(stepsOf(texts), parseQuestion(question)).every(({ value }) => Number.isFinite(value)),

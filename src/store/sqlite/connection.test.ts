@@ -6,7 +6,7 @@ import { commitOf, presentChange, sample } from '../sample-beliefs.contract.ts'
 import { logTooLong } from './connection.ts'
 import { newFile, openAt } from './temporary-store.contract.ts'
 
-it('reads that share a transaction see what others write once their caller has waited, although it is not done', async () => {
+it('reads that share a transaction see writes of others after their caller waited, although the transaction is still open', async () => {
   const file = newFile()
   const store = openAt(file)
   const other = openAt(file)
@@ -27,7 +27,7 @@ it('reads that share a transaction see what others write once their caller has w
   await Promise.all([store.close(), other.close()])
 })
 
-it.skipIf(process.platform !== 'linux')('names the programs that read while the log is too long', async () => {
+it.skipIf(process.platform !== 'linux')('names the programs that are reading while the log is too long', async () => {
   const file = newFile()
   await openAt(file).close()
   const read = `const db = new (require('node:sqlite').DatabaseSync)(process.argv[1]); db.exec('PRAGMA journal_mode = wal; BEGIN; SELECT 1'); console.log('open'); setInterval(() => {}, 1000)`

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { presentChange, sample } from '../sample-beliefs.contract.ts'
 import { newFile, openAt } from './temporary-store.contract.ts'
 
-it('lists the beliefs of a crowded scope as it lists those of any other', async () => {
+it('lists the beliefs of a crowded scope like those of any other scope', async () => {
   const store = openAt(newFile())
   const minute = (index: number) => new Date(Date.UTC(2026, 0, 1) + index * 60_000).toISOString()
   const beliefs = Array.from({ length: 5_200 }, (_, index) =>

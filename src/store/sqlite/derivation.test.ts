@@ -48,7 +48,7 @@ const probes: readonly string[] = [
 /** Raise this when the derived tables change although the analysis does not. */
 const fillingVersion = 4
 
-it('changes with the way texts are read, so that every index is derived anew', () => {
+it('changes with the analysis of texts, so that every index is derived again', () => {
   const read = probes.map((text) => {
     const { forms, typoTargets, texts, nameKey, flags } = deriveBelief(sample({ id: 'b', name: text, content: text }))
     return [forms, typoTargets.map(typoKeys), texts, nameKey, flags, textHash(text)]

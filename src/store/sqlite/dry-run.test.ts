@@ -17,10 +17,10 @@ async function holdingRedis(file: string): Promise<SqliteStore> {
   return store
 }
 
-describe.each(['on disk', 'in memory'])('trying out a change of a store %s', (place) => {
+describe.each(['on disk', 'in memory'])('a dry run of a change in a store %s', (place) => {
   const open = () => holdingRedis(place === 'in memory' ? inMemory : newFile())
 
-  it('shows the change to the trial alone, and stores nothing', async () => {
+  it('shows the change to its caller only, and stores nothing', async () => {
     const store = await open()
     const before = await store.fingerprint()
 
@@ -33,7 +33,7 @@ describe.each(['on disk', 'in memory'])('trying out a change of a store %s', (pl
     await store.close()
   })
 
-  it('makes changes that are asked for meanwhile wait, and other trials too', async () => {
+  it('makes concurrent changes and other dry runs wait', async () => {
     const store = await open()
     const order: string[] = []
     const trial = store.tryOut(renamed, async (tried) => {
@@ -65,8 +65,8 @@ describe.each(['on disk', 'in memory'])('trying out a change of a store %s', (pl
   })
 })
 
-describe('trying out a change', () => {
-  it('sees what other connections have written since the last trial', async () => {
+describe('a dry run of a change', () => {
+  it('sees the writes of other connections since the last dry run', async () => {
     const file = newFile()
     const store = await holdingRedis(file)
     const other = openAt(file)
@@ -78,7 +78,7 @@ describe('trying out a change', () => {
     await other.close()
   })
 
-  it('leaves the head of the journal next to the store as it is', async () => {
+  it('does not change the journal head next to the store', async () => {
     const file = newFile()
     const store = await holdingRedis(file)
     const head = readFileSync(`${file}-head`, 'utf8')
@@ -89,7 +89,7 @@ describe('trying out a change', () => {
     await store.close()
   })
 
-  it('waits for another process that writes, without holding up reads', async () => {
+  it('waits for another writing process, without blocking reads', async () => {
     const file = newFile()
     const store = await holdingRedis(file)
     const other = new DatabaseSync(file)
@@ -105,7 +105,7 @@ describe('trying out a change', () => {
     await store.close()
   })
 
-  it.skipIf(process.getuid?.() === 0)('works on a store that may only be read', async () => {
+  it.skipIf(process.getuid?.() === 0)('works on a store without write permission', async () => {
     const file = newFile()
     await (await holdingRedis(file)).close()
     chmodSync(file, 0o400)
@@ -118,7 +118,7 @@ describe('trying out a change', () => {
     chmodSync(dirname(file), 0o700)
   })
 
-  it('works on a store that was opened for reading only', async () => {
+  it('works on a store that was opened read-only', async () => {
     const file = newFile()
     await (await holdingRedis(file)).close()
     const store = openAt(file, { readonly: true })

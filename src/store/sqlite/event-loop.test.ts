@@ -50,7 +50,7 @@ function lockHeld(file: string): { readonly release: () => void } {
 }
 
 describe('A SQLite store', () => {
-  it.each([':memory:', 'a file'])('lets the event loop turn after every change, in %s', async (place) => {
+  it.each([':memory:', 'a file'])('yields to the event loop after every change, in %s', async (place) => {
     const store = opening(place === 'a file' ? newFile() : place)
 
     const turns = await turnsDuring(async () => {
@@ -83,7 +83,7 @@ describe('A SQLite store', () => {
     expect((await store.get('ada', 'b2'))?.name).toBe('second')
   })
 
-  it('shows a change to a caller who has been reading before it', async () => {
+  it('shows a change to a caller who was reading before it', async () => {
     const store = opening(newFile())
 
     const [before, after] = await store.withSnapshot(async () => {
@@ -96,7 +96,7 @@ describe('A SQLite store', () => {
     expect(after?.id).toBe('b1')
   })
 
-  it('makes all changes that are asked for at once, also while another process writes', async () => {
+  it('makes all concurrently requested changes, even while another process writes', async () => {
     const file = newFile()
     const store = opening(file)
     const lock = lockHeld(file)
@@ -153,7 +153,7 @@ describe('A SQLite store', () => {
     expect((await store.verify()).filter(({ ok }) => !ok)).toEqual([])
   })
 
-  it('lets the event loop turn while a large change is made', async () => {
+  it('yields to the event loop during a large change', async () => {
     const store = opening(newFile())
     // The first change loads modules.
     await store.commit(commitOf([presentChange(sample({ id: 'b1' }))]))
@@ -161,7 +161,7 @@ describe('A SQLite store', () => {
     expect(await turnsDuring(() => store.commit(commitOf(manyBeliefs('large'))))).toBeGreaterThan(10)
   })
 
-  it('lets the event loop turn while a long turn is stored', async () => {
+  it('yields to the event loop while storing a long turn', async () => {
     const store = opening(newFile())
     const text = Array.from({ length: 8_000 }, (_, at) => String.fromCodePoint(0x4e00 + at)).join('')
     const heard = (words: string) => store.commit(commitOf([], { kind: 'hear', turns: [sampleTurn(words)] }))
@@ -171,7 +171,7 @@ describe('A SQLite store', () => {
     expect(await turnsDuring(() => heard(text))).toBeGreaterThan((await turnsDuring(() => heard('Another one.'))) + 2)
   })
 
-  it('lets the event loop turn while a large file is rewritten, after which no byte of the forgotten text is left', async () => {
+  it('yields to the event loop while rewriting a large file, after which no byte of the forgotten text is left', async () => {
     const file = newFile()
     const store = opening(file)
     const secret = sample({ id: 'secret', name: 'quartzite', content: 'The quartzite is under the stairs.' })

@@ -20,8 +20,8 @@ const fingerprintOf = async (file: string): Promise<string> => {
   }
 }
 
-describe('a store that is closed', () => {
-  it('stays open for the next user only while stores are kept open', async () => {
+describe('a closed store', () => {
+  it('stays open for the next user only if stores are kept open', async () => {
     using directory = temporaryDirectory()
     const file = join(directory.path, 'one.db')
     await fingerprintOf(file)
@@ -37,7 +37,7 @@ describe('a store that is closed', () => {
     expect(isOpen(file)).toBe(false)
   })
 
-  it('has one user at a time, and a second one opens it again', async () => {
+  it('has one user at a time, and a second user opens it again', async () => {
     using directory = temporaryDirectory()
     const file = join(directory.path, 'one.db')
     const end = keepStoresOpen()

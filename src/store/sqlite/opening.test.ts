@@ -13,7 +13,7 @@ import { newFile, openAt, tamper } from './temporary-store.contract.ts'
 const modeOf = (path: string): number => statSync(path).mode & 0o777
 
 describe('opening a store', () => {
-  it('makes private files', async () => {
+  it('creates private files', async () => {
     const file = newFile()
 
     const store = openAt(file)
@@ -24,7 +24,7 @@ describe('opening a store', () => {
     await store.close()
   })
 
-  it('removes the file that older versions kept for its space, unless it only reads', async () => {
+  it('removes the file with which older versions reserved space, unless opened read-only', async () => {
     const file = newFile()
     await openAt(file).close()
     writeFileSync(`${file}-reserve`, 'space')
@@ -76,7 +76,7 @@ describe('opening a store', () => {
     expect(() => openAt(file)).toThrow(`this version of Credence knows schemas up to ${migrations.length}`)
   })
 
-  it('refuses a store that lacks one index', async () => {
+  it('refuses a store without one of its indexes', async () => {
     const file = newFile()
     await openAt(file).close()
     tamper(file, 'DROP INDEX turns_by_time')
@@ -92,7 +92,7 @@ describe('opening a store', () => {
     expect(() => openAt(file)).toThrow('its header has auto_vacuum 1, not 0')
   })
 
-  it('waits for the disk on every commit, also when opened again', async () => {
+  it('syncs to disk on every commit, also when opened again', async () => {
     const file = newFile()
     for (let time = 0; time < 2; time += 1) {
       const store = openAt(file)
@@ -110,7 +110,7 @@ describe('opening a store', () => {
     )
   })
 
-  it('for reading only creates and writes nothing', async () => {
+  it('read-only creates and writes nothing', async () => {
     const file = newFile()
     expect(() => openAt(file, { readonly: true })).toThrow(expect.objectContaining({ code: 'not_found' }))
     const store = openAt(file)
@@ -126,7 +126,7 @@ describe('opening a store', () => {
     await store.close()
   })
 
-  it('refuses a store that was emptied or deleted, and begins anew where its last event is gone too', async () => {
+  it('refuses a store that was emptied or deleted, and starts a new one if its journal head is gone too', async () => {
     const file = newFile()
     const store = openAt(file)
     await commitTo(store, commitOf([presentChange(sample({ id: 'b1' }))]))
@@ -146,7 +146,7 @@ describe('opening a store', () => {
     await anew.close()
   })
 
-  it('reports that it is closed', async () => {
+  it('reports an error once it is closed', async () => {
     const store = openAt(newFile())
     await store.close()
 
@@ -186,7 +186,7 @@ describe('an open store', () => {
     return Number(count)
   }
 
-  it('reads one state together, whatever another one writes meanwhile, and the newest afterwards', async () => {
+  it('reads one state in a snapshot while another connection writes, and the newest state afterwards', async () => {
     const file = newFile()
     const one = openAt(file)
     const other = openAt(file)
@@ -209,7 +209,7 @@ describe('an open store', () => {
     await other.close()
   })
 
-  it('finds every phrase of a word that has become familiar', async () => {
+  it('finds every phrase of a word that has become common', async () => {
     const store = openAt(newFile())
     const names = ['main', 'main square', 'main square fountain', 'mains', 'mainly']
     for (const [index, name] of names.entries())
@@ -225,7 +225,7 @@ describe('an open store', () => {
     await store.close()
   })
 
-  it('refuses to write to a file that was taken away from under it', async () => {
+  it('refuses to write to a file that was replaced or deleted', async () => {
     const file = newFile()
     const store = openAt(file)
     await commitTo(store, commitOf([presentChange(sample({ id: 'b1' }))]))
@@ -241,7 +241,7 @@ describe('an open store', () => {
     await store.close()
   })
 
-  it('gives up waiting for another one that does not finish', async () => {
+  it('stops waiting for a connection that does not finish', async () => {
     const file = newFile()
     const store = openAt(file, { busyTimeoutMs: 20 })
     const busy = new DatabaseSync(file)

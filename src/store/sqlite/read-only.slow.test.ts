@@ -34,7 +34,7 @@ const filesIn = (dir: string): readonly string[] =>
     })
     .sort()
 
-it('a command that reads changes no file', async () => {
+it('a reading command changes no file', async () => {
   using place = createSandbox()
   const dir = join(place.path, 'memory')
   await place.run('remember', 'Invoices are due in 14 days.', '--name', 'payment terms', '--dir', dir)
@@ -68,7 +68,7 @@ it('a command that reads changes no file', async () => {
 })
 
 describe('a memory on a read-only mount', () => {
-  it('is read by every command that reads, and refuses those that write', async (context) => {
+  it('is read by every reading command, and refuses writing ones', async (context) => {
     if (!canMount) return context.skip('Linux namespaces are missing.')
     using place = createSandbox()
     const dir = join(place.path, 'memory')

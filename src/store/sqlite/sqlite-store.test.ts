@@ -37,7 +37,7 @@ describe('The SQLite store in memory', () => {
     }
   })
 
-  it('is empty whenever it is opened', async () => {
+  it('is empty each time it is opened', async () => {
     const one = openAt(inMemory)
     const other = openAt(inMemory)
     await one.commit(commitOf([presentChange(sample({ id: 'b1' }))]))
@@ -48,7 +48,7 @@ describe('The SQLite store in memory', () => {
     await other.close()
   })
 
-  it('keeps people in the same database', async () => {
+  it('stores people in the same database', async () => {
     const store = openAt(inMemory)
     const access = await store.access()
     await access.addPerson({ name: 'ana', createdAt: '2026-01-01T00:00:00.000Z' })

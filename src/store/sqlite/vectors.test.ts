@@ -13,7 +13,7 @@ const random = randomFrom(5)
 const anyVector = () => packVectors([Float32Array.from({ length: dimensions }, () => random() - 0.5)], dimensions)
 const everywhere = { user: 'ada', scopes: null }
 
-it('in a large store only the nearest turns are compared, the nearest among those asked for', async () => {
+it('a search in a large store compares only the nearest turns, filtered first', async () => {
   const store = openAt(newFile())
   const turns = Array.from({ length: maxCompared + 200 }, (_, at) => sampleTurn(`Turn ${at}.`))
   await commitTo(store, commitOf([], { kind: 'hear', turns }))
@@ -46,7 +46,7 @@ it('in a large store only the nearest turns are compared, the nearest among thos
   await store.close()
 })
 
-it('another process that adds and forgets vectors is noticed', async () => {
+it('vectors that another process adds and removes are seen', async () => {
   const file = newFile()
   const store = openAt(file)
   const other = openAt(file)

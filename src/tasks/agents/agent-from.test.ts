@@ -30,7 +30,7 @@ describe('naming an agent', () => {
     expect(await agentFrom(spec, parts)).toMatchObject({ name, model })
   })
 
-  it('takes model and endpoint apart', async () => {
+  it('splits model and endpoint', async () => {
     await agentFrom('openai:org/model:free@http://127.0.0.1:8080/v1', parts)
 
     expect(wanted.at(-1)).toEqual({ provider: 'openai', model: 'org/model:free', url: 'http://127.0.0.1:8080/v1' })
@@ -47,7 +47,7 @@ describe('naming an agent', () => {
     ['reference:no-memory', 'Write reference.'],
     ['command:', 'Write for example'],
     ['', 'There are reference'],
-  ])('says of %s how it is written', async (spec, hint) => {
+  ])('reports the right form for %s', async (spec, hint) => {
     await expect(agentFrom(spec, parts)).rejects.toMatchObject({ code: 'invalid', hint: expect.stringContaining(hint) })
   })
 
@@ -60,7 +60,7 @@ describe('naming an agent', () => {
     ).rejects.toMatchObject({ code: 'invalid', message: 'Not set in the environment: MISSING, GONE.' })
   })
 
-  it('passes nothing to an agent that is not a program', async () => {
+  it('passes no variables to an agent that is not a program', async () => {
     await expect(agentFrom('reference', { ...parts, passThrough: ['PATH'] })).rejects.toMatchObject({
       code: 'invalid',
       message: 'The agent reference is not a program, so PATH cannot be passed to it.',

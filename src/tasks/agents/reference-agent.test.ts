@@ -96,7 +96,7 @@ describe('the reference agent writes', () => {
     },
   )
 
-  it('nothing that the memory leaves off the record', async () => {
+  it('nothing that is off the record', async () => {
     using directory = temporaryDirectory()
     const turns = await told(directory.path, [
       ['Between us, please do not store this: my locker code is heron-5582.'],
@@ -129,7 +129,7 @@ describe('the reference agent writes', () => {
 })
 
 describe('the reference agent answers', () => {
-  it('with the sentences that a search finds, in a conversation that knows nothing', async () => {
+  it('with the sentences that a search finds, in a conversation without earlier messages', async () => {
     using directory = temporaryDirectory()
     const [, turn] = await told(directory.path, [
       ['I have a cat. My vet is Dr. Anders Lund. The garden is wet.'],
@@ -140,7 +140,7 @@ describe('the reference agent answers', () => {
     expect(turn && toolsOf(turn)).toEqual(['memory_search', 'memory_hear'])
   })
 
-  it('every question by itself, and says what it does not know', async () => {
+  it('every question separately, and admits what it does not know', async () => {
     const facts = '- The gate code is 4711.\n- The cellar is dry.\n- Our plumber is Ilse Kahn.'
 
     expect(await answered(facts, 'What is the gate code?\nWho is our accountant?\nWho is our plumber?')).toBe(
@@ -148,7 +148,7 @@ describe('the reference agent answers', () => {
     )
   })
 
-  it('with at most three sentences, and with no earlier question', async () => {
+  it('with at most three sentences, and without earlier questions', async () => {
     const facts = [1, 2, 3, 4, 5].map((room) => `The lamp of room ${room} is broken.`).join(' ')
     const answer = await answered(facts, 'Is a lamp broken?', 'Which lamp is broken?')
 
@@ -156,7 +156,7 @@ describe('the reference agent answers', () => {
     expect(answer).not.toContain('Is a lamp')
   })
 
-  it('nothing if its memory is gone', async () => {
+  it('nothing if the memory is gone', async () => {
     expect(await answered('Who is my vet?')).toBe(unknown)
   })
 

@@ -70,7 +70,7 @@ const rememberer = () =>
   })
 
 describe('a model with tools', () => {
-  it('remembers over a fresh conversation through the memory, and every call is in the transcript', async () => {
+  it('remembers across conversations through the memory, and every call is in the transcript', async () => {
     using directory = temporaryDirectory()
     const model = rememberer()
 
@@ -95,7 +95,7 @@ describe('a model with tools', () => {
     )
   })
 
-  it('knows nothing in the fresh conversation when the memory was taken away', async () => {
+  it('knows nothing in a new conversation if the memory was removed', async () => {
     using directory = temporaryDirectory()
 
     const evidence = await run(rememberer(), directory.path, { control: 'no-memory' })
@@ -104,7 +104,7 @@ describe('a model with tools', () => {
     expect(evidence.events).toContainEqual(expect.objectContaining({ kind: 'memory_removed', paths: ['memory'] }))
   })
 
-  it('is told its mistake, and may correct it', async () => {
+  it('gets an error for a wrong call, and may correct it', async () => {
     using directory = temporaryDirectory()
     const attempts = [
       call('fly', {}),
@@ -128,7 +128,7 @@ describe('a model with tools', () => {
     expect(sessions[0]?.answer).toBe('I give up.')
   })
 
-  it('failed when it goes on using tools without end', async () => {
+  it('fails if it never stops using tools', async () => {
     using directory = temporaryDirectory()
 
     const evidence = await run(
@@ -140,7 +140,7 @@ describe('a model with tools', () => {
     expect(evidence.sessions[0]?.toolCalls).toBe(24)
   })
 
-  it('was never reached when its endpoint is not there', async () => {
+  it('is reported as not reached if its endpoint does not exist', async () => {
     using directory = temporaryDirectory()
     const model = modelOf(() => Promise.reject(new MemoryError('unavailable', 'No endpoint.', { hint: 'Start it.' })))
 
@@ -149,7 +149,7 @@ describe('a model with tools', () => {
     expect(evidence).toMatchObject({ outcome: 'infra_error', reason: 'No endpoint. Start it.' })
   })
 
-  it('ran out of time when the endpoint does not answer in it', async () => {
+  it('runs out of time if the endpoint does not answer in time', async () => {
     using directory = temporaryDirectory()
     const model = modelOf(
       ({ signal }) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
@@ -183,7 +183,7 @@ describe.each(['openai', 'anthropic'] as const)('%s over HTTP', (provider) => {
     expect(evidence.workspace.map(({ path }) => path)).toEqual(['workspace/memory/MEMORY.md'])
   })
 
-  it('was never reached when the endpoint refuses it', async () => {
+  it('is reported as not reached if the endpoint refuses the request', async () => {
     using directory = temporaryDirectory()
     await using endpoint = await scriptedEndpoint([fails(401, 'wrong key')])
     const url = provider === 'openai' ? endpoint.openaiUrl : endpoint.anthropicUrl
@@ -244,7 +244,7 @@ describe('the file tools', () => {
     expect(existsSync(join(directory.path, 'outside.txt'))).toBe(false)
   })
 
-  it('do not make folders through a link', async () => {
+  it('do not create folders through a link', async () => {
     using directory = temporaryDirectory()
     const workspace = join(directory.path, 'workspace')
     for (const name of ['workspace', 'outside']) mkdirSync(join(directory.path, name))
@@ -257,7 +257,7 @@ describe('the file tools', () => {
     expect(existsSync(join(directory.path, 'outside', 'a'))).toBe(false)
   })
 
-  it('show only as much of a huge file as a model can use, with a note', async () => {
+  it('show only the first part of a huge file, with a note', async () => {
     using directory = temporaryDirectory()
     writeFileSync(join(directory.path, 'big'), 'x'.repeat(300 * 1024))
 

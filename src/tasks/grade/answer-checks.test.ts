@@ -64,8 +64,8 @@ async function graded(task: Task, sessions: readonly Played[], files: Record<str
 const failedOf = async (task: Task, sessions: readonly Played[]): Promise<readonly string[]> =>
   (await graded(task, sessions)).checks.filter(({ passed }) => !passed).map(({ id }) => id)
 
-describe('a task that states no checks', () => {
-  it('is not graded by its answers, whatever its criteria say', async () => {
+describe('a task without checks of answers', () => {
+  it('is not graded by its answers, whatever its criteria are', async () => {
     const task = taskWith(sessions, { criteria: ['Correctly recalls favorite language (Rust)'] })
 
     expect(await graded(task, played({}))).toEqual({
@@ -78,14 +78,14 @@ describe('a task that states no checks', () => {
 })
 
 describe('answers', () => {
-  it('that are right in other words pass every check', async () => {
+  it('pass every check if they are right in other words', async () => {
     const { checks, answerScore: score, recallScore, sameSessionScore } = await graded(secondBrain, played({}))
 
     expect(checks.filter(({ passed }) => !passed)).toEqual([])
     expect([score, recallScore, sameSessionScore]).toEqual([1, 1, 1])
   })
 
-  it('fail exactly for wrong answers', async () => {
+  it('fail exactly the checks that they get wrong', async () => {
     const wrongDay = answers.recall.replace('15 January', '16 January')
 
     expect(await failedOf(secondBrain, played({ recall: wrongDay }))).toEqual(['start'])
@@ -94,7 +94,7 @@ describe('answers', () => {
     expect(await failedOf(secondBrain, played({}, []))).toEqual(['memory-read'])
   })
 
-  it('that are missing pass nothing', async () => {
+  it('fail every check if they are missing', async () => {
     const silent = played({}).map((session) => ({ ...session, answer: '', calls: [] }))
     const { answerScore: score, recallScore, sameSessionScore, checks } = await graded(secondBrain, silent)
 
@@ -109,13 +109,13 @@ describe('answers', () => {
     ['writing memory', { name: 'write_file', args: { path: 'memory/MEMORY.md', content: 'x' } }, false],
     ['a look elsewhere', { name: 'read_file', args: { path: 'README.md' } }, false],
     ['a command that fills it', { name: 'bash', args: { command: 'echo x > memory/MEMORY.md' } }, false],
-  ])('after %s', async (_, call, passes) => {
+  ])('are checked for a look into memory: after %s', async (_, call, passes) => {
     const { checks } = await graded(secondBrain, played({}, [call]), { 'notes/people.md': 'Elena' })
 
     expect(checks.find(({ id }) => id === 'memory-read')?.passed).toBe(passes)
   })
 
-  it('must not know what nobody told, and must not say what is forbidden', async () => {
+  it('must not contain facts that were never told, or forbidden phrases', async () => {
     const task = stating(
       check('pet', { mustNotKnow: true }),
       check('secret', { forbid: ['5000 euros'] }),
@@ -129,7 +129,7 @@ describe('answers', () => {
     expect(await failed('')).toEqual(['pet', 'secret', 'memory-read'])
   })
 
-  it('may have to be right character for character', async () => {
+  it('may have to match character for character', async () => {
     const motto = 'slow  is   smooth; smooth  is   fast'
     const task = stating(check('motto', { exact: true, expect: [[motto]] }))
 
@@ -137,7 +137,7 @@ describe('answers', () => {
     expect(await failedOf(task, played({ recall: 'It is "slow is smooth; smooth is fast".' }))).toEqual(['motto'])
   })
 
-  it('count for the score only in new sessions', async () => {
+  it('count towards the score only in new sessions', async () => {
     const wrong = await graded(secondBrain, played({ chat: 'No idea.', store: 'Hello!' }))
     const echo = await graded(secondBrain, played({ recall: 'I do not know.' }))
 
@@ -145,7 +145,7 @@ describe('answers', () => {
     expect([echo.answerScore, echo.recallScore, echo.sameSessionScore]).toEqual([0, 0, 1])
   })
 
-  it('of a session that says it is new but has earlier messages count as the same conversation', async () => {
+  it('count as the same conversation if a session that claims to be new has earlier messages', async () => {
     using directory = temporaryDirectory()
     const evidence = keptEvidence(directory.path, { sessions: played({}) })
     const continued = evidence.sessions.map((session) => ({ ...session, priorMessages: 4 }))
@@ -218,7 +218,7 @@ describe('answers', () => {
     expect((await graded(task, played({ recall }))).recallScore).toBe(recallScore)
   })
 
-  it('earn nothing in new sessions if no value was recalled', async () => {
+  it('score zero in new sessions if no value was recalled', async () => {
     const task = stating(
       check('secret', { forbid: ['4711'] }),
       check('pet', { mustNotKnow: true }),
@@ -260,7 +260,7 @@ describe('an answer that admits not knowing', () => {
     "You haven't shared your address.",
     'I am unable to recall that.',
     '我不知道您的生日。',
-  ])('%s', (answer) => {
+  ])('is recognised: %s', (answer) => {
     expect(isUnknownAnswer(answer)).toBe(true)
   })
 
@@ -270,7 +270,7 @@ describe('an answer that admits not knowing', () => {
     'It is recorded in the file: NeonDB.',
     'Your mentor is Elena, as you told me.',
     '',
-  ])('not: %s', (answer) => {
+  ])('is not confused with: %s', (answer) => {
     expect(isUnknownAnswer(answer)).toBe(false)
   })
 })

@@ -87,7 +87,7 @@ def grade(transcript: list, workspace_path: str) -> dict:
     })
   })
 
-  it('has no descriptor that the caller left open', async () => {
+  it('has no file descriptor that the caller left open', async () => {
     const outside = openSync('/', 'r')
     const modules = ['automated-checks', 'sandbox'].map((name) =>
       JSON.stringify(join(import.meta.dirname, `${name}.ts`)),
@@ -129,7 +129,7 @@ def grade(transcript: list, workspace_path: str) -> dict:
     expect(grade).toMatchObject({ state: 'grader_error', reason: expect.stringContaining(reason) })
   })
 
-  it('is stopped when it goes on for ever, with every process it started', async () => {
+  it('is stopped if it runs too long, with every process it started', async () => {
     const mark = `left-behind-${randomUUID()}`
     const checks = `
 import os, subprocess, sys
@@ -144,7 +144,7 @@ def grade(transcript, workspace_path):
     await vi.waitFor(() => expect(commandsRunning().filter((command) => command.includes(mark))).toEqual([]))
   })
 
-  it('cannot multiply without bound', async () => {
+  it('cannot start processes without limit', async () => {
     const checks = `
 import os, time
 def grade(transcript, workspace_path):
@@ -166,7 +166,7 @@ def grade(transcript, workspace_path):
     if (grade.state === 'scored') expect(grade.score).toBeLessThanOrEqual(32 / 200)
   })
 
-  it('reaches no network, not even a server of this machine', async () => {
+  it('reaches no network, not even a server on the same machine', async () => {
     const server = createServer((_, response) => response.end('hello')).listen(0, '127.0.0.1')
     await once(server, 'listening')
     const { port } = server.address() as AddressInfo
@@ -179,7 +179,7 @@ def grade(transcript, workspace_path):
     }
   })
 
-  it('reads nothing outside of its workspace', async () => {
+  it('reads nothing outside its workspace', async () => {
     using directory = temporaryDirectory()
     const secret = join(directory.path, 'secret')
     writeFileSync(secret, 'secret')
@@ -213,7 +213,7 @@ def grade(transcript, workspace_path):
     expect(grade).toMatchObject({ state: 'scored', score: 1 })
   })
 
-  it('gets no more memory, file size or output than it is allowed', async () => {
+  it('gets no more memory, file size or output than allowed', async () => {
     const memory = await graded(trying('text = bytearray(2 * 1024 ** 3)'))
     const file = await graded(trying('with open("large", "wb") as file: file.write(bytes(80 * 1024 ** 2))'))
     const output = await graded('while True: print("x" * 10000)', { limits: { outputBytes: 100_000 } })
@@ -252,7 +252,7 @@ def grade(transcript, workspace_path):
     expect(readFileSync(join(directory.path, 'workspace', 'note.md'), 'utf8')).toBe('before')
   })
 
-  it('cannot be outvoted by a program that the agent left for it to run', async () => {
+  it('cannot be replaced by a program that the agent left in the workspace', async () => {
     const forge = `
 import os
 for number in range(3, 64):
@@ -274,7 +274,7 @@ def grade(transcript, workspace_path):
     expect(grade).toMatchObject({ state: 'scored', scores: { honest: 0 }, score: 0 })
   })
 
-  it('is ignored if it gives two results', async () => {
+  it('is ignored if it returns two results', async () => {
     const checks = `
 import os
 os.write(3, b'{"scores": [["early", {"number": 1.0}]]}')
@@ -322,7 +322,7 @@ describe.skipIf(!isConfined)('the checks of the second-brain task', () => {
 })
 
 describe('without a sandbox', () => {
-  it('nothing is run, and the reason is given', async () => {
+  it('no grader is run, and the reason is reported', async () => {
     const none = await openSandbox({ python: null })
 
     expect(none).toEqual({ state: 'none', reason: 'There is no python3 on this machine.' })
@@ -345,7 +345,7 @@ describe('without a sandbox', () => {
     expect(leaking).toMatchObject({ state: 'none', reason: expect.stringContaining('it does not isolate') })
   })
 
-  it.skipIf(python === null)('the probe notices that nothing is isolated', async () => {
+  it.skipIf(python === null)('the probe notices missing isolation', async () => {
     const reason = python === null ? null : await explainFailure(unconfined, python)
 
     expect(reason).toMatch(/does not isolate .*outside/u)

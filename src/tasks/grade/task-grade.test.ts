@@ -98,7 +98,7 @@ describe.skipIf(real.state === 'none')('a hybrid task', () => {
     ])
   })
 
-  it('without a judge shows the automated half, marked incomplete', async () => {
+  it('without a judge shows the automated half, marked as incomplete', async () => {
     expect(await graded({})).toMatchObject({
       state: 'scored',
       score: 0.5,
@@ -109,14 +109,14 @@ describe.skipIf(real.state === 'none')('a hybrid task', () => {
     })
   })
 
-  it('with a broken judge reports it, and keeps the automated half', async () => {
+  it('with a failing judge reports the failure, and keeps the automated half', async () => {
     const grade = await graded({ judge: saying('85') })
 
     expect(grade).toMatchObject({ state: 'judge_error', score: 0.5, isComplete: false })
     expect(verdictOf(grade, 0)).toBe('error')
   })
 
-  it('with a broken grader reports it, and nothing becomes a zero', async () => {
+  it('with a failing grader reports the failure, and no score becomes a zero', async () => {
     const task = { ...hybrid, automatedChecks: 'def grade(t, w):\n    raise ValueError("broken")\n' }
     const grade = await graded({ task, judge: saying('{"scores": {"c1": 1}}') })
 
@@ -125,7 +125,7 @@ describe.skipIf(real.state === 'none')('a hybrid task', () => {
     expect(verdictOf(grade, 0)).toBe('error')
   })
 
-  it('whose weights are nothing has no score', async () => {
+  it('whose weights sum to zero has no score', async () => {
     const task = { ...hybrid, gradingWeights: { automated: 0, judge: 0 } }
 
     expect(await graded({ task, judge: saying('{"scores": {"c1": 1}}') })).toMatchObject({
@@ -135,7 +135,7 @@ describe.skipIf(real.state === 'none')('a hybrid task', () => {
   })
 })
 
-describe('a task that states its checks and has no Python', () => {
+describe('a task with checks of answers and without Python', () => {
   const cat = (expected: string): Task['answerChecks'][number] => ({
     ...plainCheck,
     id: expected,
@@ -144,7 +144,7 @@ describe('a task that states its checks and has no Python', () => {
   })
   const stating = (...names: readonly string[]): Task => taskWith(sessions, { answerChecks: names.map(cat) })
 
-  it('is graded by them', async () => {
+  it('is graded by its checks', async () => {
     const right = await graded({ task: stating('Miso') })
     const half = await graded({ task: stating('Miso', 'Mochi') })
 
@@ -153,7 +153,7 @@ describe('a task that states its checks and has no Python', () => {
     expect([verdictOf(right, 0.9), verdictOf(half, 0.9)]).toEqual(['pass', 'fail'])
   })
 
-  it('is not judged where it is graded automatically, though there is a judge', async () => {
+  it('is not judged if it is graded automatically, even if there is a judge', async () => {
     const grade = await graded({ task: stating('Miso'), judge: saying('{"scores": {"c1": 1}}') })
 
     expect(grade).toMatchObject({ judge: { state: 'not_applicable' }, judgeScore: null, isComplete: true })
@@ -165,7 +165,7 @@ describe('a task that states its checks and has no Python', () => {
     expect(await graded({ task: judged })).toMatchObject({ automatedScore: null, score: null, isComplete: false })
   })
 
-  it('is an error of the grader without either', async () => {
+  it('reports a grader error without either', async () => {
     expect(await graded({ task: taskWith(sessions) })).toMatchObject({ state: 'grader_error', score: null })
   })
 })
@@ -183,7 +183,7 @@ describe('a task', () => {
     expect(verdictOf(grade, 0.9)).toBe('pass')
   })
 
-  it('that nothing can grade is skipped and unjudged, never passed or failed', async () => {
+  it('without any grader is skipped and unjudged, never passed or failed', async () => {
     const bare = taskWith([{ id: 'tell', prompt: 'Hello.', isFresh: true }], { automatedChecks: half })
     const grade = await graded({ task: bare, sandbox: none, evidence: { sessions: [] } })
 
@@ -194,7 +194,7 @@ describe('a task', () => {
   it.each([
     ['infra_error', 'error'],
     ['skipped', 'skipped'],
-  ] as const)('whose work ended as %s is not graded', async (outcome, verdict) => {
+  ] as const)('whose run ended as %s is not graded', async (outcome, verdict) => {
     const grade = await graded({ evidence: { outcome, reason: 'No such program.' } })
 
     expect(grade).toMatchObject({
@@ -208,7 +208,7 @@ describe('a task', () => {
   })
 
   it.each(['agent_failed', 'agent_timeout'] as const)(
-    'whose agent ended as %s is graded as far as it got, and fails',
+    'whose agent ended as %s is graded on the finished part, and fails',
     async (outcome) => {
       const grade = await graded({ sandbox: none, evidence: { outcome, reason: 'It gave up.' } })
 
@@ -217,7 +217,7 @@ describe('a task', () => {
     },
   )
 
-  it('whose evidence was changed or cut short is not graded', async () => {
+  it('whose evidence was changed or truncated is not graded', async () => {
     const changed = await graded({
       spoil: (folder) => writeFileSync(join(folder, 'workspace/memory/MEMORY.md'), 'Mochi'),
     })

@@ -22,7 +22,7 @@ const drawing = () =>
   })
 
 describe('drawing', () => {
-  it('gives the same task for the same seed, and leaves no placeholder that was declared', () => {
+  it('returns the same task for the same seed, and leaves no declared placeholder', () => {
     fc.assert(
       fc.property(fc.integer(), (seed) => {
         const task = instantiate(drawing(), seed)
@@ -36,7 +36,7 @@ describe('drawing', () => {
     )
   })
 
-  it('draws different things for different seeds, every value in time', () => {
+  it('draws different values for different seeds, and reaches every value', () => {
     const tasks = Array.from({ length: 40 }, (_, seed) => instantiate(drawing(), seed))
     const languages = tasks.map(({ answerChecks }) => answerChecks[0]?.expect[0]?.[0])
 
@@ -48,7 +48,7 @@ describe('drawing', () => {
     }
   })
 
-  it('writes values into Python, and leaves its own braces alone', () => {
+  it('inserts values into Python code, and leaves its own braces alone', () => {
     const codes = Array.from({ length: 20 }, (_, seed) => instantiate(drawing(), seed).automatedChecks)
 
     expect(codes).toContain('wanted = "an odd one"\nbraces = f"{{x}}"')
@@ -68,7 +68,7 @@ describe('drawing', () => {
     )
   })
 
-  it('leaves a task that draws nothing as it is', () => {
+  it('does not change a task without variables', () => {
     const task = sampleTask()
 
     expect(instantiate(task, 1)).toBe(task)

@@ -29,13 +29,13 @@ function library() {
 }
 
 describe('finding tasks', () => {
-  it('means all of every pack when nothing is named', () => {
+  it('returns all tasks of every pack if none is named', () => {
     using shelf = library()
 
     expect(shelf.ids().toSorted()).toEqual(['garden-roses', 'harbour', 'harbour-storm'])
   })
 
-  it('means a task by its id or its file, and a pack by its name when no task is called so', () => {
+  it('finds a task by its id or its file, and a pack by its name if no task has that name', () => {
     using shelf = library()
 
     expect(shelf.ids('harbour')).toEqual(['harbour'])
@@ -46,7 +46,7 @@ describe('finding tasks', () => {
     expect(shelf.ids('mine.md', 'harbour')).toEqual(['mine', 'harbour'])
   })
 
-  it('takes what is named twice once', () => {
+  it('returns a task once if it is named twice', () => {
     using shelf = library()
 
     expect(shelf.ids('harbour', '../packs/harbour/harbour.md')).toEqual(['harbour'])
@@ -59,7 +59,7 @@ describe('finding tasks', () => {
     expect(() => shelf.ids('mine.md', 'other.md')).toThrow('both have the id "mine"')
   })
 
-  it('says what was probably meant', () => {
+  it('suggests the nearest name', () => {
     using shelf = library()
 
     expect(() => shelf.ids('harbor-storm')).toThrow(
@@ -67,7 +67,7 @@ describe('finding tasks', () => {
     )
   })
 
-  it('says so when a folder has none', () => {
+  it('reports a folder without tasks', () => {
     using shelf = library()
 
     expect(() => shelf.ids('../packs/figures')).toThrow('There are no tasks in')

@@ -33,7 +33,7 @@ describe('reading a task file', () => {
     ])
   })
 
-  it('fills in what is absent or null', () => {
+  it('uses defaults for missing or null fields', () => {
     const text = `---\nid: a\nworkspace_files:\nsessions: null\nprerequisites: ~\n---\n## Prompt\nDo it.\n`
 
     expect(parse(text)).toMatchObject({
@@ -47,7 +47,7 @@ describe('reading a task file', () => {
     })
   })
 
-  it('takes sessions as bare text and with `message`, and leaves out what is none, saying so', () => {
+  it('accepts sessions as plain text and with `message`, and skips invalid ones with a warning', () => {
     const task = sampleTask({
       sessions: `sessions:\n  - Just say hello.\n  - { id: two, message: And again. }\n  - 17\n  - { id: empty }\n  - { id: two, prompt: Once more. }`,
     })
@@ -64,13 +64,13 @@ describe('reading a task file', () => {
     ])
   })
 
-  it('keeps keys that it does not know', () => {
+  it('preserves unknown keys', () => {
     const task = sampleTask({ frontMatter: 'difficulty: hard\nscene: { place: harbour }' })
 
     expect(task.frontMatter).toMatchObject({ difficulty: 'hard', scene: { place: 'harbour' } })
   })
 
-  it('survives a byte order mark and Windows line ends', () => {
+  it('accepts a byte order mark and Windows line ends', () => {
     const text = `\uFEFF${taskText().replaceAll('\n', '\r\n')}`
 
     expect(parse(text).criteria).toEqual(['The name is kept', 'The name is given back'])
@@ -115,7 +115,7 @@ describe('sections', () => {
     ].join('\n'),
   })
 
-  it('are found by real headings only, and code by real fences', () => {
+  it('are found by real headings and code fences only', () => {
     const task = parse(fenced)
 
     expect(task.prompt).toContain('And send it.')
@@ -169,11 +169,11 @@ describe('an invalid task file', () => {
     ['credence: { draw: { a: { one_of: ["{{b}}"] } } }', 'credence.draw.a.one_of'],
     ['id: boat\nid: boot', '(front matter) is not YAML'],
     ['name: [', '(front matter) is not YAML'],
-  ])('says what is wrong with %s', (frontMatter, message) => {
+  ])('is reported with %s', (frontMatter, message) => {
     expect(problemsOf(taskText({ frontMatter })).join('\n')).toContain(message)
   })
 
-  it('states checks of answers', () => {
+  it('declares checks of answers', () => {
     const checks = [
       '{ id: name, session: later, expect: [[Petrel, petrel]], forbid: [Heron], exact: true }',
       '{ id: name, session: same, expect: [12], recall: false }',
@@ -215,7 +215,7 @@ describe('an invalid task file', () => {
     ])
   })
 
-  it('needs no Python where it states checks', () => {
+  it('needs no Python if it declares checks', () => {
     const body = '## Prompt\n\nSee the sessions.\n'
     const frontMatter =
       'credence: { answer_checks: [{ id: a, session: later, expect: [Petrel] }] }\ngrading_type: automated'
@@ -226,7 +226,7 @@ describe('an invalid task file', () => {
     ])
   })
 
-  it('says all that is wrong at once, with the file', () => {
+  it('is reported with all problems at once, and the file', () => {
     const { problems } = checkTask(Buffer.from(taskText({ frontMatter: 'id: ""\ntimeout_seconds: -1' })), 'boat.md')
 
     expect(problems.map(({ file, field }) => `${file} ${field}`)).toEqual(['boat.md id', 'boat.md timeout_seconds'])
@@ -246,7 +246,7 @@ describe('an invalid task file', () => {
     expect(() => parseTask(bytes, 'boat.md')).toThrow(message)
   })
 
-  it('names a placeholder that nothing was drawn for', () => {
+  it('is refused for a placeholder without a variable', () => {
     const text = taskText({
       frontMatter: 'credence: { draw: { colour: { one_of: [red, blue] } } }',
       sessions: 'sessions:\n  - "It is {{color}}, made on {{colour.iso}}."',
@@ -289,7 +289,7 @@ describe('the parser', () => {
       .map((parts) => parts.join('')),
   )
 
-  it('gives a task or a MemoryError for any text, with and without front matter', () => {
+  it('returns a task or throws a MemoryError for any text, with and without front matter', () => {
     fc.assert(
       fc.property(anything, fc.boolean(), (text, hasHead) => {
         const bytes = Buffer.from(hasHead ? `---\nid: a\n---\n${text}` : text)
@@ -304,7 +304,7 @@ describe('the parser', () => {
     )
   })
 
-  it('is total on any bytes', () => {
+  it('accepts any bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
         const { task, problems } = checkTask(bytes, 'any.md')

@@ -37,7 +37,7 @@ async function submitted(url: string, runFolder: string, given: Partial<SubmitOp
 }
 
 describe('a submission', () => {
-  it('takes five steps, and the report refers to the uploads', async () => {
+  it('has five steps, and its report refers to the uploads', async () => {
     using directory = temporaryDirectory()
     await using arena = await localArena(key)
 
@@ -58,7 +58,7 @@ describe('a submission', () => {
     expect(done.map(({ status }) => status)).toEqual([201, 200, 201, 201, 201])
   })
 
-  it('that is finished sends nothing again', async () => {
+  it('that is complete sends no request again', async () => {
     using directory = temporaryDirectory()
     await using arena = await localArena(key)
     await submitted(arena.url, directory.path)
@@ -75,7 +75,7 @@ describe('a submission', () => {
     ['a connection that is cut after the work', { [paths.register]: ['cut after'], [paths.report]: ['cut after'] }, 2],
     ['an upload that is cut in its middle', { [paths.artifact]: ['half', 'half'] }, 2],
     ['too many requests', { [paths.report]: [429] }, 1],
-  ])('survives %s, and doubles nothing', async (_, faults, waits) => {
+  ])('survives %s, and sends nothing twice', async (_, faults, waits) => {
     using directory = temporaryDirectory()
     await using arena = await localArena(key, faults)
 
@@ -119,7 +119,7 @@ describe('a submission', () => {
     expect(arena.kept.reports).toMatchObject([{ markdown_path: 'markdown/1.md', artifact_path: 'artifacts/1.zip' }])
   })
 
-  it('continues if the arena knows the registration already', async () => {
+  it('continues if the arena already has the registration', async () => {
     using directory = temporaryDirectory()
     await using arena = await localArena(key, { [paths.register]: [409] })
 
@@ -129,7 +129,7 @@ describe('a submission', () => {
     expect(arena.kept.reports).toHaveLength(1)
   })
 
-  it('with a wrong key is refused at once, and shows the key nowhere', async () => {
+  it('with a wrong key is refused at once, and never shows the key', async () => {
     using directory = temporaryDirectory()
     await using arena = await localArena(key, { [paths.report]: [422] })
 
@@ -182,7 +182,7 @@ describe('a submission', () => {
     await expect(submitted(arena.url, directory.path)).rejects.toThrow('is damaged')
   })
 
-  it('sends the steps of a workflow, in its order', async () => {
+  it('follows the steps of a workflow, in its order', async () => {
     using directory = temporaryDirectory()
     await using arena = await localArena(key)
     const steps = [
@@ -232,7 +232,7 @@ describe('the address of an arena', () => {
       'has a step twice',
       '{"steps": [{"name": "register_match", "method": "POST", "path": "/a"}, {"name": "register_match", "method": "POST", "path": "/b"}]}',
     ],
-  ])('does not go with a workflow that %s', (_, workflow) => {
+  ])('must not have a workflow that %s', (_, workflow) => {
     expect(() => readSubmission('https://arena.example', workflow)).toThrow('not a workflow')
   })
 

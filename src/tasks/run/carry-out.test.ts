@@ -73,8 +73,8 @@ const assignment = (folder: string, more: Partial<Assignment> = {}): Assignment 
   ...more,
 })
 
-describe('carrying out a task', () => {
-  it('records every session, proves the fresh one fresh, and keeps everything with its hash', async () => {
+describe('running a task', () => {
+  it('records every session, proves that the new session is new, and stores all files with their hashes', async () => {
     using directory = temporaryDirectory()
 
     const evidence = await carryOut(assignment(directory.path))
@@ -102,7 +102,7 @@ describe('carrying out a task', () => {
     expect(await changedFiles(directory.path, evidence)).toEqual([])
   })
 
-  it('writes transcripts that graders read: messages of blocks, prompts among them, boundaries between sessions', async () => {
+  it('writes transcripts for graders: messages of blocks, including prompts, with boundaries between sessions', async () => {
     using directory = temporaryDirectory()
 
     const { transcript, sessions } = await carryOut(assignment(directory.path))
@@ -126,7 +126,7 @@ describe('carrying out a task', () => {
     ])
   })
 
-  it('notices when evidence was changed afterwards', async () => {
+  it('notices later changes of evidence', async () => {
     using directory = temporaryDirectory()
     const evidence = await carryOut(assignment(directory.path))
 
@@ -135,7 +135,7 @@ describe('carrying out a task', () => {
     expect(await changedFiles(directory.path, evidence)).toEqual(['workspace/memory/MEMORY.md'])
   })
 
-  it('takes the memory away before the fresh session when the control says so, and says what', async () => {
+  it('removes the memory before the new session if the control requires it, and reports what was removed', async () => {
     using directory = temporaryDirectory()
 
     const evidence = await carryOut(assignment(directory.path, { control: 'no-memory' }))
@@ -151,7 +151,7 @@ describe('carrying out a task', () => {
     expect(evidence.workspace).toEqual([])
   })
 
-  it('puts fixtures into the workspace byte for byte, and keeps the workspace apart from the evidence', async () => {
+  it('copies fixtures into the workspace byte for byte, and separates the workspace from the evidence', async () => {
     using directory = temporaryDirectory()
     const bytes = Buffer.from([0, 255, 128, 10, 13])
     mkdirSync(join(directory.path, 'tasks'))
@@ -175,7 +175,7 @@ describe('carrying out a task', () => {
     expect(evidence.taskFile).toBe('task.md')
   })
 
-  it('does not follow a link out of the assets, nor one in the workspace', async () => {
+  it('does not follow a link out of the assets or in the workspace', async () => {
     using directory = temporaryDirectory()
     mkdirSync(join(directory.path, 'assets'))
     writeFileSync(join(directory.path, 'secret'), 'secret')
@@ -196,7 +196,7 @@ describe('carrying out a task', () => {
     expect(kept.events).toMatchObject([{ kind: 'not_kept', path: 'out', reason: 'is a link' }])
   })
 
-  it('keeps apart an agent that breaks, an apparatus that breaks, and one that was never reached', async () => {
+  it('distinguishes a failing agent, a failing harness and an agent that was not reached', async () => {
     using directory = temporaryDirectory()
     const failing = (error: Error) => agentOf(async () => Promise.reject(error))
     const run = async (name: string, agent: Agent) => carryOut(assignment(join(directory.path, name), { agent }))
@@ -213,7 +213,7 @@ describe('carrying out a task', () => {
     expect(absent).toMatchObject({ outcome: 'infra_error', reason: 'It is not installed.' })
   })
 
-  it('keeps what an agent did before it failed', async () => {
+  it('stores the work of an agent before its failure', async () => {
     using directory = temporaryDirectory()
     const said = { role: 'assistant' as const, content: [{ type: 'text' as const, text: 'I begin.' }] }
     const agent = agentOf(async () => Promise.reject(new AgentFailure('agent', 'Oh.', { messages: [said] })))
@@ -223,7 +223,7 @@ describe('carrying out a task', () => {
     expect(readFileSync(join(directory.path, sessions[0]?.transcript?.path ?? ''), 'utf8')).toContain('I begin.')
   })
 
-  it('refuses a fresh session that is none', async () => {
+  it('refuses a new session that has earlier messages', async () => {
     using directory = temporaryDirectory()
 
     const evidence = await carryOut(assignment(directory.path, { agent: agentOf(async () => 'hm', { id: 'same' }) }))
@@ -239,7 +239,7 @@ describe('carrying out a task', () => {
     ['prerequisites: ["cli:no-such-program-anywhere"]', 'the program "no-such-program-anywhere"'],
     ['prerequisites: ["npm:some-package"]', '"npm:some-package", which cannot be checked here'],
     ['prerequisites: ["moon:full"]', '"moon:full", which cannot be checked here'],
-  ])('skips a task when there is no %s', async (frontMatter, reason) => {
+  ])('skips a task without %s', async (frontMatter, reason) => {
     using directory = temporaryDirectory()
 
     const evidence = await carryOut(assignment(directory.path, { task: sampleTask({ frontMatter }) }))
@@ -248,7 +248,7 @@ describe('carrying out a task', () => {
     expect(evidence.sessions.every(({ outcome }) => outcome === 'not_reached')).toBe(true)
   })
 
-  it('goes on when the prerequisites are there', async () => {
+  it('runs if the prerequisites are there', async () => {
     using directory = temporaryDirectory()
     program(directory.path, 'my-tool', '')
     const task = sampleTask({ frontMatter: 'prerequisites: ["cli:my-tool"]' })
@@ -258,7 +258,7 @@ describe('carrying out a task', () => {
     expect(evidence.outcome).toBe('done')
   })
 
-  it('does not write over finished evidence', async () => {
+  it('does not overwrite complete evidence', async () => {
     using directory = temporaryDirectory()
     await carryOut(assignment(directory.path))
 
@@ -267,7 +267,7 @@ describe('carrying out a task', () => {
 })
 
 describe('the time of a task', () => {
-  it('is one for all sessions: what is not reached is not reached', async () => {
+  it('is shared by all sessions: later sessions are not reached', async () => {
     using directory = temporaryDirectory()
     const agent = agentOf(({ prompt, signal }) =>
       prompt.startsWith('My')
@@ -305,7 +305,7 @@ describe('the time of a task', () => {
 })
 
 describe('an interrupt', () => {
-  it('ends the work and keeps what there is, which says that it is not all', async () => {
+  it('ends the work and stores the finished part, marked as incomplete', async () => {
     using directory = temporaryDirectory()
     const controller = new AbortController()
     const agent = agentOf(async ({ workspace, prompt, signal }) => {
@@ -324,7 +324,7 @@ describe('an interrupt', () => {
     expect(await readEvidence(directory.path)).toEqual(evidence)
   })
 
-  it('does not stand in the way of doing it again', async () => {
+  it('does not prevent a second run', async () => {
     using directory = temporaryDirectory()
     const signal = AbortSignal.abort()
 
@@ -337,7 +337,7 @@ describe('an interrupt', () => {
 })
 
 describe('the control none', () => {
-  it('answers nothing and leaves nothing', async () => {
+  it('returns no answers and writes no files', async () => {
     using directory = temporaryDirectory()
 
     const evidence = await carryOut(assignment(directory.path, { agent: noneAgent }))

@@ -44,13 +44,13 @@ describe('reading evidence', () => {
     })
   })
 
-  it('says so when there is none', async () => {
+  it('reports a folder without evidence', async () => {
     using directory = temporaryDirectory()
 
     await expect(readEvidence(directory.path)).rejects.toMatchObject({ code: 'not_found' })
   })
 
-  it('does not give out a file that is gone or changed', async () => {
+  it('does not return a file that is missing or changed', async () => {
     using directory = temporaryDirectory()
     const { transcript } = await kept(directory.path)
     if (transcript === null) throw new Error('There is a transcript.')
@@ -61,7 +61,7 @@ describe('reading evidence', () => {
   })
 
   it.each([null, 'my own notes', 'null', '{}'])(
-    'keeps its hands off a folder whose evidence.json is %s',
+    'does not write to a folder whose evidence.json is %s',
     async (text) => {
       using directory = temporaryDirectory()
       mkdirSync(join(directory.path, 'workspace'))

@@ -56,7 +56,7 @@ async function gradeOf(agent: Agent, given = frontMatter, searchPath = dirname(p
 }
 
 describe('the objective state', () => {
-  it('is read after each session that declares facts, and scored by those that did not hold before', async () => {
+  it('is read after each session that declares facts, and scored by the facts that were false before', async () => {
     const { grade } = await gradeOf(writer({ 'boat.txt': 'The Petrel' }))
 
     expect(grade).toMatchObject({ actionOutcomeScore: 1, stateScore: 1, objectiveStateCoverage: 2 / 3 })
@@ -68,17 +68,17 @@ describe('the objective state', () => {
     ])
   })
 
-  it('gives an agent that does nothing no points, although half of the facts held before', async () => {
+  it('gives no points to an agent that does nothing, although half of the facts were true before', async () => {
     expect((await gradeOf(noneAgent)).grade).toMatchObject({ actionOutcomeScore: 0, stateScore: 0.5 })
   })
 
-  it('notices a file that should not have been touched, or made', async () => {
+  it('notices a file that should not have been changed or created', async () => {
     const { grade } = await gradeOf(writer({ 'boat.txt': 'Petrel', 'chart.txt': 'Depth 9 m', 'draft.txt': '' }))
 
     expect(grade).toMatchObject({ actionOutcomeScore: 1, stateScore: 0.5 })
   })
 
-  it('is not covered where a fact cannot be read, and a command changes nothing that the agent sees', async () => {
+  it('is not covered if a fact cannot be read, and a command changes nothing that the agent sees', async () => {
     const { grade, evidence } = await gradeOf(writer({ 'boat.txt': 'Petrel' }), frontMatter, '/nowhere')
 
     expect(grade?.facts.at(-1)).toMatchObject({ holds: null, observed: 'The program "node" is not on the path.' })
@@ -88,7 +88,7 @@ describe('the objective state', () => {
     expect(evidence.events.filter(({ kind }) => kind === 'state_read')).toHaveLength(4)
   })
 
-  it('is not graded for a task that declares none', async () => {
+  it('is not graded for a task without declared facts', async () => {
     expect((await gradeOf(noneAgent, '')).grade).toBeNull()
   })
 

@@ -12,7 +12,7 @@ const nodeWith = (source: string, cwd: string, more: Partial<Program> = {}) =>
   runInGroup({ program: process.execPath, args: ['-e', source], cwd, env: {}, signal: never, graceMs: 100, ...more })
 
 describe.skipIf(process.platform === 'win32')('a process group', () => {
-  it('gives output, complaint and exit code, and an environment of its own', async () => {
+  it('returns output, errors and exit code, with its own environment', async () => {
     using directory = temporaryDirectory()
     const source =
       'process.stdin.on("data", (d) => console.log(String(d), process.env.A, process.env.HOME)); console.error("no"); process.exitCode = 3'
@@ -23,7 +23,7 @@ describe.skipIf(process.platform === 'win32')('a process group', () => {
     expect(ending).toMatchObject({ stderr: 'no\n', exitCode: 3, killedBy: null, exceeded: null })
   })
 
-  it('is gone when its program ends, also what ignores being asked', async () => {
+  it('ends with its program, including processes that ignore SIGTERM', async () => {
     using directory = temporaryDirectory()
     const path = program(directory.path, 'parent', `${startsStubbornChild}\nwhenThere(() => process.exit(0))`)
 
@@ -32,7 +32,7 @@ describe.skipIf(process.platform === 'win32')('a process group', () => {
     expect(isAlive(pidIn(directory.path))).toBe(false)
   })
 
-  it('is gone when the signal is raised, also what ignores being asked', async () => {
+  it('ends when the signal is raised, including processes that ignore SIGTERM', async () => {
     using directory = temporaryDirectory()
     const path = program(
       directory.path,
@@ -94,7 +94,7 @@ await running`
     await until(() => !isAlive(pid))
   })
 
-  it('is ended when it writes without end', async () => {
+  it('is ended if it writes without end', async () => {
     using directory = temporaryDirectory()
 
     const ending = await nodeWith('for (;;) console.log("x".repeat(1000))', directory.path, { maxOutput: 10_000 })
@@ -103,7 +103,7 @@ await running`
     expect(ending.stdout.length).toBeLessThanOrEqual(10_000)
   })
 
-  it('says so when there is no such program', async () => {
+  it('reports a missing program', async () => {
     using directory = temporaryDirectory()
 
     await expect(

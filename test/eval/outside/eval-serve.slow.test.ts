@@ -36,7 +36,7 @@ async function endOf(child: ChildProcess): Promise<number | null> {
 const tea = belief('m-1', { name: 'tea_time', aliases: ['brew'] })
 
 describe('credence eval serve', () => {
-  it.each(['SIGINT', 'SIGTERM'] as const)('answers until %s, then ends well', async (signal) => {
+  it.each(['SIGINT', 'SIGTERM'] as const)('answers until %s, then exits with 0', async (signal) => {
     await using service = serving('--port', '0')
     const [url = ''] = (await service.line()).match(/http:\/\/127\.0\.0\.1:\d+/u) ?? []
     const system = httpSystem({ url })
@@ -62,7 +62,7 @@ describe('credence eval serve', () => {
     await httpSystem({ url }).reset()
   })
 
-  it('lets a request that is under way end before it does', async () => {
+  it('finishes a pending request before it exits', async () => {
     await using service = serving('--port', '0')
     const [, port] = (await service.line()).match(/127\.0\.0\.1:(\d+)/u) ?? []
     const body = JSON.stringify({ query: 'tea', user_id: 'ada' })
@@ -82,7 +82,7 @@ describe('credence eval serve', () => {
     expect(await service.ended()).toEqual({ code: 0, stderr: '' })
   })
 
-  it('names a free port when the one it should use is taken', async () => {
+  it('suggests a free port if the requested one is in use', async () => {
     const holder = createServer().listen(0, '127.0.0.1')
     await once(holder, 'listening')
     const address = holder.address()

@@ -18,7 +18,7 @@ const levain = belief('m-1', {
 })
 
 describe('a memory with HTTP', () => {
-  it('gets all fields of a belief', async () => {
+  it('receives all fields of a belief', async () => {
     await using server = await scriptedServer(finds({}))
     const system = httpSystem({ url: server.url })
 
@@ -49,7 +49,7 @@ describe('a memory with HTTP', () => {
     ])
   })
 
-  it('gets only the text, id and scope in the lean form', async () => {
+  it('receives only the text, id and scope in the lean form', async () => {
     await using server = await scriptedServer(finds([]))
     const system = httpSystem({ url: server.url, fullMetadata: false })
 
@@ -67,7 +67,7 @@ describe('a memory with HTTP', () => {
     ])
   })
 
-  it('gets queries with the budget as limit, and with every scope', async () => {
+  it('receives queries with the budget as limit, and with every scope', async () => {
     await using server = await scriptedServer(finds([]))
     const system = httpSystem({ url: server.url })
 
@@ -103,7 +103,7 @@ describe('a memory with HTTP', () => {
     ])
   })
 
-  it('is sent the whole of a changed belief', async () => {
+  it('receives the whole of a changed belief', async () => {
     await using server = await scriptedServer(finds({}))
     const system = httpSystem({ url: server.url })
     await system.ingest([levain])
@@ -127,7 +127,7 @@ describe('a memory with HTTP', () => {
     ])
   })
 
-  it.each([404, 405, 501])('gets a changed belief again if it answers updates with %d', async (status) => {
+  it.each([404, 405, 501])('receives a changed belief again if it answers updates with %d', async (status) => {
     await using server = await scriptedServer(({ method }, response) =>
       answer(response, {}, method === 'PUT' ? status : 200),
     )
@@ -144,7 +144,7 @@ describe('a memory with HTTP', () => {
     expect(server.asked.at(-1)).toMatchObject({ body: { aliases: ['levain', 'Gertrude', 'the blob'] } })
   })
 
-  it('may lie below a path', async () => {
+  it('may be below a path', async () => {
     await using server = await scriptedServer(finds([]))
 
     await httpSystem({ url: `${server.url}/memory/v1/` }).recall(question('x'))
@@ -194,7 +194,7 @@ describe('a failing memory with HTTP', () => {
       },
       'answered with more than 8000000 bytes',
     ],
-  ])('is unavailable when it answers with %s', async (_what, script, reason) => {
+  ])('is unavailable if it answers with %s', async (_what, script, reason) => {
     expect(await failing(script)).toMatchObject({ code: 'unavailable', message: expect.stringContaining(reason) })
   })
 
@@ -218,7 +218,7 @@ describe('a failing memory with HTTP', () => {
         response.write('{"results": ')
       },
     ],
-  ])('is unavailable when it %s', async (_what, script) => {
+  ])('is unavailable if it %s', async (_what, script) => {
     await using server = await scriptedServer(script)
 
     await expect(httpSystem({ url: server.url, timeoutMs: 50 }).recall(question('x'))).rejects.toMatchObject({
@@ -238,7 +238,7 @@ describe('a failing memory with HTTP', () => {
     })
   })
 
-  it('stops taking in a corpus at the first belief it refuses', async () => {
+  it('gets no more beliefs of a corpus after the first that it refuses', async () => {
     await using server = await scriptedServer(({ body }, response) =>
       answer(response, {}, JSON.stringify(body).includes('m-2') ? 422 : 200),
     )
@@ -260,7 +260,7 @@ describe('an address', () => {
     'http://ada:secret@127.0.0.1',
     'http://127.0.0.1/?key=1',
     'http://127.0.0.1/#here',
-  ])('is not "%s"', (url) => {
+  ])('is invalid as "%s"', (url) => {
     expect(() => httpSystem({ url })).toThrow(expect.objectContaining({ code: 'invalid' }))
   })
 
@@ -270,14 +270,14 @@ describe('an address', () => {
   })
 })
 
-describe('what a memory behind HTTP says about itself', () => {
+describe('the description that a memory behind HTTP returns', () => {
   const aboutOf = async (about: unknown, { status = 200, fullMetadata = true } = {}) => {
     await using server = await scriptedServer((_asked, response) => answer(response, about, status))
     const { name, version, offers } = await openHttpSystem({ url: server.url, fullMetadata })
     return { asked: server.asked.map(({ method, path }) => `${method} ${path}`), name, version, offers }
   }
 
-  it('is its name, its version and what it claims', async () => {
+  it('has a name, a version and its capabilities', async () => {
     const about = { name: 'notes', version: '1.2.3', offers: ['updates'] }
 
     expect(await aboutOf(about)).toEqual({ asked: ['GET /about'], ...about, name: 'http-notes' })
@@ -288,7 +288,7 @@ describe('what a memory behind HTTP says about itself', () => {
     ['{}', 200],
     ['<html></html>', 200],
     ['{"error":"no such route"}', 404],
-  ])('may be nothing: %s with status %d', async (body, status) => {
+  ])('may be missing: %s with status %d', async (body, status) => {
     expect(await aboutOf(body, { status })).toMatchObject({
       name: expect.stringMatching(/^http-127-0-0-1-\d+$/u),
       version: 'unknown',
@@ -303,7 +303,7 @@ describe('what a memory behind HTTP says about itself', () => {
     },
   )
 
-  it('is asked for again by the run if nothing answers', async () => {
+  it('is requested again by the run if there was no answer', async () => {
     expect(await openHttpSystem({ url: 'http://127.0.0.1:9' })).toMatchObject({ name: 'http-127-0-0-1-9' })
   })
 })

@@ -44,7 +44,7 @@ const tea = belief('m-1', { name: 'tea_time', aliases: ['brew'], content: 'Tea a
 const coffee = belief('m-2', { name: 'espresso', content: 'No tea after nine.' })
 
 describe('a memory with MCP', () => {
-  it('gets beliefs and queries through its own tools', async () => {
+  it('receives beliefs and queries through its own tools', async () => {
     await using server = scripted('works')
     const { system } = server
 
@@ -74,7 +74,7 @@ describe('a memory with MCP', () => {
     expect(stateDirs()).toEqual([])
   })
 
-  it('is changed by as many calls as that takes', async () => {
+  it('may need several calls for a change', async () => {
     await using server = scripted('works')
     const { system } = server
     await system.reset()
@@ -109,7 +109,7 @@ describe('a memory with MCP', () => {
     expect(relevant.map(({ id }) => id)).toEqual(['m-2', 'm-1', 'm-10'])
   })
 
-  it('may be queried word by word, and then beliefs that most words find come first', async () => {
+  it('may be queried word by word, with the beliefs that most words find first', async () => {
     await using server = scripted('works', findingIds({ ids: '$.hits[*].id' }, { perWord: true }))
     const { system } = server
     await system.reset()
@@ -123,7 +123,7 @@ describe('a memory with MCP', () => {
     ])
   })
 
-  it('finds a belief once, however often it answers with it', async () => {
+  it('returns a belief once, however often it is in the answer', async () => {
     await using server = scripted('finds twice', findingIds())
     await server.system.ingest([tea])
 
@@ -137,14 +137,14 @@ describe('a memory with MCP', () => {
     expect((await server.system.recall(question('tea'))).relevant).toEqual([{ id: 'somebody', score: null }])
   })
 
-  it('may talk on standard output as long as it answers', async () => {
+  it('may print other text on standard output as long as it answers', async () => {
     await using server = scripted('talks beside the protocol')
     await server.system.ingest([tea])
 
     expect((await server.system.recall(question('tea'))).relevant).toHaveLength(1)
   })
 
-  it('sees no more of the environment than a program needs and the mapping gives', async () => {
+  it('sees only the environment variables that a program needs and those of the mapping', async () => {
     process.env.CREDENCE_TEST_SECRET = 'hidden'
     await using server = scripted('finds its environment', { ...findingIds(), env: { PLACE: '{{stateDir}}' } })
 
@@ -156,7 +156,7 @@ describe('a memory with MCP', () => {
     expect(seen.filter((variable) => variable.startsWith('CREDENCE'))).toEqual([])
   })
 
-  it('may know the newest protocol only', async () => {
+  it('may support the newest protocol only', async () => {
     await using server = scripted('is of 2026')
 
     const notices = await server.system.ingest([tea])
@@ -171,7 +171,7 @@ describe('a failing memory with MCP', () => {
     ['exits at once', {}, /^scripted: the server .*It said: no licence$/su],
     ['says nothing', { timeoutMs: 300 }, /^scripted: the server did not answer within 300 ms/u],
     ['prints garbage', { timeoutMs: 300 }, /^scripted: the server did not answer within 300 ms/u],
-  ])('is unavailable when it %s', async (behaviour, changes, reason) => {
+  ])('is unavailable if it %s', async (behaviour, changes, reason) => {
     await using server = scripted(behaviour, changes)
 
     await expect(server.system.reset()).rejects.toMatchObject({
@@ -196,7 +196,7 @@ describe('a failing memory with MCP', () => {
     ['answers in prose', {}, 'scripted: the tool find answered with something other than JSON: - tea time'],
     ['answers with numbers', {}, 'scripted: the ids in the result of find are not texts: 7'],
     ['answers with too few scores', {}, 'scripted: the result of find has 2 ids and 1 scores.'],
-  ])('is unavailable for a question when it %s', async (behaviour, changes, reason) => {
+  ])('is unavailable for a question if it %s', async (behaviour, changes, reason) => {
     await using server = scripted(behaviour, changes)
     await server.system.ingest([tea])
 
@@ -206,7 +206,7 @@ describe('a failing memory with MCP', () => {
     })
   })
 
-  it('is unavailable when a call takes too long', async () => {
+  it('is unavailable if a call takes too long', async () => {
     await using server = scripted('never answers a call', { timeoutMs: 2_000 })
 
     await expect(server.system.ingest([tea])).rejects.toMatchObject({
@@ -239,7 +239,7 @@ describe('a failing memory with MCP', () => {
     })
   })
 
-  it('is refused when it does not have the tools of its mapping', async () => {
+  it('is refused if it does not have the tools of its mapping', async () => {
     await using server = scripted('works', { add: { ...remember, tool: 'memorise' } })
 
     await expect(server.system.reset()).rejects.toMatchObject({

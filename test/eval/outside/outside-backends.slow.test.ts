@@ -70,7 +70,7 @@ describe('a system outside of Credence', () => {
     expect(stdout).toMatch(/scripted +1\/1/u)
   })
 
-  it('never sees an id, an expectation or a label of a case', async () => {
+  it('never receives an id, an expectation or a label of a case', async () => {
     await using server = await scriptedServer((_asked, response) => answer(response, { results: [] }))
     using work = place()
 
@@ -81,7 +81,7 @@ describe('a system outside of Credence', () => {
     for (const hidden of ['b-anchor', 'b-sail', 'named', 'shouldOnlyInclude']) expect(seen).not.toContain(hidden)
   })
 
-  it('that does not answer makes errors and not zeros, and a comparison end with 1', async () => {
+  it('that does not answer causes errors instead of zeros, and a comparison exits with 1', async () => {
     await using server = await scriptedServer((_asked, response) => answer(response, 'out of order', 500))
     using work = place()
     const name = ['--backend', `http:${server.url}`, '--pack', 'session-drift', '--out', work.work]
@@ -98,7 +98,7 @@ describe('a system outside of Credence', () => {
     ['htp:x', 2, '"htp:x" is not one of'],
     ['http:nowhere', 3, '"nowhere" is not the URL of a system'],
     ['mcp:none.json', 3, 'There is no file'],
-  ])('is not %s', async (name, code, reason) => {
+  ])('is refused as %s', async (name, code, reason) => {
     using work = place()
 
     const { exitCode, stderr } = await work.run('eval', 'retrieval', ...files, '--backend', name)

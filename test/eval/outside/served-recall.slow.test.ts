@@ -33,7 +33,7 @@ const casesOf = ({ outcomes }: PackRun, wanted: string) =>
   outcomes.filter(({ verdict }) => verdict === wanted).map(({ caseId }) => caseId)
 
 describe('Credence over HTTP', () => {
-  it('finds the same with the same scores as in process if it gets all fields', async () => {
+  it('returns the same results with the same scores as in process if it receives all fields', async () => {
     await using server = await served()
     const pack = packOf('retrieval-precision')
 
@@ -45,7 +45,7 @@ describe('Credence over HTTP', () => {
     expect(bugs).toEqual([])
   })
 
-  it.each(['session-drift', 'retrieval-hard'])('finds the same without a network on %s', async (id) => {
+  it.each(['session-drift', 'retrieval-hard'])('returns the same results without a network for %s', async (id) => {
     const app = ourApp()
     const pack = packOf(id)
     const direct: typeof fetch = async (input, init) => app.request(String(input), withHost(init))

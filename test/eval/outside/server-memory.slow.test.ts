@@ -33,7 +33,7 @@ describe('@modelcontextprotocol/server-memory', () => {
     expect(passesOf(run)).toBe(documented('server-memory'))
   })
 
-  it('finds nearly everything word by word, needed or not', async () => {
+  it('finds nearly everything word by word, relevant or not', async () => {
     const mapping = mappingOf('server-memory-words.json')
 
     const run = await runWith(mcpSystem({ mapping }), pack)
@@ -44,7 +44,7 @@ describe('@modelcontextprotocol/server-memory', () => {
     expect(passesOf(run)).toBe(documented('server-memory-words'))
   })
 
-  it('is the version that the mappings name', () => {
+  it('has the version that the mappings name', () => {
     const { version } = JSON.parse(
       readFileSync('node_modules/@modelcontextprotocol/server-memory/package.json', 'utf8'),
     )

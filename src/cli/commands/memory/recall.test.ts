@@ -8,7 +8,7 @@ import { recall } from './recall.ts'
 
 const author = { actor: 'person', origin: 'test' } as const
 
-it('runs one recall for a message that names nothing, however many prompts were heard', async () => {
+it('runs one recall for a message that names no belief, regardless of the number of stored prompts', async () => {
   const made = ports()
   let recalls = 0
   const standing: typeof made.store.standing = (...given) => {

@@ -108,7 +108,7 @@ it('waits for vectors however long they take, so that results do not depend on t
 })
 
 describe.each(suites)('the sample of %s', (suite) => {
-  it('is answered by Credence, and by nothing when search is off', async () => {
+  it('is answered by Credence, and not if search is off', async () => {
     const { outcomes, benchmark } = await outcomesOf(suite)
     const { outcomes: silent } = await outcomesOf(suite, { ablation: 'search off' })
 
@@ -120,14 +120,14 @@ describe.each(suites)('the sample of %s', (suite) => {
     expect(passed(silent)).toEqual([])
   })
 
-  it('runs on every memory it can be compared with', async () => {
+  it('runs on every memory that can be compared', async () => {
     for (const system of lexical) {
       const { outcomes } = await outcomesOf(suite, { system })
       expect(outcomes.filter(({ verdict }) => verdict === 'error')).toEqual([])
     }
   })
 
-  it('shows a memory no label of the suite', async () => {
+  it('passes no label of the suite to the memory', async () => {
     const seen: unknown[] = []
     const spy = async (name: string): Promise<HearingSystem> => {
       const memory = await open(name)
@@ -258,7 +258,7 @@ describe('labels', () => {
     expect(seen).not.toMatch(/has_answer|->->/u)
   })
 
-  it.each(suites)('of %s need its data, and what is missing or wrong is named', async (suite) => {
+  it.each(suites)('of %s need its data, and missing or wrong files are named', async (suite) => {
     using directory = temporaryDirectory()
     const opening = (data: string) => openPackFolder(join(packs, suite), [kindWith(open, data)])
 
@@ -282,7 +282,7 @@ describe('leaks that would make a figure too good', () => {
     return Object.fromEntries(outcomes.map(({ caseId, scores }) => [caseId, scores]))
   }
 
-  it('AMA-Bench: the steps that a question names take no place in a ranking, and count for nothing', async () => {
+  it('AMA-Bench: the steps that a question names are removed from the ranking and are not scored', async () => {
     using directory = temporaryDirectory()
     const data = join(directory.path, 'episodes.json')
     const trajectory = Array.from({ length: 30 }, (_, at) => ({ turn_idx: at, action: 'ls', observation: `${at}` }))
@@ -297,7 +297,7 @@ describe('leaks that would make a figure too good', () => {
     expect(found['e-1-t2']).toMatchObject({ 't2-r@5': 1 })
   })
 
-  it('BEAM: the block of instructions is compared with as many turns, and a message that is there twice counts once', async () => {
+  it('BEAM: a block of instructions is compared with as many turns, and a duplicate message counts once', async () => {
     using directory = temporaryDirectory()
     const messages = Array.from({ length: 20 }, (_, id) => ({ role: 'user', id, content: `Fact ${id}. ->-> 1,${id}` }))
     const turns = [[...messages, { role: 'user', id: 3, content: 'Fact 3 again. ->-> 1,3' }]]
@@ -323,7 +323,7 @@ describe('leaks that would make a figure too good', () => {
 })
 
 describe('conversation packs', () => {
-  it('take their cases from the data that is given, and tell runs on other data apart', async () => {
+  it('read their cases from the given data, and distinguish runs on different data', async () => {
     const sample = join(packs, 'locomo', 'sample.json')
     using directory = temporaryDirectory()
     const other = join(directory.path, 'locomo10.json')
@@ -354,13 +354,13 @@ describe('conversation packs', () => {
     recall: async () => ({ ...emptyAnswer, relevant: ids.map((id) => ({ id, score: null })) }),
   })
 
-  it('take a session for its turns in order, each turn once, and what nobody gave out for a wrong turn', async () => {
+  it('replace a session by its turns in order, each once, and count an id that was never given as wrong', async () => {
     const { outcomes } = await outcomesOf('locomo', { kind: kindWith(() => answering(['s1-1', 'nobody', 's1'])) })
 
     expect(outcomes[0]?.returned.slice(0, 4).map(({ id }) => id)).toEqual(['s1-1', 'unknown:nobody', 's1-0', 's1-2'])
   })
 
-  it('count every question about a conversation as an error that could not be taken in', async () => {
+  it('report an error for every question about a conversation that could not be stored', async () => {
     const broken = async (): Promise<HearingSystem> => ({
       ...(await open('none')),
       hear: () => Promise.reject(new MemoryError('unavailable', 'The disk is gone.')),
@@ -373,7 +373,7 @@ describe('conversation packs', () => {
     )
   })
 
-  it('stop at a signal, although the memory never waits for anything', async () => {
+  it('stop at a signal, even if the memory never yields to the event loop', async () => {
     const benchmark = await openPackFolder(join(packs, 'locomo'), [kindWith(open)], { system: 'bm25-turns' })
     const controller = new AbortController()
     const wanted = new Set(benchmark.cases.map(({ id }) => id))
@@ -397,7 +397,7 @@ describe('conversation packs', () => {
     ])
   })
 
-  it('know less about a mean when the questions come from few conversations', () => {
+  it('have a wider interval if the questions come from few conversations', () => {
     const records = (clusters: number) =>
       Array.from({ length: 40 }, (_, at) => ({
         schemaVersion: 1 as const,
@@ -421,7 +421,7 @@ describe('conversation packs', () => {
 })
 
 describe('nearest-steps', () => {
-  it('orders steps by their distance from the named ones, and finds nothing if none is named', async () => {
+  it('orders steps by their distance from the named ones, and finds no steps if none is named', async () => {
     const memory = await open('nearest-steps')
     const step = (index: number): SystemTurn => ({
       id: `run-${index}`,
@@ -448,7 +448,7 @@ describe('nearest-steps', () => {
 describe('a file of a suite', () => {
   const shape = z.object({ id: z.number(), text: z.string().optional() })
 
-  it('is read alike as an array, as lines and packed, in any pieces', () => {
+  it('is read equally as an array, as lines and compressed, in chunks of any size', () => {
     using directory = temporaryDirectory()
     const objects = [{ id: 1, text: 'a "brace" { and \\ ü' }, { id: 2, text: 'x'.repeat(1_500_000) }, { id: 3 }]
     const array = join(directory.path, 'array.json')
@@ -469,7 +469,7 @@ describe('a file of a suite', () => {
     ['not.json.gz', 'no gzip', 'cannot be unpacked (incorrect header check)'],
     ['cut.json.gz', gzipSync('[{"id": 1}]').subarray(0, 20), 'cannot be unpacked (unexpected end of file)'],
     ['binary.json', Buffer.of(0xff, 0xfe, 0, 1), 'contains no objects'],
-  ])('%s is refused with the reason', (name, text, reason) => {
+  ])('with %s is refused with the reason', (name, text, reason) => {
     using directory = temporaryDirectory()
     const file = join(directory.path, name)
     writeFileSync(file, text)

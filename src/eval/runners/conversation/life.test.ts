@@ -56,7 +56,7 @@ const turn = (id: string, isEarlier = false) => ({
 const shows = (...shown: ReturnType<typeof turn>[]): SuiteAnswer => ({ found: shown, standing: [], shown })
 
 describe('the files of a life', () => {
-  it('give turns with neutral names, and messages that are asked a day after the last turn', () => {
+  it('contain turns with neutral names, and messages that are asked a day after the last turn', () => {
     const { turns, questions } = readLife()
 
     expect(turns.map(({ id }) => id)).toEqual(['s1-0', 's1-1', dependent, newest])
@@ -71,7 +71,7 @@ describe('the files of a life', () => {
     expect(questions[1]?.gold).toMatchObject({ turns: new Set([newest]), earlier: new Set([old]) })
   })
 
-  it('can be several folders in one, whose ids begin with the name of the folder', () => {
+  it('can combine several folders, with ids that begin with the name of the folder', () => {
     using directory = temporaryDirectory()
     write(join(directory.path, 'ann'))
     write(join(directory.path, 'bo'))
@@ -99,11 +99,11 @@ describe('the files of a life', () => {
     ],
     ['two messages with one id', { asked: [messages[0] as object, messages[0] as object] }, /used twice/u],
     ['a time without an offset', { lines: [{ ...history[0], at: '2026-01-01T10:00:00' }] }, /at/u],
-  ])('are refused for %s', (_, given, error) => {
+  ])('are refused because of %s', (_, given, error) => {
     expect(() => readLife(given)).toThrow(error)
   })
 
-  it('are asked for if they are missing', () => {
+  it('are requested if they are missing', () => {
     using directory = temporaryDirectory()
 
     expect(() => [...life.read(directory.path)]).toThrow(/no history.jsonl in this folder/u)
@@ -118,7 +118,7 @@ describe('the scores of a life', () => {
     return { ...life.score(question, answer, readLife()), ...contextScores(question, answer) }
   }
 
-  it('count a message as missed if nothing right is shown, and as a false fire if anything is shown for nothing', () => {
+  it('count a message as missed if no right quote is shown, and as a false fire if any quote is shown without need', () => {
     expect(scores('told-once', shows(turn(newest)))).toMatchObject({ missed: 0, falseFire: null })
     expect(scores('told-once', shows(turn(old)))).toMatchObject({ missed: 1 })
     expect(scores('told-once', shows())).toMatchObject({ missed: 1, lines: 0, characters: 0 })
@@ -130,19 +130,19 @@ describe('the scores of a life', () => {
     })
   })
 
-  it('count an outdated turn without the newest', () => {
+  it('count an outdated turn that is shown without the newest', () => {
     expect(scores('changed', shows(turn(old)))).toMatchObject({ outdated: 1, newest: 0 })
     expect(scores('changed', shows(turn(old), turn(newest)))).toMatchObject({ outdated: 0, newest: 0 })
     expect(scores('changed', shows(turn(newest), turn(old)))).toMatchObject({ outdated: 0, newest: 1 })
     expect(scores('changed', shows())).toMatchObject({ outdated: 0, newest: 0 })
   })
 
-  it('demand the correction for a message that presupposes the old value', () => {
+  it('require the correction for a message that presupposes the old value', () => {
     expect(scores('presupposed', shows(turn(newest)))).toMatchObject({ corrected: 1 })
     expect(scores('presupposed', shows(turn(old, true)))).toMatchObject({ corrected: 0 })
   })
 
-  it('demand a mark at a statement that depends on the old value, or the change', () => {
+  it('require a mark at a statement that depends on the old value, or the change itself', () => {
     expect(scores('dependent', shows(turn(dependent)))).toMatchObject({ marked: 0 })
     expect(scores('dependent', shows(turn(dependent, true)))).toMatchObject({ marked: 1 })
     expect(scores('dependent', shows(turn(dependent), turn(newest)))).toMatchObject({ marked: 1 })

@@ -57,16 +57,19 @@ const figuresOf = (outcomes: readonly CaseOutcome[]) => {
 }
 
 describe.each(suites)('the rankings of a run of %s', (suite) => {
-  it.each(['credence', 'bm25-sessions'])('by %s score as the run did, and fail when search is off', async (system) => {
-    const own = await outcomesOf(suite, system)
-    const file = rankingsFile(own.map(({ ranking }) => ranking))
+  it.each(['credence', 'bm25-sessions'])(
+    'by %s score like the run itself, and fail if search is off',
+    async (system) => {
+      const own = await outcomesOf(suite, system)
+      const file = rankingsFile(own.map(({ ranking }) => ranking))
 
-    const scored = await outcomesOf(suite, rankingsSystem(file))
-    const without = await outcomesOf(suite, rankingsSystem(file), 'search off')
+      const scored = await outcomesOf(suite, rankingsSystem(file))
+      const without = await outcomesOf(suite, rankingsSystem(file), 'search off')
 
-    expect(figuresOf(scored)).toEqual(figuresOf(own))
-    expect(figuresOf(without)).not.toEqual(figuresOf(own))
-  })
+      expect(figuresOf(scored)).toEqual(figuresOf(own))
+      expect(figuresOf(without)).not.toEqual(figuresOf(own))
+    },
+  )
 })
 
 describe('a file of rankings', () => {
@@ -98,13 +101,13 @@ describe('a file of rankings', () => {
     ['an unknown question', (lines) => [...lines, { question: 'other', ranking: [] }], /no question "other"/u],
     ['a question left out', (lines) => lines.slice(1), /1 of \d+ questions have no line/u],
     ['no JSON', (lines) => [lines[0], 'x'], /:2: /u],
-  ])('with %s is refused, with its line', async (_fault, edit, message) => {
+  ])('with %s is refused, with the line number', async (_fault, edit, message) => {
     const file = rankingsFile(edit(await whole()))
 
     await expect(outcomesOf('locomo', rankingsSystem(file))).rejects.toThrow(message)
   })
 
-  it('counts the length of a passage once if it is of a session', async () => {
+  it('counts the length of a passage once if the passage is a whole session', async () => {
     const lines = (await outcomesOf('longmemeval', 'bm25-sessions')).map(({ ranking }) => ranking as Line)
     const scored = async (length: number) => {
       const file = rankingsFile(lines.map((line) => ({ ...line, lengths: line.ranking.map(() => length) })))

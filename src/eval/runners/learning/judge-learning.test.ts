@@ -62,14 +62,14 @@ describe('a case of learning', () => {
     expect({ verdict, ...scores }).toMatchObject({ verdict: 'pass', learnPrecision: 1, learnRecall: 1, silence: null })
   })
 
-  it('fails for one statement too many, and counts it against precision', () => {
+  it('fails for each extra statement, which lowers precision', () => {
     const { scores, failures } = judged(asked([fact('Flex')]), [taken(gym('My gym is Flex.')), taken(gym('Hello.'))])
 
     expect(scores).toMatchObject({ learnPrecision: 0.5, learnRecall: 1 })
     expect(failures).toEqual(['"Hello." was taken and should not have been.'])
   })
 
-  it('fails for a missing fact, and for any fact if none is allowed', () => {
+  it('fails for a missing fact, and for any fact if none is expected', () => {
     expect(judged(asked([fact('Flex')]), [])).toMatchObject({ verdict: 'fail', scores: { learnRecall: 0 } })
     expect(judged(asked([]), [])).toMatchObject({ verdict: 'pass', scores: { silence: 1 } })
     expect(judged(asked([]), [taken(gym('My gym is Flex.'))])).toMatchObject({
@@ -93,21 +93,21 @@ describe('a case of learning', () => {
     expect(judged(asked([fact('Flex', expected)]), [one]).verdict).toBe('fail')
   })
 
-  it('fails if a belief that must stay is gone', () => {
+  it('fails if a belief that must be kept is gone', () => {
     const one = asked([], { keeps: ['My gym is Flex'] })
 
     expect(judged(one, [], [flex])).toMatchObject({ verdict: 'pass', scores: { kept: 1 } })
     expect(judged(one, [], [{ ...flex, supersededBy: 'x' }])).toMatchObject({ verdict: 'fail', scores: { kept: 0 } })
   })
 
-  it('fails when nothing was refused for the reason given', () => {
+  it('fails if no statement was refused for the expected reason', () => {
     const one = asked([], { refuse: [{ words: 'hush', reason: 'off_the_record' }] })
 
     expect(judged(one, []).failures).toEqual(['Nothing with "hush" was refused for the reason off_the_record.'])
   })
 })
 
-it('brings up a belief by a whole form, in the plural too, and by nothing less', () => {
+it('recalls a belief by a whole surface form, including its plural, and not by a part of it', () => {
   expect(isFoundByName('Are there fitness studios nearby?', flexForms)).toBe(true)
   expect(isFoundByName('Is there a studio nearby?', flexForms)).toBe(false)
 })

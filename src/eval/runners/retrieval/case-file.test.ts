@@ -53,7 +53,7 @@ describe('a file of cases', () => {
     expect(cases[0]?.expect).toEqual(silence)
   })
 
-  it('warns of an unknown expectation with file and place, and never takes it for satisfied', () => {
+  it('warns of an unknown expectation with its file and position, and never counts it as satisfied', () => {
     const value = [staticCase('a', 'q', { ...silence, topicRetrieval: { shouldRetrieveTurns: [] } })]
 
     const { cases, warnings } = readRetrievalCases('cases.json', value)
@@ -62,7 +62,7 @@ describe('a file of cases', () => {
     expect(cases[0]?.expect).toEqual(silence)
   })
 
-  it('names the right place of a misplaced expectation', () => {
+  it('names the right place for a misplaced expectation', () => {
     const misplaced = { relevantBeliefs: { shouldOnlyInclude: [], pinnedFacts: { mustInclude: ['p'] } } }
 
     const { cases, warnings } = readSessionCases('sessions.json', [session(turn(0), turn(1, { expect: misplaced }))])
@@ -73,7 +73,7 @@ describe('a file of cases', () => {
     expect(cases[0]?.turns[1]?.expect).toEqual(silence)
   })
 
-  it('warns of a limit or field it does not know', () => {
+  it('warns of an unknown limit or field', () => {
     const { warnings } = readRetrievalCases('c.json', [
       staticCase('a', 'q', silence, { budget: { maxTokens: 5 }, weight: 2 }),
     ])
@@ -114,7 +114,7 @@ describe('a file of cases', () => {
     ],
     ['a number', [7], /case 1: /u],
     ['sessions', [session(turn(0))], /its cases have turns, not query/u],
-  ])('is refused when it holds %s', (_what, value, reason) => {
+  ])('is refused if it contains %s', (_what, value, reason) => {
     const read = () => readRetrievalCases('cases.json', value)
 
     expect(read).toThrow(reason)
@@ -123,7 +123,7 @@ describe('a file of cases', () => {
 })
 
 describe('a file of sessions', () => {
-  it('is read in the published format, with the story around the messages', () => {
+  it('is read in the published format, including its description', () => {
     const value = [
       {
         ...session(
@@ -173,7 +173,7 @@ describe('a file of sessions', () => {
       /updateBeliefAtTurn.beliefId: /u,
     ],
     ['single questions', [staticCase('a', 'q', silence)], /its cases have query, not turns/u],
-  ])('is refused when it holds %s', (_what, value, reason) => {
+  ])('is refused if it contains %s', (_what, value, reason) => {
     expect(() => readSessionCases('sessions.json', value)).toThrow(reason)
   })
 })

@@ -41,7 +41,7 @@ const only = (...ids: string[]) => ({ relevantBeliefs: { shouldOnlyInclude: ids 
 const check = (...expectations: object[]) => checkPack(packOf(...expectations), systemsFor('unused'))
 
 describe('checkPack', () => {
-  it('accepts a pack that asks for something possible', async () => {
+  it('accepts a pack whose expectations can be met', async () => {
     expect(await check(only('a'), only('b', 'c'), only())).toEqual({
       pack: 'p',
       cases: 3,
@@ -51,7 +51,7 @@ describe('checkPack', () => {
     })
   })
 
-  it('refuses a pack that silence passes', async () => {
+  it('refuses a pack that an empty answer passes', async () => {
     const { problems, passedByNone } = await check(only(), only(), only('a'))
 
     expect(passedByNone).toBe(2)

@@ -13,7 +13,7 @@ const failures = (expectations: Expectations, given: Partial<Outcome>) =>
   checkExpectations(expectations, outcome(given))
 
 describe('relevantBeliefs', () => {
-  it('shouldOnlyInclude is equality of sets: nothing missing, nothing besides', () => {
+  it('shouldOnlyInclude is equality of sets: no belief missing, no belief extra', () => {
     const only: Expectations = { relevantBeliefs: { shouldOnlyInclude: ['a', 'b'] } }
 
     expect(failures(only, { relevant: ['b', 'a'] })).toEqual([])
@@ -22,18 +22,18 @@ describe('relevantBeliefs', () => {
     expect(failures(only, { relevant: [] })).toHaveLength(1)
   })
 
-  it('shouldOnlyInclude of nothing demands silence', () => {
+  it('shouldOnlyInclude with an empty list requires an empty result', () => {
     const silence: Expectations = { relevantBeliefs: { shouldOnlyInclude: [] } }
 
     expect(failures(silence, { relevant: [] })).toEqual([])
     expect(failures(silence, { relevant: ['a'] })).toEqual(['relevant beliefs: a was not expected.'])
   })
 
-  it('shouldOnlyInclude is not satisfied by a pin', () => {
+  it('shouldOnlyInclude is not satisfied by a pinned belief', () => {
     expect(failures({ relevantBeliefs: { shouldOnlyInclude: ['a'] } }, { pinned: ['a'] })).toHaveLength(1)
   })
 
-  it('mustInclude, shouldInclude and mustExclude look at pinned and relevant beliefs together', () => {
+  it('mustInclude, shouldInclude and mustExclude check pinned and relevant beliefs together', () => {
     const shown = { pinned: ['p'], relevant: ['r'] }
 
     expect(failures({ relevantBeliefs: { mustInclude: ['p', 'r'] } }, shown)).toEqual([])
@@ -47,7 +47,7 @@ describe('relevantBeliefs', () => {
     expect(failures({ relevantBeliefs: { mustExclude: ['x'] } }, shown)).toEqual([])
   })
 
-  it('orderedBefore needs both, in that order', () => {
+  it('orderedBefore requires both beliefs, in that order', () => {
     const ordered: Expectations = { relevantBeliefs: { orderedBefore: [['a', 'b']] } }
 
     expect(failures(ordered, { relevant: ['a', 'x', 'b'] })).toEqual([])
@@ -66,7 +66,7 @@ describe('relevantBeliefs', () => {
 })
 
 describe('the other tiers', () => {
-  it('pinnedFacts looks at pins only', () => {
+  it('pinnedFacts checks pinned beliefs only', () => {
     expect(failures({ pinnedFacts: { mustInclude: ['a'] } }, { relevant: ['a'] })).toEqual([
       'pinned facts: a must be there.',
     ])
@@ -74,7 +74,7 @@ describe('the other tiers', () => {
     expect(failures({ pinnedFacts: { mustExclude: ['a'] } }, { pinned: ['a'] })).toHaveLength(1)
   })
 
-  it('openQuestions looks at questions only', () => {
+  it('openQuestions checks open questions only', () => {
     expect(failures({ openQuestions: { mustInclude: ['q'] } }, { relevant: ['q'], pinned: ['q'] })).toHaveLength(1)
     expect(failures({ openQuestions: { mustInclude: ['q'] } }, { questions: ['q'] })).toEqual([])
     expect(failures({ openQuestions: { mustExclude: ['q'] } }, { questions: ['q'] })).toHaveLength(1)
@@ -90,7 +90,7 @@ describe('the other tiers', () => {
 })
 
 describe('personaPrelude', () => {
-  it('ignores the case of text', () => {
+  it('ignores upper and lower case', () => {
     const prelude = 'Prefers Direct answers.'
 
     expect(failures({ personaPrelude: { nonEmpty: true, contains: ['direct'] } }, { prelude })).toEqual([])
@@ -109,14 +109,14 @@ describe('personaPrelude', () => {
     expect(failures({ personaPrelude: { nonEmpty: true } }, { prelude: '  ' })).toHaveLength(1)
   })
 
-  it('reads false as the opposite of true, not as no demand', () => {
+  it('treats false as the opposite of true, not as a missing expectation', () => {
     expect(failures({ personaPrelude: { nonEmpty: false } }, { prelude: 'x' })).toHaveLength(1)
     expect(failures({ personaPrelude: { isNull: false } }, { prelude: null })).toHaveLength(1)
   })
 })
 
 describe('demandsSomething', () => {
-  it('sees through lists of nothing', () => {
+  it('recognises nested empty lists', () => {
     expect(demandsSomething({})).toBe(false)
     expect(demandsSomething({ pinnedFacts: { mustInclude: [] }, relevantBeliefs: { minCount: 0 } })).toBe(false)
     expect(demandsSomething({ relevantBeliefs: { shouldOnlyInclude: [] } })).toBe(true)

@@ -13,32 +13,32 @@ const only = (...ids: string[]): Expectations => ({ relevantBeliefs: { shouldOnl
 const none = new Set<string>()
 
 describe('retrieval precision and recall', () => {
-  it('are 1 when exactly the expected beliefs came back', () => {
+  it('are 1 if exactly the expected beliefs are returned', () => {
     expect(measure(only('a', 'b'), outcome({ relevant: ['b', 'a'] }), none)).toMatchObject({
       retrievalPrecision: 1,
       retrievalRecall: 1,
     })
   })
 
-  it('fall apart on a run that returns too much', () => {
+  it('differ for a run that returns too many beliefs', () => {
     expect(measure(only('a'), outcome({ relevant: ['a', 'x', 'y', 'z'] }), none)).toMatchObject({
       retrievalPrecision: 0.25,
       retrievalRecall: 1,
     })
   })
 
-  it('are 0 if nothing was returned but something was expected', () => {
+  it('are 0 if beliefs were expected and none was returned', () => {
     expect(measure(only('a'), outcome({}), none)).toMatchObject({ retrievalPrecision: 0, retrievalRecall: 0 })
   })
 
-  it('are 0 and unmeasured if noise was returned but silence was expected', () => {
+  it('are 0 and unmeasured if an empty result was expected and noise was returned', () => {
     expect(measure(only(), outcome({ relevant: ['x'] }), none)).toMatchObject({
       retrievalPrecision: 0,
       retrievalRecall: null,
     })
   })
 
-  it('are not measured if silence was expected and kept', () => {
+  it('are not measured if an empty result was expected and returned', () => {
     expect(measure(only(), outcome({}), none)).toMatchObject({ retrievalPrecision: null, retrievalRecall: null })
   })
 
@@ -49,7 +49,7 @@ describe('retrieval precision and recall', () => {
     })
   })
 
-  it('use mustInclude without what is pinned when there is no shouldOnlyInclude', () => {
+  it('use mustInclude without the pinned beliefs if there is no shouldOnlyInclude', () => {
     const expectations: Expectations = { relevantBeliefs: { mustInclude: ['p', 'a', 'b'] } }
 
     expect(measure(expectations, outcome({ pinned: ['p'], relevant: ['a', 'x'] }), new Set(['p']))).toMatchObject({
@@ -60,14 +60,14 @@ describe('retrieval precision and recall', () => {
 })
 
 describe('the other tiers', () => {
-  it('pinnedCoverage is the part of the expected pins that is there', () => {
+  it('pinnedCoverage is the share of expected pinned beliefs that were returned', () => {
     const expectations: Expectations = { pinnedFacts: { mustInclude: ['a', 'b'] } }
 
     expect(measure(expectations, outcome({ pinned: ['b', 'x'] }), none).pinnedCoverage).toBe(0.5)
     expect(measure({}, outcome({ pinned: ['b'] }), none).pinnedCoverage).toBeNull()
   })
 
-  it('questions are measured both ways, and not at all where either side is empty', () => {
+  it('questions have a precision and a recall, and no value if either side is empty', () => {
     const expectations: Expectations = { openQuestions: { mustInclude: ['a', 'b'] } }
 
     expect(measure(expectations, outcome({ questions: ['a', 'x', 'y', 'z'] }), none)).toMatchObject({
@@ -85,16 +85,16 @@ describe('the other tiers', () => {
 describe('driftScore', () => {
   const noisy: Expectations = { noiseCheck: { mustNotSurface: ['n', 'm'] } }
 
-  it('counts pins in the denominator', () => {
+  it('counts pinned beliefs in the denominator', () => {
     expect(driftScore(noisy, outcome({ relevant: ['n'], pinned: ['a', 'b', 'c'] }))).toBe(0.25)
   })
 
-  it('is 1 for a run that shows only noise, and 0 for one that shows none', () => {
+  it('is 1 for a run that shows only noise, and 0 for a run without noise', () => {
     expect(driftScore(noisy, outcome({ relevant: ['n', 'm'] }))).toBe(1)
     expect(driftScore(noisy, outcome({ relevant: ['a'] }))).toBe(0)
   })
 
-  it('is 0 when nothing is shown', () => {
+  it('is 0 for an empty result', () => {
     expect(driftScore(noisy, outcome({}))).toBe(0)
   })
 })
@@ -102,13 +102,13 @@ describe('driftScore', () => {
 describe('passTypeOf', () => {
   const metrics = (retrievalPrecision: number | null) => ({ ...measure({}, outcome({}), none), retrievalPrecision })
 
-  it('is active only when something expected was found', () => {
+  it('is active only if an expected belief was found', () => {
     expect(passTypeOf('Alias resolution', metrics(1))).toBe('activeRetrieval')
     expect(passTypeOf('Alias resolution', metrics(null))).toBe('triviallyEmpty')
     expect(passTypeOf('Alias resolution', metrics(0))).toBe('triviallyEmpty')
   })
 
-  it('is structural if a boundary was tested without finding anything', () => {
+  it('is structural if the case checks a boundary and no expected belief was found', () => {
     expect(passTypeOf('Supersession chain exclusion', metrics(null))).toBe('structural')
     expect(passTypeOf('Type routing and open questions', metrics(null))).toBe('structural')
     expect(passTypeOf('Cold start', metrics(null))).toBe('triviallyEmpty')

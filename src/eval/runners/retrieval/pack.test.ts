@@ -35,7 +35,7 @@ const turn = (turnIndex: number, expect_: unknown, fields: object = {}) => ({
 })
 
 describe('readPack', () => {
-  it('reads beliefs in either spelling and settles whose they are', () => {
+  it('reads beliefs in either spelling and determines their user', () => {
     using directory = temporaryDirectory()
     const beliefs = [
       belief('b-anchor'),
@@ -53,7 +53,7 @@ describe('readPack', () => {
     expect(pack.cases[0]?.user).toBe('ann')
   })
 
-  it('prefers the given user to the one with the most beliefs', () => {
+  it('prefers the given user to the user with the most beliefs', () => {
     using directory = temporaryDirectory()
 
     const pack = read(
@@ -81,7 +81,7 @@ describe('readPack', () => {
     for (const other of others) expect(other.hash).not.toBe(hash)
   })
 
-  it('warns of a case that nothing could fail, and refuses it when strict', () => {
+  it('warns of a case that cannot fail, and refuses it when strict', () => {
     using directory = temporaryDirectory()
     const files = {
       beliefs: [belief('b-anchor')],
@@ -94,7 +94,7 @@ describe('readPack', () => {
     expect(() => read(directory.path, 'retrieval', files, { strict: true })).toThrow(/case "idle" checks nothing/u)
   })
 
-  it('takes an unknown field of a belief for a warning', () => {
+  it('warns of an unknown field of a belief', () => {
     using directory = temporaryDirectory()
     const files = { beliefs: [belief('b-anchor', { mood: 'good' })], cases: oneCase }
 
@@ -165,7 +165,7 @@ describe('a session pack', () => {
   const beliefs = [belief('b-anchor')]
   const created = { createBeliefAtTurn: belief('b-sail') }
 
-  it('may exclude a belief before it is created and expect it after', () => {
+  it('may exclude a belief before it is created and expect it afterwards', () => {
     using directory = temporaryDirectory()
     const turns = [turn(0, { noiseCheck: { mustNotSurface: ['b-sail'] } }, created), turn(1, only('b-sail'))]
 
@@ -174,7 +174,7 @@ describe('a session pack', () => {
     expect(pack.cases[0]?.updates).toMatchObject([{ kind: 'create', belief: { id: 'b-sail', user: 'ann' } }])
   })
 
-  it('gives a changed belief as a whole, with what earlier turns made of it', () => {
+  it('contains the whole changed belief, with the changes of earlier turns', () => {
     using directory = temporaryDirectory()
     const update = (fields: object) => ({ updateBeliefAtTurn: { beliefId: 'b-sail', ...fields } })
     const turns = [
@@ -216,7 +216,7 @@ describe('a session pack', () => {
       [turn(0, only(), { createBeliefAtTurn: { _id: 'b-x' } })],
       /turn 0, createBeliefAtTurn, item 1: /u,
     ],
-  ])('is refused when it %s', (_what, turns, reason) => {
+  ])('is refused if it %s', (_what, turns, reason) => {
     using directory = temporaryDirectory()
 
     expect(() => read(directory.path, 'session', { beliefs, cases: [{ caseId: 's', turns }] })).toThrow(reason)
@@ -242,7 +242,7 @@ describe('a pack in a folder', () => {
     return folder
   }
 
-  it('is found by its manifest and read whole', () => {
+  it('is found by its manifest and read completely', () => {
     using directory = temporaryDirectory()
     mkdirSync(join(directory.path, 'not-a-pack'))
     const folder = write(directory.path, { recall: { editedPins: 'everywhere' } })
@@ -281,7 +281,7 @@ describe('a pack in a folder', () => {
     expect(() => loadPack(folder)).toThrow(reason)
   })
 
-  it('is only searched for in a directory', () => {
+  it('is searched for in a directory only', () => {
     expect(() => findPacks('/nowhere')).toThrow(/no such directory/u)
   })
 })

@@ -63,7 +63,7 @@ describe('expectations about quotes', () => {
     expect(await verdictOf(expectations)).toEqual(verdict)
   })
 
-  it('can be passed by the oracle, and not by a system that quotes nothing', async () => {
+  it('are met by the oracle, and not by a system that quotes nothing', async () => {
     const wanted = include({ turn: 't-choir', text: 'choir' })
 
     expect(await verdictOf(wanted, oracleUnderTest(ours))).toEqual(['pass'])
@@ -87,14 +87,14 @@ describe('expectations about quotes', () => {
     expect(heard.map(({ id }) => id)).not.toContain('t-kayak')
   })
 
-  it('count as demands of a case', () => {
+  it('count as expectations of a case', () => {
     const empty = { prelude: null, pinned: [], relevant: [], questions: [] }
 
     expect(checkExpectations(include({ turn: 't-kayak' }), empty)).toHaveLength(1)
     expect(checkExpectations(exclude({ turn: 't-kayak' }), empty)).toEqual([])
   })
 
-  it('keep no words of turns in an outcome', async () => {
+  it('leave no words of turns in an outcome', async () => {
     using directory = temporaryDirectory()
     const pack = packOf(directory.path, include({ turn: 't-kayak', text: 'paddle' }))
 

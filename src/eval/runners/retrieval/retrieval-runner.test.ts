@@ -54,7 +54,7 @@ const byId = (a: { readonly caseId: string }, b: { readonly caseId: string }): n
 
 describe('executing a pack case by case', () => {
   it.each(['retrieval-precision', 'session-drift', 'retrieval-hard'])(
-    'says of %s what running it as a whole says',
+    'gives the same outcomes for %s as running it as a whole',
     async (id) => {
       const { pack } = loadPack(directoryOf(id))
       const whole = await runPack(pack, aSubject())
@@ -65,7 +65,7 @@ describe('executing a pack case by case', () => {
     },
   )
 
-  it('does not depend on the seed, which decides order and ids', async () => {
+  it('does not depend on the seed, which determines order and ids', async () => {
     const { pack } = loadPack(directoryOf('retrieval-precision'))
 
     const one = await outcomes(pack, aSubject(), idsOf(pack), 1)
@@ -75,7 +75,7 @@ describe('executing a pack case by case', () => {
     expect(one.sort(byId)).toEqual(other.sort(byId))
   })
 
-  it('carries out the changes of turns that are not asked again', async () => {
+  it('applies the changes of turns that are not asked again', async () => {
     const { pack } = loadPack(directoryOf('session-drift'))
     const all = await outcomes(pack, aSubject(), idsOf(pack))
     const later = new Set([...idsOf(pack)].slice(6))
@@ -85,15 +85,18 @@ describe('executing a pack case by case', () => {
     expect(resumed.sort(byId)).toEqual(all.filter(({ caseId }) => later.has(caseId)).sort(byId))
   })
 
-  it.each(['retrieval-precision', 'session-drift'])('gives the same for %s however many jobs there are', async (id) => {
-    const { pack } = loadPack(directoryOf(id))
+  it.each(['retrieval-precision', 'session-drift'])(
+    'gives the same outcomes for %s with any number of jobs',
+    async (id) => {
+      const { pack } = loadPack(directoryOf(id))
 
-    expect(await outcomes(pack, aSubject(), idsOf(pack), 3, 7)).toEqual(
-      await outcomes(pack, aSubject(), idsOf(pack), 3),
-    )
-  })
+      expect(await outcomes(pack, aSubject(), idsOf(pack), 3, 7)).toEqual(
+        await outcomes(pack, aSubject(), idsOf(pack), 3),
+      )
+    },
+  )
 
-  it('takes the corpus in once for all cases of a repeat', async () => {
+  it('stores the corpus once for all cases of a repeat', async () => {
     const { pack } = loadPack(directoryOf('retrieval-precision'))
     const tested = aSubject()
     let begun = 0
@@ -113,7 +116,7 @@ describe('executing a pack case by case', () => {
     expect(begun).toBe(1)
   })
 
-  it('makes every case an error when the corpus cannot be taken in', async () => {
+  it('reports an error for every case if the corpus cannot be stored', async () => {
     const { pack } = loadPack(directoryOf('session-drift'))
     const broken: SystemUnderTest = { ...aSubject(), begin: () => Promise.reject(new Error('no room')) }
 
@@ -123,7 +126,7 @@ describe('executing a pack case by case', () => {
     expect(found[0]?.error?.message).toContain('no room')
   })
 
-  it('makes every later turn an error when the store could not be changed', async () => {
+  it('reports an error for every later turn if the store could not be changed', async () => {
     const { pack } = loadPack(directoryOf('session-drift'))
     const broken: SystemUnderTest = { ...aSubject(), change: () => Promise.reject(new Error('read-only')) }
 
@@ -145,7 +148,7 @@ describe('packs, runs and the gate together', () => {
   })
   const options = { repeats: 1, seed: 1 }
 
-  it('two runs of the same build differ in nothing', async () => {
+  it('two runs of the same build are identical', async () => {
     using base = temporaryDirectory()
     using candidate = temporaryDirectory()
     for (const [store, seed] of [
@@ -171,7 +174,7 @@ describe('packs, runs and the gate together', () => {
     expect(report.deltas.map(({ cases }) => cases)).toEqual(Array(3).fill({ broken: [], fixed: [] }))
   })
 
-  it('a planted regression turns the gate red', async () => {
+  it('a planted regression fails the gate', async () => {
     using base = temporaryDirectory()
     using candidate = temporaryDirectory()
     const directory = directoryOf('retrieval-precision')
@@ -194,7 +197,7 @@ describe('packs, runs and the gate together', () => {
     expect(report.regressions[0]).toMatch(/^retrieval-precision, bm25: passRate fell from 1 to 0\./u)
   })
 
-  it('another system does not stand for the one that is gone', async () => {
+  it('another system does not replace a missing one', async () => {
     using base = temporaryDirectory()
     using candidate = temporaryDirectory()
     const directory = directoryOf('retrieval-precision')
@@ -205,7 +208,7 @@ describe('packs, runs and the gate together', () => {
     expect(await gateStores({ base: base.path, candidate: candidate.path })).toMatchObject({ exitCode: 1 })
   })
 
-  it('an interrupted run of sessions is completed to the same result', async () => {
+  it('an interrupted run of sessions is completed with the same result', async () => {
     using store = temporaryDirectory()
     const directory = directoryOf('session-drift')
     const interrupt = new AbortController()
@@ -231,7 +234,7 @@ describe('packs, runs and the gate together', () => {
   })
 })
 
-describe('a pack of somebody else', () => {
+describe('a pack of a third party', () => {
   const belief = { id: 'b-1', user: 'ada', name: 'Albatross', content: 'A dinghy.', scopes: ['domain:sea'] }
   const asked = {
     caseId: 'case-1',

@@ -73,7 +73,7 @@ describe('a run over cases', () => {
     ])
   })
 
-  it('counts an answer that did not come as an error, not as a zero and not as a pass', async () => {
+  it('counts a failed answer as an error, not as a zero and not as a pass', async () => {
     const flaky: System = {
       ...ours(),
       recall: async (query) => {
@@ -106,7 +106,7 @@ describe('a run over cases', () => {
     })
   })
 
-  it('makes an error of every case when the corpus cannot be taken in', async () => {
+  it('reports an error for every case if the corpus cannot be stored', async () => {
     const broken: System = {
       ...ours(),
       ingest: async () => {
@@ -123,7 +123,7 @@ describe('a run over cases', () => {
     ])
   })
 
-  it('begins each time with an empty system', async () => {
+  it('starts each time with an empty system', async () => {
     const system = subjectOf()
     await runPack(staticPack(staticCase('a', 'x', only())), system)
 
@@ -132,7 +132,7 @@ describe('a run over cases', () => {
     expect(run.outcomes[0]?.verdict).toBe('pass')
   })
 
-  it('asks for reasons only where they were asked for', async () => {
+  it('requests explanations only if they were requested', async () => {
     const pack = staticPack(
       staticCase('a', 'the anchor', only('b-anchor')),
       staticCase('b', 'the anchor', only('b-anchor')),
@@ -158,7 +158,7 @@ describe('a run over sessions', () => {
   const renamed = { ...sail, name: 'headsail', aliases: [...sail.aliases, sail.name, 'jib'] }
   const rename = { kind: 'replace', belief: renamed } as const
 
-  it('changes the store after a turn has been scored, for every later turn and session', async () => {
+  it('changes the store after a turn has been scored, for all later turns and sessions', async () => {
     const pack = sessionPack(
       turn(0, 'windlass', only(), [create]),
       turn(1, 'windlass and jib', only('b-windlass'), [rename]),
@@ -176,7 +176,7 @@ describe('a run over sessions', () => {
     ])
   })
 
-  it('measures drift on the turns that name noise', async () => {
+  it('measures drift on the turns that list noise', async () => {
     const noisy = { noiseCheck: { mustNotSurface: ['b-sail'] } }
     const pack = sessionPack(
       turn(0, 'anchor and genoa', noisy),
@@ -190,7 +190,7 @@ describe('a run over sessions', () => {
     expect(reportOf([run]).retrieval).toMatchObject({ meanDriftScore: 0.25, caseCount: 2, turnCount: 3 })
   })
 
-  it('does not judge turns whose store could not be brought to be', async () => {
+  it('does not judge turns whose store could not be prepared', async () => {
     const stubborn: System = {
       ...ours(),
       update: async () => {

@@ -14,17 +14,17 @@ describe('a path', () => {
     ['$.entities.name', []],
     ['$.entities[*].name.first', []],
     ['$.toString', []],
-  ])('%s leads to %j', (path, values) => {
+  ])('%s returns %j', (path, values) => {
     expect(valuesAt(result, parseJsonPath(path) as JsonPath)).toEqual(values)
   })
 
-  it('alone is the whole value', () => {
+  it('of the root alone returns the whole value', () => {
     expect(valuesAt(['a', 'b'], parseJsonPath('$') as JsonPath)).toEqual([['a', 'b']])
     expect(valuesAt(['a', 'b'], parseJsonPath('$[*]') as JsonPath)).toEqual(['a', 'b'])
   })
 
   it.each(['', 'entities', '$entities', '$..name', '$.entities[', '$.entities[?(@.name)]', '$.', '$[-1]'])(
-    'is not "%s"',
+    'is invalid as "%s"',
     (text) => {
       expect(parseJsonPath(text)).toBeNull()
     },

@@ -21,7 +21,7 @@ const reasonAgainst = (changes: object): string => {
 }
 
 describe('a mapping', () => {
-  it('needs a name, a command, and the tools that add and search', () => {
+  it('requires a name, a command, and the tools that add and search', () => {
     expect(parseMcpMapping(least, 'm.json')).toMatchObject({
       name: 'some-server',
       version: 'unknown',
@@ -32,7 +32,7 @@ describe('a mapping', () => {
     })
   })
 
-  it('may need several calls for one thing', () => {
+  it('may need several calls for one operation', () => {
     const { update } = parseMcpMapping({ ...least, update: [{ tool: 'drop' }, least.add] }, 'm.json')
 
     expect(update?.map(({ tool }) => tool)).toEqual(['drop', 'add'])

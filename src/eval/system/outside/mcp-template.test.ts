@@ -12,13 +12,13 @@ const values = {
 }
 
 describe('a template', () => {
-  it('takes values at any depth', () => {
+  it('inserts values at any depth', () => {
     const filled = fillTemplate({ entities: [{ name: '{{id}}', about: 'It is {{ name }} ({{id}}).' }] }, values)
 
     expect(filled).toEqual({ entities: [{ name: 'm-1', about: 'It is levain (m-1).' }] })
   })
 
-  it('becomes the value itself if it is only a placeholder', () => {
+  it('becomes the value itself if it consists of a single placeholder', () => {
     expect(fillTemplate({ top: '{{limit}}', tags: '{{aliases}}', more: '{{metadata}}' }, values)).toEqual({
       top: 20,
       more: { pinned: true },
@@ -26,7 +26,7 @@ describe('a template', () => {
     })
   })
 
-  it('takes a list into a list, and leaves out what is empty', () => {
+  it('inserts a list into a list, and omits empty values', () => {
     expect(fillTemplate(['{{name}}', '{{aliases}}', '{{why}}', 'end'], values)).toEqual([
       'levain',
       'Gertrude',
@@ -35,12 +35,12 @@ describe('a template', () => {
     ])
   })
 
-  it('stays a text if it is longer than a placeholder', () => {
+  it('remains a text if it has more than a placeholder', () => {
     expect(fillText('also {{aliases}}', values)).toBe('also Gertrude, wild yeast')
     expect(fillText('and {{metadata}}', values)).toBe('and {"pinned":true}')
   })
 
-  it('never takes a value for a template', () => {
+  it('never treats a value as a template', () => {
     fc.assert(
       fc.property(fc.string(), (inner) => {
         const name = `{{id}}${inner}`

@@ -89,7 +89,7 @@ const belief: fc.Arbitrary<Belief> = fc
 const inSection = (raw: string, eol: string): string => `## user:universal${eol}${eol}### Facts${eol}${eol}${raw}`
 
 describe('an item of the file', () => {
-  it.each(['\n', '\r\n'])('says exactly what its belief says, whatever that is (line end %j)', (eol) => {
+  it.each(['\n', '\r\n'])('contains exactly the fields of its belief, for any belief (line end %j)', (eol) => {
     fc.assert(
       fc.property(belief, (one) => {
         const text = inSection(`${renderItem(one).join(eol)}${eol}`, eol)
@@ -110,7 +110,7 @@ describe('an item of the file', () => {
     )
   })
 
-  it('is one item among its neighbours, whatever they say', () => {
+  it('is one item among its neighbours, whatever their texts are', () => {
     fc.assert(
       fc.property(fc.uniqueArray(belief, { selector: ({ id }) => id, minLength: 2, maxLength: 5 }), (several) => {
         const text = inSection(several.map((one) => `${renderItem(one).join('\n')}\n`).join(''), '\n')
@@ -123,7 +123,7 @@ describe('an item of the file', () => {
     )
   })
 
-  it('looks like something a person would write', () => {
+  it('reads like text that a person would write', () => {
     const one = sample({
       id: 'b-1',
       name: 'payment terms',
@@ -141,7 +141,7 @@ describe('an item of the file', () => {
     ])
   })
 
-  it('is the same item after an editor stripped line ends or normalised letters, and another one after a word changed', () => {
+  it('is the same item after an editor stripped line ends or normalised letters, and another item after a word changed', () => {
     const one = fieldsOfBelief(sample({ id: 'b-1', content: 'Caf\u00e9  \nopen' }))
 
     expect(isSameItem(one, { ...one, content: 'Cafe\u0301\r\nopen' })).toBe(true)

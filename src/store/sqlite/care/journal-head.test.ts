@@ -48,7 +48,7 @@ describe('the head of a journal, in a file next to the store,', () => {
     await store.close()
   })
 
-  it('shows that events were cut off, however many, and also after more have been written', async () => {
+  it('shows that events were cut off, however many, even after more have been written', async () => {
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 0, max: 4 }), fc.nat({ max: 7 }), async (kept, more) => {
         const file = await storeWith(5)
@@ -103,7 +103,7 @@ describe('the head of a journal, in a file next to the store,', () => {
     await store.close()
   })
 
-  it('of an empty journal agrees with every journal', async () => {
+  it('of an empty journal matches every journal', async () => {
     const file = await storeWith(0)
     const store = openAt(file)
     await store.anchorJournal()
@@ -135,7 +135,7 @@ describe('the head of a journal, in a file next to the store,', () => {
     await again.close()
   })
 
-  it('is left behind, never ahead, when the process dies between a commit and its writing', async () => {
+  it('is behind the journal, never ahead, if the process dies between a commit and writing it', async () => {
     const file = await storeWith(2)
     const store = openAt(file)
     // A directory cannot be written like a file.
@@ -150,7 +150,7 @@ describe('the head of a journal, in a file next to the store,', () => {
     await store.close()
   })
 
-  it('written by an older version, shorter, is understood and replaced', async () => {
+  it('of an older version, which is shorter, is read and replaced', async () => {
     const file = await storeWith(2)
     writeFileSync(`${file}-head`, `${JSON.stringify(headOf(file))}\n`)
     truncate(file, 1, { effects: false })
@@ -163,7 +163,7 @@ describe('the head of a journal, in a file next to the store,', () => {
     await store.close()
   })
 
-  it('is never ahead of the journal, whoever writes', async () => {
+  it('is never ahead of the journal, with any number of writers', async () => {
     const file = await storeWith(1)
     const stores = [openAt(file), openAt(file)]
     for (let round = 0; round < 20; round += 1) {
@@ -178,7 +178,7 @@ describe('the head of a journal, in a file next to the store,', () => {
     for (const store of stores) await store.close()
   })
 
-  it('that cannot be read is reported and left alone', async () => {
+  it('that cannot be read is reported and not changed', async () => {
     const file = await storeWith(2)
     writeFileSync(`${file}-head`, 'not a head')
     const store = openAt(file)
@@ -189,7 +189,7 @@ describe('the head of a journal, in a file next to the store,', () => {
     expect(readFileSync(`${file}-head`, 'utf8')).toBe('not a head')
   })
 
-  it('goes with a store that is set aside', async () => {
+  it('is moved with a store that is set aside', async () => {
     const file = await storeWith(2)
 
     const aside = setAsideCorruptStore(file)

@@ -60,7 +60,7 @@ describe('a check', () => {
       return [name, readFileSync(path).toString('base64'), statSync(path).mtimeMs]
     })
 
-  it('neither changes nor leaves files', async () => {
+  it('neither changes nor creates files', async () => {
     const file = await lived()
     const before = filesOf(file)
 
@@ -85,7 +85,7 @@ describe('a check', () => {
     expect(filesOf(copy).filter(([name]) => name !== 'credence.db-shm')).toEqual(before)
   })
 
-  it('leaves the store usable, and sees what others write later', async () => {
+  it('leaves the store usable, and sees later writes of other processes', async () => {
     const file = await lived()
     const store = openAt(file)
     const other = openAt(file)
@@ -120,7 +120,7 @@ describe('rebuilding', () => {
     )
   })
 
-  it('gives the same tables whatever way led to the beliefs', async () => {
+  it('gives the same tables for any history that leads to the same beliefs', async () => {
     const kept = sample({ id: 'b1', name: 'Redis', aliases: ['cache'] })
     const passing = sample({ id: 'b2', name: 'Passing thing', scopes: ['domain:x'], agent: 'codex' })
     const straight = openAt(newFile())
@@ -149,7 +149,7 @@ describe('rebuilding', () => {
     await store.close()
   })
 
-  it('refuses to derive anything from a journal that was altered', async () => {
+  it('refuses to derive tables from an altered journal', async () => {
     const file = await lived()
     tamper(file, 'DROP TRIGGER changes_are_only_erased', `UPDATE changes SET body = replace(body, 'Runs', 'Ruins')`)
     const store = openAt(file)
@@ -159,7 +159,7 @@ describe('rebuilding', () => {
     await store.close()
   })
 
-  it('happens by itself when another version has read texts differently', async () => {
+  it('happens automatically if another version analysed texts differently', async () => {
     const file = await lived()
     const before = await fingerprintOf(file)
     tamper(file, `DELETE FROM forms`, `UPDATE derivation SET analysis = 'older'`)
@@ -168,7 +168,7 @@ describe('rebuilding', () => {
     expect(await fingerprintOf(file)).toBe(before)
   })
 
-  it('stops a program that reads texts differently from writing to it', async () => {
+  it('stops a program that analyses texts differently from writing to the store', async () => {
     const file = await lived()
     const store = openAt(file)
     tamper(file, `UPDATE derivation SET analysis = 'newer'`)
@@ -189,7 +189,7 @@ async function fingerprintOf(file: string): Promise<string> {
 }
 
 describe('verifying', () => {
-  it('finds nothing wrong with a store that was left alone', async () => {
+  it('reports no problem in an intact store', async () => {
     const findings = await findingsOf(await lived())
 
     expect(findings.map(({ check, ok }) => [check, ok])).toEqual([
@@ -255,7 +255,7 @@ describe('verifying', () => {
     expect(failed(await findingsOf(file))).toEqual(['index'])
   })
 
-  it('finds a damaged page without falling over it', async () => {
+  it('reports a damaged page without failing itself', async () => {
     const file = await lived()
     tamper(file, 'PRAGMA wal_checkpoint(TRUNCATE)')
     const bytes = readFileSync(file)
@@ -275,7 +275,7 @@ function rootPage(file: string, table: string): number {
 }
 
 describe('the journal', () => {
-  it('can be added to but not rewritten', async () => {
+  it('accepts new events but cannot be rewritten', async () => {
     const file = await lived()
 
     for (const statement of [
@@ -321,7 +321,7 @@ describe('a backup', () => {
     await store.close()
   })
 
-  it('never takes the place of a file', async () => {
+  it('never overwrites an existing file', async () => {
     const file = await lived()
     const store = openAt(file)
     const copy = join(dirname(file), 'backup.db')
@@ -376,7 +376,7 @@ describe('forgetting', () => {
     expect(doomed.filter(({ id }) => isTraced(secretOf(id)))).toEqual([])
   })
 
-  it('leaves no byte when other connections write in between', async () => {
+  it('leaves no byte even if other connections write in between', async () => {
     const file = newFile()
     const store = openAt(file)
     const other = openAt(file)
@@ -397,7 +397,7 @@ describe('forgetting', () => {
     expect(beliefs.slice(0, 60).filter(({ id }) => isTraced(secretOf(id)))).toEqual([])
   })
 
-  it('is not called finished while someone reads what was there, and is finished by a scrub', async () => {
+  it('is reported as incomplete while another process reads the old text, and is completed by a scrub', async () => {
     const file = newFile()
     const store = openAt(file, { busyTimeoutMs: 0 })
     const belief = secretBelief(1)
@@ -418,7 +418,7 @@ describe('forgetting', () => {
 })
 
 describe('forgetting in a file of more than 100 MB', () => {
-  it('overwrites the text at once, and leaves the rewriting of the file to a later scrub', async () => {
+  it('overwrites the text immediately, and leaves rewriting the file to a later scrub', async () => {
     const file = newFile()
     let store = openAt(file)
     const belief = secretBelief(1)

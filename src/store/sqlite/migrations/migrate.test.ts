@@ -24,7 +24,7 @@ function storeOfSchema(schema: 1 | 3): string {
 
 const all = { limit: 50, offset: 0 }
 
-it('a store of schema 1 keeps its beliefs, and is whole', async () => {
+it('a store of schema 1 keeps its beliefs, and verifies', async () => {
   const store = openAt(storeOfSchema(1))
 
   const { items } = await store.list({ user: 'ada' }, all)
@@ -60,7 +60,7 @@ it.each([
   await store.close()
 })
 
-it('a store of schema 3 stays whole: journal, index, turns, and after a rebuild', async () => {
+it('a store of schema 3 stays complete: journal, index, turns, even after a rebuild', async () => {
   const store = openAt(storeOfSchema(3))
 
   expect(await store.head()).toEqual({
@@ -96,7 +96,7 @@ it('the hash of a turn covers its UTC offset', async () => {
   await changed.close()
 })
 
-it('the names that opening a store looks for are all tables and indexes of the newest schema', async () => {
+it('the names that are checked when a store is opened are all tables and indexes of the newest schema', async () => {
   const file = newFile()
   await openAt(file).close()
   const db = new DatabaseSync(file, { readOnly: true })

@@ -30,8 +30,8 @@ async function holding(...turns: readonly NewTurn[]): Promise<string> {
   return file
 }
 
-describe('the SQLite store looks after turns', () => {
-  it('and finds a text that is not what was said', async () => {
+describe('the SQLite store checks its turns', () => {
+  it('and reports a text that differs from the journal', async () => {
     const file = await holding(sampleTurn('The kayak is red.'), sampleTurn('And new.'))
     tamper(
       file,
@@ -45,14 +45,14 @@ describe('the SQLite store looks after turns', () => {
     ])
   })
 
-  it('and finds a turn that nobody forgot but is gone', async () => {
+  it('and reports a turn that is missing but was not forgotten', async () => {
     const file = await holding(sampleTurn('The kayak is red.'))
     tamper(file, 'DELETE FROM turn_texts')
 
     expect(await complaintsIn(file)).toContainEqual(expect.stringMatching(/is missing, although it was not forgotten/))
   })
 
-  it('and finds an index that does not say what the turns say, and repairs it', async () => {
+  it('and reports an index that differs from the turns, and repairs it', async () => {
     const file = await holding(sampleTurn('The kayak is red.', { speaker: 'Ana' }))
     tamper(
       file,
@@ -69,7 +69,7 @@ describe('the SQLite store looks after turns', () => {
     await store.close()
   })
 
-  it('and leaves no word of a forgotten one in the file', async () => {
+  it('and leaves no word of a forgotten turn in the file', async () => {
     const file = newFile()
     const store = openAt(file)
     const secret = sampleTurn('My locker at the zanzibarium holds xylophones.', {

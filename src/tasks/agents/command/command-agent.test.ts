@@ -75,7 +75,7 @@ describe.skipIf(process.platform === 'win32')('an agent that is any program', ()
     expect(workspace).toEqual([])
   })
 
-  it('is told the same session while the conversation goes on, and another in a fresh one', async () => {
+  it('gets the same session id during a conversation, and another one in a new conversation', async () => {
     const { seen, evidence } = await mirrored('--session {session} {prompt}')
 
     const [first, second, third] = seen.map(({ words }) => words[1])
@@ -85,7 +85,7 @@ describe.skipIf(process.platform === 'win32')('an agent that is any program', ()
     expect(new Set(evidence.sessions.map(({ process: pid }) => pid)).size).toBe(3)
   })
 
-  it('sees of the environment only what every program needs, and what was named', async () => {
+  it('gets only the environment variables that every program needs, and the named ones', async () => {
     const environment = { PATH: '/bin', HOME: '/home', LANG: 'C', SECRET_KEY: 's', NAMED: 'n' }
 
     const { seen } = await mirrored('{prompt}', environment, ['NAMED'])
@@ -93,7 +93,7 @@ describe.skipIf(process.platform === 'win32')('an agent that is any program', ()
     expect(seen[0].env).toEqual(['HOME', 'LANG', 'NAMED', 'PATH'])
   })
 
-  it('is not fooled by a prompt that holds a placeholder', async () => {
+  it('gets a prompt that contains a placeholder unchanged', async () => {
     using directory = temporaryDirectory()
     program(directory.path, 'mirror', mirror)
     const task = sampleTask({ sessions: 'sessions: ["Say {session} and {workspace}; $(id)"]' })
@@ -104,7 +104,7 @@ describe.skipIf(process.platform === 'win32')('an agent that is any program', ()
     expect(JSON.parse(sessions[0]?.answer ?? '{}').words).toEqual(['Say {session} and {workspace}; $(id)'])
   })
 
-  it('failed when it ends with another code than 0, and what it said is kept', async () => {
+  it('fails if it exits with another code than 0, and its output is stored', async () => {
     using directory = temporaryDirectory()
     program(directory.path, 'breaks', `console.log('I try.'); console.error('no more disk'); process.exitCode = 4`)
     const agent = commandAgent(anyCommand('./breaks', { workingDirectory: directory.path }), {})
@@ -119,7 +119,7 @@ describe.skipIf(process.platform === 'win32')('an agent that is any program', ()
     expect(JSON.stringify(await messagesOf(folder, evidence))).toContain('I try.')
   })
 
-  it('was never reached when there is no such program', async () => {
+  it('is reported as not reached if the program does not exist', async () => {
     using directory = temporaryDirectory()
     const agent = commandAgent(anyCommand('no-such-agent {prompt}', { workingDirectory: directory.path }), {
       PATH: '/bin',
@@ -133,7 +133,7 @@ describe.skipIf(process.platform === 'win32')('an agent that is any program', ()
     })
   })
 
-  it('is understood when it writes events', async () => {
+  it('may write events as JSON', async () => {
     using directory = temporaryDirectory()
     program(
       directory.path,
@@ -155,7 +155,7 @@ describe.skipIf(process.platform === 'win32')('an agent that is any program', ()
     ['', 'The command has no program'],
     ['a {promt}', 'The command has {promt}; known are'],
     ['a "b', 'never closed'],
-  ])('is refused as %s', (line, message) => {
+  ])('is refused if its command line is "%s"', (line, message) => {
     expect(() => anyCommand(line, { workingDirectory: '/' })).toThrow(message)
   })
 })
@@ -205,7 +205,7 @@ describe.skipIf(process.platform === 'win32')('claude-code', () => {
     return { PATH: join(folder, 'bin'), ANTHROPIC_API_KEY: key, CLAUDE_CONFIG_DIR: join(folder, 'config') }
   }
 
-  it('goes on in one conversation, begins another, and its events become a transcript', async () => {
+  it('continues a conversation, starts another, and its events become a transcript', async () => {
     using directory = temporaryDirectory()
     const agent = commandAgent(claudeCode(null), surroundings(directory.path, 'key'))
     const folder = join(directory.path, 'evidence')
@@ -244,7 +244,7 @@ describe.skipIf(process.platform === 'win32')('claude-code', () => {
     })
   })
 
-  it('without a key was never reached, which is not its failure', async () => {
+  it('without a key is reported as not reached, which does not count as its failure', async () => {
     using directory = temporaryDirectory()
     const agent = commandAgent(claudeCode('opus'), surroundings(directory.path, 'wrong'))
 
@@ -295,7 +295,7 @@ console.log('[plugins] loaded 3')
 console.error(JSON.stringify({ payloads: [{ text, mediaUrl: null }], meta: { durationMs: 5, agentMeta: { sessionId, provider: 'openrouter', model: 'some/model', usage: { input: 7, output: 2 } } } }, null, 2))`
 
 describe.skipIf(process.platform === 'win32')('openclaw', () => {
-  it('gets an agent of its own per conversation on the same workspace, and leaves none behind', async () => {
+  it('gets a separate agent for each conversation in the same workspace, and removes them all', async () => {
     using directory = temporaryDirectory()
     mkdirSync(join(directory.path, 'bin'))
     mkdirSync(join(directory.path, 'state'))
@@ -325,7 +325,7 @@ describe.skipIf(process.platform === 'win32')('openclaw', () => {
     expect(messages[1]).toMatchObject({ content: [{ name: 'write', params: { path: 'memory/MEMORY.md' } }] })
   })
 
-  it('failed when it writes no document, and says what it wrote', async () => {
+  it('fails if it writes no document, with its output in the report', async () => {
     using directory = temporaryDirectory()
     program(directory.path, 'openclaw', `if (process.argv[2] === 'agent') console.error('Config is invalid')`)
     const environment = { PATH: directory.path, HOME: directory.path }
@@ -335,7 +335,7 @@ describe.skipIf(process.platform === 'win32')('openclaw', () => {
     expect(evidence).toMatchObject({ outcome: 'agent_failed', reason: expect.stringContaining('Config is invalid') })
   })
 
-  it('was never reached when no agent can be made', async () => {
+  it('is reported as not reached if no agent can be created', async () => {
     using directory = temporaryDirectory()
     program(directory.path, 'openclaw', `console.error('gateway locked'); process.exitCode = 2`)
     const environment = { PATH: directory.path, HOME: directory.path }

@@ -11,15 +11,15 @@ describe('splitting a command line', () => {
     [`a "" ''`, ['a', '', '']],
     ['a x"y z"w', ['a', 'xy zw']],
     ['a; rm -rf $HOME `b` > c', ['a;', 'rm', '-rf', '$HOME', '`b`', '>', 'c']],
-  ])('takes %s apart without a shell', (line, words) => {
+  ])('splits %s without a shell', (line, words) => {
     expect(splitWords(line)).toEqual(words)
   })
 
-  it('refuses a quote that is never closed', () => {
+  it('refuses an unclosed quote', () => {
     expect(() => splitWords('a "b')).toThrow('a quote " that is never closed')
   })
 
-  it('gives back whatever words were put in single quotes', () => {
+  it('returns any words that were put in single quotes', () => {
     const word = fc.string().filter((text) => !text.includes("'"))
     fc.assert(
       fc.property(fc.array(word, { minLength: 1 }), (words) => {
