@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { notFound } from '../errors.ts'
-import { isOfAnotherUser, noFollow, ownPath, realPath, writePrivate } from '../files/own-files.ts'
+import { isOfAnotherUser, noFollow, prepareOwnPath, realPath, writePrivate } from '../files/own-files.ts'
 import { parseObject } from '../json.ts'
 
 /**
@@ -57,7 +57,7 @@ export function trustMemory(state: string, dir: string, now: Date): void {
   const real = realPath(dir)
   const id = randomBytes(16).toString('hex')
   // Removed first, because an existing file may be readable by others. After a crash in between, the memory is not trusted.
-  rmSync(ownPath(real, idFile(real)), { force: true })
+  rmSync(prepareOwnPath(real, idFile(real)), { force: true })
   writePrivate(idFile(real), `${id}\n`, 'replace')
   writeRecord(state, real, id, now)
 }
@@ -71,7 +71,7 @@ export function trustProjectFile(state: string, file: string, now: Date): void {
 
 function writeRecord(state: string, dir: string, id: string, now: Date): void {
   const record = { dir, uid: statSync(dir).uid, id, since: now.toISOString() }
-  writePrivate(ownPath(state, recordFile(state, dir)), `${JSON.stringify(record)}\n`, 'replace')
+  writePrivate(prepareOwnPath(state, recordFile(state, dir)), `${JSON.stringify(record)}\n`, 'replace')
 }
 
 /** Removes the record of a memory. Returns whether the memory was trusted. */

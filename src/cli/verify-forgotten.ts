@@ -3,7 +3,7 @@ import { join, relative, sep } from 'node:path'
 import { ownPack } from '../eval/pack/capture.ts'
 import { runPath, treePath } from '../eval/store/documents.ts'
 import { readArtifact } from '../eval/store/parse-artifact.ts'
-import { type ForgottenTexts, isTelling, listFilesBelow } from '../files/erase-texts.ts'
+import { type ForgottenTexts, isIdentifying, listFilesBelow } from '../files/erase-texts.ts'
 import type { Memory } from '../memory/memory.ts'
 
 /** The result of searching the files for forgotten texts. */
@@ -23,7 +23,7 @@ const minLengthInOthers = 16
  * contain.
  */
 export async function collectTexts(memory: Memory, { said, names }: ForgottenTexts) {
-  const parts = new Set([...said, ...names.filter(isTelling)].flatMap(partsOf))
+  const parts = new Set([...said, ...names.filter(isIdentifying)].flatMap(partsOf))
   const all = [...parts]
   const others = new Set<string>()
   const drop = (id: string, texts: readonly string[]): void => {

@@ -1,7 +1,7 @@
 import { notFound } from '../errors.ts'
 import { compareBenchmark } from '../eval/compare/compare.ts'
 import { type CaseDiff, diffRuns } from '../eval/compare/diff.ts'
-import { chooseRun, counts } from '../eval/gate/latest-runs.ts'
+import { chooseRun, isCounted } from '../eval/gate/latest-runs.ts'
 import { caseTexts, hasBeliefs, namesIn, questionTexts } from '../eval/report/case-detail.ts'
 import { caseGrid, standingOf } from '../eval/report/case-grid.ts'
 import { figuresOfRun, summariseCases } from '../eval/score/figures.ts'
@@ -48,7 +48,7 @@ export function evalReads({ evals, background }: Installation, clock: () => numb
   }
   /** Compares the runs of a pack with the newest accepted run; without one, with the previous run. */
   const standing = async (id: string, given: readonly RunSummary[]) => {
-    const runs = given.filter(counts)
+    const runs = given.filter(isCounted)
     const latest = runs.at(-1)
     if (latest === undefined) return null
     const accepted = (await archive.baselines())
@@ -268,7 +268,7 @@ const ownSystems: readonly unknown[] = ['bm25', 'learn:rules', 'credence', 'refe
 /** A pack with the verdict on our own system; if that was never run, on the system of the latest run. `runs`: newest first. */
 function listedPack(pack: FoundPack, runs: readonly RunSummary[]) {
   const { id, source, manifest, problem } = pack
-  const own = runs.filter((run) => run.benchmarkId === id && counts(run))
+  const own = runs.filter((run) => run.benchmarkId === id && isCounted(run))
   const main = own.find(({ system }) => ownSystems.includes(system?.name)) ?? own[0]
   const family = own.filter(({ system }) => system?.name === main?.system?.name)
   const deciding = family.length === 0 ? undefined : chooseRun(family).run

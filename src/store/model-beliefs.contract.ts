@@ -1,6 +1,6 @@
 import {
   type Belief,
-  byStanding,
+  compareStanding,
   isCurrent,
   isStanding,
   isVisibleTo,
@@ -149,7 +149,7 @@ export function openModelBeliefs({ random, journals = 'one', turns }: ModelOptio
             (scope) => (scope === universalScope || view.scopes.includes(scope)) && isStanding(belief, scope),
           ),
       )
-        .sort(byStanding)
+        .sort(compareStanding)
         .slice(0, limit),
     events: async (user, page) => journalOf(user).events(user, page),
     event: async (user, number) => journalOf(user).event(user, number),

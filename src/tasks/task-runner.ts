@@ -50,7 +50,7 @@ export const taskRunner = (given: TaskRunnerParts) => {
       'recall off': (worker) => ({ ...worker, agent: worker.forgetful }),
       'memory off': (worker) => ({ ...worker, control: 'no-memory' as const }),
     },
-    carryOut: async function* ({ tasks }, { agent: open, graders, control }, request) {
+    execute: async function* ({ tasks }, { agent: open, graders, control }, request) {
       const { folder } = request
       if (folder === null) throw new Error('Tasks keep their evidence, so they need a folder.')
       const obtain =

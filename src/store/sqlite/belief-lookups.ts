@@ -1,4 +1,4 @@
-import { type Belief, byStanding } from '../../beliefs/belief.ts'
+import { type Belief, compareStanding } from '../../beliefs/belief.ts'
 import type { BeliefFilter, BeliefOrder, BeliefStore, Viewpoint } from '../../beliefs/belief-store.ts'
 import { universalScope } from '../../beliefs/scope.ts'
 import {
@@ -118,7 +118,7 @@ export function beliefReads(connection: Connection, reading: ReadForUser): Belie
     const ids = [...new Set([...scopes, universalScope])].flatMap((scope) =>
       owners.flatMap((owner) => connection.column<string>(inScope, [userId, userId, scope, owner, limit])),
     )
-    return getMany(userId, ids).sort(byStanding).slice(0, limit)
+    return getMany(userId, ids).sort(compareStanding).slice(0, limit)
   }
 
   return {

@@ -2,7 +2,7 @@ import type { Belief } from '../../beliefs/belief.ts'
 import type { CommitResult } from '../../beliefs/belief-store.ts'
 import { type Commit, isForgetting } from '../../beliefs/journal.ts'
 import { MemoryError } from '../../errors.ts'
-import { inTurns, runToEnd } from '../../next-turn.ts'
+import { runToEnd, runYielding } from '../../next-turn.ts'
 import { newestText, readText, type StoredText } from '../belief-row.ts'
 import { type CheckedChange, checkChanges, findSettled } from '../checked-commit.ts'
 import { deriveBelief } from '../derived-belief.ts'
@@ -62,7 +62,7 @@ export async function commitChanges(committing: Committing, commit: Commit, apar
     const result =
       apart === undefined
         ? await connection.writeInTurn(() => commitPrepared(committing, commit, prepared))
-        : await apart.connection.exclusively('COMMIT', () => inTurns(commitInParts(apart, commit, prepared)))
+        : await apart.connection.exclusively('COMMIT', () => runYielding(commitInParts(apart, commit, prepared)))
     if (result.outcome !== 'committed' || !connection.isOnDisk) return result
     advanceHead(connection, result.event)
     if (isForgetting(commit)) await scrubSoon(connection)

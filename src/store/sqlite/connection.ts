@@ -1,7 +1,7 @@
 import type { DatabaseSync, SQLInputValue, StatementResultingChanges, StatementSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { MemoryError } from '../../errors.ts'
-import { nextTurn } from '../../next-turn.ts'
+import { yieldToEventLoop } from '../../next-turn.ts'
 import { inMemory, isWritable, openBytes, setPragma, sqliteCode, translateSqliteError } from './database.ts'
 import { identityOf, isDiskFull, programsWith, sizeOf } from './store-file.ts'
 
@@ -208,7 +208,7 @@ export class Connection {
       this.#prepareToWrite()
     }
     const result = this.#writeWith(() => {}, work)
-    await nextTurn()
+    await yieldToEventLoop()
     return result
   }
 

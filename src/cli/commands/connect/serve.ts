@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { teamOwner } from '../../../beliefs/scope.ts'
 import { unavailable } from '../../../errors.ts'
 import { writeAtomically } from '../../../files/atomic-write.ts'
-import { ownPath } from '../../../files/own-files.ts'
+import { prepareOwnPath } from '../../../files/own-files.ts'
 import type { EndedSessions } from '../../../http/authentication.ts'
 import { listen } from '../../../http/listen.ts'
 import { type HostNames, loopbackNames } from '../../../http/same-origin.ts'
@@ -31,7 +31,9 @@ function endedSessions(dir: string): EndedSessions {
     has: (id) => known.has(id),
     add: async (id) => {
       known.add(id)
-      await writeAtomically(ownPath(dir, file), `${[...known].slice(-maxEnded).join('\n')}\n`, { existing: 'replace' })
+      await writeAtomically(prepareOwnPath(dir, file), `${[...known].slice(-maxEnded).join('\n')}\n`, {
+        existing: 'replace',
+      })
     },
   }
 }
@@ -168,10 +170,9 @@ async function answerRequests(
   const { dir, user, isDemo } = served
   const isOnServer = !isDemo && session.places.locate(options).store !== undefined
   const place = isOnServer ? await session.places.storeFile(dir) : dir
-  const [tokenFile, agentFile] = ['token', 'agent-token'].map((name) => ownPath(dir, join(dir, 'state', name))) as [
-    string,
-    string,
-  ]
+  const [tokenFile, agentFile] = ['token', 'agent-token'].map((name) =>
+    prepareOwnPath(dir, join(dir, 'state', name)),
+  ) as [string, string]
   const tokens = { person: await installationToken(tokenFile), agent: await installationToken(agentFile) }
   // The client is told only that there was an internal error.
   const onBug = (error: unknown): void => console.error(error)

@@ -8,7 +8,7 @@ import {
   deltaGithub,
   deltaJunit,
   deltaMarkdown,
-  takenText,
+  takenRunText,
   verdictWords,
 } from '../../../eval/report/delta-report.ts'
 import { isSafeId } from '../../../eval/store/schemas/primitives.ts'
@@ -208,7 +208,7 @@ function reportText(report: DeltaReport, style: Style): string {
     ...(rows.length === 0 ? [] : ['', table([title, ...rows])]),
     ...section('why not', reasons),
     ...section('new in the candidate', report.newBenchmarks),
-    ...section('runs', report.verdicts.map(takenText)),
+    ...section('runs', report.verdicts.map(takenRunText)),
     ...section('better', report.improvements),
     ...section('notes', report.notes),
   ].join('\n')

@@ -6,7 +6,7 @@ import { optionsOf } from '../../../eval/run/run.ts'
 import { type About, readPackFolder } from '../../../eval/runners/runner.ts'
 import { manifestName, treePath } from '../../../eval/store/documents.ts'
 import { redTeamControls, turnBaselines, turnSystemNames } from '../../../eval/system/system.ts'
-import { doorOf, isOutsideName, outsideForms, systemForms } from '../../../eval/system/systems.ts'
+import { interfaceNameOf, isOutsideName, outsideForms, systemForms } from '../../../eval/system/systems.ts'
 import { defaultEmbedder } from '../../../memory/meaning/open-embedder.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
 import { defineCommand, exitCodes, UsageError, type ValuesOf } from '../../command/command.ts'
@@ -236,6 +236,6 @@ async function runJob(job: Job, options: JobOptions, setup: Measuring): Promise<
   }
   const request = { ...asked, explain, jobs, ablation, ablations, runId, resume, given, settings }
   const results = await measure(setup, [pack], system, request)
-  const about = { directory, warnings: pack.warnings, isBaseline, door: doorOf(system, runner) }
+  const about = { directory, warnings: pack.warnings, isBaseline, door: interfaceNameOf(system, runner) }
   return results.map(({ summary, ablation: judged }) => ({ summary, ablation: judged, ...about }))
 }

@@ -1,4 +1,4 @@
-import { type PackRunResult, type RunRequest, run } from '../../../eval/run/run-packs.ts'
+import { type PackRunResult, type RunRequest, runPacks } from '../../../eval/run/run-packs.ts'
 import type { About, RunnablePack } from '../../../eval/runners/runner.ts'
 import type { Evaluation } from '../../evaluation.ts'
 import type { Session } from '../../session.ts'
@@ -44,7 +44,7 @@ export const measure = (
   system: string | undefined,
   { given, settings, ...request }: MeasureRequest,
 ): Promise<readonly PackRunResult[]> =>
-  run(packs, [system], {
+  runPacks(packs, [system], {
     ...request,
     root,
     now: () => new Date(),

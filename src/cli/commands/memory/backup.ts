@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { invalid } from '../../../errors.ts'
 import { formatJson, writeAtomically } from '../../../files/atomic-write.ts'
 import { codeOf, sweepLeftovers } from '../../../files/leftovers.ts'
-import { ownPath } from '../../../files/own-files.ts'
+import { prepareOwnPath } from '../../../files/own-files.ts'
 import { parseJson } from '../../../json.ts'
 import { localMinute } from '../../../local-time.ts'
 import { showAllAgain } from '../../../memory/mirror/state/state.ts'
@@ -75,7 +75,7 @@ export const restore = defineCommand({
     return session.terminal.withProgress(async (bar) => {
       const restored = await restoreStore({
         from,
-        file: ownPath(dir, await session.places.storeFile(dir)),
+        file: prepareOwnPath(dir, await session.places.storeFile(dir)),
         random: randomBytes,
         onStage: (stage) => bar.show(stages[stage], names.indexOf(stage), names.length),
         adapt: async (copy, old) => {
@@ -165,7 +165,7 @@ async function noteBackup(dir: string, made: NotedBackup): Promise<void> {
   if (!isWritable) return
   const others = (await knownBackups(dir)).filter(({ file }) => file !== made.file)
   const notes = formatJson([...others, made].slice(-maxNoted))
-  await writeAtomically(ownPath(dir, notesIn(dir)), notes, { existing: 'replace' }).catch((error: unknown) => {
+  await writeAtomically(prepareOwnPath(dir, notesIn(dir)), notes, { existing: 'replace' }).catch((error: unknown) => {
     if (codeOf(error) !== 'ENOSPC') throw error
   })
 }

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { newRunId } from '../../../eval/run/run.ts'
-import { run } from '../../../eval/run/run-packs.ts'
+import { runPacks } from '../../../eval/run/run-packs.ts'
 import { requireRun, runFolder } from '../../../eval/store/documents.ts'
 import { noneAgent } from '../../../tasks/agent.ts'
 import type { TaskGrade } from '../../../tasks/grade/task-grade.ts'
@@ -51,7 +51,7 @@ export const taskRegrade = defineCommand({
       })
       const pack = taskPack(runner, old.benchmarkId, tasks)
       const { repeats = 1, seed = 0 } = old
-      const [result] = await run([pack], [undefined], {
+      const [result] = await runPacks([pack], [undefined], {
         root,
         now,
         signal,

@@ -3,7 +3,7 @@ import { basename, dirname } from 'node:path'
 import { z } from 'zod'
 import { MemoryError } from '../../../errors.ts'
 import { optionsOf, slug } from '../../../eval/run/run.ts'
-import { run } from '../../../eval/run/run-packs.ts'
+import { runPacks } from '../../../eval/run/run-packs.ts'
 import type { RunSummary } from '../../../eval/store/schemas/run.ts'
 import { loadTasks } from '../../../tasks/parse/load-tasks.ts'
 import { coverageOf, meanScores, type ReadTaskRun, readTaskRun } from '../../../tasks/report/read-task-run.ts'
@@ -152,7 +152,7 @@ async function performTasks(
   })
   const pack = taskPack(runner, benchmarkIdOf(tasks), tasks)
   try {
-    const [result] = await run([pack], [agent], {
+    const [result] = await runPacks([pack], [agent], {
       root,
       now,
       signal,
