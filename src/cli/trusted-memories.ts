@@ -28,10 +28,10 @@ export const projectFileName = '.credence.json'
 export const isProjectFile = (path: string): boolean => basename(path) === projectFileName
 
 const idFile = (dir: string): string => join(dir, 'state', 'id')
-const idOf = (path: string): string | undefined =>
+const readId = (path: string): string | undefined =>
   isProjectFile(path) ? digestOf(recordTextOf(path) ?? '') : recordTextOf(idFile(path))?.trim()
-const recordsIn = (state: string): string => join(state, 'trusted')
-const recordFile = (state: string, dir: string): string => join(recordsIn(state), `${digestOf(dir).slice(0, 32)}.json`)
+const recordDir = (state: string): string => join(state, 'trusted')
+const recordFile = (state: string, dir: string): string => join(recordDir(state), `${digestOf(dir).slice(0, 32)}.json`)
 
 const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex')
 
@@ -45,7 +45,7 @@ export function isTrusted(state: string, dir: string): boolean {
 /** Whether the directory or file of a record is still the one that was trusted. */
 export function isUnchanged({ dir, uid, id }: TrustedMemory): boolean {
   const stats = statSync(dir, { throwIfNoEntry: false })
-  return stats !== undefined && stats.uid === uid && !isOfAnotherUser(stats) && idOf(dir) === id
+  return stats !== undefined && stats.uid === uid && !isOfAnotherUser(stats) && readId(dir) === id
 }
 
 /**
@@ -66,7 +66,7 @@ export function trustMemory(state: string, dir: string, now: Date): void {
 export function trustProjectFile(state: string, file: string, now: Date): void {
   if (!existsSync(file)) throw notFound(`There is no file ${file}.`)
   const real = realPath(file)
-  writeRecord(state, real, idOf(real) ?? '', now)
+  writeRecord(state, real, readId(real) ?? '', now)
 }
 
 function writeRecord(state: string, dir: string, id: string, now: Date): void {
@@ -83,8 +83,8 @@ export function distrustMemory(state: string, dir: string): boolean {
 }
 
 export const trustedMemories = (state: string): readonly TrustedMemory[] =>
-  (existsSync(recordsIn(state)) ? readdirSync(recordsIn(state)) : [])
-    .flatMap((name) => readRecord(join(recordsIn(state), name)) ?? [])
+  (existsSync(recordDir(state)) ? readdirSync(recordDir(state)) : [])
+    .flatMap((name) => readRecord(join(recordDir(state), name)) ?? [])
     .sort((a, b) => (a.dir < b.dir ? -1 : 1))
 
 /** Null if the file is unreadable or not a record; the memory is then not trusted. */

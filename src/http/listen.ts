@@ -84,10 +84,10 @@ async function closeServer(server: Server, connections: ReadonlySet<Socket>): Pr
     isClosed = true
   })
   const grace = setTimeout(() => server.closeAllConnections(), graceMs)
-  await pendingReads()
+  await waitForPendingReads()
   Listener.prototype.close.call(server)
   while (!isClosed) {
-    await pendingReads()
+    await waitForPendingReads()
     server.closeIdleConnections()
     // Browsers open connections in advance, and Node does not count a connection without a request as idle.
     for (const socket of connections) if (socket.bytesRead === 0) socket.destroy()
@@ -96,7 +96,7 @@ async function closeServer(server: Server, connections: ReadonlySet<Socket>): Pr
 }
 
 /** Waits for packets in transit. Accepting a connection and reading from it each take a turn of the event loop. */
-async function pendingReads(): Promise<void> {
+async function waitForPendingReads(): Promise<void> {
   await sleep(settleMs)
   for (let turn = 0; turn < 3; turn += 1) await yieldToEvents()
 }

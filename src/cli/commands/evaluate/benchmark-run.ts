@@ -17,9 +17,9 @@ import {
   embedderOption,
   evalStore,
   evalStoreOptions,
+  fixedOptions,
   refuseChanges,
   seedOption,
-  settledOptions,
 } from './benchmark-store.ts'
 import { type Measuring, measure, measureWith } from './measure.ts'
 
@@ -53,7 +53,7 @@ function packsIn(root: string, shipped: string): ReadonlyMap<string, string> {
 }
 
 /** Expands a trailing star to the ids with that prefix; any other name is returned unchanged. */
-function namedBy(given: string, { root, evaluation }: PackSearch): readonly string[] {
+function expandStar(given: string, { root, evaluation }: PackSearch): readonly string[] {
   if (!given.endsWith('*')) return [given]
   const ids = [...packsIn(root, evaluation.packsDirectory).keys()]
   const named = ids.filter((id) => id.startsWith(given.slice(0, -1)))
@@ -123,8 +123,8 @@ export const benchmarkRun = defineCommand({
       throw new UsageError('--run-id can be given with one pack and one system only.')
     return measureWith(session, root, (setup) => {
       if (resume !== undefined) return resumeJob(resume, given.jobs, setup)
-      const named = packs.flatMap((pack) => namedBy(pack, setup))
-      return runJobs(newJobs(named, given, setup), { ...given, given: settledOptions(given) }, setup)
+      const named = packs.flatMap((pack) => expandStar(pack, setup))
+      return runJobs(newJobs(named, given, setup), { ...given, given: fixedOptions(given) }, setup)
     })
   },
 })

@@ -2,7 +2,7 @@ import { type PackRunResult, type RunRequest, runPacks } from '../../../eval/run
 import type { About, RunnablePack } from '../../../eval/runners/runner.ts'
 import type { Evaluation } from '../../evaluation.ts'
 import type { Session } from '../../session.ts'
-import { machine } from './benchmark-store.ts'
+import { machineOf } from './benchmark-store.ts'
 
 /** The dependencies of a command that measures. */
 export type Measuring = {
@@ -10,7 +10,7 @@ export type Measuring = {
   readonly session: Session
   readonly evaluation: Evaluation
   readonly signal: AbortSignal
-  readonly here: ReturnType<typeof machine>
+  readonly here: ReturnType<typeof machineOf>
 }
 
 /** Runs the work of a command that measures. Ctrl-C stops it after the cases in progress. */
@@ -24,7 +24,7 @@ export async function measureWith<Result>(
   const evaluation = await session.evaluation()
   const { signal, release } = session.program.interruption()
   try {
-    return await work({ root, session, evaluation, signal, here: machine(session.places.workingDirectory()) })
+    return await work({ root, session, evaluation, signal, here: machineOf(session.places.workingDirectory()) })
   } finally {
     evaluation.progress.clear()
     release()

@@ -16,10 +16,10 @@ import type { Style } from '../../text/output.ts'
 import {
   evalStore,
   evalStoreOptions,
-  machine,
+  fixedOptions,
+  machineOf,
   refuseChanges,
   seedOption,
-  settledOptions,
 } from '../evaluate/benchmark-store.ts'
 import { gradesText } from './task-text.ts'
 
@@ -130,7 +130,7 @@ async function performTasks(
 ): Promise<RunSummary> {
   const request =
     given.resume === undefined
-      ? TaskRequest.parse({ kind: 'tasks', tasks: paths, ...settledOptions(given) })
+      ? TaskRequest.parse({ kind: 'tasks', tasks: paths, ...fixedOptions(given) })
       : requestOf(root, given.resume)
   const work = await session.taskWork()
   const tasks = loadTasks(request.tasks, work.taskPlaces)
@@ -163,9 +163,9 @@ async function performTasks(
       runId: given.runId,
       resume: given.resume,
       environment: () => ({
-        given: { ...(paths.length === 0 ? {} : { tasks: paths }), ...settledOptions(given) },
+        given: { ...(paths.length === 0 ? {} : { tasks: paths }), ...fixedOptions(given) },
         settings: { ...request, sandbox: graders.sandbox.state },
-        ...machine(session.places.workingDirectory()),
+        ...machineOf(session.places.workingDirectory()),
       }),
       onProgress: (_, count) => {
         done = count
