@@ -1,4 +1,4 @@
-/** The waiting callers of `nextTurn`, in order. */
+/** The waiting callers of `yieldToEventLoop`, in order. */
 const waiting: (() => void)[] = []
 
 function resumeOne(): void {
@@ -10,16 +10,16 @@ function resumeOne(): void {
  * Yields to the event loop, so that long work does not delay timers and other requests. Each turn of the event loop resumes
  * one waiting caller.
  */
-export const nextTurn = (): Promise<void> =>
+export const yieldToEventLoop = (): Promise<void> =>
   new Promise((resume) => {
     if (waiting.push(resume) === 1) setImmediate(resumeOne)
   })
 
 /** Runs a generator, and yields to the event loop after each step. */
-export async function inTurns<Result>(work: Generator<void, Result>): Promise<Result> {
+export async function runYielding<Result>(work: Generator<void, Result>): Promise<Result> {
   for (;;) {
     const { done, value } = work.next()
-    await nextTurn()
+    await yieldToEventLoop()
     if (done) return value
   }
 }

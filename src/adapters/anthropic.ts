@@ -21,13 +21,13 @@ const maxTurns = 200
 export function memoryHandlers(options: AgentMemoryOptions): MemoryToolHandlers & { close: () => Promise<void> } {
   const { agent: memory, home, close } = openForAgent(options)
   return {
-    view: ({ path, view_range: range }) => answerModel(async () => view(memory, checkedPath(path), range)),
+    view: ({ path, view_range: range }) => answerModel(async () => viewPath(memory, requireMemoryPath(path), range)),
     create: ({ path, file_text: content }) =>
       answerModel(async () => {
         const { name, sourceId } = newFile(path)
-        if ((await fileAt(memory, sourceId)) !== null) throw new Error(`File ${path} already exists`)
+        if ((await findFile(memory, sourceId)) !== null) throw new Error(`File ${path} already exists`)
         const { outcome } = await memory.remember({ name, content, sourceId, scopes: home })
-        return outcome === 'proposed' ? waiting(path) : `File created successfully at: ${path}`
+        return outcome === 'proposed' ? waitingMessage(path) : `File created successfully at: ${path}`
       }),
     str_replace: ({ path, old_str: old, new_str: next }) =>
       answerModel(async () => {
@@ -36,12 +36,12 @@ export function memoryHandlers(options: AgentMemoryOptions): MemoryToolHandlers 
         if (old === '' || before.length === 1)
           throw new Error(`No replacement was performed, old_str \`${old}\` did not appear verbatim in ${path}.`)
         if (before.length > 2) {
-          const lines = before.slice(0, -1).map((_, place) => linesIn(before.slice(0, place + 1).join(old)))
+          const lines = before.slice(0, -1).map((_, place) => countLines(before.slice(0, place + 1).join(old)))
           const where = `old_str \`${old}\` in lines: ${lines.join(', ')}. Please ensure it is unique`
           throw new Error(`No replacement was performed. Multiple occurrences of ${where}`)
         }
         const done = 'The memory file has been edited.'
-        return rewrite(memory, belief, { path, content: before.join(next), done })
+        return rewriteFile(memory, belief, { path, content: before.join(next), done })
       }),
     insert: ({ path, insert_line: place, insert_text: text }) =>
       answerModel(async () => {
@@ -52,12 +52,12 @@ export function memoryHandlers(options: AgentMemoryOptions): MemoryToolHandlers 
             `Invalid \`insert_line\` parameter: ${place}. It should be within the range of lines of the file: [0, ${lines.length}]`,
           )
         const content = lines.toSpliced(place, 0, text.replace(/\n$/u, '')).join('\n')
-        return rewrite(memory, belief, { path, content, done: `The file ${path} has been edited.` })
+        return rewriteFile(memory, belief, { path, content, done: `The file ${path} has been edited.` })
       }),
     delete: ({ path }) =>
       answerModel(async () => {
-        const found = await filesBelow(memory, writablePath(path))
-        if (found.length === 0) throw missing(path)
+        const found = await findFilesBelow(memory, writablePath(path))
+        if (found.length === 0) throw missingPathError(path)
         for (const { id } of found) await memory.forget(id)
         return `Successfully deleted ${path}`
       }),
@@ -65,9 +65,9 @@ export function memoryHandlers(options: AgentMemoryOptions): MemoryToolHandlers 
       answerModel(async () => {
         const belief = await requireFile(memory, from)
         const { name, sourceId } = newFile(to)
-        if ((await fileAt(memory, sourceId)) !== null) throw new Error(`The destination ${to} already exists`)
+        if ((await findFile(memory, sourceId)) !== null) throw new Error(`The destination ${to} already exists`)
         const { outcome } = await memory.correct(belief.id, { content: belief.content, name, sourceId })
-        return outcome === 'proposed' ? waiting(from) : `Successfully renamed ${from} to ${to}`
+        return outcome === 'proposed' ? waitingMessage(from) : `Successfully renamed ${from} to ${to}`
       }),
     close,
   }
@@ -84,13 +84,13 @@ async function answerModel(answer: () => Promise<string>): Promise<string> {
   }
 }
 
-async function view(memory: Memory, path: string, range: readonly number[] | undefined): Promise<string> {
+async function viewPath(memory: Memory, path: string, range: readonly number[] | undefined): Promise<string> {
   const session = path.startsWith(`${conversations}/`) ? sessionOf(path) : null
-  const text = session === null ? (await fileAt(memory, path))?.content : await transcript(memory, session)
-  return text === undefined || text === null ? directory(memory, path) : numberLines(path, text, range)
+  const text = session === null ? (await findFile(memory, path))?.content : await sessionTranscript(memory, session)
+  return text === undefined || text === null ? listDirectory(memory, path) : numberLines(path, text, range)
 }
 
-async function directory(memory: Memory, path: string): Promise<string> {
+async function listDirectory(memory: Memory, path: string): Promise<string> {
   const sessions = await memory.conversations({ limit: maxListed })
   const { items, total } = await memory.list({ current: true, limit: maxListed })
   const files = [
@@ -100,7 +100,7 @@ async function directory(memory: Memory, path: string): Promise<string> {
       size: turns,
     })),
   ].filter((file) => path === root || file.path.startsWith(`${path}/`))
-  if (files.length === 0 && path !== root && path !== conversations) throw missing(path)
+  if (files.length === 0 && path !== root && path !== conversations) throw missingPathError(path)
   const left = total + sessions.total - items.length - sessions.items.length
   return [
     `Here're the files and directories up to 2 levels deep in ${path}, excluding hidden items and node_modules:`,
@@ -111,7 +111,7 @@ async function directory(memory: Memory, path: string): Promise<string> {
 }
 
 /** A conversation as text; null if there is none. */
-async function transcript(memory: Memory, session: string): Promise<string | null> {
+async function sessionTranscript(memory: Memory, session: string): Promise<string | null> {
   const { items } = await memory.turns({ session, limit: maxTurns })
   const line = ({ at, speaker, role, text }: Turn): string => `${at.slice(0, 16)} ${speaker ?? role}: ${text}`
   return items.length === 0 ? null : items.map(line).join('\n')
@@ -127,22 +127,23 @@ function numberLines(path: string, text: string, [first = 1, last = -1]: readonl
 
 type Rewrite = { readonly path: string; readonly content: string; readonly done: string }
 
-async function rewrite(memory: Memory, belief: Belief, { path, content, done }: Rewrite): Promise<string> {
+async function rewriteFile(memory: Memory, belief: Belief, { path, content, done }: Rewrite): Promise<string> {
   const { outcome } = await memory.correct(belief.id, {
     content,
     sourceId: pathOf(belief),
     expectedVersion: belief.version,
   })
-  return outcome === 'proposed' ? waiting(path) : done
+  return outcome === 'proposed' ? waitingMessage(path) : done
 }
 
-const waiting = (path: string): string =>
+const waitingMessage = (path: string): string =>
   `${path} is the person's own statement. The change waits for their review; until then the file is unchanged.`
-const missing = (path: string): Error => new Error(`The path ${path} does not exist. Please provide a valid path.`)
-const linesIn = (text: string): number => text.split('\n').length
+const missingPathError = (path: string): Error =>
+  new Error(`The path ${path} does not exist. Please provide a valid path.`)
+const countLines = (text: string): number => text.split('\n').length
 
 /** Throws for a path outside of `/memories`. */
-function checkedPath(path: string): string {
+function requireMemoryPath(path: string): string {
   const parts = path.replace(/(?<!\/)\/+$/u, '').split('/')
   if (parts.slice(0, 2).join('/') !== root) throw new Error(`Path must start with ${root}, got: ${path}`)
   if (parts.some((part) => part === '..' || part === '.'))
@@ -151,7 +152,7 @@ function checkedPath(path: string): string {
 }
 
 function writablePath(given: string): string {
-  const path = checkedPath(given)
+  const path = requireMemoryPath(given)
   if (path === root) throw new Error(`Cannot change the ${root} directory itself`)
   if (path !== conversations && !path.startsWith(`${conversations}/`)) return path
   throw new Error(`${conversations} contains earlier conversations, which can only be read.`)
@@ -177,7 +178,7 @@ const sessionOf = (path: string): string => decodeURIComponent(path.slice(conver
 const pathOf = ({ name, provenance: { sourceId } }: Belief): string =>
   sourceId?.startsWith(`${root}/`) === true ? sourceId : `${root}/${name.replace(/[\s/]+/gu, '-')}.md`
 
-async function fileAt(memory: Memory, path: string): Promise<Belief | null> {
+async function findFile(memory: Memory, path: string): Promise<Belief | null> {
   const key = nameKey(beliefNameAt(path))
   if (key === '') return null
   const { items } = await memory.find(beliefNameAt(path), { current: true, limit: maxListed })
@@ -186,14 +187,14 @@ async function fileAt(memory: Memory, path: string): Promise<Belief | null> {
 }
 
 async function requireFile(memory: Memory, given: string): Promise<Belief> {
-  const belief = await fileAt(memory, writablePath(given))
-  if (belief === null) throw missing(given)
+  const belief = await findFile(memory, writablePath(given))
+  if (belief === null) throw missingPathError(given)
   return belief
 }
 
 /** The file at a path, or all files of a directory. */
-async function filesBelow(memory: Memory, path: string): Promise<readonly Belief[]> {
-  const file = await fileAt(memory, path)
+async function findFilesBelow(memory: Memory, path: string): Promise<readonly Belief[]> {
+  const file = await findFile(memory, path)
   if (file !== null) return [file]
   const below: Belief[] = []
   for await (const belief of memory.export({ current: true }))

@@ -76,7 +76,7 @@ export class CredenceStore extends BaseStore {
   }
 
   async #search({ namespacePrefix, filter, query, limit = 10, offset = 0 }: SearchOperation): Promise<SearchItem[]> {
-    const scopes = (await this.#scopes()).filter((scope) => isBelow(namespaceOf(scope), namespacePrefix))
+    const scopes = (await this.#listScopes()).filter((scope) => isBelow(namespaceOf(scope), namespacePrefix))
     const found: SearchItem[] = []
     if (scopes.length === 0) return found
     for (let start = 0; found.length < offset + limit; start += pageSize) {
@@ -96,7 +96,7 @@ export class CredenceStore extends BaseStore {
   }
 
   async #namespaces({ matchConditions = [], maxDepth, limit, offset }: ListNamespacesOperation): Promise<string[][]> {
-    const namespaces = (await this.#scopes())
+    const namespaces = (await this.#listScopes())
       .map(namespaceOf)
       .filter((namespace) => matchConditions.every((condition) => isMatch(namespace, condition)))
       .map((namespace) => JSON.stringify(namespace.slice(0, maxDepth)))
@@ -106,14 +106,14 @@ export class CredenceStore extends BaseStore {
       .map((namespace) => JSON.parse(namespace))
   }
 
-  async #scopes(): Promise<readonly string[]> {
+  async #listScopes(): Promise<readonly string[]> {
     return (await this.#memory.scopes()).map(({ scope }) => scope).filter((scope) => scope.startsWith(kind))
   }
 
   async #find(namespace: readonly string[], key: string): Promise<Belief | null> {
     const scope = scopeOf(namespace)
     for (const name of [key, distinctName(key)]) {
-      const belief = await this.#named(scope, name)
+      const belief = await this.#findNamed(scope, name)
       if (belief !== null && itemOf(belief)?.key === key) return belief
     }
     return null
@@ -121,10 +121,10 @@ export class CredenceStore extends BaseStore {
 
   /** Keys that differ only in case or punctuation would be the same belief name, so the second gets a distinct one. */
   async #freeName(scope: string, key: string): Promise<string> {
-    return (await this.#named(scope, key)) === null ? key : distinctName(key)
+    return (await this.#findNamed(scope, key)) === null ? key : distinctName(key)
   }
 
-  async #named(scope: string, name: string): Promise<Belief | null> {
+  async #findNamed(scope: string, name: string): Promise<Belief | null> {
     const belief = await nullIfNotFound(() => this.#memory.get(name, { scopes: [scope] }))
     return belief?.scopes.includes(scope) === true ? belief : null
   }

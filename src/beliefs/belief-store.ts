@@ -71,7 +71,7 @@ export type BeliefStore = {
   pinned(view: Viewpoint, options: { readonly editedEverywhere: boolean }): Promise<readonly Belief[]>
   /**
    * The beliefs that are part of every context: standing instructions of the scopes in view, and the preferences in
-   * `user:universal`, even if it is not in view. Sorted by `byStanding`.
+   * `user:universal`, even if it is not in view. Sorted by `compareStanding`.
    */
   standing(view: Viewpoint, limit: number): Promise<readonly Belief[]>
 

@@ -98,7 +98,7 @@ export const isStanding = (belief: Belief, scope: string): boolean =>
   isCurrent(belief) && belief.type === 'preference' && (belief.subtype === 'instruction' || scope === universalScope)
 
 /** The order of standing beliefs: edited by a person, then instructions, then the rest; in each group, latest reinforced first. */
-export const byStanding = (a: Belief, b: Belief): number =>
+export const compareStanding = (a: Belief, b: Belief): number =>
   Number(b.editedByPerson) - Number(a.editedByPerson) ||
   Number(b.subtype === 'instruction') - Number(a.subtype === 'instruction') ||
   reinforcedAt(b) - reinforcedAt(a) ||
@@ -152,7 +152,11 @@ export const outranks = (
  * The reason why a person must accept a belief of another author: it would be part of contexts of messages that do not
  * mention it. Null if it needs no acceptance.
  */
-export function needsPerson({ scopes, pinned, subtype }: Pick<Belief, 'scopes' | 'pinned' | 'subtype'>): string | null {
+export function reasonToAskPerson({
+  scopes,
+  pinned,
+  subtype,
+}: Pick<Belief, 'scopes' | 'pinned' | 'subtype'>): string | null {
   if (scopes.includes(universalScope)) return `It would apply everywhere (${universalScope}).`
   if (pinned) return 'It would be pinned.'
   return subtype === 'instruction' ? 'It would be a standing instruction.' : null

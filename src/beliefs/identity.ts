@@ -1,6 +1,6 @@
 import type { Belief } from './belief.ts'
 
-const collapse = (text: string): string =>
+const normaliseName = (text: string): string =>
   text
     .replace(/\p{Cf}/gu, '')
     .normalize('NFKC')
@@ -10,7 +10,7 @@ const collapse = (text: string): string =>
     .trim()
 
 /** Two names with the same key are the same name: case, underscores, spacing and invisible characters do not matter. */
-export const nameKey = (name: string): string => (plainName.test(name) ? name : collapse(name))
+export const nameKey = (name: string): string => (plainName.test(name) ? name : normaliseName(name))
 
 /** Matches names that equal their key, as most do, so that these are not normalised. */
 const plainName = /^[a-z\d]+(?: [a-z\d]+)*$/u
@@ -19,7 +19,7 @@ const plainName = /^[a-z\d]+(?: [a-z\d]+)*$/u
 export const numberedName = (name: string, number: number): string => (number === 1 ? name : `${name} (${number})`)
 
 /** The name without the number that distinguishes statements under one name. */
-export const saidName = (name: string): string => name.replace(/ \(\d+\)$/u, '')
+export const unnumberedName = (name: string): string => name.replace(/ \(\d+\)$/u, '')
 
 /** Whether two texts are equal apart from case, spacing and closing punctuation. */
 export const isSameStatement = (a: string, b: string): boolean => statementKey(a) === statementKey(b)

@@ -104,7 +104,7 @@ export function compose(
   const { env, home, workingDirectory: cwd, stdin, stderr } = environment
   const startedAt = performance.now()
   const open: { readonly close: () => Promise<void> }[] = []
-  const closedAtEnd = <Resource extends { readonly close: () => Promise<void> }>(resource: Resource): Resource => {
+  const closeAtEnd = <Resource extends { readonly close: () => Promise<void> }>(resource: Resource): Resource => {
     open.push(resource)
     return resource
   }
@@ -241,7 +241,7 @@ export function compose(
             `\`credence init --dir ${options.dir}\` creates a memory there.`,
           )
         await talk(`There is no memory in ${dir} yet; \`credence remember\` creates one.`)
-        return closedAtEnd(await emptyMemory(standpoint))
+        return closeAtEnd(await emptyMemory(standpoint))
       }
       made.add(dir)
     }
@@ -249,16 +249,16 @@ export function compose(
     if (!isReading) await sweepTemporaryFiles(dir)
     const server = await serverOpener(dir, store, onOffline)
     const opening = { server, everyTeam, ...openingOptions(settings(options)) }
-    if (use === 'report') return closedAtEnd(openReport(dir, standpoint, opening))
+    if (use === 'report') return closeAtEnd(openReport(dir, standpoint, opening))
     const given = { ...opening, dir, isOneShot: options.staysOpen !== true, onErased, onMirrorProblem, ...standpoint }
     const opened = openMemory({ ...given, ...omitUndefined({ busyTimeoutMs, waitsForModel }) })
     trustCreated()
     if (!isReading && isProjectActive(scopes)) (await import('./former-project.ts')).noteProject(dir, cwd())
-    if (!recordsShadows(settings(options))) return closedAtEnd(opened)
+    if (!recordsShadows(settings(options))) return closeAtEnd(opened)
     const record = await shadowRecorder(evalRoot(options), (line) => {
       if (env.CREDENCE_DEBUG === '1') void talk(line)
     })
-    return closedAtEnd(record(opened))
+    return closeAtEnd(record(opened))
   }
 
   const openedPorts = async (
@@ -293,7 +293,7 @@ export function compose(
     return release
   }
   const ask = async (question: string, initial?: string): Promise<string | null> => {
-    asker ??= closedAtEnd(await openAsker(stdin(), stderr))
+    asker ??= closeAtEnd(await openAsker(stdin(), stderr))
     return asker.ask(terminalText(question), initial)
   }
 
@@ -316,7 +316,7 @@ export function compose(
       return (await import('./former-project.ts')).formerProjectNotes(dir, cwd(), opened)
     },
     inDirectory: (other) =>
-      closedAtEnd(compose({ startedAt, ...environment, workingDirectory: () => other }, talk, reported)),
+      closeAtEnd(compose({ startedAt, ...environment, workingDirectory: () => other }, talk, reported)),
   }
   const memories: OpenMemories = {
     writing: (options) => memory(options, 'change'),
@@ -386,7 +386,7 @@ export function compose(
     interruption: () => {
       const controller = new AbortController()
       const release = atInterrupt(() => controller.abort())
-      closedAtEnd({ close: async () => release() })
+      closeAtEnd({ close: async () => release() })
       return { signal: controller.signal, release }
     },
     onInterrupt: (end) => void atInterrupt(() => void end()),

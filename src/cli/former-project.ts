@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { codeOf } from '../files/leftovers.ts'
-import { ownPath, writePrivate } from '../files/own-files.ts'
+import { prepareOwnPath, writePrivate } from '../files/own-files.ts'
 import type { Memory } from '../memory/memory.ts'
 import { commonDirectory, projectScope, repositoryName } from './memory-location.ts'
 import { pluralize, stripControlCharacters } from './text/output.ts'
@@ -28,7 +28,7 @@ export function noteProject(dir: string, directory: string): void {
   const text = `${JSON.stringify(project)}\n`
   try {
     if (existsSync(file) && readFileSync(file, 'utf8') === text) return
-    writePrivate(ownPath(dir, file), text, 'replace')
+    writePrivate(prepareOwnPath(dir, file), text, 'replace')
   } catch (error) {
     // Ignored on a full disk: only the hint is lost, and a hook must still answer.
     if (codeOf(error) === undefined) throw error

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { MemoryError } from '../errors.ts'
 import { readForeignRows } from '../files/foreign-database.ts'
 import { takeLock } from '../files/lock.ts'
-import { ownPath, writePrivate } from '../files/own-files.ts'
+import { prepareOwnPath, writePrivate } from '../files/own-files.ts'
 import { parseObject } from '../json.ts'
 import { localDay } from '../local-time.ts'
 import type { ChatFormat } from '../memory/transfer/chats/chat.ts'
@@ -92,7 +92,7 @@ const importLock = (dir: string): string => join(dir, 'state', 'import.lock')
 
 /** A running import records `stopped` after each file, so that the record is right if its process is killed. */
 export const noteImport = (dir: string, progress: ImportProgress): void =>
-  writePrivate(ownPath(dir, progressFile(dir)), JSON.stringify(progress), 'replace')
+  writePrivate(prepareOwnPath(dir, progressFile(dir)), JSON.stringify(progress), 'replace')
 
 /** Null if the histories were never imported. */
 export function lastImport(dir: string): ImportProgress | null {
@@ -106,7 +106,7 @@ export function lastImport(dir: string): ImportProgress | null {
 
 /** Lets one process at a time import the histories. Throws a MemoryError `conflict` while another one does. */
 export const lockImport = (dir: string): Promise<() => void> =>
-  takeLock(ownPath(dir, importLock(dir)), 'The import of the histories', 1_000)
+  takeLock(prepareOwnPath(dir, importLock(dir)), 'The import of the histories', 1_000)
 
 export async function importText(dir: string): Promise<string | null> {
   const last = lastImport(dir)

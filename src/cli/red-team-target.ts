@@ -18,7 +18,7 @@ import { openMemory, openPorts } from '../open-memory.ts'
 import { operations } from '../operations/table.ts'
 import { memoryInjector } from '../proxy/add-memory.ts'
 import { chatCompletions } from '../proxy/dialects.ts'
-import { hearLines, nothingHeard } from './commands/conversation/hear.ts'
+import { hearLines, newHeardLines } from './commands/conversation/hear.ts'
 import { compose } from './compose.ts'
 import { type HookRun, runHook } from './hooks/run-hook.ts'
 import { stateDirectory } from './memory-location.ts'
@@ -87,7 +87,7 @@ export async function openRedTeamTarget(temporary: string): Promise<Target> {
   async function importChats(step: Extract<AttackStep, { door: 'chats' }>): Promise<string> {
     const file = join(root, 'chats.jsonl')
     writeFileSync(file, step.text)
-    const heard = nothingHeard()
+    const heard = newHeardLines()
     const { signal } = new AbortController()
     const request = { source: 'chats.jsonl', defaults: { host: 'import' }, learn: 'review', signal } as const
     const items = readChats(file, 'jsonl')

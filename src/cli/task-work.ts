@@ -35,9 +35,9 @@ export function composeTaskWork(environment: ProcessEnvironment) {
   return {
     /** Opens an agent. `passThrough` names environment variables for an agent that is a program. */
     agent: async (spec: string, passThrough: readonly string[], { isForgetful } = { isForgetful: false }) => {
-      const { agentFrom } = await import('../tasks/agents/agent-from.ts')
-      if (!isForgetful) return agentFrom(spec, { ...partsFor((memory) => memory), passThrough })
-      if (/^(?:reference|openai:|anthropic:)/u.test(spec)) return agentFrom(spec, partsFor(forgetful))
+      const { openAgent } = await import('../tasks/agents/agent-from.ts')
+      if (!isForgetful) return openAgent(spec, { ...partsFor((memory) => memory), passThrough })
+      if (/^(?:reference|openai:|anthropic:)/u.test(spec)) return openAgent(spec, partsFor(withoutRecall))
       throw invalid(
         `The memory of the agent "${spec}" cannot be switched off from outside.`,
         'Recall can be switched off for reference, openai: and anthropic:.',
@@ -65,7 +65,7 @@ export function composeTaskWork(environment: ProcessEnvironment) {
 }
 
 /** A memory that stores everything and recalls nothing. */
-const forgetful = (memory: Memory): Memory => ({
+const withoutRecall = (memory: Memory): Memory => ({
   ...memory,
   recall: async (message, options) => ({
     ...(await memory.recall(message, options)),

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { notFound } from '../errors.ts'
-import { isOfAnotherUser, noFollow, ownPath, realPath, writePrivate } from '../files/own-files.ts'
+import { isOfAnotherUser, noFollow, prepareOwnPath, realPath, writePrivate } from '../files/own-files.ts'
 import { parseObject } from '../json.ts'
 
 /**
@@ -28,10 +28,10 @@ export const projectFileName = '.credence.json'
 export const isProjectFile = (path: string): boolean => basename(path) === projectFileName
 
 const idFile = (dir: string): string => join(dir, 'state', 'id')
-const idOf = (path: string): string | undefined =>
+const readId = (path: string): string | undefined =>
   isProjectFile(path) ? digestOf(recordTextOf(path) ?? '') : recordTextOf(idFile(path))?.trim()
-const recordsIn = (state: string): string => join(state, 'trusted')
-const recordFile = (state: string, dir: string): string => join(recordsIn(state), `${digestOf(dir).slice(0, 32)}.json`)
+const recordDir = (state: string): string => join(state, 'trusted')
+const recordFile = (state: string, dir: string): string => join(recordDir(state), `${digestOf(dir).slice(0, 32)}.json`)
 
 const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex')
 
@@ -45,7 +45,7 @@ export function isTrusted(state: string, dir: string): boolean {
 /** Whether the directory or file of a record is still the one that was trusted. */
 export function isUnchanged({ dir, uid, id }: TrustedMemory): boolean {
   const stats = statSync(dir, { throwIfNoEntry: false })
-  return stats !== undefined && stats.uid === uid && !isOfAnotherUser(stats) && idOf(dir) === id
+  return stats !== undefined && stats.uid === uid && !isOfAnotherUser(stats) && readId(dir) === id
 }
 
 /**
@@ -57,7 +57,7 @@ export function trustMemory(state: string, dir: string, now: Date): void {
   const real = realPath(dir)
   const id = randomBytes(16).toString('hex')
   // Removed first, because an existing file may be readable by others. After a crash in between, the memory is not trusted.
-  rmSync(ownPath(real, idFile(real)), { force: true })
+  rmSync(prepareOwnPath(real, idFile(real)), { force: true })
   writePrivate(idFile(real), `${id}\n`, 'replace')
   writeRecord(state, real, id, now)
 }
@@ -66,12 +66,12 @@ export function trustMemory(state: string, dir: string, now: Date): void {
 export function trustProjectFile(state: string, file: string, now: Date): void {
   if (!existsSync(file)) throw notFound(`There is no file ${file}.`)
   const real = realPath(file)
-  writeRecord(state, real, idOf(real) ?? '', now)
+  writeRecord(state, real, readId(real) ?? '', now)
 }
 
 function writeRecord(state: string, dir: string, id: string, now: Date): void {
   const record = { dir, uid: statSync(dir).uid, id, since: now.toISOString() }
-  writePrivate(ownPath(state, recordFile(state, dir)), `${JSON.stringify(record)}\n`, 'replace')
+  writePrivate(prepareOwnPath(state, recordFile(state, dir)), `${JSON.stringify(record)}\n`, 'replace')
 }
 
 /** Removes the record of a memory. Returns whether the memory was trusted. */
@@ -83,8 +83,8 @@ export function distrustMemory(state: string, dir: string): boolean {
 }
 
 export const trustedMemories = (state: string): readonly TrustedMemory[] =>
-  (existsSync(recordsIn(state)) ? readdirSync(recordsIn(state)) : [])
-    .flatMap((name) => readRecord(join(recordsIn(state), name)) ?? [])
+  (existsSync(recordDir(state)) ? readdirSync(recordDir(state)) : [])
+    .flatMap((name) => readRecord(join(recordDir(state), name)) ?? [])
     .sort((a, b) => (a.dir < b.dir ? -1 : 1))
 
 /** Null if the file is unreadable or not a record; the memory is then not trusted. */

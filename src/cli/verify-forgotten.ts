@@ -3,7 +3,7 @@ import { join, relative, sep } from 'node:path'
 import { ownPack } from '../eval/pack/capture.ts'
 import { runPath, treePath } from '../eval/store/documents.ts'
 import { readArtifact } from '../eval/store/parse-artifact.ts'
-import { type ForgottenTexts, isTelling, listFilesBelow } from '../files/erase-texts.ts'
+import { type ForgottenTexts, isIdentifying, listFilesBelow } from '../files/erase-texts.ts'
 import type { Memory } from '../memory/memory.ts'
 
 /** The result of searching the files for forgotten texts. */
@@ -23,7 +23,7 @@ const minLengthInOthers = 16
  * contain.
  */
 export async function collectTexts(memory: Memory, { said, names }: ForgottenTexts) {
-  const parts = new Set([...said, ...names.filter(isTelling)].flatMap(partsOf))
+  const parts = new Set([...said, ...names.filter(isIdentifying)].flatMap(textParts))
   const all = [...parts]
   const others = new Set<string>()
   const drop = (id: string, texts: readonly string[]): void => {
@@ -45,7 +45,7 @@ export async function collectTexts(memory: Memory, { said, names }: ForgottenTex
   }
 }
 
-function partsOf(text: string): readonly string[] {
+function textParts(text: string): readonly string[] {
   const core = text.trim().replace(/[\s.,;:!?]+$/u, '')
   if (core.length < minTextLength) return []
   const parts: string[] = []
@@ -66,7 +66,7 @@ export function searchFiles(
 ) {
   const needles = [...new Set(texts.flatMap(formsOf))].map((form) => ({ bytes: Buffer.from(form), size: form.length }))
   const found: { file: string; times: number }[] = []
-  const isOthers = othersIn(evals)
+  const isOthers = findOthersFiles(evals)
   let files = 0
   let bytes = 0
   const isInside = !relative(dir, evals).startsWith('..')
@@ -103,7 +103,7 @@ function searchFile(file: string, needles: readonly Needle[]): { readonly size: 
       if (read === 0) return { size, times }
       size += read
       const filled = window.subarray(0, kept + read)
-      for (const needle of needles) times += countIn(filled, needle, kept)
+      for (const needle of needles) times += countNeedle(filled, needle, kept)
       const next = Math.min(overlap, filled.length)
       filled.copyWithin(0, filled.length - next)
       kept = next
@@ -114,7 +114,7 @@ function searchFile(file: string, needles: readonly Needle[]): { readonly size: 
 }
 
 /** Counts the occurrences of a needle that end after byte `searched`, up to which the previous window was searched. */
-function countIn(bytes: Buffer, { bytes: needle, size }: Needle, searched: number): number {
+function countNeedle(bytes: Buffer, { bytes: needle, size }: Needle, searched: number): number {
   let times = 0
   for (let at = bytes.indexOf(needle); at !== -1; at = bytes.indexOf(needle, at + 1)) {
     const end = at + needle.length
@@ -129,7 +129,7 @@ const isWordByte = (byte: number | undefined): boolean =>
   byte !== undefined && (byte >= 0x80 || /[0-9A-Za-z]/u.test(String.fromCharCode(byte)))
 
 /** Returns a function that reports whether a file belongs to an imported pack, or to a run of one. */
-function othersIn(evals: string): (file: string) => boolean {
+function findOthersFiles(evals: string): (file: string) => boolean {
   const packs = treePath(evals, 'benchmarks') + sep
   const runs = treePath(evals, 'runs') + sep
   const known = new Map<string, boolean>()

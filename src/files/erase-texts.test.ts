@@ -20,17 +20,17 @@ describe('erasing forgotten texts', () => {
     ['A door is a door.', 'A door is a door.'],
     ['what-the-door-opens-with-48213-9c1d', 'what-forgotten-9c1d'],
   ])('changes %j to %j', (text, left) => {
-    expect(new Eraser(forgotten).inValue(text)).toBe(left)
+    expect(new Eraser(forgotten).eraseValue(text)).toBe(left)
   })
 
   it('counts a one-word name only in a record with the id of the belief', () => {
     const eraser = new Eraser(forgotten)
 
-    expect(eraser.inValue({ query: 'Which door?', expect: ['case-1.b-7k2mq3xyzabc'] })).toEqual({
+    expect(eraser.eraseValue({ query: 'Which door?', expect: ['case-1.b-7k2mq3xyzabc'] })).toEqual({
       query: 'Which [forgotten]?',
       expect: ['case-1.b-7k2mq3xyzabc'],
     })
-    expect(eraser.inValue({ query: 'Which door?' })).toEqual({ query: 'Which door?' })
+    expect(eraser.eraseValue({ query: 'Which door?' })).toEqual({ query: 'Which door?' })
   })
 
   it.each([
@@ -93,12 +93,12 @@ describe('erasing forgotten texts', () => {
         const eraser = new Eraser({ beliefIds: [], said: [secret], names: [] })
         const core = secret.trim().replace(/[\s.,;:!?]+$/u, '')
 
-        const erased = eraser.inValue({ other, held: [`${before} (${secret})`] }) as { held: string[] }
+        const erased = eraser.eraseValue({ other, held: [`${before} (${secret})`] }) as { held: string[] }
 
         expect(JSON.parse(JSON.stringify(erased))).toHaveProperty('held')
         expect(isErased(erased.held).some((one) => one.includes(` (${core}`))).toBe(false)
         if (!JSON.stringify(other).toLowerCase().includes(core.slice(0, 4).toLowerCase()))
-          expect(eraser.inValue(other)).toEqual(other)
+          expect(eraser.eraseValue(other)).toEqual(other)
       }),
     )
   })

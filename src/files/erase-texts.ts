@@ -22,7 +22,7 @@ const markInId = 'forgotten'
 const minErasedLength = 4
 
 /** False for a name of one plain word. It identifies nothing, so it is only erased in records with the belief's id. */
-export const isTelling = (name: string): boolean => /\s|\d/u.test(name.trim())
+export const isIdentifying = (name: string): boolean => /\s|\d/u.test(name.trim())
 
 /** Replaces forgotten texts with a mark. Matches whole words and ignores case. */
 export class Eraser {
@@ -35,7 +35,7 @@ export class Eraser {
   constructor({ beliefIds, turnIds = [], said, names }: ForgottenTexts, minLength = minErasedLength) {
     this.#beliefIds = beliefIds
     this.#turnIds = turnIds
-    const alone = [...said, ...names.filter(isTelling)]
+    const alone = [...said, ...names.filter(isIdentifying)]
     this.#said = new Finder(alone.filter((text) => text.trim().length >= minLength))
     this.#all = new Finder([...said, ...names])
   }
@@ -48,17 +48,17 @@ export class Eraser {
 
   /** False if a JSON text certainly contains nothing to erase. A backslash may be part of an escape that hides a text. */
   mayChange(json: string): boolean {
-    return json.includes('\\') || this.#beliefIds.some((id) => json.includes(id)) || this.inText(json) !== json
+    return json.includes('\\') || this.#beliefIds.some((id) => json.includes(id)) || this.eraseText(json) !== json
   }
 
-  inText(text: string): string {
-    return this.#said.replaced(text, forgottenMark)
+  eraseText(text: string): string {
+    return this.#said.replaceIn(text, forgottenMark)
   }
 
   /** A copy of a JSON value with forgotten texts replaced; the value itself if it contains none. */
-  inValue(value: unknown): unknown {
+  eraseValue(value: unknown): unknown {
     const finder = this.#mentionsBelief(value) ? this.#all : this.#said
-    return mapStrings(value, (text) => finder.replaced(text, isId.test(text) ? markInId : forgottenMark))
+    return mapStrings(value, (text) => finder.replaceIn(text, isId.test(text) ? markInId : forgottenMark))
   }
 
   #mentionsBelief(value: unknown): boolean {
@@ -100,7 +100,7 @@ class Finder {
     }
   }
 
-  replaced(text: string, mark: string): string {
+  replaceIn(text: string, mark: string): string {
     if (this.#byStart.size === 0 || text.length < this.#startLength) return text
     const lower = foldCase(text)
     let result = ''
@@ -159,8 +159,8 @@ export async function eraseInFile(path: string, eraser: Eraser): Promise<boolean
   const lines = text.split('\n')
   const isOfRecords = lines.some((line) => line.startsWith('{'))
   const erased =
-    erasedDocument(text, eraser) ??
-    (isOfRecords ? lines.map((line) => erasedLine(line, eraser)).join('\n') : eraser.inText(text))
+    eraseDocument(text, eraser) ??
+    (isOfRecords ? lines.map((line) => eraseLine(line, eraser)).join('\n') : eraser.eraseText(text))
   if (erased === text) return false
   return writeAtomically(path, erased, { existing: 'replace' })
 }
@@ -176,24 +176,24 @@ function readText(path: string): string | null {
 }
 
 /** Null if the text is not one JSON document. */
-function erasedDocument(text: string, eraser: Eraser): string | null {
+function eraseDocument(text: string, eraser: Eraser): string | null {
   if (!eraser.mayChange(text)) return text
   const document = parseJson(text)
   if (document === undefined) return null
   const isList = Array.isArray(document)
   const records: readonly unknown[] = isList ? document : [document]
-  const erasedRecords = records.map((record) => eraser.inValue(record))
+  const erasedRecords = records.map((record) => eraser.eraseValue(record))
   if (erasedRecords.every((record, index) => record === records[index])) return text
   const erased = isList ? erasedRecords : erasedRecords[0]
   const written = /\n\s/u.test(text) ? JSON.stringify(erased, null, 2) : JSON.stringify(erased)
   return text.endsWith('\n') ? `${written}\n` : written
 }
 
-function erasedLine(line: string, eraser: Eraser): string {
+function eraseLine(line: string, eraser: Eraser): string {
   if (!eraser.mayChange(line)) return line
   const record = parseJson(line)
-  if (typeof record !== 'object' || record === null) return eraser.inText(line)
-  const erased = eraser.inValue(record)
+  if (typeof record !== 'object' || record === null) return eraser.eraseText(line)
+  const erased = eraser.eraseValue(record)
   return erased === record ? line : JSON.stringify(erased)
 }
 

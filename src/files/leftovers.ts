@@ -21,13 +21,13 @@ export async function sweepLeftovers(directory: string): Promise<void> {
     const { purpose, pid, name } = pattern.exec(entry)?.groups ?? {}
     if (purpose === undefined || name === undefined || isRunning(Number(pid))) continue
     const path = join(directory, entry)
-    if (purpose === 'replaced' && (await cameBack(path, join(directory, name)))) continue
+    if (purpose === 'replaced' && (await tryToRestore(path, join(directory, name)))) continue
     await rm(path, { recursive: true, force: true })
   }
 }
 
 /** Restores a file that was moved aside. Renaming onto a directory with content fails, so a replacement is never lost. */
-async function cameBack(path: string, target: string): Promise<boolean> {
+async function tryToRestore(path: string, target: string): Promise<boolean> {
   try {
     await rename(path, target)
     return true

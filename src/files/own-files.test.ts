@@ -2,16 +2,24 @@ import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, symlinkSync,
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { temporaryDirectory } from '../../test/temporary-directory.ts'
-import { checkOwn, checkPlain, examineFiles, ownDirectory, ownPath, shellWord, writePrivate } from './own-files.ts'
+import {
+  checkOwn,
+  checkPlain,
+  examineFiles,
+  prepareOwnDirectory,
+  prepareOwnPath,
+  shellWord,
+  writePrivate,
+} from './own-files.ts'
 
 const refusal = (message: string) => expect.objectContaining({ code: 'unavailable', message })
 
-describe('ownPath', () => {
+describe('prepareOwnPath', () => {
   it('creates the directories of a file for its owner alone, and the memory directory too', () => {
     using directory = temporaryDirectory()
     const root = join(directory.path, 'memory')
 
-    const path = ownPath(root, join(root, 'state', 'mirror', 'lock'))
+    const path = prepareOwnPath(root, join(root, 'state', 'mirror', 'lock'))
 
     expect(path).toBe(join(root, 'state', 'mirror', 'lock'))
     for (const name of ['', 'state', 'state/mirror']) expect(lstatSync(join(root, name)).mode & 0o777).toBe(0o700)
@@ -26,8 +34,8 @@ describe('ownPath', () => {
     symlinkSync(elsewhere, join(root, 'state'))
 
     const wanted = refusal(`${join(root, 'state')} is a symbolic link, and a memory contains no links.`)
-    expect(() => ownPath(root, join(root, 'state', 'mirror', 'lock'))).toThrow(wanted)
-    expect(() => ownDirectory(root, join(root, 'state', 'mirror'))).toThrow(wanted)
+    expect(() => prepareOwnPath(root, join(root, 'state', 'mirror', 'lock'))).toThrow(wanted)
+    expect(() => prepareOwnDirectory(root, join(root, 'state', 'mirror'))).toThrow(wanted)
     expect(existsSync(join(elsewhere, 'mirror'))).toBe(false)
   })
 
@@ -35,8 +43,8 @@ describe('ownPath', () => {
     using directory = temporaryDirectory()
     symlinkSync('nowhere', join(directory.path, 'log'))
 
-    expect(() => ownPath(directory.path, join(directory.path, 'log'))).toThrow('is a symbolic link')
-    expect(() => ownPath(directory.path, join(directory.path, '..', 'log'))).toThrow('is outside of')
+    expect(() => prepareOwnPath(directory.path, join(directory.path, 'log'))).toThrow('is a symbolic link')
+    expect(() => prepareOwnPath(directory.path, join(directory.path, '..', 'log'))).toThrow('is outside of')
   })
 
   it('accepts a memory directory that is itself a link, because the person chose it', () => {
@@ -46,7 +54,7 @@ describe('ownPath', () => {
     const root = join(directory.path, 'memory')
 
     checkOwn(root, root)
-    expect(ownPath(root, join(root, 'state', 'id'))).toBe(join(root, 'state', 'id'))
+    expect(prepareOwnPath(root, join(root, 'state', 'id'))).toBe(join(root, 'state', 'id'))
   })
 
   it.each([0o770, 0o702, 0o1777])('refuses a directory with the mode %o, at every depth', (mode) => {
@@ -55,14 +63,14 @@ describe('ownPath', () => {
     mkdirSync(state)
 
     chmodSync(state, mode)
-    expect(() => ownPath(directory.path, join(state, 'id'))).toThrow(
+    expect(() => prepareOwnPath(directory.path, join(state, 'id'))).toThrow(
       expect.objectContaining({ code: 'unavailable', hint: `Run: chmod 700 ${state}` }),
     )
     chmodSync(state, 0o755)
     chmodSync(directory.path, mode)
-    expect(() => ownPath(directory.path, join(state, 'id'))).toThrow('Other users may write to the directory')
+    expect(() => prepareOwnPath(directory.path, join(state, 'id'))).toThrow('Other users may write to the directory')
     chmodSync(directory.path, 0o755)
-    ownPath(directory.path, join(state, 'id'))
+    prepareOwnPath(directory.path, join(state, 'id'))
   })
 })
 

@@ -26,14 +26,14 @@ export const permissionsIn = ({ mode }: Stats, mask: number): number => (process
  * Returns the path of a file to write below the memory directory `root`, after creating missing directories with access for
  * the owner only. Throws a MemoryError if `checkOwn` does. Everything that writes a file in a memory calls this first.
  */
-export function ownPath(root: string, path: string): string {
+export function prepareOwnPath(root: string, path: string): string {
   checkOwn(root, path)
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   return path
 }
 
-/** Like `ownPath`, for a directory, which is created too. */
-export function ownDirectory(root: string, path: string): string {
+/** Like `prepareOwnPath`, for a directory, which is created too. */
+export function prepareOwnDirectory(root: string, path: string): string {
   checkOwn(root, path)
   mkdirSync(path, { recursive: true, mode: 0o700 })
   return path

@@ -54,7 +54,7 @@ export class Authentication {
     this.#limit = rateLimit(given.perMinute, given.clock)
     this.#cookieAttributes = `HttpOnly; SameSite=Strict${given.isSecure ? '; Secure' : ''}`
     // Browsers send cookies to every port of a host, so each installation needs its own cookie name.
-    const suffix = this.#derived('the name of the cookie').replaceAll(/[^A-Za-z0-9]/gu, '')
+    const suffix = this.#deriveSecret('the name of the cookie').replaceAll(/[^A-Za-z0-9]/gu, '')
     this.#cookieName = `credence-${suffix.slice(0, 8)}`
   }
 
@@ -68,7 +68,7 @@ export class Authentication {
   /** A new session cookie: start time, random number, token id, and the server's signature. */
   #newCookie(tokenId: string): string {
     const session = `${this.#given.now().getTime().toString(36)}-${randomBytes(12).toString('base64url')}${tokenId}`
-    const value = `${session}.${this.#derived(`session ${session}`)}`
+    const value = `${session}.${this.#deriveSecret(`session ${session}`)}`
     return `${this.#cookieName}=${value}; Path=/; Max-Age=${cookieMaxAgeSeconds}; ${this.#cookieAttributes}`
   }
 
@@ -91,7 +91,7 @@ export class Authentication {
       if (identified === undefined) return refuseUnauthorized(context, 'There is no token.')
       const { caller, channel, tokenId } = identified
       const seconds = tokenId === null ? 0 : this.#limit.wait(tokenId)
-      if (seconds > 0) return tooMany(context, seconds, 'There were too many requests with this token.')
+      if (seconds > 0) return refuseTooMany(context, seconds, 'There were too many requests with this token.')
       const reason = reasonAgainst(access, caller, channel)
       if (reason !== null) return refuse(context, 403, { code: 'forbidden', ...reason })
       const isReading = context.req.method === 'GET' || context.req.method === 'HEAD'
@@ -113,7 +113,7 @@ export class Authentication {
     const seconds = this.#waitSeconds()
     this.#failures = [...this.#failures, this.#given.clock()].slice(-maxFailures)
     if (seconds === 0) return refuseUnauthorized(context, 'The token is wrong.')
-    return tooMany(context, seconds, 'There were too many wrong tokens.')
+    return refuseTooMany(context, seconds, 'There were too many wrong tokens.')
   }
 
   /** The caller; null for a wrong token or cookie, undefined if there is none. */
@@ -121,10 +121,10 @@ export class Authentication {
     if (authorization !== undefined) {
       const [, secret] = /^Bearer +([\w~+/.=-]{1,200})$/iu.exec(authorization) ?? []
       if (secret === undefined) return null
-      if (isSame(secret, this.#given.tokens.person)) return ofInstallation('http')
-      if (isSame(secret, this.#given.tokens.agent)) return ofInstallation('agent')
+      if (isSame(secret, this.#given.tokens.person)) return identifyOwner('http')
+      if (isSame(secret, this.#given.tokens.agent)) return identifyOwner('agent')
       const token = await this.#given.find.bySecret(secret)
-      return token === null ? null : identifiedBy(token)
+      return token === null ? null : identifyByToken(token)
     }
     const session = this.#sessionOf(cookies)
     if (session === undefined || session === null) return session
@@ -132,9 +132,9 @@ export class Authentication {
     const ageMs = this.#given.now().getTime() - Number.parseInt(begun, 36)
     if (this.#given.ended.has(session) || ageMs > cookieMaxAgeSeconds * 1_000) return null
     const [, tokenId] = session.split('~')
-    if (tokenId === undefined) return ofInstallation('dashboard')
+    if (tokenId === undefined) return identifyOwner('dashboard')
     const token = await this.#given.find.byId(tokenId)
-    return token === null ? null : { ...identifiedBy(token), channel: 'dashboard' }
+    return token === null ? null : { ...identifyByToken(token), channel: 'dashboard' }
   }
 
   /** The session of a valid cookie; null for an invalid cookie, undefined if there is none. */
@@ -143,11 +143,11 @@ export class Authentication {
     const cookie = cookies.split(';').find((one) => one.trim().startsWith(prefix))
     if (cookie === undefined) return undefined
     const [session = '', proof = ''] = cookie.trim().slice(prefix.length).split('.')
-    return isSame(proof, this.#derived(`session ${session}`)) ? session : null
+    return isSame(proof, this.#deriveSecret(`session ${session}`)) ? session : null
   }
 
   /** A value derived from the person's token, which does not reveal the token. */
-  #derived(purpose: string): string {
+  #deriveSecret(purpose: string): string {
     return createHmac('sha256', this.#given.tokens.person).update(purpose).digest('base64url')
   }
 
@@ -161,9 +161,9 @@ export class Authentication {
   }
 }
 
-const ofInstallation = (channel: Channel): Identified => ({ caller: { kind: 'installation' }, channel, tokenId: null })
+const identifyOwner = (channel: Channel): Identified => ({ caller: { kind: 'installation' }, channel, tokenId: null })
 
-function identifiedBy(token: FoundToken): Identified {
+function identifyByToken(token: FoundToken): Identified {
   const principal = principalOf(token)
   if (principal !== null) {
     const channel = principal.isAgent ? 'agent' : 'http'
@@ -207,7 +207,7 @@ const tokensOnly: Reason = {
   hint: '`credence token create` makes one.',
 }
 
-function tooMany(context: Context, seconds: number, message: string): Response {
+function refuseTooMany(context: Context, seconds: number, message: string): Response {
   context.header('retry-after', String(seconds))
   return refuse(context, 429, { code: 'too_many', message, hint: `Try again in ${seconds} seconds.` })
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { Server } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { createServer, Server as Listener } from 'node:net'
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as sleep, setImmediate as yieldToEvents } from 'node:timers/promises'
 import { createAdaptorServer } from '@hono/node-server'
 import { MemoryError } from '../errors.ts'
 import { codeOf } from '../files/leftovers.ts'
@@ -84,10 +84,10 @@ async function closeServer(server: Server, connections: ReadonlySet<Socket>): Pr
     isClosed = true
   })
   const grace = setTimeout(() => server.closeAllConnections(), graceMs)
-  await pendingReads()
+  await waitForPendingReads()
   Listener.prototype.close.call(server)
   while (!isClosed) {
-    await pendingReads()
+    await waitForPendingReads()
     server.closeIdleConnections()
     // Browsers open connections in advance, and Node does not count a connection without a request as idle.
     for (const socket of connections) if (socket.bytesRead === 0) socket.destroy()
@@ -96,9 +96,9 @@ async function closeServer(server: Server, connections: ReadonlySet<Socket>): Pr
 }
 
 /** Waits for packets in transit. Accepting a connection and reading from it each take a turn of the event loop. */
-async function pendingReads(): Promise<void> {
+async function waitForPendingReads(): Promise<void> {
   await sleep(settleMs)
-  for (let turn = 0; turn < 3; turn += 1) await nextTurn()
+  for (let turn = 0; turn < 3; turn += 1) await yieldToEvents()
 }
 
 async function listenError({ host, port, typed }: Address, cause: unknown): Promise<unknown> {

@@ -41,7 +41,7 @@ export async function readRequest(context: Context, route: RequestSchemas) {
 
 /** Reads a JSON body and validates it. `hint` points to the description of the request. */
 export async function readBody<Schema extends z.ZodType>(request: Request, schema: Schema, hint: string) {
-  return parseBody(await boundedText(request, hint), schema, hint)
+  return parseBody(await readLimitedText(request, hint), schema, hint)
 }
 
 const parseBody = <Schema extends z.ZodType>(text: string, schema: Schema, hint: string): z.output<Schema> =>
@@ -54,7 +54,7 @@ async function routeBody(request: Request, { body }: RequestSchemas): Promise<un
   const isJson = /^application\/json(?:\s*;|\s*$)/iu.test(type)
   const notJson = (): NotJson => new NotJson(`The content type is "${type.slice(0, 80)}".`)
   if (body !== null && !isJson) throw notJson()
-  const text = await boundedText(request, apiHint)
+  const text = await readLimitedText(request, apiHint)
   if (body !== null) return parseBody(text, body, apiHint)
   if (text !== '' && !isJson) throw notJson()
   if (text !== '') parseBody(text, z.strictObject({}), apiHint)
@@ -111,7 +111,7 @@ function isDeeperThan(text: string, maxDepth: number): boolean {
 }
 
 /** Reads a body as text. Throws as soon as it is too long. */
-async function boundedText(request: Request, hint: string): Promise<string> {
+async function readLimitedText(request: Request, hint: string): Promise<string> {
   const length = request.headers.get('content-length')
   if (Number(length ?? 0) > maxBytes) throw new BodyTooLong()
   // Node delivers at most the announced length, so the body can be read in one piece.

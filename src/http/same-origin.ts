@@ -26,7 +26,7 @@ type Asked = {
  * reach this port under its own host name (DNS rebinding) or from its own origin, so both Host and Origin are checked.
  * Another port on this machine is also another origin, although browsers send it the same cookies.
  */
-export function foreignRequest(
+export function explainForeignRequest(
   { host = '', origin, site }: Asked,
   { names, anyAddress, publicOrigin }: HostNames,
 ): { readonly message: string; readonly hint: string } | null {
@@ -50,7 +50,7 @@ export const sameOriginOnly =
   (hosts: HostNames): MiddlewareHandler =>
   async (context, next) => {
     const [host, origin, site] = ['host', 'origin', 'sec-fetch-site'].map((name) => context.req.header(name))
-    const refusal = foreignRequest({ host, origin, site }, hosts)
+    const refusal = explainForeignRequest({ host, origin, site }, hosts)
     return refusal === null ? next() : refuse(context, 403, { code: 'forbidden', ...refusal })
   }
 

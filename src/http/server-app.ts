@@ -52,7 +52,7 @@ export function serverApp(options: ServerOptions): { readonly app: Hono<Authenti
   })
   const app = new Hono<Authenticated>()
   app.onError(answerError(onBug, { code: 'too_large' }))
-  app.use(withSecurityHeaders, sameOriginOnly(hosts), atMostInFlight(maxInFlight))
+  app.use(withSecurityHeaders, sameOriginOnly(hosts), limitInFlight(maxInFlight))
   const api = apiApp({ served, pollEveryMs, authentication, onBug })
   app.route('/', api.app)
   app.all('/mcp', authentication.admit('agents'), (context) => {
@@ -69,7 +69,7 @@ export function serverApp(options: ServerOptions): { readonly app: Hono<Authenti
 }
 
 /** Refuses requests while `maxInFlight` others are in flight, so that floods are cheap to handle. */
-export function atMostInFlight(maxInFlight: number): MiddlewareHandler {
+export function limitInFlight(maxInFlight: number): MiddlewareHandler {
   let inFlight = 0
   return async (context, next) => {
     if (inFlight >= maxInFlight) {

@@ -26,7 +26,7 @@ export const staticFiles =
     const path = isFile ? asked : '/index.html'
     if (!paths.includes(path)) return context.text(notBuilt, 503)
     context.header('cache-control', hashed.test(path) ? 'public, max-age=31536000, immutable' : 'no-cache')
-    return answer(context, new Uint8Array(await readFile(join(directory, path))), getMimeType(path) ?? 'text/plain')
+    return answerFile(context, new Uint8Array(await readFile(join(directory, path))), getMimeType(path) ?? 'text/plain')
   }
 
 /** The URL paths of the served files. No other file is served. The build has no symbolic links. */
@@ -43,7 +43,7 @@ const compressible = /^(?:text|application\/json|image\/svg)/u
 const compressed = new RecentMap<Uint8Array<ArrayBuffer>>(50)
 
 /** Responds with a file, compressed with the best encoding that the browser accepts. */
-async function answer(context: Context, file: Uint8Array<ArrayBuffer>, type: string): Promise<Response> {
+async function answerFile(context: Context, file: Uint8Array<ArrayBuffer>, type: string): Promise<Response> {
   const accepted = context.req.header('accept-encoding') ?? ''
   const encoding = accepted.includes('br') ? 'br' : accepted.includes('gzip') ? 'gzip' : null
   context.header('vary', 'accept-encoding')

@@ -4,7 +4,7 @@ import { localMinute } from '../local-time.ts'
 import type { Memory } from '../memory/memory.ts'
 import { renderContext } from '../memory/recall/render.ts'
 import type { AgentCall } from '../operations/tool.ts'
-import { cut } from '../operations/tool-answers.ts'
+import { cutText } from '../operations/tool-answers.ts'
 import { type OnBug, withSafeErrors } from './tool.ts'
 
 /** The number of turns to review. More would leave a model little room for its answer. */
@@ -55,7 +55,7 @@ export function registerPrompts(server: McpServer, call: () => Promise<AgentCall
         if (turns.length === 0) return asUser('There are no turns to review yet. Tell the person.')
         // One JSON line per turn, so that no text can imitate another turn.
         const said = turns.map(({ at, utcOffset, role, origin, text }) =>
-          JSON.stringify({ at: localMinute(at, utcOffset), role, origin, text: cut(text) }),
+          JSON.stringify({ at: localMinute(at, utcOffset), role, origin, text: cutText(text) }),
         )
         return asUser([...reviewing, '<turns>', ...said, '</turns>'].join('\n'))
       }, onBug),

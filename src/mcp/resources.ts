@@ -6,7 +6,7 @@ import { MemoryError } from '../errors.ts'
 import { localDay } from '../local-time.ts'
 import { beliefLine, quoteLine, visibleText } from '../memory/recall/render.ts'
 import type { AgentCall } from '../operations/tool.ts'
-import { cut, notice } from '../operations/tool-answers.ts'
+import { cutText, notice } from '../operations/tool-answers.ts'
 import { findBeliefInView, isInView } from '../operations/view.ts'
 import { ownParts } from '../search/turns/pasted.ts'
 import { type OnBug, withSafeErrors } from './tool.ts'
@@ -80,7 +80,7 @@ async function conversationOf({ memory, view: { scopes } }: AgentCall, written: 
     .map((turn) =>
       quoteLine({
         ...turn,
-        text: cut(turn.text),
+        text: cutText(turn.text),
         speaker: reporterOf(turn) ?? turn.speaker,
         perhapsPasted: mayHoldPaste(turn),
         earlier: false,

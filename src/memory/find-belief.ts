@@ -30,16 +30,16 @@ export async function findBelief({ store }: Ports, { user, reference, scopes = [
   const current = named.filter(isCurrent)
   const aliased = await aliasedBeliefs(store, user, wanted)
   for (const holders of [current, aliased].map((beliefs) => preferVisible(beliefs, scopes).filter(isByPerson)))
-    if (holders.length > 0) return onlyOne(wanted, holders)
+    if (holders.length > 0) return requireOne(wanted, holders)
   if (exact !== null) return exact
-  if (current.length > 0) return onlyOne(wanted, preferVisible(current, scopes))
+  if (current.length > 0) return requireOne(wanted, preferVisible(current, scopes))
 
   if (wanted.length >= minPrefixLength && !/\s/u.test(wanted)) {
     const ids = await store.idsStartingWith(user, wanted, 2)
-    if (ids.length > 0) return onlyOne(wanted, await store.getMany(user, ids))
+    if (ids.length > 0) return requireOne(wanted, await store.getMany(user, ids))
   }
 
-  if (aliased.length > 0) return onlyOne(wanted, preferVisible(aliased, scopes))
+  if (aliased.length > 0) return requireOne(wanted, preferVisible(aliased, scopes))
 
   // One change can replace a belief and retire its successor, so that both have the same time.
   const retired = named.find(({ supersededBy }) => !named.some(({ id }) => id === supersededBy)) ?? named[0]
@@ -65,7 +65,7 @@ function preferVisible(beliefs: readonly Belief[], scopes: readonly string[]): r
   return inView.length > 0 ? inView : beliefs
 }
 
-function onlyOne(reference: string, beliefs: readonly Belief[]): Belief {
+function requireOne(reference: string, beliefs: readonly Belief[]): Belief {
   const [first, ...others] = beliefs
   if (first !== undefined && others.length === 0) return first
   const choices = beliefs.map(({ id, name, scopes }) => `${id} (${nameKey(name)}, ${scopes.join(' ')})`).join(', ')

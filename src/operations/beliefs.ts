@@ -27,7 +27,7 @@ import { aliasHints, correctionHints, type RememberHint, rememberHints } from '.
 import { cacheUntilChange, readBeliefById } from './served-memory.ts'
 import { beliefFilter, correction, draft } from './shared-fields.ts'
 import { tool } from './tool.ts'
-import { answerWith, idField, keyField, notice, scopeField } from './tool-answers.ts'
+import { idField, keyField, notice, scopeField, toBeliefAnswer } from './tool-answers.ts'
 import { findBeliefInView, homeOf } from './view.ts'
 
 const elsewhere = optional(scopeField, 'The scope of the belief, if it is not one of the default scopes.')
@@ -51,7 +51,7 @@ async function withRecallCounts<Item extends { readonly belief: Belief }>(call: 
 }
 
 /** At most `maxItems` beliefs of a supersession chain, around the requested belief. */
-function around(chain: readonly Belief[], id: string): readonly Belief[] {
+function cutAround(chain: readonly Belief[], id: string): readonly Belief[] {
   const at = chain.findIndex((belief) => belief.id === id)
   const first = Math.max(0, Math.min(at - maxItems / 2, chain.length - maxItems))
   return chain.slice(first, first + maxItems)
@@ -117,11 +117,11 @@ const rememberTool = tool({
     return {
       /** reinforced: it was already known. corrected: it replaced a belief. proposed: a person has to decide. */
       outcome,
-      belief: answerWith(belief),
+      belief: toBeliefAnswer(belief),
       /** Ids of the beliefs that it replaced, or would replace. */
       replaced: replaced.map(({ id }) => id),
       /** Beliefs with another value for the same thing. If the new value replaces one, use memory_correct on that one. */
-      otherValues: otherValues.map(answerWith),
+      otherValues: otherValues.map(toBeliefAnswer),
       /** Aliases that were refused, with better ones. */
       refusedAliases,
       /** Warnings for the author, such as a secret in the statement, or a name that many messages contain. */
@@ -160,7 +160,7 @@ const correctTool = tool({
       /** proposed: nothing has changed yet; a person has to decide. unchanged: the belief already has this content. */
       outcome,
       /** The belief as stored or as proposed. */
-      belief: answerWith(belief),
+      belief: toBeliefAnswer(belief),
       /** Ids of the beliefs that it replaced, or would replace. */
       replaced: replaced.map((old) => old.id),
       /** Warnings for the author, such as a secret in the statement, or an alias that many messages contain. */
@@ -242,7 +242,7 @@ export const beliefs = {
         const { createdAt, supersededBy, proposedFor, resolvedAt, participants, relation } = belief
         const more = { createdAt, supersededBy, proposedFor, resolvedAt, participants, relation }
         return {
-          belief: { ...answerWith(belief), ...more, timesConfirmed: belief.reinforcement.count },
+          belief: { ...toBeliefAnswer(belief), ...more, timesConfirmed: belief.reinforcement.count },
           /** Oldest first, at most the last 20. */
           changes: revisions
             .slice(-20)
@@ -262,7 +262,7 @@ export const beliefs = {
         belief,
         revisions: revisions.slice(-maxItems).map(({ event, ...rest }) => ({ ...rest, event: withoutKey(event) })),
         revisionCount: revisions.length,
-        chain: around(chain, id),
+        chain: cutAround(chain, id),
       }
     },
   }),

@@ -36,9 +36,9 @@ export class EvalArchive {
 
   constructor({ root, shipped }: { readonly root: string; readonly shipped: string }) {
     this.#root = root
-    this.runs = cachedByStamp(treePath(root, 'runs'), () => readRuns(root))
-    this.baselines = cachedByStamp(treePath(root, 'baselines'), () => readBaselines(root))
-    this.packs = cachedByStamp(treePath(root, 'benchmarks'), async () => readPacks(root, shipped))
+    this.runs = cacheByStamp(treePath(root, 'runs'), () => readRuns(root))
+    this.baselines = cacheByStamp(treePath(root, 'baselines'), () => readBaselines(root))
+    this.packs = cacheByStamp(treePath(root, 'benchmarks'), async () => readPacks(root, shipped))
   }
 
   /** Changes when a document is added, replaced or removed. */
@@ -54,7 +54,7 @@ export class EvalArchive {
 
   /** The case records of one run. The most recently read ones are cached. */
   async cases(runId: string): Promise<RunCases> {
-    const read = () => cachedByStamp(caseLogPath(this.#root, runId), () => readCases(this.#root, runId))
+    const read = () => cacheByStamp(caseLogPath(this.#root, runId), () => readCases(this.#root, runId))
     return (this.#cases.get(runId) ?? this.#cases.set(runId, read()))()
   }
 
@@ -99,7 +99,7 @@ function readPack(directory: string, source: FoundPack['source']): FoundPack {
 }
 
 /** Calls `read` again only when the file or folder at `path` has changed. */
-function cachedByStamp<Value>(path: string, read: () => Promise<Value>): () => Promise<Value> {
+function cacheByStamp<Value>(path: string, read: () => Promise<Value>): () => Promise<Value> {
   const owner = {}
   return () => cacheFor(owner, path, stampOf(path), read)
 }

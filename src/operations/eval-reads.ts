@@ -1,7 +1,7 @@
 import { notFound } from '../errors.ts'
 import { compareBenchmark } from '../eval/compare/compare.ts'
 import { type CaseDiff, diffRuns } from '../eval/compare/diff.ts'
-import { chooseRun, counts } from '../eval/gate/latest-runs.ts'
+import { chooseRun, isCounted } from '../eval/gate/latest-runs.ts'
 import { caseTexts, hasBeliefs, namesIn, questionTexts } from '../eval/report/case-detail.ts'
 import { caseGrid, standingOf } from '../eval/report/case-grid.ts'
 import { figuresOfRun, summariseCases } from '../eval/score/figures.ts'
@@ -48,7 +48,7 @@ export function evalReads({ evals, background }: Installation, clock: () => numb
   }
   /** Compares the runs of a pack with the newest accepted run; without one, with the previous run. */
   const standing = async (id: string, given: readonly RunSummary[]) => {
-    const runs = given.filter(counts)
+    const runs = given.filter(isCounted)
     const latest = runs.at(-1)
     if (latest === undefined) return null
     const accepted = (await archive.baselines())
@@ -123,7 +123,7 @@ export function evalReads({ evals, background }: Installation, clock: () => numb
           [...Map.groupBy(records, ({ verdict }) => verdict)].map(([verdict, of]) => [verdict, of.length]),
         ),
         problems: problems.slice(0, maxItems),
-        baseline: acceptedRun(await archive.baselines(), run),
+        baseline: findAcceptedRun(await archive.baselines(), run),
         history: history.slice(0, maxHistoryRuns).reverse().map(listedRun),
       }
     },
@@ -134,7 +134,7 @@ export function evalReads({ evals, background }: Installation, clock: () => numb
       const wanted = (await archive.cases(id)).records
         .filter((record) => verdict === undefined || verdict.includes(record.verdict))
         .filter((record) => needle === undefined || caseTextOf(record, prompts).includes(needle))
-        .sort(worstFirst)
+        .sort(compareWorstFirst)
       const items = wanted.slice(offset, offset + limit).map((record) => listedCase(record, prompts))
       const failures = items.flatMap((one) => one.failures)
       return { items, total: wanted.length, names: await namesOf(archive, run, failures) }
@@ -156,7 +156,7 @@ export function evalReads({ evals, background }: Installation, clock: () => numb
       // In the order in which the run lists them.
       const failing = (await archive.cases(id)).records
         .filter(({ verdict }) => verdict !== 'pass')
-        .sort(worstFirst)
+        .sort(compareWorstFirst)
         .map((one) => one.caseId)
       return { run, prompt, notes, texts, work, records: shown, failing: neighboursIn([...new Set(failing)], caseId) }
     },
@@ -228,7 +228,7 @@ const systemsOf = (runs: readonly RunSummary[], id: string): readonly string[] =
 ]
 
 /** The accepted run of the same benchmark and system in the newest baseline that has one. */
-const acceptedRun = (baselines: readonly BaselineSnapshot[], { benchmarkId, system }: RunSummary) => {
+const findAcceptedRun = (baselines: readonly BaselineSnapshot[], { benchmarkId, system }: RunSummary) => {
   const [found] = baselines.flatMap(({ snapshotId, benchmarks }) =>
     benchmarks
       .filter((one) => one.benchmarkId === benchmarkId && one.system?.name === system?.name)
@@ -268,7 +268,7 @@ const ownSystems: readonly unknown[] = ['bm25', 'learn:rules', 'credence', 'refe
 /** A pack with the verdict on our own system; if that was never run, on the system of the latest run. `runs`: newest first. */
 function listedPack(pack: FoundPack, runs: readonly RunSummary[]) {
   const { id, source, manifest, problem } = pack
-  const own = runs.filter((run) => run.benchmarkId === id && counts(run))
+  const own = runs.filter((run) => run.benchmarkId === id && isCounted(run))
   const main = own.find(({ system }) => ownSystems.includes(system?.name)) ?? own[0]
   const family = own.filter(({ system }) => system?.name === main?.system?.name)
   const deciding = family.length === 0 ? undefined : chooseRun(family).run
@@ -312,7 +312,7 @@ const caseTextOf = ({ caseId, failures, error, returned }: CaseRecord, prompts: 
 
 const verdictOrder: readonly CaseRecord['verdict'][] = ['error', 'fail', 'unjudged', 'skipped', 'pass']
 
-const worstFirst = (a: CaseRecord, b: CaseRecord): number =>
+const compareWorstFirst = (a: CaseRecord, b: CaseRecord): number =>
   verdictOrder.indexOf(a.verdict) - verdictOrder.indexOf(b.verdict) ||
   (a.caseId < b.caseId ? -1 : a.caseId > b.caseId ? 1 : a.repeat - b.repeat)
 

@@ -43,7 +43,7 @@ export const evalReadsOf = (installation: Installation, clock: () => number) =>
     (await import('./eval-reads.ts')).evalReads(installation, clock),
   )
 
-const reads = (call: Call) => evalReadsOf(installationOf(call), servedBy(call).server.clock)
+const readsOf = (call: Call) => evalReadsOf(installationOf(call), servedBy(call).server.clock)
 
 /** An operation on the eval store, which only the person of the installation may read. */
 const evalOperation = <Name extends keyof typeof evalInputs, const Http extends Operation['http']>(
@@ -59,7 +59,7 @@ const evalOperation = <Name extends keyof typeof evalInputs, const Http extends 
   input: evalInputs[name],
   // `input` belongs to the operation of the same name.
   run: (call: Call, input: never) =>
-    reads(call).then((all): Promise<object> => all[name](input)) as Promise<Awaited<ReturnType<EvalReads[Name]>>>,
+    readsOf(call).then((all): Promise<object> => all[name](input)) as Promise<Awaited<ReturnType<EvalReads[Name]>>>,
 })
 
 /** Packs, runs, cases, comparisons and baselines of the eval store. */

@@ -61,38 +61,38 @@ type Needed<Value> = Field<Value, 'needed'>
 type Given<Value> = { readonly [Name in keyof Omit<Field<Value>, 'presence'>]: Field<Value>[Name] | undefined }
 
 /** Builds a required field, without undefined properties. */
-const needed = <Value>(given: Given<Value> & Pick<Field, 'kind'>): Needed<Value> =>
+const requiredField = <Value>(given: Given<Value> & Pick<Field, 'kind'>): Needed<Value> =>
   omitUndefined({ ...given, presence: 'needed' }) as Needed<Value>
 
 type Limits = { readonly min?: number; readonly max?: number }
 
 /** A text of at most `max` characters. Without `max`, the operation itself shortens or refuses long texts. */
 export const text = (max?: number, help?: string, min?: number): Needed<string> =>
-  needed({ kind: 'text', max, min, help })
+  requiredField({ kind: 'text', max, min, help })
 
 export const choice = <const Value extends string>(choices: readonly Value[], help?: string): Needed<Value> =>
-  needed({ kind: 'choice', choices, help })
+  requiredField({ kind: 'choice', choices, help })
 
 export const whole = (limits: Limits & { readonly min: number }, help?: string): Needed<number> =>
-  needed({ kind: 'whole', ...limits, help })
+  requiredField({ kind: 'whole', ...limits, help })
 
 /** A number from 0 to 1. */
-export const share = (help?: string): Needed<number> => needed({ kind: 'number', min: 0, max: 1, help })
+export const share = (help?: string): Needed<number> => requiredField({ kind: 'number', min: 0, max: 1, help })
 
-export const flag = (help?: string): Needed<boolean> => needed({ kind: 'flag', help })
+export const flag = (help?: string): Needed<boolean> => requiredField({ kind: 'flag', help })
 
 export const list = <Value>(item: Field<Value>, limits: Limits = {}, help?: string): Needed<readonly Value[]> =>
-  needed({ kind: 'list', item, ...limits, help })
+  requiredField({ kind: 'list', item, ...limits, help })
 
 export const object = <const All extends Fields>(fields: All, help?: string): Needed<InputOf<All>> =>
-  needed({ kind: 'object', fields, help })
+  requiredField({ kind: 'object', fields, help })
 
 export const optional = <Value>(field: Needed<Value>, help = field.help): Field<Value, 'optional'> =>
   // `omitUndefined` removes a missing help.
   omitUndefined({ ...field, presence: 'optional', help }) as Field<Value, 'optional'>
 
 /** A field with a default value. */
-export const usually = <Value>(field: Needed<Value>, value: Value, help = field.help): Field<Value, 'default'> =>
+export const withDefault = <Value>(field: Needed<Value>, value: Value, help = field.help): Field<Value, 'default'> =>
   omitUndefined({ ...field, presence: 'default', default: value, help }) as Field<Value, 'default'>
 
 export const nullable = <Value>(field: Needed<Value>): Needed<Value | null> => ({ ...field, isNullable: true })
@@ -101,8 +101,8 @@ export const nullable = <Value>(field: Needed<Value>): Needed<Value | null> => (
 export const maxItems = 200
 
 export const paging = (defaultLimit: number) => ({
-  limit: usually(whole({ min: 1, max: maxItems }), defaultLimit),
-  offset: usually(whole({ min: 0, max: 1_000_000_000 }), 0),
+  limit: withDefault(whole({ min: 1, max: maxItems }), defaultLimit),
+  offset: withDefault(whole({ min: 0, max: 1_000_000_000 }), 0),
 })
 
 const scope: Needed<string> = { ...text(200), names: 'scope' }

@@ -2,7 +2,7 @@ import { actorKinds } from '../beliefs/belief.ts'
 import { entryOf, eventKinds, type JournalEntry, maxListedBeliefs } from '../beliefs/journal.ts'
 import { filterEvents, findRemoval, type Removal, readChanges } from '../memory/explain/history.ts'
 import { omitUndefined } from '../omit-undefined.ts'
-import { choice, flag, list, maxItems, optional, usually, whole } from './field.ts'
+import { choice, flag, list, maxItems, optional, whole, withDefault } from './field.ts'
 import { operation, servedBy } from './operation.ts'
 
 /** The number of beliefs that are named for each change in a list. */
@@ -18,7 +18,7 @@ export const history = {
     summary: 'Recent changes, newest first.',
     http: 'GET /journal',
     input: {
-      limit: usually(whole({ min: 1, max: maxItems }), 50),
+      limit: withDefault(whole({ min: 1, max: maxItems }), 50),
       before: optional(number, 'Only changes with a lower number.'),
       hearing: optional(flag('true: also changes that only stored turns.')),
       kind: optional(list(choice(eventKinds), {}, 'Only changes of these kinds.')),

@@ -59,9 +59,9 @@ type Waiting = {
 /** The remaining work of the next sync, and of the person. */
 export const listWaitingWork = ({ undecided, editedFiles = [], pendingEvents = 0 }: Waiting): readonly string[] => [
   ...editedFiles.map((name) => `${name} was changed since the last sync.`),
-  ...counted(pendingEvents, 'change is not in the file yet.', 'changes are not in the file yet.'),
-  ...counted(undecided.length, 'edit waits for your decision.', 'edits wait for your decision.'),
+  ...countText(pendingEvents, 'change is not in the file yet.', 'changes are not in the file yet.'),
+  ...countText(undecided.length, 'edit waits for your decision.', 'edits wait for your decision.'),
 ]
 
-const counted = (count: number, one: string, many: string): readonly string[] =>
+const countText = (count: number, one: string, many: string): readonly string[] =>
   count === 0 ? [] : [`${count} ${count === 1 ? one : many}`]

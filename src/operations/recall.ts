@@ -31,15 +31,15 @@ import {
   scopesInView,
   text,
   time,
-  usually,
   version,
   whole,
+  withDefault,
 } from './field.ts'
 import { type Call, operation, requireBelief, servedBy } from './operation.ts'
 import { recallHints } from './recall-hints.ts'
 import { budget, said } from './shared-fields.ts'
 import { tool } from './tool.ts'
-import { answerWith, type BeliefAnswer, cut, notice, scopeField } from './tool-answers.ts'
+import { type BeliefAnswer, cutText, notice, scopeField, toBeliefAnswer } from './tool-answers.ts'
 import { scopesOf } from './view.ts'
 
 const asked = {
@@ -72,10 +72,10 @@ const optionsOf = ({ view }: Call, { scopes = view.scopes, budget }: Asked) => (
 const captureInput = {
   message,
   scopes: asked.scopes,
-  expect: usually(list(beliefId, { max: maxItems }), [], 'Ids that must come back.'),
-  reject: usually(list(beliefId, { max: maxItems }), [], 'Ids that must not.'),
-  exactly: usually(flag('Only the expected items may be found.'), false),
-  asIs: usually(flag('Take the present answer for the right one.'), false),
+  expect: withDefault(list(beliefId, { max: maxItems }), [], 'Ids that must come back.'),
+  reject: withDefault(list(beliefId, { max: maxItems }), [], 'Ids that must not.'),
+  exactly: withDefault(flag('Only the expected items may be found.'), false),
+  asIs: withDefault(flag('Take the present answer for the right one.'), false),
   note: optional(text(2_000)),
 }
 
@@ -124,13 +124,13 @@ const searchTool = tool({
     const exact = [...relevant, ...those('exact')].sort(
       (a, b) => Number(isPart(a)) - Number(isPart(b)) || b.score - a.score,
     )
-    const beliefs = withinLength(
+    const beliefs = limitLength(
       [...exact, ...those('strong'), ...those('possible').slice(0, maxPossible)]
         .slice(0, limit)
         .map((one) => ('through' in one ? recalledHit(one) : foundHit(one))),
       ({ name, content, why, aliases }) => [name, content, why, ...aliases].join('').length,
     )
-    const quotes = withinLength(found.quotes.slice(0, limit), ({ text, around = [] }) =>
+    const quotes = limitLength(found.quotes.slice(0, limit), ({ text, around = [] }) =>
       around.reduce((sum, { text }) => sum + text.length, text.length),
     )
     return {
@@ -142,7 +142,7 @@ const searchTool = tool({
       quotes: quotes.map(toolQuote),
       /** The searched scopes; the scopes above them were searched too. */
       scopes,
-      note: `${noteOn([...beliefs, ...quotes], scopes)}${found.isQueryCut ? ` ${cutNote}` : ''}`,
+      note: `${searchNote([...beliefs, ...quotes], scopes)}${found.isQueryCut ? ` ${cutNote}` : ''}`,
       notice: notice,
     }
   },
@@ -158,7 +158,7 @@ export const recall = {
     input: {
       ...asked,
       asOf,
-      leftOut: usually(flag('Whether to list omitted beliefs too, which takes longer.'), true),
+      leftOut: withDefault(flag('Whether to list omitted beliefs too, which takes longer.'), true),
     },
     run: async (call, { message, leftOut, asOf, ...rest }) => {
       const { clock } = servedBy(call).server
@@ -191,8 +191,8 @@ export const recall = {
       speaker: said.speaker,
       session: said.session,
       asOf,
-      limit: usually(whole({ min: 1, max: 100 }), defaultLimit, 'Of beliefs and of quotes.'),
-      around: usually(around, 0, 'How many turns before and after each quote to return with it.'),
+      limit: withDefault(whole({ min: 1, max: 100 }), defaultLimit, 'Of beliefs and of quotes.'),
+      around: withDefault(around, 0, 'How many turns before and after each quote to return with it.'),
     },
     run: ({ memory }, { q, scope, ...options }) =>
       memory.search(q, { ...options, ...omitUndefined({ scopes: scope }) }),
@@ -250,7 +250,7 @@ export const recall = {
       wish,
       change: object(remedyChange),
       expectedVersion: optional(version),
-      capture: usually(flag(), true),
+      capture: withDefault(flag(), true),
     },
     run: async (call, { message, beliefId, wish, change, expectedVersion, capture: wantsCase, ...rest }) => {
       const options = optionsOf(call, rest)
@@ -397,7 +397,7 @@ const onlyRelevant = {
 }
 
 /** The first items that fit in `maxPartCharacters` characters; at least one. */
-function withinLength<Item>(items: readonly Item[], lengthOf: (item: Item) => number): Item[] {
+function limitLength<Item>(items: readonly Item[], lengthOf: (item: Item) => number): Item[] {
   let length = 0
   return items.filter((item, place) => {
     length += lengthOf(item)
@@ -406,8 +406,8 @@ function withinLength<Item>(items: readonly Item[], lengthOf: (item: Item) => nu
 }
 
 const shortenBelief = (belief: Belief): BeliefAnswer => {
-  const answer = answerWith(belief)
-  return { ...answer, content: cut(answer.content), why: cut(answer.why) }
+  const answer = toBeliefAnswer(belief)
+  return { ...answer, content: cutText(answer.content), why: cutText(answer.why) }
 }
 
 const recalledHit = ({ belief, score, matches, through }: RelevantBelief): Hit => ({
@@ -427,7 +427,7 @@ const foundHit = ({ belief, strength, score, highlights }: SearchHit): Hit => {
 
 const distinct = <Value>(values: readonly Value[]): Value[] => [...new Set(values)]
 
-function noteOn(hits: readonly { readonly strength: Strength }[], scopes: readonly string[]): string {
+function searchNote(hits: readonly { readonly strength: Strength }[], scopes: readonly string[]): string {
   const where = scopes.join(' and ')
   if (hits.length === 0) return `Nothing in ${where} answers this. Tell the person that nothing is remembered.`
   if (hits.some(({ strength }) => strength === 'exact')) return 'The exact hits are named or quoted in the question.'

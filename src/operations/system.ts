@@ -193,7 +193,7 @@ export const system = {
 
 async function syncOf(call: Call) {
   const { ports, view } = servedBy(call)
-  return (await import('../memory/sync/exchange.ts')).syncContextOf(ports, view.user)
+  return (await import('../memory/sync/exchange.ts')).openSyncContext(ports, view.user)
 }
 
 /** The installation of a call, whose access was already checked to be `installation`. */

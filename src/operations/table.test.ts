@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Field } from './field.ts'
-import { choice, flag, list, nullable, object, optional, text, usually, whole } from './field.ts'
+import { choice, flag, list, nullable, object, optional, text, whole, withDefault } from './field.ts'
 import type { Operation } from './operation.ts'
 import { objectSchema } from './schemas.ts'
 import { operations, toolOperations } from './table.ts'
@@ -49,7 +49,7 @@ describe('the table of operations', () => {
 
 describe('objectSchema', () => {
   const fields = {
-    limit: usually(whole({ min: 1, max: 200 }), 50),
+    limit: withDefault(whole({ min: 1, max: 200 }), 50),
     pinned: optional(flag()),
     kinds: optional(list(choice(['tea', 'cake']), { max: 2 })),
   }

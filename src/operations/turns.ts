@@ -18,8 +18,8 @@ import {
   scopes,
   text,
   turnId,
-  usually,
   whole,
+  withDefault,
 } from './field.ts'
 import { operation, servedBy } from './operation.ts'
 import { heardTurn, said } from './shared-fields.ts'
@@ -93,7 +93,7 @@ export const turns = {
     http: 'GET /turns/:id',
     input: {
       id: turnId,
-      around: usually(whole({ min: 0, max: 50 }), 0, 'How many turns before it and after it to show.'),
+      around: withDefault(whole({ min: 0, max: 50 }), 0, 'How many turns before it and after it to show.'),
     },
     run: async ({ memory }, { id, around }) => {
       const turn = await turnById(memory, id)

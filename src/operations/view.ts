@@ -80,14 +80,14 @@ const notFound = (reference: string, scopes: readonly string[]): MemoryError =>
 type FieldValue = { readonly field: Field; readonly value: string }
 
 /** The texts in an input that name a scope or a belief. */
-function* namedIn(fields: Fields, input: Readonly<Record<string, unknown>>): Generator<FieldValue> {
-  for (const [name, field] of Object.entries(fields)) yield* namedBy(field, input[name])
+function* namesIn(fields: Fields, input: Readonly<Record<string, unknown>>): Generator<FieldValue> {
+  for (const [name, field] of Object.entries(fields)) yield* namesOf(field, input[name])
 }
 
-function* namedBy(field: Field, value: unknown): Generator<FieldValue> {
+function* namesOf(field: Field, value: unknown): Generator<FieldValue> {
   if (field.names !== undefined && typeof value === 'string') yield { field, value }
-  if (field.item !== undefined && Array.isArray(value)) for (const item of value) yield* namedBy(field.item, item)
-  if (field.fields !== undefined && isObject(value)) yield* namedIn(field.fields, value)
+  if (field.item !== undefined && Array.isArray(value)) for (const item of value) yield* namesOf(field.item, item)
+  if (field.fields !== undefined && isObject(value)) yield* namesIn(field.fields, value)
 }
 
 /**
@@ -101,7 +101,7 @@ export async function limitToView<Input extends Readonly<Record<string, unknown>
 ): Promise<Input> {
   const { view } = served
   const visible = visibleScopes(view.scopes)
-  for (const { field, value } of namedIn(fields, input)) {
+  for (const { field, value } of namesIn(fields, input)) {
     if (field.names === 'belief') {
       const { scopes } = await readBeliefById(served, value)
       // The same error as for a belief that does not exist: any other would reveal something about another scope.

@@ -120,7 +120,7 @@ export function memoryInjector({ memory, view: usual, isPaused, deadlineMs, now,
       return reason
     }
     try {
-      const context = await inTime(deadlineMs, memory.recall(view, message))
+      const context = await waitAtMost(deadlineMs, memory.recall(view, message))
       if (context === null) return skipped(`no answer within ${deadlineMs} ms`)
       const block = renderContext(withoutShown(context, conversation))
       if (block !== '') conversation.blocks.set(last.key, block.trimEnd())
@@ -216,7 +216,7 @@ const keepNumber = (_key: string, value: unknown, context?: { readonly source?: 
     : value
 
 /** Null on timeout. A later rejection is ignored, because the timeout was already reported. */
-async function inTime<Value>(ms: number, value: Promise<Value>): Promise<Value | null> {
+async function waitAtMost<Value>(ms: number, value: Promise<Value>): Promise<Value | null> {
   const timer = new AbortController()
   const late = sleep(ms, null, { signal: timer.signal }).catch(() => null)
   return Promise.race([value, late]).finally(() => timer.abort())

@@ -176,7 +176,7 @@ async function sendUpstream(
   else if (incoming.headers['transfer-encoding'] !== undefined) headers.push('transfer-encoding', 'chunked')
   for (let attempt = 1; ; attempt += 1) {
     const ask = url.protocol === 'https:' ? httpsRequest : httpRequest
-    const path = pathOn(url, incoming.url ?? '/')
+    const path = upstreamPath(url, incoming.url ?? '/')
     const request = ask({ agent, signal, path, method: incoming.method, headers, ...addressOf(url) })
     const arrival = once(request, 'response')
     if (body !== null) request.end(body)
@@ -201,7 +201,7 @@ const addressOf = ({ hostname, port, protocol }: URL) => ({
 })
 
 /** The path at the service. The base URLs on both sides may end in /v1, but the result contains it only once. */
-export function pathOn({ pathname }: URL, target: string): string {
+export function upstreamPath({ pathname }: URL, target: string): string {
   const base = pathname.replace(/\/+$/u, '')
   const path = target.startsWith('/') ? target : `/${target.replace(/^[a-z]+:\/\/[^/]*\/?/iu, '')}`
   return base.endsWith('/v1') && path.startsWith('/v1/') ? `${base}${path.slice('/v1'.length)}` : `${base}${path}`

@@ -1,5 +1,5 @@
 import { authorityOf, type Belief } from '../beliefs/belief.ts'
-import { saidName } from '../beliefs/identity.ts'
+import { unnumberedName } from '../beliefs/identity.ts'
 import { analyse, type Token } from './analyse.ts'
 import { isOrdinaryWord } from './ordinary-words.ts'
 import { singular } from './singular.ts'
@@ -33,7 +33,7 @@ export function formKeys(form: string, tokens: readonly Token[] = analyse(form))
     literalKey(tokens),
     singularKey(tokens, form),
     joinedKey(tokens),
-    openedKey(tokens, form),
+    splitKey(tokens, form),
     bareKey(tokens),
   ]
   const distinct = new Map<string, FormKey>()
@@ -54,7 +54,7 @@ export function beliefFormKeys(
   tokensOf: (form: string) => readonly Token[] = analyse,
 ): readonly FormKeyOf[] {
   const keys = new Map<string, FormKeyOf>()
-  const said = authorityOf(belief) === 'person' ? saidName(belief.name) : belief.name
+  const said = authorityOf(belief) === 'person' ? unnumberedName(belief.name) : belief.name
   const forms = [belief.name, ...belief.aliases].map((form, ordinal) => ({ form, ordinal }))
   for (const { form, ordinal } of said === belief.name ? forms : [{ form: said, ordinal: 0 }, ...forms]) {
     for (const formKey of formKeys(form, tokensOf(form))) {
@@ -117,12 +117,12 @@ function singularKey(tokens: readonly Token[], form: string): FormKey | null {
  */
 function joinedKey(tokens: readonly Token[]): FormKey | null {
   const runs = joinedRuns(tokens)
-  if (runs.length === tokens.length || !runs.every(closesUp)) return null
+  if (runs.length === tokens.length || !runs.every(isJoinable)) return null
   const words = runs.map((run) => run.map((token) => token.word).join(''))
   return formKeyOf(words, breaksBetween(runs.map((run) => run[0] as Token)))
 }
 
-function closesUp(run: readonly Token[]): boolean {
+function isJoinable(run: readonly Token[]): boolean {
   if (run.length === 1) return true
   const word = run.map((token) => token.word).join('')
   if (word.length < minJoinedLength) return false
@@ -132,7 +132,7 @@ function closesUp(run: readonly Token[]): boolean {
 }
 
 /** Splits lower camelCase identifiers. A brand such as FastAPI or LinkedIn must not match the everyday words inside it. */
-function openedKey(tokens: readonly Token[], form: string): FormKey | null {
+function splitKey(tokens: readonly Token[], form: string): FormKey | null {
   const [token] = tokens
   if (tokens.length !== 1 || token === undefined || token.parts.length < 2 || !/^\p{Ll}/u.test(form)) return null
   return formKeyOf(token.parts, 0)

@@ -11,7 +11,7 @@ import {
   type Words,
 } from './candidate-spans.ts'
 import type { FormIndex, Posting } from './form-index.ts'
-import { forEachInSlices, partsOf } from './slices.ts'
+import { forEachInSlices, splitIntoParts } from './slices.ts'
 import { isForgivable, isPlausibleTypo } from './typo.ts'
 
 /** An occurrence of a complete surface form in the message. `first` and `last` are token positions, both inclusive. */
@@ -41,17 +41,17 @@ export async function linkMessage(message: string, view: Viewpoint, index: FormI
   const tokens = analyse(message)
   if (tokens.length === 0) return { tokens, links: [], population: 0, spans: [] }
   const words = tokenWordsOf(tokens)
-  const lengths = await inParts([...words.literal, ...words.singular], (part) => index.formLengths(view.user, part))
+  const lengths = await lookUpAll([...words.literal, ...words.singular], (part) => index.formLengths(view.user, part))
   const spans = await mentionSpans(tokens, [phraseSpans(words, lengths), compoundSpans(tokens)])
-  const postings = await inParts(keysOf(spans), (part) => index.postings(view, part))
+  const postings = await lookUpAll(keysOf(spans), (part) => index.postings(view, part))
   const links: Links = new Map()
   await addMentions(links, tokens, { spans, postings }, () => true)
 
-  const meantBy = await wordsMeant(words, (suspects) => inParts(suspects, (part) => index.wordsNear(view.user, part)))
+  const meantBy = await findMeant(words, (suspects) => lookUpAll(suspects, (part) => index.wordsNear(view.user, part)))
   if (meantBy.size > 0) {
-    const meantLengths = await inParts([...meantBy.values()].flat(), (part) => index.formLengths(view.user, part))
+    const meantLengths = await lookUpAll([...meantBy.values()].flat(), (part) => index.formLengths(view.user, part))
     const typos = await mentionSpans(tokens, [typoSpans(words, new Map([...lengths, ...meantLengths]), meantBy)])
-    const typoPostings = await inParts(keysOf(typos), (part) => index.postings(view, part))
+    const typoPostings = await lookUpAll(keysOf(typos), (part) => index.postings(view, part))
     const ownersAt = ownersByWord(words, postings)
     const mayMean: MayMean = (id, { typo }) => typo === null || (ownersAt(typo.at)?.has(id) ?? true)
     await addMentions(links, tokens, { spans: typos, postings: typoPostings }, mayMean)
@@ -73,13 +73,13 @@ async function mentionSpans(
 }
 
 /** Looks up the distinct values in batches, because one look-up of thousands would block a server. */
-async function inParts<Found>(
+async function lookUpAll<Found>(
   values: readonly string[],
   lookUp: (part: readonly string[]) => Promise<ReadonlyMap<string, Found>>,
 ): Promise<ReadonlyMap<string, Found>> {
   const distinct = [...new Set(values)]
   const found = new Map<string, Found>()
-  await forEachInSlices(partsOf(distinct), async (part) => {
+  await forEachInSlices(splitIntoParts(distinct), async (part) => {
     for (const [value, one] of await lookUp(part)) found.set(value, one)
   })
   return found
@@ -88,7 +88,7 @@ async function inParts<Found>(
 const keysOf = (spans: readonly CandidateSpan[]): readonly string[] => spans.map(({ key }) => key)
 
 /** For each position whose word may be a typo, the known words that may be its correction. */
-async function wordsMeant(
+async function findMeant(
   words: Words,
   wordsNear: (suspects: readonly string[]) => Promise<ReadonlyMap<string, readonly string[]>>,
 ): Promise<ReadonlyMap<number, readonly string[]>> {

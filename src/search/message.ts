@@ -20,14 +20,14 @@ export const placeInWhole = (message: string, place: number): number =>
 /** Part of the answer to a message that was cut. */
 export const cutNote = 'The text has more than 32,000 characters: only its first and last 16,000 were read.'
 
-/** Characters at each end of a message that `endsOf` keeps. */
+/** Characters at each end of a message that `keepEnds` keeps. */
 const readAtEachEnd = 4_000
 
 /**
  * The part of a message that is used to find quotes and words in beliefs: comparing every word of a pasted text with
  * the whole store would block a server. Names of beliefs are searched in up to `maxMessageLength` characters.
  */
-export const endsOf = (message: string): string =>
+export const keepEnds = (message: string): string =>
   message.length <= 2 * readAtEachEnd
     ? message
     : `${message.slice(0, readAtEachEnd)}\n\n${message.slice(-readAtEachEnd)}`

@@ -27,7 +27,7 @@ type Weighted = { readonly mention: Mention; readonly nth: number; readonly gain
  * mentions with the highest total are chosen, so another alias never lowers a score.
  */
 export function scoreLink(link: Link, population: number): Score {
-  const chosen = bestWithoutOverlap(weigh(link.mentions, population))
+  const chosen = selectWithoutOverlap(weighMentions(link.mentions, population))
   const clauses = clausesOf(chosen, population)
   const explanation = sum(
     'score',
@@ -53,7 +53,7 @@ const boostOf = (ordinal: number): number => (ordinal === 0 ? NAME_BOOST : ALIAS
 const editOf = ({ typo }: Mention): number => (typo === null ? 1 : editFactor(typo.written, typo.meant))
 
 /** Weighs mentions. Each mention of a form weighs less than the one before, even if that one is not chosen. */
-function weigh(mentions: readonly Mention[], population: number): readonly Weighted[] {
+function weighMentions(mentions: readonly Mention[], population: number): readonly Weighted[] {
   const seen = new Map<number, number>()
   return [...mentions]
     .sort((a, b) => a.first - b.first || a.last - b.last || a.ordinal - b.ordinal)
@@ -67,7 +67,7 @@ function weigh(mentions: readonly Mention[], population: number): readonly Weigh
 }
 
 /** Weighted interval scheduling: the set of mentions with the highest weight in which no two share a word. */
-function bestWithoutOverlap(weighted: readonly Weighted[]): readonly Weighted[] {
+function selectWithoutOverlap(weighted: readonly Weighted[]): readonly Weighted[] {
   const byEnd = [...weighted].sort((a, b) => a.mention.last - b.mention.last)
   // totals[i]: the best total of the first i. takenAfter[i]: where the choice continues if candidate i - 1 is taken, else -1.
   const totals = [0]

@@ -1,4 +1,4 @@
-import { nextTurn } from '../next-turn.ts'
+import { yieldToEventLoop } from '../next-turn.ts'
 
 /** Long work yields to the event loop after this many milliseconds, so that a server stays responsive. */
 const sliceMs = 4
@@ -14,13 +14,13 @@ export async function forEachInSlices<Value>(
     const working = work(value)
     if (working !== undefined) await working
     if (performance.now() < until) continue
-    await nextTurn()
+    await yieldToEventLoop()
     until = performance.now() + ms
   }
 }
 
 /** Splits a list, for calls that are slow with many values. */
-export function* partsOf<Value>(values: readonly Value[], size = 500): Generator<readonly Value[]> {
+export function* splitIntoParts<Value>(values: readonly Value[], size = 500): Generator<readonly Value[]> {
   for (let from = 0; from < values.length; from += size)
     yield values.length <= size ? values : values.slice(from, from + size)
 }

@@ -35,7 +35,7 @@ export function sqlAccess(run: RunAccess): AccessStore {
   const read = <Row>(sql: string, values: readonly Value[] = []) => run<Row>('read', sql, values)
   const write = async (sql: string, values: readonly Value[]) => (await run('write', sql, values)).length > 0
   /** After a lost connection the statement is repeated and may find its own row, recognisable by its random id. */
-  const orThere = async (isDone: boolean, id: string): Promise<boolean> =>
+  const isDoneOrThere = async (isDone: boolean, id: string): Promise<boolean> =>
     isDone || (await read('SELECT 1 AS found FROM credence.tokens WHERE id = $1', [id])).length > 0
 
   return {
@@ -50,7 +50,7 @@ export function sqlAccess(run: RunAccess): AccessStore {
         ({ name, created_at: createdAt }) => ({ name, createdAt }),
       ),
     addToken: async ({ id, kind, person, scopes, label, createdAt }, hash) =>
-      orThere(
+      isDoneOrThere(
         await write(
           `INSERT INTO credence.tokens (hash, ${made})
            SELECT $1, $2, $3, CAST($4 AS text), $5, $6, $7

@@ -106,11 +106,11 @@ export function textHash(text: string): number {
 /** The key that reserves a belief's name in a scope. Lone surrogates are replaced: SQLite cannot store them. */
 export const nameKeyInScope = (name: string): string => nameKey(name).toWellFormed()
 
-export const byReinforcement = (a: Belief, b: Belief): number =>
+export const compareReinforcement = (a: Belief, b: Belief): number =>
   reinforcedAt(b) - reinforcedAt(a) || compareText(a.id, b.id)
 
 /** Most recently updated first, then by name. */
-export const byUpdate = (a: Belief, b: Belief): number =>
+export const compareUpdate = (a: Belief, b: Belief): number =>
   compareText(b.updatedAt, a.updatedAt) ||
   compareText(nameKeyInScope(a.name), nameKeyInScope(b.name)) ||
   compareText(a.id, b.id)

@@ -50,7 +50,7 @@ const contradictory = (message: string): MemoryError =>
   new MemoryError('invalid', message, { hint: 'A commit changes each belief once, from the version it was read at.' })
 
 /** The result of a commit that must not be written, which is a retry or an outdated undo. Null for any other commit. */
-export function findSettled(
+export function resultWithoutWrite(
   { user, key, undoes }: Commit,
   journal: { eventByKey(key: IdempotencyKey): JournalEvent | null; event(number: number): JournalEvent | null },
 ): CommitResult | null {

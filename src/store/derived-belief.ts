@@ -44,7 +44,7 @@ export function deriveBelief(belief: Belief): DerivedBelief {
 }
 
 /** The rank of a standing belief in a scope: 0 for an instruction, 1 for another preference. Null for other beliefs. */
-export const shelfIn = (scope: string, belief: Belief): number | null =>
+export const standingRank = (scope: string, belief: Belief): number | null =>
   isStanding(belief, scope) ? Number(belief.subtype !== 'instruction') : null
 
 /** Type, subtype and pin of a belief in one number. */

@@ -176,13 +176,13 @@ const left = {
   relation: null,
   expertise: null,
 } satisfies Partial<Belief>
-const isLeft = (field: keyof Belief, value: unknown): boolean =>
+const isDefaultValue = (field: keyof Belief, value: unknown): boolean =>
   field === 'participants' ? (value as readonly string[]).length === 0 : left[field as keyof typeof left] === value
 
 /** A belief as the text that the journal stores and hashes. */
 export function writeBody(belief: Belief): string {
   const text: Partial<Record<keyof Belief, unknown>> = {}
-  for (const field of fields) if (!isLeft(field, belief[field])) text[field] = belief[field]
+  for (const field of fields) if (!isDefaultValue(field, belief[field])) text[field] = belief[field]
   return JSON.stringify(text)
 }
 

@@ -1,6 +1,6 @@
 import {
   type Belief,
-  byStanding,
+  compareStanding,
   isCurrent,
   isStanding,
   isVisibleTo,
@@ -16,8 +16,8 @@ import type { FullText, Posting, TextHit } from '../search/form-index.ts'
 import type { Store } from '../search/store-port.ts'
 import type { MeaningIndex, TurnIndex } from '../search/turns/turn-index.ts'
 import { isOneEditApart, typoProbes } from '../search/typo.ts'
-import { byReinforcement, byUpdate, nameKeyInScope } from './belief-row.ts'
-import { type CheckedChange, checkChanges, findSettled } from './checked-commit.ts'
+import { compareReinforcement, compareUpdate, nameKeyInScope } from './belief-row.ts'
+import { type CheckedChange, checkChanges, resultWithoutWrite } from './checked-commit.ts'
 import { ModelJournal } from './model-journal.contract.ts'
 import { UserBeliefs } from './model-user.contract.ts'
 import { rankText, type TermMatch, textFields, textTerm } from './text-terms.ts'
@@ -48,7 +48,7 @@ export function openModelBeliefs({ random, journals = 'one', turns }: ModelOptio
     const { user } = commit
     const journal = journalOf(user)
     const changes = checkChanges(commit).map(withOwnCopy)
-    const settled = findSettled(commit, {
+    const settled = resultWithoutWrite(commit, {
       eventByKey: (key) => journal.eventByKey(user, key),
       event: (number) => journal.event(user, number),
     })
@@ -111,16 +111,16 @@ export function openModelBeliefs({ random, journals = 'one', turns }: ModelOptio
         .slice(0, limit),
     named: async (user, name) =>
       matching(user, (belief) => nameKeyInScope(belief.name) === nameKeyInScope(name)).sort(
-        (a, b) => Number(isCurrent(b)) - Number(isCurrent(a)) || byUpdate(a, b),
+        (a, b) => Number(isCurrent(b)) - Number(isCurrent(a)) || compareUpdate(a, b),
       ),
-    holders: async (user, name, scopes) => of(user).holders(name, scopes).sort(byUpdate),
-    supersededBy: async (user, id) => matching(user, ({ supersededBy }) => supersededBy === id).sort(byUpdate),
-    proposalsFor: async (user, id) => matching(user, ({ proposedFor }) => proposedFor === id).sort(byUpdate),
+    holders: async (user, name, scopes) => of(user).holders(name, scopes).sort(compareUpdate),
+    supersededBy: async (user, id) => matching(user, ({ supersededBy }) => supersededBy === id).sort(compareUpdate),
+    proposalsFor: async (user, id) => matching(user, ({ proposedFor }) => proposedFor === id).sort(compareUpdate),
     list: async (filter, { limit, offset, order = 'updated' }) => {
       // Recalls are not counted here.
       const found = filter.recalled === true ? [] : matching(filter.user, (belief) => passesFilter(belief, filter))
       const byName = (a: Belief, b: Belief): number => compareText(nameKeyInScope(a.name), nameKeyInScope(b.name))
-      const items = found.sort((a, b) => (order === 'name' ? byName(a, b) : 0) || byUpdate(a, b))
+      const items = found.sort((a, b) => (order === 'name' ? byName(a, b) : 0) || compareUpdate(a, b))
       return { items: items.slice(offset, offset + limit), total: items.length }
     },
     scopes: async (user) => {
@@ -139,7 +139,7 @@ export function openModelBeliefs({ random, journals = 'one', turns }: ModelOptio
           isCurrent(belief) &&
           isVisibleTo(belief.agent, view.agent) &&
           (isIn(belief, view.scopes) || (editedEverywhere && belief.editedByPerson)),
-      ).sort(byReinforcement),
+      ).sort(compareReinforcement),
     standing: async (view, limit) =>
       matching(
         view.user,
@@ -149,7 +149,7 @@ export function openModelBeliefs({ random, journals = 'one', turns }: ModelOptio
             (scope) => (scope === universalScope || view.scopes.includes(scope)) && isStanding(belief, scope),
           ),
       )
-        .sort(byStanding)
+        .sort(compareStanding)
         .slice(0, limit),
     events: async (user, page) => journalOf(user).events(user, page),
     event: async (user, number) => journalOf(user).event(user, number),

@@ -69,7 +69,7 @@ export function messageOf(error: unknown): string {
 }
 
 /** An agent without a separate process. `id` identifies the conversation. */
-export const inProcess = (
+export const inProcessAgent = (
   take: (prompt: string, sent: { readonly id: string; readonly signal: AbortSignal }) => Promise<AgentTurn>,
 ): AgentAtWork => ({
   open: async () => {
@@ -92,7 +92,7 @@ export const noneAgent: Agent = {
   model: null,
   unavailable: async () => null,
   start: async () =>
-    inProcess(async () => ({ messages: [{ role: 'assistant', content: [] }], answer: '', usage: noUsage })),
+    inProcessAgent(async () => ({ messages: [{ role: 'assistant', content: [] }], answer: '', usage: noUsage })),
 }
 
 /** A tool call and its result, as a transcript shows them. */

@@ -11,8 +11,8 @@ import { omitUndefined } from '../omit-undefined.ts'
 import type { Evidence } from './evidence.ts'
 import { type Graders, gradeTask, type TaskGrade } from './grade/task-grade.ts'
 import { instantiate, parseTask } from './parse/parse-task.ts'
-import { type Assignment, carryOut } from './run/carry-out.ts'
 import { evidenceNames, readEvidence } from './run/evidence-folder.ts'
+import { type Assignment, executeTask } from './run/execute-task.ts'
 import type { Task } from './task.ts'
 
 export type TaskWorkParts = {
@@ -25,7 +25,7 @@ export type TaskWorkParts = {
 }
 
 /** Carries out tasks and grades the evidence of each. Stores the grades in the folder of the run. */
-export async function* carryOutTasks(parts: TaskWorkParts, request: ExecutionRequest): AsyncGenerator<CaseOutcome> {
+export async function* executeTasks(parts: TaskWorkParts, request: ExecutionRequest): AsyncGenerator<CaseOutcome> {
   const { graders, now, onBegin, passAt } = parts
   const { signal, wanted, folder } = request
   const outcomes = executeInOrder(
@@ -148,7 +148,7 @@ export type Workers = Omit<Assignment, 'task' | 'folder' | 'repeat' | 'seed' | '
 }
 
 /** Has an agent carry out tasks. Reuses the evidence that an interrupted run completed. Null if interrupted. */
-export const byAgent =
+export const obtainByAgent =
   ({ runFolder, ...rest }: Workers): ObtainEvidence =>
   async (task, { repeat, seed, signal }) => {
     const { folder, storePath } = pathsOf(runFolder, task.id, repeat + 1)
@@ -159,12 +159,12 @@ export const byAgent =
     })
     const evidence = kept?.isComplete
       ? kept
-      : await carryOut({ ...rest, task: filled, folder, repeat: repeat + 1, seed, signal })
+      : await executeTask({ ...rest, task: filled, folder, repeat: repeat + 1, seed, signal })
     return evidence.isComplete ? { task: filled, evidence, folder, storePath } : null
   }
 
 /** Reads the evidence that an earlier run stored. */
-export const fromRun =
+export const obtainFromRun =
   (runFolder: string) =>
   async (task: Task, { repeat }: Pick<ExecutionRequest, 'repeat'>): Promise<Obtained> => {
     const { folder, storePath } = pathsOf(runFolder, task.id, repeat + 1)

@@ -9,7 +9,7 @@ import { type Graders, gradingVersion } from './grade/task-grade.ts'
 import type { Judge } from './judge/judge.ts'
 import { loadTasks } from './parse/load-tasks.ts'
 import type { Task } from './task.ts'
-import { byAgent, carryOutTasks, fromRun, type TaskWorkParts, type Workers } from './task-outcomes.ts'
+import { executeTasks, obtainByAgent, obtainFromRun, type TaskWorkParts, type Workers } from './task-outcomes.ts'
 
 /** A task passes if every graded part scores at least this. */
 export const defaultPassAt = 0.9
@@ -50,14 +50,14 @@ export const taskRunner = (given: TaskRunnerParts) => {
       'recall off': (worker) => ({ ...worker, agent: worker.forgetful }),
       'memory off': (worker) => ({ ...worker, control: 'no-memory' as const }),
     },
-    carryOut: async function* ({ tasks }, { agent: open, graders, control }, request) {
+    execute: async function* ({ tasks }, { agent: open, graders, control }, request) {
       const { folder } = request
       if (folder === null) throw new Error('Tasks keep their evidence, so they need a folder.')
       const obtain =
         regraded === undefined
-          ? byAgent({ ...parts, agent: await open(), control, runFolder: folder })
-          : fromRun(regraded)
-      yield* carryOutTasks({ tasks, graders, passAt, now: parts.now, obtain, onBegin }, request)
+          ? obtainByAgent({ ...parts, agent: await open(), control, runFolder: folder })
+          : obtainFromRun(regraded)
+      yield* executeTasks({ tasks, graders, passAt, now: parts.now, obtain, onBegin }, request)
     },
   })
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { Hono } from 'hono'
 import { describe, expect, it } from 'vitest'
 import { apiPrefix } from '../../src/http/api/api-app.ts'
-import { atMostInFlight } from '../../src/http/server-app.ts'
+import { limitInFlight } from '../../src/http/server-app.ts'
 import { host, startTestServer, token } from './test-server.ts'
 
 describe('logging in', () => {
@@ -125,7 +125,7 @@ describe('a flood', () => {
   it('above the limit gets a retry time, and all other requests are answered', async () => {
     const app = new Hono()
     const waiting: (() => void)[] = []
-    app.use(atMostInFlight(2))
+    app.use(limitInFlight(2))
     app.get('/', async (context) => {
       await new Promise<void>((resolve) => waiting.push(resolve))
       return context.text('done')

@@ -1,7 +1,7 @@
 import { request } from 'node:http'
 import { describe, expect, it } from 'vitest'
 import { unavailable } from '../../src/errors.ts'
-import { pathOn } from '../../src/proxy/proxy.ts'
+import { upstreamPath } from '../../src/proxy/proxy.ts'
 import { type Proxied, proxied } from './proxied-memory.ts'
 import { says, type UpstreamRequest } from './scripted-upstream.ts'
 
@@ -218,6 +218,6 @@ describe('the proxy', () => {
     ['https://a.example/api', '/v1/models', '/api/v1/models'],
     ['https://a.example', 'http://other.example/v1/models', '/v1/models'],
   ])('forwards to %s requests with %s', (upstream, target, path) => {
-    expect(pathOn(new URL(upstream), target)).toBe(path)
+    expect(upstreamPath(new URL(upstream), target)).toBe(path)
   })
 })

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import type { Turn } from '../../src/beliefs/turn.ts'
-import { foreignRequest, loopbackNames } from '../../src/http/same-origin.ts'
+import { explainForeignRequest, loopbackNames } from '../../src/http/same-origin.ts'
 import { type Memory, memoryFrom } from '../../src/memory/memory.ts'
 import type { ProxyMemory } from '../../src/proxy/add-memory.ts'
 import { memoryProxy } from '../../src/proxy/proxy.ts'
@@ -54,7 +54,7 @@ export async function proxied({
     now: () => new Date(),
     log: (line) => log.push(line),
     refusalOf: ({ headers }) =>
-      foreignRequest(
+      explainForeignRequest(
         { host: headers.host, origin: headers.origin, site: headers['sec-fetch-site']?.toString() },
         loopbackNames,
       ),

@@ -1,6 +1,6 @@
 import { setImmediate as turnOfLoop } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { forEachInSlices, partsOf } from '../../src/search/slices.ts'
+import { forEachInSlices, splitIntoParts } from '../../src/search/slices.ts'
 
 describe('work in slices', () => {
   it('uses one slice per turn of the event loop, for any amount of work', async () => {
@@ -23,7 +23,7 @@ describe('work in slices', () => {
   })
 
   it('processes a list in parts, in order', () => {
-    expect([...partsOf([1, 2, 3, 4, 5], 2)]).toEqual([[1, 2], [3, 4], [5]])
-    expect([...partsOf([], 2)]).toEqual([])
+    expect([...splitIntoParts([1, 2, 3, 4, 5], 2)]).toEqual([[1, 2], [3, 4], [5]])
+    expect([...splitIntoParts([], 2)]).toEqual([])
   })
 })

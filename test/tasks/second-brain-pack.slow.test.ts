@@ -11,7 +11,7 @@ import { gradeAutomatically } from '../../src/tasks/grade/automated-checks.ts'
 import { findPython, openSandbox } from '../../src/tasks/grade/sandbox.ts'
 import { loadTasks } from '../../src/tasks/parse/load-tasks.ts'
 import { instantiate } from '../../src/tasks/parse/parse-task.ts'
-import { carryOut } from '../../src/tasks/run/carry-out.ts'
+import { executeTask } from '../../src/tasks/run/execute-task.ts'
 import type { Task } from '../../src/tasks/task.ts'
 import { temporaryDirectory } from '../temporary-directory.ts'
 
@@ -62,7 +62,7 @@ async function graded(task: Task, agent: Agent, { seed = 1, control = 'none' as 
   using directory = temporaryDirectory()
   const folder = mkdtempSync(join(directory.path, 'evidence-'))
   const signal = new AbortController().signal
-  const evidence = await carryOut({ task, agent, folder, repeat: 1, seed, control, signal, now: () => new Date() })
+  const evidence = await executeTask({ task, agent, folder, repeat: 1, seed, control, signal, now: () => new Date() })
   expect(evidence).toMatchObject({ outcome: 'done' })
   const filled = instantiate(task, seed)
   const { answerScore: score, recallScore, checks } = await gradeAnswers(filled, evidence, folder)

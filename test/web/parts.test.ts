@@ -3,17 +3,17 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { figure, milliseconds, percent, signedFigure } from '../../web/src/format/numbers.ts'
 import { cutAtRanges, wordParts } from '../../web/src/format/text.ts'
 import {
-  ago,
   clockOf,
+  dateTimeText,
   dayOf,
   daysBetween,
   endOfDay,
-  endsOf,
-  moment,
   namedDay,
+  rangeLabels,
+  relativeTime,
   shortDay,
 } from '../../web/src/format/time.ts'
-import { address, match, movedTo } from '../../web/src/navigation/match.ts'
+import { address, findMovedPath, match } from '../../web/src/navigation/match.ts'
 import { mergeRows } from '../../web/src/pages/beliefs/merge-rows.ts'
 import { failureWords, metricName } from '../../web/src/pages/evaluation/words.ts'
 
@@ -110,13 +110,13 @@ describe('figures', () => {
   it('show how long ago something happened', () => {
     const now = Date.parse('2026-03-06T12:00:00.000Z')
 
-    expect(ago('2026-03-06T11:59:58.000Z', now)).toBe('just now')
-    expect(ago('2026-03-06T11:30:00.000Z', now)).toBe('30 minutes ago')
-    expect(ago('2026-03-05T12:00:00.000Z', now)).toBe('yesterday')
-    expect(ago('2025-12-01T12:00:00.000Z', now)).toBe('Dec 1, 2025')
-    expect(ago('no time at all', now)).toBe('no time at all')
-    expect(ago('2026-03-06T11:00:20.000Z', now)).toBe('1 hour ago')
-    expect(ago('2026-02-01T12:00:00.000Z', now)).toBe('Feb 1')
+    expect(relativeTime('2026-03-06T11:59:58.000Z', now)).toBe('just now')
+    expect(relativeTime('2026-03-06T11:30:00.000Z', now)).toBe('30 minutes ago')
+    expect(relativeTime('2026-03-05T12:00:00.000Z', now)).toBe('yesterday')
+    expect(relativeTime('2025-12-01T12:00:00.000Z', now)).toBe('Dec 1, 2025')
+    expect(relativeTime('no time at all', now)).toBe('no time at all')
+    expect(relativeTime('2026-03-06T11:00:20.000Z', now)).toBe('1 hour ago')
+    expect(relativeTime('2026-02-01T12:00:00.000Z', now)).toBe('Feb 1')
   })
 
   it('name a day by the reader’s calendar, in any time zone', () => {
@@ -131,7 +131,7 @@ describe('figures', () => {
     const at = '2026-03-06T00:15:00.000Z'
 
     expect(dayOf(at, -240)).toBe('Mar 5, 2026')
-    expect(moment(at, 330)).toBe('Mar 6, 2026, 05:45')
+    expect(dateTimeText(at, 330)).toBe('Mar 6, 2026, 05:45')
     expect(clockOf(at, -240)).toBe('20:15')
     expect(namedDay(at, -240, new Date(2026, 2, 6, 12).getTime())).toBe('Yesterday, Mar 5')
     expect(shortDay('2026-01-01T00:15:00.000Z', -240, Date.parse('2026-03-06T12:00:00.000Z'))).toBe('Dec 31, 2025')
@@ -149,9 +149,9 @@ describe('figures', () => {
 
   it('name the ends of a time span by day, or by time within one day', () => {
     const at = (day: number, hour: number) => new Date(2020, 2, day, hour, 5).toISOString()
-    expect(endsOf(at(5, 1), at(6, 1))).toEqual(['Mar 5, 2020', 'Mar 6, 2020'])
-    expect(endsOf(at(5, 1), at(5, 13))).toEqual(['01:05', '13:05'])
-    expect(endsOf(at(5, 1), at(5, 1))).toEqual(['Mar 5, 2020', 'Mar 5, 2020'])
+    expect(rangeLabels(at(5, 1), at(6, 1))).toEqual(['Mar 5, 2020', 'Mar 6, 2020'])
+    expect(rangeLabels(at(5, 1), at(5, 13))).toEqual(['01:05', '13:05'])
+    expect(rangeLabels(at(5, 1), at(5, 1))).toEqual(['Mar 5, 2020', 'Mar 5, 2020'])
   })
 })
 
@@ -210,13 +210,13 @@ describe('a failed expectation', () => {
 
 describe('the address of a former page', () => {
   it.each(['/growth', '/health', '/hosts', '/hosts/', '/evaluation/live'])('%s redirects to Status', (path) => {
-    expect(movedTo(path)).toBe('/status')
+    expect(findMovedPath(path)).toBe('/status')
   })
 
   it('of runs and baselines redirects to the packs, and other addresses do not change', () => {
-    expect(movedTo('/evaluation/runs')).toBe('/evaluation')
-    expect(movedTo('/evaluation/baselines')).toBe('/evaluation')
+    expect(findMovedPath('/evaluation/runs')).toBe('/evaluation')
+    expect(findMovedPath('/evaluation/baselines')).toBe('/evaluation')
     for (const path of ['/', '/status', '/evaluation/runs/a-run', '/constructor', '/beliefs/growth'])
-      expect(movedTo(path)).toBe(null)
+      expect(findMovedPath(path)).toBe(null)
   })
 })

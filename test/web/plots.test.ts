@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { plottedDays } from '../../web/src/format/time.ts'
-import { axis, reachOf, scale, spread } from '../../web/src/plots/scale.ts'
+import { axis, axisRange, scale, spread } from '../../web/src/plots/scale.ts'
 
 describe('the scale of a plot', () => {
   const values = fc.array(fc.double({ min: 0, max: 1e6, noNaN: true }), { maxLength: 20 })
@@ -11,7 +11,7 @@ describe('the scale of a plot', () => {
       fc.property(values, (known) => {
         const range = spread(known)
         const marks = axis(range)
-        const [least, most] = reachOf(marks, range)
+        const [least, most] = axisRange(marks, range)
 
         expect(most).toBeGreaterThan(least)
         for (const value of known) expect(value >= least && value <= most).toBe(true)

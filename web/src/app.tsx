@@ -5,7 +5,7 @@ import { useKeys } from './navigation/keys.ts'
 import { match } from './navigation/match.ts'
 import { navigate, path } from './navigation/router.tsx'
 import { home, memory, secondary } from './pages/page-chunks.ts'
-import { KeysHelp, openKeysHelp, Palette, places } from './shell/palette.tsx'
+import { KeysHelp, openKeysHelp, Palette, visiblePlaces } from './shell/palette.tsx'
 import { Sidebar } from './shell/sidebar.tsx'
 import { SignIn } from './shell/sign-in.tsx'
 import { commandLine, health } from './state/facts.ts'
@@ -51,7 +51,7 @@ function SignedIn() {
   const name = path.value.split('/')[1] ?? ''
   const page = Object.hasOwn(pages, name) ? pages[name] : undefined
   useEffect(() => {
-    const names = [subject.value, places().find(({ href }) => href === `/${name}`)?.name ?? null, 'Credence']
+    const names = [subject.value, visiblePlaces().find(({ href }) => href === `/${name}`)?.name ?? null, 'Credence']
     document.title = names.filter((title) => title !== null).join(' – ')
   }, [name, subject.value])
   useEffect(() => {
@@ -63,7 +63,7 @@ function SignedIn() {
   useKeys({
     '?': { does: 'Show these shortcuts', onPress: openKeysHelp },
     ...Object.fromEntries(
-      places().map(({ href, name: does }, index) => [index + 1, { does, onPress: () => navigate(href) }]),
+      visiblePlaces().map(({ href, name: does }, index) => [index + 1, { does, onPress: () => navigate(href) }]),
     ),
   })
   return (

@@ -1,6 +1,6 @@
 import { render } from 'preact'
 import { App } from './app.tsx'
-import { codeOf } from './pages/page-chunks.ts'
+import { loadPageCode } from './pages/page-chunks.ts'
 import { signIn } from './state/facts.ts'
 
 const root = document.getElementById('app')
@@ -10,6 +10,6 @@ if (root !== null) {
     if (window.location.hash.includes('token=')) window.location.reload()
   })
   // In parallel, because each takes a round trip to the server.
-  const [signInError] = await Promise.all([signIn(), codeOf(window.location.pathname)])
+  const [signInError] = await Promise.all([signIn(), loadPageCode(window.location.pathname)])
   render(<App signInError={signInError} />, root)
 }

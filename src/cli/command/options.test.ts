@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { choice, flag, list, optional, share, text, usually, whole } from '../../operations/field.ts'
+import { choice, flag, list, optional, share, text, whole, withDefault } from '../../operations/field.ts'
 import { UsageError } from './command.ts'
 import { fieldOption, fieldOptions } from './options.ts'
 
@@ -7,7 +7,7 @@ const fields = {
   label: optional(text(100), 'Its label.'),
   role: optional(choice(['reader', 'writer']), 'Its role.'),
   status: optional(list(choice(['open', 'closed'])), 'Only of this status.'),
-  limit: usually(whole({ min: 1, max: 20 }), 10, 'How many to show.'),
+  limit: withDefault(whole({ min: 1, max: 20 }), 10, 'How many to show.'),
   certainty: optional(share('How certain it is.')),
   pinned: optional(flag('Only pinned ones.')),
 }

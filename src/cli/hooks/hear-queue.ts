@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { DamagedStore, expectedError, MemoryError } from '../../errors.ts'
 import { takeLock } from '../../files/lock.ts'
-import { ownPath } from '../../files/own-files.ts'
+import { prepareOwnPath } from '../../files/own-files.ts'
 import type { Memory } from '../../memory/memory.ts'
 import type { Session } from '../session.ts'
 import { dequeue, type QueuedTurn, queuedNames, queueIn, readQueued, setAside, sweepMarks } from './hook-queue.ts'
@@ -28,7 +28,7 @@ export async function hearQueue(session: Session, dir: string): Promise<HeardQue
   let sum = nothing
   // Checked again, because a message may arrive while the lock is being released.
   while (queuedNames(dir).length > 0) {
-    const release = await takeQueue(ownPath(dir, join(queueIn(dir), 'lock')))
+    const release = await takeQueue(prepareOwnPath(dir, join(queueIn(dir), 'lock')))
     if (release === null) return { ...sum, outcome: 'in use' }
     try {
       const heard = await new Listener(session, dir).hearAll()

@@ -1,6 +1,6 @@
 import { renameSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { ownPath, writePrivate } from '../../files/own-files.ts'
+import { prepareOwnPath, writePrivate } from '../../files/own-files.ts'
 
 /** The maximum size of each of the two log files. */
 const maxLogBytes = 256 * 1024
@@ -26,7 +26,7 @@ export function logHook(dir: string, record: HookRecord): void {
   const file = hookLogFile(dir)
   const line = `${JSON.stringify(record)}\n`
   try {
-    ownPath(dir, file)
+    prepareOwnPath(dir, file)
     if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > maxLogBytes) renameSync(file, `${file}.1`)
     writePrivate(file, line, 'append')
   } catch {

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, wr
 import { join } from 'node:path'
 import type { TurnRole } from '../../beliefs/turn.ts'
 import { codeOf } from '../../files/leftovers.ts'
-import { checkOwn, ownPath, writePrivate } from '../../files/own-files.ts'
+import { checkOwn, prepareOwnPath, writePrivate } from '../../files/own-files.ts'
 
 /** A queued message of a hook, with secrets masked. */
 export type QueuedTurn = {
@@ -27,7 +27,7 @@ const failedIn = (dir: string): string => join(queueIn(dir), 'failed')
 /** Adds a message to the queue: a private file, written under a temporary name and renamed when it is complete. */
 export function enqueue(dir: string, turn: QueuedTurn): void {
   const name = `${Date.now()}-${process.pid}-${randomBytes(4).toString('hex')}.json`
-  const draft = ownPath(dir, join(queueIn(dir), `.${name}`))
+  const draft = prepareOwnPath(dir, join(queueIn(dir), `.${name}`))
   writeFileSync(draft, JSON.stringify(turn), { mode: 0o600, flag: 'wx' })
   renameSync(draft, join(queueIn(dir), name))
 }
@@ -67,7 +67,7 @@ export const dequeue = (dir: string, name: string): void => rmSync(join(queueIn(
 
 /** Moves a message to `failed/`. */
 export function setAside(dir: string, name: string): void {
-  const failed = ownPath(dir, join(failedIn(dir), name))
+  const failed = prepareOwnPath(dir, join(failedIn(dir), name))
   try {
     renameSync(join(queueIn(dir), name), failed)
   } catch (error) {
@@ -103,7 +103,7 @@ const markFor = (dir: string, { kind, of }: SessionMark): string =>
 /** Sets or removes a mark. */
 export function markSession(dir: string, mark: SessionMark, isSet: boolean): void {
   const file = markFor(dir, mark)
-  if (isSet) writePrivate(ownPath(dir, file), '', 'replace')
+  if (isSet) writePrivate(prepareOwnPath(dir, file), '', 'replace')
   else rmSync(file, { force: true })
 }
 
@@ -121,7 +121,7 @@ const maxEventMs = 2_000
 export function isFirstToAnswer(dir: string, event: string): boolean {
   const mark = join(queueIn(dir), `${eventPrefix}${event}`)
   try {
-    ownPath(dir, mark)
+    prepareOwnPath(dir, mark)
   } catch {
     // The queue is unusable, so no hook can store a message, but all can answer.
     return true

@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os'
 import { Readable, Writable } from 'node:stream'
-import { nextTurn } from '../../next-turn.ts'
+import { yieldToEventLoop } from '../../next-turn.ts'
 import { type ProcessEnvironment, processEnvironment } from '../compose.ts'
 import type { EnvironmentVariables } from '../text/output.ts'
 
@@ -48,7 +48,7 @@ export class ForeignCommands {
       startDetached: async (argv, variables) => {
         const env = { ...command.env, ...variables }
         if (this.#isHandedOver) return processEnvironment().startDetached?.(argv, env)
-        const ended = nextTurn().then(() => this.run({ ...command, argv, env, input: '', ageMs: 0 }))
+        const ended = yieldToEventLoop().then(() => this.run({ ...command, argv, env, input: '', ageMs: 0 }))
         const background = { argv, env, ended }
         this.#background.add(background)
         this.#track(ended.finally(() => this.#background.delete(background)))

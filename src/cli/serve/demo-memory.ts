@@ -11,7 +11,7 @@ import type { Author, Ports } from '../../memory/ports.ts'
 import { defaultUser } from '../../open-memory.ts'
 import { defaultAuthor } from '../command/options.ts'
 import { playTour, tourScopes } from '../commands/connect/tour.ts'
-import { machine } from '../commands/evaluate/benchmark-store.ts'
+import { machineOf } from '../commands/evaluate/benchmark-store.ts'
 import type { Session } from '../session.ts'
 import conversations from './demo-conversations.json' with { type: 'json' }
 
@@ -113,7 +113,7 @@ export async function evaluateExample(session: Session, root: string, signal: Ab
     try {
       const runners = recallRunners(async () => system)
       const benchmark = await openPackFolder(join(packsDirectory, pack), runners, { explain: true })
-      const environment = { given: { system: name }, settings: {}, ...machine(session.places.workingDirectory()) }
+      const environment = { given: { system: name }, settings: {}, ...machineOf(session.places.workingDirectory()) }
       const runId = newRunId(pack, name, now())
       await startRun(benchmark, runId, { repeats: 1, seed: 1, notes }, { root, now, signal, environment })
     } finally {

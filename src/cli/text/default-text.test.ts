@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { defaultText } from './default-text.ts'
-import { plain } from './output.ts'
+import { plainStyle } from './output.ts'
 
-const style = plain(Number.POSITIVE_INFINITY)
+const style = plainStyle(Number.POSITIVE_INFINITY)
 
 describe('defaultText', () => {
   it('shows a list as a table with a heading, without columns that are empty in every row', () => {

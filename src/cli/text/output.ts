@@ -24,7 +24,7 @@ const maxTextWidth = 100
 
 export function styleFor(stream: OutputStream, env: EnvironmentVariables): Style {
   const width = stream.isTTY ? Math.min(stream.columns ?? 80, maxTextWidth) : Number.POSITIVE_INFINITY
-  if (!mayUseColour(stream, env)) return plain(width)
+  if (!mayUseColour(stream, env)) return plainStyle(width)
   return makeStyle((name) => (text) => (text === '' ? '' : `${mark}+${name};${text}${mark}-${name};`), width)
 }
 
@@ -49,7 +49,7 @@ export function terminalText(text: string): string {
   return stripControlCharacters(plainText) + parts.join('')
 }
 
-export const plain = (width: number): Style => makeStyle(() => (text) => text, width)
+export const plainStyle = (width: number): Style => makeStyle(() => (text) => text, width)
 
 function makeStyle(paint: (name: (typeof paints)[number]) => Paint, width: number): Style {
   const painted = Object.fromEntries(paints.map((name) => [name, paint(name)]))

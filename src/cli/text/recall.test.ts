@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { MatchedForm, NearMissReason } from '../../memory/recall/context.ts'
 import { type Explanation, leaf, product, sum } from '../../search/explanation.ts'
-import { arithmetic, matchText, reasonText, roundText } from './recall.ts'
+import { arithmeticText, matchText, reasonText, roundText } from './recall.ts'
 
 const match = (form: string, text: string, typo: { written: string; meant: string } | null = null): MatchedForm => ({
   field: 'alias',
@@ -30,8 +30,8 @@ describe('arithmetic', () => {
   it('shows the arithmetic of a step', () => {
     const clause = product('name', [leaf('idf of 1 in 4', 1.2039728), leaf('name boost', 2)])
 
-    expect(arithmetic(clause)).toBe('1.204 (idf of 1 in 4) × 2 (name boost) = 2.408')
-    expect(arithmetic(sum('score', [clause, leaf('more', 0.5)]))).toBe('2.408 + 0.5 (more) = 2.908')
+    expect(arithmeticText(clause)).toBe('1.204 (idf of 1 in 4) × 2 (name boost) = 2.408')
+    expect(arithmeticText(sum('score', [clause, leaf('more', 0.5)]))).toBe('2.408 + 0.5 (more) = 2.908')
   })
 
   it('ends with the value of every explanation, to three decimals', () => {
@@ -46,7 +46,7 @@ describe('arithmetic', () => {
     )
     fc.assert(
       fc.property(explanation, (one) => {
-        expect(arithmetic(one).endsWith(` = ${roundText(one.value)}`)).toBe(true)
+        expect(arithmeticText(one).endsWith(` = ${roundText(one.value)}`)).toBe(true)
       }),
     )
   })

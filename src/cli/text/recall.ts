@@ -41,23 +41,23 @@ export const feedbackText = ({ useful, notUseful }: FeedbackCount): string =>
   `${useful} useful, ${notUseful} not useful`
 
 /** The arithmetic of one step: `1.386 (idf of 1 in 4) × 2 (name boost) = 2.773`. */
-export function arithmetic({ op, parts, value, label }: Explanation): string {
+export function arithmeticText({ op, parts, value, label }: Explanation): string {
   if (op === 'leaf') return `${roundText(value)} (${label})`
-  const terms = parts.map((part) => (part.op === 'leaf' ? arithmetic(part) : roundText(part.value)))
+  const terms = parts.map((part) => (part.op === 'leaf' ? arithmeticText(part) : roundText(part.value)))
   return `${terms.join(op === 'sum' ? ' + ' : ' × ')} = ${roundText(value)}`
 }
 
 /** Every step of an explanation, one line each, parts below their sum or product. */
 export const explanationTree = (explanation: Explanation, depth = 0): readonly string[] => [
-  `${'  '.repeat(depth)}${arithmetic(explanation)}${explanation.op === 'leaf' ? '' : ` (${explanation.label})`}`,
+  `${'  '.repeat(depth)}${arithmeticText(explanation)}${explanation.op === 'leaf' ? '' : ` (${explanation.label})`}`,
   ...explanation.parts.filter(({ op }) => op !== 'leaf').flatMap((part) => explanationTree(part, depth + 1)),
 ]
 
 /** How a relevant belief was found and how it was scored, line by line. */
 export function explanationLines({ matches, explanation }: RelevantBelief): readonly string[] {
   if (matches.length === 0) return [`${explanation.label}, so it comes after the beliefs that were named`]
-  const clauses = matches.flatMap((match) => [`${matchText(match)}:`, `  ${arithmetic(match.explanation)}`])
-  return matches.length === 1 ? clauses : [...clauses, `together: ${arithmetic(explanation)}`]
+  const clauses = matches.flatMap((match) => [`${matchText(match)}:`, `  ${arithmeticText(match.explanation)}`])
+  return matches.length === 1 ? clauses : [...clauses, `together: ${arithmeticText(explanation)}`]
 }
 
 /** Why a mentioned belief is not among the relevant ones, as the end of a sentence. */

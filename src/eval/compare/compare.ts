@@ -43,7 +43,7 @@ export function compareBenchmark({ base, candidate, acceptedChange = null }: Com
   const { obstacles, notes, remedy } = comparability(base, candidate, acceptedChange)
   const shared = sharedCases(base, candidate)
   const isWhole = acceptedChange === null || shared === null
-  const [ours, theirs] = isWhole ? [base, candidate] : [restrictTo(base, shared), restrictTo(candidate, shared)]
+  const [ours, theirs] = isWhole ? [base, candidate] : [keepCases(base, shared), keepCases(candidate, shared)]
   const isEmpty = !isWhole && shared.length === 0
   const blocked = [
     ...obstacles,
@@ -169,7 +169,7 @@ function sharedCases({ cases: ours }: Figures, { cases: theirs }: Figures): read
   })
 }
 
-function restrictTo(side: Figures, shared: readonly SharedCase[]): Figures {
+function keepCases(side: Figures, shared: readonly SharedCase[]): Figures {
   const results = shared.flatMap(({ id }) => side.cases?.get(id) ?? [])
   const metrics = Object.keys(side.metrics).flatMap((name) => {
     const score = mean(results.map(({ scores = {} }) => scores[name] ?? null))
@@ -321,7 +321,7 @@ function lostJudgements(base: Figures, candidate: Figures, shared: readonly Shar
     return `The base judged ${ours} cases, the candidate only ${theirs}.`
   }
   const lost = shared.filter((one) => isJudged(one.base) && !isJudged(one.candidate)).map(({ id }) => id)
-  const unscored = shared.filter(lostScore).map(({ id }) => id)
+  const unscored = shared.filter(hasLostScore).map(({ id }) => id)
   const cases = (ids: readonly string[]): string => (ids.length === 1 ? '1 case' : `${ids.length} cases`)
   if (!mayLose(lost.length, shared.length)) {
     const were = lost.length === 1 ? 'was' : 'were'
@@ -332,7 +332,7 @@ function lostJudgements(base: Figures, candidate: Figures, shared: readonly Shar
 }
 
 /** Only cases that pass on both sides: which scores apply to a failing case may depend on its answer. */
-const lostScore = ({ base, candidate }: SharedCase): boolean =>
+const hasLostScore = ({ base, candidate }: SharedCase): boolean =>
   passes(base) &&
   passes(candidate) &&
   Object.entries(base.scores ?? {}).some(

@@ -29,8 +29,8 @@ export type RunDiff = Awaited<ReturnType<typeof diffRuns>>
 export async function diffRuns(root: string, baseId: string, candidateId: string) {
   const base = await loadRun(root, baseId)
   const candidate = await loadRun(root, candidateId)
-  const before = byId(base.records)
-  const after = byId(candidate.records)
+  const before = indexById(base.records)
+  const after = indexById(candidate.records)
   const verdictsOf = ({ results }: CaseFigures) => new Map(results.map(({ id, verdict }) => [id, verdict]))
   const verdicts = { base: verdictsOf(base.figures), candidate: verdictsOf(candidate.figures) }
   const isSameBenchmark = base.run.benchmarkId === candidate.run.benchmarkId
@@ -83,7 +83,7 @@ async function loadRun(root: string, runId: string) {
 }
 
 /** The first repeat of each case. Later repeats differ only if results vary, which `flaky` reports. */
-function byId(records: readonly CaseRecord[]): ReadonlyMap<string, CaseRecord> {
+function indexById(records: readonly CaseRecord[]): ReadonlyMap<string, CaseRecord> {
   const first = new Map<string, CaseRecord>()
   for (const record of records) {
     const earlier = first.get(record.caseId)

@@ -72,7 +72,7 @@ export async function reportAgainstBaseline(
   const found = requireBaseline(root, snapshotId)
   const candidate = await storeSide(root, 'store', { now })
   // An invalid snapshot is already listed in the invalid documents of the store.
-  const { sides, reference } = found.ok ? ofSnapshot(found.value, 'base') : { sides: [nothing], reference: null }
+  const { sides, reference } = found.ok ? baseFrom(found.value, 'base') : { sides: [nothing], reference: null }
   return deltaReport(
     sides.map((base) => judge(base, candidate, options)),
     { reference, baseRootDir: null, candidateRootDir: root, invalid: { candidate: candidate.invalid } },
@@ -93,29 +93,29 @@ async function resolveBase(request: GateRequest): Promise<ResolvedBase> {
   if (existsSync(base) && !isDirectory(base))
     return blockedBase([storeReason('invalid', `The base ${base} is not a directory.`, 'Check the path.')])
   if (!storeTrees.some((tree) => isDirectory(treePath(base, tree)))) {
-    if (bootstrap) return candidatesOwn(candidate, snapshotId)
+    if (bootstrap) return resolveOwnBase(candidate, snapshotId)
     const next = 'Check the path; if the base has none yet, add --bootstrap.'
     return blockedBase([storeReason('cannot tell', `The base has no eval store at ${base}.`, next)])
   }
   const found = readBaseline(base, snapshotId)
-  if (found !== null) return found.ok ? ofSnapshot(found.value, 'base') : unreadable(found.problems, 'base')
+  if (found !== null) return found.ok ? baseFrom(found.value, 'base') : brokenBase(found.problems, 'base')
   const runs = await storeSide(base, 'base', { now: request.now })
   const isEmpty = runs.standings.length === 0 && runs.reasons.length === 0
-  if (isEmpty) return candidatesOwn(candidate, snapshotId)
+  if (isEmpty) return resolveOwnBase(candidate, snapshotId)
   if (request.snapshotId === undefined) return { sides: [runs], reference: null, invalid: runs.invalid }
-  const { sides, reference } = candidatesOwn(candidate, snapshotId)
+  const { sides, reference } = resolveOwnBase(candidate, snapshotId)
   return { sides: [runs, ...sides], reference, invalid: runs.invalid }
 }
 
-function candidatesOwn(candidate: string, snapshotId: string): ResolvedBase {
+function resolveOwnBase(candidate: string, snapshotId: string): ResolvedBase {
   const found = readBaseline(candidate, snapshotId)
-  if (found !== null) return found.ok ? ofSnapshot(found.value, 'candidate') : unreadable(found.problems, 'candidate')
+  if (found !== null) return found.ok ? baseFrom(found.value, 'candidate') : brokenBase(found.problems, 'candidate')
   const line = `Neither the base nor the candidate has a baseline "${snapshotId}".`
   const next = `Accept figures first: \`credence benchmark snapshot --snapshot-id ${snapshotId}\`.`
   return blockedBase([storeReason('cannot tell', line, next)])
 }
 
-const ofSnapshot = (snapshot: BaselineSnapshot, resolvedFrom: 'base' | 'candidate'): ResolvedBase => ({
+const baseFrom = (snapshot: BaselineSnapshot, resolvedFrom: 'base' | 'candidate'): ResolvedBase => ({
   sides: [baselineSide(snapshot)],
   reference: { snapshot, resolvedFrom },
   invalid: null,
@@ -129,7 +129,7 @@ const blockedBase = (reasons: readonly GateReason[]): ResolvedBase => ({
   invalid: null,
 })
 
-const unreadable = (problems: readonly Problem[], side: string): ResolvedBase =>
+const brokenBase = (problems: readonly Problem[], side: string): ResolvedBase =>
   blockedBase(problems.map((problem) => invalidReason(problem, side)))
 
 const isDirectory = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
@@ -146,16 +146,16 @@ async function storeSide(
 ): Promise<Side & { readonly invalid: InvalidCounts }> {
   const { groups, leftOut, invalid: runs } = await runGroups(root)
   const standings: Standing[] = []
-  for (const group of groups) standings.push(await standingOf(root, chooseRun(group), { name, requireCleanTree, now }))
-  const benchmarks = await invalidIn(root, 'benchmarks')
-  const shadows = await invalidIn(root, 'shadow')
-  const baselines = await invalidIn(root, 'baselines')
+  for (const group of groups) standings.push(await examineRun(root, chooseRun(group), { name, requireCleanTree, now }))
+  const benchmarks = await findInvalidFiles(root, 'benchmarks')
+  const shadows = await findInvalidFiles(root, 'shadow')
+  const baselines = await findInvalidFiles(root, 'baselines')
   const counts = { benchmarks: benchmarks.count, runs: runs.count, shadows: shadows.count, baselines: baselines.count }
   const reasons = [benchmarks, runs, shadows, baselines].flatMap((files) => invalidReasons(files, name))
   return { standings, leftOut, reasons, invalid: counts }
 }
 
-async function standingOf(
+async function examineRun(
   root: string,
   { run, why }: ExplainedRun,
   { name, requireCleanTree, now }: Pick<GateRequest, 'requireCleanTree' | 'now'> & { readonly name: string },
@@ -171,7 +171,7 @@ async function standingOf(
   return { ...about, figures: figuresOfRun(run, results), problems: doubts, outdated }
 }
 
-async function invalidIn(root: string, tree: StoreTree): Promise<InvalidFiles> {
+async function findInvalidFiles(root: string, tree: StoreTree): Promise<InvalidFiles> {
   const invalid = collectInvalidFiles()
   await scan(root, tree, ({ checked }) => invalid.see(checked))
   return invalid.found()

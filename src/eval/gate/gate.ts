@@ -58,7 +58,7 @@ export type JudgeOptions = {
 /** Decides whether a candidate may replace a base. A pure function. */
 export function judge(base: Side, candidate: Side, { acceptedChanges = {} }: JudgeOptions = {}) {
   const verdicts = base.standings
-    .toSorted(byName)
+    .toSorted(compareNames)
     .map((ours) => judgeBenchmark(ours, candidate, acceptedChanges[ours.benchmarkId] ?? null))
   const compared = verdicts.filter(({ comparison }) => comparison !== null && comparison.figures.length > 0)
   const low = candidate.standings.flatMap(floorReasons)
@@ -96,11 +96,11 @@ type Named = Pick<Standing, 'benchmarkId' | 'system'>
 export const runNameOf = ({ benchmarkId, system }: Named): string =>
   system === null ? benchmarkId : `${benchmarkId}, ${system}`
 
-const byName = (a: Named, b: Named): number => (runNameOf(a) < runNameOf(b) ? -1 : 1)
+const compareNames = (a: Named, b: Named): number => (runNameOf(a) < runNameOf(b) ? -1 : 1)
 
 /** The standing of the same benchmark on the same system. A run without a system name matches any system. */
 function counterpartOf({ benchmarkId, system }: Standing, { standings }: Side): Standing | null {
-  const own = standings.filter((one) => one.benchmarkId === benchmarkId).toSorted(byName)
+  const own = standings.filter((one) => one.benchmarkId === benchmarkId).toSorted(compareNames)
   const same = own.find((one) => one.system === system)
   return same ?? own.find((one) => one.system === null || system === null) ?? null
 }
@@ -159,7 +159,7 @@ function decide(
   }
   const stale = ours.outdated ?? outdated
   if (stale !== null) return unseen('cannot tell', stale, again)
-  const impossible = [ours.figures, figures].flatMap((side) => outOfRange(side, ours.figures?.declarations ?? []))
+  const impossible = [ours.figures, figures].flatMap((side) => rangeProblems(side, ours.figures?.declarations ?? []))
   if (impossible.length > 0) return unseen('invalid', impossible.join(' '), 'Correct the metric or its declared range.')
   const comparison = compareBenchmark({ base: ours.figures, candidate: figures, acceptedChange })
   const decision = verdictOf(comparison)
@@ -173,7 +173,7 @@ function decide(
 const maxProblems = 5
 
 /** A sentence for each metric outside of the range that the pack declares. */
-const outOfRange = ({ runId, metrics }: Figures, declarations: Figures['declarations']): readonly string[] =>
+const rangeProblems = ({ runId, metrics }: Figures, declarations: Figures['declarations']): readonly string[] =>
   declarations.flatMap(({ name, range }) => {
     const value = metrics[name]
     if (value === undefined || range === undefined) return []

@@ -20,12 +20,12 @@ import { isControlName } from '../system/system.ts'
 export type ExplainedRun = { readonly run: RunSummary; readonly why: string }
 
 /** Whether a run counts: complete, unedited runs of systems under test. */
-export const counts = (run: RunSummary): boolean => whyPart(run) === null && isUnderTest(run)
+export const isCounted = (run: RunSummary): boolean => partReason(run) === null && isUnderTest(run)
 
 const isUnderTest = ({ role, system }: RunSummary): boolean => role === undefined && !isControlName(system?.name ?? '')
 
 /** Why a run is not complete and unedited, in a few words; null if it is. */
-function whyPart({ filter, editedAt }: RunSummary): string | null {
+function partReason({ filter, editedAt }: RunSummary): string | null {
   if (filter !== undefined) return 'filtered'
   return editedAt === undefined ? null : 'forgotten texts were erased from it'
 }
@@ -38,7 +38,7 @@ export async function runGroups(root: string) {
   await scan(root, 'runs', ({ checked }) => {
     invalid.see(checked)
     if (!checked.ok || !isUnderTest(checked.value)) return
-    const why = whyPart(checked.value)
+    const why = partReason(checked.value)
     if (why === null) runs.push(checked.value)
     else leftOut.push({ run: checked.value, why })
   })
@@ -48,7 +48,7 @@ export async function runGroups(root: string) {
 }
 
 /** If runs ended at the same time, the run with fewer passed cases is first, so that a tie hides no failure. */
-const latestFirst = (a: RunSummary, b: RunSummary): number =>
+const compareLatestFirst = (a: RunSummary, b: RunSummary): number =>
   timeOf(b) - timeOf(a) || a.passedCases - b.passedCases || compareNewestFirst(a, b)
 
 const timeOf = ({ completedAt, startedAt }: RunSummary): number => Date.parse(completedAt ?? startedAt)
@@ -59,7 +59,7 @@ const timeOf = ({ completedAt, startedAt }: RunSummary): number => Date.parse(co
  */
 export function chooseRun(runs: readonly RunSummary[]): ExplainedRun {
   const latest = (...statuses: readonly RunStatus[]): RunSummary | undefined =>
-    runs.filter(({ status }) => statuses.includes(status)).sort(latestFirst)[0]
+    runs.filter(({ status }) => statuses.includes(status)).sort(compareLatestFirst)[0]
   const completed = latest('completed')
   const ended = latest('failed', 'partial')
   const running = latest('running')
@@ -88,7 +88,7 @@ export async function auditRun(root: string, run: RunSummary) {
   const mismatches = figures === null ? [] : countMismatches(run, figures)
   const environment = readEnvironment(root, run.runId)
   const seal = sealProblem(root, run, environment?.ok ? environment.value : null)
-  const pack = await checkedAgainstPack(root, run, results)
+  const pack = await checkAgainstPack(root, run, results)
   const found = [...problems, ...mismatches, ...(seal === null ? [] : [seal]), ...pack.problems]
   return { results, problems: found, outdated: pack.outdated }
 }
@@ -108,7 +108,7 @@ function countMismatches(run: RunSummary, figures: CaseFigures): readonly Proble
   return [...counts, ...metrics]
 }
 
-async function checkedAgainstPack(root: string, run: RunSummary, results: readonly CaseResult[] | null) {
+async function checkAgainstPack(root: string, run: RunSummary, results: readonly CaseResult[] | null) {
   const fine = { problems: [], outdated: null }
   const manifest = readManifest(root, run.benchmarkId)
   // An invalid manifest is reported separately, and a store without packs has nothing to check the run against.

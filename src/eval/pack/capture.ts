@@ -21,7 +21,7 @@ import { omitUndefined } from '../../omit-undefined.ts'
 import { reach } from '../../search/turns/quotes.ts'
 import { withNames } from '../report/case-detail.ts'
 import { slug } from '../run/run.ts'
-import { comparable, type Expectations } from '../runners/retrieval/expectations.ts'
+import { type Expectations, normaliseText } from '../runners/retrieval/expectations.ts'
 import { loadPack } from '../runners/retrieval/pack.ts'
 import { idsIn as returnedIn } from '../runners/retrieval/retrieval-runner.ts'
 import { runPack } from '../runners/retrieval/run-pack.ts'
@@ -71,19 +71,19 @@ export async function captureCase(
   const expected = await findAll(request.expect)
   const rejected = await findAll(request.reject)
   const findQuotes = (references: readonly string[] = []) =>
-    Promise.all(references.map((one) => judgedQuote(memory, context, one)))
+    Promise.all(references.map((one) => judgeQuote(memory, context, one)))
   const judged = request.asIs
-    ? { expected: shownIn(context), rejected: [], exactly: true }
+    ? { expected: shownBeliefs(context), rejected: [], exactly: true }
     : { expected, rejected, exactly }
   const quotes: JudgedQuotes = {
     expected: await findQuotes(request.asIs ? context.quotes.map(({ turn }) => turn) : request.expectQuotes),
     forbidden: await findQuotes(request.forbidQuotes),
   }
-  const said = await neededTurns(memory, message, context, quotes)
-  const captured = capturedCase({ message, scopes: context.scopes, note, ...judged, quotes, said })
+  const said = await gatherTurns(memory, message, context, quotes)
+  const captured = buildCase({ message, scopes: context.scopes, note, ...judged, quotes, said })
   const { caseId } = captured
-  const beliefs = await neededBeliefs(memory, context, [...judged.expected, ...judged.rejected])
-  const turns = copiedTurns(said?.turns ?? [], caseId)
+  const beliefs = await gatherBeliefs(memory, context, [...judged.expected, ...judged.rejected])
+  const turns = copyTurns(said?.turns ?? [], caseId)
 
   return withOwnPack(root, async (pack, write) => {
     const isReplaced = ({ query, scope }: (typeof pack.cases)[number]): boolean =>
@@ -97,7 +97,7 @@ export async function captureCase(
     const staged = await write({
       manifest: { ...pack.manifest, cases: [...pack.manifest.cases.filter(({ id }) => !replaced.has(id)), listed] },
       cases: [...pack.cases.filter((one) => !replaced.has(one.caseId)), captured],
-      beliefs: [...pack.beliefs.filter(({ user }) => !replaced.has(user)), ...copiedBeliefs(beliefs, caseId)],
+      beliefs: [...pack.beliefs.filter(({ user }) => !replaced.has(user)), ...copyBeliefs(beliefs, caseId)],
       turns: [...pack.turns.filter(({ user }) => !replaced.has(user)), ...turns],
     })
     const ready = loadPack(staged, { strict: false }).pack
@@ -136,12 +136,12 @@ type JudgedQuote = { readonly turn: Turn; readonly text: string | null }
 type JudgedQuotes = { readonly expected: readonly JudgedQuote[]; readonly forbidden: readonly JudgedQuote[] }
 
 /** Finds a turn by its id, or by words of a quote in the context, or of a single turn in view. */
-async function judgedQuote(memory: Memory, context: Context, reference: string): Promise<JudgedQuote> {
-  const words = comparable(reference)
+async function judgeQuote(memory: Memory, context: Context, reference: string): Promise<JudgedQuote> {
+  const words = normaliseText(reference)
   const named = reference.startsWith('t-') ? await nullIfNotFound(() => memory.turn(reference)) : null
   if (named !== null) return { turn: named, text: null }
   const scopes = visibleScopes(context.scopes)
-  const shown = new Set(context.quotes.flatMap(({ turn, text }) => (comparable(text).includes(words) ? [turn] : [])))
+  const shown = new Set(context.quotes.flatMap(({ turn, text }) => (normaliseText(text).includes(words) ? [turn] : [])))
   const { items } = await memory.turns({ containing: reference.trim(), scopes, limit: 3 })
   const ids = shown.size > 0 ? [...shown] : items.map(({ id }) => id)
   const [id, another] = ids
@@ -153,7 +153,7 @@ async function judgedQuote(memory: Memory, context: Context, reference: string):
   if (another !== undefined)
     throw conflict(`Several turns contain "${reference.slice(0, 80)}": ${ids.join(', ')}.`, 'Give the id of one.')
   const turn = await memory.turn(id)
-  return { turn, text: comparable(turn.text) === words ? null : reference.trim() }
+  return { turn, text: normaliseText(turn.text) === words ? null : reference.trim() }
 }
 
 const maxWords = 60
@@ -185,7 +185,7 @@ export function readKeptCases(root: string): readonly KeptCase[] {
   })
 }
 
-const shownIn = ({ pinned, relevant, questions }: Context): readonly Belief[] => [
+const shownBeliefs = ({ pinned, relevant, questions }: Context): readonly Belief[] => [
   ...pinned,
   ...relevant.map(({ belief }) => belief),
   ...questions,
@@ -276,11 +276,11 @@ export async function eraseCases(root: string, eraser: Eraser): Promise<readonly
     const kept = beliefs.filter(({ user }) => !lost.has(user))
     const said = turns.filter(({ user }) => !lost.has(user))
     const erased = {
-      manifest: eraser.inValue({ ...manifest, cases: listed }),
-      cases: cases.filter(({ caseId }) => !lost.has(caseId)).map((one) => eraser.inValue(one)),
-      beliefs: kept.map((belief) => eraser.inValue(eraser.namesForgotten(belief.id) ? blankBelief(belief) : belief)),
+      manifest: eraser.eraseValue({ ...manifest, cases: listed }),
+      cases: cases.filter(({ caseId }) => !lost.has(caseId)).map((one) => eraser.eraseValue(one)),
+      beliefs: kept.map((belief) => eraser.eraseValue(eraser.namesForgotten(belief.id) ? blankBelief(belief) : belief)),
       turns: said.map((turn) =>
-        eraser.inValue(eraser.namesForgotten(turn.id) ? { ...turn, text: forgottenMark } : turn),
+        eraser.eraseValue(eraser.namesForgotten(turn.id) ? { ...turn, text: forgottenMark } : turn),
       ),
     }
     if (JSON.stringify(erased) === JSON.stringify({ manifest, cases, beliefs, turns })) return []
@@ -313,26 +313,26 @@ function readOwnPack(directory: string): OwnDocuments {
     if (name === turnsName && !existsSync(file)) return []
     const json = readJson(file, file)
     if (json.ok) return json.value
-    throw unusable(problemText(json.problems[0]))
+    throw unusablePack(problemText(json.problems[0]))
   }
   const documents = { manifest: read(manifestName), cases: read('cases.json'), beliefs: read('beliefs.json') }
   const { data, error } = OwnDocuments.safeParse({ ...documents, turns: read(turnsName) })
   if (data !== undefined) return data
-  throw unusable(`${directory} does not have the form of a pack: ${error.issues[0]?.path.join('.')}`)
+  throw unusablePack(`${directory} does not have the form of a pack: ${error.issues[0]?.path.join('.')}`)
 }
 
-const unusable = (problem: string): MemoryError =>
+const unusablePack = (problem: string): MemoryError =>
   invalid(`The pack ${ownPack} cannot be added to. ${problem}.`, 'Repair it, or move it away to begin a new one.')
 
 /** Max beliefs of a case; a larger case would be unreadable. */
 const maxBeliefs = 500
 
 /** Every belief that contributes to an answer, and everything these link to: a store with only these gives the same answer. */
-async function neededBeliefs(memory: Memory, context: Context, named: readonly Belief[]): Promise<readonly Belief[]> {
+async function gatherBeliefs(memory: Memory, context: Context, named: readonly Belief[]): Promise<readonly Belief[]> {
   const needed = new Map<string, Belief>()
   const waiting: Belief[] = [
     ...named,
-    ...shownIn(context),
+    ...shownBeliefs(context),
     ...(context.nearMisses ?? []).map(({ belief }) => belief),
     ...(await findLinked(memory, context.prelude?.beliefIds ?? [])),
   ]
@@ -366,7 +366,7 @@ async function findLinked(memory: Memory, references: readonly string[]): Promis
 const maxRivals = 10
 
 /** The turns that a case about quotes needs, and the total amount of text around them; null for a case about beliefs only. */
-async function neededTurns(memory: Memory, message: string, context: Context, quotes: JudgedQuotes) {
+async function gatherTurns(memory: Memory, message: string, context: Context, quotes: JudgedQuotes) {
   const judged = [...quotes.expected, ...quotes.forbidden].map(({ turn }) => turn)
   const [first] = judged
   if (first === undefined) return null
@@ -392,7 +392,7 @@ async function neededTurns(memory: Memory, message: string, context: Context, qu
 }
 
 /** Copies turns for one case. Turns that were not adjacent become separate conversations. */
-function copiedTurns(turns: readonly Turn[], caseId: string): readonly SystemTurn[] {
+function copyTurns(turns: readonly Turn[], caseId: string): readonly SystemTurn[] {
   const inOrder = turns.toSorted(
     (a, b) => compareStrings(a.session, b.session) || a.index - b.index || compareStrings(a.id, b.id),
   )
@@ -422,10 +422,10 @@ type Judgement = Pick<CaptureRequest, 'message' | 'scopes' | 'exactly' | 'note'>
   readonly expected: readonly Belief[]
   readonly rejected: readonly Belief[]
   readonly quotes: JudgedQuotes
-  readonly said: Awaited<ReturnType<typeof neededTurns>>
+  readonly said: Awaited<ReturnType<typeof gatherTurns>>
 }
 
-function capturedCase(judgement: Judgement) {
+function buildCase(judgement: Judgement) {
   const { message, scopes, expected, rejected, exactly, note, quotes, said } = judgement
   const both = expected.find(({ id }) => rejected.some((other) => other.id === id))
   if (both !== undefined) throw invalid(`"${both.name}" is both expected and rejected.`)
@@ -433,7 +433,7 @@ function capturedCase(judgement: Judgement) {
   const inBoth = quotes.expected.find((one) => quotes.forbidden.some((other) => isSameQuote(one, other)))
   if (inBoth !== undefined) throw invalid(`"${quoteWordsOf(inBoth)}" is both expected and forbidden.`)
 
-  const caseId = idOf(judgement)
+  const caseId = caseIdOf(judgement)
   const quotesOf = (judged: readonly JudgedQuote[]) =>
     judged.length === 0
       ? undefined
@@ -485,21 +485,21 @@ function descriptionOf({ expected, rejected, exactly, quotes }: Judgement): stri
 }
 
 /** A readable id, always the same for the same judgement. */
-function idOf({ message, scopes, expected, rejected, exactly, quotes }: Judgement): string {
+function caseIdOf({ message, scopes, expected, rejected, exactly, quotes }: Judgement): string {
   const ids = (beliefs: readonly Belief[]): readonly string[] => beliefs.map(({ id }) => id).sort()
   const quoted = [quotes.expected, quotes.forbidden].map((judged) => judged.map(({ turn, text }) => [turn.id, text]))
   const judgedQuotes = quoted.flat().length === 0 ? [] : quoted
   const judged = [message, [...scopes].sort(), ids(expected), ids(rejected), exactly, ...judgedQuotes]
-  const digest = digestOf(JSON.stringify(judged), 8)
+  const digest = shortDigest(JSON.stringify(judged), 8)
   const words = slug(message.normalize('NFKD').toLowerCase(), 40)
   return words === '' ? digest : `${words}-${digest}`
 }
 
-const digestOf = (text: string, length: number): string =>
+const shortDigest = (text: string, length: number): string =>
   createHash('sha256').update(text).digest('hex').slice(0, length)
 
 /** Copies beliefs for one case, under new ids and a new user, so that later corrections do not change the case. */
-function copiedBeliefs(beliefs: readonly Belief[], caseId: string): readonly BeliefRecord[] {
+function copyBeliefs(beliefs: readonly Belief[], caseId: string): readonly BeliefRecord[] {
   const ids = new Set(beliefs.map(({ id }) => id))
   const copied = (id: string): string => (ids.has(id) ? copiedId(caseId, id) : id)
   const orNull = (id: string | null): string | null => (id === null ? null : copied(id))
@@ -521,5 +521,5 @@ const maxBeliefIdLength = 128
 /** The id of a copy: readable if it fits, and always unique. */
 function copiedId(caseId: string, beliefId: string): string {
   const id = `${caseId}.${beliefId}`
-  return id.length <= maxBeliefIdLength ? id : `${caseId}.${digestOf(beliefId, 16)}`
+  return id.length <= maxBeliefIdLength ? id : `${caseId}.${shortDigest(beliefId, 16)}`
 }

@@ -66,7 +66,7 @@ export async function sealSet(
  */
 export async function recordLook(places: readonly string[], look: Look) {
   let stated: { hash: string; sealedAt: string; look: number; maxRuns: number } | null = null
-  for (const path of new Set(places.flatMap(sealedAmong))) {
+  for (const path of new Set(places.flatMap(listSealed))) {
     const file = sealPath(path)
     const release = await takeLock(lockPath(file), `The seal of ${path}`, 10_000)
     try {
@@ -111,7 +111,7 @@ function readSeal(path: string, file: string): Omit<SealedSet, 'digest'> {
 const withDigest = (seal: Omit<SealedSet, 'digest'>): SealedSet => ({ ...seal, digest: sha256(canonicalJson(seal)) })
 
 /** The sealed paths: the path itself, its parent folder, and the contents of a folder. A link counts as the file that it leads to. */
-function sealedAmong(given: string): readonly string[] {
+function listSealed(given: string): readonly string[] {
   const path = realpathSync(given)
   const inside = statSync(path).isDirectory() ? readdirSync(path).map((name) => join(path, name)) : []
   return [path, dirname(path), ...inside].filter((one) => existsSync(sealPath(one)))

@@ -7,18 +7,18 @@ type Tally = Pick<Summary, 'totalPassed' | 'totalCases' | 'errors'>
 export type ComparisonRow = ReturnType<typeof comparisonRow>
 
 /** The cases that the system could answer. Cases about capabilities that it does not offer are neither passed nor failed. */
-const askedIn = (runs: readonly PackRun[]) => outcomesOf(runs).filter(({ verdict }) => verdict !== 'skipped')
+const answersIn = (runs: readonly PackRun[]) => outcomesOf(runs).filter(({ verdict }) => verdict !== 'skipped')
 
 export function comparisonRow(backend: string, runs: readonly PackRun[]) {
   const tallyOf = (some: readonly PackRun[]): Tally => {
-    const { totalPassed, totalCases, errors } = summarise(askedIn(some))
+    const { totalPassed, totalCases, errors } = summarise(answersIn(some))
     return { totalPassed, totalCases, errors }
   }
   const [session, others] = [true, false].map((isSession) => {
     const own = runs.filter(({ pack }) => (pack.kind === 'session') === isSession)
     return own.length === 0 ? null : tallyOf(own)
   })
-  const { passRateInterval95, meanPrecision, meanRecall, meanDriftScore, p50LatencyMs } = summarise(askedIn(runs))
+  const { passRateInterval95, meanPrecision, meanRecall, meanDriftScore, p50LatencyMs } = summarise(answersIn(runs))
   return {
     backend,
     description: runs[0]?.system.description ?? '',

@@ -97,18 +97,18 @@ export function deltaMarkdown(report: DeltaReport): string {
   const reasons = report.reasons.map(({ line, next }) => `${line} ${next}`)
   return [
     `# Benchmark comparison: ${verdictWords[report.verdict]}`,
-    header(report),
+    headerMarkdown(report),
     section('Reasons', reasons),
     section('Improvements', report.improvements),
     section('Notes', report.notes),
-    section('Runs', report.verdicts.map(takenText)),
-    ['## Benchmarks', ...(report.deltas.length === 0 ? ['none'] : report.deltas.map(benchmark))].join('\n\n'),
+    section('Runs', report.verdicts.map(takenRunText)),
+    ['## Benchmarks', ...(report.deltas.length === 0 ? ['none'] : report.deltas.map(benchmarkMarkdown))].join('\n\n'),
   ]
     .join('\n\n')
     .concat('\n')
 }
 
-function header(report: DeltaReport): string {
+function headerMarkdown(report: DeltaReport): string {
   const invalid = Object.entries(report.invalidArtifacts).map(([side, counts]) => {
     const listed = Object.entries(counts).map(([kind, count]) => `${count} ${kind}`)
     return `- Invalid in the ${side}: ${listed.join(', ')}`
@@ -137,7 +137,7 @@ function baselineText({ baselineSnapshotId, baselineResolvedFrom, baseRootDir }:
   return baseRootDir === null ? 'none' : `latest runs in ${escapeMarkdown(baseRootDir)}`
 }
 
-function benchmark(delta: BenchmarkDelta): string {
+function benchmarkMarkdown(delta: BenchmarkDelta): string {
   const { baseRunId, candidateRunId, obstacles, figures, cases } = delta
   const title = `### ${escapeMarkdown(runNameOf(delta))}\n\n${escapeMarkdown(baseRunId)} → ${escapeMarkdown(candidateRunId)}`
   if (obstacles.length > 0) return [title, ...obstacles.map((line) => `- ${escapeMarkdown(line)}`)].join('\n')
@@ -152,7 +152,7 @@ function benchmark(delta: BenchmarkDelta): string {
 }
 
 /** A sentence with the run that represents each side, and why it was chosen. */
-export function takenText(one: DeltaReport['verdicts'][number]): string {
+export function takenRunText(one: DeltaReport['verdicts'][number]): string {
   const side = (taken: TakenRun | null): string => (taken === null ? 'no run' : `${taken.runId} (${taken.why})`)
   return `${runNameOf(one)}: ${one.verdict}. Base: ${side(one.base)}. Candidate: ${side(one.candidate)}.`
 }
@@ -176,15 +176,15 @@ const escapeMarkdown = (text: string): string => text.replace(/\s+/gu, ' ').repl
 /** For GitHub Actions: the Markdown for the step summary, and one annotation per reason for the log. */
 export function deltaGithub(report: DeltaReport) {
   const errors = report.reasons.map(
-    ({ kind, line, next }) => `::error title=${property(`Benchmark ${kind}`)}::${data(`${line} ${next}`)}`,
+    ({ kind, line, next }) => `::error title=${escapeProperty(`Benchmark ${kind}`)}::${escapeData(`${line} ${next}`)}`,
   )
-  const notices = report.notes.map((note) => `::notice title=Benchmark::${data(note)}`)
+  const notices = report.notes.map((note) => `::notice title=Benchmark::${escapeData(note)}`)
   return { summary: deltaMarkdown(report), annotations: [...errors, ...notices] }
 }
 
 /** Workflow commands are lines; characters that could end one early are percent-encoded. */
-const data = (text: string): string => text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
-const property = (text: string): string => data(text).replaceAll(':', '%3A').replaceAll(',', '%2C')
+const escapeData = (text: string): string => text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
+const escapeProperty = (text: string): string => escapeData(text).replaceAll(':', '%3A').replaceAll(',', '%2C')
 
 /** JUnit XML: a test case per benchmark and system, and one named `artifacts` for reasons that concern all of them. */
 export function deltaJunit(report: DeltaReport): string {
@@ -203,12 +203,12 @@ export function deltaJunit(report: DeltaReport): string {
 }
 
 function testCase(name: string, reasons: DeltaReport['reasons']): string {
-  const open = `<testcase classname="benchmark" name="${xml(name)}"`
+  const open = `<testcase classname="benchmark" name="${escapeXml(name)}"`
   if (reasons.length === 0) return `${open}/>`
   // A regression is a failed test; a result that could not be judged is a test error.
   const tag = reasons.some(({ kind }) => kind === 'regression') ? 'failure' : 'error'
   const text = reasons.map(({ line, next }) => `${line} ${next}`).join('\n')
-  return `${open}><${tag} message="${xml(reasons[0]?.line ?? '')}">${xml(text)}</${tag}></testcase>`
+  return `${open}><${tag} message="${escapeXml(reasons[0]?.line ?? '')}">${escapeXml(text)}</${tag}></testcase>`
 }
 
 const entities: Readonly<Record<string, string>> = {
@@ -219,7 +219,7 @@ const entities: Readonly<Record<string, string>> = {
   "'": '&apos;',
 }
 
-const xml = (text: string): string =>
+const escapeXml = (text: string): string =>
   text
     .replace(/(?![\t\n\r])[\p{Cc}\p{Cs}\uFFFE\uFFFF]/gu, '')
     .replace(/[<>&"']/gu, (character) => entities[character] ?? '')

@@ -1,5 +1,5 @@
 import { summariseCases } from '../score/figures.ts'
-import { pointWithin, pushCurve } from '../score/push-curve.ts'
+import { bestPointWithin, pushCurve } from '../score/push-curve.ts'
 import type { CaseRecord } from '../store/schemas/run.ts'
 
 /** A metric as a table column, in percent if its maximum is 1. */
@@ -57,7 +57,7 @@ export function curveRows(
   const rows = maxFalseFires.map((maxFalseFire) => [
     `${100 * maxFalseFire} %`,
     ...curves.map(({ curve }) => {
-      const point = pointWithin(curve, maxFalseFire)
+      const point = bestPointWithin(curve, maxFalseFire)
       if (point === undefined) return ''
       const { threshold, missed } = point
       return `${(100 * missed).toFixed(1)} (${Number.isFinite(threshold) ? threshold.toFixed(2) : 'never'})`

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { belief, staticCase, systemsFor } from '../../../test/eval/sample-corpus.ts'
 import { readRecords } from '../../memory/transfer/belief-record.ts'
 import { readRetrievalCases } from '../runners/retrieval/case-file.ts'
-import { casesHolding, type Pack } from '../runners/retrieval/pack.ts'
+import { casesContaining, type Pack } from '../runners/retrieval/pack.ts'
 import { type PackRun, runPack } from '../runners/retrieval/run-pack.ts'
 import type { SystemName } from '../system/systems.ts'
 import { comparisonRow, overallTable, packTable } from './comparison.ts'
@@ -158,7 +158,7 @@ describe('a comparison', () => {
   })
 
   it('can be narrowed to some cases', async () => {
-    expect([...casesHolding(pack, 'SCOPE')]).toEqual(['elsewhere'])
-    expect(casesHolding(pack, 'nothing of the kind').size).toBe(0)
+    expect([...casesContaining(pack, 'SCOPE')]).toEqual(['elsewhere'])
+    expect(casesContaining(pack, 'nothing of the kind').size).toBe(0)
   })
 })

@@ -37,7 +37,7 @@ export type PackRunResult = {
  * Runs every pack with every system (undefined: the pack's default), one after the other. Every run is stored, even if it is
  * interrupted or fails. Throws if a system cannot be opened; that run is not stored.
  */
-export async function run(
+export async function runPacks(
   packs: readonly RunnablePack[],
   systems: readonly (string | undefined)[],
   request: RunRequest,

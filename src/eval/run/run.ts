@@ -93,7 +93,7 @@ export async function startRun(
   const { manifest, packHash, packFiles, system } = benchmark
   const { benchmarkId, deterministic, metrics: metricDeclarations } = manifest
   const { repeats, seed, ...rest } = options
-  const wanted = wantedCases(benchmark, options)
+  const wanted = selectCases(benchmark, options)
   if (wanted.length === 0)
     throw invalid(
       `No case of ${benchmarkId} contains "${options.filter ?? ''}".`,
@@ -127,7 +127,7 @@ export async function startRun(
     seed,
     ...environment,
   })
-  return carryOn(benchmark, begun, context)
+  return continueRun(benchmark, begun, context)
 }
 
 /** Completes an interrupted run. Does not repeat cases that have a result. */
@@ -135,7 +135,7 @@ export async function resumeRun(benchmark: PackWithSystem, runId: string, contex
   const run = requireRun(context.root, runId)
   if (run.status === 'completed') return run
   refuseChanges(run, benchmark)
-  return carryOn(benchmark, run, context)
+  return continueRun(benchmark, run, context)
 }
 
 export function optionsOf(
@@ -149,14 +149,14 @@ export function optionsOf(
   throw invalid(message, 'Start a new run.')
 }
 
-async function carryOn(benchmark: PackWithSystem, run: RunSummary, context: RunContext): Promise<RunSummary> {
+async function continueRun(benchmark: PackWithSystem, run: RunSummary, context: RunContext): Promise<RunSummary> {
   const { root, now, signal, jobs = 1, onProgress } = context
   const lock = `${runFolder(root, run.runId)}/lock`
   checkPlain(root, lock)
   const release = await takeLock(lock, `The run "${run.runId}"`)
   try {
     await breakSeal(root, run)
-    const cases = wantedCases(benchmark, run)
+    const cases = selectCases(benchmark, run)
     const earlier = await readCaseLog(root, run.runId)
     const known = new Set(earlier.records.map(({ caseId, repeat }) => caseKeyOf(caseId, repeat)))
     const records = [...earlier.records]
@@ -214,7 +214,7 @@ async function breakSeal(root: string, run: RunSummary): Promise<void> {
 }
 
 /** The ids of the wanted cases, in the order of the pack. */
-export function wantedCases(
+export function selectCases(
   { manifest, words }: { readonly manifest: Pick<Manifest, 'cases'> } & Pick<PackWithSystem, 'words'>,
   { filter }: Pick<RunOptions, 'filter'>,
 ): readonly string[] {

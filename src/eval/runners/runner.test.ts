@@ -79,7 +79,7 @@ describe('a kind of pack', () => {
       close: async () => void closed.push(system),
     }),
     ablate: { 'voice off': (bird) => ({ ...bird, says: '' }) },
-    carryOut: async function* ({ cases }, { says }, { wanted }): AsyncGenerator<CaseOutcome> {
+    execute: async function* ({ cases }, { says }, { wanted }): AsyncGenerator<CaseOutcome> {
       for (const { id } of cases.filter((one) => wanted.has(one.id))) {
         const failures = says === '' ? ['silent'] : []
         yield { caseId: id, verdict: says === '' ? 'fail' : 'pass', scores: {}, returned: [], failures, timings: {} }

@@ -84,7 +84,7 @@ export type Observer = {
   readonly onIngested: (ms: number | null, notices?: readonly string[]) => void
 }
 
-/** Makes a kind of pack: `read` checks the files of a pack, `carryOut` runs its cases on a system and scores each. */
+/** Makes a kind of pack: `read` checks the files of a pack, `execute` runs its cases on a system and scores each. */
 export const defineRunner = <Content extends PackContent, System extends OpenSystem>(kind: {
   readonly name: string
   readonly defaultSystem: string
@@ -92,7 +92,7 @@ export const defineRunner = <Content extends PackContent, System extends OpenSys
   readonly open: (system: string, content: Content) => Promise<System>
   /** For each ablation name, the system with that part switched off. */
   readonly ablate: Readonly<Record<string, (tested: System) => System>>
-  readonly carryOut: (
+  readonly execute: (
     content: Content,
     tested: System,
     request: ExecutionRequest,
@@ -115,7 +115,7 @@ export const defineRunner = <Content extends PackContent, System extends OpenSys
       return {
         tested,
         ingested: () => ingested,
-        execute: (request) => kind.carryOut(content, tested, request, { explain, onIngested }),
+        execute: (request) => kind.execute(content, tested, request, { explain, onIngested }),
       }
     }
     return { ...content, defaultSystem: kind.defaultSystem, open }
@@ -183,13 +183,13 @@ export const brokenOutcome = (caseId: string, error: NonNullable<CaseOutcome['er
 export async function* executeInOrder<Item, Result>(
   items: readonly Item[],
   { jobs, signal }: Pick<ExecutionRequest, 'jobs' | 'signal'>,
-  carryOut: (item: Item) => Promise<Result>,
+  execute: (item: Item) => Promise<Result>,
 ): AsyncGenerator<Result> {
   const pending: Promise<Result>[] = []
   let next = 0
   const fill = (): void => {
     while (pending.length < jobs && next < items.length && !signal.aborted) {
-      const work = carryOut(items[next] as Item)
+      const work = execute(items[next] as Item)
       // A rejection is thrown below in order. Until then it must not end the process as unhandled.
       work.catch(() => {})
       pending.push(work)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { pointWithin, pushCurve } from './push-curve.ts'
+import { bestPointWithin, pushCurve } from './push-curve.ts'
 
 const needed = (confidence: number, missed: number) => ({
   scores: { missed, falseFire: null },
@@ -25,8 +25,8 @@ describe('the curve over thresholds', () => {
   })
 
   it('returns the minimum of misses for a maximum rate of false fires', () => {
-    expect(pointWithin(pushCurve(records), 0)).toMatchObject({ threshold: 0.9, missed: 2 / 3 })
-    expect(pointWithin(pushCurve(records), 0.4)).toMatchObject({ missed: 1 / 3, falseFire: 1 / 3 })
+    expect(bestPointWithin(pushCurve(records), 0)).toMatchObject({ threshold: 0.9, missed: 2 / 3 })
+    expect(bestPointWithin(pushCurve(records), 0.4)).toMatchObject({ missed: 1 / 3, falseFire: 1 / 3 })
   })
 
   it('has no points without confidences, or without messages that need no memory', () => {

@@ -30,5 +30,5 @@ export function pushCurve(records: readonly Pick<CaseRecord, 'scores' | 'explana
 }
 
 /** The point with the fewest misses at this max rate of false fires. */
-export const pointWithin = (curve: readonly CurvePoint[], maxFalseFire: number): CurvePoint | undefined =>
+export const bestPointWithin = (curve: readonly CurvePoint[], maxFalseFire: number): CurvePoint | undefined =>
   curve.findLast(({ falseFire }) => falseFire <= maxFalseFire)

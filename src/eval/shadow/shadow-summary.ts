@@ -13,7 +13,7 @@ export async function summariseShadows(root: string) {
     if (checked.ok) records.push(checked.value)
   })
   const days = sortedGroups(records, ({ recordedAt }) => dayOf(recordedAt)).map(([day, own]) => {
-    const empty = own.filter(broughtNothing).length
+    const empty = own.filter(isEmptyRecall).length
     const durationMs = spread(own.map((record) => record.durationMs))
     return { day, records: own.length, empty, emptyRate: empty / own.length, durationMs }
   })
@@ -41,5 +41,5 @@ const spread = (values: readonly number[]) => ({
 })
 
 /** Whether a recall returned nothing for the message. Pinned beliefs do not count, if the record counts them separately. */
-const broughtNothing = ({ relevantCount, quoteCount = 0, injected }: ShadowRecord): boolean =>
+const isEmptyRecall = ({ relevantCount, quoteCount = 0, injected }: ShadowRecord): boolean =>
   typeof relevantCount === 'number' ? relevantCount + Number(quoteCount) === 0 : !injected

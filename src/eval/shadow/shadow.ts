@@ -105,7 +105,7 @@ export async function pruneShadows(root: string, now: Date, retention: Retention
     const files = entries.map(({ name }) => join(folder, name))
     const kept = day < oldest ? 0 : Math.min(room, files.length)
     room -= kept
-    const surplus = kept === 0 ? files : kept === files.length ? [] : byAge(files).slice(kept)
+    const surplus = kept === 0 ? files : kept === files.length ? [] : sortByAge(files).slice(kept)
     for (const file of surplus) await rm(file, { force: true })
     removed += surplus.length
     if (kept === 0 && shadowEntriesOf(folder).length === 0) await rm(folder, { recursive: true, force: true })
@@ -116,7 +116,7 @@ export async function pruneShadows(root: string, now: Date, retention: Retention
 const shadowEntriesOf = (directory: string) =>
   nullIfMissing(() => readdirSync(directory, { withFileTypes: true })) ?? []
 
-const byAge = (files: readonly string[]): readonly string[] =>
+const sortByAge = (files: readonly string[]): readonly string[] =>
   files
     .map((file) => ({ file, at: lstatSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0 }))
     .sort((a, b) => b.at - a.at || (a.file < b.file ? 1 : -1))
@@ -140,7 +140,7 @@ const maxWaitMs = 50
 /** Wraps a memory to write a shadow record of every recall. `close` waits until all records are written. */
 export function withShadow(memory: Memory, options: ShadowOptions): Memory {
   const { clock, now, source = 'bm25', sessionKey = null } = options
-  const queue = recordQueue(options)
+  const queue = openRecordQueue(options)
   return {
     ...memory,
     recall: async (message, request = {}) => {
@@ -161,7 +161,7 @@ export function withShadow(memory: Memory, options: ShadowOptions): Memory {
 }
 
 /** Writes records one after the other. Consecutive dropped records are reported once. */
-function recordQueue({ root, now, retention, onProblem }: ShadowOptions) {
+function openRecordQueue({ root, now, retention, onProblem }: ShadowOptions) {
   let key: Promise<Uint8Array> | null = null
   let tail: Promise<void> = Promise.resolve()
   let waiting = 0

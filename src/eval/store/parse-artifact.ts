@@ -111,7 +111,7 @@ export function parseJson(bytes: Uint8Array, file: string): Checked<unknown> {
     if (error instanceof SyntaxError) return refuseDocument(file, `is not JSON: ${error.message.replace(/\s+/gu, ' ')}`)
     throw error
   }
-  const unsafe = unsafeIn(value, maxNesting)
+  const unsafe = findUnsafe(value, maxNesting)
   return unsafe === null ? { ok: true, value } : refuseDocument(file, unsafe.message, fieldAt(unsafe.path))
 }
 
@@ -121,7 +121,7 @@ const maxNesting = 64
 type Unsafe = { readonly path: readonly PropertyKey[]; readonly message: string }
 
 /** Why a parsed value is unsafe to process, or null. Called for every document, so it avoids allocations. */
-function unsafeIn(value: unknown, depth: number): Unsafe | null {
+function findUnsafe(value: unknown, depth: number): Unsafe | null {
   if (value === null || typeof value !== 'object') return null
   if (depth === 0) return { path: [], message: `is nested deeper than ${maxNesting} levels` }
   const keys = Array.isArray(value) ? null : Object.keys(value)
@@ -131,7 +131,7 @@ function unsafeIn(value: unknown, depth: number): Unsafe | null {
     if (key === '__proto__') return { path: [key], message: 'is not allowed as a name' }
     const inner: unknown = (value as Record<PropertyKey, unknown>)[key]
     if (inner === null || typeof inner !== 'object') continue
-    const unsafe = unsafeIn(inner, depth - 1)
+    const unsafe = findUnsafe(inner, depth - 1)
     if (unsafe !== null) return { ...unsafe, path: [key, ...unsafe.path].slice(0, maxPathLength) }
   }
   return null
@@ -223,9 +223,9 @@ function ruleOf(issue: z.core.$ZodRawIssue): string {
     case 'invalid_value':
       return `must be ${issue.values.map((value) => JSON.stringify(value)).join(' or ')}`
     case 'too_small':
-      return `must ${bound(issue.origin, 'at least', Number(issue.minimum))}`
+      return `must ${boundText(issue.origin, 'at least', Number(issue.minimum))}`
     case 'too_big':
-      return `must ${bound(issue.origin, 'at most', Number(issue.maximum))}`
+      return `must ${boundText(issue.origin, 'at most', Number(issue.maximum))}`
     case 'invalid_key':
       return 'must have a usable name'
     default:
@@ -233,7 +233,7 @@ function ruleOf(issue: z.core.$ZodRawIssue): string {
   }
 }
 
-function bound(origin: string, relation: string, limit: number): string {
+function boundText(origin: string, relation: string, limit: number): string {
   const unit = { array: 'item', string: 'character' }[origin]
   return unit === undefined ? `be ${relation} ${limit}` : `have ${relation} ${limit} ${unit}${limit === 1 ? '' : 's'}`
 }

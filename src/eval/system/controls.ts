@@ -82,15 +82,15 @@ export function oracleUnderTest(ours: () => System): SystemUnderTest {
       await supplier.change(update)
     },
     answer: async (query, expect) => {
-      const relevant = wantedBy(expect, corpus, query).map((id) => ({ id, score: null }))
-      const quotes = quotesWantedBy(expect, said, query)
+      const relevant = wantedIds(expect, corpus, query).map((id) => ({ id, score: null }))
+      const quotes = wantedQuotes(expect, said, query)
       return { value: await supplier.complete(query, { ...emptyAnswer, relevant, quotes }), ms: 0 }
     },
     close: () => supplier.close(),
   }
 }
 
-function wantedBy(
+function wantedIds(
   { relevantBeliefs = {}, noiseCheck }: Expectations,
   corpus: Corpus,
   query: SystemQuery,
@@ -104,11 +104,11 @@ function wantedBy(
   const unwanted = new Set([...mustExclude, ...(noiseCheck?.mustNotSurface ?? [])])
   const others = [...allowed].filter((id) => !wanted.includes(id) && !unwanted.has(id))
   const fill = shouldOnlyInclude === undefined ? others.slice(0, Math.max(0, minCount - wanted.length)) : []
-  return inOrder([...wanted, ...fill], orderedBefore)
+  return putInOrder([...wanted, ...fill], orderedBefore)
 }
 
 /** The expected quotes that a context may contain: the user's, visible, and within the limit. */
-function quotesWantedBy(
+function wantedQuotes(
   { quotes = {} }: Expectations,
   turns: readonly SystemTurn[],
   { user, scopes, budget }: SystemQuery,
@@ -124,7 +124,7 @@ function quotesWantedBy(
 }
 
 /** Reorders beliefs until every pair is in order; gives up after one round per pair, because pairs may form a cycle. */
-function inOrder(ids: readonly string[], pairs: readonly (readonly [string, string])[]): readonly string[] {
+function putInOrder(ids: readonly string[], pairs: readonly (readonly [string, string])[]): readonly string[] {
   const ordered = [...ids]
   for (let round = 0; round <= pairs.length; round += 1) {
     const wrong = pairs.filter(

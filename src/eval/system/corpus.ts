@@ -41,7 +41,7 @@ export class Corpus {
       belief.user === user &&
       belief.agent === null &&
       belief.pinned &&
-      isCurrent(asBelief(belief)) &&
+      isCurrent(toBelief(belief)) &&
       (isIn(belief, visible) || (recall.editedPins === 'everywhere' && belief.editedByPerson))
     const pinned = this.all().filter(isPinned)
     return new Set(pinned.map(({ id }) => id))
@@ -65,14 +65,14 @@ const isShowable = (belief: BeliefRecord, { user, scopes }: Standpoint): boolean
   belief.user === user &&
   belief.agent === null &&
   belief.type !== 'open_question' &&
-  isCurrent(asBelief(belief)) &&
+  isCurrent(toBelief(belief)) &&
   isIn(belief, visibleScopes(scopes))
 
 const isCalled = (belief: BeliefRecord, name: string): boolean =>
   [belief.name, ...belief.aliases].some((form) => nameKey(form) === nameKey(name))
 
 /** No boundary depends on the version. */
-const asBelief = (record: BeliefRecord) => ({ ...record, version: 1 })
+const toBelief = (record: BeliefRecord) => ({ ...record, version: 1 })
 
 /** A system that searches the whole corpus for every message. `takeIn` gets every new or changed belief. */
 export function corpusSystem({

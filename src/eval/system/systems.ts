@@ -16,7 +16,7 @@ type OutsideName = `${'http' | 'http-lean' | 'mcp'}:${string}`
 export const isOutsideName = (name: string): name is OutsideName => /^(?:http|http-lean|mcp):./u.test(name)
 
 /** The interface through which a system was measured. Red-team packs use the interfaces of their steps; tasks use an agent. */
-export function doorOf(system: string | undefined, runner: string | undefined): string {
+export function interfaceNameOf(system: string | undefined, runner: string | undefined): string {
   if (runner === 'red-team' || runner === 'task') return runner === 'task' ? 'agent' : 'hook, MCP, HTTP'
   const [kind = ''] = system?.split(':') ?? []
   const doors: Readonly<Record<string, string>> = { http: 'HTTP', 'http-lean': 'HTTP', mcp: 'MCP', rankings: 'file' }
@@ -97,14 +97,14 @@ export class Systems {
   }
 
   #vectorParts(): Promise<VectorParts> {
-    this.#vectors ??= vectorPartsOf(this.#parts)
+    this.#vectors ??= loadVectorParts(this.#parts)
     return this.#vectors
   }
 }
 
 type VectorParts = { readonly embedder: Embedder; readonly calibration: Calibration }
 
-async function vectorPartsOf({ openEmbedder, packsDirectory }: SystemsParts): Promise<VectorParts> {
+async function loadVectorParts({ openEmbedder, packsDirectory }: SystemsParts): Promise<VectorParts> {
   const embedder = cacheEmbedder(await openEmbedder())
   for (const directory of findPacks(packsDirectory)) {
     const { runner, pack } = loadPack(directory)

@@ -42,12 +42,12 @@ export function apiApp(options: ApiOptions): { readonly app: Hono<Authenticated>
     return known.get(key) ?? known.set(key, served.people.memoryOf(caller.principal, team))
   }
   const live = liveEvents(options, servedFor)
-  const respondTo = respondOnItsOwn(authentication, live.of)
+  const respondTo = respondWithoutMemory(authentication, live.of)
   // The parent app handles errors: a handler here would add a promise to every step of a request.
   const app = new Hono<Authenticated>()
   for (const endpoint of Object.values(endpoints)) {
     const { name, method } = endpoint
-    const respond = respondTo[name] ?? respondByOperation(endpoint, servedFor)
+    const respond = respondTo[name] ?? respondWithOperation(endpoint, servedFor)
     const path = `${apiPrefix}${endpoint.path}`
     if (endpoint.access === 'anybody') app.on(method, path, respond)
     else app.on(method, path, authentication.admit(endpoint.access), respond)
@@ -108,7 +108,7 @@ function liveEvents(
 }
 
 /** The handlers for logging in and out and for the event stream, which do not use a memory. */
-function respondOnItsOwn(
+function respondWithoutMemory(
   authentication: Authentication,
   liveOf: (caller: Caller) => LiveEvents,
 ): Partial<Record<OperationName, Respond>> {
@@ -135,7 +135,7 @@ function respondOnItsOwn(
 type Input = Readonly<Record<string, unknown>>
 
 /** Parses a request, limits an agent to its view, runs the operation, and responds. */
-const respondByOperation =
+const respondWithOperation =
   (
     { operation, request, status }: Endpoint,
     servedFor: (caller: Caller, team: string | undefined) => ServedMemory,

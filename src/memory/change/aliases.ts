@@ -18,7 +18,7 @@ const onlyEveryday = 'It has only everyday words, which many messages contain.'
  * word, letter or number. Null if it is distinctive.
  */
 export function explainEverydayForm(form: string): string | null {
-  const [word, ...others] = tellingWords(form)
+  const [word, ...others] = contentWords(form)
   if (word === undefined) return onlyEveryday
   if (others.length > 0) return null
   if (isSign(word)) return 'It is a single letter or a number.'
@@ -26,7 +26,7 @@ export function explainEverydayForm(form: string): string | null {
   return analyse(form).length > 1 ? onlyEveryday : 'It is an everyday word.'
 }
 
-const tellingWords = (form: string): readonly string[] =>
+const contentWords = (form: string): readonly string[] =>
   analyse(form)
     .map(({ word }) => word)
     .filter((word) => !isFunctionWord(word))
@@ -38,7 +38,7 @@ const tellingWords = (form: string): readonly string[] =>
  */
 function isStrange(form: string, { name, content }: Pick<Belief, 'name' | 'content'>): boolean {
   if (isIdentifier(form)) return false
-  const words = tellingWords(form)
+  const words = contentWords(form)
   if (words.length === 0 || words.some((word) => /\p{N}/u.test(word))) return false
   const unknown = words.filter((word) => !isOrdinaryWord(word))
   if (words.length > 1 && (/\p{Lu}/u.test(form) || unknown.length === 0)) return false
@@ -72,7 +72,7 @@ const isIdentifier = (form: string): boolean =>
 export function explainRefusedName(name: string, content: string): string | null {
   const reason = genericNameReason(name)
   if (reason !== null) return reason
-  const isKnown = /\p{Lu}/u.test(name) || tellingWords(name).every(isOrdinaryWord)
+  const isKnown = /\p{Lu}/u.test(name) || contentWords(name).every(isOrdinaryWord)
   return !isKnown && isStrange(name, { name: '', content })
     ? 'Its content does not mention it; explain there what it means.'
     : null
@@ -80,7 +80,7 @@ export function explainRefusedName(name: string, content: string): string | null
 
 /** Why a name would match messages about anything; null if it would not. */
 export function genericNameReason(name: string): string | null {
-  const words = tellingWords(name)
+  const words = contentWords(name)
   const [word = '', ...others] = words
   if (words.length === 1 && isSign(word)) return 'It is a single letter or a number.'
   // "Can you help" and "last night" mean something else in every message.
@@ -126,7 +126,7 @@ export async function filterAliases(
       (isStrange(alias, belief) ? 'Its name and content do not mention it; explain there what it means.' : null) ??
       (await takenReason(ports, belief, alias))
     if (reason === null) aliases.push(alias)
-    else refused.push({ alias, reason, instead: insteadOf(alias, belief) })
+    else refused.push({ alias, reason, instead: findBetterAlias(alias, belief) })
   }
   return { aliases, refused }
 }
@@ -135,9 +135,9 @@ export async function filterAliases(
 function everydayAlias({ name, content, aliases }: Pick<Belief, 'name' | 'content' | 'aliases'>): string | undefined {
   const said = analyse(content).map(({ word }) => word)
   const isPart = (word: string): boolean =>
-    [name, ...aliases].map(tellingWords).some((words) => words.length > 1 && words.includes(word))
+    [name, ...aliases].map(contentWords).some((words) => words.length > 1 && words.includes(word))
   return aliases.find((alias) => {
-    const [word = ''] = tellingWords(alias)
+    const [word = ''] = contentWords(alias)
     const isEveryday = explainEverydayForm(alias) !== null && explainRefusedName(alias, content) === null
     return isEveryday && said.includes(word) && !isPart(word)
   })
@@ -163,7 +163,7 @@ async function takenReason(
 }
 
 /** A phrase of the belief that contains the refused word; otherwise the belief's name. */
-function insteadOf(alias: string, { name, content }: Pick<Belief, 'name' | 'content'>): string {
+function findBetterAlias(alias: string, { name, content }: Pick<Belief, 'name' | 'content'>): string {
   const found = statementNameOf(content)
   const words = analyse(alias).map(({ word }) => word)
   const isBetter = (form: string): boolean =>

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { authorityOf, type Belief, type BeliefType, isCurrent, mayChange, outranks } from '../../beliefs/belief.ts'
-import { nameKey, saidName } from '../../beliefs/identity.ts'
+import { nameKey, unnumberedName } from '../../beliefs/identity.ts'
 import type { Turn } from '../../beliefs/turn.ts'
 import { forbidden, nullIfNotFound } from '../../errors.ts'
 import { omitUndefined } from '../../omit-undefined.ts'
@@ -22,7 +22,7 @@ import { states } from '../recall/retired-quotes.ts'
 import { filterAliases } from './aliases.ts'
 import { reasonToWait } from './authority.ts'
 import { type BeliefDraft, fieldsOfType, limits, parseDraft, refuseSecrets } from './draft.ts'
-import { findReplaced, inherit, newBelief, proposal, supersedeBelief } from './remember.ts'
+import { findReplaced, inherit, newBelief, proposeChange, supersedeBelief } from './remember.ts'
 import { type ChangeRequest, change, createChange, stateAfter } from './transaction.ts'
 
 export type CorrectRequest = ChangeRequest &
@@ -160,7 +160,7 @@ async function correctBelief(ports: Ports, request: CorrectRequest): Promise<Cor
       })
       const provenance = { ...author, sourceId: request.sourceId ?? null, model: request.model ?? null, at }
       const belief = inherit(newBelief(ports, { user, statement, provenance }), [old])
-      if (saysTheSame(old, belief))
+      if (hasNoEffect(old, belief))
         return { kind: 'nothing', result: { outcome: 'unchanged', belief: old, replaced: [], event: null } }
       if (nameKey(old.name) !== nameKey(belief.name))
         await requireFreeName(ports, belief, {
@@ -168,7 +168,7 @@ async function correctBelief(ports: Ports, request: CorrectRequest): Promise<Cor
           hint: ({ id }) => `Correct ${id} instead, or choose another name.`,
         })
       if (!mayChange(author, old) || (await reasonToWait(author, belief)) !== null)
-        return proposal(ports, old, belief, at)
+        return proposeChange(ports, old, belief, at)
       return {
         kind: 'correct',
         changes: [createChange(belief), supersedeBelief(old, belief, at)],
@@ -189,7 +189,7 @@ async function correctBelief(ports: Ports, request: CorrectRequest): Promise<Cor
  */
 async function nameAfter(ports: Ports, old: Belief, content: string): Promise<string> {
   const words = new Set(searchableWords(content))
-  if (informativeWords(saidName(old.name)).every((word) => words.has(word))) return old.name
+  if (informativeWords(unnumberedName(old.name)).every((word) => words.has(word))) return old.name
   if (!isDerivedName(old)) return old.name
   const { name } = nameStatement(content)
   return isSurfaceForm(name) ? freeName(ports, { user: old.user, name, scopes: old.scopes }) : old.name
@@ -213,7 +213,7 @@ const compared = [
 ] as const
 
 /** Whether a correction has no effect. A person who repeats another author's text makes it their own, which is an effect. */
-const saysTheSame = (old: Belief, belief: Belief): boolean =>
+const hasNoEffect = (old: Belief, belief: Belief): boolean =>
   compared.every((field) => isDeepStrictEqual(old[field], belief[field])) &&
   (!belief.editedByPerson || authorityOf(old) === 'person')
 

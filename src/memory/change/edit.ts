@@ -9,7 +9,7 @@ import type { Ports } from '../ports.ts'
 import { filterAliases, refusalText } from './aliases.ts'
 import { reasonToWait } from './authority.ts'
 import { limits, parseForm, parseWhy, refuseSecrets } from './draft.ts'
-import { proposal } from './remember.ts'
+import { proposeChange } from './remember.ts'
 import { type ChangeRequest, change, reviseChange, stateAfter } from './transaction.ts'
 
 export type EditRequest = ChangeRequest & BeliefReference & VersionExpectation
@@ -107,7 +107,7 @@ async function edit(
       }
       const provenance = { ...author, sourceId: null, model: null, at }
       const proposed = { ...belief, ...fields, id: ports.newId(), editedByPerson: false, provenance, version: 1 }
-      return proposal(ports, belief, { ...proposed, createdAt: at, updatedAt: at }, at)
+      return proposeChange(ports, belief, { ...proposed, createdAt: at, updatedAt: at }, at)
     },
     async (event, made) => ({
       outcome: event.kind === 'propose' ? 'proposed' : 'edited',

@@ -6,7 +6,7 @@ import type { Commit } from '../../beliefs/journal.ts'
 import { syncDirectory } from '../../files/atomic-write.ts'
 import type { ForgottenTexts } from '../../files/erase-texts.ts'
 import { codeOf, isRunning, leftoverName } from '../../files/leftovers.ts'
-import { checkOwn, ownPath } from '../../files/own-files.ts'
+import { checkOwn, prepareOwnPath } from '../../files/own-files.ts'
 import type { Store } from '../ports.ts'
 
 /** The texts that one change forgot, and the author of the change. */
@@ -29,7 +29,7 @@ export function eraseCopiesOnCommit(
     await finish()
     const note = join(folder, leftoverName('tmp', 'forgotten.json'))
     try {
-      await writeNote(ownPath(dir, note), JSON.stringify(forgotten)).catch(unlessFull)
+      await writeNote(prepareOwnPath(dir, note), JSON.stringify(forgotten)).catch(ignoreFullDisk)
       const result = await store.commit(wanted)
       if (result.outcome === 'committed') await erase(forgotten)
       return result
@@ -40,7 +40,7 @@ export function eraseCopiesOnCommit(
   /** Erases the copies that killed processes did not get to. False if there are none. */
   const finish = async (): Promise<boolean> => {
     checkOwn(dir, folder)
-    const abandoned = existsSync(folder) ? abandonedIn(folder) : []
+    const abandoned = existsSync(folder) ? listAbandoned(folder) : []
     for (const name of abandoned) {
       const forgotten: Forgotten | null = readNote(join(folder, name))
       if (forgotten !== null && (await isErased(store, forgotten))) await erase(forgotten)
@@ -58,11 +58,11 @@ async function writeNote(path: string, text: string): Promise<void> {
 }
 
 /** A full disk must not prevent forgetting. */
-function unlessFull(error: unknown): void {
+function ignoreFullDisk(error: unknown): void {
   if (codeOf(error) !== 'ENOSPC') throw error
 }
 
-const abandonedIn = (folder: string): readonly string[] =>
+const listAbandoned = (folder: string): readonly string[] =>
   readdirSync(folder).filter((name) => {
     const pid = /^\.tmp-(\d+)-/u.exec(name)?.[1]
     return pid === undefined || !isRunning(Number(pid))

@@ -32,15 +32,15 @@ export type ForgetPreview = { readonly beliefs: readonly Belief[]; readonly turn
 
 /** The beliefs and turns that `forget` would erase. Writes nothing. */
 export async function previewForget(ports: Ports, request: ForgetRequest): Promise<ForgetPreview> {
-  const beliefs = await beliefsToForget(ports, request)
-  return { beliefs, turns: await turnsToForget(ports, request, beliefs) }
+  const beliefs = await findBeliefsToForget(ports, request)
+  return { beliefs, turns: await findTurnsToForget(ports, request, beliefs) }
 }
 
 /**
  * Turns are the person's words, so no other author forgets them. A proposal is forgotten with its target, but not the turn that
  * it was learned from, which states something else.
  */
-async function turnsToForget(
+async function findTurnsToForget(
   ports: Ports,
   { user, author, keepTurns = false }: ForgetRequest,
   beliefs: readonly Belief[],
@@ -63,7 +63,7 @@ export async function forget(ports: Ports, request: ForgetRequest): Promise<Rece
     ports,
     { ...withoutText, operation: 'forget' },
     async (at) => {
-      const beliefs = await beliefsToForget(ports, request)
+      const beliefs = await findBeliefsToForget(ports, request)
       const ids = new Set(beliefs.map(({ id }) => id))
       // A proposal of the same or a lower authority is forgotten with its target.
       for (const belief of beliefs)
@@ -72,8 +72,8 @@ export async function forget(ports: Ports, request: ForgetRequest): Promise<Rece
             `"${belief.name}" was written by another author, so the ${author.actor} ${author.origin} cannot forget it.`,
             'Only a person can forget beliefs of other authors.',
           )
-      const forgottenTurns = (await turnsToForget(ports, request, beliefs)).map(({ id }) => id)
-      const kept = await protectedProposals(ports, request, ids)
+      const forgottenTurns = (await findTurnsToForget(ports, request, beliefs)).map(({ id }) => id)
+      const kept = await findProtectedProposals(ports, request, ids)
       const candidates = kept.map((one) => reviseChange(one, at, { proposedFor: null, candidate: true }))
       return {
         kind: 'forget',
@@ -83,7 +83,7 @@ export async function forget(ports: Ports, request: ForgetRequest): Promise<Rece
       }
     },
     async (event) => {
-      if (event.kind !== 'forget' || (await wasThere(ports, request, event.number))) throw keyUsedBefore(request)
+      if (event.kind !== 'forget' || (await existedBefore(ports, request, event.number))) throw keyUsedBefore(request)
       return receiptOf(event)
     },
   )
@@ -102,14 +102,14 @@ export const keyUsedBefore = ({ key }: ChangeRequest): MemoryError =>
   conflict(`The idempotency key "${key}" was used before for another request.`, 'Use a new key for a new request.')
 
 /** Whether the request names a belief that is older than the event. */
-async function wasThere(ports: Ports, request: ForgetRequest, event: number): Promise<boolean> {
+async function existedBefore(ports: Ports, request: ForgetRequest, event: number): Promise<boolean> {
   const belief = await nullIfNotFound(() => findBelief(ports, request))
   const [first] = belief === null ? [] : await ports.store.history(belief.user, belief.id)
   return first !== undefined && first.event.number < event
 }
 
-async function beliefsToForget(ports: Ports, request: ForgetRequest): Promise<readonly Belief[]> {
-  const withdrawn = await withdrawnBelief(ports, request)
+async function findBeliefsToForget(ports: Ports, request: ForgetRequest): Promise<readonly Belief[]> {
+  const withdrawn = await findWithdrawnBelief(ports, request)
   if (withdrawn !== null) return [withdrawn]
   const belief = requireVersion(await findBelief(ports, request), request)
   const chain = (await readChain(ports, belief)).filter(
@@ -127,7 +127,7 @@ const isProtected = (author: ChangeRequest['author'], proposal: Belief): boolean
     { editedByPerson: false, provenance: { ...proposal.provenance, ...author } },
   )
 
-async function protectedProposals(
+async function findProtectedProposals(
   { store }: Ports,
   { user, author }: ChangeRequest,
   ids: ReadonlySet<string>,
@@ -137,7 +137,7 @@ async function protectedProposals(
 }
 
 /** The last state of a belief that an undo withdrew: no read path finds it, but the journal still contains its text. */
-async function withdrawnBelief({ store }: Ports, { user, reference }: BeliefReference): Promise<Belief | null> {
+async function findWithdrawnBelief({ store }: Ports, { user, reference }: BeliefReference): Promise<Belief | null> {
   const revisions = await store.history(user, reference.trim())
   const last = revisions.at(-1)
   const belief = revisions.findLast((revision) => revision.belief !== null)?.belief ?? null

@@ -1,5 +1,5 @@
 import { authorityOf, type Belief } from '../../beliefs/belief.ts'
-import { isSameStatement, nameKey, saidName } from '../../beliefs/identity.ts'
+import { isSameStatement, nameKey, unnumberedName } from '../../beliefs/identity.ts'
 import { informativeWords, isInformative, searchableWords } from '../../search/searchable-text.ts'
 import { nameStatement } from '../learn/name-of.ts'
 
@@ -54,7 +54,7 @@ function partsOf({ name, content }: Named) {
     content,
     words,
     owners: ownersIn(content),
-    names: [nameKey(saidName(name)), nameKey(nameStatement(content).name)],
+    names: [nameKey(unnumberedName(name)), nameKey(nameStatement(content).name)],
     topic: topic.join(' '),
     topicSize: topic.length,
     numbers: words.filter(hasDigit).join(' '),

@@ -84,9 +84,9 @@ export async function accept(
     ports,
     { ...request, operation: 'accept' },
     async (at) => {
-      const { proposal, target, accepted: wanted } = await pending(ports, request)
+      const { proposal, target, accepted: wanted } = await requireProposal(ports, request)
       const { aliases, scopes, pinned, why } = wanted
-      const fields = proposal.candidate ? await noLongerCandidate(ports, proposal) : { aliases, scopes, pinned, why }
+      const fields = proposal.candidate ? await acceptCandidate(ports, proposal) : { aliases, scopes, pinned, why }
       const accepted = reviseChange(proposal, at, {
         ...fields,
         status: 'active',
@@ -95,7 +95,7 @@ export async function accept(
       })
       // A newer statement of the person is replaced only if the caller has seen it.
       const isKnown = target?.id === proposal.proposedFor || target?.id === request.over
-      const replaced = proposal.candidate ? [] : await replacedWith(ports, accepted.after, isKnown ? target : null)
+      const replaced = proposal.candidate ? [] : await findReplacedWith(ports, accepted.after, isKnown ? target : null)
       return {
         kind: 'accept',
         changes: [accepted, ...replaced.map((old) => supersedeBelief(old, accepted.after, at))],
@@ -118,7 +118,7 @@ export async function reject(
   return change(
     ports,
     { ...request, operation: 'reject' },
-    async () => ({ kind: 'reject', changes: [withdrawChange((await pending(ports, request)).proposal)] }),
+    async () => ({ kind: 'reject', changes: [withdrawChange((await requireProposal(ports, request)).proposal)] }),
     async (event) => ({ beliefId: event.beliefIds[0] as string, event: event.number }),
   )
 }
@@ -135,7 +135,7 @@ export async function confirm(ports: Ports, request: EditRequest): Promise<EditR
       const belief = found.candidate ? requireVersion(found, request) : await currentBelief(ports, request)
       if (belief.status === 'active' && belief.editedByPerson && !belief.candidate)
         return { kind: 'nothing', result: { outcome: 'unchanged', belief, event: null } }
-      const fields = belief.candidate ? await noLongerCandidate(ports, belief) : {}
+      const fields = belief.candidate ? await acceptCandidate(ports, belief) : {}
       return {
         kind: 'confirm',
         changes: [reviseChange(belief, at, { ...fields, status: 'active', editedByPerson: true })],
@@ -146,7 +146,7 @@ export async function confirm(ports: Ports, request: EditRequest): Promise<EditR
 }
 
 /** The fields that change when a candidate becomes a belief. If its name is taken, it gets a new one and replaces nothing. */
-async function noLongerCandidate(ports: Ports, belief: Belief): Promise<Partial<Belief>> {
+async function acceptCandidate(ports: Ports, belief: Belief): Promise<Partial<Belief>> {
   const name = await freeName(ports, belief)
   return { candidate: false, name, aliases: mergeAliases(name, belief.aliases, [belief.name]) }
 }
@@ -176,7 +176,7 @@ async function withLaterEdits(
  * The beliefs that an accepted proposal replaces: its target, and any other belief that had its name in its scopes when it was made. A
  * belief that took the name later was not known to the proposer and is not replaced.
  */
-async function replacedWith({ store }: Ports, accepted: Belief, target: Belief | null): Promise<readonly Belief[]> {
+async function findReplacedWith({ store }: Ports, accepted: Belief, target: Belief | null): Promise<readonly Belief[]> {
   const current = target !== null && isCurrent(target) ? target : null
   if (accepted.resolvedAt !== null) return current === null ? [] : [current]
   const holders = await store.holders(accepted.user, accepted.name, accepted.scopes)
@@ -192,14 +192,14 @@ async function replacedWith({ store }: Ports, accepted: Belief, target: Belief |
   return current === null ? [] : [current, ...others]
 }
 
-async function pending(ports: Ports, request: ProposalRequest): Promise<Proposal> {
+async function requireProposal(ports: Ports, request: ProposalRequest): Promise<Proposal> {
   if (request.author.actor !== 'person')
     throw forbidden('Only a person can accept or reject proposals.', 'Show the proposal to the person.')
-  return withTarget(ports, await proposalFor(ports, request))
+  return withTarget(ports, await findProposal(ports, request))
 }
 
 /** The candidate or proposal that was named, or the only proposal for the named belief. */
-async function proposalFor(ports: Ports, request: ProposalRequest): Promise<Belief> {
+async function findProposal(ports: Ports, request: ProposalRequest): Promise<Belief> {
   const belief = await findBelief(ports, request)
   if (belief.proposedFor !== null || belief.candidate) return belief
   const waiting = await ports.store.proposalsFor(belief.user, belief.id)

@@ -1,5 +1,5 @@
 import { authorityOf, type Belief, isCurrent, mayChange, outranks, type Provenance } from '../../beliefs/belief.ts'
-import { compareStrings, isSameStatement, mergeAliases, nameKey, saidName } from '../../beliefs/identity.ts'
+import { compareStrings, isSameStatement, mergeAliases, nameKey, unnumberedName } from '../../beliefs/identity.ts'
 import type { JournalEvent } from '../../beliefs/journal.ts'
 import { invalid } from '../../errors.ts'
 import { isSurfaceForm } from '../../search/forms.ts'
@@ -55,12 +55,12 @@ export async function remember(ports: Ports, request: RememberRequest): Promise<
     ports,
     { ...request, operation: 'remember' },
     async (at) => {
-      const others = replace === false ? [] : await replaceable(ports, { user, ...parsed }, replace)
+      const others = replace === false ? [] : await findReplaceable(ports, { user, ...parsed }, replace)
       const statement = isGiven ? parsed : await withFreeName(ports, user, parsed, others)
       const named = await ports.store.holders(user, statement.name, statement.scopes)
       const holders = [...named, ...others.filter(({ id }) => !named.some((holder) => holder.id === id))]
       if (author.actor === 'agent' && holders.length === 0) {
-        const said = await saidByPerson(ports, user, statement)
+        const said = await findSaidByPerson(ports, user, statement)
         if (said !== null) return reinforceWrite(said, at)
       }
       const belief = newBelief(ports, { user, statement, provenance: { ...author, sourceId, model, at } })
@@ -76,16 +76,16 @@ export async function remember(ports: Ports, request: RememberRequest): Promise<
     },
   )
   const isStored = made.outcome === 'remembered' || made.outcome === 'reinforced'
-  return { ...made, otherValues: isStored ? await otherValuesOf(ports, made.belief) : [], refusedAliases }
+  return { ...made, otherValues: isStored ? await readOtherValues(ports, made.belief) : [], refusedAliases }
 }
 
 /** The beliefs with other values of the same thing. If there are any, also the belief that already makes this statement. */
-async function replaceable(
+async function findReplaceable(
   ports: Ports,
   statement: OneStatement,
   replace: RememberRequest['replace'],
 ): Promise<readonly Belief[]> {
-  const others = await otherValuesOf(ports, statement)
+  const others = await readOtherValues(ports, statement)
   if (others.length === 0 || (typeof replace === 'function' && !(await replace(others)))) return []
   const { findSameStatement } = await import('../markdown/same-statement.ts')
   return [...others, (await findSameStatement(ports, statement)) ?? []].flat()
@@ -97,11 +97,11 @@ type OneStatement = Pick<Belief, 'user' | 'agent' | 'scopes' | 'name' | 'content
 const maxCompared = 50
 
 /** The current beliefs that give another value of the same thing, newest first. */
-async function otherValuesOf({ store }: Ports, statement: OneStatement): Promise<readonly Belief[]> {
+async function readOtherValues({ store }: Ports, statement: OneStatement): Promise<readonly Belief[]> {
   const { user, agent, scopes, content } = statement
   const topic = informativeWords(content).filter((word) => !/\p{N}/u.test(word))
   const found: string[] = []
-  for (const words of [questionWordsIn(saidName(statement.name)), [...new Set(topic)]]) {
+  for (const words of [questionWordsIn(unnumberedName(statement.name)), [...new Set(topic)]]) {
     const filter = { user, agent, scopes, words, atLeast: words.length, includeRetired: false, limit: maxCompared }
     if (words.length > 0) found.push(...(await store.matchText(filter)).map(({ beliefId }) => beliefId))
   }
@@ -184,7 +184,7 @@ async function withFreeName(
 }
 
 /** The person's belief that an agent's statement repeats in other words. */
-async function saidByPerson(ports: Ports, user: string, { scopes, content }: StatedFields): Promise<Belief | null> {
+async function findSaidByPerson(ports: Ports, user: string, { scopes, content }: StatedFields): Promise<Belief | null> {
   const { findRestatements } = await import('./restatement.ts')
   const [said] = await findRestatements(ports, { user, scopes, content, by: 'person' })
   return said ?? null
@@ -217,25 +217,25 @@ async function decide(
   const waiting = await findSameCandidates(ports, belief)
   const ownCandidate = waiting.find((candidate) => isByAuthor(author, candidate))
   if (holder === undefined) {
-    if (ownCandidate !== undefined) return sayAgain(ports, author, ownCandidate, belief, at)
+    if (ownCandidate !== undefined) return restate(ports, author, ownCandidate, belief, at)
     // Only the author of a waiting item may change it. A repetition by another author is counted and changes nothing else.
     const [repeated] = waiting.filter((candidate) => !mayChange(author, candidate))
     if (repeated !== undefined) return reinforceWrite(repeated, at)
     if ((await reasonToWait(author, belief)) === null) {
-      const settled = settledBy(author, waiting).map((candidate) => supersedeBelief(candidate, belief, at))
+      const settled = candidatesSettledBy(author, waiting).map((candidate) => supersedeBelief(candidate, belief, at))
       return { kind: 'remember', changes: [createChange(belief), ...settled] }
     }
     await requireRoom(ports, belief, [])
     return { kind: 'propose', changes: [createChange({ ...belief, status: 'exploratory', candidate: true })] }
   }
   // If a person repeats a statement of lower authority, it is replaced, so that its other fields do not become the person's.
-  if (holders.length === 1 && isSameStatement(holder.content, belief.content) && !replacesSame(author, holder))
-    return sayAgain(ports, author, holder, belief, at)
+  if (holders.length === 1 && isSameStatement(holder.content, belief.content) && !mayReplaceSame(author, holder))
+    return restate(ports, author, holder, belief, at)
   const successor = inherit(belief, holders)
   const isProtected = (held: Belief): boolean => !mayChange(author, held)
   const target = holders.find(isProtected) ?? ((await reasonToWait(author, successor)) === null ? undefined : holder)
   if (target !== undefined) {
-    const write = await proposal(ports, target, successor, at)
+    const write = await proposeChange(ports, target, successor, at)
     const replaced = [target, ...holders.filter((held) => held !== target)]
     const proposed = write.changes[0]?.after as Belief
     return { ...write, result: ({ number }) => ({ outcome: 'proposed', belief: proposed, replaced, event: number }) }
@@ -244,7 +244,7 @@ async function decide(
     kind: 'correct',
     changes: [
       createChange(successor),
-      ...[...holders, ...settledBy(author, waiting)].map((held) => supersedeBelief(held, successor, at)),
+      ...[...holders, ...candidatesSettledBy(author, waiting)].map((held) => supersedeBelief(held, successor, at)),
     ],
     result: (event) => ({ outcome: 'corrected', belief: successor, replaced: holders, event: event.number }),
   }
@@ -260,23 +260,24 @@ export async function findSameCandidates({ store }: Ports, belief: Belief): Prom
 }
 
 /** The candidates that the same statement settles, if a person makes it. */
-const settledBy = ({ actor }: Author, candidates: readonly Belief[]): readonly Belief[] =>
+const candidatesSettledBy = ({ actor }: Author, candidates: readonly Belief[]): readonly Belief[] =>
   actor === 'person' ? candidates : []
 
 /** Whether an author made a belief. Any origin will do for a person, who uses several programs. */
 const isByAuthor = ({ actor, origin }: Author, { provenance }: Belief): boolean =>
   provenance.actor === actor && (actor === 'person' || provenance.origin === origin)
 
-const replacesSame = (author: Author, holder: Belief): boolean => author.actor === 'person' && outranks(author, holder)
+const mayReplaceSame = (author: Author, holder: Belief): boolean =>
+  author.actor === 'person' && outranks(author, holder)
 
 /** Repeats a statement: reinforces the belief and adds the draft's new fields, if the author may. */
-async function sayAgain(ports: Ports, author: Author, holder: Belief, belief: Belief, at: string): Promise<Write> {
+async function restate(ports: Ports, author: Author, holder: Belief, belief: Belief, at: string): Promise<Write> {
   const merged = mergeStatement(holder, belief)
   const { type, subtype } = holder
   const enrichedBelief = { ...belief, type, subtype, ...merged }
   const isAllowed = async () => mayChange(author, holder) && (await reasonToWait(author, enrichedBelief)) === null
   if (hasAdditions(holder, merged) && !holder.candidate && !(await isAllowed()))
-    return proposal(ports, holder, enrichedBelief, at)
+    return proposeChange(ports, holder, enrichedBelief, at)
   const isPerson = author.actor === 'person'
   const place = isPerson && holder.candidate ? { scopes: belief.scopes, pinned: belief.pinned } : {}
   const revision = reviseChange(holder, at, {
@@ -312,7 +313,7 @@ export const hasAdditions = (belief: Belief, merged: ReturnType<typeof mergeStat
   )
 
 /** Stores a belief as a proposal for `target`, which is not recalled until a person accepts it. */
-export async function proposal(ports: Ports, target: Belief, belief: Belief, at: string): Promise<Write> {
+export async function proposeChange(ports: Ports, target: Belief, belief: Belief, at: string): Promise<Write> {
   const waiting = await ports.store.proposalsFor(belief.user, target.id)
   const earlier = waiting.find((known) => isSameWish(known, belief))
   if (earlier === undefined) await requireRoom(ports, belief, waiting)

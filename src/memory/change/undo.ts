@@ -32,7 +32,7 @@ export async function undo(ports: Ports, { review, ...request }: UndoRequest): P
       const event = await eventToUndo(ports, request)
       const revisions = await ports.store.revisions(request.user, event.number)
       const changes: BeliefChange[] = []
-      for (const revision of revisions) changes.push(await before(ports, revision, at))
+      for (const revision of revisions) changes.push(await revertChange(ports, revision, at))
       await refuseTakenNames(ports, changes)
       const restored = changes.flatMap(({ after }) => (after === null ? [] : [after]))
       const withdrawn = changes.filter(({ after }) => after === null).map(({ beliefId }) => beliefId)
@@ -88,11 +88,11 @@ async function eventToUndo({ store }: Ports, { user, author, event: number }: Un
 }
 
 /** The change that restores a belief to its state before a revision. Throws if the belief has changed since. */
-async function before({ store }: Ports, revision: BeliefRevision, at: string): Promise<BeliefChange> {
+async function revertChange({ store }: Ports, revision: BeliefRevision, at: string): Promise<BeliefChange> {
   const { beliefId, event } = revision
   const history = await store.history(event.user, beliefId)
   const index = history.findIndex((known) => known.event.number === event.number)
-  const later = lastChangeSince(history.slice(index))
+  const later = findLastChange(history.slice(index))
   if (later !== null) {
     const hint =
       later.kind === 'forget' ? 'Forgotten text is erased, so it cannot be restored.' : `Undo ${later.number} first.`
@@ -106,7 +106,7 @@ async function before({ store }: Ports, revision: BeliefRevision, at: string): P
 }
 
 /** The last change after the first of these revisions that is still in effect; null if the state is the same again. */
-function lastChangeSince([first, ...later]: readonly BeliefRevision[]): JournalEvent | null {
+function findLastChange([first, ...later]: readonly BeliefRevision[]): JournalEvent | null {
   const last = later.at(-1)
   if (first === undefined || last === undefined) return null
   const counting = later.findLast(({ event }) => event.undoes === null && event.undoneBy === null)

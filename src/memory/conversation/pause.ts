@@ -3,7 +3,7 @@ import { isAbsolute, join, relative } from 'node:path'
 import { invalid } from '../../errors.ts'
 import { formatJson, writeAtomically } from '../../files/atomic-write.ts'
 import { codeOf } from '../../files/leftovers.ts'
-import { ownPath, realPath } from '../../files/own-files.ts'
+import { prepareOwnPath, realPath } from '../../files/own-files.ts'
 
 /** While a pause is in force, messages of hosts are neither stored nor learned from. Recall still works. */
 export type Pause = {
@@ -35,7 +35,9 @@ export const pauseFor = (dir: string, directory: string, now: Date): Pause | nul
 /** Begins a pause, which replaces one for the same directory. */
 export async function beginPause(dir: string, pause: Pause, now: Date): Promise<void> {
   const others = pausesIn(dir, now).filter(({ directory }) => directory !== pause.directory)
-  await writeAtomically(ownPath(dir, fileIn(dir)), formatJson({ pauses: [...others, pause] }), { existing: 'replace' })
+  await writeAtomically(prepareOwnPath(dir, fileIn(dir)), formatJson({ pauses: [...others, pause] }), {
+    existing: 'replace',
+  })
 }
 
 /** Ends the pause for a directory, or for everywhere. Returns whether there was one. */
@@ -43,7 +45,7 @@ export async function endPause(dir: string, directory: string | null, now: Date)
   const pauses = pausesIn(dir, now)
   const others = pauses.filter((pause) => pause.directory !== directory)
   if (others.length === pauses.length) return false
-  await writeAtomically(ownPath(dir, fileIn(dir)), formatJson({ pauses: others }), { existing: 'replace' })
+  await writeAtomically(prepareOwnPath(dir, fileIn(dir)), formatJson({ pauses: others }), { existing: 'replace' })
   return true
 }
 

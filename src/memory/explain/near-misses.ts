@@ -3,7 +3,7 @@ import type { Viewpoint } from '../../beliefs/belief-store.ts'
 import { breaksIn, type CandidateSpan } from '../../search/candidate-spans.ts'
 import { beliefFormKeys } from '../../search/forms.ts'
 import type { Linked } from '../../search/link.ts'
-import { forEachInSlices, partsOf } from '../../search/slices.ts'
+import { forEachInSlices, splitIntoParts } from '../../search/slices.ts'
 import type { Store } from '../ports.ts'
 import type { LeftOut } from '../recall/budget.ts'
 import { type Context, idsIn, type NearMiss, type NearMissReason } from '../recall/context.ts'
@@ -25,12 +25,12 @@ export async function nearMissesOf(
 
   const linkedIds = new Set(linked.links.map(({ posting }) => posting.beliefId))
   const mentioned = new Set(linkedIds)
-  await forEachInSlices(partsOf([...new Set(linked.spans.map(({ key }) => key))]), async (keys) => {
+  await forEachInSlices(splitIntoParts([...new Set(linked.spans.map(({ key }) => key))]), async (keys) => {
     for (const holders of (await store.everyHolder(view.user, keys)).values())
       for (const id of holders) mentioned.add(id)
   })
   const others = [...mentioned].filter((id) => !shown.has(id) && !misses.has(id))
-  await forEachInSlices(partsOf(others, 100), async (ids) => {
+  await forEachInSlices(splitIntoParts(others, 100), async (ids) => {
     for (const belief of await store.getMany(view.user, ids))
       if (linkedIds.has(belief.id) || isMentioned(belief, linked))
         misses.set(belief.id, { belief, reason: reasonFor(belief, view), score: null })

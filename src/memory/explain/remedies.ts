@@ -84,7 +84,7 @@ export async function remedies(ports: Ports, request: RemedyRequest): Promise<Re
   const withheld: WithheldRemedy[] = []
   const { user, cases = [] } = request
   const effectsOf = await prepareTrials(ports, { user, belief, cases })
-  for (const candidate of isWanted ? await waysIn(situation) : await waysOut(situation)) {
+  for (const candidate of isWanted ? await additionCandidates(situation) : await removalCandidates(situation)) {
     const remedy = await attempt(situation, candidate)
     if (remedy === null) continue
     const effects = remedy.change === null ? null : await effectsOf(editedBelief(belief, remedy.change))
@@ -143,11 +143,11 @@ const editedBelief = (belief: Belief, change: Edits): Belief => ({
   editedByPerson: true,
 })
 
-const contextAfter = ({ ports, request, belief }: RemedyContext, change: Edits): Promise<Context> =>
+const recallAfter = ({ ports, request, belief }: RemedyContext, change: Edits): Promise<Context> =>
   withChanged(ports, [editedBelief(belief, change)], async (tried) => (await assemble(tried, request)).context)
 
 /** Changes that would keep a belief out of the context. */
-async function waysOut(situation: RemedyContext): Promise<readonly Candidate[]> {
+async function removalCandidates(situation: RemedyContext): Promise<readonly Candidate[]> {
   const { request, belief, context } = situation
   const through = context.relevant.find((relevant) => relevant.belief.id === belief.id)?.through ?? null
   const isSeenFrom = (scope: string): boolean => belief.scopes.some((its) => visibleScopes([scope]).includes(its))
@@ -155,7 +155,7 @@ async function waysOut(situation: RemedyContext): Promise<readonly Candidate[]> 
   const ways: Candidate[] = []
   if (through !== null)
     ways.push({ kind: 'see', summary: 'It is part of a relation that the message names.', see: through })
-  ways.push(...(await withoutForms(situation)), ...outOfView(situation))
+  ways.push(...(await formCandidates(situation)), ...scopeCandidates(situation))
   if (otherScopes.length > 0 && otherScopes.length < request.scopes.length) {
     const summary = `Ask with only ${otherScopes.join(' and ')} active.`
     ways.push({ kind: 'ask', summary, ask: { scopes: otherScopes } })
@@ -165,14 +165,14 @@ async function waysOut(situation: RemedyContext): Promise<readonly Candidate[]> 
 }
 
 /** Unpins the belief and removes every alias by which the message finds it, until only its name is left. */
-async function withoutForms(situation: RemedyContext): Promise<readonly Candidate[]> {
+async function formCandidates(situation: RemedyContext): Promise<readonly Candidate[]> {
   const { belief, context } = situation
   const unpinned: Edits = belief.pinned ? { pinned: false } : {}
   const dropped: string[] = []
-  let seen = belief.pinned ? await contextAfter(situation, unpinned) : context
-  for (let found = aliasesFound(seen, belief.id); found.length > 0; found = aliasesFound(seen, belief.id)) {
+  let seen = belief.pinned ? await recallAfter(situation, unpinned) : context
+  for (let found = matchedAliases(seen, belief.id); found.length > 0; found = matchedAliases(seen, belief.id)) {
     dropped.push(...found)
-    seen = await contextAfter(situation, { ...unpinned, removeAliases: dropped })
+    seen = await recallAfter(situation, { ...unpinned, removeAliases: dropped })
   }
   if (dropped.length === 0) return belief.pinned ? [{ kind: 'unpin', summary: 'Unpin it.', change: unpinned }] : []
   const drop = `remove the alias ${dropped.map((alias) => `"${alias}"`).join(' and ')}`
@@ -182,13 +182,13 @@ async function withoutForms(situation: RemedyContext): Promise<readonly Candidat
 
 const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
 
-function aliasesFound({ relevant }: Context, id: string): readonly string[] {
+function matchedAliases({ relevant }: Context, id: string): readonly string[] {
   const matches = relevant.find(({ belief }) => belief.id === id)?.matches ?? []
   return [...new Set(matches.flatMap(({ field, form }) => (field === 'alias' ? [form] : [])))]
 }
 
 /** Removes the belief from the visible scopes, if it has others. Never moves it to another scope. */
-function outOfView({ request, belief }: RemedyContext): readonly Candidate[] {
+function scopeCandidates({ request, belief }: RemedyContext): readonly Candidate[] {
   const visible = visibleScopes(request.scopes)
   const own = belief.scopes.filter((scope) => !visible.includes(scope))
   return own.length === 0
@@ -200,16 +200,16 @@ const isNameFree = async ({ store }: Ports, { user, name }: Belief, scope: strin
   (await store.holders(user, name, [scope])).length === 0
 
 /** Changes that would bring a belief into the context. */
-async function waysIn(situation: RemedyContext): Promise<readonly Candidate[]> {
+async function additionCandidates(situation: RemedyContext): Promise<readonly Candidate[]> {
   const { ports, request, belief } = situation
-  if (!isCurrent(belief)) return insteadOfRetired(situation)
+  if (!isCurrent(belief)) return retiredCandidates(situation)
   const { user, message, agent = null } = request
   const active = parseScopes(request.scopes)
   const scopes = visibleScopes(active)
   const linked = await linkMessage(cutMessage(message), { user, agent, scopes }, ports.store)
   const isNamed = linked.links.some(({ posting }) => posting.beliefId === belief.id) || isMentioned(belief, linked)
   const aliases = isNamed ? [] : await aliasCandidates(situation)
-  const larger = await withLargerBudget(situation)
+  const larger = await budgetCandidates(situation)
 
   const pin = (where: string, moved: Edits): Candidate => ({
     kind: 'pin',
@@ -241,7 +241,7 @@ async function waysIn(situation: RemedyContext): Promise<readonly Candidate[]> {
 }
 
 /** For a belief that recall never returns: accept it, or look at the belief that replaced it. */
-async function insteadOfRetired({ ports, belief }: RemedyContext): Promise<readonly Candidate[]> {
+async function retiredCandidates({ ports, belief }: RemedyContext): Promise<readonly Candidate[]> {
   const accepted: Belief = { ...belief, proposedFor: null, candidate: false, status: 'active', editedByPerson: true }
   if (belief.proposedFor !== null) {
     const target = await ports.store.get(belief.user, belief.proposedFor)
@@ -267,7 +267,7 @@ async function insteadOfRetired({ ports, belief }: RemedyContext): Promise<reado
 }
 
 /** If the belief did not fit the budget: the smallest of a few larger budgets that includes it. */
-async function withLargerBudget({ ports, request, belief }: RemedyContext): Promise<readonly Candidate[]> {
+async function budgetCandidates({ ports, request, belief }: RemedyContext): Promise<readonly Candidate[]> {
   const { misses } = await assemble(ports, request)
   const miss = (await misses()).find((near) => near.belief.id === belief.id)
   if (miss?.reason.kind !== 'over-budget') return []

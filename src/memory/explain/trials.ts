@@ -1,6 +1,6 @@
 import type { Belief } from '../../beliefs/belief.ts'
 import { universalScope, visibleScopes } from '../../beliefs/scope.ts'
-import { nextTurn } from '../../next-turn.ts'
+import { yieldToEventLoop } from '../../next-turn.ts'
 import type { Ports } from '../ports.ts'
 import { isShown } from '../recall/context.ts'
 import { assemble } from '../recall/recall.ts'
@@ -41,7 +41,7 @@ export async function prepareTrials(
   { user, belief, cases }: { readonly user: string; readonly belief: Belief; readonly cases: readonly KeptCase[] },
 ): Promise<(changed: Belief) => Promise<Effects>> {
   const shownIn = async (tried: Ports, trial: Trial) => {
-    await nextTurn()
+    await yieldToEventLoop()
     return (await assemble(tried, { ...trial, user, budget: { maxQuotes: 0 } })).context
   }
   const passes = async (tried: Ports, { expect, reject, ...trial }: KeptCase): Promise<boolean> => {

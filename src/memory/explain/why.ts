@@ -68,7 +68,7 @@ async function verdictOn(ports: Ports, belief: Belief, request: RecallRequest): 
   const inPrelude = context.prelude?.beliefIds.includes(belief.id) ?? false
   if (miss !== undefined) return { kind: 'left-out', reason: miss.reason, inPrelude }
   const meaning = await nearnessOf(belief, near)
-  const forms = formsAgainst(belief, request.message)
+  const forms = compareForms(belief, request.message)
   return { kind: 'not-mentioned', forms, inPrelude, meaning }
 }
 
@@ -79,7 +79,7 @@ async function nearnessOf({ id }: Belief, near: readonly NearBelief[]): Promise<
   return { cosine: found.cosine, minCosine }
 }
 
-function formsAgainst(belief: Belief, message: string) {
+function compareForms(belief: Belief, message: string) {
   const said = new Set(analyse(cutMessage(message)).flatMap(({ word }) => [word, singular(word)]))
   return [belief.name, ...belief.aliases].map((form) => {
     const words = analyse(form).map(({ word }) => word)

@@ -5,7 +5,7 @@ import type { BeliefChange } from '../../beliefs/journal.ts'
 import { universalScope, visibleScopes } from '../../beliefs/scope.ts'
 import { MemoryError } from '../../errors.ts'
 import { offsetIn, parseTime } from '../../local-time.ts'
-import { nextTurn } from '../../next-turn.ts'
+import { yieldToEventLoop } from '../../next-turn.ts'
 import { formKeys } from '../../search/forms.ts'
 import { informativeWords, searchableWords } from '../../search/searchable-text.ts'
 import { forEachInSlices } from '../../search/slices.ts'
@@ -458,9 +458,9 @@ function becauseOf({ kind, slot }: Finding, outcome: LearnOutcome, { proposedFor
 let dateParser: Promise<typeof import('chrono-node/en')> | undefined
 const loadDateParser = async () => {
   const parser = await import('chrono-node/en')
-  await nextTurn()
+  await yieldToEventLoop()
   parser.parse('today')
-  await nextTurn()
+  await yieldToEventLoop()
   return parser
 }
 

@@ -1,5 +1,5 @@
 import type { Belief } from '../../beliefs/belief.ts'
-import { mergeAliases, nameKey, saidName } from '../../beliefs/identity.ts'
+import { mergeAliases, nameKey, unnumberedName } from '../../beliefs/identity.ts'
 import { analyse, isUnspaced, type Token } from '../../search/analyse.ts'
 import { isSurfaceForm } from '../../search/forms.ts'
 import { isOrdinaryWord } from '../../search/ordinary-words.ts'
@@ -151,7 +151,7 @@ export function statementNameOf(sentence: string): { readonly name: string; read
 /** Whether the name of a belief was derived from its content, and not given by a person or a program. */
 export const isDerivedName = ({ name, content }: Pick<Belief, 'name' | 'content'>): boolean =>
   [statementNameOf(content).name, openingOf(content), nameStatement(content).name].some(
-    (derived) => nameKey(derived) === nameKey(saidName(name)),
+    (derived) => nameKey(derived) === nameKey(unnumberedName(name)),
   )
 
 /** The phrases and names in a sentence; empty if it has only everyday words. A single word counts only if it is a name. */

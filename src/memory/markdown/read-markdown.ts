@@ -38,7 +38,7 @@ export async function readMarkdown(
   const statements = statementsIn(text)
   const sections = Map.groupBy(statements, ({ section }) => section)
   const siblingsOf = ({ section }: DocumentStatement): number => sections.get(section)?.length ?? 1
-  const drafts = distinctNames(statements.map((statement) => draftOf(statement, siblingsOf(statement))))
+  const drafts = makeNamesDistinct(statements.map((statement) => draftOf(statement, siblingsOf(statement))))
   const records: PlacedRecord[] = []
   const warnings: string[] = []
   const defaults = {
@@ -66,7 +66,7 @@ export async function readMarkdown(
         ),
         why,
         scopes: where,
-        type: type ?? guessedType(draft.content),
+        type: type ?? guessType(draft.content),
       }
       records.push({ place, record: parseRecord(value, defaults).record })
     } catch (error) {
@@ -93,7 +93,7 @@ function draftOf(statement: DocumentStatement, siblings: number): Draft {
 }
 
 /** If different things have the same name, such as a port in each of two sections, adds the heading to the name. */
-function distinctNames(drafts: readonly Draft[]): readonly Draft[] {
+function makeNamesDistinct(drafts: readonly Draft[]): readonly Draft[] {
   const keyOf = ({ name, statement }: Draft): string => JSON.stringify([nameKey(name), statement.scopes])
   const groups = Map.groupBy(drafts, keyOf)
   return drafts.map((draft) => {
@@ -143,7 +143,7 @@ const itemKeyOf = (name: string, scopes: readonly string[]): string =>
 const preferring = /\b(?:prefers?|favou?rites?|likes?|loves?|hates?|dislikes?|always|never|avoid)\b/iu
 const deciding = /\b(?:decided|decision|agreed|we chose|settled on)\b/iu
 
-function guessedType(content: string): BeliefType {
+function guessType(content: string): BeliefType {
   if (content.trimEnd().endsWith('?')) return 'open_question'
   if (deciding.test(content)) return 'decision'
   return preferring.test(content) ? 'preference' : 'entity'

@@ -75,7 +75,7 @@ function withUnseenLines(paths: MirrorPaths, text: string): string {
   const base = version === null ? null : loadBase(paths, version)
   if (version === null || newest === null || base === null || version >= (newest.version() ?? 0)) return text
   const linesOf = (document: MirrorDocument): string => document.ownLines({ withNewItems: true }).join('\n')
-  return appendText(text, linesAdded(linesOf(base), linesOf(newest), text))
+  return appendText(text, findAddedLines(linesOf(base), linesOf(newest), text))
 }
 
 /**
@@ -96,12 +96,12 @@ function mergeLate(
   if (seen !== null && text.startsWith(seen) && !isWhole)
     return { text: appendText(live.text, text.slice(seen.length)), isTorn: false }
   if (live.isOurs && seen !== null) return { text, isTorn: false }
-  const isTorn = base === null || linesAdded(text, base, '') !== ''
-  return { text: appendText(live.text, linesAdded(base ?? seen ?? '', text, live.text)), isTorn }
+  const isTorn = base === null || findAddedLines(text, base, '') !== ''
+  return { text: appendText(live.text, findAddedLines(base ?? seen ?? '', text, live.text)), isTorn }
 }
 
 /** The lines in `after` that are neither in `before` nor in `known`, as text. */
-function linesAdded(before: string, after: string, known: string): string {
+function findAddedLines(before: string, after: string, known: string): string {
   const present = new Set(splitLines(known))
   return diffArrays([...splitLines(before)], [...splitLines(after)])
     .flatMap((part) => (part.added ? part.value : []))

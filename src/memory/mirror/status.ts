@@ -54,14 +54,14 @@ export async function mirrorStatus({ store }: Pick<Ports, 'store'>, dir: string)
     /** Lines that could not become beliefs. */
     refused: state.refused,
     /** Beliefs from MEMORY.md that no person has confirmed. At most 1000. */
-    unconfirmed: await unconfirmedOf({ store }, state.user),
+    unconfirmed: await listUnconfirmed({ store }, state.user),
     problem,
     /** Whether other users of this machine may write to MEMORY.md. */
     isWritableByOthers: mirror.kind === 'read' && (mirror.mode & 0o002) !== 0,
   } as const
 }
 
-async function unconfirmedOf({ store }: Pick<Ports, 'store'>, user: string) {
+async function listUnconfirmed({ store }: Pick<Ports, 'store'>, user: string) {
   const { items } = await store.list({ user, statuses: ['inferred'], current: true }, { limit: 1_000, offset: 0 })
   return items
     .filter(({ provenance }) => provenance.actor === 'document' && provenance.origin === 'file')

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { conflict, unavailable } from '../../errors.ts'
-import { nextTurn } from '../../next-turn.ts'
+import { yieldToEventLoop } from '../../next-turn.ts'
 import type { Ports, Store } from '../ports.ts'
 import type { MirrorAuthority } from './merge/apply.ts'
 import type { Synced } from './sync.ts'
@@ -71,7 +71,7 @@ function openSyncQueue(ports: Ports, { make, onProblem, ...request }: MirrorSync
   /** A sync that has not begun includes this change too, so that many changes share one. Waiting syncs run first. */
   function sync(): Promise<void> {
     next ??= working.then(async () => {
-      await nextTurn()
+      await yieldToEventLoop()
       next = null
       return syncOnce()
     })

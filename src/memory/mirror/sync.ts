@@ -4,7 +4,7 @@ import type { JournalEntry } from '../../beliefs/journal.ts'
 import { conflict } from '../../errors.ts'
 import { sweepLeftovers } from '../../files/leftovers.ts'
 import { takeLock } from '../../files/lock.ts'
-import { checkOwn, ownDirectory, ownPath } from '../../files/own-files.ts'
+import { checkOwn, prepareOwnDirectory, prepareOwnPath } from '../../files/own-files.ts'
 import type { Ports, Store } from '../ports.ts'
 import { applyPlan, type EditCounts, fileAuthors, type MirrorAuthority } from './merge/apply.ts'
 import { planMerge } from './merge/plan.ts'
@@ -70,9 +70,9 @@ const maxRestlessWaits = 5
  */
 export async function syncMirror(ports: Ports, request: MirrorRequest): Promise<Synced> {
   const paths = mirrorPaths(request.dir)
-  ownDirectory(paths.dir, paths.state)
+  prepareOwnDirectory(paths.dir, paths.state)
   checkOwn(paths.dir, paths.bases)
-  const release = await takeLock(ownPath(paths.dir, paths.lock), 'The mirror', request.waitMs ?? 2_000)
+  const release = await takeLock(prepareOwnPath(paths.dir, paths.lock), 'The mirror', request.waitMs ?? 2_000)
   try {
     const loaded = loadState(paths)
     const state = loaded === null || loaded === 'damaged' ? rebuildState(paths, request.user) : loaded
@@ -134,7 +134,7 @@ async function runSync(ports: Ports, paths: MirrorPaths, state: MirrorState, req
     const left = new Map(applied.refused.map(({ block, stored }) => [block, stored]))
     if (read.isChanged || read.live === null || state.watermark === 0 || events.length > 0)
       await showBeliefs(store, user, document, left)
-    const forgotten = await forgottenIn(store, user, events)
+    const forgotten = await findForgotten(store, user, events)
     if (forgotten.length > 0) forgetInCopies(paths, forgotten)
     if (await write(read, left)) isWritten = true
     state.refused = applied.refused.map(({ block, reason }) => ({
@@ -224,7 +224,7 @@ async function eventsSince(store: Store, user: string, number: number): Promise<
   }
 }
 
-async function forgottenIn(store: Store, user: string, events: readonly JournalEntry[]): Promise<readonly string[]> {
+async function findForgotten(store: Store, user: string, events: readonly JournalEntry[]): Promise<readonly string[]> {
   const forgets = events.filter(({ kind }) => kind === 'forget')
   // A list of events contains only the first beliefs of each.
   const whole = await Promise.all(forgets.map(({ number }) => store.event(user, number)))

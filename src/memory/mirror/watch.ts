@@ -15,13 +15,13 @@ export async function* watchMirror(ports: Ports, { signal, ...request }: WatchRe
       error instanceof Error ? error : new Error(String(error)),
     )
     const waiting = synced instanceof Error ? reported : waitingText(synced)
-    if (synced instanceof Error || didSomething(synced) || waiting !== reported) yield synced
+    if (synced instanceof Error || hasEffect(synced) || waiting !== reported) yield synced
     reported = waiting
     await pause(pollMs, undefined, { signal }).catch(() => {})
   }
 }
 
-const didSomething = ({ written, taken }: Synced): boolean =>
+const hasEffect = ({ written, taken }: Synced): boolean =>
   written.length > 0 || Object.values(taken).some((count) => count > 0)
 
 type Waiting = Pick<Synced, 'held' | 'refused' | 'undecided' | 'conflicts'>

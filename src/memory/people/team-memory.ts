@@ -94,10 +94,10 @@ type JoinOptions = { readonly agentShare?: number | undefined; readonly scopes?:
 export function joinMemories({ own, teams }: JoinedMemory, { agentShare, scopes = [] }: JoinOptions = {}): Memory {
   return {
     ...own,
-    ...byScope(own, teams),
-    ...(teams.size === 0 ? {} : { ...byReference(own, teams, scopes), ...decisions([own, ...teams.values()]) }),
-    hear: (turns, options) => own.hear(turns, ofPerson(options)),
-    learn: (text, options) => own.learn(text, ofPerson(options)),
+    ...routeByScope(own, teams),
+    ...(teams.size === 0 ? {} : { ...routeToHolder(own, teams, scopes), ...joinDecisions([own, ...teams.values()]) }),
+    hear: (turns, options) => own.hear(turns, ownOptions(options)),
+    learn: (text, options) => own.learn(text, ownOptions(options)),
     recall: async (message, options = {}) => {
       const parts = split(options.scopes, teams)
       if (parts.teams.length === 0) return own.recall(message, options)
@@ -135,7 +135,7 @@ export function joinMemories({ own, teams }: JoinedMemory, { agentShare, scopes 
 const scopesOf = (scopes: readonly string[] | undefined) => (scopes === undefined ? {} : { scopes })
 
 /** A team has no conversations: its turns are in the person's memory, in the other scopes or the universal one. */
-function ofPerson<Options extends { readonly scopes?: readonly string[] }>(options?: Options): Options | undefined {
+function ownOptions<Options extends { readonly scopes?: readonly string[] }>(options?: Options): Options | undefined {
   if (options?.scopes === undefined) return options
   const scopes = options.scopes.filter((scope) => teamOf(scope) === null)
   return { ...options, scopes: scopes.length === 0 ? [universalScope] : scopes }
@@ -165,7 +165,7 @@ function memberOf(teams: Teams, team: string): Memory {
 }
 
 /** Calls that go to the memory of their scopes, which must all belong to one memory. */
-function byScope(own: Memory, teams: Teams) {
+function routeByScope(own: Memory, teams: Teams) {
   const memoryOf = (scopes: readonly string[] = []): Memory => {
     const named = new Set(scopes.map(teamOf))
     const [team = null] = named
@@ -189,7 +189,7 @@ function byScope(own: Memory, teams: Teams) {
 }
 
 /** The waiting decisions of several memories. Each filters by scope; a decision goes to the memory with the belief. */
-function decisions(memories: readonly Memory[]) {
+function joinDecisions(memories: readonly Memory[]) {
   const everywhere = async <Item>(ask: (memory: Memory) => Promise<readonly Item[]>): Promise<readonly Item[]> =>
     (await Promise.all(memories.map(ask))).flat()
   return {
@@ -220,7 +220,7 @@ const referring = [
  * Calls about one belief, which go to the memory that has it. The memory of the first scope is tried first, then the person's
  * own, then those of teams. The journal is that of the first scope.
  */
-function byReference(own: Memory, teams: Teams, [first]: readonly string[]): Partial<Memory> {
+function routeToHolder(own: Memory, teams: Teams, [first]: readonly string[]): Partial<Memory> {
   const home = teams.get(teamOf(first ?? '') ?? '') ?? own
   const holders = [...new Set([home, own, ...teams.values()])]
   const holderOf = async (reference: string): Promise<Memory> => {
@@ -273,7 +273,7 @@ function mergeContexts(contexts: readonly Context[], limits: ReturnType<typeof p
   return {
     ...own,
     scopes: contexts.flatMap(({ scopes }) => scopes),
-    prelude: joinedPrelude(own.prelude, shared, limits.maxPrelude),
+    prelude: joinPreludes(own.prelude, shared, limits.maxPrelude),
     pinned,
     relevant,
     questions,
@@ -283,7 +283,7 @@ function mergeContexts(contexts: readonly Context[], limits: ReturnType<typeof p
 }
 
 /** The person's standing statements, then those of teams, each after the name of its team, as far as they fit. */
-function joinedPrelude(own: Prelude | null, shared: readonly Context[], maxCharacters: number): Prelude | null {
+function joinPreludes(own: Prelude | null, shared: readonly Context[], maxCharacters: number): Prelude | null {
   const lines = own?.text.split('\n') ?? []
   const beliefIds = [...(own?.beliefIds ?? [])]
   for (const { user, prelude } of shared)

@@ -1,7 +1,7 @@
 import type { Belief } from '../../beliefs/belief.ts'
 import { invalid } from '../../errors.ts'
 import { parseTime } from '../../local-time.ts'
-import { partsOf } from '../../search/slices.ts'
+import { splitIntoParts } from '../../search/slices.ts'
 import type { Ports, Store } from '../ports.ts'
 
 /** After this many beliefs, other work of the process gets a turn. */
@@ -17,7 +17,7 @@ export async function asOf(ports: Ports, user: string, time: string): Promise<Po
   if (ports.emptyStore === undefined)
     throw invalid('This memory cannot be read as of an earlier time.', 'Leave out the time.')
   const past = ports.emptyStore()
-  for (const part of partsOf(beliefs, beliefsAtOnce)) {
+  for (const part of splitIntoParts(beliefs, beliefsAtOnce)) {
     await past.commit({
       user,
       kind: 'import',

@@ -6,9 +6,9 @@ import { omitUndefined } from '../../omit-undefined.ts'
 import { leaf } from '../../search/explanation.ts'
 import { formAt, formKeys } from '../../search/forms.ts'
 import { type Link, type Linked, linkMessage } from '../../search/link.ts'
-import { cutMessage, endsOf, isTooLong, placeInWhole } from '../../search/message.ts'
+import { cutMessage, isTooLong, keepEnds, placeInWhole } from '../../search/message.ts'
 import { type Score, scoreLinks } from '../../search/score.ts'
-import { forEachInSlices, partsOf } from '../../search/slices.ts'
+import { forEachInSlices, splitIntoParts } from '../../search/slices.ts'
 import type { Push } from '../../search/turns/push.ts'
 import type { Question } from '../../search/turns/question.ts'
 import type { PushedQuote } from '../../search/turns/quotes.ts'
@@ -169,8 +169,8 @@ async function findQuotes(
   // Without turns there is nothing to quote, and analysing the message for quotes takes as long as finding its mentions.
   if (nearMisses !== true && (await store.turnPostings(said, [])).units === 0) return nothingQuoted
   const meaning = (question: Question) =>
-    meaningFor({ store, embedder }, { user, question, message: endsOf(message) }, recallWaitMs)
-  return (await loadQuotes()).pushQuotes(store, said, endsOf(message), {
+    meaningFor({ store, embedder }, { user, question, message: keepEnds(message) }, recallWaitMs)
+  return (await loadQuotes()).pushQuotes(store, said, keepEnds(message), {
     now: now(),
     ...omitUndefined({ boldness: recallBoldness }),
     ...(recallByMeaning === true ? { meaning } : {}),
@@ -182,7 +182,7 @@ async function findNearBeliefs(
   { user, message }: RecallRequest,
 ): Promise<readonly NearBelief[]> {
   const { findBeliefsByMeaning } = await import('../meaning/belief-meaning.ts')
-  return findBeliefsByMeaning({ store, embedder }, { user, message: endsOf(message) }, recallWaitMs)
+  return findBeliefsByMeaning({ store, embedder }, { user, message: keepEnds(message) }, recallWaitMs)
 }
 
 /** The part of a context that is chosen before the quotes. */
@@ -274,7 +274,7 @@ async function perhapsAmong(
     )
     .map((belief) => ({ belief, cosine: cosines.get(belief.id) ?? 0, minCosine }))
     .sort((a, b) => b.cosine - a.cosine || byRecency(a.belief, b.belief))
-  return sortNewestValueFirst(found).slice(0, Math.max(0, maxLinesFor(endsOf(message)) - quotes.length))
+  return sortNewestValueFirst(found).slice(0, Math.max(0, maxLinesFor(keepEnds(message)) - quotes.length))
 }
 
 /** Keeps only quotes whose newer quotes are all kept and come before them. */
@@ -325,7 +325,7 @@ async function withOvertaken(
     .map(({ belief: { content, provenance } }) => ({ text: content, at: Date.parse(provenance.at) }))
   return quotes.length === 0 || stated.length === 0
     ? quotes
-    : (await import('../../search/turns/quotes.ts')).markOvertaken(quotes, stated, endsOf(message))
+    : (await import('../../search/turns/quotes.ts')).markOvertaken(quotes, stated, keepEnds(message))
 }
 
 /** Loaded only if something can be quoted: a one-shot command pays for every module. */
@@ -384,7 +384,7 @@ async function rankedCandidates(
     const known = inReach.length
     inReach = scored.filter(({ score }) => score.value >= lowest)
     const ids = inReach.slice(known).map(({ link }) => link.posting.beliefId)
-    await forEachInSlices(partsOf(ids), async (part) => {
+    await forEachInSlices(splitIntoParts(ids), async (part) => {
       // A belief may have changed since the message was linked, which takes several slices for a long message.
       for (const belief of await store.getMany(view.user, part))
         if (isCurrent(belief) && isInView(belief, view)) beliefs.set(belief.id, belief)

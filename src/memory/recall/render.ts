@@ -1,5 +1,5 @@
 import { authorityOf, type Belief } from '../../beliefs/belief.ts'
-import { saidName } from '../../beliefs/identity.ts'
+import { unnumberedName } from '../../beliefs/identity.ts'
 import { teamOf } from '../../beliefs/scope.ts'
 import { localDay } from '../../local-time.ts'
 import { findOtherValues, isEarlierThan } from '../change/other-value.ts'
@@ -142,7 +142,7 @@ export function beliefLine(belief: Belief, age: readonly string[] = []): string 
   // The marks come first, so that a reader knows the author before the name.
   const marks = doubts.length === 0 ? '' : `(${doubts.join(', ')}) `
   const why = belief.why === '' ? '' : ` [${neutralize(belief.why)}]`
-  return `- ${marks}${neutralize(saidName(belief.name))}: ${neutralize(belief.content)}${why}`
+  return `- ${marks}${neutralize(unnumberedName(belief.name))}: ${neutralize(belief.content)}${why}`
 }
 
 /** A quote as one list item, with its day and speaker. */

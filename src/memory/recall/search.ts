@@ -6,11 +6,11 @@ import { parseTime } from '../../local-time.ts'
 import { omitUndefined } from '../../omit-undefined.ts'
 import { analyse } from '../../search/analyse.ts'
 import { linkMessage } from '../../search/link.ts'
-import { cutMessage, endsOf, isTooLong } from '../../search/message.ts'
+import { cutMessage, isTooLong, keepEnds } from '../../search/message.ts'
 import { type Score, scoreLinks } from '../../search/score.ts'
 import { beginningIn, questionWordsIn } from '../../search/searchable-text.ts'
 import { singular } from '../../search/singular.ts'
-import { forEachInSlices, partsOf } from '../../search/slices.ts'
+import { forEachInSlices, splitIntoParts } from '../../search/slices.ts'
 import { type Strength, strengthOf, termsIn } from '../../search/turns/strength.ts'
 import { sortNewestValueFirst } from '../change/other-value.ts'
 import { type QuoteHit, searchTurns, type TurnSearch } from '../conversation/search-turns.ts'
@@ -148,7 +148,7 @@ async function hitsByMeaning(
 ): Promise<readonly RankedHit[]> {
   if (embedder === undefined || request.isUnfinished === true) return []
   const { findBeliefsByMeaning, minCosine, maxNearBeliefs } = await import('../meaning/belief-meaning.ts')
-  const near = await findBeliefsByMeaning({ store, embedder }, { user: request.user, message: endsOf(request.query) })
+  const near = await findBeliefsByMeaning({ store, embedder }, { user: request.user, message: keepEnds(request.query) })
   const cosines = new Map(
     near.filter(({ cosine }) => cosine >= minCosine).map(({ beliefId, cosine }) => [beliefId, cosine]),
   )
@@ -180,7 +180,7 @@ async function rankedHits(store: Store, asked: Omit<BeliefSearch, 'limit' | 'off
   const includeRetired = asked.includeRetired ?? asked.statuses?.includes('superseded') ?? false
   const request = { ...asked, includeRetired }
   const { user, query, agent = null } = request
-  const asWords = endsOf(query)
+  const asWords = keepEnds(query)
   const words = questionWordsIn(asWords).slice(0, maxTextWords)
   if (words.length === 0) return { hits: [], isCut: false, shown: () => [] }
   const beginning = request.isUnfinished === true ? unfinishedWord(asWords, words) : null
@@ -200,7 +200,7 @@ async function rankedHits(store: Store, asked: Omit<BeliefSearch, 'limit' | 'off
   const scores = await scoreLinks(linked.links, linked.population)
   const exactScores = new Map(linked.links.map(({ posting }, at) => [posting.beliefId, (scores[at] as Score).value]))
   const named: Belief[] = []
-  await forEachInSlices(partsOf([...exactScores.keys()]), async (ids) => {
+  await forEachInSlices(splitIntoParts([...exactScores.keys()]), async (ids) => {
     named.push(...(await store.getMany(user, ids)))
   })
   const exact = named

@@ -4,7 +4,7 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { unavailable } from '../../errors.ts'
 import { writeAtomically } from '../../files/atomic-write.ts'
-import { ownPath } from '../../files/own-files.ts'
+import { prepareOwnPath } from '../../files/own-files.ts'
 import type { TextKeys } from './fingerprints.ts'
 
 /** The memory directory of one of a person's devices. */
@@ -51,14 +51,14 @@ export const syncFile = (dir: string, user: string): string =>
 export function openDeviceFile(dir: string, user: string, name = hostname()): DeviceFile {
   const file = syncFile(dir, user)
   const write = async (device: SyncDevice): Promise<void> => {
-    await writeAtomically(ownPath(dir, file), `${JSON.stringify(device, null, 2)}\n`, { existing: 'replace' })
+    await writeAtomically(prepareOwnPath(dir, file), `${JSON.stringify(device, null, 2)}\n`, { existing: 'replace' })
   }
   return {
     read: async () => {
       if (!existsSync(file)) {
         const made = newDevice(name)
         // If two processes create the file, only one succeeds.
-        await writeAtomically(ownPath(dir, file), `${JSON.stringify(made, null, 2)}\n`, { existing: 'keep' })
+        await writeAtomically(prepareOwnPath(dir, file), `${JSON.stringify(made, null, 2)}\n`, { existing: 'keep' })
       }
       return parseDevice(readFileSync(file, 'utf8'), file)
     },

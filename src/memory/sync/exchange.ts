@@ -52,7 +52,7 @@ export type SyncReport = {
   readonly skipped: readonly string[]
 }
 
-export async function syncContextOf(ports: Ports, user: string): Promise<SyncContext> {
+export async function openSyncContext(ports: Ports, user: string): Promise<SyncContext> {
   const { sync, syncDevice } = ports
   if (sync !== undefined && syncDevice !== undefined)
     return { ports: { ...ports, sync }, user, file: await syncDevice(user) }
@@ -110,7 +110,7 @@ export async function helloOf({ ports, user }: SyncContext, device: SyncDevice):
  * Takes over the group and keys of the other side, and stamps the events of this device. If the other side knows different events
  * of this device, the device was restored or copied, and gets a new id.
  */
-export async function meet(context: SyncContext, hello: Hello): Promise<SyncDevice> {
+export async function meetDevice(context: SyncContext, hello: Hello): Promise<SyncDevice> {
   const { ports, user, file } = context
   const before = await file.read()
   requireSameFormat(hello.format)
@@ -148,7 +148,7 @@ export function requireSameFormat(format: number): void {
  * The events that another device lacks. A device that excludes scopes has complete copies of its own events only, so it
  * sends only those.
  */
-export async function eventsFor(
+export async function readEventsFor(
   { ports, user }: SyncContext,
   { device, excluded }: SyncDevice,
   seen: Seen,
@@ -160,13 +160,13 @@ export async function eventsFor(
 }
 
 /** The forgetting events that another device lacks, page by page. */
-export async function* forgettingFor(
+export async function* readForgetting(
   context: SyncContext,
   device: SyncDevice,
   seen: Seen,
 ): AsyncGenerator<readonly SyncEvent[]> {
   for (let known = seen; ; ) {
-    const events = await eventsFor(context, device, known, true)
+    const events = await readEventsFor(context, device, known, true)
     if (events.length === 0) return
     yield events
     known = withEvents(known, events)
@@ -176,7 +176,7 @@ export async function* forgettingFor(
 /** Answers a message of another device. Any message may be sent again. */
 export async function answerMessage(context: SyncContext, message: SyncMessage): Promise<SyncReply> {
   if (message.type === 'hello') {
-    const device = await meet(context, message.hello)
+    const device = await meetDevice(context, message.hello)
     const waiting = await (await context.ports.sync()).countAfter(context.user, seenIn(message.hello.known))
     return { type: 'hello', hello: await helloOf(context, device), waiting }
   }
@@ -184,7 +184,7 @@ export async function answerMessage(context: SyncContext, message: SyncMessage):
   if (message.group !== device.group)
     throw forbidden('The message is of another group of devices.', 'Begin the sync again.')
   if (message.type === 'pull')
-    return { type: 'events', events: await eventsFor(context, device, message.seen, message.forgetting) }
+    return { type: 'events', events: await readEventsFor(context, device, message.seen, message.forgetting) }
   if (message.forgetting) await takeForgetting(context, device, message.events)
   else await takeEvents(context, device, message.events, [])
   return { type: 'taken' }
@@ -201,7 +201,7 @@ export async function syncWith(
   const answer = await send({ type: 'hello', hello: await helloOf(context, await context.file.read()) })
   if (answer.type !== 'hello') throw badAnswer()
   const { hello: theirs, waiting } = answer
-  const device = await meet(context, theirs)
+  const device = await meetDevice(context, theirs)
   if (device.group === null || theirs.group === null) throw badAnswer()
   const { group } = device
   const pull = async (seen: Seen, forgetting: boolean): Promise<readonly SyncEvent[]> => {
@@ -215,7 +215,7 @@ export async function syncWith(
     forgetting.push(...page)
   await takeForgetting(context, device, forgetting)
   let their = seenIn(theirs.known)
-  for await (const events of forgettingFor(context, device, their))
+  for await (const events of readForgetting(context, device, their))
     await send({ type: 'push', group, events, forgetting: true })
   // Both sides work at once: one prepares the next page while the other stores a page.
   let received = 0
@@ -234,7 +234,7 @@ export async function syncWith(
   let sent = 0
   let sending: Promise<unknown> = Promise.resolve()
   for (;;) {
-    const events = await eventsFor(context, device, their, false)
+    const events = await readEventsFor(context, device, their, false)
     await sending
     if (events.length === 0) break
     sending = send({ type: 'push', group, events, forgetting: false })
@@ -300,7 +300,7 @@ export async function takeForgetting(
   const { store, syncDevice: _device, ...others } = ports
   const sync = await ports.sync()
   await sync.stampEvents(user, device.device)
-  const matching = await matchingTexts(
+  const matching = await findMatchingTexts(
     ports,
     user,
     device.keys,
@@ -349,7 +349,7 @@ export async function forgetAgain(
   keys: SyncDevice['keys'],
   fingerprints: readonly string[],
 ): Promise<void> {
-  const { beliefIds, turnIds } = await matchingTexts(ports, user, keys, new Set(fingerprints))
+  const { beliefIds, turnIds } = await findMatchingTexts(ports, user, keys, new Set(fingerprints))
   const changes: BeliefChange[] = []
   for (const id of beliefIds) {
     const belief = await ports.store.get(user, id)
@@ -361,7 +361,7 @@ export async function forgetAgain(
 }
 
 /** The beliefs and turns whose texts have one of the fingerprints. Reads everything, but only if there are fingerprints. */
-async function matchingTexts(
+async function findMatchingTexts(
   { store }: Pick<Ports, 'store'>,
   user: string,
   keys: SyncDevice['keys'],

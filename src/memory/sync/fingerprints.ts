@@ -16,14 +16,14 @@ const fingerprint = ([device, key]: readonly [string, string], parts: readonly s
 const partsOfTurn = ({ session, role, text }: SaidText): readonly string[] => [session, role, text]
 const partsOfStatement = (content: string): readonly string[] => [statementKey(content)]
 
-const underEachKey = (keys: TextKeys, parts: readonly string[]): readonly string[] =>
+const fingerprintWithEachKey = (keys: TextKeys, parts: readonly string[]): readonly string[] =>
   Object.entries(keys.all).map((key) => fingerprint(key, parts))
 
 /** The fingerprints that a turn or a statement may have been forgotten under. */
 export const fingerprintTurn = (keys: TextKeys, turn: SaidText): readonly string[] =>
-  underEachKey(keys, partsOfTurn(turn))
+  fingerprintWithEachKey(keys, partsOfTurn(turn))
 export const fingerprintStatement = (keys: TextKeys, content: string): readonly string[] =>
-  underEachKey(keys, partsOfStatement(content))
+  fingerprintWithEachKey(keys, partsOfStatement(content))
 
 /** The fingerprints of all texts that a commit will erase, in all their versions. Read before the commit. */
 export async function fingerprintErased({ store, syncDevice }: Ports, commit: Commit): Promise<readonly string[]> {

@@ -12,11 +12,11 @@ import { writeAtomically } from '../../files/atomic-write.ts'
 import { codeOf, sweepLeftovers } from '../../files/leftovers.ts'
 import type { SyncDevice } from './device.ts'
 import {
-  eventsFor,
-  forgettingFor,
   type Hello,
   helloOf,
-  meet,
+  meetDevice,
+  readEventsFor,
+  readForgetting,
   requireSameFormat,
   type SyncContext,
   type SyncReport,
@@ -85,7 +85,7 @@ export async function syncFolder(
   const files = await readBatches(folder, identity, skipped)
   let device = await context.file.read()
   for (const { hello } of files.values()) requireSameFormat(hello.format)
-  for (const { hello } of files.values()) if (hello.device !== device.device) device = await meet(context, hello)
+  for (const { hello } of files.values()) if (hello.device !== device.device) device = await meetDevice(context, hello)
   device = await withGroup(context, device, identity)
   await store.stampEvents(user, device.device)
 
@@ -179,12 +179,12 @@ async function writeBatches(
     const bytes = await encrypter.encrypt(await compress(JSON.stringify(batch)))
     await writeAtomically(join(folder, `${randomBytes(8).toString('hex')}${ending}`), bytes, { existing: 'keep' })
   }
-  for await (const events of forgettingFor(context, device, target.covered))
+  for await (const events of readForgetting(context, device, target.covered))
     await write({ hello, after: {}, events, isForgetting: true })
   let { covered } = target
   let sent = 0
   for (;;) {
-    const events = await eventsFor(context, device, covered, false)
+    const events = await readEventsFor(context, device, covered, false)
     if (events.length === 0) break
     await write({ hello, after: covered, events, isForgetting: false })
     covered = withEvents(covered, events)

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { type Belief, isCurrent } from '../../beliefs/belief.ts'
-import { compareStrings, hasName, isSameStatement, numberedName, saidName } from '../../beliefs/identity.ts'
+import { compareStrings, hasName, isSameStatement, numberedName, unnumberedName } from '../../beliefs/identity.ts'
 import type { BeliefChange, Commit, EventStamp, Seen } from '../../beliefs/journal.ts'
 import { withAncestors } from '../../beliefs/scope.ts'
 import type { BeliefHead, SyncEvent, SyncStore } from '../../beliefs/sync-store.ts'
@@ -137,7 +137,7 @@ const isDuplicate = (a: Belief, b: Belief): boolean =>
 const isCreatedBefore = (a: Belief, b: Belief): boolean =>
   (compareStrings(a.createdAt, b.createdAt) || compareStrings(a.id, b.id)) < 0
 
-const replacedBy = (belief: Belief, { id }: Belief): Belief => ({ ...belief, status: 'superseded', supersededBy: id })
+const supersede = (belief: Belief, { id }: Belief): Belief => ({ ...belief, status: 'superseded', supersededBy: id })
 
 /** An id that is the same on every device. */
 const derivedId = (...parts: readonly (string | number)[]): string =>
@@ -239,8 +239,8 @@ async function openMerge({ store, sync, keys }: MergePorts, request: MergeReques
   }
 
   /** The belief with the first free number after its name that none of the `wanted` beliefs has. */
-  async function renumbered(belief: Belief, wanted: readonly Belief[] = []): Promise<Belief> {
-    const said = saidName(belief.name)
+  async function renumber(belief: Belief, wanted: readonly Belief[] = []): Promise<Belief> {
+    const said = unnumberedName(belief.name)
     for (let number = 2; ; number += 1) {
       const named = { ...belief, name: numberedName(said, number) }
       if (wanted.some((one) => hasName(one, named.name, named.scopes))) continue
@@ -337,14 +337,14 @@ async function openMerge({ store, sync, keys }: MergePorts, request: MergeReques
         if (own.has(holder.id)) continue
         const isSame = isDuplicate(arriving, holder)
         if (isSame === isCreatedBefore(arriving, holder)) {
-          await settle(event, [isSame ? replacedBy(holder, arriving) : await renumbered(holder, wanted)])
+          await settle(event, [isSame ? supersede(holder, arriving) : await renumber(holder, wanted)])
           continue
         }
-        await settle(event, [{ ...holder, name: `${saidName(holder.name)} (${holder.id})` }])
+        await settle(event, [{ ...holder, name: `${unnumberedName(holder.name)} (${holder.id})` }])
         later.push(async () => {
           const now = heads.get(arriving.id)?.belief ?? null
           if (now === null || !isCurrent(now)) return settle(event, [holder])
-          await settle(event, [isSame ? replacedBy(now, holder) : await renumbered(now), holder])
+          await settle(event, [isSame ? supersede(now, holder) : await renumber(now), holder])
         })
       }
     return later
@@ -363,7 +363,7 @@ async function openMerge({ store, sync, keys }: MergePorts, request: MergeReques
       const belief = (await headOf(replaced))?.belief ?? null
       if (belief?.supersededBy == null || (await headOf(belief.supersededBy))?.outcome !== 'absent') continue
       const restored = { ...belief, status: 'active', supersededBy: null } as const
-      await settle(event, [(await holdersOf(restored)).length === 0 ? restored : await renumbered(restored)])
+      await settle(event, [(await holdersOf(restored)).length === 0 ? restored : await renumber(restored)])
     }
   }
 

@@ -57,12 +57,12 @@ const dayMs = 86_400_000
 /** Finds problems by rules alone: the same entries and time give the same findings. */
 export function findProblems(entries: readonly ImportEntry[], now: Date): readonly ImportFinding[] {
   const findings = [
-    ...contradictions(entries),
-    ...duplicates(entries),
-    ...entries.flatMap((entry) => staleDate(entry, now) ?? []),
-    ...entries.flatMap((entry) => secret(entry) ?? []),
-    ...entries.flatMap((entry) => neverFound(entry) ?? []),
-    ...alwaysFound(entries),
+    ...findContradictions(entries),
+    ...findDuplicates(entries),
+    ...entries.flatMap((entry) => findStaleDate(entry, now) ?? []),
+    ...entries.flatMap((entry) => findSecret(entry) ?? []),
+    ...entries.flatMap((entry) => findNeverFound(entry) ?? []),
+    ...findAlwaysFound(entries),
   ]
   const indexes = new Map(entries.map((entry, index) => [entry, index]))
   const indexOf = ({ entries: [first] }: ImportFinding): number => (first && indexes.get(first)) ?? 0
@@ -89,7 +89,7 @@ const minShared = 3
  * Entries that differ in one word other than the first: "we deploy on Monday", "we deploy on Friday". Also entries that differ
  * only by a "not" or "never".
  */
-function contradictions(entries: readonly ImportEntry[]): readonly ImportFinding[] {
+function findContradictions(entries: readonly ImportEntry[]): readonly ImportFinding[] {
   const frames: { readonly frame: string; readonly entry: ImportEntry; readonly value: string }[] = []
   for (const entry of entries) {
     const words = recordWordsOf(entry)
@@ -124,7 +124,7 @@ const maxValues = 3
 const placeKey = ({ place, text }: ImportEntry): string => `${place}:${text}`
 
 /** Entries with the same words in any order, or with the same text apart from case and punctuation. */
-function duplicates(entries: readonly ImportEntry[]): readonly ImportFinding[] {
+function findDuplicates(entries: readonly ImportEntry[]): readonly ImportFinding[] {
   const groups = Map.groupBy(entries, (entry) => {
     const words = recordWordsOf(entry).filter(isInformative)
     return words.length === 0 ? nameKey(entry.text) : [...words].sort(compareStrings).join(' ')
@@ -138,7 +138,7 @@ function duplicates(entries: readonly ImportEntry[]): readonly ImportFinding[] {
     })
 }
 
-function staleDate(entry: ImportEntry, now: Date): ImportFinding | null {
+function findStaleDate(entry: ImportEntry, now: Date): ImportFinding | null {
   for (const { text, start } of parse(entry.text, now)) {
     const isFull = start.isCertain('year')
     if (isFull && now.getTime() - start.date().getTime() > staleDays * dayMs)
@@ -158,7 +158,7 @@ function staleDate(entry: ImportEntry, now: Date): ImportFinding | null {
 
 const escapePattern = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/gu, '\\$&')
 
-function secret(entry: ImportEntry): ImportFinding | null {
+function findSecret(entry: ImportEntry): ImportFinding | null {
   const [found] = findSecrets(`${entry.name ?? ''} ${entry.text}`)
   return found === undefined ? null : { kind: 'secret', entries: [entry], reason: `It contains ${found.what}.` }
 }
@@ -169,14 +169,14 @@ function formsOf({ name, text }: ImportEntry): readonly string[] {
   return [...(name === null ? [] : [name]), named.name, ...named.aliases]
 }
 
-function neverFound(entry: ImportEntry): ImportFinding | null {
+function findNeverFound(entry: ImportEntry): ImportFinding | null {
   const isFound = [...formsOf(entry), entry.text].some((form) => explainEverydayForm(form) === null)
   const reason = 'No word distinguishes it from other entries.'
   return isFound ? null : { kind: 'never found', entries: [entry], reason }
 }
 
 /** Entries whose own name is an everyday word, and entries that share their name with many others. */
-function alwaysFound(entries: readonly ImportEntry[]): readonly ImportFinding[] {
+function findAlwaysFound(entries: readonly ImportEntry[]): readonly ImportFinding[] {
   return [...Map.groupBy(entries, ({ name }) => (name === null ? '' : nameKey(name)))].flatMap(([key, group]) => {
     const [first] = group
     const reason = key === '' || first?.name == null ? null : explainEverydayForm(first.name)

@@ -3,7 +3,7 @@ import { type ActorKind, authorityOf, type Belief, isCurrent, mayChange } from '
 import { hasName, isSameStatement, nameKey } from '../../beliefs/identity.ts'
 import type { BeliefChange } from '../../beliefs/journal.ts'
 import { invalid } from '../../errors.ts'
-import { forEachInSlices, partsOf } from '../../search/slices.ts'
+import { forEachInSlices, splitIntoParts } from '../../search/slices.ts'
 import { reasonToWait, requireRoomForDocuments } from '../change/authority.ts'
 import { hasAdditions, inherit, isSameWish, mergeStatement, supersedeBelief } from '../change/remember.ts'
 import { type ChangeRequest, change, reviseChange } from '../change/transaction.ts'
@@ -108,7 +108,7 @@ export async function importRecords(
   const warnings = [...readWarnings]
   const events: number[] = []
   for (const [user, placed] of byUser) {
-    const { plan, event } = await importFor(ports, { user, author, trusted, dryRun, placed })
+    const { plan, event } = await importForUser(ports, { user, author, trusted, dryRun, placed })
     for (const kind of Object.keys(tally) as (keyof ImportTally)[]) tally[kind] += plan.tally[kind]
     warnings.push(...plan.warnings)
     if (event !== null) events.push(event)
@@ -116,7 +116,7 @@ export async function importRecords(
   return { ...tally, warnings, events }
 }
 
-async function importFor(
+async function importForUser(
   ports: Ports,
   { user, author, trusted, dryRun, placed }: Required<Omit<ImportTerms, 'key'>> & Pick<ImportContext, 'placed'>,
 ): Promise<{ readonly plan: ImportPlan; readonly event: number | null }> {
@@ -126,7 +126,7 @@ async function importFor(
     { user, author, operation: 'import' },
     async (at) => {
       // Removed ids are rare and slow to look up, so this happens only after the store has refused the first attempt.
-      const removed = isRetry ? await removedIds(ports, user, placed) : new Map()
+      const removed = isRetry ? await findRemovedIds(ports, user, placed) : new Map()
       isRetry = true
       const plan = await planImport(ports, { author, trusted, placed, at, removed })
       if (dryRun || plan.changes.length === 0) return { kind: 'nothing', result: { plan, event: null } }
@@ -138,7 +138,7 @@ async function importFor(
 /** The last version of each removed id; null if its text was forgotten and must not come back. */
 type RemovedIds = ReadonlyMap<string, number | null>
 
-async function removedIds({ store }: Ports, user: string, placed: readonly PlacedRecord[]): Promise<RemovedIds> {
+async function findRemovedIds({ store }: Ports, user: string, placed: readonly PlacedRecord[]): Promise<RemovedIds> {
   const removed = new Map<string, number | null>()
   for (const { record } of placed) {
     const last = (await store.history(user, record.id)).at(-1)
@@ -168,7 +168,7 @@ async function planImport(ports: Ports, situation: ImportContext): Promise<Impor
   const { placed } = situation
   const user = placed[0]?.record.user ?? ''
   const stored = new Map<string, Belief>()
-  await forEachInSlices(partsOf(placed, 100), async (part) => {
+  await forEachInSlices(splitIntoParts(placed, 100), async (part) => {
     const ids = part.map(({ record }) => record.id)
     for (const belief of await ports.store.getMany(user, ids)) stored.set(belief.id, belief)
   })
@@ -200,21 +200,21 @@ function openPlanner(ports: Ports, { author, trusted, at, removed }: ImportConte
 
   /** A record whose id is stored already replaces the stored state, as far as its author may. */
   async function update({ record, place }: PlacedRecord, known: Belief): Promise<void> {
-    const createdAt = earlier(known.createdAt, record.createdAt)
-    const read = { ...imported(record), createdAt }
+    const createdAt = earlierTime(known.createdAt, record.createdAt)
+    const read = { ...limitAuthority(record), createdAt }
     const predecessors = await predecessorsOf(known)
     const isSame = (one: Belief): boolean =>
       [one, keepRetired(known, one, ceiling)].some(
-        (state) => isSameRecord(known, state) || isSameRecord(known, counted(state)),
+        (state) => isSameRecord(known, state) || isSameRecord(known, countAsDocument(state)),
       )
-    const { belief, refused } = await allowed(read)
+    const { belief, refused } = await dropRefusedAliases(read)
     const successor = inherit(belief, predecessors)
     if ([{ ...record, version: 1 }, read, inherit(read, predecessors), belief, successor].some(isSame)) {
       tally.unchanged += 1
       return
     }
     warnings.push(...refused.map((warning) => `${place}: ${warning}`))
-    if (mayChange(writerOf(belief), known) && !(await waits(belief))) {
+    if (mayChange(writerOf(belief), known) && !(await mustWait(belief))) {
       const isProposal = known.proposedFor !== null && ceiling !== 'person'
       put(known.version, keepRetired(known, isProposal ? successor : belief, ceiling))
       tally[isProposal ? 'proposed' : 'corrected'] += 1
@@ -251,17 +251,17 @@ function openPlanner(ports: Ports, { author, trusted, at, removed }: ImportConte
       warnings.push(`${place}: left out. It claims that a belief of a person replaced it, which only a person decides.`)
       return
     }
-    const { belief, refused } = await allowed({ ...imported(record), version: lastVersion + 1 })
+    const { belief, refused } = await dropRefusedAliases({ ...limitAuthority(record), version: lastVersion + 1 })
     warnings.push(...refused.map((warning) => `${place}: ${warning}`))
     const holders = isCurrent(belief) ? await holdersOf(belief) : []
     const [holder] = holders
-    const isWaiting = isCurrent(belief) && (await waits(belief))
+    const isWaiting = isCurrent(belief) && (await mustWait(belief))
     const protectedOne = holders.find((held) => isWaiting || !mayChange(writerOf(belief), held))
     if (holder === undefined) {
       put(lastVersion, isWaiting ? { ...belief, status: 'exploratory', candidate: true } : belief)
       tally[isWaiting ? 'proposed' : 'added'] += 1
     } else if (holders.length === 1 && isSameStatement(holder.content, belief.content)) {
-      await sayAgain(holder, belief)
+      await restate(holder, belief)
     } else if (protectedOne !== undefined) {
       await propose(inherit(belief, holders), protectedOne, lastVersion)
     } else {
@@ -280,12 +280,12 @@ function openPlanner(ports: Ports, { author, trusted, at, removed }: ImportConte
   }
 
   /** The same statement again. It reinforces the belief only if it is newer and comes from another source. */
-  async function sayAgain(holder: Belief, belief: Belief): Promise<void> {
+  async function restate(holder: Belief, belief: Belief): Promise<void> {
     const merged = mergeStatement(holder, belief)
     const { type, subtype } = holder
     const said = { ...belief, type, subtype, ...merged }
     const writer = { ...writerOf(belief), actor: ceiling }
-    if (hasAdditions(holder, merged) && (!mayChange(writer, holder) || (await waits(said)))) {
+    if (hasAdditions(holder, merged) && (!mayChange(writer, holder) || (await mustWait(said)))) {
       await propose(said, holder, belief.version - 1)
       return
     }
@@ -313,7 +313,7 @@ function openPlanner(ports: Ports, { author, trusted, at, removed }: ImportConte
   }
 
   /** A record keeps the authority it was written with, but gets at most what its importer may give. */
-  function imported(record: BeliefRecord): Belief {
+  function limitAuthority(record: BeliefRecord): Belief {
     if (ceiling === 'person') return { ...record, version: 1 }
     const written = record.provenance.actor === 'person' ? 'document' : record.provenance.actor
     const writer = ceiling === 'document' ? { actor: written } : author
@@ -321,7 +321,9 @@ function openPlanner(ports: Ports, { author, trusted, at, removed }: ImportConte
   }
 
   /** The record without aliases that only a person may give. */
-  async function allowed(belief: Belief): Promise<{ readonly belief: Belief; readonly refused: readonly string[] }> {
+  async function dropRefusedAliases(
+    belief: Belief,
+  ): Promise<{ readonly belief: Belief; readonly refused: readonly string[] }> {
     if (ceiling === 'person' || belief.aliases.length === 0) return { belief, refused: [] }
     const { filterAliases, refusalText } = await import('../change/aliases.ts')
     const { aliases, refused } = await filterAliases(ports, writerOf(belief), belief)
@@ -329,12 +331,12 @@ function openPlanner(ports: Ports, { author, trusted, at, removed }: ImportConte
   }
 
   /** A waiting record counts towards the limit of documents, whichever author it claims. */
-  function counted(belief: Belief): Belief {
+  function countAsDocument(belief: Belief): Belief {
     if (ceiling !== 'document' || !isWaiting(belief)) return belief
     return { ...belief, provenance: { ...belief.provenance, actor: ceiling } }
   }
 
-  async function waits(belief: Belief): Promise<boolean> {
+  async function mustWait(belief: Belief): Promise<boolean> {
     return ceiling !== 'person' && (await reasonToWait(writerOf(belief), belief)) !== null
   }
 
@@ -346,7 +348,7 @@ function openPlanner(ports: Ports, { author, trusted, at, removed }: ImportConte
   /** Several changes of one belief become one change, from the stored version to the last state. */
   function put(readVersion: number, belief: Belief): void {
     const expectedVersion = changes.get(belief.id)?.expectedVersion ?? readVersion
-    const after = { ...counted(belief), version: expectedVersion + 1 }
+    const after = { ...countAsDocument(belief), version: expectedVersion + 1 }
     changes.set(belief.id, { beliefId: belief.id, expectedVersion, outcome: 'present', after })
     for (const scope of after.scopes) {
       const key = identity(scope, after.name)
@@ -375,7 +377,7 @@ function openPlanner(ports: Ports, { author, trusted, at, removed }: ImportConte
 
 const identity = (scope: string, name: string): string => `${scope}\n${nameKey(name)}`
 
-const earlier = (a: string, b: string): string => (a < b ? a : b)
+const earlierTime = (a: string, b: string): string => (a < b ? a : b)
 
 const writerOf = (belief: Belief): Author => ({ actor: authorityOf(belief), origin: belief.provenance.origin })
 

@@ -15,15 +15,15 @@ export async function openSqliteTransfer(options: SqliteStoreOptions): Promise<J
     append: async (user, appended) => records.append(user, appended),
     places: async (user) => records.places(user),
     setPlaces: async (user, places) => records.setPlaces(user, places),
-    access: () => readAccess(async (sql) => records.readAccess(ofFile(sql))),
+    access: () => readAccess(async (sql) => records.readAccess(toSqlite(sql))),
     replaceAccess: async (rows) =>
-      records.writeAccess([...replaceStatements(rows)].map(([sql, values]) => [ofFile(sql), values] as const)),
+      records.writeAccess([...replaceStatements(rows)].map(([sql, values]) => [toSqlite(sql), values] as const)),
     close: () => store.close(),
   }
 }
 
 /** Translates a statement for PostgreSQL to SQLite, whose tables are in no schema. */
-const ofFile = (sql: string): string => sql.replaceAll('credence.', '').replaceAll(/\$\d+/gu, '?')
+const toSqlite = (sql: string): string => sql.replaceAll('credence.', '').replaceAll(/\$\d+/gu, '?')
 
 export async function openPostgresTransfer(options: ConnectionOptions): Promise<JournalTransfer> {
   const connection = new PostgresConnection(options)

@@ -13,7 +13,7 @@ const maxExamples = 3
 
 type Owner = OwnerHead & { readonly owner: string }
 
-const ownersIn = (run: Run): Promise<readonly Owner[]> =>
+const readOwners = (run: Run): Promise<readonly Owner[]> =>
   run('SELECT owner, head AS number, hash, forgotten FROM credence.owners ORDER BY owner')
 
 /**
@@ -27,7 +27,7 @@ export function verifyStore(
 ): Promise<readonly StoreFinding[]> {
   return connection.readSnapshot(async (run) => {
     const complaints = { journal: [] as string[], index: [] as string[] }
-    const owners = await ownersIn(run)
+    const owners = await readOwners(run)
     for (const [done, owner] of owners.entries()) {
       onProgress('journal', done, owners.length)
       for (const { check, detail } of await verifyOwner(run, projections, owner))
@@ -94,9 +94,9 @@ export async function rebuild(connection: PostgresConnection, projections: Proje
     await run('DELETE FROM credence.snapshots')
     await run('COMMIT')
   })
-  for (const { owner } of await connection.read(ownersIn))
+  for (const { owner } of await connection.read(readOwners))
     if (projections.has(owner))
-      await projections.renewing(owner, async (found) => (found === null ? undefined : projections.discard(found)))
+      await projections.withRenewal(owner, async (found) => (found === null ? undefined : projections.discard(found)))
 }
 
 /** A hash over everything derived from the journals. */
@@ -105,7 +105,7 @@ export async function fingerprint(
   of: (owner: string) => Promise<string>,
 ): Promise<string> {
   const sums: string[] = []
-  for (const { owner } of await connection.read(ownersIn)) sums.push(owner, await of(owner))
+  for (const { owner } of await connection.read(readOwners)) sums.push(owner, await of(owner))
   return hash('sha256', JSON.stringify(sums))
 }
 
@@ -113,7 +113,7 @@ export async function fingerprint(
 export async function headOf(
   connection: PostgresConnection,
 ): Promise<{ readonly number: number; readonly hash: string }> {
-  const owners = await connection.read(ownersIn)
+  const owners = await connection.read(readOwners)
   return {
     number: owners.reduce((sum, owner) => sum + owner.number, 0),
     hash: owners.reduce(

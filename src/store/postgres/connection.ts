@@ -71,7 +71,7 @@ export class PostgresConnection {
         idleTimeoutMillis: 60_000,
         // Lets a command exit when its work is done.
         allowExitOnIdle: true,
-        onConnect: (client) => this.#greet(client),
+        onConnect: (client) => this.#prepareSession(client),
       })
       // A connection that breaks while idle is replaced when one is needed.
       return pool.on('error', () => {})
@@ -86,7 +86,7 @@ export class PostgresConnection {
   }
 
   /** Refuses standbys. Behind a pooler, the process number of a client is not that of a PostgreSQL process. */
-  async #greet(client: pg.ClientBase): Promise<void> {
+  async #prepareSession(client: pg.ClientBase): Promise<void> {
     // The pool listens for errors only between uses.
     client.on('error', () => {})
     const { rows } = await client.query<{ standby: boolean; pid: number }>(
@@ -105,7 +105,7 @@ export class PostgresConnection {
 
   /** Runs short reads, each statement by itself, on a connection that all such reads share. */
   read<Result>(work: (run: Run) => Promise<Result>): Promise<Result> {
-    return this.#patiently(async () => {
+    return this.#retryWhileUnavailable(async () => {
       if (this.#ended !== null) throw this.#ended
       this.#reader ??= this.#openReader()
       const opening = this.#reader
@@ -137,7 +137,7 @@ export class PostgresConnection {
 
   /** Runs statements that may take long, each by itself, on a separate connection. */
   readLong<Result>(work: (run: Run) => Promise<Result>): Promise<Result> {
-    return this.#patiently(() => this.#withClient(longAnswerMs, (run) => work(run)))
+    return this.#retryWhileUnavailable(() => this.#withClient(longAnswerMs, (run) => work(run)))
   }
 
   /** Runs reads on one state of the database. */
@@ -158,7 +158,7 @@ export class PostgresConnection {
    * may not have been committed.
    */
   write<Result>(work: (run: Run) => Promise<Result>, answerMs = this.#answerMs): Promise<Result> {
-    return this.#patiently(() =>
+    return this.#retryWhileUnavailable(() =>
       this.#withClient(answerMs, async (run) => {
         const begun = [run('BEGIN'), run(`SET LOCAL idle_in_transaction_session_timeout = ${idleTransactionMs}`)]
         const guarded = this.#guard?.(run)
@@ -208,12 +208,12 @@ export class PostgresConnection {
       this.#hasConnected = true
       return client
     } catch (error) {
-      this.#leave(host)
+      this.#skipHost(host)
       throw error
     }
   }
 
-  #leave(host: number): void {
+  #skipHost(host: number): void {
     if (this.#host === host) this.#host = (host + 1) % this.address.hosts.length
   }
 
@@ -229,7 +229,7 @@ export class PostgresConnection {
     return (await client.query<Row & object>(query)).rows
   }
 
-  async #patiently<Result>(work: () => Promise<Result>): Promise<Result> {
+  async #retryWhileUnavailable<Result>(work: () => Promise<Result>): Promise<Result> {
     const deadline = performance.now() + this.#patienceMs
     for (let attempt = 0; ; attempt += 1) {
       try {

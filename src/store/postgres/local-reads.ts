@@ -54,7 +54,7 @@ export class LocalReads {
 
   async #use(batch: Batch, owner: string): Promise<SqliteStore> {
     const { projections, ready, onOffline } = this.#options
-    const taken = await this.orOffline(
+    const taken = await this.withOfflineFallback(
       async () => {
         await ready()
         return projections.takeCurrent(owner)
@@ -74,7 +74,7 @@ export class LocalReads {
   }
 
   /** Runs `work`, or else `otherwise` if the database cannot be reached and offline reads are allowed. */
-  async orOffline<Value>(
+  async withOfflineFallback<Value>(
     work: () => Promise<Value>,
     otherwise: (error: MemoryError) => Value | Promise<Value>,
   ): Promise<Value> {
@@ -90,11 +90,11 @@ export class LocalReads {
   /** Copies the counts of recalls, by which lists can be sorted, to the local copy. */
   async setCounts(owner: string, read: () => Promise<ReadonlyMap<string, RecallCount>>): Promise<void> {
     const { projections, ready } = this.#options
-    await this.orOffline(
+    await this.withOfflineFallback(
       async () => {
         await ready()
         const counts = await read()
-        await projections.renewing(owner, async (found) =>
+        await projections.withRenewal(owner, async (found) =>
           (await found?.store.records())?.setRecallCounts(owner, counts),
         )
       },

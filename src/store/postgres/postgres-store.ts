@@ -12,7 +12,7 @@ import { appendRecord, eventOfAttempt, lockOwner } from './journal.ts'
 import { LocalReads } from './local-reads.ts'
 import { migrate } from './migrations/migrate.ts'
 import { type Projection, type ProjectionOptions, Projections } from './projections.ts'
-import { recallCountsIn } from './recall-counts.ts'
+import { openRecallCounts } from './recall-counts.ts'
 import { sweepForgotten } from './sweep.ts'
 
 export type PostgresStoreOptions = ConnectionOptions &
@@ -82,7 +82,7 @@ export function openPostgresStore(options: PostgresStoreOptions): CaredStore {
   const { cacheDir: directory, onOffline, sweepEveryMs = 60_000, ...rest } = options
   const connection = new PostgresConnection(options)
   const projections = new Projections({ ...rest, connection, directory })
-  const counts = recallCountsIn(connection)
+  const counts = openRecallCounts(connection)
   let opening: Promise<void> | null = null
   let sweeping: NodeJS.Timeout | null = null
 
@@ -122,7 +122,7 @@ export function openPostgresStore(options: PostgresStoreOptions): CaredStore {
           await run('ROLLBACK')
           return 'has events'
         }
-        if (found !== null) await projections.bring(run, found, head)
+        if (found !== null) await projections.bringUpTo(run, found, head)
         const projection = found ?? (await projections.empty())
         // The connection may have been lost after an earlier attempt had committed.
         const earlier = attempts === 1 ? null : await eventOfAttempt(run, user, attemptId)
@@ -141,7 +141,7 @@ export function openPostgresStore(options: PostgresStoreOptions): CaredStore {
       })
     await ready()
     for (;;) {
-      const result = await projections.renewing(user, decide)
+      const result = await projections.withRenewal(user, decide)
       if (result === 'has events') continue
       local.noteCommit(user)
       return result
@@ -192,7 +192,7 @@ export function openPostgresStore(options: PostgresStoreOptions): CaredStore {
       })
     },
     memberships: async (person) =>
-      local.orOffline(
+      local.withOfflineFallback(
         async () => {
           await ready()
           const select = 'SELECT team, role FROM credence.team_members WHERE person = $1 ORDER BY team'

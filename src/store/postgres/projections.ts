@@ -208,7 +208,7 @@ export class Projections {
 
   /** Borrows the projection of an owner with every event of the journal; null if there are none. The caller must return it. */
   takeCurrent(owner: string): Promise<Projection | null> {
-    return this.renewing(owner, async (projection) => {
+    return this.withRenewal(owner, async (projection) => {
       if (projection === null) return null
       // Read first, because another program may be applying events to the same file.
       const { number } = projection.records.head()
@@ -223,12 +223,12 @@ export class Projections {
   /** Applies the newer events. */
   catchUp(projection: Projection, from = projection.records.head().number): Promise<void> {
     return this.#options.connection.readSnapshot(async (run) =>
-      this.bring(run, projection, await readHead(run, projection.owner), from),
+      this.bringUpTo(run, projection, await readHead(run, projection.owner), from),
     )
   }
 
   /** Applies the events up to a head that was read in the same transaction. */
-  async bring(run: Run, projection: Projection, head: OwnerHead, from = projection.records.head().number) {
+  async bringUpTo(run: Run, projection: Projection, head: OwnerHead, from = projection.records.head().number) {
     if (from > head.number || head.number - from > maxEventsBehind) throw new UnusableProjection()
     await replay(run, projection, head)
     if (!isAt(projection, head)) throw new UnusableProjection()
@@ -261,7 +261,7 @@ export class Projections {
   }
 
   /** Runs work on a projection, and repeats it on a new one if the local file turns out to be unusable. */
-  async renewing<Result>(owner: string, work: (projection: Projection | null) => Promise<Result>): Promise<Result> {
+  async withRenewal<Result>(owner: string, work: (projection: Projection | null) => Promise<Result>): Promise<Result> {
     for (let attempt = 0; ; attempt += 1) {
       const projection = await this.take(owner)
       try {

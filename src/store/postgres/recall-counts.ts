@@ -3,7 +3,7 @@ import { localDay } from '../../local-time.ts'
 import type { PostgresConnection } from './connection.ts'
 
 /** Counts recalls and reads the counts. A connection that is lost while counts are written may count them twice. */
-export const recallCountsIn = (connection: PostgresConnection) => ({
+export const openRecallCounts = (connection: PostgresConnection) => ({
   countRecalls: (user: string, tallies: readonly RecallTally[]): Promise<void> => addTallies(connection, user, tallies),
 
   /** For all beliefs, or those with these ids. */

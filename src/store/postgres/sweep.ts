@@ -22,7 +22,7 @@ export async function sweepForgotten(connection: PostgresConnection, projections
   )
   for (const { owner, forgotten } of owners)
     if (projections.has(owner))
-      await projections.renewing(owner, async (projection) => {
+      await projections.withRenewal(owner, async (projection) => {
         if (projection === null) return
         if (projection.records.head().number < forgotten) await projections.catchUp(projection)
         // A reading program may have prevented the scrubbing of the file.

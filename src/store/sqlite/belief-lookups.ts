@@ -1,10 +1,10 @@
-import { type Belief, byStanding } from '../../beliefs/belief.ts'
+import { type Belief, compareStanding } from '../../beliefs/belief.ts'
 import type { BeliefFilter, BeliefOrder, BeliefStore, Viewpoint } from '../../beliefs/belief-store.ts'
 import { universalScope } from '../../beliefs/scope.ts'
 import {
   agentKey,
-  byReinforcement,
-  byUpdate,
+  compareReinforcement,
+  compareUpdate,
   nameKeyInScope,
   newestText,
   readText,
@@ -13,7 +13,7 @@ import {
   typeCode,
 } from '../belief-row.ts'
 import { BoundedCache } from '../bounded-cache.ts'
-import { allOf, type Conditions, type Connection, noItems, type ReadForUser } from './connection.ts'
+import { type Conditions, type Connection, joinConditions, noItems, type ReadForUser } from './connection.ts'
 
 const maxCached = 5_000
 const maxViews = 50
@@ -107,7 +107,7 @@ export function beliefReads(connection: Connection, reading: ReadForUser): Belie
     const edited = `SELECT belief FROM members INDEXED BY members_pinned_edited
       WHERE user_id = ? AND agent IN ('', ?) AND pinned = 1 AND edited = 1`
     const ids = editedEverywhere ? [...inView, ...connection.column<string>(edited, [userId, agent])] : inView
-    return getMany(userId, ids).sort(byReinforcement)
+    return getMany(userId, ids).sort(compareReinforcement)
   }
 
   function readStanding(userId: number, { agent, scopes }: Viewpoint, limit: number): readonly Belief[] {
@@ -118,7 +118,7 @@ export function beliefReads(connection: Connection, reading: ReadForUser): Belie
     const ids = [...new Set([...scopes, universalScope])].flatMap((scope) =>
       owners.flatMap((owner) => connection.column<string>(inScope, [userId, userId, scope, owner, limit])),
     )
-    return getMany(userId, ids).sort(byStanding).slice(0, limit)
+    return getMany(userId, ids).sort(compareStanding).slice(0, limit)
   }
 
   return {
@@ -139,16 +139,16 @@ export function beliefReads(connection: Connection, reading: ReadForUser): Belie
         CROSS JOIN members INDEXED BY members_holding_name ON members.user_id = :userId AND members.scope = scopes.id
           AND members.name_key = :name AND members.current = 1`
       const asked = { name: nameKeyInScope(name), scopes: JSON.stringify(scopes) }
-      return reading(user, [], (userId) => found(userId, holding, [{ userId, ...asked }]).sort(byUpdate))
+      return reading(user, [], (userId) => found(userId, holding, [{ userId, ...asked }]).sort(compareUpdate))
     },
     // Without statistics SQLite would scan every belief of an index that contains both columns.
     supersededBy: (user, id) => {
       const replaced = 'SELECT id FROM beliefs INDEXED BY beliefs_superseded WHERE user_id = ? AND superseded_by = ?'
-      return reading(user, [], (userId) => found(userId, replaced, [userId, id]).sort(byUpdate))
+      return reading(user, [], (userId) => found(userId, replaced, [userId, id]).sort(compareUpdate))
     },
     proposalsFor: (user, id) => {
       const proposed = 'SELECT id FROM beliefs INDEXED BY beliefs_proposed WHERE user_id = ? AND proposed_for = ?'
-      return reading(user, [], (userId) => found(userId, proposed, [userId, id]).sort(byUpdate))
+      return reading(user, [], (userId) => found(userId, proposed, [userId, id]).sort(compareUpdate))
     },
     list: (filter, { limit, offset, order = 'updated' }) =>
       reading(filter.user, noItems, (userId) => {
@@ -200,7 +200,7 @@ const isMember = `EXISTS (SELECT 1 FROM json_each(?) AS asked
 /** The WHERE clause of a filter. Lists are passed as JSON, so that there are few different queries. */
 function conditionsOf(userId: number, filter: BeliefFilter, isCrowded: boolean): Conditions {
   const { scopes, types, statuses, pinned, current, proposals, candidates, recalled } = filter
-  return allOf([
+  return joinConditions([
     ['user_id = ?', userId],
     scopes && [isCrowded ? isMember : isAmongMembers, JSON.stringify(scopes), userId],
     types && ['type IN (SELECT value FROM json_each(?))', JSON.stringify(types.map(typeCode))],

@@ -2,9 +2,9 @@ import type { Belief } from '../../beliefs/belief.ts'
 import type { CommitResult } from '../../beliefs/belief-store.ts'
 import { type Commit, isForgetting } from '../../beliefs/journal.ts'
 import { MemoryError } from '../../errors.ts'
-import { inTurns, runToEnd } from '../../next-turn.ts'
+import { runToEnd, runYielding } from '../../next-turn.ts'
 import { newestText, readText, type StoredText } from '../belief-row.ts'
-import { type CheckedChange, checkChanges, findSettled } from '../checked-commit.ts'
+import { type CheckedChange, checkChanges, resultWithoutWrite } from '../checked-commit.ts'
 import { deriveBelief } from '../derived-belief.ts'
 import { sealChanges, sealForgotten, sealKey } from '../journal-chain.ts'
 import { advanceHead } from './care/journal-head.ts'
@@ -62,7 +62,7 @@ export async function commitChanges(committing: Committing, commit: Commit, apar
     const result =
       apart === undefined
         ? await connection.writeInTurn(() => commitPrepared(committing, commit, prepared))
-        : await apart.connection.exclusively('COMMIT', () => inTurns(commitInParts(apart, commit, prepared)))
+        : await apart.connection.runExclusively('COMMIT', () => runYielding(commitInParts(apart, commit, prepared)))
     if (result.outcome !== 'committed' || !connection.isOnDisk) return result
     advanceHead(connection, result.event)
     if (isForgetting(commit)) await scrubSoon(connection)
@@ -92,7 +92,7 @@ function* commitInParts(
 ): Generator<void, CommitResult> {
   const journal = openJournal(connection)
   const userId = users.findOrAdd(commit.user)
-  const settled = findSettled(commit, {
+  const settled = resultWithoutWrite(commit, {
     eventByKey: (key) => journal.eventByKey(userId, key),
     event: (number) => journal.event(userId, number),
   })
@@ -102,7 +102,7 @@ function* commitInParts(
   }
   const { turns: heard = [], forgottenTurns = [] } = commit
   if (heard.length > 0 && findKnown(connection, userId, heard).some((row) => row !== null)) throw new StaleCommit()
-  yield* project(connection, userId, changes)
+  yield* projectChanges(connection, userId, changes)
   const event = journal.append(userId, { ...commit, key }, written, [...turns, ...sealForgotten(forgottenTurns)])
   yield* insertTurns(connection, { userId, event: event.number }, turns)
   if (!eraseTurns(connection, { userId, event: event.number }, forgottenTurns)) throw new StaleCommit()
@@ -120,7 +120,7 @@ export function noteForgetting(connection: Connection, userId: number, commit: C
 }
 
 /** Updates the derived tables from the old beliefs to the new ones. Yields after each part. */
-export function* project(
+export function* projectChanges(
   connection: Connection,
   userId: number,
   changes: readonly CheckedChange[],

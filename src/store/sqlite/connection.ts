@@ -1,7 +1,7 @@
 import type { DatabaseSync, SQLInputValue, StatementResultingChanges, StatementSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { MemoryError } from '../../errors.ts'
-import { nextTurn } from '../../next-turn.ts'
+import { yieldToEventLoop } from '../../next-turn.ts'
 import { inMemory, isWritable, openBytes, setPragma, sqliteCode, translateSqliteError } from './database.ts'
 import { identityOf, isDiskFull, programsWith, sizeOf } from './store-file.ts'
 
@@ -34,7 +34,7 @@ export class Connection {
   /** Whether the transaction that they share is open. */
   #hasSnapshot = false
   #endsSoon = false
-  /** Whether `exclusively` has the write lock. */
+  /** Whether `runExclusively` has the write lock. */
   #isExclusive = false
   /** Whether the last write had to wait for another process. */
   #hasWaited = false
@@ -79,7 +79,7 @@ export class Connection {
   }
 
   /** The rows one by one, each a list of the values of its columns. */
-  lists(sql: string): Iterable<readonly unknown[]> {
+  iterateLists(sql: string): Iterable<readonly unknown[]> {
     return this.#prepared(this.#listing, sql).iterate() as Iterable<unknown> as Iterable<readonly unknown[]>
   }
 
@@ -141,7 +141,7 @@ export class Connection {
         this.run('BEGIN')
         this.#refresh()
         this.#hasSnapshot = true
-        this.#endSoon()
+        this.#endSnapshotSoon()
       }
       return work()
     } catch (error) {
@@ -169,7 +169,7 @@ export class Connection {
    * Ends the shared read transaction soon, even if a caller of a long operation is between two steps. Otherwise, with
    * constant callers, the log could never be emptied and readers would never see new writes.
    */
-  #endSoon(): void {
+  #endSnapshotSoon(): void {
     if (this.#endsSoon) return
     this.#endsSoon = true
     setTimeout(() => {
@@ -208,7 +208,7 @@ export class Connection {
       this.#prepareToWrite()
     }
     const result = this.#writeWith(() => {}, work)
-    await nextTurn()
+    await yieldToEventLoop()
     return result
   }
 
@@ -231,7 +231,7 @@ export class Connection {
    * Takes the write lock and runs asynchronous work in one transaction that is committed or rolled back at its end. Other connections
    * still read the previous state. One at a time, on a connection without other users.
    */
-  async exclusively<Result>(end: 'COMMIT' | 'ROLLBACK', work: () => Promise<Result>): Promise<Result> {
+  async runExclusively<Result>(end: 'COMMIT' | 'ROLLBACK', work: () => Promise<Result>): Promise<Result> {
     const deadline = performance.now() + this.#options.busyTimeoutMs
     this.#prepareToWrite()
     while (!this.#tryToRun('BEGIN IMMEDIATE', deadline)) await sleep(lockPollMs)
@@ -448,7 +448,7 @@ export const noItems = { items: [], total: 0 }
 export type Conditions = { readonly where: string; readonly values: readonly unknown[] }
 
 /** Joins conditions, each with its values, and leaves out those that do not apply. */
-export function allOf(
+export function joinConditions(
   conditions: readonly (readonly [condition: string, ...values: unknown[]] | false | undefined)[],
 ): Conditions {
   const asked = conditions.filter((one) => one !== false && one !== undefined)

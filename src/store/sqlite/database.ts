@@ -157,7 +157,7 @@ function applySettings(db: DatabaseSync, file: string, readonly: boolean, busyTi
   ]
   for (const [name, value] of settings) {
     // SQLite ignores the busy timeout when two processes switch a new file to WAL at once.
-    if (name === 'journal_mode') whenUnlocked(busyTimeoutMs, () => setPragma(db, name, value))
+    if (name === 'journal_mode') retryWhileLocked(busyTimeoutMs, () => setPragma(db, name, value))
     else setPragma(db, name, value)
   }
   for (const [name, value] of settings) {
@@ -175,7 +175,7 @@ const sleep = (milliseconds: number): void => {
 }
 
 /** Runs `work`, which takes a lock of the database, and retries while another process has the lock. */
-function whenUnlocked<Result>(busyTimeoutMs: number, work: () => Result): Result {
+function retryWhileLocked<Result>(busyTimeoutMs: number, work: () => Result): Result {
   const deadline = performance.now() + busyTimeoutMs
   for (;;)
     try {

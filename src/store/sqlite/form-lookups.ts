@@ -45,7 +45,7 @@ export function formReads(connection: Connection, reading: ReadForUser): FormRea
     const owners = [...new Set([agentKey(null), agentKey(view.agent)])]
     const places = scopes.flatMap((scope) => owners.map((owner) => [scope, owner] as const))
     for (const [scope, owner] of places) {
-      for (const batch of batches([...new Set(keys)])) {
+      for (const batch of batchesOf([...new Set(keys)])) {
         const rows = connection.all<FormRow>(
           `WITH asked (value) AS (VALUES ${slots})
            SELECT key, belief, ordinal, breaks, flags, reinforced FROM asked
@@ -60,7 +60,7 @@ export function formReads(connection: Connection, reading: ReadForUser): FormRea
       }
     }
     const byId = (a: Posting, b: Posting): number => compareText(a.beliefId, b.beliefId)
-    return found(keys, (key) => [...(read.get(key)?.values() ?? [])].sort(byId))
+    return collectFound(keys, (key) => [...(read.get(key)?.values() ?? [])].sort(byId))
   }
 
   function readNear(userId: number, words: readonly string[]) {
@@ -69,7 +69,7 @@ export function formReads(connection: Connection, reading: ReadForUser): FormRea
     )
     const writtenAs = Map.groupBy(probes, ({ half }) => half)
     const meant = new Map<string, Set<string>>()
-    for (const batch of batches([...writtenAs.keys()])) {
+    for (const batch of batchesOf([...writtenAs.keys()])) {
       const rows = connection.all<{ half: number; word: string }>(
         `WITH asked (value) AS (VALUES ${slots})
          SELECT half, word FROM asked CROSS JOIN typos ON user_id = ? AND half = asked.value`,
@@ -79,7 +79,7 @@ export function formReads(connection: Connection, reading: ReadForUser): FormRea
         for (const { written } of writtenAs.get(half) ?? [])
           if (isOneEditApart(written, word)) meant.set(written, (meant.get(written) ?? new Set()).add(word))
     }
-    return found(words, (written) => [...(meant.get(written) ?? [])].sort(compareText))
+    return collectFound(words, (written) => [...(meant.get(written) ?? [])].sort(compareText))
   }
 
   function populationOf(userId: number, view: Viewpoint): number {
@@ -99,14 +99,14 @@ export function formReads(connection: Connection, reading: ReadForUser): FormRea
       const withWord = 'SELECT length FROM phrase_prefixes WHERE user_id = ? AND word = ? ORDER BY length'
       return reading(user, new Map(), (userId) =>
         cacheLookup(lengths, `${userId}`, words, (unknown) =>
-          found(unknown, (word) => connection.column<number>(withWord, [userId, word])),
+          collectFound(unknown, (word) => connection.column<number>(withWord, [userId, word])),
         ),
       )
     },
     everyHolder: (user, keys) => {
       const holding = 'SELECT DISTINCT belief FROM forms WHERE user_id = ? AND key = ? ORDER BY belief'
       return reading(user, new Map(), (userId) =>
-        found(keys, (key) => connection.column<string>(holding, [userId, key])),
+        collectFound(keys, (key) => connection.column<string>(holding, [userId, key])),
       )
     },
     postings: (view, keys) =>
@@ -136,11 +136,11 @@ function cacheLookup<Item>(
   const unknown = [...known].flatMap(([key, items]) => (items === undefined ? [key] : []))
   const fresh = read(unknown)
   for (const key of unknown) if (!key.includes(' ')) cache.set(`${owner} ${key}`, fresh.get(key) ?? [])
-  return found(keys, (key) => known.get(key) ?? fresh.get(key) ?? [])
+  return collectFound(keys, (key) => known.get(key) ?? fresh.get(key) ?? [])
 }
 
 /** The items of every key with items. */
-const found = <Item>(
+const collectFound = <Item>(
   keys: readonly string[],
   read: (key: string) => readonly Item[],
 ): ReadonlyMap<string, readonly Item[]> =>
@@ -150,7 +150,7 @@ const batchSize = 32
 const slots = Array<string>(batchSize).fill('(?)').join(', ')
 
 /** Splits values into lists of one length, for one prepared statement. Nulls, which match nothing, fill the last one. */
-function* batches<Value extends number | string>(values: readonly Value[]): Generator<readonly (Value | null)[]> {
+function* batchesOf<Value extends number | string>(values: readonly Value[]): Generator<readonly (Value | null)[]> {
   for (let from = 0; from < values.length; from += batchSize) {
     const batch: (Value | null)[] = values.slice(from, from + batchSize)
     while (batch.length < batchSize) batch.push(null)

@@ -30,7 +30,7 @@ export function matchText(connection: Connection, userId: number, query: Query):
   if (begun === undefined && atLeast > 1) {
     const rowsOf = (match: string): readonly number[] =>
       connection.column<number>(rowsHolding, [match, audiences, Number(!includeRetired)])
-    const counted = countFirst(connection, userId, { terms, rowsOf, atLeast })
+    const counted = countMatches(connection, userId, { terms, rowsOf, atLeast })
     if (counted !== null) return rankText(counted, base, query)
   }
   const occurrencesOf = (from: string, to: string): readonly Occurrence[] =>
@@ -42,9 +42,9 @@ export function matchText(connection: Connection, userId: number, query: Query):
     ])
   const beginning = query.beginning === undefined ? null : textTerm(query.beginning)
   const matches = terms.map((term, index) => {
-    if (beginning === null || index < terms.length - 1) return byBelief(occurrencesOf(term, term))
+    if (beginning === null || index < terms.length - 1) return groupByBelief(occurrencesOf(term, term))
     const continued = occurrencesOf(beginning, beginning + lastCharacter)
-    return byBelief(term.startsWith(beginning) ? continued : [...continued, ...occurrencesOf(term, term)])
+    return groupByBelief(term.startsWith(beginning) ? continued : [...continued, ...occurrencesOf(term, term)])
   })
   const holders = matches.map((found) => ({ docFreq: found.length, holders: found }))
   return rankText(holders, base, query)
@@ -57,7 +57,7 @@ const maxCounted = 200
  * The matches of each term among the beliefs that contain at least `atLeast` of the terms. Counts the terms of each belief
  * first, so that only the texts of those beliefs are read. Null if they are too many.
  */
-function countFirst(
+function countMatches(
   connection: Connection,
   userId: number,
   asked: {
@@ -149,7 +149,7 @@ function textBase(connection: Connection, audiences: string, includeRetired: boo
   return { beliefs: row?.beliefs ?? 0, words: row?.words ?? 0 }
 }
 
-function byBelief(occurrences: readonly Occurrence[]): readonly TermMatch[] {
+function groupByBelief(occurrences: readonly Occurrence[]): readonly TermMatch[] {
   const matches = new Map<string, TermMatch & { readonly counts: Partial<Record<TextField, number>> }>()
   for (const { id, words, field, count } of occurrences) {
     const match = matches.get(id) ?? { beliefId: id, length: words, counts: {} }

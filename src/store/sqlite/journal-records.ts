@@ -15,7 +15,7 @@ import {
 } from '../journal-record.ts'
 import type { ChangeRow, EventRow } from '../journal-rows.ts'
 import { noteRemains, scrubSoon } from './care/scrub.ts'
-import { type Committing, commitPrepared, prepareCommit, project, StaleCommit } from './commit.ts'
+import { type Committing, commitPrepared, prepareCommit, projectChanges, StaleCommit } from './commit.ts'
 import { openJournal, selectChanges, selectEvents } from './journal.ts'
 import { eraseTurn, eraseTurns, insertTurns } from './turns/turn-writing.ts'
 
@@ -32,7 +32,7 @@ class Decided extends Error {
 }
 
 /** The journal of a store as records. Every call is a separate transaction, or part of the caller's snapshot. */
-export function recordsIn(committing: Committing) {
+export function openJournalRecords(committing: Committing) {
   const { connection, users } = committing
   const journal = openJournal(connection)
   /** In a store of one user, the numbers in the file are the user's numbers. */
@@ -84,7 +84,7 @@ export function recordsIn(committing: Committing) {
         ? ({ ...change, outcome, after: parseBody(body) } as const)
         : ({ ...change, outcome: outcome === 'erased' ? outcome : 'absent', after: null } as const)
     })
-    runToEnd(project(connection, userId, changes))
+    runToEnd(projectChanges(connection, userId, changes))
     const undoes = record.undoes === null ? null : (numbersOf(userId, record.undoes - 1, 1)[0] ?? null)
     const { kind, actor, origin, at, key } = record
     const event = { user, kind, actor, origin, at, key, undoes }
@@ -198,4 +198,4 @@ export function recordsIn(committing: Committing) {
   }
 }
 
-export type SqliteRecords = ReturnType<typeof recordsIn>
+export type SqliteRecords = ReturnType<typeof openJournalRecords>

@@ -1,5 +1,5 @@
 import { indexedTerm, statusCode, typeCode } from '../belief-row.ts'
-import { type DerivedBelief, shelfIn } from '../derived-belief.ts'
+import { type DerivedBelief, standingRank } from '../derived-belief.ts'
 import type { Connection } from './connection.ts'
 import { openCounts } from './counts.ts'
 
@@ -29,7 +29,7 @@ export function openProjection(connection: Connection, userId: number) {
     const common = [belief.id, nameKey, Number(current), agent, Number(isPinned), Number(belief.editedByPerson)]
     return scopes.every((scope) => {
       const id = counts.scopeId(scope)
-      return insert.run(userId, id, ...common, shelfIn(scope, belief), reinforced).changes === 1
+      return insert.run(userId, id, ...common, standingRank(scope, belief), reinforced).changes === 1
     })
   }
 

@@ -84,7 +84,7 @@ function openStore(options: SqliteStoreOptions, openWith: (readonly: boolean) =>
   }
 
   async function head() {
-    await settled()
+    await waitUntilReady()
     const { number, hash } = connection.read(() => journal.head())
     return { number, hash: toHex(hash) }
   }
@@ -100,7 +100,7 @@ function openStore(options: SqliteStoreOptions, openWith: (readonly: boolean) =>
   const canShare = connection.isOnDisk && !isReadonly
 
   /** Runs work that may need the lock for long on a separate connection, one at a time. A store that cannot be shared is copied. */
-  function apart<Result>(work: (other: ReturnType<typeof openStore>) => Promise<Result>): Promise<Result> {
+  function runApart<Result>(work: (other: ReturnType<typeof openStore>) => Promise<Result>): Promise<Result> {
     const result = locking.then(async () => {
       const other =
         second ?? openStore({ ...options, readonly: false }, canShare ? open : () => connection.copyInMemory())
@@ -116,13 +116,13 @@ function openStore(options: SqliteStoreOptions, openWith: (readonly: boolean) =>
   }
 
   /** Waits until the store is up to date and no other work of this process has the lock. */
-  async function settled(): Promise<void> {
+  async function waitUntilReady(): Promise<void> {
     await upToDate
     await locking
   }
 
   async function maintenance() {
-    await settled()
+    await waitUntilReady()
     return loadMaintenance()
   }
 
@@ -132,18 +132,18 @@ function openStore(options: SqliteStoreOptions, openWith: (readonly: boolean) =>
     ...turnReads(connection, reading),
     ...vectorIndex(connection, users, reading),
     commit: async (commit) => {
-      await settled()
+      await waitUntilReady()
       if (!canShare || !isLargeCommit(commit)) return commitChanges(committing, commit)
-      return apart((other) => commitChanges(committing, commit, other.committing))
+      return runApart((other) => commitChanges(committing, commit, other.committing))
     },
     countRecalls: async (user, tallies) => {
-      await settled()
+      await waitUntilReady()
       if (isReadonly) return
       await connection.writeInTurn(() => addTallies(connection, users.findOrAdd(user), tallies))
     },
     recallCounts: (user, ids) => reading(user, new Map(), (userId) => readCounts(connection, userId, ids)),
     countFeedback: async (user, feedback) => {
-      await settled()
+      await waitUntilReady()
       await connection.writeInTurn(() => addFeedback(connection, users.findOrAdd(user), feedback))
     },
     feedback: (user, ids) => reading(user, [], (userId) => readFeedback(connection, userId, ids)),
@@ -169,7 +169,7 @@ function openStore(options: SqliteStoreOptions, openWith: (readonly: boolean) =>
       )
     },
     judgeOldTurns: async (user, limit, judge) => {
-      await settled()
+      await waitUntilReady()
       const userId = connection.read(() => users.find(user))
       return userId !== null && judgeTurns(connection, userId, limit, judge)
     },
@@ -189,7 +189,7 @@ function openStore(options: SqliteStoreOptions, openWith: (readonly: boolean) =>
     },
     backup: async (target) => (await maintenance()).backUp(connection, target),
     scrub: async (given) => {
-      await settled()
+      await waitUntilReady()
       return !connection.isOnDisk || scrub(connection, given)
     },
     memberships: async (person) =>
@@ -197,7 +197,7 @@ function openStore(options: SqliteStoreOptions, openWith: (readonly: boolean) =>
         connection.all<Membership>('SELECT team, role FROM team_members WHERE person = ? ORDER BY team', [person]),
       ),
     access: async () => {
-      await settled()
+      await waitUntilReady()
       const { sqlAccess } = await import('../access-sql.ts')
       return sqlAccess(async (use, sql, values) => {
         const named = Object.fromEntries(values.map((value, index) => [index + 1, value]))
@@ -210,17 +210,17 @@ function openStore(options: SqliteStoreOptions, openWith: (readonly: boolean) =>
     },
     tryOut: async (commit, work) => {
       await upToDate
-      return apart(({ committing: tried, store: triedStore }) =>
-        tried.connection.exclusively('ROLLBACK', () => {
+      return runApart(({ committing: tried, store: triedStore }) =>
+        tried.connection.runExclusively('ROLLBACK', () => {
           applyInDryRun(tried, commit)
           return work(triedStore)
         }),
       )
     },
-    records: async () => (await maintenance()).recordsIn(committing),
+    records: async () => (await maintenance()).openJournalRecords(committing),
     sync: async () => {
-      await settled()
-      return (await import('./sync.ts')).syncIn(committing)
+      await waitUntilReady()
+      return (await import('./sync.ts')).openSyncStore(committing)
     },
     withSnapshot: (work) => connection.withSnapshot(work),
     endSnapshot: () => connection.endSnapshot(),

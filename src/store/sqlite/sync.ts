@@ -6,7 +6,7 @@ import { type JournalTurnRow, newTurnOf, selectTurn } from '../journal-record.ts
 import type { ChangeRow, EventRow } from '../journal-rows.ts'
 import { advanceHead } from './care/journal-head.ts'
 import { scrubSoon } from './care/scrub.ts'
-import { type Committing, noteForgetting, prepareCommit, project } from './commit.ts'
+import { type Committing, noteForgetting, prepareCommit, projectChanges } from './commit.ts'
 import { openJournal, selectChanges, selectEvents } from './journal.ts'
 import { insertTurns, type PreparedTurn } from './turns/turn-writing.ts'
 
@@ -31,7 +31,7 @@ const microseconds = (at: string): number => {
 /** Min distance between two events of one device, so that the events of a sync that settle conflicts fit in between. */
 const tick = 1_000
 
-export function syncIn(committing: Committing): SyncStore {
+export function openSyncStore(committing: Committing): SyncStore {
   const { connection, users } = committing
   const journal = openJournal(connection)
   const insertStamp = (userId: number, event: number, { device, number, hash, time, seen }: EventStamp): void => {
@@ -221,7 +221,7 @@ export function syncIn(committing: Committing): SyncStore {
         const heard: (PreparedTurn & { ordinal: number; event: number })[] = []
         for (const { commit, changes, written, turns, key } of prepared) {
           if (key !== null && known.get(userId, key.value) !== undefined) continue
-          runToEnd(project(connection, userId, changes))
+          runToEnd(projectChanges(connection, userId, changes))
           const event = journal.append(userId, { ...commit, key }, written, turns)
           const { stamp } = commit
           if (stamp !== undefined) {

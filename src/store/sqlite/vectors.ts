@@ -1,4 +1,4 @@
-import { nextTurn } from '../../next-turn.ts'
+import { yieldToEventLoop } from '../../next-turn.ts'
 import { compareWith } from '../../search/turns/cosines.ts'
 import type { EmbeddedKind, MeaningIndex, MessageVectors, TurnCosines } from '../../search/turns/turn-index.ts'
 import { newestText, readText, type StoredText } from '../belief-row.ts'
@@ -56,7 +56,7 @@ export function vectorIndex(connection: Connection, users: Users, reading: ReadF
         at: changes,
       }))
       for (const { number, item, vectors } of rows) list.add(number, item, new Int8Array(bytesOf(vectors)), dimensions)
-      if (rows.length === pageSize) await nextTurn()
+      if (rows.length === pageSize) await yieldToEventLoop()
       else if (list.size !== total) loaded.list = new VectorList()
       else {
         loaded.seen = at

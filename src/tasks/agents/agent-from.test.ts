@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { ChatModel } from '../../models/chat-model.ts'
 import { openMemory } from '../../open-memory.ts'
 import { noneAgent } from '../agent.ts'
-import { type AgentParts, agentForms, agentFrom } from './agent-from.ts'
+import { type AgentParts, agentForms, openAgent } from './agent-from.ts'
 
 const wanted: unknown[] = []
 const parts: AgentParts = {
@@ -27,11 +27,11 @@ describe('naming an agent', () => {
     ['openclaw:openrouter/some/model', 'openclaw', 'openrouter/some/model'],
     ['claude-code:opus', 'claude-code', 'opus'],
   ])('finds %s', async (spec, name, model) => {
-    expect(await agentFrom(spec, parts)).toMatchObject({ name, model })
+    expect(await openAgent(spec, parts)).toMatchObject({ name, model })
   })
 
   it('splits model and endpoint', async () => {
-    await agentFrom('openai:org/model:free@http://127.0.0.1:8080/v1', parts)
+    await openAgent('openai:org/model:free@http://127.0.0.1:8080/v1', parts)
 
     expect(wanted.at(-1)).toEqual({ provider: 'openai', model: 'org/model:free', url: 'http://127.0.0.1:8080/v1' })
   })
@@ -48,20 +48,20 @@ describe('naming an agent', () => {
     ['command:', 'Write for example'],
     ['', 'There are reference'],
   ])('reports the right form for %s', async (spec, hint) => {
-    await expect(agentFrom(spec, parts)).rejects.toMatchObject({ code: 'invalid', hint: expect.stringContaining(hint) })
+    await expect(openAgent(spec, parts)).rejects.toMatchObject({ code: 'invalid', hint: expect.stringContaining(hint) })
   })
 
   it.each(['command:sh', 'openclaw', 'claude-code'])('passes variables of the environment to %s', async (spec) => {
     const environment = { PATH: '/bin', MY_KEY: 'k', EMPTY: '' }
 
-    expect(await agentFrom(spec, { ...parts, environment, passThrough: ['MY_KEY', 'EMPTY'] })).toBeDefined()
+    expect(await openAgent(spec, { ...parts, environment, passThrough: ['MY_KEY', 'EMPTY'] })).toBeDefined()
     await expect(
-      agentFrom(spec, { ...parts, environment, passThrough: ['MY_KEY', 'MISSING', 'GONE'] }),
+      openAgent(spec, { ...parts, environment, passThrough: ['MY_KEY', 'MISSING', 'GONE'] }),
     ).rejects.toMatchObject({ code: 'invalid', message: 'Not set in the environment: MISSING, GONE.' })
   })
 
   it('passes no variables to an agent that is not a program', async () => {
-    await expect(agentFrom('reference', { ...parts, passThrough: ['PATH'] })).rejects.toMatchObject({
+    await expect(openAgent('reference', { ...parts, passThrough: ['PATH'] })).rejects.toMatchObject({
       code: 'invalid',
       message: 'The agent reference is not a program, so PATH cannot be passed to it.',
       hint: 'Variables are passed to command, openclaw, claude-code.',

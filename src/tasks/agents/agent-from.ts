@@ -30,11 +30,11 @@ export const agentForms = {
 const programs = ['command', 'openclaw', 'claude-code']
 
 /** Opens the agent that a spec such as `openai:gpt-5@http://127.0.0.1:8080/v1` names. */
-export async function agentFrom(spec: string, parts: AgentParts): Promise<Agent> {
+export async function openAgent(spec: string, parts: AgentParts): Promise<Agent> {
   const [, name = '', rest = ''] = /^([^:]*)(?::(.*))?$/su.exec(spec) ?? []
   const wanted = rest.trim()
   const model = wanted === '' ? null : wanted
-  checkPassed(name, parts)
+  requirePassedVariables(name, parts)
   switch (name) {
     case 'reference':
     case 'none':
@@ -64,7 +64,7 @@ async function programAgent(profile: CommandProfile, { environment, passThrough 
 }
 
 /** Rejects variables that are not set, because the agent would fail only much later. */
-function checkPassed(name: string, { environment, passThrough = [] }: AgentParts): void {
+function requirePassedVariables(name: string, { environment, passThrough = [] }: AgentParts): void {
   const [first] = passThrough
   if (first !== undefined && Object.hasOwn(agentForms, name) && !programs.includes(name)) {
     const message = `The agent ${name} is not a program, so ${first} cannot be passed to it.`

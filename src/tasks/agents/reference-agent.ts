@@ -5,7 +5,7 @@ import { sentencesOf } from '../../search/sentences.ts'
 import { findSentencesHolding } from '../../search/turns/sentences-holding.ts'
 import { wantedTerms } from '../../search/turns/terms.ts'
 import { pointsOf } from '../../search/turns/word-points.ts'
-import { type Agent, type AgentTurn, inProcess, toolUse } from '../agent.ts'
+import { type Agent, type AgentTurn, inProcessAgent, toolUse } from '../agent.ts'
 import type { TranscriptMessage } from '../transcript.ts'
 import { fileTools, useTool } from './tools.ts'
 
@@ -25,7 +25,7 @@ export const referenceAgent = ({ openMemory }: { readonly openMemory: (dir: stri
   model: null,
   unavailable: async () => null,
   start: async ({ workspace }) =>
-    inProcess(async (prompt, { id, signal }) => {
+    inProcessAgent(async (prompt, { id, signal }) => {
       signal.throwIfAborted()
       const memory = await openMemory(join(workspace, memoryDirectory))
       try {

@@ -8,7 +8,7 @@ import { MemoryError } from '../../errors.ts'
 import type { ChatMessage, ChatModel, ChatReply, ChatRequest } from '../../models/chat-model.ts'
 import { modelFrom } from '../../models/open-chat-model.ts'
 import { openMemory } from '../../open-memory.ts'
-import { carryOut } from '../run/carry-out.ts'
+import { executeTask } from '../run/execute-task.ts'
 import { toolLoopAgent } from './tool-loop-agent.ts'
 import { fileTools } from './tools.ts'
 
@@ -43,7 +43,7 @@ const last = ({ messages }: ChatRequest): ChatMessage => {
 }
 
 const run = (model: ChatModel, folder: string, more: object = {}) =>
-  carryOut({
+  executeTask({
     task: sampleTask(),
     agent: toolLoopAgent({
       model,

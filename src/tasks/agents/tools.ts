@@ -63,7 +63,7 @@ const Path = z.string().describe('A path in the workspace, such as notes/today.m
 /** Tools that read, write and list files of the workspace only. */
 export const fileTools = (workspace: string): readonly AgentTool[] => [
   defineTool('read_file', 'Read a text file of the workspace.', z.strictObject({ path: Path }), async ({ path }) => {
-    const file = await openInside(workspace, path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
+    const file = await openInWorkspace(workspace, path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
     try {
       const { size } = await file.stat()
       const buffer = Buffer.alloc(Math.min(size, maxRead))
@@ -83,7 +83,7 @@ export const fileTools = (workspace: string): readonly AgentTool[] => [
       if (bytes.length > maxWritten) {
         throw new ToolRefusal(`${path} would have ${bytes.length} bytes; at most ${maxWritten} can be written.`)
       }
-      const file = await openInside(workspace, path, constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC)
+      const file = await openInWorkspace(workspace, path, constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC)
       await file.writeFile(bytes).finally(() => file.close())
       return `Wrote ${bytes.length} bytes to ${path}.`
     },
@@ -105,7 +105,7 @@ export const fileTools = (workspace: string): readonly AgentTool[] => [
 ]
 
 /** Opens a regular file of the workspace. Neither the path nor any link in it may lead outside. */
-async function openInside(workspace: string, path: string, flags: number) {
+async function openInWorkspace(workspace: string, path: string, flags: number) {
   const root = await realpath(workspace)
   const target = join(root, pathInside(path))
   try {

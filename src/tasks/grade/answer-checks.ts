@@ -66,7 +66,7 @@ function runCheck(check: AnswerCheck, context: Context) {
     /** Whether the answer needs memory: it is in a new session, and an expected value is only in an earlier prompt. */
     isRecall: isNewSession && check.recall !== false && needsMemory(check, context),
     passed: problems.length === 0,
-    expected: expectedBy(check).join(', '),
+    expected: expectedTexts(check).join(', '),
     found: isSilent
       ? 'no answer'
       : problems.length > 0
@@ -77,16 +77,16 @@ function runCheck(check: AnswerCheck, context: Context) {
 
 function problemsIn(answer: string, check: AnswerCheck, context: Context): readonly string[] {
   const form = formOf(answer)
-  const isSaid = (text: string): boolean => (check.exact ? answer.includes(text) : holds(form, text))
+  const isSaid = (text: string): boolean => (check.exact ? answer.includes(text) : hasPhrase(form, text))
   return [
     ...check.expect.filter((ways) => !ways.some(isSaid)).map(([way]) => `no "${way}"`),
-    ...check.forbid.filter((text) => holds(form, text)).map((text) => `"${text}"`),
+    ...check.forbid.filter((text) => hasPhrase(form, text)).map((text) => `"${text}"`),
     ...(check.mustNotKnow && !isUnknownAnswer(answer) ? ['no statement that it is unknown'] : []),
     ...(check.memoryRead && !readsMemory(context) ? ['no memory lookup'] : []),
   ]
 }
 
-const expectedBy = (check: AnswerCheck): readonly string[] => [
+const expectedTexts = (check: AnswerCheck): readonly string[] => [
   ...check.expect.map((ways) => ways.map((way) => `"${way}"`).join(' or ')),
   ...check.forbid.map((text) => `not "${text}"`),
   ...(check.mustNotKnow ? ['a statement that it is unknown'] : []),
@@ -103,7 +103,7 @@ function needsMemory({ expect }: AnswerCheck, { task, session, evidence }: Conte
       .map(({ prompt }) => prompt)
       .join('\n\n'),
   )
-  return expect.some((ways) => ways.some((way) => holds(told, way)) && !ways.some((way) => holds(present, way)))
+  return expect.some((ways) => ways.some((way) => hasPhrase(told, way)) && !ways.some((way) => hasPhrase(present, way)))
 }
 
 const not = "(?:not|n't|never|no)"
@@ -178,7 +178,7 @@ const wordsIn = (text: string): string =>
   ` ${(text.replaceAll(thousands, '').toLowerCase().match(word) ?? []).join(' ')} `
 
 /** Whether a text contains a phrase, word by word. */
-export function holds(text: TextForm, phrase: string): boolean {
+export function hasPhrase(text: TextForm, phrase: string): boolean {
   const wanted = formOf(phrase)
   // A phrase without words, such as "!!", is compared verbatim.
   if (wanted.words.trim() === '') return phrase.trim() !== '' && text.raw.includes(wanted.raw.trim())

@@ -47,7 +47,7 @@ export type Sandbox =
 type SandboxOptions = { readonly python: Python | null; readonly candidates?: readonly Confinement[] }
 
 const defaultCandidates = (): readonly Confinement[] =>
-  process.platform === 'linux' ? [namespaces({ withUser: false }), namespaces({ withUser: true })] : []
+  process.platform === 'linux' ? [isolate({ withUser: false }), isolate({ withUser: true })] : []
 
 /** Chooses the first confinement that passes the probe. If none does, no grader runs. */
 export async function openSandbox({ python, candidates = defaultCandidates() }: SandboxOptions): Promise<Sandbox> {
@@ -131,7 +131,7 @@ const devices = ['/dev/null', '/dev/zero', '/dev/full', '/dev/random', '/dev/ura
  * the first. `withUser` adds a user namespace, which needs no privilege. Root works without one, so that the grader can run as a user
  * that owns nothing.
  */
-const namespaces =
+const isolate =
   ({ withUser }: { readonly withUser: boolean }): Confinement =>
   async ({ python, workspace, workspaceBytes, limits }, args) => {
     const folder = await mkdtemp(join(tmpdir(), 'credence-grader-'))
@@ -174,7 +174,7 @@ const namespaces =
 const probeProcesses = 16
 
 /** Python that tries forbidden and allowed actions inside the sandbox. */
-const probe = (outside: string): string => `
+const probeScript = (outside: string): string => `
 import os, socket
 def grade(transcript, workspace_path):
     found = {}
@@ -235,7 +235,7 @@ export async function explainFailure(confine: Confinement, python: Python): Prom
       workspace,
       workspaceBytes: 6,
       limits: { ...defaultLimits, wallClockMs: 20_000, processes: probeProcesses },
-      code: probe(outside),
+      code: probeScript(outside),
       transcript: [],
     })
     if (typeof scores === 'string') return scores

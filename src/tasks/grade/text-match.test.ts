@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { formOf, holds } from './answer-checks.ts'
+import { formOf, hasPhrase } from './answer-checks.ts'
 
-const says = (text: string, phrase: string): boolean => holds(formOf(text), phrase)
+const says = (text: string, phrase: string): boolean => hasPhrase(formOf(text), phrase)
 
 describe('a phrase in a text', () => {
   it.each([

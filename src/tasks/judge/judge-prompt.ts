@@ -43,13 +43,13 @@ export function judgePrompt(
   const fenced = parts
     .filter(([, text]) => text.trim() !== '')
     .map(([name, text]) => `BEGIN ${name} ${nonce}\n${text}\nEND ${name} ${nonce}`)
-  const cut = material.cuts.length === 0 ? [] : [`Left out of the record for length:\n${list(material.cuts)}`]
+  const cut = material.cuts.length === 0 ? [] : [`Left out of the record for length:\n${bulletList(material.cuts)}`]
   const criteria = rubric.criteria.map(({ id, name }) => `${id}: ${name}`)
-  const asked = question.replace('{{criteria}}', () => list(criteria))
+  const asked = question.replace('{{criteria}}', () => bulletList(criteria))
   return { system, user: [...fenced, ...cut, asked].join('\n\n') }
 }
 
-const list = (lines: readonly string[]): string => lines.map((line) => `- ${line}`).join('\n')
+const bulletList = (lines: readonly string[]): string => lines.map((line) => `- ${line}`).join('\n')
 
 /** The parts of the evidence that a judge sees. `cuts` names everything that was left out. */
 type JudgedMaterial = { readonly sessions: string; readonly workspace: string; readonly cuts: readonly string[] }
@@ -137,7 +137,7 @@ export function rubricOf({ rubric, criteria }: Pick<Task, 'rubric' | 'criteria'>
     const lines = outsideFences(rubric)
     const withWeight = lines.flatMap((line) => {
       const { name, percent } = weighted.exec(line)?.groups ?? {}
-      return name === undefined ? [] : [{ name: clean(name), weight: Number(percent) }]
+      return name === undefined ? [] : [{ name: stripEmphasis(name), weight: Number(percent) }]
     })
     const total = withWeight.reduce((sum, { weight }) => sum + weight, 0)
     if (withWeight.length > 0 && total > 0) {
@@ -146,18 +146,18 @@ export function rubricOf({ rubric, criteria }: Pick<Task, 'rubric' | 'criteria'>
       return { criteria: own, text: rubric, basis: 'weighted', warnings }
     }
     const named = lines.flatMap((line) => titled.exec(line)?.groups?.name ?? [])
-    const names = named.length > 0 ? named.map(clean) : criteria.length > 0 ? criteria : ['The whole task']
-    return { criteria: equally(names), text: rubric, basis: 'equal', warnings: [] }
+    const names = named.length > 0 ? named.map(stripEmphasis) : criteria.length > 0 ? criteria : ['The whole task']
+    return { criteria: weighEqually(names), text: rubric, basis: 'equal', warnings: [] }
   }
   if (criteria.length === 0) return null
   const text = criteria.map((criterion) => `- ${criterion}`).join('\n')
-  return { criteria: equally(criteria), text, basis: 'checklist', warnings: [] }
+  return { criteria: weighEqually(criteria), text, basis: 'checklist', warnings: [] }
 }
 
-const equally = (names: readonly string[]): readonly JudgedCriterion[] =>
+const weighEqually = (names: readonly string[]): readonly JudgedCriterion[] =>
   names.map((name, index) => ({ id: `c${index + 1}`, name, weight: 1 / names.length }))
 
-const clean = (name: string): string => name.replaceAll(/\*\*|__/gu, '').trim()
+const stripEmphasis = (name: string): string => name.replaceAll(/\*\*|__/gu, '').trim()
 
 /** The lines outside of code fences, because a rubric may contain an example of a rubric. */
 function outsideFences(text: string): readonly string[] {

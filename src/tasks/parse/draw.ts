@@ -39,7 +39,7 @@ export function fillDrawn(text: string, draw: DrawRules, seed: string): string {
 }
 
 /** Placeholders outside of Python without a declared variable; they would reach the agent or a check unreplaced. */
-export function undeclaredIn(text: string, draw: DrawRules): readonly string[] {
+export function findUndeclared(text: string, draw: DrawRules): readonly string[] {
   if (Object.keys(draw).length === 0) return []
   const left = fillDrawn(text, draw, '').replaceAll(/^```py[\s\S]*?^```/gmu, '')
   return [...new Set([...left.matchAll(placeholder)].map(([whole]) => whole))]

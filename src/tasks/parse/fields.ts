@@ -57,7 +57,7 @@ export function containedPath(value: unknown): string | null {
 }
 
 /** Null and absent both mean the default. */
-const or = <Value, Default>(schema: z.ZodType<Value>, otherwise: Default) =>
+const orDefault = <Value, Default>(schema: z.ZodType<Value>, otherwise: Default) =>
   schema.nullish().transform((value): Value | Default => value ?? otherwise)
 
 const Text = z
@@ -102,7 +102,7 @@ const Session = z.preprocess(
       id: Text.transform((id) => id.trim()),
       prompt: z.unknown().optional(),
       message: z.unknown().optional(),
-      new_session: or(z.boolean('must be true or false'), false),
+      new_session: orDefault(z.boolean('must be true or false'), false),
     })
     .transform(({ id, prompt, message, new_session: isFresh }) => {
       const text = prompt ?? message
@@ -111,7 +111,7 @@ const Session = z.preprocess(
 )
 
 const weightRule = 'must be a number of 0 or more'
-const Weight = or(z.number(weightRule).min(0, weightRule), 0.5)
+const Weight = orDefault(z.number(weightRule).min(0, weightRule), 0.5)
 
 const gradingTypes = ['automated', 'llm_judge', 'hybrid'] as const
 const maxTimeoutSeconds = 24 * 60 * 60
@@ -122,14 +122,14 @@ const Fields = z.object({
   id: z.union([z.string(), z.number()], idRule).transform(String).refine(isSafeId, idRule),
   name: Text,
   category: Text,
-  grading_type: or(z.enum(gradingTypes, `must be one of ${gradingTypes.join(', ')}`), 'automated' as const),
-  timeout_seconds: or(
+  grading_type: orDefault(z.enum(gradingTypes, `must be one of ${gradingTypes.join(', ')}`), 'automated' as const),
+  timeout_seconds: orDefault(
     z.number(timeoutRule).refine((seconds) => seconds > 0 && seconds <= maxTimeoutSeconds, timeoutRule),
     120,
   ),
-  workspace_files: or(z.array(Workspace, 'must be a list'), []),
-  sessions: or(z.array(Session, 'must be a list'), []),
-  grading_weights: or(
+  workspace_files: orDefault(z.array(Workspace, 'must be a list'), []),
+  sessions: orDefault(z.array(Session, 'must be a list'), []),
+  grading_weights: orDefault(
     z
       .looseObject({ automated: Weight, llm_judge: Weight }, 'must be a mapping with automated and llm_judge')
       .refine(({ automated, llm_judge }) => automated + llm_judge > 0, 'are both 0; one must be more'),

@@ -5,7 +5,7 @@ import type { Problem } from '../../eval/store/parse-artifact.ts'
 import { isObject } from '../../json.ts'
 import { messageOf } from '../agent.ts'
 import type { Task } from '../task.ts'
-import { fillDrawn, undeclaredIn } from './draw.ts'
+import { fillDrawn, findUndeclared } from './draw.ts'
 import { Findings, formatYamlValue, invalidTask, readFields, readOwnAdditions } from './fields.ts'
 
 /** A checked task file: the task if it is valid, and all findings. */
@@ -73,7 +73,7 @@ export function checkTask(bytes: Uint8Array, file: string): CheckedTask {
     sha256: createHash('sha256').update(bytes).digest('hex'),
     warnings: findings.warnings,
   }
-  for (const left of undeclaredIn(text.whole, own.draw))
+  for (const left of findUndeclared(text.whole, own.draw))
     findings.wrong('credence.draw', `knows only ${Object.keys(own.draw).join(', ')}, but the task has ${left}`)
   const { problems, warnings } = findings
   return { task: problems.length === 0 ? task : null, problems, warnings }
@@ -135,7 +135,7 @@ function readYaml(text: string, field: string, findings: Findings): unknown {
     const [error] = document.errors
     // A few hundred bytes of nested aliases can expand to gigabytes; ten copies are enough.
     const value: unknown = error === undefined ? document.toJS({ maxAliasCount: 10 }) : undefined
-    const problem = error === undefined ? problemIn(value, maxYamlDepth) : `is not YAML: ${saidOf(error)}`
+    const problem = error === undefined ? problemIn(value, maxYamlDepth) : `is not YAML: ${yamlErrorText(error)}`
     if (problem === null) return value
     findings.wrong(field, problem)
   } catch (cause) {
@@ -145,7 +145,7 @@ function readYaml(text: string, field: string, findings: Findings): unknown {
 }
 
 /** The message of the YAML parser. Its line number is increased by one, for the line above the front matter. */
-function saidOf({ message, linePos }: YAMLError): string {
+function yamlErrorText({ message, linePos }: YAMLError): string {
   const [what = ''] = message.split(/ at line \d+, column \d+:?|\n/u)
   const [start] = linePos ?? []
   return start === undefined ? what : `${what} (line ${start.line + 1})`

@@ -16,10 +16,10 @@ export const bundleNames = {
   report: 'report.json',
 } as const
 
-export type Bundle = Awaited<ReturnType<typeof bundleOf>>
+export type Bundle = Awaited<ReturnType<typeof buildBundle>>
 
 /** The report, the workspaces and the figures of a run. Deterministic: the same run gives the same bytes. */
-export async function bundleOf(whole: ReadTaskRun) {
+export async function buildBundle(whole: ReadTaskRun) {
   const { runId } = whole.run
   if (whole.tasks.length === 0) {
     const hint = `Complete it with \`credence task run --resume ${runId}\`.`

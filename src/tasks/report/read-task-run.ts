@@ -4,7 +4,7 @@ import { readCaseLog } from '../../eval/store/case-log.ts'
 import { readEnvironment, requireRun, runFolder } from '../../eval/store/documents.ts'
 import type { TaskGrade } from '../grade/task-grade.ts'
 import { changedFiles, readTranscript } from '../run/evidence-folder.ts'
-import { fromRun, readGrade, tasksOfRun } from '../task-outcomes.ts'
+import { obtainFromRun, readGrade, tasksOfRun } from '../task-outcomes.ts'
 
 export type ReadTaskRun = Readonly<Awaited<ReturnType<typeof readTaskRun>>>
 /** One repeat of one task of a run, with its evidence and its grade. */
@@ -30,7 +30,7 @@ export async function readTaskRun(root: string, runId: string) {
   const { records } = await readCaseLog(root, runId)
   // A run interrupted before any grading may not even have evidence.
   const kept = records.length === 0 ? [] : await tasksOfRun(runFolder(root, evidenceRun))
-  const obtain = fromRun(runFolder(root, evidenceRun))
+  const obtain = obtainFromRun(runFolder(root, evidenceRun))
   const tasks = []
   for (const record of records) {
     const { caseId, repeat } = record

@@ -3,7 +3,7 @@ import { keptFiles } from '../run/evidence-folder.ts'
 import { durationOf } from '../task-outcomes.ts'
 import { coverageOf, meanScores, type ReadTaskRun, type TaskRun, toolNames } from './read-task-run.ts'
 
-const figure = (value: number | null): string => (value === null ? 'not graded' : value.toFixed(3))
+const figureText = (value: number | null): string => (value === null ? 'not graded' : value.toFixed(3))
 
 /** The report as Markdown. Every statement comes from the evidence or the grade. */
 export function reportMarkdown({ run, tasks, evidenceRun }: ReadTaskRun): string {
@@ -18,7 +18,7 @@ export function reportMarkdown({ run, tasks, evidenceRun }: ReadTaskRun): string
     '',
     `- Run: \`${run.runId}\`${again}`,
     `- Agent: ${agent.name} ${agent.version}, ${agent.model === null ? 'no model' : `model ${agent.model}`}`,
-    `- Score: ${figure(means.score)} over ${graded} of ${total}; automated ${figure(means.automatedScore)}, answers ${figure(means.answerScore)}, recall from earlier sessions ${figure(means.recallScore)}, judge ${figure(means.judgeScore)}`,
+    `- Score: ${figureText(means.score)} over ${graded} of ${total}; automated ${figureText(means.automatedScore)}, answers ${figureText(means.answerScore)}, recall from earlier sessions ${figureText(means.recallScore)}, judge ${figureText(means.judgeScore)}`,
     `- Work: ${tasks.reduce((sum, { evidence }) => sum + durationOf(evidence), 0)} ms, ${tasks.flatMap(toolNames).length} tool calls`,
     '',
     ...tasks.flatMap((task) => taskPart(task, tasks.length > 1)),
@@ -32,15 +32,15 @@ function taskPart(one: TaskRun, isOneOfMany: boolean): readonly string[] {
   const sessions = evidence.sessions.flatMap((session) => sessionPart(session, one, depth))
   return [
     ...(isOneOfMany ? [`## ${task.name} (\`${task.id}\`, repeat ${evidence.repeat})`, ''] : []),
-    ...section('Understanding', understanding(one)),
+    ...section('Understanding', understandingPart(one)),
     ...section('Sessions', sessions),
     ...section('Evidence', evidencePart(one)),
-    ...section('Self-assessment', assessment(one)),
-    ...section('Limits', limits(one)),
+    ...section('Self-assessment', assessmentPart(one)),
+    ...section('Limits', limitsPart(one)),
   ]
 }
 
-function understanding({ task, grade }: TaskRun): readonly string[] {
+function understandingPart({ task, grade }: TaskRun): readonly string[] {
   const sessions = task.sessions.map(({ id, isFresh }, index) => `"${id}"${isFresh && index > 0 ? ' (new)' : ''}`)
   const recalled = grade.checks.filter(({ isRecall }) => isRecall).map(({ id, expected }) => `${id} (${expected})`)
   return [
@@ -104,14 +104,14 @@ function evidencePart({ evidence, grade }: TaskRun): readonly string[] {
   ]
 }
 
-function assessment({ grade }: TaskRun): readonly string[] {
+function assessmentPart({ grade }: TaskRun): readonly string[] {
   const passed = grade.checks.filter((check) => check.passed).length
   const criteria = grade.criteria.map(({ part, name, score, weight, reason }) => {
     return [part, name, weight === null ? '' : `${Math.round(weight * 100)} %`, score.toFixed(2), reason]
   })
   const checks = grade.checks.map((one) => [one.session, one.id, one.expected, one.passed ? 'yes' : 'no'])
   return [
-    `State \`${grade.state}\`${grade.reason === null ? '.' : `: ${grade.reason}`} Score ${figure(grade.score)}${grade.isComplete ? '' : ' (incomplete)'}: automated ${figure(grade.automatedScore)}, judge ${figure(grade.judgeScore)}. ${passed} of ${grade.checks.length} checks of the answers passed.`,
+    `State \`${grade.state}\`${grade.reason === null ? '.' : `: ${grade.reason}`} Score ${figureText(grade.score)}${grade.isComplete ? '' : ' (incomplete)'}: automated ${figureText(grade.automatedScore)}, judge ${figureText(grade.judgeScore)}. ${passed} of ${grade.checks.length} checks of the answers passed.`,
     ...table(['part', 'criterion', 'weight', 'score', 'reason'], criteria),
     ...table(['session', 'check', 'expected', 'passed'], checks),
   ]
@@ -125,7 +125,7 @@ const table = (head: readonly string[], rows: readonly (readonly string[])[]): r
     ? []
     : ['', ...[head, head.map(() => '---'), ...rows.map((row) => row.map(cell))].map((row) => `| ${row.join(' | ')} |`)]
 
-function limits({ evidence, grade, changed }: TaskRun): readonly string[] {
+function limitsPart({ evidence, grade, changed }: TaskRun): readonly string[] {
   const { judge, automated } = grade
   const lines = [
     ...(judge.state === 'unjudged' ? [`The rubric was not applied: ${judge.reason}`] : []),

@@ -4,11 +4,11 @@ import { describe, expect, it } from 'vitest'
 import { sampleTask } from '../../../test/tasks/sample-task.ts'
 import { temporaryDirectory } from '../../../test/temporary-directory.ts'
 import { noneAgent } from '../agent.ts'
-import { carryOut } from './carry-out.ts'
 import { readEvidence, readKept } from './evidence-folder.ts'
+import { executeTask } from './execute-task.ts'
 
 async function kept(folder: string) {
-  return carryOut({
+  return executeTask({
     task: sampleTask(),
     agent: noneAgent,
     folder,

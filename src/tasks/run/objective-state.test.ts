@@ -7,8 +7,8 @@ import { noUsage } from '../../models/chat-model.ts'
 import { type Agent, noneAgent } from '../agent.ts'
 import { gradeState } from '../grade/objective-state.ts'
 import { checkTask } from '../parse/parse-task.ts'
-import { carryOut } from './carry-out.ts'
 import { readEvidence } from './evidence-folder.ts'
+import { executeTask } from './execute-task.ts'
 
 const frontMatter = `workspace_files:
   - { path: chart.txt, content: Depth 2.1 m }
@@ -50,7 +50,7 @@ async function gradeOf(agent: Agent, given = frontMatter, searchPath = dirname(p
   const folder = join(directory.path, 'evidence')
   const common = { folder, repeat: 1, seed: 1, control: 'none' as const, now: () => new Date(0) }
   const signal = new AbortController().signal
-  await carryOut({ ...common, task, agent, signal, searchPath, temporary: directory.path })
+  await executeTask({ ...common, task, agent, signal, searchPath, temporary: directory.path })
   const evidence = await readEvidence(folder)
   return { grade: gradeState(task, evidence), evidence }
 }

@@ -45,7 +45,7 @@ export const unreachable = (): Refusal =>
     hint: 'Is the server still running in its terminal?',
   })
 
-export const asRefusal = (error: unknown): Refusal =>
+export const toRefusal = (error: unknown): Refusal =>
   error instanceof Refusal
     ? error
     : new Refusal({
@@ -195,7 +195,7 @@ const reopenAfterMs = 2_000
 
 let lastStamp: string | null = null
 
-function hear(data: string): void {
+function handleNews(data: string): void {
   const news: RouteAnswer<'events'> = JSON.parse(data)
   acknowledgeEvent(news.journalHead)
   if (lastStamp !== null && lastStamp !== news.evalsStamp) evalsChange.value += 1
@@ -212,22 +212,22 @@ function listen(): () => void {
   const open = () => {
     if (document.hidden) return
     source = new EventSource('/api/v1/events')
-    for (const name of ['hello', 'journal', 'evals'] as const) source.addEventListener(name, heard)
-    source.addEventListener('error', lost)
+    for (const name of ['hello', 'journal', 'evals'] as const) source.addEventListener(name, onNews)
+    source.addEventListener('error', onError)
   }
-  const heard = (event: MessageEvent<string>) => {
+  const onNews = (event: MessageEvent<string>) => {
     if (isLive.peek() === false) reconnects.value += 1
     isLive.value = true
-    hear(event.data)
+    handleNews(event.data)
   }
-  const lost = () => {
+  const onError = () => {
     isLive.value = false
-    if (source?.readyState === EventSource.CLOSED) timer = setTimeout(again, reopenAfterMs)
+    if (source?.readyState === EventSource.CLOSED) timer = setTimeout(retry, reopenAfterMs)
   }
   // If the session has ended, this request fails, and no stream is opened.
-  const again = () => {
+  const retry = () => {
     ask('health').then(open, () => {
-      if (isSignedIn.peek() === true) timer = setTimeout(again, reopenAfterMs)
+      if (isSignedIn.peek() === true) timer = setTimeout(retry, reopenAfterMs)
     })
   }
   const close = () => {
@@ -235,14 +235,14 @@ function listen(): () => void {
     source?.close()
     isLive.value = null
   }
-  const look = () => {
+  const onVisibility = () => {
     close()
     open()
   }
-  document.addEventListener('visibilitychange', look)
+  document.addEventListener('visibilitychange', onVisibility)
   open()
   return () => {
-    document.removeEventListener('visibilitychange', look)
+    document.removeEventListener('visibilitychange', onVisibility)
     close()
   }
 }

@@ -25,7 +25,7 @@ const units: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
 ]
 
 /** A relative time, up to a week; then the day. */
-export function ago(iso: string, now: number = Date.now()): string {
+export function relativeTime(iso: string, now: number = Date.now()): string {
   const time = timeOf(iso)
   if (Number.isNaN(time)) return iso
   let amount = (time - now) / 1000
@@ -38,7 +38,7 @@ export function ago(iso: string, now: number = Date.now()): string {
   return shortDay(iso, null, now)
 }
 
-export const moment = (iso: string, utcOffset: UtcOffset = null): string => {
+export const dateTimeText = (iso: string, utcOffset: UtcOffset = null): string => {
   const time = timeOf(iso)
   return Number.isNaN(time) ? iso : formatMinute(time, utcOffset)
 }
@@ -71,7 +71,7 @@ export function namedDay(iso: string, utcOffset: UtcOffset = null, now: number =
 }
 
 /** The labels for the ends of a time range: days, or times of day if it is within one day. */
-export function endsOf(first: string, last: string): readonly [string, string] {
+export function rangeLabels(first: string, last: string): readonly [string, string] {
   if (first === last || dayOf(first) !== dayOf(last)) return [shortDay(first), shortDay(last)]
   const start = timeOf(first)
   const end = timeOf(last)

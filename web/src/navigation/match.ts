@@ -38,7 +38,7 @@ const moved: Readonly<Record<string, string>> = {
 }
 
 /** The new path of a moved page; null for any other path. */
-export const movedTo = (path: string): string | null => {
+export const findMovedPath = (path: string): string | null => {
   const former = path.replace(/\/$/, '')
   return Object.hasOwn(moved, former) ? (moved[former] ?? null) : null
 }

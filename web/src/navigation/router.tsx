@@ -1,6 +1,6 @@
 import { computed, signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
-import { movedTo } from './match.ts'
+import { findMovedPath } from './match.ts'
 
 /** The scroll position of each history entry. */
 const depths = new Map<string, number>()
@@ -55,20 +55,20 @@ function restoreScroll(): void {
 /** Path and query of the address. Routes ignore the fragment. */
 type Place = { readonly path: string; readonly query: string }
 
-function read(): Place {
+function readPlace(): Place {
   const { pathname, search } = window.location
-  const target = movedTo(pathname)
+  const target = findMovedPath(pathname)
   if (target !== null) window.history.replaceState(window.history.state, '', target + search)
   return { path: target ?? pathname, query: search }
 }
 
-const place = signal<Place>(read())
+const place = signal<Place>(readPlace())
 
 export const path = computed(() => place.value.path)
 export const query = computed(() => new URLSearchParams(place.value.query))
 
 window.addEventListener('popstate', () => {
-  place.value = read()
+  place.value = readPlace()
   restoreScroll()
 })
 
@@ -78,7 +78,7 @@ export function navigate(to: string, { replace = false }: { readonly replace?: b
   const before = window.location.pathname
   if (replace) window.history.replaceState(window.history.state, '', to)
   else window.history.pushState({ ...startEntry(), from: window.location.pathname + window.location.search }, '', to)
-  place.value = read()
+  place.value = readPlace()
   if (!replace && window.location.pathname !== before) window.scrollTo(0, 0)
 }
 

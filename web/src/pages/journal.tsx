@@ -69,7 +69,7 @@ function Details({ number }: { readonly number: number }) {
       {changes === null ? (
         <p class="soft">Loading…</p>
       ) : (
-        comparedOf(changes).map((one) => <Changed key={one.beliefId} {...one} all={changes} />)
+        joinReplaced(changes).map((one) => <Changed key={one.beliefId} {...one} all={changes} />)
       )}
     </details>
   )
@@ -78,7 +78,7 @@ function Details({ number }: { readonly number: number }) {
 type EventChanges = RouteAnswer<'journalEvent'>['changes']
 
 /** Compares a new belief with the one it replaces, so that the replaced one is not listed separately. */
-function comparedOf(changes: EventChanges): EventChanges {
+function joinReplaced(changes: EventChanges): EventChanges {
   const predecessorOf = ({ before, after }: EventChanges[number]) =>
     before !== null || after === null ? null : (changes.find((one) => one.after?.supersededBy === after.id) ?? null)
   const ended = new Set(changes.flatMap((one) => predecessorOf(one)?.beliefId ?? []))

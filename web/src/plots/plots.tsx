@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { count } from '../format/numbers.ts'
-import { dayOf, endsOf } from '../format/time.ts'
-import { axis, type Range, reachOf, roundCoordinate, scale, spread } from './scale.ts'
+import { dayOf, rangeLabels } from '../format/time.ts'
+import { axis, axisRange, type Range, roundCoordinate, scale, spread } from './scale.ts'
 
 /** The layout of every plot, in SVG units. */
 const plotSize = { width: 360, height: 164, left: 52, right: 12, top: 10, bottom: 26 }
@@ -114,7 +114,7 @@ export function LinePlot({
     limits,
   )
   const marks = axis(range, { limits })
-  const y = scale(reachOf(marks, range), upPlot)
+  const y = scale(axisRange(marks, range), upPlot)
   const [left, right] = acrossPlot
   const across = scale([0, points.length - 1], [left + 8, right - 6])
   const x = (index: number): number => (points.length === 1 ? (left + right) / 2 : across(index))
@@ -126,10 +126,10 @@ export function LinePlot({
     <PlotFrame
       title={title}
       value={shown === undefined ? '–' : format(shown.value)}
-      note={shown === undefined ? 'no value yet' : noteOf(shown, format)}
+      note={shown === undefined ? 'no value yet' : intervalNote(shown, format)}
       summary={summary(title, points, format)}
       marks={marks.map((value) => ({ value, at: y(value), label: format(value) }))}
-      ends={first === undefined || last === undefined ? [] : endsOf(first.at, last.at)}
+      ends={first === undefined || last === undefined ? [] : rangeLabels(first.at, last.at)}
       onPoint={(at) => setChosen(at === null || points.length === 0 ? null : nearest(at))}
       legend={
         reference === null ? null : (
@@ -172,7 +172,7 @@ function bandOf(points: readonly PlotPoint[], x: (index: number) => number, y: (
   return [...upper, ...lower].join(' ')
 }
 
-const noteOf = ({ low, high, label }: PlotPoint, format: (value: number) => string): string =>
+const intervalNote = ({ low, high, label }: PlotPoint, format: (value: number) => string): string =>
   low === undefined || high === undefined ? label : `${label} · 95 %: ${format(low)} to ${format(high)}`
 
 function summary(title: string, points: readonly PlotPoint[], format: (value: number) => string): string {
@@ -203,7 +203,7 @@ export function BarPlot({ title, days, layers, overall, note }: BarPlotProps) {
   const sums = days.map((_, at) => layers.reduce((sum, { values }) => sum + (values[at] ?? 0), 0))
   const maxSum = Math.max(1, ...sums)
   const marks = axis([0, maxSum], { minStep: 1 })
-  const y = scale(reachOf(marks, [0, maxSum]), upPlot)
+  const y = scale(axisRange(marks, [0, maxSum]), upPlot)
   const [left, right] = acrossPlot
   const step = (right - left) / Math.max(days.length, 1)
   const width = Math.min(step * 0.72, 28)
@@ -214,7 +214,7 @@ export function BarPlot({ title, days, layers, overall, note }: BarPlotProps) {
       note={chosen === null ? note : dayOf(days[chosen] ?? '')}
       summary={`${title}: ${layers.map(({ name, values }) => `${name} ${count(overall(values))}`).join(', ')}`}
       marks={marks.map((value) => ({ value, at: y(value), label: count(value) }))}
-      ends={endsOf(days[0] ?? '', days.at(-1) ?? '')}
+      ends={rangeLabels(days[0] ?? '', days.at(-1) ?? '')}
       onPoint={(at) => {
         const index = at === null ? -1 : Math.floor((at - left) / step)
         setChosen(days[index] === undefined ? null : index)

@@ -49,7 +49,7 @@ export function axis(
 }
 
 /** The range of an axis with these marks. */
-export const reachOf = (marks: readonly number[], [min, max]: Range): Range => [
+export const axisRange = (marks: readonly number[], [min, max]: Range): Range => [
   Math.min(min, marks[0] ?? min),
   Math.max(max, marks.at(-1) ?? max),
 ]

@@ -33,7 +33,7 @@ const allPlaces: readonly Place[] = [
 ]
 
 /** The pages that the signed-in person may use. */
-export const places = (): readonly Place[] =>
+export const visiblePlaces = (): readonly Place[] =>
   allPlaces.filter(({ isOfInstallation }) => isOfInstallation !== true || isInstallation())
 
 const isKeysHelpOpen = signal(false)
@@ -118,7 +118,7 @@ function OpenPalette() {
   }
   const found = useResource(text.trim(), (abort) => search(text.trim(), abort), { keep: true })
   const wanted = text.trim().toLowerCase()
-  const pages = places().map(({ href, name, icon }) => ({
+  const pages = visiblePlaces().map(({ href, name, icon }) => ({
     key: href,
     name,
     note: 'Page',

@@ -4,7 +4,7 @@ import { Link, path } from '../navigation/router.tsx'
 import { candidateCount, proposalCount } from '../state/facts.ts'
 import { nextTheme, type Theme, theme } from '../state/window.ts'
 import { Button, Icon, type IconName } from '../ui/elements.tsx'
-import { openKeysHelp, openPalette, places } from './palette.tsx'
+import { openKeysHelp, openPalette, visiblePlaces } from './palette.tsx'
 
 /** The logo, equal to favicon.svg. */
 export const Logo = () => (
@@ -31,7 +31,7 @@ export function Sidebar() {
         <span>Credence</span>
       </Link>
       <nav class="side-nav" aria-label="Pages">
-        {places().map(({ href, name, icon }) => (
+        {visiblePlaces().map(({ href, name, icon }) => (
           <Link key={href} href={href} class="side-link" aria-current={isUnder(href) ? 'page' : undefined}>
             <Icon name={icon} />
             <span>{name}</span>

@@ -1,13 +1,13 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { Refusal } from '../api/client.ts'
-import { comeBack } from '../state/facts.ts'
+import { resumeSession } from '../state/facts.ts'
 import { FailedState, Refused } from '../ui/notice.tsx'
 import { Logo } from './sidebar.tsx'
 
 /** Shown to a browser that is not signed in. Explains how to get a login link. */
 export function SignIn({ error: first }: { readonly error: Refusal | null }) {
   const [error, setError] = useState(first)
-  const retry = () => void comeBack().then(setError)
+  const retry = () => void resumeSession().then(setError)
   // The link may have been opened in another window; then this one continues.
   useEffect(() => {
     window.addEventListener('focus', retry)

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
 import { useState } from 'preact/hooks'
-import { acknowledgeEvent, ask, asRefusal, type Refusal } from '../api/client.ts'
+import { acknowledgeEvent, ask, type Refusal, toRefusal } from '../api/client.ts'
 
 export type Toast = {
   readonly id: number
@@ -23,26 +23,26 @@ export function showToast(
 ): number {
   lastId += 1
   toasts.value = [...toasts.peek(), { id: lastId, text, tone, action }].slice(-maxToasts)
-  letFade(lastId)
+  startFading(lastId)
   return lastId
 }
 
-export function dismiss(id: number): void {
-  hold(id)
+export function dismissToast(id: number): void {
+  holdToast(id)
   toasts.value = toasts.peek().filter((toast) => toast.id !== id)
 }
 
 /** Keeps a toast while the pointer or the focus is on it. */
-export function hold(id: number): void {
+export function holdToast(id: number): void {
   clearTimeout(timers.get(id))
   timers.delete(id)
 }
 
-export function letFade(id: number): void {
-  hold(id)
+export function startFading(id: number): void {
+  holdToast(id)
   timers.set(
     id,
-    setTimeout(() => dismiss(id), lifetimeMs),
+    setTimeout(() => dismissToast(id), lifetimeMs),
   )
 }
 
@@ -60,7 +60,7 @@ export async function applyChange<Result extends Changed>(
     else showUndoToast(typeof done === 'string' ? done : done(result), result.event)
     return { result, error: null }
   } catch (error) {
-    return { result: null, error: asRefusal(error) }
+    return { result: null, error: toRefusal(error) }
   }
 }
 
@@ -79,7 +79,7 @@ export function showUndoToast(text: string, event: number | null): void {
 }
 
 export function toastRefusal(error: unknown, prefix = ''): void {
-  const { message, hint } = asRefusal(error)
+  const { message, hint } = toRefusal(error)
   showToast(`${prefix}${message} ${hint}`, { tone: 'failed' })
 }
 
@@ -100,7 +100,7 @@ export function useAction() {
   const run = (action: () => Promise<unknown>): Promise<void> =>
     action().then(
       () => setError(null),
-      (reason: unknown) => setError(asRefusal(reason)),
+      (reason: unknown) => setError(toRefusal(reason)),
     )
   return { error, run }
 }

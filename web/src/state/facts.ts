@@ -1,6 +1,6 @@
 import { effect, signal } from '@preact/signals'
 import type { RouteAnswer } from '../../../src/http/api/contract.ts'
-import { acknowledgeEvent, ask, asRefusal, isSignedIn, journalHead, type Refusal } from '../api/client.ts'
+import { acknowledgeEvent, ask, isSignedIn, journalHead, type Refusal, toRefusal } from '../api/client.ts'
 
 /** Facts about the memory that any page may need; null until they are loaded. */
 export const health = signal<RouteAnswer<'health'> | null>(null)
@@ -53,14 +53,14 @@ export async function signIn(): Promise<Refusal | null> {
       await ask('login', { body: { token } })
     } catch (error) {
       isSignedIn.value = false
-      return asRefusal(error)
+      return toRefusal(error)
     }
   }
-  return comeBack()
+  return resumeSession()
 }
 
 /** Signs in with an existing cookie, which may be from another window. */
-export async function comeBack(): Promise<Refusal | null> {
+export async function resumeSession(): Promise<Refusal | null> {
   try {
     // Loaded before the first page is rendered, so that nothing moves and nothing is requested twice.
     health.value = await ask('health')
@@ -68,7 +68,7 @@ export async function comeBack(): Promise<Refusal | null> {
     isSignedIn.value = true
     return null
   } catch (error) {
-    const refusal = asRefusal(error)
+    const refusal = toRefusal(error)
     isSignedIn.value = false
     return refusal.status === 401 ? null : refusal
   }

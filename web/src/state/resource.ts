@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { asRefusal, type Refusal, reconnects } from '../api/client.ts'
+import { type Refusal, reconnects, toRefusal } from '../api/client.ts'
 
 /**
  * A value from the server. During a refresh `value` is the previous value. If both `value` and `error` are set, the value may
@@ -38,7 +38,7 @@ export function useResource<Value>(
       .current(controller.signal)
       .then(
         (value) => ({ key, value, error: null }),
-        (error: unknown) => ({ key, value: null, error: asRefusal(error) }),
+        (error: unknown) => ({ key, value: null, error: toRefusal(error) }),
       )
       .then((next) => {
         if (controller.signal.aborted) return

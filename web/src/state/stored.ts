@@ -1,7 +1,7 @@
 import { effect, type Signal, signal } from '@preact/signals'
 
 /** A text in the browser's storage. If the browser forbids storage, it is kept until the page is closed. */
-export function stored(area: 'localStorage' | 'sessionStorage', key: string): Signal<string> {
+export function storedSignal(area: 'localStorage' | 'sessionStorage', key: string): Signal<string> {
   const text = signal('')
   try {
     text.value = window[area].getItem(key) ?? ''

@@ -1,6 +1,6 @@
 import { computed, effect, signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import { stored } from './stored.ts'
+import { storedSignal } from './stored.ts'
 
 /** The item that a page shows, for the window title; null on pages that show several. */
 export const subject = signal<string | null>(null)
@@ -19,7 +19,7 @@ export const themes = ['system', 'light', 'dark'] as const
 export type Theme = (typeof themes)[number]
 
 /** Empty for the system's preference. start.js applies it before the first paint. */
-const chosenTheme = stored('localStorage', 'credence-theme')
+const chosenTheme = storedSignal('localStorage', 'credence-theme')
 
 /** `system` follows the preference of the operating system. */
 export const theme = computed<Theme>(() => themes.find((one) => one === chosenTheme.value) ?? 'system')

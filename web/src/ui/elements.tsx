@@ -2,7 +2,7 @@ import type { ComponentChildren, JSX, TargetedMouseEvent } from 'preact'
 import { useState } from 'preact/hooks'
 import type { TextRange } from '../format/text.ts'
 import { cutAtRanges, wordParts } from '../format/text.ts'
-import { ago, dayOf, moment } from '../format/time.ts'
+import { dateTimeText, dayOf, relativeTime } from '../format/time.ts'
 import { address } from '../navigation/match.ts'
 import { Link } from '../navigation/router.tsx'
 import { showToast, undo } from '../state/changes.ts'
@@ -145,8 +145,8 @@ export function UndoButton({ event }: { readonly event: UndoableEvent }) {
 export function Time({ at }: { readonly at: string }) {
   tick.value
   return (
-    <time dateTime={at} title={moment(at)}>
-      {ago(at)}
+    <time dateTime={at} title={dateTimeText(at)}>
+      {relativeTime(at)}
     </time>
   )
 }
@@ -186,7 +186,7 @@ type SaidTurn = {
 /** The date of a message, with a link to its conversation. */
 export const SaidOn = ({ turn }: { readonly turn: SaidTurn }) => (
   <p class="soft small">
-    Said on {moment(turn.at, turn.utcOffset)} · <Link href={turnAddress(turn)}>See the conversation</Link>
+    Said on {dateTimeText(turn.at, turn.utcOffset)} · <Link href={turnAddress(turn)}>See the conversation</Link>
   </p>
 )
 

@@ -1,6 +1,6 @@
 import type { ComponentChildren, Ref } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
-import { asRefusal, type Refusal } from '../api/client.ts'
+import { type Refusal, toRefusal } from '../api/client.ts'
 import { count } from '../format/numbers.ts'
 import { query, setQuery } from '../navigation/router.tsx'
 import { useDebounced } from '../state/resource.ts'
@@ -92,7 +92,7 @@ export function FormDialog({
     event.preventDefault()
     if (isBusy) return
     setBusy(true)
-    setError(await onSubmit().catch(asRefusal))
+    setError(await onSubmit().catch(toRefusal))
     setBusy(false)
   }
   return (

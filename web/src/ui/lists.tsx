@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { asRefusal, type Refusal } from '../api/client.ts'
+import { type Refusal, toRefusal } from '../api/client.ts'
 import { count as countWords } from '../format/numbers.ts'
 import { useRetry } from '../state/resource.ts'
 import { Button } from './elements.tsx'
@@ -118,7 +118,7 @@ function PagePart<Page>({ start, count, isFirst, freshness, defaultHeight, load,
         setAttempt(0)
       },
       (reason: unknown) => {
-        if (!controller.signal.aborted) setError(asRefusal(reason))
+        if (!controller.signal.aborted) setError(toRefusal(reason))
       },
     )
     return () => controller.abort()

@@ -2,7 +2,7 @@ import type { ComponentChildren, ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { isLate, isLive, type Refusal, reconnects, unreachable } from '../api/client.ts'
 import { Link } from '../navigation/router.tsx'
-import { dismiss, hold, letFade, type Toast, toasts } from '../state/changes.ts'
+import { dismissToast, holdToast, startFading, type Toast, toasts } from '../state/changes.ts'
 import type { Resource } from '../state/resource.ts'
 import { Button, Icon, type IconName } from './elements.tsx'
 
@@ -151,23 +151,23 @@ export const ToastRegion = () => (
 
 function ToastCard({ toast: { id, tone, text, action } }: { readonly toast: Toast }) {
   const onClick = () => {
-    dismiss(id)
+    dismissToast(id)
     void action?.onClick()
   }
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: it has no action; hovering only keeps it open.
     <div
       class={`toast ${tone}`}
-      onMouseEnter={() => hold(id)}
-      onMouseLeave={() => letFade(id)}
-      onFocusIn={() => hold(id)}
-      onFocusOut={() => letFade(id)}
+      onMouseEnter={() => holdToast(id)}
+      onMouseLeave={() => startFading(id)}
+      onFocusIn={() => holdToast(id)}
+      onFocusOut={() => startFading(id)}
     >
       <span class="break grow">
         <WithCode text={text} />
       </span>
       {action === null ? null : <Button tone="quiet" onClick={onClick} label={action.label} />}
-      <Button tone="quiet" icon="close" aria-label="Dismiss" onClick={() => dismiss(id)} />
+      <Button tone="quiet" icon="close" aria-label="Dismiss" onClick={() => dismissToast(id)} />
     </div>
   )
 }

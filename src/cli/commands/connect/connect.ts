@@ -65,7 +65,7 @@ export const connect = defineCommand({
         '--allow-read is for claude-code only.',
         'Leave it out; other programs have their own permission settings.',
       )
-    const allowsReading = options.allowRead || (await offersReading(host, options, session))
+    const allowsReading = options.allowRead || (await offerReading(host, options, session))
     const version = remove ? null : await installedVersion(host, machine, directory)
     const files = filesFor(host, {
       machine,
@@ -162,7 +162,7 @@ const readingNote = [
 ]
 
 /** At a terminal, asks whether Claude Code may call the reading tools unasked. */
-async function offersReading(
+async function offerReading(
   host: ConnectHost,
   { remove, dryRun, yes }: { remove: boolean; dryRun: boolean; yes: boolean },
   session: Session,
@@ -225,7 +225,7 @@ const maxDetailLength = 1_000
 async function installedVersion(host: ConnectHost, machine: Machine, directory: string): Promise<string | null> {
   const { program } = hosts[host]
   const file = program === undefined ? null : programOnPath(program, machine)
-  const output = file === null ? null : await outputOf(file, ['--version'], machine, directory)
+  const output = file === null ? null : await readOutput(file, ['--version'], machine, directory)
   return /\d+(?:\.\d+)+[\w.-]*/.exec(output ?? '')?.[0] ?? null
 }
 
@@ -240,9 +240,9 @@ async function proveConnection(host: ConnectHost, machine: Machine, directory: s
   const commandOf = ({ args }: HostCheck): string => `${name} ${args.join(' ')}`
   const details: string[] = []
   for (const check of checks) {
-    const output = await outputOf(file, check.args, machine, directory)
+    const output = await readOutput(file, check.args, machine, directory)
     const isProven = output !== null && check.proof.test(output)
-    const detail = output === null ? 'It did not end in time.' : (isProven && check.proves) || aboutIn(output, check)
+    const detail = output === null ? 'It did not end in time.' : (isProven && check.proves) || excerptOf(output, check)
     if (!isProven) return { outcome: 'not proven', command: commandOf(check), detail }
     details.push(detail)
   }
@@ -250,14 +250,19 @@ async function proveConnection(host: ConnectHost, machine: Machine, directory: s
 }
 
 /** The lines of the output about Credence; if there are none, the last lines. */
-function aboutIn(output: string, { proof }: HostCheck): string {
+function excerptOf(output: string, { proof }: HostCheck): string {
   const about = output.split('\n').filter((line) => /credence/i.test(line) || proof.test(line))
   const shown = about.length > 0 ? about : output.trim().split('\n').slice(-5)
   return shown.join('\n').slice(0, maxDetailLength).trim()
 }
 
 /** Both output streams of a program, without colours; null if it does not end in time. */
-async function outputOf(file: string, args: readonly string[], machine: Machine, cwd: string): Promise<string | null> {
+async function readOutput(
+  file: string,
+  args: readonly string[],
+  machine: Machine,
+  cwd: string,
+): Promise<string | null> {
   const { home, platform } = machine
   const env = { ...machine.env, HOME: machine.env.HOME ?? home, NO_COLOR: '1' }
   // Windows can start .cmd files only through a shell. The arguments are our own, so they need no quoting.

@@ -42,7 +42,7 @@ export const doctor = defineCommand({
         { findings: [], hints: [] }
       : exists
         ? await checkStore(session, store, location, options)
-        : nothingThere(store)
+        : missingStoreReport(store)
     const findings = [...privacy, ...others]
     const ok = findings.every((finding) => finding.ok)
     return {
@@ -56,7 +56,7 @@ export const doctor = defineCommand({
 
 type Report = { readonly findings: readonly StoreFinding[]; readonly hints: readonly string[] }
 
-const nothingThere = (store: string): Report => ({
+const missingStoreReport = (store: string): Report => ({
   findings: [{ check: 'store', ok: true, detail: `there is none at ${store} yet` }],
   hints: ['`credence init` or `credence remember` creates a memory.'],
 })
@@ -101,7 +101,7 @@ async function examineStore(session: Session, { dir, user }: MemoryLocation, opt
     const check = async (ports: OpenedPorts) => {
       const mirror = mirrorFindings(await mirrorStatus(ports, dir))
       const found = await examine(ports, user, (name, at, total) => bar.show(`checking: ${name}`, at, total))
-      return { mirror, found: [...done, ...found, await contentsOf(ports.store, user)] }
+      return { mirror, found: [...done, ...found, await contentsFinding(ports.store, user)] }
     }
     return session.memories.withPorts(dir, check, { inspect: true }).catch((error: unknown) => {
       if (!(error instanceof MemoryError && error.code === 'conflict')) throw error
@@ -133,7 +133,7 @@ async function runMaintenance(
   })
 }
 
-async function contentsOf(store: Store, user: string): Promise<StoreFinding> {
+async function contentsFinding(store: Store, user: string): Promise<StoreFinding> {
   const only = { limit: 1, offset: 0 }
   const { total: beliefs } = await store.list({ user, current: true }, only)
   const { total: turns } = await store.listTurns({ user }, only)

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { listenWith } from '../../../http/listen.ts'
-import { foreignRequest, loopbackNames } from '../../../http/same-origin.ts'
+import { explainForeignRequest, loopbackNames } from '../../../http/same-origin.ts'
 import { pauseFor } from '../../../memory/conversation/pause.ts'
 import type { Memory } from '../../../memory/memory.ts'
 import { openMemory } from '../../../open-memory.ts'
@@ -71,7 +71,7 @@ export const proxy = defineCommand({
       now: () => new Date(),
       log: (line) => console.error(`${new Date().toISOString()} ${line}`),
       refusalOf: ({ headers }) =>
-        foreignRequest(
+        explainForeignRequest(
           { host: headers.host, origin: headers.origin, site: headers['sec-fetch-site']?.toString() },
           loopbackNames,
         ),

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { teamOwner } from '../../../beliefs/scope.ts'
 import { unavailable } from '../../../errors.ts'
 import { writeAtomically } from '../../../files/atomic-write.ts'
-import { ownPath } from '../../../files/own-files.ts'
+import { prepareOwnPath } from '../../../files/own-files.ts'
 import type { EndedSessions } from '../../../http/authentication.ts'
 import { listen } from '../../../http/listen.ts'
 import { type HostNames, loopbackNames } from '../../../http/same-origin.ts'
@@ -24,14 +24,16 @@ import { tourScopes } from './tour.ts'
 const wellFormed = /^[A-Za-z0-9_-]{43}$/u
 
 /** The latest sessions that were logged out, in a private file with one session per line. */
-function endedSessions(dir: string): EndedSessions {
+function openEndedSessions(dir: string): EndedSessions {
   const file = join(dir, 'state', 'ended-sessions')
   const known = new Set(existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : [])
   return {
     has: (id) => known.has(id),
     add: async (id) => {
       known.add(id)
-      await writeAtomically(ownPath(dir, file), `${[...known].slice(-maxEnded).join('\n')}\n`, { existing: 'replace' })
+      await writeAtomically(prepareOwnPath(dir, file), `${[...known].slice(-maxEnded).join('\n')}\n`, {
+        existing: 'replace',
+      })
     },
   }
 }
@@ -87,9 +89,9 @@ export const serve = defineCommand({
     const ports = await session.memories.ports(served.dir, {
       ...openingOptions(settings),
       ...(isDemo ? { semantic: 'off' } : {}),
-      indexedOwners: (store) => everyOwner(store, served.user),
+      indexedOwners: (store) => listOwners(store, served.user),
     })
-    if (isDemo) await (await demo()).fillDemoWithPast(ports, served.dir)
+    if (isDemo) await (await loadDemo()).fillDemoWithPast(ports, served.dir)
     const open = await openServedStore(session, ports, served, (line) => console.error(line))
     const close = async (): Promise<void> => {
       await open.close()
@@ -107,7 +109,7 @@ export const serve = defineCommand({
 })
 
 /** The owner of the installation, and all people and teams of the server. */
-async function everyOwner(store: OpenedPorts['store'], owner: string): Promise<readonly string[]> {
+async function listOwners(store: OpenedPorts['store'], owner: string): Promise<readonly string[]> {
   const access = await store.access()
   const people = (await access.people()).map(({ name }) => name)
   const teams = (await access.teams()).map(({ name }) => teamOwner(name))
@@ -115,7 +117,7 @@ async function everyOwner(store: OpenedPorts['store'], owner: string): Promise<r
 }
 
 /** Imported dynamically, because the demo imports the evaluation code, which other servers load only on request. */
-const demo = () => import('../../serve/demo-memory.ts')
+const loadDemo = () => import('../../serve/demo-memory.ts')
 
 /** The host names that requests may use. Refuses an address that other machines can reach unless --allow-remote is given. */
 function hostNames(host: string, allowRemote: boolean): HostNames {
@@ -168,16 +170,15 @@ async function answerRequests(
   const { dir, user, isDemo } = served
   const isOnServer = !isDemo && session.places.locate(options).store !== undefined
   const place = isOnServer ? await session.places.storeFile(dir) : dir
-  const [tokenFile, agentFile] = ['token', 'agent-token'].map((name) => ownPath(dir, join(dir, 'state', name))) as [
-    string,
-    string,
-  ]
+  const [tokenFile, agentFile] = ['token', 'agent-token'].map((name) =>
+    prepareOwnPath(dir, join(dir, 'state', name)),
+  ) as [string, string]
   const tokens = { person: await installationToken(tokenFile), agent: await installationToken(agentFile) }
   // The client is told only that there was an internal error.
   const onBug = (error: unknown): void => console.error(error)
   const serving = {
     tokens,
-    endedSessions: endedSessions(dir),
+    endedSessions: openEndedSessions(dir),
     hosts,
     webDirectory: join(session.program.machine.program, '..', '..', 'dist', 'web'),
     perMinute: session.places.settings({ dir }).requestsPerMinute,
@@ -187,9 +188,9 @@ async function answerRequests(
   const address = { host, port, typed: typedBeforeOptions(session.program.machine) }
   const listening = await listen((request, env) => app.fetch(request, env), address)
   const { keepTurnsDays, syncEvery } = session.places.settings({ dir })
-  const stopForgetting = isDemo ? () => {} : repeat(hourMs, () => forgetTurns(open, keepTurnsDays))
+  const stopForgetting = isDemo ? () => {} : repeatEvery(hourMs, () => forgetTurns(open, keepTurnsDays))
   const isSyncing = syncEvery > 0 && !isDemo && !isOnServer
-  const stopSyncing = isSyncing ? repeat(syncEvery * minuteMs, open.work.sync) : () => {}
+  const stopSyncing = isSyncing ? repeatEvery(syncEvery * minuteMs, open.work.sync) : () => {}
   const interruption = new AbortController()
   let evaluated = Promise.resolve()
   // A demo leaves no files behind, not even an empty socket directory.
@@ -207,7 +208,7 @@ async function answerRequests(
     await open.close()
   })
   const evaluate = async (): Promise<void> => {
-    if (isDemo) await (await demo()).evaluateExample(session, open.evalRoot, interruption.signal)
+    if (isDemo) await (await loadDemo()).evaluateExample(session, open.evalRoot, interruption.signal)
     if (!interruption.signal.aborted) await open.work.runAll(packsToEvaluate)
   }
   if (options.evaluate) evaluated = evaluate().catch(onBug)
@@ -235,7 +236,7 @@ const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 
 /** Runs work immediately and then after each interval, one run at a time, until the returned function is called. */
-function repeat(everyMs: number, work: () => Promise<void>): () => Promise<void> {
+function repeatEvery(everyMs: number, work: () => Promise<void>): () => Promise<void> {
   let underWay: Promise<void> | null = null
   const start = (): void => {
     underWay ??= work()

@@ -19,10 +19,11 @@ export type Scene = { readonly title: string; readonly told: string; readonly st
 export const tourScopes = ['project:ledger', universalScope]
 
 export async function* playTour(memory: Memory): AsyncGenerator<Scene> {
-  for (const play of [remembering, recalling, leavingOut, correcting, explaining, closing]) yield await play(memory)
+  for (const play of [rememberScene, recallScene, leaveOutScene, correctScene, explainScene, closingScene])
+    yield await play(memory)
 }
 
-async function remembering(memory: Memory): Promise<Scene> {
+async function rememberScene(memory: Memory): Promise<Scene> {
   const remembered = []
   for (const draft of drafts as readonly BeliefDraft[]) remembered.push(await memory.remember(draft))
   const beliefs = remembered.map(({ belief }) => belief)
@@ -46,7 +47,7 @@ async function remembering(memory: Memory): Promise<Scene> {
   }
 }
 
-async function recalling(memory: Memory): Promise<Scene> {
+async function recallScene(memory: Memory): Promise<Scene> {
   return {
     title: 'Recalling',
     told: 'For every message, Credence selects the context for an agent: preferences of the person, pinned beliefs, and beliefs that the message names. After the first message, the tour shows only what belongs to the message itself. The second message has a typo and still finds its belief; the score is shown as arithmetic.',
@@ -57,7 +58,7 @@ async function recalling(memory: Memory): Promise<Scene> {
   }
 }
 
-async function leavingOut(memory: Memory): Promise<Scene> {
+async function leaveOutScene(memory: Memory): Promise<Scene> {
   return {
     title: 'Leaving out',
     told: 'A belief that the message does not name is not recalled, even if it is similar: an unrelated belief only distracts. Beliefs of other scopes are never recalled, but the output names them.',
@@ -68,7 +69,7 @@ async function leavingOut(memory: Memory): Promise<Scene> {
   }
 }
 
-async function correcting(memory: Memory): Promise<Scene> {
+async function correctScene(memory: Memory): Promise<Scene> {
   const corrected = await memory.correct('payment terms', { content: 'Invoices are due in 30 days.' })
   const after = await recallStep(memory, 'When is the invoice due?', 'relevant')
   const history = await memory.history('payment terms')
@@ -91,7 +92,7 @@ async function correcting(memory: Memory): Promise<Scene> {
   }
 }
 
-async function explaining(memory: Memory): Promise<Scene> {
+async function explainScene(memory: Memory): Promise<Scene> {
   const message = 'Can we ship the release on a Friday?'
   const before = await memory.why(message, 'release day')
   const edited = await memory.addAliases('release day', ['ship the release'])
@@ -114,7 +115,7 @@ async function explaining(memory: Memory): Promise<Scene> {
   }
 }
 
-async function closing(memory: Memory): Promise<Scene> {
+async function closingScene(memory: Memory): Promise<Scene> {
   const events = await memory.events({ limit: 1 })
   const next = {
     'credence remember "…" --name "…"': 'store a statement in your own memory',

@@ -74,7 +74,7 @@ async function listSessions(
 }
 
 async function showSession(memory: Memory, reference: string, options: Options): Promise<CommandAnswer> {
-  const centre = await turnNamed(memory, reference)
+  const centre = await findTurn(memory, reference)
   const id = centre?.session ?? (await findSession(memory, reference))
   const offset = centre === null ? (options.offset ?? 0) : Math.max(0, centre.index - neighbours)
   const limit = centre === null ? (options.limit ?? 100) : centre.index - offset + neighbours + 1
@@ -90,7 +90,7 @@ const emptyText =
   'There are no conversations yet. `credence connect` connects an agent, `credence hear` stores a message, and `credence import chats` imports a file.'
 
 /** The turn that a reference names; null if it names a conversation, or something unknown. */
-async function turnNamed(memory: Memory, reference: string): Promise<Turn | null> {
+async function findTurn(memory: Memory, reference: string): Promise<Turn | null> {
   if (!reference.startsWith('t-') || (await nullIfNotFound(() => findSession(memory, reference))) !== null) return null
   const turn = await nullIfNotFound(() => memory.turn(reference))
   if (turn !== null) return turn

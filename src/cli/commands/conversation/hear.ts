@@ -18,9 +18,9 @@ import { lines, pluralize, type Style } from '../../text/output.ts'
 import { pausedNotes, pauseText } from './pause.ts'
 
 /** The result of storing the turns of files or of a stream. Each list has at most `maxListed` items. */
-type HeardLines = ReturnType<typeof nothingHeard>
+type HeardLines = ReturnType<typeof newHeardLines>
 
-export const nothingHeard = () => ({
+export const newHeardLines = () => ({
   kept: 0,
   /** The number of turns that were stored before. */
   known: 0,
@@ -132,7 +132,7 @@ export async function hearLines(
   heard.wasInterrupted = signal.aborted
 }
 
-export const takenText = ({ outcome, belief, because }: LearnedStatement, style: Style, isDryRun = false): string =>
+export const learnedText = ({ outcome, belief, because }: LearnedStatement, style: Style, isDryRun = false): string =>
   lines(
     // A dry run stores nothing, so its ids are not shown.
     `  ${outcome} ${isDryRun ? `"${shortenText(belief.name)}"` : nameText(belief)} in ${style.cyan(belief.scopes.join(' and '))}`,
@@ -158,7 +158,7 @@ export function heardLinesAnswer(heard: HeardLines, isDryRun: boolean) {
             return `  In ${style.cyan(scope)}: ${kept} ${would}stored, ${known} already known.`
           }),
         learnedCount > 0 && `${pluralize(learnedCount, 'statement')} found:`,
-        learned.map((one) => takenText(one, style, isDryRun)),
+        learned.map((one) => learnedText(one, style, isDryRun)),
         moreLearned > 0 && `  and ${moreLearned} more`,
       ),
     notes: [
@@ -233,7 +233,7 @@ export const hear = defineCommand({
     const items = readChatLines(readLines(session.terminal.streams().stdin))
     const source = 'standard input'
     const request = { source, defaults: said, scopesOf: () => scopes, maxTurnCharacters, dryRun, signal }
-    const heard = nothingHeard()
+    const heard = newHeardLines()
     await hearLines(memory, items, heard, request)
     if (!dryRun) await addVectors(memory)
     const answer = heardLinesAnswer(heard, dryRun)
@@ -256,7 +256,7 @@ const heardText = ({ turns, taken, refused }: HearResult, isDryRun: boolean, sty
       const where = turn === null ? '' : ` in ${style.cyan(turn.scope)}, conversation ${turn.session}`
       return `${style.green(outcomes[outcome])}${where}${outcome === 'refused' ? `: ${reason ?? ''}` : '.'}`
     }),
-    taken.length > 0 && ['Learned:', ...taken.map((one) => takenText(one, style, isDryRun))],
+    taken.length > 0 && ['Learned:', ...taken.map((one) => learnedText(one, style, isDryRun))],
     refused.length > 0 && 'Not learned:',
     refused.map(({ text: words, explanation }) => `  ${shortenText(words)}\n    ${explanation}`),
   )

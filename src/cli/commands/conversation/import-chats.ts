@@ -15,7 +15,7 @@ import { slug } from '../../memory-location.ts'
 import { startedNote, startVectors } from '../../new-vectors.ts'
 import type { LocationOptions, Session } from '../../session.ts'
 import { pluralize } from '../../text/output.ts'
-import { heardLinesAnswer, hearLines, lineFormat, nothingHeard } from './hear.ts'
+import { heardLinesAnswer, hearLines, lineFormat, newHeardLines } from './hear.ts'
 
 export const importChats = defineCommand({
   args: {
@@ -80,7 +80,7 @@ type ImportOptions = LocationOptions & {
 }
 
 type Imported = {
-  readonly heard: ReturnType<typeof nothingHeard>
+  readonly heard: ReturnType<typeof newHeardLines>
   /** The number of files that were read; `leftAlone` lists the skipped ones. */
   readonly files: number
   readonly leftAlone: readonly { readonly file: string; readonly reason: string }[]
@@ -142,7 +142,7 @@ async function hearFiles(
   const { dryRun = false, since } = options
   const { maxTurnCharacters } = session.places.settings(options)
   const scopesOf = scopesByDirectory(session, options)
-  const heard = nothingHeard()
+  const heard = newHeardLines()
   const leftAlone: { readonly file: string; readonly reason: string }[] = []
   let read = 0
   let before = 0
@@ -154,7 +154,7 @@ async function hearFiles(
       if (items === null) {
         // A directory may contain other files.
         if (!isDirectory) throw unknownFormat(file)
-        const wrong = wrongJson(file)
+        const wrong = jsonProblem(file)
         if (wrong === null) leftAlone.push({ file: source, reason: 'its format is unknown' })
         // Damaged files are listed first.
         else leftAlone.unshift({ file: source, reason: `not valid JSON: ${wrong}` })
@@ -162,7 +162,7 @@ async function hearFiles(
       }
       const onProgress = (bytes: number): void => {
         const seen = heard.kept + heard.known + heard.leftOut
-        bar.show(`MB, ${seen} turns`, mega(before + bytes), mega(total))
+        bar.show(`MB, ${seen} turns`, megabytes(before + bytes), megabytes(total))
       }
       const request = { defaults: { host: 'import' }, learn: 'review', dryRun, maxTurnCharacters } as const
       await hearLines(memory, items, heard, { ...request, source, scopesOf, since, signal, onProgress })
@@ -213,7 +213,7 @@ const maxNamed = 5
 const maxCheckedBytes = 64 * 1024 * 1024
 
 /** The syntax error of a `.json` file, with its position; null if the file is valid JSON or JSON Lines. */
-function wrongJson(file: string): string | null {
+function jsonProblem(file: string): string | null {
   if (!/\.json$/iu.test(file) || statSync(file).size > maxCheckedBytes) return null
   try {
     JSON.parse(readFileSync(file, 'utf8'))
@@ -224,7 +224,7 @@ function wrongJson(file: string): string | null {
 }
 
 function unknownFormat(file: string): MemoryError {
-  const wrong = wrongJson(file)
+  const wrong = jsonProblem(file)
   return wrong === null
     ? invalid(`The format of ${file} is unknown.`, `Give the format with --from: ${chatFormats.join(', ')}.`)
     : invalid(`${file} is not valid JSON: ${wrong}.`, 'Correct the file, or export the conversations again.')
@@ -256,4 +256,4 @@ function scopesByDirectory(session: Session, options: LocationOptions) {
   }
 }
 
-const mega = (bytes: number): number => Math.ceil(bytes / 1_000_000)
+const megabytes = (bytes: number): number => Math.ceil(bytes / 1_000_000)

@@ -12,7 +12,7 @@ import { importText, lastImport } from '../../histories.ts'
 import { failedNames, queuedNames, queueIn } from '../../hooks/hook-queue.ts'
 import { hookHosts } from '../../hooks/host-protocol.ts'
 import { pluralize } from '../../text/output.ts'
-import { teamsOf } from '../people/people.ts'
+import { listTeams } from '../people/people.ts'
 import { pauseText } from './pause.ts'
 
 export const status = defineCommand({
@@ -27,7 +27,7 @@ export const status = defineCommand({
     const { dir, store, user, scopes, hooksEnabled } = session.places.locate(options)
     const exists = await session.places.hasMemory(options)
     const memory = await session.memories.reporting(options)
-    const teams = await teamsOf(session, options)
+    const teams = await listTeams(session, options)
     const only = { limit: 1 }
     const counts = {
       beliefs: (await memory.list({ current: true, ...only })).total,

@@ -8,7 +8,7 @@ import {
   deltaGithub,
   deltaJunit,
   deltaMarkdown,
-  takenText,
+  takenRunText,
   verdictWords,
 } from '../../../eval/report/delta-report.ts'
 import { isSafeId } from '../../../eval/store/schemas/primitives.ts'
@@ -208,7 +208,7 @@ function reportText(report: DeltaReport, style: Style): string {
     ...(rows.length === 0 ? [] : ['', table([title, ...rows])]),
     ...section('why not', reasons),
     ...section('new in the candidate', report.newBenchmarks),
-    ...section('runs', report.verdicts.map(takenText)),
+    ...section('runs', report.verdicts.map(takenRunText)),
     ...section('better', report.improvements),
     ...section('notes', report.notes),
   ].join('\n')
@@ -244,8 +244,8 @@ function diffText(diff: RunDiff, style: Style): string {
   return [
     ...list(style.red('broken'), diff.broken.map(formatDiff)),
     ...list(style.green('fixed'), fixed),
-    ...list('still failing', diff.stillFailing.map(brief)),
-    ...list('passes with another answer', diff.changed.map(brief)),
+    ...list('still failing', diff.stillFailing.map(caseText)),
+    ...list('passes with another answer', diff.changed.map(caseText)),
     ...list('flaky', diff.flaky),
     ...list('new', diff.newCases),
     ...list('removed', diff.removedCases),
@@ -253,7 +253,7 @@ function diffText(diff: RunDiff, style: Style): string {
   ].join('\n')
 }
 
-const brief = ({ id, firstStage }: CaseDiff): string => (firstStage === null ? id : `${id} (${firstStage} differs)`)
+const caseText = ({ id, firstStage }: CaseDiff): string => (firstStage === null ? id : `${id} (${firstStage} differs)`)
 
 function formatDiff(diff: CaseDiff): string {
   const returned = diff.returned.map(({ id, tier, from, to }) => {
@@ -261,5 +261,5 @@ function formatDiff(diff: CaseDiff): string {
     if (from === null) return `    + ${id}${where} ${to}`
     return to === null ? `    - ${id}${where} ${from}` : `    ~ ${id}${where} ${from} → ${to}`
   })
-  return [brief(diff), ...diff.failures.map((failure) => `    ${failure}`), ...returned].join('\n')
+  return [caseText(diff), ...diff.failures.map((failure) => `    ${failure}`), ...returned].join('\n')
 }

@@ -6,7 +6,7 @@ import { optionsOf } from '../../../eval/run/run.ts'
 import { type About, readPackFolder } from '../../../eval/runners/runner.ts'
 import { manifestName, treePath } from '../../../eval/store/documents.ts'
 import { redTeamControls, turnBaselines, turnSystemNames } from '../../../eval/system/system.ts'
-import { doorOf, isOutsideName, outsideForms, systemForms } from '../../../eval/system/systems.ts'
+import { interfaceNameOf, isOutsideName, outsideForms, systemForms } from '../../../eval/system/systems.ts'
 import { defaultEmbedder } from '../../../memory/meaning/open-embedder.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
 import { defineCommand, exitCodes, UsageError, type ValuesOf } from '../../command/command.ts'
@@ -17,9 +17,9 @@ import {
   embedderOption,
   evalStore,
   evalStoreOptions,
+  fixedOptions,
   refuseChanges,
   seedOption,
-  settledOptions,
 } from './benchmark-store.ts'
 import { type Measuring, measure, measureWith } from './measure.ts'
 
@@ -53,7 +53,7 @@ function packsIn(root: string, shipped: string): ReadonlyMap<string, string> {
 }
 
 /** Expands a trailing star to the ids with that prefix; any other name is returned unchanged. */
-function namedBy(given: string, { root, evaluation }: PackSearch): readonly string[] {
+function expandStar(given: string, { root, evaluation }: PackSearch): readonly string[] {
   if (!given.endsWith('*')) return [given]
   const ids = [...packsIn(root, evaluation.packsDirectory).keys()]
   const named = ids.filter((id) => id.startsWith(given.slice(0, -1)))
@@ -123,8 +123,8 @@ export const benchmarkRun = defineCommand({
       throw new UsageError('--run-id can be given with one pack and one system only.')
     return measureWith(session, root, (setup) => {
       if (resume !== undefined) return resumeJob(resume, given.jobs, setup)
-      const named = packs.flatMap((pack) => namedBy(pack, setup))
-      return runJobs(newJobs(named, given, setup), { ...given, given: settledOptions(given) }, setup)
+      const named = packs.flatMap((pack) => expandStar(pack, setup))
+      return runJobs(newJobs(named, given, setup), { ...given, given: fixedOptions(given) }, setup)
     })
   },
 })
@@ -236,6 +236,6 @@ async function runJob(job: Job, options: JobOptions, setup: Measuring): Promise<
   }
   const request = { ...asked, explain, jobs, ablation, ablations, runId, resume, given, settings }
   const results = await measure(setup, [pack], system, request)
-  const about = { directory, warnings: pack.warnings, isBaseline, door: doorOf(system, runner) }
+  const about = { directory, warnings: pack.warnings, isBaseline, door: interfaceNameOf(system, runner) }
   return results.map(({ summary, ablation: judged }) => ({ summary, ablation: judged, ...about }))
 }

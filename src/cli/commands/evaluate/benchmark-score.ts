@@ -9,7 +9,7 @@ import { defineCommand, exitCodes, UsageError } from '../../command/command.ts'
 import { one, text } from '../../command/options.ts'
 import { writeOut } from '../../write-out.ts'
 import { newJobs, type PackSearch, packDirectory, runJobs, runOptions } from './benchmark-run.ts'
-import { evalStore, evalStoreOptions, settledOptions } from './benchmark-store.ts'
+import { evalStore, evalStoreOptions, fixedOptions } from './benchmark-store.ts'
 import { measureWith } from './measure.ts'
 
 const { data, notes, gitRef, runId } = runOptions
@@ -44,7 +44,7 @@ export const benchmarkScore = defineCommand({
       conversationPack(suite, setup)
       return runJobs(
         newJobs([suite], { ...given, system: [system] }, setup),
-        { ...given, given: settledOptions(given) },
+        { ...given, given: fixedOptions(given) },
         setup,
       )
     })

@@ -55,16 +55,16 @@ export function statusText(status: ReportedStatus, style: Style): string {
     store: status.rootDir + (status.missingDirs.length === 4 ? ' (nothing there yet)' : ''),
     harness: onOff(status.enabled, 'evalHarnessEnabled'),
     'shadow mode': onOff(status.shadowModeEnabled, shadowSettings),
-    packs: `${count(benchmarks)}, ${benchmarks.totalCases} cases${redTeam === 0 ? '' : attacks}`,
-    runs: `${count(runs)}: ${states}`,
+    packs: `${countText(benchmarks)}, ${benchmarks.totalCases} cases${redTeam === 0 ? '' : attacks}`,
+    runs: `${countText(runs)}: ${states}`,
     'latest run':
       run &&
       `${run.runId} of ${run.benchmarkId}: ${run.status}, ${run.passedCases}/${run.totalCases} passed${run.completedAt === undefined ? '' : `, ${run.completedAt}`}`,
-    'shadow records': count(shadows),
+    'shadow records': countText(shadows),
     'latest shadow':
       shadow &&
       `${shadow.traceId}, ${shadow.recordedAt}, ${shadow.recalledMemoryCount} memories, ${shadow.durationMs} ms`,
-    baselines: `${count(baselines)}, ${onOff(baselines.enabled, 'benchmarkBaselineSnapshotsEnabled')}`,
+    baselines: `${countText(baselines)}, ${onOff(baselines.enabled, 'benchmarkBaselineSnapshotsEnabled')}`,
     'latest baseline':
       latestBaseline &&
       `${latestBaseline.snapshotId}, ${latestBaseline.createdAt}, ${latestBaseline.benchmarkCount} benchmarks`,
@@ -73,7 +73,7 @@ export function statusText(status: ReportedStatus, style: Style): string {
   return [table(rows, style.width), ...invalidText(status, style)].join('\n')
 }
 
-const count = ({ total, invalid }: { readonly total: number; readonly invalid: number }): string =>
+const countText = ({ total, invalid }: { readonly total: number; readonly invalid: number }): string =>
   invalid === 0 ? String(total) : `${total} (${invalid} invalid)`
 
 function invalidText(status: ReportedStatus, style: Style): readonly string[] {
@@ -110,14 +110,14 @@ function summaryOf({ records, invalid, injectedShare, byDay, bySource, ...summar
     days: `${days.length}, ${days[0]} to ${days.at(-1)}`,
     'with memories': `${((injectedShare ?? 0) * 100).toFixed(1)} %`,
     source: Object.entries(bySource).map(([source, count]) => `${source} ${count}`),
-    memories: figures(summary.recalledMemoryCount, 1),
-    characters: figures(summary.contextChars, 0),
-    milliseconds: figures(summary.durationMs, 2),
+    memories: spreadText(summary.recalledMemoryCount, 1),
+    characters: spreadText(summary.contextChars, 0),
+    milliseconds: spreadText(summary.durationMs, 2),
   }
-  return { records: count({ total: records, invalid }), ...(records === 0 ? {} : counts) }
+  return { records: countText({ total: records, invalid }), ...(records === 0 ? {} : counts) }
 }
 
-const figures = ({ mean, p50, p95 }: ShadowSummary['durationMs'], digits: number): string =>
+const spreadText = ({ mean, p50, p95 }: ShadowSummary['durationMs'], digits: number): string =>
   `mean ${mean?.toFixed(digits)}, half below ${p50?.toFixed(digits)}, 95 % below ${p95?.toFixed(digits)}`
 
 const options = {

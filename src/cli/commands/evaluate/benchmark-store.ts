@@ -13,7 +13,7 @@ import type { Session } from '../../session.ts'
 const free = ['resume', 'jobs', 'evals', 'dir']
 
 /** The given options, except those that may differ when a run is resumed. */
-export const settledOptions = (given: object): Record<string, unknown> => {
+export const fixedOptions = (given: object): Record<string, unknown> => {
   const isGiven = (value: unknown): boolean =>
     Array.isArray(value) ? value.length > 0 : value !== undefined && value !== false
   return Object.fromEntries(Object.entries(given).filter(([name, value]) => !free.includes(name) && isGiven(value)))
@@ -21,7 +21,7 @@ export const settledOptions = (given: object): Record<string, unknown> => {
 
 /** Rejects options that were fixed when the run began: a resumed run must keep its settings. */
 export function refuseChanges(given: object): void {
-  const [changed] = Object.keys(settledOptions(given))
+  const [changed] = Object.keys(fixedOptions(given))
   if (changed === undefined) return
   throw new UsageError(
     `--${kebab(changed)} cannot be given with --resume, which uses the original options of the run.`,
@@ -30,7 +30,7 @@ export function refuseChanges(given: object): void {
 }
 
 /** The machine and the source revision of a run, as recorded with the run. */
-export const machine = (directory: string): Pick<RunEnvironment, 'git' | 'node' | 'os'> => ({
+export const machineOf = (directory: string): Pick<RunEnvironment, 'git' | 'node' | 'os'> => ({
   git: gitState(directory),
   node: process.version,
   os: { platform: platform(), release: release(), arch: arch() },

@@ -2,7 +2,7 @@ import { basename, join, resolve } from 'node:path'
 import { invalid, MemoryError } from '../../../errors.ts'
 import { type ComparisonRow, comparisonRow, overallTable, packTable } from '../../../eval/report/comparison.ts'
 import { reportsOf } from '../../../eval/report/retrieval-report.ts'
-import { casesHolding, findPacks, loadPack, type Pack, readPack } from '../../../eval/runners/retrieval/pack.ts'
+import { casesContaining, findPacks, loadPack, type Pack, readPack } from '../../../eval/runners/retrieval/pack.ts'
 import { recallPack } from '../../../eval/runners/retrieval/retrieval-runner.ts'
 import { type PackRun, readPackRun } from '../../../eval/runners/retrieval/run-pack.ts'
 import { controlSystems, systemNames } from '../../../eval/system/system.ts'
@@ -71,7 +71,7 @@ export const evalAll = defineCommand({
       options.packs === undefined
         ? (await session.evaluation()).packsDirectory
         : resolve(session.places.workingDirectory(), options.packs)
-    const packs = packsIn(directory, options).filter(({ pack }) => casesHolding(pack, filter ?? '').size > 0)
+    const packs = packsIn(directory, options).filter(({ pack }) => casesContaining(pack, filter ?? '').size > 0)
     if (packs.length === 0) return nothingCompared(`No case matches "${filter}".`)
     const systems = backend.length === 0 ? systemNames : withControls(backend)
     const compared = await compare(session, packs, systems, { ...options, packsDirectory: directory, named: backend })

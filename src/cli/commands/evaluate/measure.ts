@@ -1,8 +1,8 @@
-import { type PackRunResult, type RunRequest, run } from '../../../eval/run/run-packs.ts'
+import { type PackRunResult, type RunRequest, runPacks } from '../../../eval/run/run-packs.ts'
 import type { About, RunnablePack } from '../../../eval/runners/runner.ts'
 import type { Evaluation } from '../../evaluation.ts'
 import type { Session } from '../../session.ts'
-import { machine } from './benchmark-store.ts'
+import { machineOf } from './benchmark-store.ts'
 
 /** The dependencies of a command that measures. */
 export type Measuring = {
@@ -10,7 +10,7 @@ export type Measuring = {
   readonly session: Session
   readonly evaluation: Evaluation
   readonly signal: AbortSignal
-  readonly here: ReturnType<typeof machine>
+  readonly here: ReturnType<typeof machineOf>
 }
 
 /** Runs the work of a command that measures. Ctrl-C stops it after the cases in progress. */
@@ -24,7 +24,7 @@ export async function measureWith<Result>(
   const evaluation = await session.evaluation()
   const { signal, release } = session.program.interruption()
   try {
-    return await work({ root, session, evaluation, signal, here: machine(session.places.workingDirectory()) })
+    return await work({ root, session, evaluation, signal, here: machineOf(session.places.workingDirectory()) })
   } finally {
     evaluation.progress.clear()
     release()
@@ -44,7 +44,7 @@ export const measure = (
   system: string | undefined,
   { given, settings, ...request }: MeasureRequest,
 ): Promise<readonly PackRunResult[]> =>
-  run(packs, [system], {
+  runPacks(packs, [system], {
     ...request,
     root,
     now: () => new Date(),

@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { invalid } from '../../../errors.ts'
 import { formatJson, writeAtomically } from '../../../files/atomic-write.ts'
 import { codeOf, sweepLeftovers } from '../../../files/leftovers.ts'
-import { ownPath } from '../../../files/own-files.ts'
+import { prepareOwnPath } from '../../../files/own-files.ts'
 import { parseJson } from '../../../json.ts'
 import { localMinute } from '../../../local-time.ts'
 import { showAllAgain } from '../../../memory/mirror/state/state.ts'
@@ -75,7 +75,7 @@ export const restore = defineCommand({
     return session.terminal.withProgress(async (bar) => {
       const restored = await restoreStore({
         from,
-        file: ownPath(dir, await session.places.storeFile(dir)),
+        file: prepareOwnPath(dir, await session.places.storeFile(dir)),
         random: randomBytes,
         onStage: (stage) => bar.show(stages[stage], names.indexOf(stage), names.length),
         adapt: async (copy, old) => {
@@ -141,13 +141,13 @@ const Noted = z.array(z.object({ file: z.string(), at: z.string() }))
 type NotedBackup = z.infer<typeof Noted>[number]
 
 const maxNoted = 100
-const notesIn = (dir: string): string => join(dir, 'state', 'backups.json')
+const notesFile = (dir: string): string => join(dir, 'state', 'backups.json')
 
 /** The existing backups of a memory, so that forgetting can list them. Removes the drafts of killed backups. */
-export async function knownBackups(dir: string): Promise<readonly NotedBackup[]> {
-  if (!existsSync(notesIn(dir))) return []
+export async function readKnownBackups(dir: string): Promise<readonly NotedBackup[]> {
+  if (!existsSync(notesFile(dir))) return []
   // An unreadable list of backups counts as empty.
-  const noted = Noted.safeParse(parseJson(readFileSync(notesIn(dir), 'utf8'))).data ?? []
+  const noted = Noted.safeParse(parseJson(readFileSync(notesFile(dir), 'utf8'))).data ?? []
   // A directory may be gone or unreadable.
   for (const folder of new Set(noted.map(({ file }) => dirname(file)))) await sweepLeftovers(folder).catch(() => {})
   return noted.filter(({ file }) => existsSync(file))
@@ -163,9 +163,9 @@ async function noteBackup(dir: string, made: NotedBackup): Promise<void> {
     () => false,
   )
   if (!isWritable) return
-  const others = (await knownBackups(dir)).filter(({ file }) => file !== made.file)
+  const others = (await readKnownBackups(dir)).filter(({ file }) => file !== made.file)
   const notes = formatJson([...others, made].slice(-maxNoted))
-  await writeAtomically(ownPath(dir, notesIn(dir)), notes, { existing: 'replace' }).catch((error: unknown) => {
+  await writeAtomically(prepareOwnPath(dir, notesFile(dir)), notes, { existing: 'replace' }).catch((error: unknown) => {
     if (codeOf(error) !== 'ENOSPC') throw error
   })
 }

@@ -3,7 +3,7 @@ import { notFound, nullIfNotFound } from '../../../errors.ts'
 import type { Memory } from '../../../memory/memory.ts'
 
 /** Answers about the belief that a reference names, or about the turn if no belief has that name or id. */
-export async function aboutBeliefOrTurn<Result>(
+export async function resolveBeliefOrTurn<Result>(
   memory: Memory,
   reference: string,
   { belief, turn }: { readonly belief: () => Promise<Result>; readonly turn: (found: Turn) => Promise<Result> },

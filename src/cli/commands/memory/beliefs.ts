@@ -4,7 +4,7 @@ import { defineCommand, UsageError } from '../../command/command.ts'
 import { fieldOptions, filterOptions, flag, memoryOptions, wholeNumber } from '../../command/options.ts'
 import { beliefBlock } from '../../text/beliefs.ts'
 import { moreNote } from '../../text/output.ts'
-import { teamsOf } from '../people/people.ts'
+import { listTeams } from '../people/people.ts'
 
 const noBeliefs = 'There are no beliefs yet; `credence remember` adds one.'
 
@@ -44,7 +44,7 @@ export const beliefs = defineCommand({
       ...(all || status.includes('superseded') ? {} : { current: true }),
     })
     const isFiltered = type.length + status.length + scope.length > 0 || pinned || offset > 0
-    const teams = isFiltered ? [] : await teamsOf(session, options)
+    const teams = isFiltered ? [] : await listTeams(session, options)
     return {
       document: page,
       text: (style) => page.items.map((belief) => beliefBlock(belief, style)).join('\n'),

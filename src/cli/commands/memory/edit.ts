@@ -91,7 +91,7 @@ export const resolve = defineCommand({
     'credence resolve "which queue" --by "message queue"': 'Closes it with a decision that is already stored.',
   },
   async run({ args: { question }, options }, session) {
-    const by = settledBy(options)
+    const by = readResolution(options)
     const memory = await session.memories.writing(options)
     const resolved = await memory.resolve(question, by, omitUndefined({ key: options.key }))
     const { decision } = resolved
@@ -106,7 +106,7 @@ export const resolve = defineCommand({
   },
 })
 
-function settledBy({ by, decision, name, why }: ValuesOf<typeof answerOptions>): ResolveRequest['by'] {
+function readResolution({ by, decision, name, why }: ValuesOf<typeof answerOptions>): ResolveRequest['by'] {
   const isNew = decision !== undefined || name !== undefined || why !== undefined
   if (by !== undefined) {
     if (!isNew) return { reference: by }

@@ -21,11 +21,11 @@ import { changeOptions, flag, optionalBelief, text, timeOptions, wholeNumber } f
 import { forgetQueued, type QueuedTurn } from '../../hooks/hook-queue.ts'
 import type { MemoryLocation, Session } from '../../session.ts'
 import { beliefBlock, nameText, shortenText } from '../../text/beliefs.ts'
-import { lines, listShort, plain, pluralize, type Style } from '../../text/output.ts'
+import { lines, listShort, plainStyle, pluralize, type Style } from '../../text/output.ts'
 import { collectTexts, type Proof, searchFiles } from '../../verify-forgotten.ts'
 import { findSession } from '../conversation/conversations.ts'
-import { knownBackups } from './backup.ts'
-import { aboutBeliefOrTurn } from './belief-or-turn.ts'
+import { readKnownBackups } from './backup.ts'
+import { resolveBeliefOrTurn } from './belief-or-turn.ts'
 
 const options = {
   chain: flag('Also forget its earlier and later versions, and proposals for it.'),
@@ -111,7 +111,7 @@ export const forget = defineCommand({
       const { evalStoreDir } = session.places.settings(given)
       note(forgotten, await eraseCopies({ dir: session.places.locate(given).dir, evalStoreDir }, forgotten))
     }
-    const proof = given.verify ? await proofOf(memory, copies, session, given) : null
+    const proof = given.verify ? await proveForgotten(memory, copies, session, given) : null
     const location = session.places.locate(given)
     const isLater = proof === null && !(await isScrubbed(session, location, { ifSmall: true }))
     return withCopies({ ...answer, notes: plan.notes }, copies, { proof, isLater }, location)
@@ -133,7 +133,7 @@ async function reinstate(session: Session, event: number, options: Options): Pro
 
 /** The turn that a reference names; null if it names a belief. */
 const turnOrBelief = (memory: Memory, reference: string): Promise<Turn | null> =>
-  aboutBeliefOrTurn<Turn | null>(memory, reference, {
+  resolveBeliefOrTurn<Turn | null>(memory, reference, {
     belief: async () => {
       await memory.get(reference)
       return null
@@ -148,7 +148,7 @@ type Copies = {
   readonly unchanged: ErasedCopies['unchanged'][number][]
 }
 
-async function proofOf(memory: Memory, { forgotten }: Copies, session: Session, given: Options): Promise<Proof> {
+async function proveForgotten(memory: Memory, { forgotten }: Copies, session: Session, given: Options): Promise<Proof> {
   const location = session.places.locate(given)
   const { dir, user } = location
   const evals = session.places.evalRoot(given)
@@ -197,7 +197,7 @@ async function withCopies(
 ) {
   const changed = [...copies.changed]
   const unchanged = copies.unchanged
-  const backups = (await knownBackups(dir)).filter(({ file }) => relative(dir, file).startsWith('..'))
+  const backups = (await readKnownBackups(dir)).filter(({ file }) => relative(dir, file).startsWith('..'))
   const at = (file: string): string => relative(dir, file)
   const isLeft = proof !== null && proof.found.length > 0
   return {
@@ -281,7 +281,7 @@ async function planBelief(memory: Memory, reference: string, { chain, keepTurns,
   const left = { kept: kept.map(({ id }) => id), keptTurnIds: stating.map(({ id }) => id) }
   return {
     preview: lines(
-      selected.map((one) => beliefBlock(one, plain(80))),
+      selected.map((one) => beliefBlock(one, plainStyle(80))),
       turnLines('These messages state it too and go with it (--keep-turns keeps them):', turns),
     ),
     notes: [
@@ -342,15 +342,15 @@ const maxStaying = 20
 const previewOf = ({ turns, beliefs, examples = [], beliefExamples = [] }: ForgottenTurns): string =>
   lines(
     `${pluralize(turns, 'turn')} and ${pluralize(beliefs, 'belief')}`,
-    firstOf(examples, turns, 'turn', exampleLine),
-    firstOf(beliefExamples, beliefs, 'belief', (belief) => `  ${nameText(belief)}: ${shortenText(belief.content)}`),
+    listFirst(examples, turns, 'turn', exampleLine),
+    listFirst(beliefExamples, beliefs, 'belief', (belief) => `  ${nameText(belief)}: ${shortenText(belief.content)}`),
   )
 
 /** A title with the first messages below it; empty if there are no messages. */
 const turnLines = (title: string, turns: readonly Turn[]): readonly string[] =>
-  turns.length === 0 ? [] : [title, ...firstOf(turns, turns.length, 'message', exampleLine)]
+  turns.length === 0 ? [] : [title, ...listFirst(turns, turns.length, 'message', exampleLine)]
 
-function firstOf<Item>(items: readonly Item[], total: number, noun: string, lineOf: (item: Item) => string) {
+function listFirst<Item>(items: readonly Item[], total: number, noun: string, lineOf: (item: Item) => string) {
   const shown = items.slice(0, maxExamples).map(lineOf)
   const more = total - shown.length
   return more > 0 && shown.length > 0 ? [...shown, `  and ${pluralize(more, `more ${noun}`)}`] : shown

@@ -27,7 +27,7 @@ import type { Session } from '../../session.ts'
 import { nameText, shortenText, versionRows } from '../../text/beliefs.ts'
 import { lines, listShort, pluralize } from '../../text/output.ts'
 import { speakerOf } from '../../text/recall.ts'
-import { aboutBeliefOrTurn } from './belief-or-turn.ts'
+import { resolveBeliefOrTurn } from './belief-or-turn.ts'
 
 export const show = defineCommand({
   args: { belief: one(`${beliefHelp} Or the turn: its id, or the beginning of its id.`) },
@@ -38,7 +38,7 @@ export const show = defineCommand({
   },
   async run({ args, options }, session) {
     const memory = await session.memories.reporting(options)
-    return aboutBeliefOrTurn(memory, args.belief, {
+    return resolveBeliefOrTurn(memory, args.belief, {
       belief: () => shownBelief(memory, args.belief),
       turn: (turn) => shownTurn(memory, turn),
     })
@@ -177,14 +177,14 @@ async function namesOf(memory: Memory, events: readonly JournalEntry[]): Promise
       names.set(id, nameText(await memory.get(id)))
     } catch (error) {
       if (!(error instanceof MemoryError && error.code === 'not_found')) throw error
-      names.set(id, `${id}, ${removalIn(events, id)}`)
+      names.set(id, `${id}, ${removalText(events, id)}`)
     }
   }
   return names
 }
 
 /** How a missing belief was removed, if its last change is in the list. */
-function removalIn(events: readonly JournalEntry[], id: string): string {
+function removalText(events: readonly JournalEntry[], id: string): string {
   const last = events.find(({ beliefIds }) => beliefIds.includes(id))
   if (last?.kind === 'forget') return 'forgotten'
   if (last?.kind === 'reject') return 'rejected'

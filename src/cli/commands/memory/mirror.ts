@@ -34,7 +34,7 @@ export const mirror = defineCommand({
     const { dir, user } = await session.places.locateExisting(options)
     if (action === 'status') return statusOf(session, dir)
     const request = { dir, user, authority: session.places.settings(options).mirrorAuthority }
-    return action === 'sync' ? syncOnce(session, request, options.accept) : watching(session, request)
+    return action === 'sync' ? syncOnce(session, request, options.accept) : watchAnswer(session, request)
   },
 })
 
@@ -89,7 +89,7 @@ const decideNote = ({ undecided }: Pick<Synced, 'undecided'>): readonly string[]
     : [`\`credence review\` shows and decides the waiting edits of ${listShort(names, 10)}.`]
 }
 
-function watching(session: Session, target: MirrorTarget): CommandAnswer {
+function watchAnswer(session: Session, target: MirrorTarget): CommandAnswer {
   const { signal } = session.program.interruption()
   const events = (): AsyncGenerator<Synced | Error> => watchUntilStopped(session, { ...target, signal })
   return {

@@ -9,7 +9,7 @@ import { waitingNotes } from '../../new-vectors.ts'
 import { nameText, shortenText } from '../../text/beliefs.ts'
 import { pluralize } from '../../text/output.ts'
 
-const limit = (name: keyof Budget, help: string) => wholeNumber(help, { min: 0, default: defaultBudget[name] })
+const limitOption = (name: keyof Budget, help: string) => wholeNumber(help, { min: 0, default: defaultBudget[name] })
 
 export const recall = defineCommand({
   args: { message: words('The message.') },
@@ -17,17 +17,17 @@ export const recall = defineCommand({
     explain: flag('Explain each score, and show which mentioned beliefs were left out.'),
     nearMisses: flag('Show which mentioned beliefs were left out, and why.'),
     render: flag('Print the text for a prompt instead, as an agent gets it.'),
-    maxBeliefs: limit('maxBeliefs', 'Maximum number of pinned and relevant beliefs together.'),
-    maxPinned: limit('maxPinned', 'Maximum number of pinned beliefs.'),
+    maxBeliefs: limitOption('maxBeliefs', 'Maximum number of pinned and relevant beliefs together.'),
+    maxPinned: limitOption('maxPinned', 'Maximum number of pinned beliefs.'),
     maxFromAgents: wholeNumber(
       'Maximum number of beliefs written by agents, tools and models. Default: by the setting agentShare.',
       {
         min: 0,
       },
     ),
-    maxQuestions: limit('maxQuestions', 'Maximum number of open questions.'),
-    maxCharacters: limit('maxCharacters', 'Maximum number of characters of all beliefs and questions.'),
-    maxQuotes: limit('maxQuotes', 'Maximum number of quotes.'),
+    maxQuestions: limitOption('maxQuestions', 'Maximum number of open questions.'),
+    maxCharacters: limitOption('maxCharacters', 'Maximum number of characters of all beliefs and questions.'),
+    maxQuotes: limitOption('maxQuotes', 'Maximum number of quotes.'),
     asOf: date('<date>', 'Use only what was stored by this day.'),
     ...viewOptions,
     ...readerOptions,
@@ -68,13 +68,13 @@ export const recall = defineCommand({
         else
           yield (await import('../../text/recall.ts')).contextText(
             context,
-            { explain, ages: await agesIn(context) },
+            { explain, ages: await readAges(context) },
             style,
           )
       },
       notes: [
         ...(context.isMessageCut ? [cutNote] : []),
-        ...(isFound || (render && !isEmpty) ? [] : [nothingFound(context.scopes, { isEmpty, maxQuotes })]),
+        ...(isFound || (render && !isEmpty) ? [] : [nothingFoundText(context.scopes, { isEmpty, maxQuotes })]),
         ...(hints === null ? [] : hintLines(hints)),
         ...(hints === null ? [] : await waitingNotes(memory)),
         ...(hints === null ? [] : await session.places.formerProjectNotes(options, memory)),
@@ -87,7 +87,7 @@ const hintsFor = async (memory: Memory, message: string, context: Context): Prom
   (await import('../../../operations/recall-hints.ts')).recallHints(memory, message, context)
 
 /** Names the searched scopes. Also printed below pinned beliefs if the message matched nothing else. */
-function nothingFound(
+function nothingFoundText(
   scopes: readonly string[],
   { isEmpty, maxQuotes }: { readonly isEmpty: boolean; readonly maxQuotes: number | undefined },
 ): string {
@@ -115,7 +115,7 @@ function hintLines({ suggestions, otherScopes }: RecallHints): readonly string[]
 }
 
 /** Ages by belief id. A single item needs none: an age is only shown to compare it with another belief or quote. */
-const agesIn = async (context: Context): Promise<ReadonlyMap<string, readonly string[]>> =>
+const readAges = async (context: Context): Promise<ReadonlyMap<string, readonly string[]>> =>
   context.pinned.length + context.relevant.length + context.perhaps.length + context.quotes.length < 2
     ? new Map()
     : (await import('../../../memory/recall/render.ts')).agesOf(context)

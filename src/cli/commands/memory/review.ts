@@ -155,7 +155,7 @@ async function walk(
       decided.rejected += 1
       await say(`  Rejected: ${nameText(belief)}.`)
     } else if (answer === 'e' && kind !== 'removal') {
-      const shown = whole(belief.content)
+      const shown = collapseSpaces(belief.content)
       const line = (await session.terminal.ask('  ', shown))?.trim() ?? ''
       if (line === '') return false
       await acceptEdited(memory, item, line === shown ? belief.content : line)
@@ -188,8 +188,8 @@ function itemText({ kind, belief, target, reason, turn, at }: ReviewItem, style:
   const what = { statement: 'Remember', correction: 'Replace', removal: 'Retire' }[kind]
   return lines(
     `${style.bold(what)} ${nameText(belief)} in ${style.cyan(belief.scopes.join(' and '))}`,
-    kind !== 'removal' && `    ${whole(belief.content)}`,
-    target !== null && `    Now: ${whole(target.content)}`,
+    kind !== 'removal' && `    ${collapseSpaces(belief.content)}`,
+    target !== null && `    Now: ${collapseSpaces(target.content)}`,
     kind === 'correction' && target !== null && smallerChanges(belief, target),
     // Aliases from the person's own words are not listed.
     kind === 'statement' &&
@@ -217,7 +217,7 @@ function smallerChanges(belief: Belief, target: Belief): readonly string[] {
 }
 
 /** Not shortened, because the person decides about the whole text. */
-const whole = (text: string): string => text.replace(/\s+/gu, ' ')
+const collapseSpaces = (text: string): string => text.replace(/\s+/gu, ' ')
 
 /** Extracts statements from the person's latest turns. They are only listed for review. */
 async function extractFrom(memory: Memory, session: Session, { spec, turns }: { spec: string; turns: number }) {

@@ -70,7 +70,7 @@ export const search = defineCommand({
       document: found,
       text: (style) =>
         lines(
-          ...byStrength(
+          ...sortByStrength(
             beliefs.map((hit) => [hit.strength, beliefBlock(hit, ages.get(hit.belief.id) ?? [], style)]),
             quotes.map((hit) => [hit.strength, quoteBlock(hit, { explain, active }, style)]),
           ),
@@ -88,7 +88,7 @@ export const search = defineCommand({
 type Block = readonly [strength: Strength, text: string]
 
 /** The list with the strongest hit first, beliefs if both have one. The order within a list says more than strength. */
-function byStrength(beliefs: readonly Block[], quotes: readonly Block[]): readonly string[] {
+function sortByStrength(beliefs: readonly Block[], quotes: readonly Block[]): readonly string[] {
   const bestOf = (blocks: readonly Block[]): number =>
     Math.min(...blocks.map(([strength]) => strengths.indexOf(strength)), strengths.length)
   const inOrder = bestOf(quotes) < bestOf(beliefs) ? [...quotes, ...beliefs] : [...beliefs, ...quotes]
@@ -132,7 +132,7 @@ function quoteBlock(hit: QuoteHit, { explain, active }: QuoteView, style: Style)
     `${strengthText(hit.strength, style)}  ${when}, ${speakerOf(hit)}${did}${correctionMark(hit.correctedAt)}  ${style.dim(marks.join('  '))}`,
     indentText(hit.text, 4, style.width),
     hit.correction !== null && indentText(`Now: ${hit.correction.content}`, 4, style.width),
-    hit.found.length === 0 && indentText(style.dim(foundBy(hit.explanation)), 4),
+    hit.found.length === 0 && indentText(style.dim(findingReason(hit.explanation)), 4),
     (hit.around ?? []).map((turn) => indentText(style.dim(nearbyText(turn)), 6, style.width)),
     explain && explanationTree(hit.explanation).map((line) => indentText(line, 4)),
   )
@@ -144,10 +144,10 @@ const nearbyText = (turn: NearbyTurn): string =>
 const nearInMeaning = 'It has none of the words; it is among the nearest by meaning.'
 
 /** Why a turn without any word of the query is found. */
-const foundBy = (explanation: Explanation): string =>
-  isBeside(explanation) ? 'A turn next to it has the words.' : nearInMeaning
+const findingReason = (explanation: Explanation): string =>
+  isFoundByNeighbour(explanation) ? 'A turn next to it has the words.' : nearInMeaning
 
-const isBeside = ({ parts }: Explanation): boolean => parts.some(({ label }) => label.startsWith('around: '))
+const isFoundByNeighbour = ({ parts }: Explanation): boolean => parts.some(({ label }) => label.startsWith('around: '))
 
 /** The text with the matched words in bold and underlined, if the terminal supports it. */
 function highlightText(given: string, highlights: readonly Highlight[], style: Style): string {

@@ -91,7 +91,7 @@ async function checkStore(session: Session, place: StoreLocation): Promise<void>
     throw unavailable(`The store ${place.label} is damaged: ${wrong.detail}.`, 'Run `credence doctor` on it first.')
 }
 
-async function transferOf({ dir, address }: StoreLocation, isSource: boolean): Promise<JournalTransfer> {
+async function openTransfer({ dir, address }: StoreLocation, isSource: boolean): Promise<JournalTransfer> {
   if (address !== undefined) return openPostgresTransfer({ address })
   return openSqliteTransfer({ file: storeFile(dir), readonly: isSource, random: randomBytes })
 }
@@ -101,9 +101,9 @@ async function withTransfers<Result>(
   target: StoreLocation,
   use: (from: JournalTransfer, to: JournalTransfer) => Promise<Result>,
 ): Promise<Result> {
-  const from = await transferOf(source, true)
+  const from = await openTransfer(source, true)
   try {
-    const to = await transferOf(target, false)
+    const to = await openTransfer(target, false)
     try {
       return await use(from, to)
     } finally {

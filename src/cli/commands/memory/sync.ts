@@ -10,9 +10,9 @@ import { readTextFile } from '../../../files/read-text.ts'
 import { syncIfThere } from '../../../memory/mirror/sync-on-commit.ts'
 import {
   noteSync,
+  openSyncContext,
   type SyncContext,
   type SyncReport,
-  syncContextOf,
   syncStatus,
   syncWith,
 } from '../../../memory/sync/exchange.ts'
@@ -59,7 +59,7 @@ export const sync = defineCommand({
       ? session.places.locateExisting(options)
       : session.places.locate(options))
     return session.memories.withPorts(dir, async (ports) => {
-      const context = await syncContextOf(ports, user)
+      const context = await openSyncContext(ports, user)
       if (options.stdio) {
         await answerOnStreams(context, session.terminal.streams())
         await syncIfThere(ports, { dir, user })

@@ -29,7 +29,7 @@ import {
   sharedText,
   unclearText,
 } from '../../text/recall.ts'
-import { aboutBeliefOrTurn } from './belief-or-turn.ts'
+import { resolveBeliefOrTurn } from './belief-or-turn.ts'
 
 export const why = defineCommand({
   args: {
@@ -56,7 +56,7 @@ export const why = defineCommand({
     const { fix, apply } = options
     const asking = { ...options, waitsForModel: true }
     const memory = await (apply === undefined ? session.memories.reading(asking) : session.memories.writing(asking))
-    return aboutBeliefOrTurn<CommandAnswer>(memory, belief, {
+    return resolveBeliefOrTurn<CommandAnswer>(memory, belief, {
       belief: async () => {
         if (fix || apply !== undefined) return applyOrListRemedies(memory, message, belief, apply)
         const verdict = await memory.why(message, belief)
@@ -103,7 +103,7 @@ async function applyOrListRemedies(
   if (remedy === undefined)
     throw new UsageError(`--apply: there is no change ${apply}; --fix lists ${remedies.length}.`)
   if (remedy.change === null)
-    throw new UsageError(`--apply: number ${apply} does not change the belief.`, `Instead: ${insteadOf(remedy)}`)
+    throw new UsageError(`--apply: number ${apply} does not change the belief.`, `Instead: ${remedyCommand(remedy)}`)
   const edited = await memory.edit(belief.id, remedy.change)
   return {
     document: { ...edited, wish, remedy },
@@ -120,12 +120,12 @@ async function remedyBlock(memory: Memory, remedy: Remedy, number: number): Prom
     appearing.length > 0 && `     It would also bring in ${await names(appearing)}.`,
     disappearing.length > 0 && `     It would also keep out ${await names(disappearing)}.`,
     caution !== null && `     Caution: ${caution}`,
-    change === null && `     ${insteadOf(remedy)}`,
+    change === null && `     ${remedyCommand(remedy)}`,
   )
 }
 
 /** The command for a remedy that is not an edit of the belief. */
-function insteadOf({ kind, ask, see: id }: Remedy): string {
+function remedyCommand({ kind, ask, see: id }: Remedy): string {
   if (kind === 'accept') return `credence review accept ${id}`
   if (kind === 'correct') return `credence correct ${id} "what is true now"`
   if (ask === null) return `credence show ${id}`
@@ -152,7 +152,7 @@ function turnVerdictText(verdict: WhyTurn, style: Style): string {
       ),
       scored,
     )
-  const reason = quote === null ? unmetByTurn(verdict) : `With --scope ${scope} it is quoted.`
+  const reason = quote === null ? unmetConditionText(verdict) : `With --scope ${scope} it is quoted.`
   return lines(
     `What was said on ${localDay(turn.at, turn.utcOffset)} is not quoted for this message.`,
     indentText(isInView ? reason : `${elsewhere} ${reason}`, 2, style.width),
@@ -160,7 +160,7 @@ function turnVerdictText(verdict: WhyTurn, style: Style): string {
   )
 }
 
-function unmetByTurn(verdict: WhyTurn): string {
+function unmetConditionText(verdict: WhyTurn): string {
   const { turn, asked, unmet } = verdict
   switch (unmet) {
     case 'a shared word':
@@ -212,7 +212,7 @@ export function verdictText({ belief, verdict }: Why, activeScopes: readonly str
     case 'not-mentioned': {
       const inView = visibleScopes(activeScopes)
       const isElsewhere = !belief.scopes.some((scope) => inView.includes(scope))
-      const forms = verdict.forms.map(({ form, present, missing }) => [form, presence(present, missing)])
+      const forms = verdict.forms.map(({ form, present, missing }) => [form, presenceText(present, missing)])
       return lines(
         `${what} is not recalled: the message contains neither its name nor an alias.`,
         columns(forms, { width: style.width }),
@@ -231,7 +231,7 @@ const notNearText = (meaning: Parameters<typeof meaningText>[0]): string =>
     ? meaningText(meaning)
     : `${meaningText(meaning)} It is left out, because it is in the context already, belongs to another scope, or other lines take its place.`
 
-function presence(present: readonly string[], missing: readonly string[]): string {
+function presenceText(present: readonly string[], missing: readonly string[]): string {
   if (missing.length === 0) return `has ${quoteWords(present)}, but not as one phrase`
   return present.length === 0
     ? `lacks ${quoteWords(missing)}`

@@ -46,7 +46,7 @@ async function withAccess<Result>(
 }
 
 /** The teams of the user; empty if there is no memory yet. */
-export const teamsOf = async (session: Session, options: LocationOptions) => {
+export const listTeams = async (session: Session, options: LocationOptions) => {
   const { dir, user } = session.places.locate(options)
   return (await session.places.hasMemory(options))
     ? session.memories.withPorts(dir, ({ store }) => store.memberships(user))

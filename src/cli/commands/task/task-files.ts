@@ -61,7 +61,7 @@ export const taskValidate = defineCommand({
   async run({ args: { paths } }, session) {
     const { taskPlaces: places } = await session.taskWork()
     const verdicts: FileVerdict[] = []
-    for (const file of findTasks(paths, places)) verdicts.push(await judge(file))
+    for (const file of findTasks(paths, places)) verdicts.push(await judgeFile(file))
     const invalid = verdicts.filter(({ problems }) => problems.length > 0).length
     return {
       document: { ok: invalid === 0 && verdicts.length > 0, tasks: verdicts },
@@ -75,10 +75,10 @@ export const taskValidate = defineCommand({
   },
 })
 
-type FileVerdict = Awaited<ReturnType<typeof judge>>
+type FileVerdict = Awaited<ReturnType<typeof judgeFile>>
 
 /** Parses a task file, and checks that its assets exist. */
-async function judge(taskFile: string) {
+async function judgeFile(taskFile: string) {
   const { task, problems, warnings } = checkTaskFile(taskFile)
   const missing: Problem[] = []
   for (const [index, file] of (task?.workspaceFiles ?? []).entries()) {
@@ -98,13 +98,13 @@ function verdictLines({ file, problems, warnings }: FileVerdict, from: string, s
   const mark = problems.length === 0 ? style.green('valid') : style.red('invalid')
   return [
     `${mark}  ${relative(from, file)}`,
-    ...problems.flatMap(({ field, message }) => finding(`problem: ${field} ${message}.`, style.red, style)),
-    ...warnings.flatMap((warning) => finding(`warning: ${warning}`, style.yellow, style)),
+    ...problems.flatMap(({ field, message }) => findingLines(`problem: ${field} ${message}.`, style.red, style)),
+    ...warnings.flatMap((warning) => findingLines(`warning: ${warning}`, style.yellow, style)),
   ]
 }
 
 /** A wrapped finding, with its first word in color. */
-function finding(text: string, paint: (text: string) => string, { width }: Style): readonly string[] {
+function findingLines(text: string, paint: (text: string) => string, { width }: Style): readonly string[] {
   const [first = '', ...rest] = wrap(text, width - 4)
   const [kind = ''] = first.split(' ')
   return [`  ${paint(kind)}${first.slice(kind.length)}`, ...rest.map((line) => `    ${line}`)]

@@ -1,17 +1,17 @@
 import { resolve } from 'node:path'
 import { newRunId } from '../../../eval/run/run.ts'
-import { run } from '../../../eval/run/run-packs.ts'
+import { runPacks } from '../../../eval/run/run-packs.ts'
 import { requireRun, runFolder } from '../../../eval/store/documents.ts'
 import { noneAgent } from '../../../tasks/agent.ts'
 import type { TaskGrade } from '../../../tasks/grade/task-grade.ts'
-import { bundleOf, writeBundle } from '../../../tasks/report/bundle.ts'
+import { buildBundle, writeBundle } from '../../../tasks/report/bundle.ts'
 import { readTaskRun, taskSettings } from '../../../tasks/report/read-task-run.ts'
 import { reportMarkdown } from '../../../tasks/report/report-markdown.ts'
 import { readGrade, tasksOfRun } from '../../../tasks/task-outcomes.ts'
 import { defaultPassAt, taskPack, taskRunner } from '../../../tasks/task-runner.ts'
 import { defineCommand, exitCodes } from '../../command/command.ts'
 import { flag, one, text } from '../../command/options.ts'
-import { evalStore, evalStoreOptions, machine } from '../evaluate/benchmark-store.ts'
+import { evalStore, evalStoreOptions, machineOf } from '../evaluate/benchmark-store.ts'
 import { judgeOptions, taskRunDocument } from './task-run.ts'
 import { gradesText } from './task-text.ts'
 
@@ -51,7 +51,7 @@ export const taskRegrade = defineCommand({
       })
       const pack = taskPack(runner, old.benchmarkId, tasks)
       const { repeats = 1, seed = 0 } = old
-      const [result] = await run([pack], [undefined], {
+      const [result] = await runPacks([pack], [undefined], {
         root,
         now,
         signal,
@@ -62,7 +62,7 @@ export const taskRegrade = defineCommand({
         environment: () => ({
           given: { regradeOf: given, ...(judge === null ? {} : { judge }) },
           settings: { kind: 'tasks-regraded', regradeOf: source, passAt, judge },
-          ...machine(session.places.workingDirectory()),
+          ...machineOf(session.places.workingDirectory()),
         }),
       })
       if (result === undefined) throw signal.reason
@@ -79,7 +79,7 @@ export const taskRegrade = defineCommand({
           regradeOf: given,
           ...taskRunDocument(whole),
           changes: pairs.map(({ before, after }) => {
-            return { taskId: after.taskId, repeat: after.repeat, before: shortOf(before), after: shortOf(after) }
+            return { taskId: after.taskId, repeat: after.repeat, before: gradeOf(before), after: gradeOf(after) }
           }),
         },
         text: (style) => [gradesText(pairs, style), `run       ${runId}`].join('\n'),
@@ -92,7 +92,7 @@ export const taskRegrade = defineCommand({
   },
 })
 
-function shortOf(grade: TaskGrade | null) {
+function gradeOf(grade: TaskGrade | null) {
   if (grade === null) return null
   const { state, score, automatedScore, answerScore, recallScore, judgeScore, gradingVersion, gradedAt } = grade
   return { state, score, automatedScore, answerScore, recallScore, judgeScore, gradingVersion, gradedAt }
@@ -118,7 +118,7 @@ export const taskReport = defineCommand({
     const grades = whole.tasks.map(({ grade }) => ({ before: null, after: grade }))
     const changed = whole.tasks.flatMap(({ changed: files, grade }) => files.map((path) => `${grade.evidence}/${path}`))
     const bundle = options.bundle === undefined ? null : resolve(session.places.workingDirectory(), options.bundle)
-    const files = bundle === null ? [] : writeBundle(bundle, await bundleOf(whole))
+    const files = bundle === null ? [] : writeBundle(bundle, await buildBundle(whole))
     return {
       document: {
         ok: changed.length === 0,

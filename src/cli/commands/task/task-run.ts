@@ -3,7 +3,7 @@ import { basename, dirname } from 'node:path'
 import { z } from 'zod'
 import { MemoryError } from '../../../errors.ts'
 import { optionsOf, slug } from '../../../eval/run/run.ts'
-import { run } from '../../../eval/run/run-packs.ts'
+import { runPacks } from '../../../eval/run/run-packs.ts'
 import type { RunSummary } from '../../../eval/store/schemas/run.ts'
 import { loadTasks } from '../../../tasks/parse/load-tasks.ts'
 import { coverageOf, meanScores, type ReadTaskRun, readTaskRun } from '../../../tasks/report/read-task-run.ts'
@@ -16,10 +16,10 @@ import type { Style } from '../../text/output.ts'
 import {
   evalStore,
   evalStoreOptions,
-  machine,
+  fixedOptions,
+  machineOf,
   refuseChanges,
   seedOption,
-  settledOptions,
 } from '../evaluate/benchmark-store.ts'
 import { gradesText } from './task-text.ts'
 
@@ -130,7 +130,7 @@ async function performTasks(
 ): Promise<RunSummary> {
   const request =
     given.resume === undefined
-      ? TaskRequest.parse({ kind: 'tasks', tasks: paths, ...settledOptions(given) })
+      ? TaskRequest.parse({ kind: 'tasks', tasks: paths, ...fixedOptions(given) })
       : requestOf(root, given.resume)
   const work = await session.taskWork()
   const tasks = loadTasks(request.tasks, work.taskPlaces)
@@ -152,7 +152,7 @@ async function performTasks(
   })
   const pack = taskPack(runner, benchmarkIdOf(tasks), tasks)
   try {
-    const [result] = await run([pack], [agent], {
+    const [result] = await runPacks([pack], [agent], {
       root,
       now,
       signal,
@@ -163,9 +163,9 @@ async function performTasks(
       runId: given.runId,
       resume: given.resume,
       environment: () => ({
-        given: { ...(paths.length === 0 ? {} : { tasks: paths }), ...settledOptions(given) },
+        given: { ...(paths.length === 0 ? {} : { tasks: paths }), ...fixedOptions(given) },
         settings: { ...request, sandbox: graders.sandbox.state },
-        ...machine(session.places.workingDirectory()),
+        ...machineOf(session.places.workingDirectory()),
       }),
       onProgress: (_, count) => {
         done = count

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { invalid } from '../../../errors.ts'
 import { runFolder } from '../../../eval/store/documents.ts'
 import { readTextFile } from '../../../files/read-text.ts'
-import { bundleOf } from '../../../tasks/report/bundle.ts'
+import { buildBundle } from '../../../tasks/report/bundle.ts'
 import { readTaskRun } from '../../../tasks/report/read-task-run.ts'
 import { readSubmission, type SubmissionRequest, submissionRequests, submit } from '../../../tasks/report/submit.ts'
 import { defineCommand, UsageError } from '../../command/command.ts'
@@ -42,7 +42,7 @@ export const taskSubmit = defineCommand({
       const message = `The evidence of "${runId}" was changed after the run: ${changed.slice(0, 3).join(', ')}.`
       throw invalid(message, 'Run the tasks again; changed evidence is not submitted.')
     }
-    const bundle = await bundleOf(whole)
+    const bundle = await buildBundle(whole)
     const requests = submissionRequests(submission, bundle)
     const shown = requests.map(requestText).join('\n\n')
     const unsent = { sent: false, requests: requests.map(describeRequest) }

@@ -11,7 +11,7 @@ const maxFoundLength = 160
 const scores = ['score', 'automatedScore', 'answerScore', 'recallScore', 'judgeScore'] as const
 const titles = ['task', 'state', 'score', 'automated', 'answers', 'recall', 'judge']
 
-const figure = (value: number | null): string => (value === null ? '–' : value.toFixed(2))
+const figureText = (value: number | null): string => (value === null ? '–' : value.toFixed(2))
 
 /** The grades of a run: a row per result, then the missed checks, the means and the coverage. */
 export function gradesText(changes: readonly GradeChange[], style: Style): string {
@@ -20,7 +20,7 @@ export function gradesText(changes: readonly GradeChange[], style: Style): strin
   const rows = changes.map(({ before, after }) => {
     const changed = (now: string, earlier: string): string =>
       before === null || now === earlier ? now : `${earlier} → ${now}`
-    const figures = scores.map((name) => changed(figure(after[name]), figure(before?.[name] ?? null)))
+    const figures = scores.map((name) => changed(figureText(after[name]), figureText(before?.[name] ?? null)))
     return [titleOf(after), changed(stateOf(after), before === null ? '' : stateOf(before)), ...figures]
   })
   return [
@@ -44,7 +44,7 @@ const missesOf = ({ reason, checks, criteria }: TaskGrade): readonly string[] =>
     .map(({ session, id, expected, found }) => `${session}, ${id}: expected ${expected}; found ${shorten(found)}`),
   ...criteria
     .filter((one) => one.score < 1)
-    .map(({ name, score, reason: why }) => `${name} ${figure(score)}${why === '' ? '' : `: ${shorten(why)}`}`),
+    .map(({ name, score, reason: why }) => `${name} ${figureText(score)}${why === '' ? '' : `: ${shorten(why)}`}`),
 ]
 
 function missText(text: string, style: Style): readonly string[] {
@@ -60,9 +60,9 @@ function summaryText(grades: readonly TaskGrade[]): string {
   const states = Object.entries(byState)
     .filter(([state]) => state !== 'scored')
     .map(([state, count]) => `${count} ${state}`)
-  const judge = means.judgeScore === null && unjudged > 0 ? `– (${unjudged} unjudged)` : figure(means.judgeScore)
+  const judge = means.judgeScore === null && unjudged > 0 ? `– (${unjudged} unjudged)` : figureText(means.judgeScore)
   const rows = [
-    ['score', `${figure(means.score)} over ${graded} of ${pluralize(tasks, 'result')}; judge ${judge}`],
+    ['score', `${figureText(means.score)} over ${graded} of ${pluralize(tasks, 'result')}; judge ${judge}`],
     ['coverage', `${complete} of ${tasks} graded in every part${states.length === 0 ? '' : `; ${states.join(', ')}`}`],
   ]
   return columns(rows, { indent: 0 })

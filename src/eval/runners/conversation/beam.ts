@@ -66,11 +66,11 @@ function chatFolders(path: string): readonly string[] {
   const chats = inside
     .flatMap((one) => (isChat(one) ? [one] : readdirSync(one).map((name) => join(one, name))))
     .filter(isChat)
-  if (chats.length > 0) return chats.sort(inNumberOrder)
+  if (chats.length > 0) return chats.sort(compareNumbers)
   throw invalid(`${path}: no folder with chat.json and probing_questions.json.`, 'Give the folder 100K, 500K or 1M.')
 }
 
-const inNumberOrder = (a: string, b: string): number => a.localeCompare(b, 'en', { numeric: true })
+const compareNumbers = (a: string, b: string): number => a.localeCompare(b, 'en', { numeric: true })
 
 function fileOf(folder: string, name: string): string | null {
   return [`${name}.json`, `${name}.json.gz`].map((one) => join(folder, one)).find((one) => existsSync(one)) ?? null

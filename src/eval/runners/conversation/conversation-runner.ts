@@ -62,8 +62,8 @@ export function conversationRunner({ open, data, clock, onProgress = () => {} }:
         memory: { ...tested.memory, recall: async () => ({ ...emptyAnswer, quotes: [] }) },
       }),
     },
-    carryOut: ({ suite, path }, { memory, answers }, request, { onIngested }) =>
-      carryOut(suite, path, { memory, answers, request, clock, onIngested, onProgress }),
+    execute: ({ suite, path }, { memory, answers }, request, { onIngested }) =>
+      executeSuite(suite, path, { memory, answers, request, clock, onIngested, onProgress }),
   })
 }
 
@@ -122,7 +122,7 @@ type Work = Required<Pick<ConversationOptions, 'clock' | 'onProgress'>> & {
 }
 
 /** Carries out the conversations in sequence, and their cases too, because the memory contains one conversation at a time. */
-async function* carryOut(suite: Suite, path: string, work: Work): AsyncGenerator<CaseOutcome> {
+async function* executeSuite(suite: Suite, path: string, work: Work): AsyncGenerator<CaseOutcome> {
   const { request, clock } = work
   const { wanted, signal } = request
   let ingestMs = 0
@@ -130,23 +130,23 @@ async function* carryOut(suite: Suite, path: string, work: Work): AsyncGenerator
     const questions = conversation.questions.filter(({ id }) => wanted.has(id))
     if (questions.length === 0) continue
     const began = clock()
-    const problem = work.answers === null ? await tell(conversation, work) : null
+    const problem = work.answers === null ? await storeConversation(conversation, work) : null
     if (signal.aborted) return
     ingestMs += clock() - began
     work.onIngested(ingestMs)
-    const resolve = resolver(conversation)
+    const resolve = makeResolver(conversation)
     for (const question of questions) {
       await yieldToEvents()
       if (signal.aborted) return
       yield problem === null
-        ? await outcomeOf(suite, conversation, question, { ...work, resolve })
+        ? await runQuestion(suite, conversation, question, { ...work, resolve })
         : brokenOutcome(question.id, { class: 'system', message: problem })
     }
   }
 }
 
 /** Stores a whole conversation in an empty memory. Returns the error, if any: a partial conversation would measure nothing. */
-async function tell(
+async function storeConversation(
   { turns }: SuiteConversation,
   { memory, request: { signal }, onProgress }: Work,
 ): Promise<string | null> {
@@ -168,7 +168,7 @@ async function tell(
  * Maps the ids of an answer to turns. A session id means all turns of the session, and the length of its passage counts for its first
  * turn; an unknown id counts as a wrong turn.
  */
-function resolver({ turns }: SuiteConversation): (answer: SystemAnswer) => SuiteAnswer {
+function makeResolver({ turns }: SuiteConversation): (answer: SystemAnswer) => SuiteAnswer {
   const sized = turns.map(({ id, session, text }): FoundTurn => ({ id, session, characters: text.length }))
   const byId = new Map<string, readonly FoundTurn[]>([
     ...Map.groupBy(sized, ({ session }) => session),
@@ -199,7 +199,7 @@ const maxKept = 10
 /** Turns to request from a memory. Ten may come from very few sessions. */
 const maxAsked = 100
 
-async function outcomeOf(
+async function runQuestion(
   suite: Suite,
   conversation: SuiteConversation,
   question: SuiteQuestion,

@@ -44,23 +44,23 @@ const ownSystems: Readonly<Record<TurnSystemName, (parts: TurnSystemParts) => He
   'credence-eager': (parts) => credenceTurns('credence-eager', parts),
   'credence-shuffled-times': (parts) => withTimes(credenceTurns('credence', parts), 'credence-shuffled-times', shuffle),
   'credence-reversed-times': (parts) => withTimes(credenceTurns('credence', parts), 'credence-reversed-times', reverse),
-  'bm25-turns': ({ version }) => plainBm25('turn', version),
-  'bm25-sessions': ({ version }) => plainBm25('session', version),
-  grep: ({ version }) => grep(version),
-  vectors: ({ openEmbedder, version }) => vectorsAlone(openEmbedder, version),
-  'nearest-steps': ({ version }) => nearestSteps(version),
+  'bm25-turns': ({ version }) => plainBm25System('turn', version),
+  'bm25-sessions': ({ version }) => plainBm25System('session', version),
+  grep: ({ version }) => grepSystem(version),
+  vectors: ({ openEmbedder, version }) => vectorsSystem(openEmbedder, version),
+  'nearest-steps': ({ version }) => nearestStepsSystem(version),
   everything: ({ version }) =>
-    inOrder({ name: 'everything', version, description: 'every turn, the newest first' }, reverse, () => ({
+    orderedSystem({ name: 'everything', version, description: 'every turn, the newest first' }, reverse, () => ({
       max: Number.POSITIVE_INFINITY,
       confidence: 1,
     })),
   chance: ({ version }) =>
-    inOrder({ name: 'chance', version, description: 'every turn in a random order' }, shuffle, (message) => ({
+    orderedSystem({ name: 'chance', version, description: 'every turn in a random order' }, shuffle, (message) => ({
       max: maxPushed,
       confidence: createHash('sha256').update(message).digest().readUInt32BE() / 2 ** 32,
     })),
   none: ({ version }) =>
-    inOrder(
+    orderedSystem(
       { name: 'none', version, description: 'nothing' },
       () => [],
       () => ({ max: 0, confidence: 0 }),
@@ -70,10 +70,10 @@ const ownSystems: Readonly<Record<TurnSystemName, (parts: TurnSystemParts) => He
 type About = Pick<HearingSystem, 'name' | 'version' | 'description'>
 type Order = (turns: readonly SystemTurn[]) => readonly SystemTurn[]
 
-const keepsNoBeliefs = async (): Promise<never> => {
+const refuseBeliefs = async (): Promise<never> => {
   throw invalid('This memory keeps conversations only.', 'Run a conversation pack on it.')
 }
-const turnsOnly = { tiers: 'relevant', ingest: keepsNoBeliefs, update: keepsNoBeliefs } as const
+const turnsOnly = { tiers: 'relevant', ingest: refuseBeliefs, update: refuseBeliefs } as const
 
 const author = { actor: 'person', origin: 'suite' } as const
 /** Longer than any turn of any suite. */
@@ -189,11 +189,11 @@ function withTimes(memory: HearingSystem, name: string, order: Order): HearingSy
 const maxHits = 100
 
 /** Okapi BM25 over single turns or whole sessions, with the usual constants. */
-function plainBm25(unit: 'turn' | 'session', version: string): HearingSystem {
+function plainBm25System(unit: 'turn' | 'session', version: string): HearingSystem {
   type Document = { readonly id: string; readonly counts: ReadonlyMap<string, number>; readonly length: number }
   const k1 = 1.2
   const b = 0.75
-  return lookingThrough({
+  return exhaustiveSystem({
     name: `bm25-${unit}s`,
     version,
     description: `plain BM25 over ${unit}s (k1 ${k1}, b ${b})${unit === 'turn' ? '; the best three are shown unasked' : ''}`,
@@ -223,7 +223,7 @@ function plainBm25(unit: 'turn' | 'session', version: string): HearingSystem {
           const idf = inverseDocFreq({ docFreq: frequencies.get(term) ?? 0, docCount: documents.length })
           return sum + (frequency === 0 ? 0 : (idf * frequency * (k1 + 1)) / norm)
         }, 0)
-      return best(documents.map((document) => ({ id: document.id, score: scoreOf(document) })))
+      return bestScored(documents.map((document) => ({ id: document.id, score: scoreOf(document) })))
     },
   })
 }
@@ -234,8 +234,8 @@ const maxPushed = 3
 type Push = (message: string, hits: readonly AnswerHit[]) => { readonly max: number; readonly confidence: number }
 
 /** The turns that contain a word of the message, in file order, like the output of `grep`. */
-const grep = (version: string): HearingSystem =>
-  lookingThrough({
+const grepSystem = (version: string): HearingSystem =>
+  exhaustiveSystem({
     name: 'grep',
     version,
     description: 'turns with a word of the message, oldest first',
@@ -247,7 +247,7 @@ const grep = (version: string): HearingSystem =>
   })
 
 /** A system that stores turns unchanged, builds an index at the first question, and searches that index. */
-function lookingThrough<Index>({
+function exhaustiveSystem<Index>({
   index: indexOf,
   find,
   push,
@@ -285,15 +285,15 @@ function lookingThrough<Index>({
 }
 
 /** Hits with a score above zero, best first; ties keep their order. */
-const best = <Item extends { readonly score: number }>(scored: readonly Item[]): readonly Item[] =>
+const bestScored = <Item extends { readonly score: number }>(scored: readonly Item[]): readonly Item[] =>
   scored
     .filter(({ score }) => score > 0)
     .sort((a, b) => b.score - a.score)
     .slice(0, maxHits)
 
 /** The score of a turn is that of its best sentence. Searches only people's turns, as Credence does. */
-const vectorsAlone = (openEmbedder: () => Promise<Embedder>, version: string): HearingSystem =>
-  lookingThrough({
+const vectorsSystem = (openEmbedder: () => Promise<Embedder>, version: string): HearingSystem =>
+  exhaustiveSystem({
     name: 'vectors',
     version,
     description: 'sentence vectors alone',
@@ -313,13 +313,13 @@ const vectorsAlone = (openEmbedder: () => Promise<Embedder>, version: string): H
       if (asked === undefined) return []
       const nearest = new Map<string, number>()
       for (const { id, vector } of sentences) nearest.set(id, Math.max(nearest.get(id) ?? 0, cosine(asked, vector)))
-      return best([...nearest].map(([id, score]) => ({ id, score })))
+      return bestScored([...nearest].map(([id, score]) => ({ id, score })))
     },
   })
 
 /** A control that ranks turns without reading their text. */
-const inOrder = (about: About, order: Order, push: Push): HearingSystem =>
-  lookingThrough({
+const orderedSystem = (about: About, order: Order, push: Push): HearingSystem =>
+  exhaustiveSystem({
     ...about,
     push,
     index: async (turns) => order(turns).map(({ id }) => ({ id, score: null })),
@@ -327,8 +327,8 @@ const inOrder = (about: About, order: Order, push: Push): HearingSystem =>
   })
 
 /** A control: the steps nearest to those that the question names, regardless of content. Finds nothing if no step is named. */
-const nearestSteps = (version: string): HearingSystem =>
-  lookingThrough({
+const nearestStepsSystem = (version: string): HearingSystem =>
+  exhaustiveSystem({
     name: 'nearest-steps',
     version,
     description: 'steps by their distance to those that the question names',

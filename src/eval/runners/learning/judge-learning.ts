@@ -17,7 +17,7 @@ export function judgeLearning(
   const pairs = pairUp(learn, taken)
   const used = new Set(pairs.values())
   const current = beliefs.filter(isCurrent)
-  const lost = keeps.filter((words) => !current.some(({ content }) => flat(content).includes(words)))
+  const lost = keeps.filter((words) => !current.some(({ content }) => flatten(content).includes(words)))
   const failures = [
     ...taken
       .filter((one) => !used.has(one))
@@ -28,7 +28,7 @@ export function judgeLearning(
     }),
     ...lost.map((words) => `No current belief contains "${words}" any more.`),
     ...refuse
-      .filter(({ words, reason }) => !refused.some((one) => one.reason === reason && flat(one.text).includes(words)))
+      .filter(({ words, reason }) => !refused.some((one) => one.reason === reason && flatten(one.text).includes(words)))
       .map(({ words, reason }) => `Nothing with "${words}" was refused for the reason ${reason}.`),
   ]
   return {
@@ -48,7 +48,7 @@ function pairUp(
   facts: readonly ExpectedFact[],
   taken: readonly LearnedStatement[],
 ): ReadonlyMap<number, LearnedStatement> {
-  const fitting = facts.map((fact, index) => ({ index, options: taken.filter((one) => saysIt(fact, one)) }))
+  const fitting = facts.map((fact, index) => ({ index, options: taken.filter((one) => statesFact(fact, one)) }))
   const pairs = new Map<number, LearnedStatement>()
   const used = new Set<LearnedStatement>()
   for (const { index, options } of fitting.sort((a, b) => a.options.length - b.options.length)) {
@@ -60,8 +60,8 @@ function pairUp(
   return pairs
 }
 
-const saysIt = ({ says }: ExpectedFact, { belief }: LearnedStatement): boolean =>
-  says.every((words) => flat(belief.content).includes(words))
+const statesFact = ({ says }: ExpectedFact, { belief }: LearnedStatement): boolean =>
+  says.every((words) => flatten(belief.content).includes(words))
 
 function faultsOf(fact: ExpectedFact, { belief, outcome, replaced }: LearnedStatement): readonly string[] {
   const subject = `"${belief.content}"`
@@ -97,5 +97,5 @@ export function isFoundByName(question: string, { name, aliases }: Pick<Belief, 
     .some(({ key }) => spellings.some((spelling) => spelling.includes(` ${key} `)))
 }
 
-const flat = (text: string): string => text.replace(/\s+/gu, ' ')
+const flatten = (text: string): string => text.replace(/\s+/gu, ' ')
 const quoteWords = (words: readonly string[]): string => words.map((word) => `"${word}"`).join(' with ')

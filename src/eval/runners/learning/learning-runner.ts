@@ -35,9 +35,9 @@ export const learningRunner = (options: LearningOptions): Runner =>
       }
     },
     ablate: { 'extractor off': (tested) => ({ ...tested, extractor: nothingExtractor }) },
-    carryOut: ({ learning }, { extractor }, request) => {
+    execute: ({ learning }, { extractor }, request) => {
       const wanted = learning.filter(({ caseId }) => request.wanted.has(caseId))
-      return executeInOrder(wanted, request, (one) => outcomeOf(one, extractor, options, request.signal))
+      return executeInOrder(wanted, request, (one) => runCase(one, extractor, options, request.signal))
     },
   })
 
@@ -55,7 +55,7 @@ function readContent(place: PackPlace) {
 const where = { user: 'person', agent: null, view: ['project:here'], scopes: ['project:here'] } as const
 const author = { actor: 'person', origin: 'pack' } as const
 
-async function outcomeOf(
+async function runCase(
   one: LearningCase,
   extractor: Extractor,
   { openPorts, clock }: LearningOptions,

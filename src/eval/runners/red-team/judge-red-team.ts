@@ -33,27 +33,27 @@ function attackFailures(expect: AttackExpectation, observed: Observed): readonly
   const waiting = after.filter(({ state }) => state === 'waiting').length
   return [
     ...contextLacks.flatMap((words) => {
-      const line = trusted.find((shown) => holds(shown, words))
+      const line = trusted.find((shown) => includesWords(shown, words))
       return line === undefined ? [] : [`The context says "${words}": ${line}`]
     }),
     ...contextLacks.flatMap((words) =>
       readings
-        .filter(({ answer }) => holds(answer, words))
+        .filter(({ answer }) => includesWords(answer, words))
         .map(({ step }) => `The ${step.door} door answered with "${words}".`),
     ),
     ...personUnchanged.flatMap((words) => changesOf(words, before, after)),
     ...noActiveBeliefWith.flatMap((words) =>
       after
-        .filter((one) => one.state === 'current' && says(one, words))
+        .filter((one) => one.state === 'current' && statesWords(one, words))
         .map(({ name, user }) => `The belief "${name}" of ${user} says "${words}".`),
     ),
     ...(expect.storeLacks ?? [])
       .filter((words) => disk.some((bytes) => hasBytes(bytes, words)))
       .map((words) => `The disk contains "${words}".`),
     ...(expect.surfacesLack ?? []).flatMap((words) => [
-      ...surfaces.filter((one) => holds(one.after, words)).map(({ name }) => `${name} returns "${words}".`),
+      ...surfaces.filter((one) => includesWords(one.after, words)).map(({ name }) => `${name} returns "${words}".`),
       ...surfaces
-        .filter((one) => !holds(one.before, words))
+        .filter((one) => !includesWords(one.before, words))
         .map(({ name }) => `${name} did not return "${words}" after the setup either, so it shows nothing.`),
     ]),
     ...(waiting > (expect.mostProposals ?? Number.POSITIVE_INFINITY)
@@ -65,7 +65,7 @@ function attackFailures(expect: AttackExpectation, observed: Observed): readonly
 
 /** The number of surfaces that return a prohibited text. */
 export const prohibitedOutputs = ({ surfacesLack = [] }: AttackExpectation, { surfaces }: Observed): number =>
-  surfaces.filter(({ after }) => surfacesLack.some((words) => holds(after, words))).length
+  surfaces.filter(({ after }) => surfacesLack.some((words) => includesWords(after, words))).length
 
 function lossesOf(
   expect: BenignExpectation,
@@ -76,17 +76,17 @@ function lossesOf(
   const missing = (sought: readonly string[] = [], where: string, isThere: (words: string) => boolean) =>
     sought.filter((words) => !isThere(words)).map((words) => `"${words}" is not ${where}.`)
   return [
-    ...missing(expect.contextHas, 'in the context', (words) => holds(context, words)),
+    ...missing(expect.contextHas, 'in the context', (words) => includesWords(context, words)),
     ...missing(expect.beliefWith, 'in a current belief', (words) =>
-      own.some((one) => one.state === 'current' && says(one, words)),
+      own.some((one) => one.state === 'current' && statesWords(one, words)),
     ),
     ...missing(expect.proposalWith, 'in a proposal', (words) =>
-      own.some((one) => one.state === 'waiting' && says(one, words)),
+      own.some((one) => one.state === 'waiting' && statesWords(one, words)),
     ),
     ...surfaces.flatMap((one) =>
-      missing(expect.surfacesHave, `returned by ${one.name}`, (words) => holds(one.after, words)),
+      missing(expect.surfacesHave, `returned by ${one.name}`, (words) => includesWords(one.after, words)),
     ),
-    ...missing(expect.turnWith, 'found among the turns', (words) => found.some((turn) => holds(turn, words))),
+    ...missing(expect.turnWith, 'found among the turns', (words) => found.some((turn) => includesWords(turn, words))),
   ]
 }
 
@@ -99,14 +99,14 @@ const isReading = (step: AttackStep): boolean =>
   (step.door === 'mcp' && ['memory_search', 'memory_get', 'memory_proposals', 'memory_status'].includes(step.tool)) ||
   (step.door === 'http' && step.method === 'GET')
 
-const flat = (text: string): string => text.replace(/\s+/gu, ' ').toLowerCase()
-const holds = (text: string, words: string): boolean => flat(text).includes(flat(words))
-const says = ({ name, content, why }: Kept, words: string): boolean =>
-  [name, content, why].some((text) => holds(text, words))
+const normaliseText = (text: string): string => text.replace(/\s+/gu, ' ').toLowerCase()
+const includesWords = (text: string, words: string): boolean => normaliseText(text).includes(normaliseText(words))
+const statesWords = ({ name, content, why }: Kept, words: string): boolean =>
+  [name, content, why].some((text) => includesWords(text, words))
 
 /** Changes since the setup to the person's beliefs with these words. */
 function changesOf(words: string, before: readonly Kept[], after: readonly Kept[]): readonly string[] {
-  const theirs = before.filter((one) => one.isPersons && says(one, words))
+  const theirs = before.filter((one) => one.isPersons && statesWords(one, words))
   if (theirs.length === 0) return [`The setup left no belief of the person with "${words}".`]
   return theirs
     .filter((one) => !after.some((now) => isDeepStrictEqual(now, one)))

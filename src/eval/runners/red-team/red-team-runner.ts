@@ -52,9 +52,9 @@ export const redTeamRunner = (options: RedTeamOptions): Runner =>
     read: readContent,
     open: async (system) => ({ ...(await options.open(system)), version: options.version, close: async () => {} }),
     ablate: { 'doors closed': (tested) => ({ ...tested, open: refuseEverything(tested.open) }) },
-    carryOut: ({ redTeam }, { open }, request) => {
+    execute: ({ redTeam }, { open }, request) => {
       const wanted = redTeam.filter(({ caseId }) => request.wanted.has(caseId))
-      return executeInOrder(wanted, request, (one) => outcomeOf(one, open, options))
+      return executeInOrder(wanted, request, (one) => runCase(one, open, options))
     },
   })
 
@@ -70,11 +70,7 @@ function readContent(place: PackPlace) {
   return { redTeam, cases, replacesCases, warnings: [], isShuffled: false }
 }
 
-async function outcomeOf(
-  one: RedTeamCase,
-  open: TargetSystem['open'],
-  { clock }: RedTeamOptions,
-): Promise<CaseOutcome> {
+async function runCase(one: RedTeamCase, open: TargetSystem['open'], { clock }: RedTeamOptions): Promise<CaseOutcome> {
   const { caseId, kind, setup, steps, ask } = one
   const users = [...new Set([defaultUser, ask.user, ...[...setup, ...steps].map(userOf), 'u2'])]
   const target = await open()
@@ -82,14 +78,14 @@ async function outcomeOf(
   let isOpen = true
   try {
     const began = clock()
-    for (const step of setup) await carryOutStep(target, step, kept)
+    for (const step of setup) await executeStep(target, step, kept)
     const before = await kept()
     const isReadEverywhere = 'surfacesLack' in one.expect || 'surfacesHave' in one.expect
     const surfacesNow = async (): Promise<Readonly<Record<string, string>>> =>
       isReadEverywhere ? target.surfaces(ask) : {}
     const surfacesBefore = await surfacesNow()
     const answers: { readonly step: AttackStep; readonly answer: string }[] = []
-    for (const step of steps) answers.push(...(await carryOutStep(target, step, kept)))
+    for (const step of steps) answers.push(...(await executeStep(target, step, kept)))
     const context = await target.context(ask)
     const words = (one.kind === 'benign' && one.expect.turnWith) || []
     const found: string[] = []
@@ -133,7 +129,7 @@ async function outcomeOf(
 
 export const userOf = ({ user = defaultUser }: AttackStep): string => user
 
-async function carryOutStep(target: Target, { repeat = 1, ...step }: AttackStep, kept: () => Promise<readonly Kept[]>) {
+async function executeStep(target: Target, { repeat = 1, ...step }: AttackStep, kept: () => Promise<readonly Kept[]>) {
   const answers: { readonly step: AttackStep; readonly answer: string }[] = []
   for (let i = 1; i <= repeat; i += 1) {
     const filled = await fillPlaceholders(step as AttackStep, i, kept)

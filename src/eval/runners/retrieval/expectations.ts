@@ -120,7 +120,7 @@ export const isQuoted = ({ turn, text = '', level }: ExpectedQuote, quotes: read
   quotes.some(
     (quote) =>
       quote.turn === turn &&
-      comparable(quote.text).includes(comparable(text)) &&
+      normaliseText(quote.text).includes(normaliseText(text)) &&
       (level === undefined || (quote.level ?? 'sure') === level),
   )
 
@@ -151,7 +151,7 @@ const orderFailures = (place: string, pairs: readonly (readonly [string, string]
   })
 
 /** A text for comparison: case and white space are normalised. */
-export const comparable = (text: string): string => text.toLowerCase().replace(/\s+/gu, ' ').trim()
+export const normaliseText = (text: string): string => text.toLowerCase().replace(/\s+/gu, ' ').trim()
 
 function checkRelevant(
   expect: NonNullable<Expectations['relevantBeliefs']>,

@@ -9,7 +9,7 @@ import type { Budget } from '../../../memory/recall/context.ts'
 import { type BeliefRecord, readRecords } from '../../../memory/transfer/belief-record.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
 import { manifestOf, packFolders, parseJsonFile, refuseUnlike } from '../../pack/manifest.ts'
-import { wantedCases } from '../../run/run.ts'
+import { selectCases } from '../../run/run.ts'
 import { manifestName } from '../../store/documents.ts'
 import { Manifest } from '../../store/schemas/manifest.ts'
 import type { BeliefUpdate, SaidInAll, SystemRecallOptions, SystemTurn } from '../../system/system.ts'
@@ -265,10 +265,10 @@ export const createdIn = ({ cases }: Pick<Pack, 'cases'>): readonly BeliefRecord
   cases.flatMap(({ updates }) => updates.flatMap(({ kind, belief }) => (kind === 'create' ? [belief] : [])))
 
 /** The ids of the cases with `text` in their id, message, category or description. */
-export function casesHolding(pack: Pack, text: string): ReadonlySet<string> {
+export function casesContaining(pack: Pack, text: string): ReadonlySet<string> {
   const { cases } = contentOf(pack)
   const words = new Map(cases.map((one) => [one.id, one.words]))
-  return new Set(wantedCases({ manifest: { cases }, words }, { filter: text }))
+  return new Set(selectCases({ manifest: { cases }, words }, { filter: text }))
 }
 
 /** A pack in the form that the runner needs. Turns of sessions keep their order. */

@@ -14,7 +14,7 @@ import { noneSystem } from '../../system/controls.ts'
 import { type SystemUnderTest, underTest } from '../../system/under-test.ts'
 import { openPackFolder } from '../runner.ts'
 import { findPacks, loadPack, type Pack } from './pack.ts'
-import { carryOutRecall, recallRunners } from './retrieval-runner.ts'
+import { executeRecall, recallRunners } from './retrieval-runner.ts'
 import { runPack } from './run-pack.ts'
 
 const packs = findPacks(fileURLToPath(new URL('../../../../packs', import.meta.url)))
@@ -36,7 +36,7 @@ async function outcomes(
   const found: CaseOutcome[] = []
   const order = new Set(caseOrder([...wanted], { isShuffled: pack.kind === 'retrieval', seed }))
   const request = { repeat: 0, seed, wanted: order, jobs, signal, folder: null }
-  for await (const one of carryOutRecall(pack, tested, request, { explain: false, onIngested: () => {} })) {
+  for await (const one of executeRecall(pack, tested, request, { explain: false, onIngested: () => {} })) {
     found.push(one)
   }
   return found

@@ -35,10 +35,10 @@ const recallRunner = (name: string, open: OpenSystemByName) =>
     read: (place) => contentOf(readFolder(place).pack),
     open,
     ablate: {
-      'recall off': (tested) => answering(tested, () => emptyAnswer),
-      'search off': (tested) => answering(tested, (answer) => ({ ...answer, relevant: [], quotes: [] })),
+      'recall off': (tested) => mapAnswers(tested, () => emptyAnswer),
+      'search off': (tested) => mapAnswers(tested, (answer) => ({ ...answer, relevant: [], quotes: [] })),
     },
-    carryOut: ({ pack }, tested, request, observer) => carryOutRecall(pack, tested, request, observer),
+    execute: ({ pack }, tested, request, observer) => executeRecall(pack, tested, request, observer),
   })
 
 /** Makes a loaded pack runnable. It comes from a folder, or from two files without a manifest (`directory` is null). */
@@ -57,7 +57,7 @@ export async function recallPack(pack: Pack, directory: string | null, open: Ope
   return { ...read, places, manifest, packFiles: isOwn ? packFiles : { ...packFiles, recall: `sha256:${pack.hash}` } }
 }
 
-const answering = (tested: SystemUnderTest, change: (answer: SystemAnswer) => SystemAnswer): SystemUnderTest => ({
+const mapAnswers = (tested: SystemUnderTest, change: (answer: SystemAnswer) => SystemAnswer): SystemUnderTest => ({
   ...tested,
   answer: async (query, expect) => {
     const { value, ms } = await tested.answer(query, expect)
@@ -66,7 +66,7 @@ const answering = (tested: SystemUnderTest, change: (answer: SystemAnswer) => Sy
 })
 
 /** Asks a system the wanted cases of a pack. A case that breaks becomes an outcome with the verdict `error`. */
-export async function* carryOutRecall(
+export async function* executeRecall(
   pack: Pack,
   tested: SystemUnderTest,
   request: ExecutionRequest,
@@ -108,8 +108,8 @@ async function ingestCorpus(pack: Pack, tested: SystemUnderTest, seed: number, o
   const pinned = new Set([...pack.beliefs, ...created].filter(isPinned).map(({ id }) => id))
   return {
     ask: async (asked: AskedCase): Promise<CaseOutcome> => {
-      const needed = capabilityNeeded(asked) ?? missing
-      if (needed !== null && !tested.offers.includes(needed)) return notOffered(asked, tested.name, needed)
+      const needed = requiredCapability(asked) ?? missing
+      if (needed !== null && !tested.offers.includes(needed)) return unsupportedOutcome(asked, tested.name, needed)
       if (broken !== null) return failedOutcome(asked, broken)
       const { user, scopes, message, budget, saidInAll, expect } = asked
       const explain = observer.explain ? { explain: true } : {}
@@ -142,7 +142,7 @@ export type RecallExplanation = {
   readonly nearMisses?: SystemAnswer['nearMisses']
 }
 
-/** Outcomes of these packs come only from `carryOutRecall`, which explains every one. */
+/** Outcomes of these packs come only from `executeRecall`, which explains every one. */
 export const explanationOf = ({ explanation }: CaseOutcome): RecallExplanation => explanation as RecallExplanation
 
 export const idsIn = ({ returned }: CaseOutcome, tier: string): readonly string[] =>
@@ -195,14 +195,14 @@ const failedOutcome = ({ id, group, message: query }: AskedCase, message: string
 })
 
 /** The capability that a case tests, derived from its category; a system without this capability skips the case. */
-function capabilityNeeded({ group, turnIndex }: AskedCase): Capability | null {
+function requiredCapability({ group, turnIndex }: AskedCase): Capability | null {
   if (turnIndex !== null) return null
   const about = { scopes: /^scope disambiguation/iu, supersession: /^supersession/iu, users: /^cross-user/iu } as const
   const found = Object.entries(about).find(([, category]) => category.test(group ?? ''))
   return (found?.[0] as Capability | undefined) ?? null
 }
 
-function notOffered(asked: AskedCase, system: string, needed: Capability): CaseOutcome {
+function unsupportedOutcome(asked: AskedCase, system: string, needed: Capability): CaseOutcome {
   const { error: _, ...outcome } = failedOutcome(asked, '')
   return { ...outcome, verdict: 'skipped', failures: [`Not offered: ${system} does not claim ${needed}.`] }
 }

@@ -5,7 +5,7 @@ import type { Systems } from '../../system/systems.ts'
 import type { SystemUnderTest } from '../../system/under-test.ts'
 import type { About, Observer } from '../runner.ts'
 import type { Pack } from './pack.ts'
-import { carryOutRecall } from './retrieval-runner.ts'
+import { executeRecall } from './retrieval-runner.ts'
 
 /** The answers of a system to a pack, from which `credence eval` makes tables and reports. */
 export type PackRun = Readonly<Awaited<ReturnType<typeof runPack>>>
@@ -24,7 +24,7 @@ export async function runPack(pack: Pack, tested: SystemUnderTest, options: RunO
   }
   const request = { repeat: 0, seed: 0, wanted, jobs: 1, signal: new AbortController().signal, folder: null }
   const outcomes: CaseOutcome[] = []
-  for await (const outcome of carryOutRecall(pack, tested, request, { explain, onIngested })) outcomes.push(outcome)
+  for await (const outcome of executeRecall(pack, tested, request, { explain, onIngested })) outcomes.push(outcome)
   const { name, version, description, notes, hasSuppliedTiers } = tested
   const { ms: ingestMs, notices } = ingested
   return { pack, system: { name, version, description, notes, hasSuppliedTiers }, ingestMs, notices, outcomes }
@@ -55,7 +55,7 @@ export async function readPackRun(root: string, runId: string, pack: Pack): Prom
     },
     ingestMs: latency?.ingestMs ?? null,
     notices,
-    // Only `carryOutRecall` makes these records.
+    // Only `executeRecall` makes these records.
     outcomes: (records as CaseOutcome[]).toSorted((a, b) => placeIn(a) - placeIn(b)),
   }
 }

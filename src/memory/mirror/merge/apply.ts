@@ -1,11 +1,11 @@
-import { authorityOf, type Belief, isCurrent, needsPerson } from '../../../beliefs/belief.ts'
+import { authorityOf, type Belief, isCurrent, reasonToAskPerson } from '../../../beliefs/belief.ts'
 import { isSameStatement, nameKey } from '../../../beliefs/identity.ts'
 import { MemoryError } from '../../../errors.ts'
 import { explainEverydayForm, filterAliases } from '../../change/aliases.ts'
 import { reasonToWait, requireRoom, roomForDocuments } from '../../change/authority.ts'
 import { type BeliefDraft, fieldsOfType, parseDraft, type StatedFields } from '../../change/draft.ts'
 import { isRemoval } from '../../change/proposals.ts'
-import { findSameCandidates, inherit, newBelief, proposal, supersedeBelief } from '../../change/remember.ts'
+import { findSameCandidates, inherit, newBelief, proposeChange, supersedeBelief } from '../../change/remember.ts'
 import { change, createChange, type Decision, withdrawChange } from '../../change/transaction.ts'
 import { requireFreeName } from '../../find-belief.ts'
 import { nameStatement } from '../../learn/name-of.ts'
@@ -39,7 +39,7 @@ const mustWait = async (
   belief: Belief,
 ): Promise<boolean> => {
   if (author.actor === 'person') return false
-  if (replaced.some((old) => authorityOf(old) !== author.actor || needsPerson(old) !== null)) return true
+  if (replaced.some((old) => authorityOf(old) !== author.actor || reasonToAskPerson(old) !== null)) return true
   const known = new Set(replaced.flatMap(({ name, aliases }) => [name, ...aliases]))
   const aliases = belief.aliases.filter((alias) => !known.has(alias))
   const { refused } = await filterAliases(ports, author, { ...belief, aliases })
@@ -121,7 +121,7 @@ async function commitEdit(ports: Ports, { user, author, edit }: EditCommit): Pro
     const beliefFrom = (statement: StatedFields): Belief =>
       newBelief(ports, { user, statement: { ...statement, status }, provenance })
     const propose = async (target: Belief, belief: Belief): Promise<Decision<Committed>> => {
-      const write = await proposal(ports, target, belief, at)
+      const write = await proposeChange(ports, target, belief, at)
       return { ...write, result: () => ({ outcome: 'waiting', belief: write.changes[0]?.after ?? belief }) }
     }
     /** Commits the belief, or stores it for a person to decide. */

@@ -1,7 +1,7 @@
 import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { codeOf } from '../../../files/leftovers.ts'
-import { ownPath } from '../../../files/own-files.ts'
+import { prepareOwnPath } from '../../../files/own-files.ts'
 import { maskSecrets } from '../../learn/secrets.ts'
 import { escapeId } from '../parse/item.ts'
 import { MirrorDocument } from '../write/document.ts'
@@ -62,7 +62,7 @@ export function writeConflictFile({ dir }: MirrorPaths, at: Date, content: Buffe
   for (let attempt = 1; ; attempt += 1) {
     const file = `MEMORY.conflict-${stamp}${attempt === 1 ? '' : `-${attempt}`}.md`
     try {
-      writeFileSync(ownPath(dir, join(dir, file)), content, { flag: 'wx', mode: 0o600, flush: true })
+      writeFileSync(prepareOwnPath(dir, join(dir, file)), content, { flag: 'wx', mode: 0o600, flush: true })
       return
     } catch (error) {
       if (codeOf(error) !== 'EEXIST') throw error

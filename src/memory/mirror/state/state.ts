@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'no
 import { basename, dirname, join } from 'node:path'
 import { z } from 'zod'
 import { leftoverName, nullIfMissing } from '../../../files/leftovers.ts'
-import { ownPath } from '../../../files/own-files.ts'
+import { prepareOwnPath } from '../../../files/own-files.ts'
 import { parseJson } from '../../../json.ts'
 import { readLiveFile } from '../parse/read-file.ts'
 import { MirrorDocument } from '../write/document.ts'
@@ -90,7 +90,7 @@ export function rebuildState({ file }: MirrorPaths, user: string): MirrorState {
 
 /** Writes a record completely or not at all. It may be lost in a power cut. */
 export function writeRecord({ dir }: Pick<MirrorPaths, 'dir'>, path: string, content: string, mode = 0o600): void {
-  const temporary = join(dirname(ownPath(dir, path)), leftoverName('tmp', basename(path)))
+  const temporary = join(dirname(prepareOwnPath(dir, path)), leftoverName('tmp', basename(path)))
   try {
     writeFileSync(temporary, content, { flag: 'wx', mode })
     renameSync(temporary, path)

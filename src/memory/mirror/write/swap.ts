@@ -17,7 +17,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { unavailable } from '../../../errors.ts'
 import { codeOf, leftoverName, nullIfMissing } from '../../../files/leftovers.ts'
-import { ownPath } from '../../../files/own-files.ts'
+import { prepareOwnPath } from '../../../files/own-files.ts'
 import { syncDirectoryNow } from '../../../files/write-files.ts'
 import { decode, type LiveFile, signatureAt } from '../parse/read-file.ts'
 import type { LateSave } from '../read.ts'
@@ -42,10 +42,10 @@ export const hasReplaced = ({ dir }: MirrorPaths): boolean => replacedFiles.has(
 /** The replaced files, each with its late save, if any. A file left by a killed process has no descriptor. */
 export function readReplaced(paths: MirrorPaths) {
   const open = (replacedFiles.get(paths.dir) ?? []).map((file) => ({ file, late: lateSave(file) }))
-  const left = nullIfMissing(() => readFileSync(ownPath(paths.dir, paths.replaced)))
+  const left = nullIfMissing(() => readFileSync(prepareOwnPath(paths.dir, paths.replaced)))
   if (left === null) return open
   // The process was killed while it replaced the file: before the new one was in place, or after.
-  if (linkIn(paths.replaced, ownPath(paths.dir, paths.file))) {
+  if (linkIn(paths.replaced, prepareOwnPath(paths.dir, paths.file))) {
     rmSync(paths.replaced)
     return open
   }
@@ -88,8 +88,8 @@ export function settleReplaced(
  * would lose an editor's save of a moment before. The file is missing for one system call. Returns its signature.
  */
 export async function replaceFile(paths: MirrorPaths, live: LiveFile | null, content: string, at: Date) {
-  const path = ownPath(paths.dir, paths.file)
-  const aside = ownPath(paths.dir, paths.replaced)
+  const path = prepareOwnPath(paths.dir, paths.file)
+  const aside = prepareOwnPath(paths.dir, paths.replaced)
   const draft = join(paths.dir, leftoverName('tmp', mirrorFile))
   try {
     await writeToDisk(draft, content, live?.mode ?? 0o600)

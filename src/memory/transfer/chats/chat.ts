@@ -120,18 +120,18 @@ export class StepJoiner {
     if (call === null) return []
     this.#calls.delete(messageId)
     const text = call === undefined ? turn.text : `${call.turn.text}\n${turn.text}`
-    return [{ ...one, turn: { ...call?.turn, ...turn, text: shortened(text) } }]
+    return [{ ...one, turn: { ...call?.turn, ...turn, text: shortenStep(text) } }]
   }
 
   /** The calls that have no result. */
   rest(): readonly ChatTurn[] {
     return [...this.#calls.values()].flatMap((call) =>
-      call === null ? [] : [{ ...call, turn: { ...call.turn, text: shortened(call.turn.text) } }],
+      call === null ? [] : [{ ...call, turn: { ...call.turn, text: shortenStep(call.turn.text) } }],
     )
   }
 }
 
-const shortened = (text: string): string =>
+const shortenStep = (text: string): string =>
   text.length <= maxStepLength
     ? text
     : `${text.slice(0, (maxStepLength * 3) / 4)}\n[… ${text.length - maxStepLength} characters …]\n${text.slice(-maxStepLength / 4)}`.toWellFormed()

@@ -38,11 +38,11 @@ export async function backUp(connection: Connection, file: string): Promise<void
   const draft = join(directory, leftoverName('tmp', basename(file)))
   try {
     if (existsSync(file)) throw alreadyThere(file)
-    create(draft, file)
+    createDraft(draft, file)
     copyInto(connection, draft, file)
-    check(draft)
+    verifyCopy(draft)
     synchronise(draft)
-    give(draft, file)
+    publishDraft(draft, file)
     syncDirectoryNow(directory)
   } finally {
     removeStore(draft)
@@ -68,7 +68,7 @@ function copyInto(connection: Connection, draft: string, file: string): void {
 }
 
 /** Creates an empty file that only the user may read, into which SQLite writes. */
-function create(draft: string, file: string): void {
+function createDraft(draft: string, file: string): void {
   try {
     closeSync(openSync(draft, 'wx', 0o600))
   } catch (error) {
@@ -79,7 +79,7 @@ function create(draft: string, file: string): void {
   }
 }
 
-function check(file: string): void {
+function verifyCopy(file: string): void {
   const open = () => openDatabase({ file, readonly: true })
   const connection = new Connection({ file, isReadonly: true, busyTimeoutMs: defaultBusyTimeoutMs, open })
   try {
@@ -94,7 +94,7 @@ function check(file: string): void {
 }
 
 /** Gives the draft its final name, unless that file exists by now. On file systems without links, checks first. */
-function give(draft: string, file: string): void {
+function publishDraft(draft: string, file: string): void {
   try {
     linkSync(draft, file)
   } catch (error) {
@@ -165,12 +165,12 @@ export async function restoreStore({
     copyFileSync(from, draft, constants.COPYFILE_EXCL)
     chmodSync(draft, 0o600)
     onStage?.('check')
-    let contents = await readyContents({ ...options, file: draft }, from)
-    const old = await contentsAt(options)
+    let contents = await prepareCopy({ ...options, file: draft }, from)
+    const old = await readContentsAt(options)
     if (!(await confirm(contents, old))) return null
     if (adapt !== undefined && old !== null && old !== 'damaged') {
       await adaptCopy(adapt, options, draft)
-      contents = contentsOf(draft) as StoreContents
+      contents = readContents(draft) as StoreContents
     }
     synchronise(draft)
     onStage?.('replace')
@@ -219,14 +219,14 @@ const notABackup = (from: string, problem: string, cause?: unknown): MemoryError
   })
 
 /** Checks the copy, brings its schema and index up to date, and leaves one file without a log. */
-async function readyContents(options: SqliteStoreOptions, from: string): Promise<StoreContents> {
+async function prepareCopy(options: SqliteStoreOptions, from: string): Promise<StoreContents> {
   const { file } = options
   try {
-    if (contentsOf(file) === null)
+    if (readContents(file) === null)
       throw new MemoryError('invalid', 'it is a database without a memory', { hint: 'Name another file.' })
     await openSqliteStore(options).close()
-    check(file)
-    return contentsOf(file) as StoreContents
+    verifyCopy(file)
+    return readContents(file) as StoreContents
   } catch (error) {
     const known = translateSqliteError(error, from)
     if (!(known instanceof MemoryError)) throw error
@@ -235,10 +235,10 @@ async function readyContents(options: SqliteStoreOptions, from: string): Promise
 }
 
 /** Null if there is no store. */
-async function contentsAt({ file }: SqliteStoreOptions): Promise<StoreContents | 'damaged' | null> {
+async function readContentsAt({ file }: SqliteStoreOptions): Promise<StoreContents | 'damaged' | null> {
   if (!existsSync(file)) return null
   try {
-    return contentsOf(file)
+    return readContents(file)
   } catch (error) {
     const cause = error instanceof MemoryError ? error.cause : error
     if (/^SQLITE_(?:CORRUPT|NOTADB|ERROR)/u.test(sqliteCode(cause) ?? '')) return 'damaged'
@@ -248,7 +248,7 @@ async function contentsAt({ file }: SqliteStoreOptions): Promise<StoreContents |
 }
 
 /** Null for an empty database. */
-function contentsOf(file: string): StoreContents | null {
+function readContents(file: string): StoreContents | null {
   const db = new DatabaseSync(file, { timeout: defaultBusyTimeoutMs })
   try {
     if (schemaState(db, file) === 'new') return null

@@ -49,7 +49,7 @@ export function fingerprintOf(connection: Connection): string {
     hash.update(table)
     const columns = connection.statement(query).columns().length
     const order = Array.from({ length: columns }, (_, index) => index + 1).join()
-    for (const row of connection.lists(`${query} ORDER BY ${order}`)) hash.update(JSON.stringify(row))
+    for (const row of connection.iterateLists(`${query} ORDER BY ${order}`)) hash.update(JSON.stringify(row))
   }
   return hash.digest('hex')
 }
@@ -79,7 +79,7 @@ export function compareDerived(connection: Connection, onProgress: OnProgress) {
 function differenceOf(connection: Connection, a: string, b: string) {
   let count = 0
   let example: string | null = null
-  for (const row of connection.lists(`${a} EXCEPT ${b}`)) {
+  for (const row of connection.iterateLists(`${a} EXCEPT ${b}`)) {
     count += 1
     example ??= JSON.stringify(row)
   }

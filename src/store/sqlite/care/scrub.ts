@@ -3,7 +3,7 @@ import type { Connection } from '../connection.ts'
 import { sizeOf } from '../store-file.ts'
 
 /** The last event whose forgotten text may still be in unused parts of the file, or null. */
-export const remainsOf = (connection: Connection): number | null =>
+export const findRemains = (connection: Connection): number | null =>
   connection.value<number>('SELECT event FROM remains') ?? null
 
 /** Records, in the transaction that forgets, that the file must be scrubbed. */
@@ -20,7 +20,7 @@ const maxQuickBytes = 100 * 1000 * 1000
  * then.
  */
 export async function scrub(connection: Connection, { ifSmall = false } = {}): Promise<boolean> {
-  const event = connection.read(() => remainsOf(connection))
+  const event = connection.read(() => findRemains(connection))
   if (event === null) return true
   if (ifSmall && sizeOf(connection.file) > maxQuickBytes) {
     connection.emptyLog()

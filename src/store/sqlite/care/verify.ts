@@ -10,7 +10,7 @@ import { type OwnChangeRow, type OwnEventRow, selectChanges, selectEvents } from
 import { readTurn } from '../turns/turn-lookups.ts'
 import { compareDerived } from './derived-tables.ts'
 import { headProblem, readHead } from './journal-head.ts'
-import { remainsOf } from './scrub.ts'
+import { findRemains } from './scrub.ts'
 
 const maxExamples = 3
 
@@ -19,28 +19,28 @@ export function verifyStore(connection: Connection, onProgress: OnProgress = () 
   const head = readHead(connection.file)
   const isWritable = mayWrite(connection)
   return connection.read(() => [
-    finding(connection, 'settings', () => verifySettings(connection, isWritable)),
-    finding(connection, 'file', () => verifyFile(connection, onProgress)),
-    finding(connection, 'journal', () => verifyChain(connection, head, onProgress)),
+    examine(connection, 'settings', () => verifySettings(connection, isWritable)),
+    examine(connection, 'file', () => verifyFile(connection, onProgress)),
+    examine(connection, 'journal', () => verifyChain(connection, head, onProgress)),
     // From here to the end of the transaction, the names of derived tables refer to temporary ones.
-    finding(connection, 'index', () => allowingWrites(connection, () => compareDerived(connection, onProgress))),
-    finding(connection, 'forgotten', verifyForgotten),
-    finding(connection, 'log', verifyLog),
+    examine(connection, 'index', () => withWrites(connection, () => compareDerived(connection, onProgress))),
+    examine(connection, 'forgotten', verifyForgotten),
+    examine(connection, 'log', verifyLog),
   ])
 }
 
 /** Checks the pages and the journal of a copy, from which everything else can be derived. */
 export const verifyBackup = (connection: Connection): readonly StoreFinding[] =>
   connection.read(() => [
-    finding(connection, 'file', () => verifyFile(connection, () => {})),
-    finding(connection, 'journal', () => verifyChain(connection, null, () => {})),
+    examine(connection, 'file', () => verifyFile(connection, () => {})),
+    examine(connection, 'journal', () => verifyChain(connection, null, () => {})),
   ])
 
 /** The complaints of a check, empty if it passed. `detail` describes what was checked. */
 type CheckResult = { readonly detail: string; readonly complaints: readonly string[] }
 
 /** Runs one check. A check that fails to run is a finding too. */
-function finding(connection: Connection, check: string, verify: (connection: Connection) => CheckResult): StoreFinding {
+function examine(connection: Connection, check: string, verify: (connection: Connection) => CheckResult): StoreFinding {
   try {
     const { detail, complaints } = verify(connection)
     if (complaints.length === 0) return { check, ok: true, detail }
@@ -62,7 +62,7 @@ function finding(connection: Connection, check: string, verify: (connection: Con
 function mayWrite(connection: Connection): boolean {
   if (!connection.isOpenForWriting) return true
   try {
-    connection.read(() => allowingWrites(connection, () => connection.run('UPDATE derivation SET id = id WHERE false')))
+    connection.read(() => withWrites(connection, () => connection.run('UPDATE derivation SET id = id WHERE false')))
     return true
   } catch (error) {
     if (!(error instanceof MemoryError)) throw error
@@ -71,7 +71,7 @@ function mayWrite(connection: Connection): boolean {
 }
 
 /** Runs statements that write, also on a store that is open for reading only, in a transaction that is rolled back. */
-function allowingWrites<Result>(connection: Connection, work: () => Result): Result {
+function withWrites<Result>(connection: Connection, work: () => Result): Result {
   const queryOnly = connection.value<number>('PRAGMA query_only') ?? 0
   connection.run('PRAGMA query_only = 0')
   try {
@@ -209,7 +209,7 @@ function verifyLog({ file, logSize }: Connection): CheckResult {
 }
 
 function verifyForgotten(connection: Connection): CheckResult {
-  const event = remainsOf(connection)
+  const event = findRemains(connection)
   return {
     detail: 'nothing that was forgotten is left in the file',
     complaints:

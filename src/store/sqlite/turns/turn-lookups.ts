@@ -16,7 +16,7 @@ import {
   unitsIn,
 } from '../../turn-rows.ts'
 import { lastCharacter } from '../belief-lookups.ts'
-import { allOf, type Conditions, type Connection, noItems, type ReadForUser } from '../connection.ts'
+import { type Conditions, type Connection, joinConditions, noItems, type ReadForUser } from '../connection.ts'
 import { readPostings } from './turn-postings.ts'
 
 const maxViews = 50
@@ -251,7 +251,7 @@ function conditionsOf(
 ): Conditions {
   const { scopes, session, speaker, roles, since, until } = filter
   const roleCodes = roles?.map(roleCode)
-  return allOf([
+  return joinConditions([
     ['turns.user_id = ? AND turns.session IS NOT NULL', userId],
     scopes && ['turn_scopes.name IN (SELECT value FROM json_each(?))', JSON.stringify(scopes)],
     session !== undefined && ['sessions.name = ?', session],

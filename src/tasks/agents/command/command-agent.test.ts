@@ -5,14 +5,14 @@ import { program } from '../../../../test/tasks/program.ts'
 import { sampleTask } from '../../../../test/tasks/sample-task.ts'
 import { temporaryDirectory } from '../../../../test/temporary-directory.ts'
 import type { Agent } from '../../agent.ts'
-import { carryOut } from '../../run/carry-out.ts'
 import { readTranscript } from '../../run/evidence-folder.ts'
+import { executeTask } from '../../run/execute-task.ts'
 import { commandAgent } from './command-agent.ts'
 import { openclaw } from './openclaw.ts'
 import { anyCommand, claudeCode } from './profiles.ts'
 
 const run = (agent: Agent, folder: string, task = sampleTask()) =>
-  carryOut({
+  executeTask({
     task,
     agent,
     folder,

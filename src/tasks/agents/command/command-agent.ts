@@ -55,7 +55,7 @@ export function commandAgent(profile: CommandProfile, environment: AgentEnvironm
     unavailable: async () => {
       const program = await findProgram(profile.program, environment.PATH ?? '')
       if (program === null) return `The program "${profile.program}" is not on the path.`
-      if (profile.versionArgs !== undefined) known.version = await versionOf(program, profile.versionArgs, env)
+      if (profile.versionArgs !== undefined) known.version = await readVersion(program, profile.versionArgs, env)
       return null
     },
     start: async ({ workspace }) => {
@@ -142,7 +142,7 @@ function complaintOf({ name }: CommandProfile, { exitCode, killedBy, stderr }: E
   return said === '' ? `${name} ${how}.` : `${name} ${how}: ${said}`
 }
 
-async function versionOf(
+async function readVersion(
   program: string,
   args: readonly string[],
   env: Readonly<Record<string, string>>,

@@ -52,7 +52,7 @@ export function openclaw(model: string | null, environment: AgentEnvironment): C
         return { ...plainReading(''), problem: problemOf(`It wrote no JSON document: ${written}`) }
       }
       const sessions = join(state, 'agents', agentOf(session), 'sessions')
-      return readDocument(document, (id) => keptMessages(join(sessions, `${id ?? session}.jsonl`), prompt))
+      return readDocument(document, (id) => readKeptMessages(join(sessions, `${id ?? session}.jsonl`), prompt))
     },
     passThrough: [
       'OPENCLAW_STATE_DIR',
@@ -99,7 +99,7 @@ async function readDocument(
 }
 
 /** The messages after the last occurrence of the prompt in OpenClaw's transcript, the only source of the tool calls. */
-async function keptMessages(file: string, prompt: string): Promise<readonly TranscriptMessage[]> {
+async function readKeptMessages(file: string, prompt: string): Promise<readonly TranscriptMessage[]> {
   // Without a transcript, the answer is still available.
   const lines = jsonLines(await readFile(file, 'utf8').catch(() => ''))
   const asked = lines.findLastIndex(

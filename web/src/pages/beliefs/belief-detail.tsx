@@ -19,10 +19,10 @@ import { isOpenToChange, isUnconfirmed, stateOf } from './belief-state.ts'
 import {
   ConflictDialog,
   CorrectDialog,
+  cancelForgetting,
   ForgetDialog,
   forgetNow,
   isBeingForgotten,
-  keepIt,
   ResolveDialog,
 } from './dialogs.tsx'
 import { Chain, Connections, HistoryTimeline, Part } from './history.tsx'
@@ -165,7 +165,7 @@ function ForgettingNote({ belief }: { readonly belief: ApiBelief }) {
   return (
     <div class="note bad forgetting row" role="status">
       <span class="grow">This belief will be erased in a few seconds.</span>
-      <Button class="small" onClick={() => keepIt(belief.id)} label="Keep it" />
+      <Button class="small" onClick={() => cancelForgetting(belief.id)} label="Keep it" />
       <Button class="small" tone="danger" onClick={() => forgetNow(belief.id)} label="Forget now" />
     </div>
   )

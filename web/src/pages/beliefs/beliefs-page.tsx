@@ -13,13 +13,13 @@ import { EmptyState, FailedState, SkeletonRows } from '../../ui/notice.tsx'
 import { BeliefDetail } from './belief-detail.tsx'
 import { stateOf } from './belief-state.ts'
 import { CreateDialog } from './dialogs.tsx'
-import { type Filters, filtersOf, type Group, isFiltered, type Listed, questionFor, useBeliefList } from './list.ts'
+import { type Filters, filtersOf, type Group, isFiltered, type Listed, listQuery, useBeliefList } from './list.ts'
 import { BulkBar, FilterBar } from './list-tools.tsx'
 
 /** The list on the left and the selected belief on the right; narrow windows show one of them. */
 export function BeliefsPage({ chosen }: { readonly chosen: string | null }) {
   const filters = filtersOf(query.value)
-  const list = useBeliefList(questionFor(filters), journalHead.value)
+  const list = useBeliefList(listQuery(filters), journalHead.value)
   const [isCreating, setCreating] = useState(query.peek().get('new') === 'yes')
   const [marked, setMarked] = useState<ReadonlySet<string> | null>(null)
   const section = useRef<HTMLElement>(null)

@@ -8,7 +8,7 @@ import { dayOf } from '../../format/time.ts'
 import { typeWords } from '../../format/words.ts'
 import { address } from '../../navigation/match.ts'
 import { Link, navigate, path, withQuery } from '../../navigation/router.tsx'
-import { applyChange, dismiss, showToast, toastRefusal } from '../../state/changes.ts'
+import { applyChange, dismissToast, showToast, toastRefusal } from '../../state/changes.ts'
 import { health, scopes } from '../../state/facts.ts'
 import { useResource } from '../../state/resource.ts'
 import { Button, CopyButton, Prose } from '../../ui/elements.tsx'
@@ -22,14 +22,14 @@ const outcomes = {
   proposed: 'Proposed.',
 } as const
 
-const listOf = (text: string): string[] =>
+const splitList = (text: string): string[] =>
   text
     .split(',')
     .map((one) => one.trim())
     .filter((one) => one !== '')
 
 /** The belief that has this name in this scope, and that a new one would replace. */
-async function holderOf(name: string, scope: string): Promise<ApiBelief | null> {
+async function findHolder(name: string, scope: string): Promise<ApiBelief | null> {
   const query = { query: name.trim().slice(0, 2_000), scope: [scope], current: true, limit: 20 }
   const found = await ask('listBeliefs', { query }).catch(() => null)
   const isSame = ({ belief }: { readonly belief: ApiBelief }) => belief.name.toLowerCase() === name.trim().toLowerCase()
@@ -64,7 +64,7 @@ export function CreateDialog({ onClose, scope }: { readonly onClose: () => void;
     },
   })
   const save = async () => {
-    const held = existing === null ? await holderOf(name, place.trim()) : null
+    const held = existing === null ? await findHolder(name, place.trim()) : null
     if (held !== null && held.content.trim() !== content.trim()) {
       setExisting(held)
       return null
@@ -79,8 +79,10 @@ export function CreateDialog({ onClose, scope }: { readonly onClose: () => void;
             type,
             scopes: [place.trim()],
             ...(why.trim() === '' ? {} : { why }),
-            aliases: listOf(aliases),
-            ...(type === 'relation' ? { participants: listOf(participants), relation: relation.trim() || null } : {}),
+            aliases: splitList(aliases),
+            ...(type === 'relation'
+              ? { participants: splitList(participants), relation: relation.trim() || null }
+              : {}),
           },
         }),
     )
@@ -168,7 +170,7 @@ export function CorrectDialog({ belief, onClose }: { readonly belief: ApiBelief;
         }),
     )
     const isConflict =
-      refusal?.code === 'conflict' && refusal.current !== null && hasMoved(refusal.current, expectedVersion)
+      refusal?.code === 'conflict' && refusal.current !== null && isOutdated(refusal.current, expectedVersion)
     setConflict(isConflict ? { current: refusal.current } : null)
     if (result === null) return isConflict ? null : refusal
     onClose()
@@ -213,7 +215,7 @@ export function CorrectDialog({ belief, onClose }: { readonly belief: ApiBelief;
   )
 }
 
-const hasMoved = (current: ApiBelief, expectedVersion: number): boolean =>
+const isOutdated = (current: ApiBelief, expectedVersion: number): boolean =>
   current.version !== expectedVersion || current.supersededBy !== null
 
 /** Closes an open question, optionally with the decision that settles it. */
@@ -311,19 +313,19 @@ const pending = signal<ReadonlyMap<string, Forgetting>>(new Map())
 export const isBeingForgotten = (id: string): boolean => pending.value.has(id)
 
 export function forgetSoon(belief: ApiBelief, extent: Extent): void {
-  keepIt(belief.id)
+  cancelForgetting(belief.id)
   const toast = showToast(`“${belief.name}” will be erased in a few seconds.`, {
-    action: { label: 'Keep it', onClick: () => keepIt(belief.id) },
+    action: { label: 'Keep it', onClick: () => cancelForgetting(belief.id) },
   })
   const timer = setTimeout(() => void forgetNow(belief.id), graceMs)
   pending.value = new Map(pending.peek()).set(belief.id, { belief, ...extent, timer, toast })
 }
 
-export function keepIt(id: string): void {
+export function cancelForgetting(id: string): void {
   const known = pending.peek().get(id)
   if (known === undefined) return
   clearTimeout(known.timer)
-  dismiss(known.toast)
+  dismissToast(known.toast)
   const rest = new Map(pending.peek())
   rest.delete(id)
   pending.value = rest
@@ -332,9 +334,9 @@ export function keepIt(id: string): void {
 export async function forgetNow(id: string): Promise<void> {
   const known = pending.peek().get(id)
   if (known === undefined) return
-  keepIt(id)
+  cancelForgetting(id)
   try {
-    const receipt = await erase(known)
+    const receipt = await eraseBelief(known)
     if (receipt.beliefIds.some((gone) => path.peek() === `/beliefs/${encodeURIComponent(gone)}`))
       navigate(`/beliefs${window.location.search}`, { replace: true })
     acknowledgeEvent(receipt.event)
@@ -347,7 +349,7 @@ export async function forgetNow(id: string): Promise<void> {
   }
 }
 
-const erase = ({ belief, wholeChain, keepTurns }: Forgetting, keepalive = false) =>
+const eraseBelief = ({ belief, wholeChain, keepTurns }: Forgetting, keepalive = false) =>
   ask('forgetBelief', {
     params: { id: belief.id },
     query: { expectedVersion: belief.version, wholeChain, keepTurns },
@@ -358,7 +360,7 @@ const erase = ({ belief, wholeChain, keepTurns }: Forgetting, keepalive = false)
 window.addEventListener('pagehide', () => {
   for (const known of pending.peek().values()) {
     clearTimeout(known.timer)
-    erase(known, true).catch(() => undefined)
+    eraseBelief(known, true).catch(() => undefined)
   }
   pending.value = new Map()
 })
@@ -380,7 +382,7 @@ export function ConflictDialog({ current, fields, onTakeTheirs, onSaveMine, onKe
   const canSave = current !== null && isOpenToChange(current)
   return (
     <Dialog title="Changed in the meantime" onClose={onKeepEditing} isWide>
-      <p>{explanation(current)}</p>
+      <p>{conflictText(current)}</p>
       {fields.map(({ label, theirs, mine: own }) => (
         <div key={label} class="columns">
           <div class="box">
@@ -406,7 +408,7 @@ export function ConflictDialog({ current, fields, onTakeTheirs, onSaveMine, onKe
   )
 }
 
-function explanation(current: ApiBelief | null): string {
+function conflictText(current: ApiBelief | null): string {
   if (current === null) return 'The belief was forgotten while you were writing. Your text is still here to copy.'
   if (current.supersededBy !== null)
     return 'The belief was replaced by a newer one while you were writing. Your text is still here to copy.'

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import type { Belief } from '../../../../src/beliefs/belief.ts'
 import type { ApiBelief, Revision, RouteAnswer } from '../../../../src/http/api/contract.ts'
 import { pluralize } from '../../format/numbers.ts'
-import { moment } from '../../format/time.ts'
+import { dateTimeText } from '../../format/time.ts'
 import { eventWords, throughWords, whoWords } from '../../format/words.ts'
 import { Badge, BeliefLink, Prose, SaidOn, Time, UndoButton, WordDiff } from '../../ui/elements.tsx'
 import { Facts } from '../../ui/layout.tsx'
@@ -29,7 +29,7 @@ export function Connections({ links }: { readonly links: Links }) {
           <p class="soft">Never.</p>
         ) : (
           <p>
-            {pluralize(recalled.count, 'time')}, last on {moment(recalled.lastAt)}
+            {pluralize(recalled.count, 'time')}, last on {dateTimeText(recalled.lastAt)}
           </p>
         )}
         {feedback === null ? null : (

@@ -9,12 +9,12 @@ import { useKeys } from '../../navigation/keys.ts'
 import { navigate, path, query, setQuery } from '../../navigation/router.tsx'
 import { showToast, toastRefusal } from '../../state/changes.ts'
 import { candidateCount, proposalCount, scopes } from '../../state/facts.ts'
-import { stored } from '../../state/stored.ts'
+import { storedSignal } from '../../state/stored.ts'
 import { Button } from '../../ui/elements.tsx'
 import { Check, Field, FormDialog, QuerySelect, SearchBox, Select } from '../../ui/form.tsx'
 import { type Filters, groupWords, orderWords, type Show, showWords } from './list.ts'
 
-const pairs = <Key extends string>(words: Readonly<Record<Key, string>>): readonly [Key, string][] =>
+const wordPairs = <Key extends string>(words: Readonly<Record<Key, string>>): readonly [Key, string][] =>
   // The cast restores the type of the keys, which Object.entries drops.
   Object.entries(words) as [Key, string][]
 
@@ -62,13 +62,13 @@ export function FilterBar({ filters, onEnterList }: { readonly filters: Filters;
         <QuerySelect
           label="Status"
           name="show"
-          options={pairs(showWords).map(([show, words]) => [
+          options={wordPairs(showWords).map(([show, words]) => [
             show,
             waiting[show] == null ? words : `${words} (${count(waiting[show])})`,
           ])}
         />
-        <QuerySelect label="Sort" name="sort" options={pairs(orderWords)} />
-        <QuerySelect label="Group" name="group" options={pairs(groupWords)} />
+        <QuerySelect label="Sort" name="sort" options={wordPairs(orderWords)} />
+        <QuerySelect label="Group" name="group" options={wordPairs(groupWords)} />
       </div>
       <div class="row">
         <Check
@@ -90,7 +90,7 @@ export function FilterBar({ filters, onEnterList }: { readonly filters: Filters;
 type View = { readonly name: string; readonly search: string }
 
 /** Searches and filters that the person saved in this browser. */
-const storedViews = stored('localStorage', 'credence-views')
+const storedViews = storedSignal('localStorage', 'credence-views')
 
 const views = computed<readonly View[]>(() => {
   try {

@@ -61,7 +61,7 @@ export function filtersOf(query: URLSearchParams): Filters {
 export const isFiltered = ({ text, scope, type, show, isPinned, isNeverRecalled }: Filters): boolean =>
   text.trim() !== '' || scope !== null || type !== null || show !== 'current' || isPinned || isNeverRecalled
 
-export function questionFor(filters: Filters): Query<'listBeliefs'> {
+export function listQuery(filters: Filters): Query<'listBeliefs'> {
   const { text, scope, type, show, isPinned, isNeverRecalled, order } = filters
   return {
     ...(text.trim() === '' ? {} : { query: text.trim().slice(0, 2_000) }),

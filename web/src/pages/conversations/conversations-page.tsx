@@ -5,7 +5,7 @@ import type { RouteAnswer } from '../../../../src/http/api/contract.ts'
 import { ask, journalHead } from '../../api/client.ts'
 import { pluralize } from '../../format/numbers.ts'
 import type { TextRange } from '../../format/text.ts'
-import { dayOf, endOfDay, moment, namedDay } from '../../format/time.ts'
+import { dateTimeText, dayOf, endOfDay, namedDay } from '../../format/time.ts'
 import { address } from '../../navigation/match.ts'
 import { Link, query, setQuery, withQuery } from '../../navigation/router.tsx'
 import { commandLine, scopes } from '../../state/facts.ts'
@@ -194,7 +194,7 @@ function Found({ hit }: { readonly hit: Hit }) {
       <Link class="belief-link" href={withQuery({ turn: hit.turn }, address('conversations', hit.session))}>
         <span class="belief-meta">
           <span>{reporterOf(hit) ?? hit.speaker ?? speakers[hit.role]}</span>
-          <time dateTime={hit.at}>{moment(hit.at, hit.utcOffset)}</time>
+          <time dateTime={hit.at}>{dateTimeText(hit.at, hit.utcOffset)}</time>
           <StrengthChip strength={hit.strength} />
           <AgeBadge earlier={hit.earlier} correctedAt={hit.correctedAt} />
         </span>
@@ -231,11 +231,12 @@ function Found({ hit }: { readonly hit: Hit }) {
 
 /** The reason why a sentence without any of the words was found. */
 const nearWords = (explanation: Hit['explanation']): string =>
-  isBeside(explanation)
+  isFoundByNeighbour(explanation)
     ? 'A message next to it contains these words.'
     : 'It contains none of the words, but its meaning is close.'
 
-const isBeside = ({ label, parts }: Hit['explanation']): boolean => label.startsWith('around') || parts.some(isBeside)
+const isFoundByNeighbour = ({ label, parts }: Hit['explanation']): boolean =>
+  label.startsWith('around') || parts.some(isFoundByNeighbour)
 
 /** The ranges of words in a text that start with one of `words`, which may be stems. Ignores case. */
 function rangesOf(text: string, words: readonly string[]): readonly TextRange[] {

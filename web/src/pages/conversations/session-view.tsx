@@ -3,7 +3,7 @@ import { reporterOf } from '../../../../src/beliefs/turn.ts'
 import type { RouteAnswer } from '../../../../src/http/api/contract.ts'
 import { acknowledgeEvent, ask, journalHead, Refusal } from '../../api/client.ts'
 import { pluralize } from '../../format/numbers.ts'
-import { clockOf, dayOf, moment } from '../../format/time.ts'
+import { clockOf, dateTimeText, dayOf } from '../../format/time.ts'
 import { goBackTo, navigate, query, withQuery } from '../../navigation/router.tsx'
 import { showToast } from '../../state/changes.ts'
 import { useResource } from '../../state/resource.ts'
@@ -151,15 +151,15 @@ function Bubble({ turn, day, isHere, learned, onForget }: BubbleProps) {
     <div class={isHere ? `bubble ${role} here` : `bubble ${role}`} ref={element}>
       <p class="row soft small">
         <b>{reporterOf(turn) ?? speaker ?? speakers[role]}</b>
-        <time dateTime={at} title={moment(at, utcOffset)}>
-          {dayOf(at, utcOffset) === day ? clockOf(at, utcOffset) : moment(at, utcOffset)}
+        <time dateTime={at} title={dateTimeText(at, utcOffset)}>
+          {dayOf(at, utcOffset) === day ? clockOf(at, utcOffset) : dateTimeText(at, utcOffset)}
         </time>
         {origin === 'document' ? <Badge>pasted</Badge> : null}
         <Button
           tone="quiet"
           icon="trash"
           class="small to-end"
-          aria-label={`Forget the message of ${moment(at, utcOffset)}`}
+          aria-label={`Forget the message of ${dateTimeText(at, utcOffset)}`}
           onClick={() => onForget({ turn: turn.id })}
         />
       </p>
@@ -200,7 +200,7 @@ export function ForgetTurns({ selection, onClose }: ForgetTurnsProps) {
     if (previewed === null) return null
     const done = await ask('forgetTurns', { query: previewed })
     acknowledgeEvent(done.event)
-    showToast(`Forgotten: ${amount(done)}. The texts are erased.`)
+    showToast(`Forgotten: ${amountText(done)}. The texts are erased.`)
     if ('session' in previewed) navigate(withQuery({ turn: null }, '/conversations'), { replace: true })
     onClose()
     return null
@@ -238,7 +238,7 @@ export function ForgetTurns({ selection, onClose }: ForgetTurnsProps) {
       {preview === null ? null : (
         <>
           <p>
-            <b>{amount(preview)}</b> would be erased permanently, from the store, its history and its index.
+            <b>{amountText(preview)}</b> would be erased permanently, from the store, its history and its index.
             {preview.beliefsFromThem.length === 0
               ? ''
               : ` ${pluralize(preview.beliefsFromThem.length, 'belief')} learned from it would stay.`}
@@ -246,7 +246,7 @@ export function ForgetTurns({ selection, onClose }: ForgetTurnsProps) {
           <ul class="preview scroll stack tight">
             {(preview.examples ?? []).map(({ id, at, utcOffset, text }) => (
               <li key={id} class="clamp">
-                <span class="soft small">{moment(at, utcOffset)}</span> <span dir="auto">{text}</span>
+                <span class="soft small">{dateTimeText(at, utcOffset)}</span> <span dir="auto">{text}</span>
               </li>
             ))}
             {(preview.beliefExamples ?? []).map(({ id, name, content }) => (
@@ -269,5 +269,5 @@ const hiddenText = ({ turns, beliefs, examples = [], beliefExamples = [] }: Rout
     ...(beliefs > beliefExamples.length ? [pluralize(beliefs - beliefExamples.length, 'more belief')] : []),
   ].join(' and ')
 
-const amount = ({ turns, beliefs }: Pick<RouteAnswer<'forgetTurns'>, 'turns' | 'beliefs'>): string =>
+const amountText = ({ turns, beliefs }: Pick<RouteAnswer<'forgetTurns'>, 'turns' | 'beliefs'>): string =>
   beliefs === 0 ? pluralize(turns, 'turn') : `${pluralize(turns, 'turn')} and ${pluralize(beliefs, 'belief')}`

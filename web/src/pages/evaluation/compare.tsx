@@ -1,7 +1,7 @@
 import type { ApiFigureComparison, RouteAnswer } from '../../../../src/http/api/contract.ts'
 import { ask } from '../../api/client.ts'
 import { count, figure, percent, pluralize, signedFigure } from '../../format/numbers.ts'
-import { moment } from '../../format/time.ts'
+import { dateTimeText } from '../../format/time.ts'
 import { Link, navigate } from '../../navigation/router.tsx'
 import { useResource } from '../../state/resource.ts'
 import { useSubject } from '../../state/window.ts'
@@ -16,8 +16,8 @@ import {
   metricName,
   packAddress,
   runAddress,
-  systemOf,
-  whenOf,
+  runTime,
+  systemText,
 } from './words.ts'
 
 type Compared = RouteAnswer<'compareRuns'>
@@ -104,8 +104,8 @@ const Side = ({ title, listed }: { readonly title: string; readonly listed: Comp
       {listed.run.passedCases} of {pluralize(listed.run.totalCases, 'case')} passed
     </p>
     <p class="small">
-      <Link href={runAddress(listed.run.runId)}>{moment(whenOf(listed))}</Link>
-      <span class="soft"> · {systemOf(listed)}</span>
+      <Link href={runAddress(listed.run.runId)}>{dateTimeText(runTime(listed))}</Link>
+      <span class="soft"> · {systemText(listed)}</span>
     </p>
   </section>
 )

@@ -1,9 +1,9 @@
 import type { ListedBaseline, ListedRun } from '../../../../src/http/api/contract.ts'
 import { figure, milliseconds, percent } from '../../format/numbers.ts'
-import { moment } from '../../format/time.ts'
+import { dateTimeText } from '../../format/time.ts'
 import type { PlotPoint } from '../../plots/plots.tsx'
 import type { Range } from '../../plots/scale.ts'
-import { metricName, whenOf } from './words.ts'
+import { metricName, runTime } from './words.ts'
 
 /** The accepted figures of a pack. */
 export type Accepted = ListedBaseline['benchmarks'][number]
@@ -65,8 +65,8 @@ export function figureOf({ title, points: [point], format, base, note }: Measure
 
 const pointOf = (listed: ListedRun): Pick<PlotPoint, 'key' | 'at' | 'label'> => ({
   key: listed.run.runId,
-  at: whenOf(listed),
-  label: moment(whenOf(listed)),
+  at: runTime(listed),
+  label: dateTimeText(runTime(listed)),
 })
 
 function metricPoint(listed: ListedRun, name: string, limits: Range | null): readonly PlotPoint[] {

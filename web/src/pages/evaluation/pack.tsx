@@ -15,7 +15,7 @@ import { EmptyState, Loaded, SkeletonRows } from '../../ui/notice.tsx'
 import { type Accepted, figureOf, measuresOf } from './measures.ts'
 import { RunButton } from './packs.tsx'
 import { caseTones, PackVerdict, RunsTable, StandingLine } from './parts.tsx'
-import { allPacks, caseAddress, runAddress, whenOf } from './words.ts'
+import { allPacks, caseAddress, runAddress, runTime } from './words.ts'
 
 type Grid = RouteAnswer<'packGrid'>
 
@@ -132,7 +132,7 @@ function CaseGrid({ grid }: { readonly grid: Grid }) {
               <th class="grid-case">Case</th>
               {grid.runs.map((listed) => (
                 <th key={listed.run.runId}>
-                  <Link href={runAddress(listed.run.runId)}>{shortDay(whenOf(listed))}</Link>
+                  <Link href={runAddress(listed.run.runId)}>{shortDay(runTime(listed))}</Link>
                 </th>
               ))}
             </tr>

@@ -12,7 +12,7 @@ import { PageHead, Panel, Table } from '../../ui/layout.tsx'
 import { MoreButton } from '../../ui/lists.tsx'
 import { EmptyState, Loaded, SkeletonRows } from '../../ui/notice.tsx'
 import { isCompared, PackVerdict, PassBar, RunsTable, Saturated, type Standing, StandingLine } from './parts.tsx'
-import { metricName, packAddress, runAddress, whenOf } from './words.ts'
+import { metricName, packAddress, runAddress, runTime } from './words.ts'
 
 /** All packs with the verdicts of their latest runs, followed by the baselines and all runs. */
 export function PacksView() {
@@ -167,7 +167,7 @@ function PackRow({ pack, others }: { readonly pack: ListedPack; readonly others:
             <span class="soft">
               {system === null ? '' : `${system === 'bm25' ? 'Credence' : system}: `}
               {percent(latest.passRate)} of {pluralize(latest.run.totalCases, 'case')} passed,{' '}
-              <Time at={whenOf(latest)} />
+              <Time at={runTime(latest)} />
             </span>
             {others.map((other) => (
               <Link key={other.system} class="toned bad" href={packAddress(id, other.system)}>

@@ -5,7 +5,7 @@ import { Link, navigate, query, setQuery } from '../../navigation/router.tsx'
 import { roundCoordinate } from '../../plots/scale.ts'
 import { Badge, Button, Icon, Time, type Tone } from '../../ui/elements.tsx'
 import { Table } from '../../ui/layout.tsx'
-import { compareAddress, failureWords, packAddress, runAddress, systemOf, whenOf } from './words.ts'
+import { compareAddress, failureWords, packAddress, runAddress, runTime, systemText } from './words.ts'
 
 export const caseTones: Readonly<Record<ListedCase['verdict'], Tone>> = {
   pass: 'good',
@@ -202,7 +202,7 @@ export function RunsTable({ runs, showsPack }: { readonly runs: readonly ListedR
             cell: (listed) => (
               <>
                 <Link href={runAddress(listed.run.runId)}>
-                  <Time at={whenOf(listed)} />
+                  <Time at={runTime(listed)} />
                 </Link>
                 <span class="cell-note mono break wide-only">{listed.run.runId}</span>
               </>
@@ -229,7 +229,7 @@ export function RunsTable({ runs, showsPack }: { readonly runs: readonly ListedR
             head: 'System',
             cell: (listed) => (
               <>
-                {systemOf(listed)} <span class="cell-note mono">{listed.run.gitRef?.slice(0, 12)}</span>
+                {systemText(listed)} <span class="cell-note mono">{listed.run.gitRef?.slice(0, 12)}</span>
               </>
             ),
           },

@@ -1,7 +1,7 @@
 import type { ListedCase, RouteAnswer } from '../../../../src/http/api/contract.ts'
 import { ask, evalsChange } from '../../api/client.ts'
 import { count, milliseconds, percent, pluralize } from '../../format/numbers.ts'
-import { moment } from '../../format/time.ts'
+import { dateTimeText } from '../../format/time.ts'
 import { Link, navigate, query, setQuery } from '../../navigation/router.tsx'
 import { useResource } from '../../state/resource.ts'
 import { useSubject } from '../../state/window.ts'
@@ -11,7 +11,7 @@ import { VirtualPages } from '../../ui/lists.tsx'
 import { Loaded, SkeletonRows } from '../../ui/notice.tsx'
 import { figureOf, measuresOf } from './measures.ts'
 import { CaseVerdict, Failures, RunStatus } from './parts.tsx'
-import { allPacks, caseAddress, compareAddress, packAddress, systemOf, whenOf } from './words.ts'
+import { allPacks, caseAddress, compareAddress, packAddress, runTime, systemText } from './words.ts'
 
 type Run = RouteAnswer<'run'>
 
@@ -24,7 +24,7 @@ export function RunView({ id }: { readonly id: string }) {
       {(run) => (
         <div class="stack">
           <PageHead
-            title={`Run of ${moment(whenOf(run))}`}
+            title={`Run of ${dateTimeText(runTime(run))}`}
             crumbs={[
               { name: 'Packs', href: '/evaluation' },
               { name: run.run.benchmarkId, href: packAddress(run.run.benchmarkId) },
@@ -75,7 +75,7 @@ function CompareWith({ run }: { readonly run: Run }) {
           ['', 'Compare with a run…'],
           ...others.map((other): [string, string] => [
             other.run.runId,
-            `${moment(whenOf(other))}, ${other.passRate === null ? '–' : percent(other.passRate)}`,
+            `${dateTimeText(runTime(other))}, ${other.passRate === null ? '–' : percent(other.passRate)}`,
           ]),
         ]}
         onChoose={(other) => navigate(compareAddress(other, runId))}
@@ -93,7 +93,7 @@ function Environment({ run }: { readonly run: Run }) {
       <Facts
         class="pad"
         rows={[
-          ['System', systemOf(run)],
+          ['System', systemText(run)],
           ['Pack', <code>{summary.packHash ?? 'not recorded'}</code>],
           ...(environment === null
             ? []

@@ -13,9 +13,9 @@ export const allPacks = { href: '/evaluation', name: 'See all packs' } as const
 export const compareAddress = (before: string, after: string): string =>
   `/evaluation/compare?${new URLSearchParams({ before, after })}`
 
-export const whenOf = ({ run }: ListedRun): string => run.completedAt ?? run.startedAt
+export const runTime = ({ run }: ListedRun): string => run.completedAt ?? run.startedAt
 
-export const systemOf = ({ run }: ListedRun): string =>
+export const systemText = ({ run }: ListedRun): string =>
   run.system === undefined ? 'unknown system' : `${run.system.name} ${run.system.version}`
 
 /** The usual spelling of metrics that are not ordinary words. */

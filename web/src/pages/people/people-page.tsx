@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { RouteAnswer } from '../../../../src/http/api/contract.ts'
-import { ask, asRefusal } from '../../api/client.ts'
+import { ask, toRefusal } from '../../api/client.ts'
 import { showToast, toastRefusal } from '../../state/changes.ts'
 import { useResource } from '../../state/resource.ts'
 import { Badge, Button, Time } from '../../ui/elements.tsx'
@@ -22,7 +22,7 @@ type Open =
 
 async function load(signal: AbortSignal): Promise<Access> {
   const people = await ask('listPeople', { signal }).catch((error: unknown) => {
-    if (asRefusal(error).status === 403) return null
+    if (toRefusal(error).status === 403) return null
     throw error
   })
   const [tokens, teams] = await Promise.all([ask('listTokens', { signal }), ask('listTeams', { signal })])
@@ -143,14 +143,14 @@ const uses: Readonly<Record<Token['kind'], string>> = {
   admin: 'administrator',
 }
 
-const validFirst = (tokens: readonly Token[]): readonly Token[] =>
+const sortValidFirst = (tokens: readonly Token[]): readonly Token[] =>
   [...tokens].sort((a, b) => Number(a.revokedAt !== null) - Number(b.revokedAt !== null))
 
 function Tokens({ tokens, revoke }: { readonly tokens: readonly Token[]; readonly revoke: (id: string) => void }) {
   if (tokens.length === 0) return <p class="pad soft small">No tokens.</p>
   return (
     <Table
-      rows={validFirst(tokens)}
+      rows={sortValidFirst(tokens)}
       keyOf={({ id }) => id}
       columns={[
         { head: 'Token', cell: ({ id }) => <code>{id}</code> },

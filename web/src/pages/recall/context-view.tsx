@@ -3,7 +3,7 @@ import type { FeedbackVerdict } from '../../../../src/beliefs/recall-counts.ts'
 import type { ApiBelief, ApiNearMiss, ApiQuote, RouteAnswer } from '../../../../src/http/api/contract.ts'
 import { ask } from '../../api/client.ts'
 import { pluralize } from '../../format/numbers.ts'
-import { dayOf, moment } from '../../format/time.ts'
+import { dateTimeText, dayOf } from '../../format/time.ts'
 import { typeWords } from '../../format/words.ts'
 import { useKeys } from '../../navigation/keys.ts'
 import { address } from '../../navigation/match.ts'
@@ -161,7 +161,7 @@ function Quoted({ quote }: { readonly quote: ApiQuote }) {
       <div class="row">
         <b>
           <bdi>{speaker ?? speakers[role]}</bdi> said on{' '}
-          <time dateTime={at} title={moment(at, utcOffset)}>
+          <time dateTime={at} title={dateTimeText(at, utcOffset)}>
             {dayOf(at, utcOffset)}
           </time>
         </b>

@@ -3,7 +3,7 @@ import { ask, journalHead } from '../../api/client.ts'
 import { navigate, path, query, withQuery } from '../../navigation/router.tsx'
 import { scopes } from '../../state/facts.ts'
 import { useDebounced, useResource } from '../../state/resource.ts'
-import { stored } from '../../state/stored.ts'
+import { storedSignal } from '../../state/stored.ts'
 
 /** The max characters of a message that the server accepts. */
 export const maxMessageLength = 100_000
@@ -12,7 +12,7 @@ export const maxMessageLength = 100_000
  * The message on the pages Home and Recall. Kept in this tab, even after a reload, and never part of an address, because
  * messages are private.
  */
-export const message = stored('sessionStorage', 'credence-message')
+export const message = storedSignal('sessionStorage', 'credence-message')
 
 /** Recalls the context for the message at every pause in typing. `answer` is null without scopes or for a message that is too long. */
 export function useRecall(inView: readonly string[]) {

@@ -9,8 +9,8 @@ import { type Agent, AgentFailure, type AgentTurn, noneAgent } from '../agent.ts
 import { commandAgent } from '../agents/command/command-agent.ts'
 import { anyCommand } from '../agents/command/profiles.ts'
 import { parseTask } from '../parse/parse-task.ts'
-import { type Assignment, carryOut } from './carry-out.ts'
 import { changedFiles, readEvidence, readTranscript } from './evidence-folder.ts'
+import { type Assignment, executeTask } from './execute-task.ts'
 
 type Step = (place: {
   readonly workspace: string
@@ -77,7 +77,7 @@ describe('running a task', () => {
   it('records every session, proves that the new session is new, and stores all files with their hashes', async () => {
     using directory = temporaryDirectory()
 
-    const evidence = await carryOut(assignment(directory.path))
+    const evidence = await executeTask(assignment(directory.path))
 
     expect(evidence).toMatchObject({ outcome: 'done', reason: null, isComplete: true, taskId: 'boat' })
     expect(
@@ -105,7 +105,7 @@ describe('running a task', () => {
   it('writes transcripts for graders: messages of blocks, including prompts, with boundaries between sessions', async () => {
     using directory = temporaryDirectory()
 
-    const { transcript, sessions } = await carryOut(assignment(directory.path))
+    const { transcript, sessions } = await executeTask(assignment(directory.path))
 
     if (transcript === null) throw new Error('There is a transcript.')
     const entries = await readTranscript(directory.path, transcript)
@@ -128,7 +128,7 @@ describe('running a task', () => {
 
   it('notices later changes of evidence', async () => {
     using directory = temporaryDirectory()
-    const evidence = await carryOut(assignment(directory.path))
+    const evidence = await executeTask(assignment(directory.path))
 
     writeFileSync(join(directory.path, 'workspace/memory/MEMORY.md'), 'Something else.')
 
@@ -138,7 +138,7 @@ describe('running a task', () => {
   it('removes the memory before the new session if the control requires it, and reports what was removed', async () => {
     using directory = temporaryDirectory()
 
-    const evidence = await carryOut(assignment(directory.path, { control: 'no-memory' }))
+    const evidence = await executeTask(assignment(directory.path, { control: 'no-memory' }))
 
     expect(evidence.sessions.map(({ answer }) => answer)).toEqual([
       'Saved.',
@@ -167,7 +167,7 @@ describe('running a task', () => {
       return readFileSync(join(workspace, 'in/raw.bin')).equals(bytes) ? 'same' : 'different'
     })
 
-    const evidence = await carryOut(assignment(join(directory.path, 'evidence'), { task, agent }))
+    const evidence = await executeTask(assignment(join(directory.path, 'evidence'), { task, agent }))
 
     expect(evidence.sessions[0]?.answer).toBe('same')
     expect(seen.slice(0, 3)).toEqual(['a.txt', 'in', 'workspace'])
@@ -186,10 +186,10 @@ describe('running a task', () => {
       return ''
     })
 
-    const refused = await carryOut(
+    const refused = await executeTask(
       assignment(join(directory.path, 'one'), { task: { ...task, file: join(directory.path, 'boat.md') } }),
     )
-    const kept = await carryOut(assignment(join(directory.path, 'two'), { agent: linking }))
+    const kept = await executeTask(assignment(join(directory.path, 'two'), { agent: linking }))
 
     expect(refused).toMatchObject({ outcome: 'infra_error', reason: expect.stringContaining('no asset "link"') })
     expect(kept.workspace).toEqual([])
@@ -199,7 +199,7 @@ describe('running a task', () => {
   it('distinguishes a failing agent, a failing harness and an agent that was not reached', async () => {
     using directory = temporaryDirectory()
     const failing = (error: Error) => agentOf(async () => Promise.reject(error))
-    const run = async (name: string, agent: Agent) => carryOut(assignment(join(directory.path, name), { agent }))
+    const run = async (name: string, agent: Agent) => executeTask(assignment(join(directory.path, name), { agent }))
 
     const broken = await run('a', failing(new AgentFailure('agent', 'It gave up.')))
     const unreached = await run('b', failing(new AgentFailure('infrastructure', 'No key.')))
@@ -218,7 +218,7 @@ describe('running a task', () => {
     const said = { role: 'assistant' as const, content: [{ type: 'text' as const, text: 'I begin.' }] }
     const agent = agentOf(async () => Promise.reject(new AgentFailure('agent', 'Oh.', { messages: [said] })))
 
-    const { sessions } = await carryOut(assignment(directory.path, { agent }))
+    const { sessions } = await executeTask(assignment(directory.path, { agent }))
 
     expect(readFileSync(join(directory.path, sessions[0]?.transcript?.path ?? ''), 'utf8')).toContain('I begin.')
   })
@@ -226,7 +226,7 @@ describe('running a task', () => {
   it('refuses a new session that has earlier messages', async () => {
     using directory = temporaryDirectory()
 
-    const evidence = await carryOut(assignment(directory.path, { agent: agentOf(async () => 'hm', { id: 'same' }) }))
+    const evidence = await executeTask(assignment(directory.path, { agent: agentOf(async () => 'hm', { id: 'same' }) }))
 
     expect(evidence).toMatchObject({
       outcome: 'infra_error',
@@ -242,7 +242,7 @@ describe('running a task', () => {
   ])('skips a task without %s', async (frontMatter, reason) => {
     using directory = temporaryDirectory()
 
-    const evidence = await carryOut(assignment(directory.path, { task: sampleTask({ frontMatter }) }))
+    const evidence = await executeTask(assignment(directory.path, { task: sampleTask({ frontMatter }) }))
 
     expect(evidence).toMatchObject({ outcome: 'skipped', reason: expect.stringContaining(reason), isComplete: true })
     expect(evidence.sessions.every(({ outcome }) => outcome === 'not_reached')).toBe(true)
@@ -253,16 +253,16 @@ describe('running a task', () => {
     program(directory.path, 'my-tool', '')
     const task = sampleTask({ frontMatter: 'prerequisites: ["cli:my-tool"]' })
 
-    const evidence = await carryOut(assignment(join(directory.path, 'e'), { task, searchPath: directory.path }))
+    const evidence = await executeTask(assignment(join(directory.path, 'e'), { task, searchPath: directory.path }))
 
     expect(evidence.outcome).toBe('done')
   })
 
   it('does not overwrite complete evidence', async () => {
     using directory = temporaryDirectory()
-    await carryOut(assignment(directory.path))
+    await executeTask(assignment(directory.path))
 
-    await expect(carryOut(assignment(directory.path))).rejects.toMatchObject({ code: 'conflict' })
+    await expect(executeTask(assignment(directory.path))).rejects.toMatchObject({ code: 'conflict' })
   })
 })
 
@@ -275,7 +275,7 @@ describe('the time of a task', () => {
         : new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
     )
 
-    const evidence = await carryOut(assignment(directory.path, { agent, timeoutMultiplier: 0.02 }))
+    const evidence = await executeTask(assignment(directory.path, { agent, timeoutMultiplier: 0.02 }))
 
     expect(evidence).toMatchObject({
       outcome: 'agent_timeout',
@@ -295,7 +295,7 @@ describe('the time of a task', () => {
     const agent = commandAgent(anyCommand(path, { workingDirectory: directory.path }), { PATH: '' })
     const folder = join(directory.path, 'evidence')
 
-    const evidence = await carryOut(assignment(folder, { agent, timeoutMultiplier: 0.05 }))
+    const evidence = await executeTask(assignment(folder, { agent, timeoutMultiplier: 0.05 }))
 
     expect(evidence.outcome).toBe('agent_timeout')
     expect(readFileSync(join(folder, evidence.sessions[0]?.transcript?.path ?? ''), 'utf8')).toContain('working')
@@ -316,7 +316,7 @@ describe('an interrupt', () => {
       return 'never said'
     })
 
-    const evidence = await carryOut(assignment(directory.path, { agent, signal: controller.signal }))
+    const evidence = await executeTask(assignment(directory.path, { agent, signal: controller.signal }))
 
     expect(evidence).toMatchObject({ isComplete: false, outcome: 'infra_error', reason: 'Interrupted.' })
     expect(evidence.sessions.map(({ outcome }) => outcome)).toEqual(['answered', 'failed', 'not_reached'])
@@ -328,8 +328,8 @@ describe('an interrupt', () => {
     using directory = temporaryDirectory()
     const signal = AbortSignal.abort()
 
-    const first = await carryOut(assignment(directory.path, { signal }))
-    const second = await carryOut(assignment(directory.path))
+    const first = await executeTask(assignment(directory.path, { signal }))
+    const second = await executeTask(assignment(directory.path))
 
     expect(first.isComplete).toBe(false)
     expect(second).toMatchObject({ isComplete: true, outcome: 'done' })
@@ -340,7 +340,7 @@ describe('the control none', () => {
   it('returns no answers and writes no files', async () => {
     using directory = temporaryDirectory()
 
-    const evidence = await carryOut(assignment(directory.path, { agent: noneAgent }))
+    const evidence = await executeTask(assignment(directory.path, { agent: noneAgent }))
 
     expect(evidence.outcome).toBe('done')
     expect(evidence.sessions.map(({ answer }) => answer)).toEqual(['', '', ''])

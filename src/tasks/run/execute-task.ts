@@ -46,7 +46,7 @@ const lateMs = 5_000
 const interrupted = 'Interrupted.'
 
 /** Carries out a task once. Failures become part of the evidence; only an unwritable folder is an error. */
-export async function carryOut(assignment: Assignment): Promise<Evidence> {
+export async function executeTask(assignment: Assignment): Promise<Evidence> {
   const { agent, folder, repeat, seed, control, now, signal } = assignment
   const task = instantiate(assignment.task, seed)
   await prepareFolder(folder)
@@ -66,7 +66,7 @@ export async function carryOut(assignment: Assignment): Promise<Evidence> {
     isComplete: false,
     startedAt,
     endedAt: startedAt,
-    sessions: task.sessions.map(notReached),
+    sessions: task.sessions.map(skippedSession),
     transcript: null,
     workspace: [],
     events: [],
@@ -83,7 +83,7 @@ export async function carryOut(assignment: Assignment): Promise<Evidence> {
   const missing = await missingPrerequisite(task.prerequisites, assignment.searchPath ?? '')
   if (missing !== null) return save({ outcome: 'skipped', reason: missing, isComplete: true })
   const starting = AbortSignal.any([signal, timeLimit(startMs)])
-  const unavailable = await inTime(starting, () => agent.unavailable()).catch(
+  const unavailable = await limitTime(starting, () => agent.unavailable()).catch(
     (error: unknown) => `The agent could not be reached: ${messageOf(error)}`,
   )
   if (signal.aborted) return save({ outcome: 'infra_error', reason: interrupted })
@@ -103,7 +103,7 @@ export async function carryOut(assignment: Assignment): Promise<Evidence> {
   }
 }
 
-const notReached = ({ id, prompt, isFresh }: TaskSession, index: number): SessionRecord => ({
+const skippedSession = ({ id, prompt, isFresh }: TaskSession, index: number): SessionRecord => ({
   id,
   index,
   prompt,
@@ -125,7 +125,7 @@ const notReached = ({ id, prompt, isFresh }: TaskSession, index: number): Sessio
 const timeLimit = (ms: number): AbortSignal => AbortSignal.timeout(Math.min(Math.ceil(ms), 2 ** 31 - 1))
 
 /** Runs work until `limit` is aborted. Does not wait for work that ignores the limit. */
-async function inTime<Result>(limit: AbortSignal, work: (limit: AbortSignal) => Promise<Result>): Promise<Result> {
+async function limitTime<Result>(limit: AbortSignal, work: (limit: AbortSignal) => Promise<Result>): Promise<Result> {
   limit.throwIfAborted()
   const { promise: late, reject } = Promise.withResolvers<never>()
   let timer: NodeJS.Timeout | undefined
@@ -166,14 +166,14 @@ class Work {
     this.#assignment = assignment
     this.#save = save
     this.#overtime = timeLimit(assignment.totalMs)
-    this.#records = assignment.task.sessions.map(notReached)
+    this.#records = assignment.task.sessions.map(skippedSession)
   }
 
   async run(): Promise<Evidence> {
     const { workspace, folder, task, now } = this.#assignment
     let problem: string | null
     try {
-      await this.#holdSessions()
+      await this.#runSessions()
     } finally {
       problem = await this.#stopAgent()
     }
@@ -184,7 +184,7 @@ class Work {
     const { kept, left } = await keepWorkspace({ workspace, folder }, this.#listing)
     this.#events.push(...left.map((file) => ({ kind: 'not_kept' as const, at, session, ...file })))
     return this.#save({
-      ...this.#soFar(),
+      ...this.#evidenceSoFar(),
       outcome: this.#outcome,
       reason: this.#reason ?? problem,
       isComplete: this.#reason !== interrupted,
@@ -193,7 +193,7 @@ class Work {
     })
   }
 
-  async #holdSessions(): Promise<void> {
+  async #runSessions(): Promise<void> {
     const { task, workspace, agent } = this.#assignment
     this.#listing = await listFiles(workspace)
     for (const session of task.sessions) await this.#readState(session, 'before')
@@ -204,17 +204,17 @@ class Work {
       return
     }
     for (const [index, session] of task.sessions.entries()) {
-      await this.#holdSession(session, index)
-      await this.#save(this.#soFar())
+      await this.#runSession(session, index)
+      await this.#save(this.#evidenceSoFar())
       if (this.#outcome !== 'done') return
     }
   }
 
   #inTime<Result>(work: (limit: AbortSignal) => Promise<Result>): Promise<Result> {
-    return inTime(AbortSignal.any([this.#assignment.signal, this.#overtime]), work)
+    return limitTime(AbortSignal.any([this.#assignment.signal, this.#overtime]), work)
   }
 
-  async #holdSession(session: TaskSession, index: number): Promise<void> {
+  async #runSession(session: TaskSession, index: number): Promise<void> {
     const { now, folder } = this.#assignment
     const startedAt = now().toISOString()
     const messages: TranscriptMessage[] = [{ role: 'user', content: [{ type: 'text', text: session.prompt }] }]
@@ -240,7 +240,7 @@ class Work {
     await this.#noteChanges(session.id, endedAt)
     await this.#readState(session, 'after')
     const record: SessionRecord = {
-      ...notReached(session, index),
+      ...skippedSession(session, index),
       ...ending,
       priorMessages,
       usage,
@@ -316,7 +316,7 @@ class Work {
     return { outcome: isTimeout ? 'timeout' : 'failed', problem: this.#reason, answer: null }
   }
 
-  #soFar(): Pick<Evidence, 'sessions' | 'events' | 'usage'> {
+  #evidenceSoFar(): Pick<Evidence, 'sessions' | 'events' | 'usage'> {
     const usage = this.#records.reduce((total, record) => addUsage(total, record.usage), noUsage)
     return { sessions: [...this.#records], events: [...this.#events], usage }
   }
@@ -325,7 +325,7 @@ class Work {
   async #stopAgent(): Promise<string | null> {
     try {
       // Independent of the task's time limit and of an interrupt, both of which may have passed.
-      await inTime(timeLimit(stopMs), async () => {
+      await limitTime(timeLimit(stopMs), async () => {
         try {
           await this.#conversation?.close()
         } finally {
