@@ -1,6 +1,7 @@
-import { link, mkdir, open, rename, rm } from 'node:fs/promises'
+import { link, open, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { codeOf, leftoverName } from './leftovers.ts'
+import { makeDirectory } from './make-directory.ts'
 
 type WriteOptions = {
   /** `keep`: an existing file is not replaced, and the result is false. */
@@ -19,7 +20,7 @@ export async function writeAtomically(
   { existing, durable = true }: WriteOptions,
 ): Promise<boolean> {
   const directory = dirname(path)
-  await mkdir(directory, { recursive: true, mode: 0o700 })
+  makeDirectory(directory)
   const temporary = join(directory, leftoverName('tmp', basename(path)))
   try {
     const file = await open(temporary, 'wx', 0o600)

@@ -2,7 +2,6 @@ import {
   closeSync,
   constants,
   lstatSync,
-  mkdirSync,
   openSync,
   readdirSync,
   realpathSync,
@@ -12,6 +11,7 @@ import {
 } from 'node:fs'
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { type MemoryError, unavailable } from '../errors.ts'
+import { makeDirectory } from './make-directory.ts'
 
 /** Makes opening a symbolic link fail. Windows has no such flag. */
 export const noFollow = constants.O_NOFOLLOW ?? 0
@@ -28,14 +28,14 @@ export const permissionsIn = ({ mode }: Stats, mask: number): number => (process
  */
 export function prepareOwnPath(root: string, path: string): string {
   checkOwn(root, path)
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  makeDirectory(dirname(path))
   return path
 }
 
 /** Like `prepareOwnPath`, for a directory, which is created too. */
 export function prepareOwnDirectory(root: string, path: string): string {
   checkOwn(root, path)
-  mkdirSync(path, { recursive: true, mode: 0o700 })
+  makeDirectory(path)
   return path
 }
 

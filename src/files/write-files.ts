@@ -1,6 +1,7 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { unavailable } from '../errors.ts'
+import { makeDirectory } from './make-directory.ts'
 
 export type FileToWrite = { readonly file: string; readonly text: string | Uint8Array }
 
@@ -10,7 +11,7 @@ export function writeFiles(files: readonly FileToWrite[]): void {
   try {
     for (const { file, text } of files) {
       const draft = join(dirname(file), `.${basename(file)}.${process.pid}.tmp`)
-      mkdirSync(dirname(file), { recursive: true })
+      makeDirectory(dirname(file), 0o777)
       drafts.push({ draft, file })
       const descriptor = openSync(draft, 'w')
       try {

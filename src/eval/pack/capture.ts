@@ -12,6 +12,7 @@ import { formatJson } from '../../files/atomic-write.ts'
 import { type Eraser, forgottenMark } from '../../files/erase-texts.ts'
 import { leftoverName } from '../../files/leftovers.ts'
 import { takeLock } from '../../files/lock.ts'
+import { makeDirectory } from '../../files/make-directory.ts'
 import { checkPlain } from '../../files/own-files.ts'
 import type { KeptCase } from '../../memory/explain/trials.ts'
 import type { Memory } from '../../memory/memory.ts'
@@ -235,7 +236,7 @@ async function withOwnPack<Result>(
   const directory = packPath(root, ownPack)
   const packs = treePath(root, 'benchmarks')
   checkPlain(root, packs)
-  await mkdir(packs, { recursive: true, mode: 0o700 })
+  makeDirectory(packs)
   const lock = join(packs, `.${ownPack}.lock`)
   checkPlain(root, lock)
   const release = await takeLock(lock, `The pack ${ownPack}`, maxWaitMs)

@@ -5,6 +5,7 @@ import { conflict, invalid, notFound } from '../../errors.ts'
 import { syncDirectory } from '../../files/atomic-write.ts'
 import { leftoverName, sweepLeftovers } from '../../files/leftovers.ts'
 import { takeLock } from '../../files/lock.ts'
+import { makeDirectory } from '../../files/make-directory.ts'
 import { checkPlain } from '../../files/own-files.ts'
 import { omitUndefined } from '../../omit-undefined.ts'
 import { manifestName, packPath, treePath } from '../store/documents.ts'
@@ -44,14 +45,14 @@ export async function importPack(root: string, path: string, { force = false }: 
   const source = packSource(path)
   const packs = treePath(root, 'benchmarks')
   checkPlain(root, packs)
-  await mkdir(packs, { recursive: true, mode: 0o700 })
+  makeDirectory(packs)
   await sweepLeftovers(packs)
   const staged = join(packs, leftoverName('staged', 'pack'))
   try {
     await mkdir(staged, { mode: 0o700 })
     for (const file of source.files) {
       const copy = join(staged, file === source.manifest ? manifestName : file)
-      await mkdir(dirname(copy), { recursive: true, mode: 0o700 })
+      makeDirectory(dirname(copy))
       await copyFile(join(source.directory, file), copy)
     }
     const summary = await summaryOf(path, source, staged, manifestName)

@@ -1,7 +1,8 @@
 import { lstatSync, writeSync } from 'node:fs'
-import { mkdir, open } from 'node:fs/promises'
+import { open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { readLines } from '../../files/lines.ts'
+import { makeDirectory } from '../../files/make-directory.ts'
 import { checkPlain } from '../../files/own-files.ts'
 import { caseLogPath } from './documents.ts'
 import {
@@ -21,7 +22,7 @@ import type { CaseRecord } from './schemas/run.ts'
 export async function openCaseLog(root: string, runId: string) {
   const path = caseLogPath(root, runId)
   checkPlain(root, path)
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+  makeDirectory(dirname(path))
   const length = await lengthOfWholeLines(path)
   const file = await open(path, 'a', 0o600)
   await file.truncate(length)

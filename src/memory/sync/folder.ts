@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
+import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
@@ -10,6 +10,7 @@ import type { SyncEvent } from '../../beliefs/sync-store.ts'
 import { forbidden, unavailable } from '../../errors.ts'
 import { writeAtomically } from '../../files/atomic-write.ts'
 import { codeOf, sweepLeftovers } from '../../files/leftovers.ts'
+import { makeDirectory } from '../../files/make-directory.ts'
 import type { SyncDevice } from './device.ts'
 import {
   type Hello,
@@ -48,7 +49,7 @@ const decompress = promisify(gunzip)
 
 /** The age identity of a folder: read from the key file with the passphrase, or new. */
 export async function openFolderIdentity(folder: string, passphrase: string): Promise<string> {
-  await mkdir(folder, { recursive: true })
+  makeDirectory(folder, 0o777)
   const file = join(folder, keyFile)
   if (!existsSync(file)) {
     const identity = await generateX25519Identity()

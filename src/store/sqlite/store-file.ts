@@ -4,7 +4,6 @@ import {
   closeSync,
   constants,
   existsSync,
-  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -18,6 +17,7 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { MemoryError } from '../../errors.ts'
+import { makeDirectory } from '../../files/make-directory.ts'
 
 /**
  * Creates a private file for SQLite to open, if there is none. Never opens an existing file, because closing any descriptor of a
@@ -26,7 +26,7 @@ import { MemoryError } from '../../errors.ts'
 export function prepareFile(file: string): void {
   const directory = dirname(file)
   try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 })
+    makeDirectory(directory)
     refuseNetworkDisk(directory)
     const known = statOf(file)
     if (known === null) createPrivate(file)

@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { parseScope } from '../../../beliefs/scope.ts'
 import { conflict, notFound, unavailable } from '../../../errors.ts'
+import { makeDirectory } from '../../../files/make-directory.ts'
 import { shellWord } from '../../../files/own-files.ts'
 import { syncMirror } from '../../../memory/mirror/sync.ts'
 import { type CommandAnswer, defineCommand, exitCodes } from '../../command/command.ts'
@@ -112,7 +113,7 @@ function repositoryRoot(directory: string): string {
 
 function makePrivateDirectory(dir: string): void {
   try {
-    mkdirSync(dir, { recursive: true, mode: 0o700 })
+    makeDirectory(dir)
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException
     throw unavailable(

@@ -6,7 +6,6 @@ import {
   existsSync,
   fsyncSync,
   linkSync,
-  mkdirSync,
   openSync,
   readSync,
   renameSync,
@@ -18,6 +17,7 @@ import { DatabaseSync } from 'node:sqlite'
 import type { BeliefChange, Commit } from '../../../beliefs/journal.ts'
 import { MemoryError } from '../../../errors.ts'
 import { codeOf, leftoverName, sweepLeftovers } from '../../../files/leftovers.ts'
+import { makeDirectory } from '../../../files/make-directory.ts'
 import { syncDirectoryNow } from '../../../files/write-files.ts'
 import { toHex } from '../../journal-chain.ts'
 import { Connection } from '../connection.ts'
@@ -157,7 +157,7 @@ export async function restoreStore({
   const { file } = options
   const directory = dirname(file)
   requireBackup(from, file)
-  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  makeDirectory(directory)
   await sweepLeftovers(directory)
   const draft = join(directory, leftoverName('tmp', basename(file)))
   try {
