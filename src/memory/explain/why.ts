@@ -21,7 +21,7 @@ export type Verdict =
   | { readonly kind: 'left-out'; readonly reason: NearMissReason; readonly inPrelude: boolean }
   | {
       readonly kind: 'not-mentioned'
-      /** Every form that can find it, each with those of its words that the message contains. */
+      /** Each form of the belief, with the words that the message contains and those that it does not. */
       readonly forms: readonly {
         readonly form: string
         readonly present: readonly string[]
