@@ -113,7 +113,7 @@ export const settingsSchema = {
   semanticModel: text(null, 'none', 'The model of the endpoint in `semantic`, such as `nomic-embed-text`.'),
   mirrorAuthority: choice(
     ['document', 'person'],
-    'The authority of an edit of `MEMORY.md`. `document`: an edit that concerns `user:universal` or a standing instruction, or changes or removes a belief of a person or an agent, waits until a person accepts it. `person`: edits apply at once with your authority; only for a file that no other program can write.',
+    'The authority of an edit to `MEMORY.md`. `document`: an edit that concerns `user:universal` or a standing instruction, or changes or removes a belief that a person or an agent stated, waits until a person accepts it. `person`: edits apply at once with your authority; only for a file that no other program can write.',
   ),
   evalHarnessEnabled: flag('Allow shadow mode. Benchmarks run without it.'),
   evalShadowModeEnabled: flag(

@@ -26,7 +26,7 @@ type Links = {
   readonly turn: Turn | null
   /** How often it was recalled; null if never, or if recalls are not counted. */
   readonly recalled: RecallCount | null
-  /** How often the person called it useful; null without feedback. */
+  /** How often the person marked it as useful or not useful; null without feedback. */
   readonly feedback: FeedbackCount | null
 }
 

@@ -32,7 +32,7 @@ export type WhyTurn = Pick<QuoteDecision, 'asked' | 'unknown' | 'probability' | 
     | 'a belief'
     | 'the newest word'
     | null
-  /** How often the person called it useful; null without feedback. */
+  /** How often the person marked it as useful or not useful; null without feedback. */
   readonly feedback: FeedbackCount | null
   /** The number of text units and words in the turns of the scopes. A long turn is several units. */
   readonly saidInAll: { readonly units: number; readonly words: number }

@@ -38,7 +38,7 @@ type Nearness = Pick<PerhapsBelief, 'cosine' | 'minCosine'>
 export type Why = {
   readonly belief: Belief
   readonly verdict: Verdict
-  /** How often the person called it useful; null without feedback. */
+  /** How often the person marked it as useful or not useful; null without feedback. */
   readonly feedback: FeedbackCount | null
 }
 

@@ -3,7 +3,7 @@ import { meaningFor } from '../conversation/meaning-for.ts'
 import type { Ports } from '../ports.ts'
 import threshold from './belief-threshold.json' with { type: 'json' }
 
-/** Max beliefs by meaning in a context: few, because each is a guess. */
+/** Max beliefs that a search finds by meaning: few, because each is a guess. */
 export const maxNearBeliefs = 5
 /** Max nearest beliefs to look up: more than `maxNearBeliefs`, because some belong to other scopes. */
 const maxCompared = 100
