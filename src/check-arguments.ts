@@ -63,7 +63,7 @@ function checkValue(value: unknown, schema: Schema, place: Place): void {
     if (value[name] === undefined) throw wrongValue(undefined, properties[name] ?? {}, within(name))
 }
 
-/** The alternative that was probably meant: of those of the value's kind, the one that has most of its properties. */
+/** The alternative that was probably meant: it has the same kind as the value, and the most properties in common with it. */
 function alternativeFor(value: unknown, schema: Schema): Schema {
   const known = ({ properties = {} }: Schema): number =>
     isObject(value) ? Object.keys(value).filter((name) => Object.hasOwn(properties, name)).length : 0

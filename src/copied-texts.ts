@@ -24,8 +24,8 @@ export type ErasedCopies = {
 
 /**
  * Erases forgotten texts from the rest of a memory directory: captured cases, runs, hook messages, backups, and drafts that
- * killed processes left behind. The store and the mirror erase their own copies. If a file cannot be changed, it is returned
- * with the reason instead of throwing, because the texts are already gone from the store.
+ * killed processes left behind. The store and the mirror erase their own copies. Returns files that cannot be changed, with the
+ * reason, instead of throwing, because the texts are already gone from the store.
  */
 export async function eraseCopies(
   { dir, evalStoreDir }: { readonly dir: string } & Pick<CopyOptions, 'evalStoreDir'>,

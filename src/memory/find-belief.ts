@@ -18,8 +18,8 @@ export type BeliefReference = {
 
 /**
  * Prefers current beliefs. A retired belief is found by its id, or by its name if no current belief has that name. If several
- * retired beliefs have the name, the newest one is found that none of the others replaced. A person's beliefs are tried first by
- * name and alias, so that no id, name or alias of another author's belief can hide them.
+ * retired beliefs have the name, the result is the newest one that none of the others replaced. A person's beliefs are tried
+ * first by name and alias, so that no id, name or alias of another author's belief can hide them.
  */
 export async function findBelief({ store }: Ports, { user, reference, scopes = [] }: BeliefReference): Promise<Belief> {
   const wanted = reference.trim()
@@ -41,7 +41,7 @@ export async function findBelief({ store }: Ports, { user, reference, scopes = [
 
   if (aliased.length > 0) return onlyOne(wanted, preferVisible(aliased, scopes))
 
-  // One change can replace a belief and retire its successor. Both then have the same time, so the successor is looked for first.
+  // One change can replace a belief and retire its successor. Both then have the same time, so the replaced one is skipped.
   const retired = named.find(({ supersededBy }) => !named.some(({ id }) => id === supersededBy)) ?? named[0]
   if (retired !== undefined) return retired
   throw notFound(

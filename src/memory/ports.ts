@@ -24,7 +24,7 @@ export type Ports = {
   readonly embedder?: () => Promise<Embedder>
   /** The name of the embedding model, and the reason if indexing fails. Absent if vectors are off. */
   readonly semantic?: { readonly model: string; readonly problem?: () => string | null }
-  /** Whether recall uses the embedding model too. A hook in a process of its own does not wait for it, and recalls by words. */
+  /** Whether recall uses the embedding model too. A hook that runs as a separate process does not wait for it. */
   readonly recallByMeaning?: boolean
   /** How long recall waits until the model is loaded and has computed vectors, before it uses words alone. Default 300 ms. */
   readonly recallWaitMs?: number

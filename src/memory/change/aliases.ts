@@ -57,7 +57,7 @@ function isStrange(form: string, { name, content }: Pick<Belief, 'name' | 'conte
   return !sought.some((word) => texts.some((letters) => isSaidBy(singular(word), letters)))
 }
 
-/** The parts of an identifier are joined by marks, as in "pg-main", and not all of them are everyday words, as in "follow-up". */
+/** Whether a form has parts joined by marks, at least one of which is not an everyday word: "pg-main", but not "follow-up". */
 const isIdentifier = (form: string): boolean =>
   /^[a-z\d]+(?:[-_./][a-z\d]+)+$/iu.test(form) &&
   !form

@@ -55,7 +55,7 @@ export async function requireRoom(
   { user, provenance: { actor, origin } }: Belief,
   waiting: readonly Belief[],
 ): Promise<void> {
-  // For a person's proposal, only the person's own count, so that agents cannot use up the limit.
+  // If a person proposes, only proposals by people are counted, so that agents cannot use up the limit.
   const counted = actor === 'person' ? waiting.filter(({ provenance }) => provenance.actor === actor) : waiting
   if (counted.length >= maxForBelief)
     throw conflict(`${waiting.length} proposals wait for this belief already.`, decideFirst)

@@ -146,7 +146,7 @@ async function correctBelief(ports: Ports, request: CorrectRequest): Promise<Cor
       const name = request.name ?? (await nameAfter(ports, old, content))
       await refuseSecrets(author, { ...request, name })
       const allowed = await filterAliases(ports, author, { ...old, name, content, aliases })
-      // If the author outranks the old belief, its `why` and aliases are not taken over. Its name is, because the author
+      // If the author outranks the old belief, its `why` and aliases are dropped. Its name is kept, because the author
       // corrects the belief under this name.
       const isOutranked = outranks(author, old)
       const statement = parseDraft({

@@ -93,7 +93,7 @@ async function replaceable(
 
 type OneStatement = Pick<Belief, 'user' | 'agent' | 'scopes' | 'name' | 'content'>
 
-/** Max beliefs with shared words to compare. */
+/** Max beliefs with shared words to compare with a statement. */
 const maxCompared = 50
 
 /** The current beliefs that give a different value of the same thing, newest first. */
@@ -250,7 +250,7 @@ async function decide(
   }
 }
 
-/** The candidates with this name and statement in these scopes. */
+/** The candidates with the name and statement of a belief, in one of its scopes. */
 export async function findSameCandidates({ store }: Ports, belief: Belief): Promise<readonly Belief[]> {
   const named = await store.named(belief.user, belief.name)
   return named.filter(

@@ -163,7 +163,7 @@ function prepare(ports: Ports, request: HearRequest, heard: HeardTurn): Prepared
   return { turn, found: found === null ? null : learnable(found, turn, request, ports.now()) }
 }
 
-/** Prepares a turn. Masks a secret that is its answer if the previous message of the conversation asks for one. */
+/** Prepares a turn. If the previous message of the conversation asks for a secret, masks the secret in the turn. */
 async function withoutAnswer(
   ports: Ports,
   request: HearRequest,

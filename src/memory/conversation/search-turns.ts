@@ -97,7 +97,7 @@ const maxNearbyLength = 1_000
 /** Max tool steps to skip on each side to find turns of people and agents. */
 const maxStepsSkipped = 40
 
-/** The nearest turns before and after a hit that the search may see, without tool steps. */
+/** The nearest turns before and after a hit. Leaves out tool steps, and turns that the search may not see. */
 async function turnsAround(
   store: Store,
   { user, scopes, since, until }: TurnView,

@@ -36,7 +36,7 @@ export async function getTurn({ store }: Ports, user: string, id: string): Promi
   throw notFound(`There is no turn ${id.slice(0, 80)}.`, 'List conversations with `credence conversations`.')
 }
 
-/** A turn by its id, or by the beginning of its id if no other id begins so. */
+/** A turn by its id, or by the beginning of its id if no other id begins with it. */
 export async function findTurn(ports: Ports, user: string, reference: string): Promise<Turn> {
   const wanted = reference.trim()
   const ids = wanted.length < minPrefixLength ? [] : await ports.store.turnIdsStartingWith(user, wanted, 2)

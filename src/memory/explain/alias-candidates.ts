@@ -32,8 +32,8 @@ export async function suggestAliases(
 }
 
 /**
- * The given aliases, and phrases of a message that could become aliases of a belief. Phrases that are one word of the belief's
- * name, and a word of no other belief, come first, because people type such words. Then come phrases that share words with it.
+ * The given aliases, and phrases of a message that could become aliases of a belief. A single word comes first if it is in the
+ * belief's name and in no other belief, because people type such words. Then come phrases that share words with the belief.
  */
 export async function aliasCandidates(situation: AliasContext): Promise<readonly Candidate[]> {
   const { ports, request, belief } = situation

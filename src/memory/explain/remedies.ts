@@ -22,7 +22,7 @@ export type RemedyRequest = RecallRequest &
     readonly wish: Wish
     /** Further aliases to try. */
     readonly aliases?: readonly string[]
-    /** Judged recalls that a remedy must not break. */
+    /** The person's saved cases, which a remedy must not break. */
     readonly cases?: readonly KeptCase[]
   }
 

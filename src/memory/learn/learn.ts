@@ -109,7 +109,7 @@ export async function planLearning(ports: Ports, request: PlanRequest, at: strin
   return { changes: [...plan.changes.values()], taken: plan.taken, refused: refusals }
 }
 
-/** Whether only the later of two findings counts: they give values of the same slot, or make the same statement. */
+/** Whether only the later of two findings counts, because they give values of the same slot or make the same statement. */
 const isSameFinding = (a: Finding, b: Finding): boolean =>
   (a.slot !== undefined && a.slot === b.slot) || isSameStatement(a.content, b.content)
 
@@ -378,9 +378,9 @@ class Plan {
   }
 }
 
-/** Max beliefs with all the words that are compared with a statement. An agent would need two days to store more. */
+/** Max beliefs to compare with a statement if only those with all the words count. An agent would need two days to store more. */
 const maxWithAllWords = 10_000
-/** Max beliefs with some of the words that are compared with a statement. */
+/** Max beliefs to compare with a statement if some of the words are enough. */
 const maxWithSomeWords = 50
 
 /** Whether the words contain the run, in this order and without gaps. */

@@ -215,7 +215,7 @@ function pointsOf({ text, link, isLast }: Value, { kind, points, allowsWords, on
   return /[\p{L}\d][!#$^&~?@*+-][\p{L}\d]/u.test(text) ? 1 : never
 }
 
-/** Whether a value mixes characters within a word as versions, places and program names, the values of most settings, do not. */
+/** Whether a value has a mix of characters that is unusual in settings: versions, places and program names do not have it. */
 const isUnusual = (text: string): boolean =>
   isMixed(text) && /[A-Za-z]\d|\d[A-Za-z]/u.test(text) && !noSecret.test(text)
 

@@ -122,7 +122,7 @@ function refusalOf(
 
 const isQuestion = (text: string): boolean => /\?["'”’)*_\s]{0,4}$/u.test(text)
 
-/** Whether a statement begins with a pronoun such as "it": none is resolved, so it names nothing. "This repo" is not a pronoun. */
+/** Whether a statement begins with a pronoun such as "it", which is never resolved. "This repo" is not a pronoun. */
 const pointsBack = (text: string): boolean => {
   const [first = '', second = ''] = analyse(text.slice(0, 200)).map(({ word }) => word)
   if (['this', 'that', 'these', 'those'].includes(first)) return second === '' || isFunctionWord(second)
@@ -167,7 +167,7 @@ const isPeriod = (word: string): boolean =>
     word,
   )
 
-/** Reads only the beginning: in a long sentence, each of many clauses is tested, and each test would read the whole rest. */
+/** Reads only the beginning. This test runs for every clause, and reading the whole rest each time would take quadratic time. */
 const saysSomething = (content: string): boolean =>
   analyse(content.slice(0, 400)).some(({ word }) => !isFunctionWord(word))
 

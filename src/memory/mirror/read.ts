@@ -81,8 +81,8 @@ function withUnseenLines(paths: MirrorPaths, text: string): string {
 /**
  * The text of the file with a late save merged in. If the save only appended text, that text is appended. If only Credence has
  * written the file since, the save replaces the text. Otherwise, the lines that the save adds to `base` are appended; `base` is
- * the version that it was made from. `isTorn` asks the caller to keep the whole save too: it is not UTF-8, it also removes or
- * changes lines, or its version is unknown.
+ * the version that it was made from. `isTorn` asks the caller to keep the whole save too, because the save is not UTF-8, also
+ * removes or changes lines, or was made from an unknown version.
  */
 function mergeLate(
   live: { readonly text: string; readonly isOurs: boolean },

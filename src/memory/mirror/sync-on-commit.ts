@@ -146,7 +146,7 @@ function problemIn(synced: Synced | null): Error | null {
 
 /**
  * Whether MEMORY.md differs from its last synced text. A held mirror waits for a person, so its file counts as edited only after
- * another change. If the state cannot be read, false: the sync reports the problem.
+ * another change. False if the state cannot be read, because the sync reports that.
  */
 async function isEdited(dir: string): Promise<boolean> {
   const { contentHashOf, signatureAt } = await import('./parse/read-file.ts')

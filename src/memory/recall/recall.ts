@@ -249,7 +249,7 @@ type Shown = {
 
 /**
  * The near beliefs that are shown as perhaps relevant: as many as there are lines left after the quotes. Leaves out
- * beliefs that the message names, because their name or alias decides about them, and beliefs that a quote repeats.
+ * beliefs that the message names, because recall has already decided about those, and beliefs that a quote repeats.
  */
 async function perhapsAmong(
   store: Store,

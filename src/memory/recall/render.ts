@@ -163,7 +163,7 @@ export function quoteLine({
   return `- ${before}${localDay(at, utcOffset)}, ${neutralize(who)}${doubt}${correctionMark(correctedAt)}: "${neutralize(text)}"`
 }
 
-/** The name that a program or file gave itself. Cut, so that it cannot be a message, and without the brackets of a mark. */
+/** The name that a program or file gave itself. Cut, so that it cannot contain a message, and without the brackets of a mark. */
 function label(name: string): string {
   const words = neutralize(name.replace(/[()[\]{}]/gu, ' ')).split(' ')
   const shown = Array.from(words.slice(0, maxLabelWords).join(' ')).slice(0, maxLabelLength).join('')

@@ -46,7 +46,7 @@ export type BeliefSearch = {
   readonly offset?: number
 }
 
-/** The position in a field of one of the query's words. */
+/** The position of a word of the query in a field. */
 export type Highlight = {
   readonly field: 'name' | 'alias' | 'content' | 'why'
   readonly start: number

@@ -342,7 +342,7 @@ export async function takeForgetting(
   if (result.outcome === 'stale') await takeForgetting(context, device, events)
 }
 
-/** Forgets every text that has one of the fingerprints, and stores these. For a backup that may be older than the forgetting. */
+/** Forgets every text that has one of the fingerprints, and stores the fingerprints. For a restored backup, which may be older. */
 export async function forgetAgain(
   ports: Pick<Ports, 'store' | 'now'>,
   user: string,

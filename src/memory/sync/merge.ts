@@ -54,7 +54,7 @@ export const leaveOut = (event: SyncEvent, excluded: readonly string[]): SyncEve
         turns: event.turns.filter(({ scope }) => !isExcluded(scope, excluded)),
       }
 
-/** The local events for foreign events, in order, and the events that settle conflicts. Reads the store and changes nothing. */
+/** The local events to commit for events of other devices, in order, and those that settle conflicts. Changes nothing. */
 export async function planMerge(given: MergePorts, request: MergeRequest): Promise<readonly Commit[]> {
   const { user, events, excluded, forgotten } = request
   // Most people have forgotten nothing. Then the keys are left out, so that no fingerprints are computed.

@@ -145,8 +145,8 @@ export function parseBlocks(file: string): readonly Block[] {
   }
 
   /**
-   * The end of the fenced block or multi-line comment that begins here; 0 if it has none. One that would include a line of
-   * Credence was left open by mistake, so it counts as having no end, and no belief disappears in it.
+   * The end of the fenced block or multi-line comment that begins here; 0 if it has none. One that would include a line
+   * that Credence wrote was left open by mistake. It counts as having no end, so that no belief disappears in it.
    */
   function endOfVerbatim({ text }: Line): number {
     const [, fence] = /^ ?(`{3,}(?=[^`]*$)|~{3,})/u.exec(text) ?? []
