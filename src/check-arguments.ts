@@ -30,11 +30,11 @@ export function checkArguments<Values extends readonly unknown[]>(name: string, 
   }
   for (const [at, argument] of signature.entries()) {
     if (argument.isOptional && values[at] === undefined) continue
-    // Error messages name an option without its argument.
+    // Error messages name an option alone, without the argument that contains it.
     const path = optionObjects.includes(argument.name) ? [] : [argument.name]
     checkValue(values[at], argument.schema, { name, path, argument: argument.name })
   }
-  // The types allow dropping undefined properties.
+  // Only optional properties can be undefined after the check, so the values still match their types.
   return values.map(withoutUndefined) as unknown as Values
 }
 
@@ -63,7 +63,7 @@ function checkValue(value: unknown, schema: Schema, place: Place): void {
     if (value[name] === undefined) throw wrongValue(undefined, properties[name] ?? {}, within(name))
 }
 
-/** The alternative that was probably meant: of the same kind, with the most properties in common. */
+/** The alternative that was probably meant: it has the same kind as the value, and the most properties in common with it. */
 function alternativeFor(value: unknown, schema: Schema): Schema {
   const known = ({ properties = {} }: Schema): number =>
     isObject(value) ? Object.keys(value).filter((name) => Object.hasOwn(properties, name)).length : 0
@@ -160,6 +160,6 @@ export function checkMemoryCalls(memory: Memory): Memory {
     }
     return [name, name.startsWith('export') ? stream : promise]
   })
-  // Each method calls the one of the same name with the same arguments.
+  // Each wrapper calls the method of the same name with the same arguments.
   return Object.fromEntries(calls) as Memory
 }

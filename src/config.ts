@@ -95,7 +95,7 @@ export const settingsSchema = {
   requestsPerMinute: count(
     600,
     0,
-    'How many requests a minute `credence serve` answers for one token of a person, an agent or an administrator; 0 for no limit. More are refused with 429. Each server process counts for itself; the two tokens of the memory directory are not limited.',
+    'How many requests a minute `credence serve` answers for one token of a person, an agent or an administrator; 0 for no limit. More are refused with 429. Each server process counts separately; the two tokens of the memory directory are not limited.',
   ),
   recallBoldness: choice(
     ['normal', 'quiet', 'eager'],
@@ -113,7 +113,7 @@ export const settingsSchema = {
   semanticModel: text(null, 'none', 'The model of the endpoint in `semantic`, such as `nomic-embed-text`.'),
   mirrorAuthority: choice(
     ['document', 'person'],
-    'The authority of an edit of `MEMORY.md`. `document`: an edit that concerns `user:universal` or a standing instruction, or changes or removes a belief of a person or an agent, waits until a person accepts it. `person`: edits apply at once with your authority; only for a file that no other program can write.',
+    'The authority of an edit to `MEMORY.md`. `document`: an edit that concerns `user:universal` or a standing instruction, or changes or removes a belief that a person or an agent stated, waits until a person accepts it. `person`: edits apply at once with your authority; only for a file that no other program can write.',
   ),
   evalHarnessEnabled: flag('Allow shadow mode. Benchmarks run without it.'),
   evalShadowModeEnabled: flag(
@@ -121,7 +121,7 @@ export const settingsSchema = {
   ),
   benchmarkBaselineSnapshotsEnabled: flag('Allow storing accepted runs as baselines.', true),
   benchmarkDeltaReporterEnabled: flag('Allow comparing the latest runs with a baseline.', true),
-  // Null, because the default is in the memory directory, which is not known here.
+  // Null, because the default is inside the memory directory, which this module does not know.
   evalStoreDir: text(
     null,
     '`state/evals` in the memory directory',
@@ -139,10 +139,10 @@ export const settingNames = Object.keys(settingsSchema) as readonly SettingName[
 export const environmentName = (setting: string): string =>
   `CREDENCE_${setting.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`
 
-/** Variables that are read elsewhere, because locating the settings or reporting their errors must not depend on them. */
+/** Variables that are not settings. They are read elsewhere, some of them to find the settings or to report errors in them. */
 const otherVariables = ['CREDENCE_DIR', 'CREDENCE_STORE', 'CREDENCE_DEBUG', 'CREDENCE_MODEL_KEY']
 
-/** The settings of one source; the others are absent. */
+/** The settings that one source gives. */
 export type SomeSettings = Partial<Record<SettingName, string | boolean | number | readonly string[]>>
 
 /** Parses the text of a `config.json`; `source` names the file in errors. */
@@ -210,7 +210,7 @@ function refuseMisspelling(variable: string, known: readonly string[]): void {
   throw invalid(`There is no setting ${variable}.`, `Did you mean CREDENCE_${meant}?`)
 }
 
-/** Settings of earlier versions, with a hint to the replacement. */
+/** Settings of earlier versions, with a hint that names the replacement. */
 const replaced: Readonly<Record<string, string>> = {
   sentenceVectors: 'It was replaced by "semantic": on, which is the default, or off.',
 }

@@ -7,7 +7,7 @@ import type { Forgotten } from './memory/change/erase-copies.ts'
 import { storeFile } from './open-memory.ts'
 import { forgetInBackup, isStoreFile } from './store/sqlite/care/backup.ts'
 
-/** Where copies of texts may be outside the store, and a callback for their erasure. */
+/** A place outside the memory directory that may contain copies of texts, and a callback for their erasure. */
 export type CopyOptions = {
   /** An eval store outside the memory directory. */
   readonly evalStoreDir?: string | null | undefined
@@ -23,9 +23,9 @@ export type ErasedCopies = {
 }
 
 /**
- * Erases forgotten texts from the rest of a memory directory: captured cases, runs, hook messages, backups, and drafts of
- * killed processes. The store and the mirror erase their own copies. Files that cannot be changed are returned with the
- * reason instead of an error, because the texts are already gone from the store.
+ * Erases forgotten texts from the rest of a memory directory: captured cases, runs, hook messages, backups, and drafts that
+ * killed processes left behind. The store and the mirror erase their own copies. Returns files that cannot be changed, with the
+ * reason, instead of throwing, because the texts are already gone from the store.
  */
 export async function eraseCopies(
   { dir, evalStoreDir }: { readonly dir: string } & Pick<CopyOptions, 'evalStoreDir'>,
@@ -53,7 +53,7 @@ export async function eraseCopies(
   const eraser = new Eraser(forgotten)
   const isOthers = (folder: string): boolean =>
     ['mirror', 'evals', 'forgetting', 'postgres-cache'].some((name) => folder === join(state, name))
-  // Never opens the live database as a file, under any of its names: closing it would release its locks.
+  // Never opens the live database as a file, under any of its names, because closing the file would release SQLite's locks.
   for (const file of listFilesBelow(state, (folder) => !isOthers(folder)))
     if (!file.startsWith(live)) await attempt(file, async () => ((await eraseInFile(file, eraser)) ? [file] : []))
   const isCopy = (file: string): boolean => {

@@ -1,6 +1,6 @@
 /**
- * The known name that was probably meant by `given`: the only name with this prefix, or the closest by edit distance, which
- * may be at most one third of the longer length. Case is ignored.
+ * The known name that was probably meant by `given`: the only name that begins with it, or the closest name. The edit distance
+ * of the closest name may be at most one third of the longer length. Case is ignored.
  */
 export function findNearestName(given: string, known: readonly string[]): string | undefined {
   const wanted = given.toLowerCase()
@@ -35,5 +35,5 @@ export function editsBetween(a: string, b: string): number {
   return at(previous, b.length)
 }
 
-/** Reads a cell, which is always filled already. */
+/** Reads a cell that has already been filled. */
 const at = (row: readonly number[], column: number): number => row[column] as number

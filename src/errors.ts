@@ -18,7 +18,7 @@ export class MemoryError extends Error {
   }
 }
 
-/** The store is damaged. The request may be valid, and can be repeated after a repair. */
+/** The store is damaged. The request itself may be valid, so it can be repeated after a repair. */
 export class DamagedStore extends MemoryError {
   constructor(message: string, details: { readonly hint?: string; readonly cause?: unknown } = {}) {
     super('invalid', message, details)
@@ -43,13 +43,13 @@ const checkPlace = 'Check the disk and the permissions of the directory, or use 
 const freeSpace = 'Free some space and try again.'
 const closeFiles = 'End programs that are not needed, or raise the limit of open files (`ulimit -n`).'
 
-/** By error code of the file system: the problem and the next step. */
+/** The problem and the next step for each error code of the file system. */
 const fileProblems: Readonly<Record<string, readonly [problem: string, hint: string]>> = {
   EROFS: ['its disk is read-only', checkPlace],
   EACCES: ['you have no permission', checkPlace],
   EPERM: ['you have no permission', checkPlace],
   ENOTDIR: ['a file is in the place of its directory', checkPlace],
-  EISDIR: ['a directory is in its place', checkPlace],
+  EISDIR: ['it is a directory, not a file', checkPlace],
   ENOSPC: ['the disk is full', freeSpace],
   EDQUOT: ['your share of the disk is full', freeSpace],
   EIO: ['the disk failed', checkPlace],
@@ -67,7 +67,7 @@ export async function nullIfNotFound<Result>(find: () => Promise<Result>): Promi
   }
 }
 
-/** System calls on open files, whose errors have no path. */
+/** System calls on open files. Their errors have no path. */
 const callsWithoutPath = ['write', 'fsync', 'fdatasync', 'ftruncate']
 
 /**

@@ -20,30 +20,30 @@ export type MemoryOptions = {
   readonly store?: string
   /** The user whose memory it is. Default `local`. */
   readonly user?: string
-  /** Active scopes for calls that give none. Default `user:universal`. */
+  /** The active scopes of a call without `scopes`. Default `user:universal`. */
   readonly scopes?: readonly string[]
   /** The agent that reads. Without one, beliefs that belong to an agent are not visible. */
   readonly agent?: string | null
-  /** The author of changes. Default: a person, through `library`. For a model: `{ actor: 'agent', origin: 'your-agent' }`. */
+  /** The author of changes. Default: a person, with the origin `library`. For a model: `{ actor: 'agent', origin: 'your-agent' }`. */
   readonly author?: Author
   /** How long a call waits for another process that is writing, in milliseconds. Default 30000. */
   readonly busyTimeoutMs?: number
   /** Creates the mirror `MEMORY.md` if there is none. An existing one is always kept up to date. Default false. */
   readonly mirror?: boolean
   /**
-   * The authority of an edit of `MEMORY.md`. `document`: edits of `user:universal`, of standing instructions or of another
-   * author's statements wait for review. `person`: only you can write to the file, so nothing waits. Default `document`.
+   * The authority of an edit to `MEMORY.md`. `document`: edits to `user:universal`, to standing instructions or to another
+   * author's statements wait for review. `person`: no edit waits; only for a file that nobody else can write. Default `document`.
    */
   readonly mirrorAuthority?: 'document' | 'person'
   /**
    * Whether to find turns and beliefs by meaning too. `on`: with the model in this package; vectors are computed in the background
-   * while the memory is open. `off`: by words only. A URL: with `semanticModel` of an OpenAI-compatible endpoint, which gets the
-   * texts and the key in `CREDENCE_MODEL_KEY`. Default: the environment variable `CREDENCE_SEMANTIC`, or `on`.
+   * while the memory is open. `off`: by words only. A URL: with the model `semanticModel` of an OpenAI-compatible endpoint; it gets
+   * the texts, and the key in `CREDENCE_MODEL_KEY`. Default: the environment variable `CREDENCE_SEMANTIC`, or `on`.
    */
   readonly semantic?: string
   /** The model of the endpoint in `semantic`. */
   readonly semanticModel?: string
-  /** The maximum share of a context's beliefs by agents, tools and models, 0 to 1. Default 0.25. */
+  /** The maximum share of a context that beliefs of agents, tools and models may have, 0 to 1. Default 0.25. */
   readonly agentShare?: number
   /** How readily recall quotes conversations: `quiet`, `normal` or `eager`. Default `normal`. */
   readonly recallBoldness?: 'normal' | 'quiet' | 'eager'
@@ -65,7 +65,7 @@ export function openMemory(options: MemoryOptions): Memory {
 
 /** The context as a block for a prompt. The same context gives the same bytes, and no remembered text can end the block. */
 export function renderContext(context: Context): string {
-  if (!isObject(context)) throw invalid('renderContext: the context is not an object.', 'Give the answer of recall.')
+  if (!isObject(context)) throw invalid('renderContext: the context is not an object.', 'Pass the result of recall.')
   return unchecked.renderContext(context)
 }
 

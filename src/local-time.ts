@@ -1,8 +1,8 @@
 import { invalid } from './errors.ts'
 
 /**
- * The day of a time, such as 2026-05-08: in the UTC offset that a turn arrived with, in minutes, otherwise in the time
- * zone of the process.
+ * The day of a time, such as 2026-05-08, at the UTC offset (in minutes) that a turn arrived with. Without an offset, the day
+ * in the time zone of the process.
  */
 export const localDay = (at: string, utcOffset: number | null = null): string => localTime(at, utcOffset).slice(0, 10)
 
@@ -20,8 +20,8 @@ export function withOffset(at: string, utcOffset: number | null): string {
 }
 
 /**
- * The UTC offset at the end of a time, in minutes; null if there is none. +00:00 counts as none, because programs write it
- * instead of Z in any time zone.
+ * The UTC offset at the end of a time, in minutes; null if there is none. +00:00 counts as none, because programs in any time
+ * zone write it instead of Z.
  */
 export function offsetIn(time: string): number | null {
   const [, sign, hours, minutes] =

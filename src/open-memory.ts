@@ -44,7 +44,7 @@ export function openMemory(
     ...(await store.memberships(user)).map(({ team }) => teamOwner(team)),
   ]
   const opened = openPorts(dir, {
-    // Read here too, so that one variable switches vectors off in every program on a machine.
+    // The library reads this variable too, so that it switches vectors off in every program on a machine.
     semantic: process.env.CREDENCE_SEMANTIC || 'on',
     ...(given.isOneShot === true ? {} : { indexedOwners: owners }),
     ...given,
@@ -95,7 +95,7 @@ function withTeams(ports: Ports & { readonly store: CaredStore }, standpoint: St
     const unnamed = teams
       .map(({ team }) => teamOwner(team))
       .filter((owner) => !scopes.map(teamOf).includes(teamOf(owner)))
-    // The mirror shows only the person's memory, so only calls of that memory import edits.
+    // The mirror shows only the person's memory, so only calls to that memory import edits.
     const { beforeCall: _beforeCall, ...shared } = ports
     return memberMemory(own, shared, { person: user, scopes: [...scopes, ...unnamed], teams }, author)
   }
@@ -119,7 +119,7 @@ type PortsOptions = {
   readonly indexedOwners?: (store: CaredStore) => Promise<readonly string[]>
   readonly agentShare?: number | undefined
   readonly recallBoldness?: Boldness | undefined
-  /** A command that answers once: recall uses the embedding model only if it is loaded already, or if it `waitsForModel`. */
+  /** For a command that ends after one call: recall uses the embedding model only if it is already loaded, or if `waitsForModel`. */
   readonly isOneShot?: boolean
   readonly waitsForModel?: boolean
   /** Opens the store read-only and without migration, to check it. */

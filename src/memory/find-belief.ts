@@ -8,7 +8,7 @@ import type { Ports, Store } from './ports.ts'
 /** Min length of a reference that is tried as the beginning of an id. */
 export const minPrefixLength = 4
 
-/** Names one belief of a user: by id, by name, by the beginning of its id, or by an alias that only it has. */
+/** Names one belief of a user by its id, its name, the beginning of its id, or an alias that no other belief has. */
 export type BeliefReference = {
   readonly user: string
   readonly reference: string
@@ -17,9 +17,9 @@ export type BeliefReference = {
 }
 
 /**
- * Prefers current beliefs. A retired belief is found by its id, or by its name if no current belief has it; if several retired
- * beliefs have the name, the newest one that none of the others replaced. A person's belief is found by its name or alias first,
- * so that no id, name or alias of another author can take its place.
+ * Prefers current beliefs. A retired belief is found by its id, or by its name if no current belief has that name. If several
+ * retired beliefs have the name, the result is the newest one that none of the others replaced. A person's beliefs are tried
+ * first by name and alias, so that no id, name or alias of another author's belief can hide them.
  */
 export async function findBelief({ store }: Ports, { user, reference, scopes = [] }: BeliefReference): Promise<Belief> {
   const wanted = reference.trim()
@@ -41,7 +41,7 @@ export async function findBelief({ store }: Ports, { user, reference, scopes = [
 
   if (aliased.length > 0) return requireOne(wanted, preferVisible(aliased, scopes))
 
-  // One change can replace a belief and retire its successor, so that both have the same time.
+  // One change can replace a belief and retire its successor. Both then have the same time, so the replaced one is skipped.
   const retired = named.find(({ supersededBy }) => !named.some(({ id }) => id === supersededBy)) ?? named[0]
   if (retired !== undefined) return retired
   throw notFound(
@@ -72,7 +72,7 @@ function requireOne(reference: string, beliefs: readonly Belief[]): Belief {
   throw conflict(`"${reference}" matches several beliefs: ${choices}.`, 'Give the id, or a scope.')
 }
 
-/** The end of a supersession chain: the belief itself or its last successor; null if that was forgotten. */
+/** The end of a chain of supersession: the belief itself or its last successor. Null if the last successor was forgotten. */
 export async function findLastSuccessor(store: Pick<Store, 'get'>, belief: Belief): Promise<Belief | null> {
   const seen = new Set<string>()
   let last: Belief | null = belief
@@ -86,7 +86,7 @@ export async function findLastSuccessor(store: Pick<Store, 'get'>, belief: Belie
 /** The version that the caller saw when deciding on a change. If the belief has changed since, the change is refused. */
 export type VersionExpectation = { readonly expectedVersion?: number }
 
-/** Finds a belief that can still be changed. Throws if it cannot. */
+/** Finds a belief. Throws if it can no longer be changed. */
 export async function currentBelief(ports: Ports, reference: BeliefReference & VersionExpectation): Promise<Belief> {
   const belief = await findBelief(ports, reference)
   if (isCurrent(belief)) return requireVersion(belief, reference)

@@ -24,9 +24,9 @@ export async function listBeliefs(
 type FindRequest = Omit<ListRequest, 'order'> & { readonly query: string }
 
 /**
- * Like `listBeliefs`, but only beliefs that contain the words of a query, best first; the last word may be incomplete. The filter
- * has the same meaning: a scope does not include its ancestors, and retired beliefs are found unless `current` is true. `isCut`:
- * more beliefs match than were ranked, so `total` is a lower bound.
+ * Like `listBeliefs`, but only beliefs that contain the words of a query, best first; the last word may be incomplete. As in
+ * `listBeliefs`, a scope does not include its ancestors, and retired beliefs are found unless `current` is true. `isCut` is true
+ * if more beliefs match than were ranked, so that `total` is a lower bound.
  */
 export async function findBeliefs(
   ports: Ports,

@@ -39,7 +39,7 @@ export type Standpoint = {
 
 /** Idempotency key: a retry with the same key has no second effect. */
 export type KeyOption = { readonly key?: string }
-/** If the belief has another version by now, throws a `conflict` and changes nothing. */
+/** If the belief is no longer at this version, throws a `conflict` and changes nothing. */
 type VersionOption = { readonly expectedVersion?: number }
 type Paging = { readonly limit?: number; readonly offset?: number }
 
@@ -70,7 +70,7 @@ export type ResolvedBy = NonNullable<ResolveRequest['by']>
 export type MeaningStatus = {
   /** Null if vectors are off. */
   readonly model: string | null
-  /** The number of turns and beliefs with vectors of the model, and the number of those without. */
+  /** `indexed` turns and beliefs have vectors of the model; `waiting` ones do not yet. */
   readonly indexed: number
   readonly waiting: number
   /** The reason why the last attempt in the background failed. */
@@ -88,9 +88,9 @@ export type Memory = {
   remember(statement: Statement): Promise<RememberResult>
   /** Learns from a message of a conversation, statement by statement. */
   learn(text: string, options?: LearnOptions): Promise<LearnResult>
-  /** Keeps turns word for word and learns from them. Turns that are already known are not kept again. */
+  /** Stores turns word for word and learns from them. Turns that are already stored are skipped. */
   hear(turns: HeardTurn | readonly HeardTurn[], options?: HearOptions): Promise<HearResult>
-  /** Kept turns: oldest first within a session, otherwise newest first. Default 50 at a time. */
+  /** The stored turns: oldest first if the options name a session, otherwise newest first. Default 50 at a time. */
   turns(options?: TurnListOptions): Promise<Page<Turn>>
   /** A turn by its id, or by the beginning of its id. */
   turn(reference: string): Promise<Turn>
@@ -109,9 +109,9 @@ export type Memory = {
   why(message: string, reference: string, options?: RecallOptions): Promise<Why>
   /** Whether and why a turn is quoted for a message. */
   whyTurn(message: string, turn: string, options?: RecallOptions): Promise<WhyTurn>
-  /** Changes that would make a belief appear for a message, or stay away. */
+  /** Changes that would make a belief appear for a message, or disappear. */
   remedies(message: string, reference: string, options: RemedyOptions): Promise<Remedies>
-  /** Words of a message that would name a belief if they were its aliases, best first. They are not tried. */
+  /** Words of a message that would name a belief if they were its aliases, best first. They are not tried out. */
   suggestAliases(message: string, reference: string): Promise<readonly string[]>
   /** Counts whether a recalled belief or turn was useful; recall does not depend on it. Only a person can. */
   giveFeedback(reference: string, verdict: FeedbackVerdict): Promise<FeedbackItem>
@@ -140,7 +140,7 @@ export type Memory = {
   /** Like `list`, but only beliefs that contain the words of a query, best first. The last word may be incomplete. */
   find(query: string, options?: FindOptions): Promise<Page<SearchHit> & { readonly isCut: boolean }>
   history(reference: string): Promise<History>
-  /** The journal, newest first. `hearing`: includes changes that only kept turns. */
+  /** The journal, newest first. `hearing`: includes changes that only stored turns. */
   events(options?: Partial<EventPage>): Promise<readonly JournalEntry[]>
   scopes(): Promise<readonly ScopeCount[]>
   proposals(): Promise<readonly Proposal[]>
@@ -154,7 +154,7 @@ export type Memory = {
   /** `text` is a JSON array of beliefs or JSON Lines, or Markdown with that `format`. Imports everything or nothing. */
   import(text: string, options?: ImportOptions): Promise<ImportResult>
   export(options?: Omit<BeliefFilter, 'user'>): AsyncIterable<Belief>
-  /** Every turn, in the order in which they were kept. */
+  /** Every turn, in the order in which they were stored. */
   exportTurns(options?: ScopeOption): AsyncIterable<ExportedTurn>
   close(): Promise<void>
 }
@@ -203,7 +203,7 @@ export function memoryFrom(ports: Ports, standpoint: Standpoint): Memory {
     await ports.beforeCall?.()
     return (await value) as Awaited<Value>
   }
-  // Kept, because an import takes long even if the module is already loaded.
+  // Kept, because `import()` is slow even if the module is already loaded.
   const load = () => {
     useCases ??= import('./use-cases.ts')
     return begin(useCases)

@@ -16,26 +16,26 @@ export type Ports = {
   readonly store: Store
   readonly now: () => Date
   readonly newId: () => string
-  /** Opens an empty store in process memory, which is filled with the memory as it was at an earlier time. */
+  /** Opens an empty in-memory store, for rebuilding the state at an earlier time. */
   readonly emptyStore?: () => Store
-  /** The max share of a context's beliefs that agents, tools and models may have, 0 to 1. Default a quarter. */
+  /** The max share of a context that beliefs of agents, tools and models may have, 0 to 1. Default a quarter. */
   readonly agentShare?: number
   /** Loads the embedding model, if vectors are used. */
   readonly embedder?: () => Promise<Embedder>
-  /** The name of the embedding model, and why indexing fails, if it does. Absent if vectors are off. */
+  /** The name of the embedding model, and the reason if indexing fails. Absent if vectors are off. */
   readonly semantic?: { readonly model: string; readonly problem?: () => string | null }
-  /** Whether recall uses the embedding model too. A hook in a process of its own does not wait for it, and recalls by words. */
+  /** Whether recall uses the embedding model too. A hook that runs as a separate process does not wait for it. */
   readonly recallByMeaning?: boolean
-  /** How long recall waits for vectors, which computing or loading the model takes, before it uses words alone. Default 300 ms. */
+  /** How long recall waits until the model is loaded and has computed vectors, before it uses words alone. Default 300 ms. */
   readonly recallWaitMs?: number
   /** How readily recall quotes. Default normal. */
   readonly recallBoldness?: Boldness
-  /** Counts recalls, if counting is on, and reads the counts. */
+  /** `counter` counts recalls, if counting is on; `counts` reads the counts. */
   readonly counter?: RecallCounter
   readonly counts?: Omit<RecallCounts, 'countRecalls'>
   /** Reads edits of MEMORY.md. Runs before every call of a memory that reads or changes beliefs. */
   readonly beforeCall?: () => Promise<void>
-  /** The exchange of events with other devices, and this device; only if the memory is in SQLite. */
+  /** `sync` exchanges events with other devices; `syncDevice` has the state of this device. Only if the memory is in SQLite. */
   readonly sync?: () => Promise<SyncStore>
   readonly syncDevice?: (user: string) => Promise<DeviceFile>
   /** Throws if a commit is not allowed in this memory. */

@@ -1,4 +1,4 @@
-/** Every use case except recall in one module, so that a single recall does not load the others. */
+/** The use cases that `memory.ts` loads together, when one of them is first called. A single recall does not load them. */
 
 export { correct } from './change/correct.ts'
 export { editBelief, reinforce } from './change/edit.ts'

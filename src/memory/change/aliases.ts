@@ -34,7 +34,7 @@ const contentWords = (form: string): readonly string[] =>
 /**
  * Whether a form is unrelated to a belief: no word of the form is in the belief, in full or abbreviated. Everyday words are only
  * known for English, so authors other than people may only use forms that are related to the belief, have several English words,
- * or contain a name. Words with digits ("k8s") and identifiers ("pg-main") belong to no language.
+ * or contain a name. Words with digits ("k8s") and identifiers ("pg-main") belong to no language, so they are always allowed.
  */
 function isStrange(form: string, { name, content }: Pick<Belief, 'name' | 'content'>): boolean {
   if (isIdentifier(form)) return false
@@ -44,10 +44,10 @@ function isStrange(form: string, { name, content }: Pick<Belief, 'name' | 'conte
   if (words.length > 1 && (/\p{Lu}/u.test(form) || unknown.length === 0)) return false
   const [named, said] = [name, content].map((text) => analyse(text).map((token) => token.word))
   const runs = named?.map((_, start) => named.slice(start).join('')) ?? []
-  // One character of a script without spaces is not a word.
+  // In a script without spaces, a single character is not a word, so the characters are joined.
   const isJoined = words.length > 1 && words.every(isUnspaced)
   const sought = isJoined ? [words.join('')] : unknown.length > 0 ? unknown : words
-  // An abbreviation has one word.
+  // Only a single word can be an abbreviation.
   const isSaidBy = words.length > 1 && !isJoined ? isBeginningOf : isShortFor
   const texts = [
     ...runs,
@@ -57,7 +57,7 @@ function isStrange(form: string, { name, content }: Pick<Belief, 'name' | 'conte
   return !sought.some((word) => texts.some((letters) => isSaidBy(singular(word), letters)))
 }
 
-/** An identifier has its parts joined by marks, as in "pg-main", and is not made of everyday words, as "follow-up" is. */
+/** Whether a form has parts joined by marks, at least one of which is not an everyday word: "pg-main", but not "follow-up". */
 const isIdentifier = (form: string): boolean =>
   /^[a-z\d]+(?:[-_./][a-z\d]+)+$/iu.test(form) &&
   !form
@@ -78,7 +78,7 @@ export function explainRefusedName(name: string, content: string): string | null
     : null
 }
 
-/** Why a name would match messages about anything; null if it would not. */
+/** Why a name would match messages about any subject; null if it would not. */
 export function genericNameReason(name: string): string | null {
   const words = contentWords(name)
   const [word = '', ...others] = words
@@ -131,7 +131,7 @@ export async function filterAliases(
   return { aliases, refused }
 }
 
-/** The first alias of one everyday word that the content contains and that is not part of a longer form. */
+/** The first alias that is one everyday word of the content, and that no longer form of the belief contains. */
 function everydayAlias({ name, content, aliases }: Pick<Belief, 'name' | 'content' | 'aliases'>): string | undefined {
   const said = analyse(content).map(({ word }) => word)
   const isPart = (word: string): boolean =>
@@ -159,10 +159,10 @@ async function takenReason(
       nameKey(held.name) !== nameKey(name) &&
       held.scopes.some((scope) => seen.includes(scope)),
   )
-  return owner === undefined ? null : `A person calls "${owner.name}" so.`
+  return owner === undefined ? null : `A person uses it for "${owner.name}".`
 }
 
-/** A phrase of the belief that contains the refused word; otherwise the belief's name. */
+/** A form of the belief that contains a word of the refused alias; if there is none, the belief's name. */
 function findBetterAlias(alias: string, { name, content }: Pick<Belief, 'name' | 'content'>): string {
   const found = statementNameOf(content)
   const words = analyse(alias).map(({ word }) => word)

@@ -490,7 +490,7 @@ describe('aliases', () => {
     await tell(memory, 'main database', 'Postgres', { aliases: ['prod db'] })
     const { refusedAliases } = await tell(memory, 'db copy', 'evil.example', { author: agent, aliases: ['prod db'] })
 
-    expect(refusedAliases).toMatchObject([{ alias: 'prod db', reason: 'A person calls "main database" so.' }])
+    expect(refusedAliases).toMatchObject([{ alias: 'prod db', reason: 'A person uses it for "main database".' }])
   })
 })
 
@@ -506,12 +506,12 @@ describe('the last check before a commit', () => {
       ])
 
     if (isAllowed) expect(check({})).not.toThrow()
-    else expect(check({})).toThrow('It would be the word of a person.')
+    else expect(check({})).toThrow('It would count as a statement of the person.')
     for (const fields of [{ scopes: ['user:universal'] }, { pinned: true }, { subtype: 'instruction' as const }])
       if (actor === 'person') expect(check(fields)).not.toThrow()
       else expect(check(fields)).toThrow(`The ${actor} x may not store "Name of b".`)
     if (actor === 'person') expect(check({ editedByPerson: true })).not.toThrow()
-    else expect(check({ editedByPerson: true })).toThrow('It would be the word of a person.')
+    else expect(check({ editedByPerson: true })).toThrow('It would count as a statement of the person.')
   })
 
   it('allows proposals, withdrawals and new versions of a belief', () => {

@@ -8,7 +8,7 @@ export async function reasonToWait({ actor }: Author, belief: Belief): Promise<s
   if (actor === 'person') return null
   const reason = reasonToAskPerson(belief)
   if (reason !== null) return reason
-  // An agent's preference would be about a person, however it is worded.
+  // A preference always belongs to a person, so an agent may only propose one, however it is worded.
   if (actor !== 'document' && belief.type === 'preference') return 'It would be a preference of the person.'
   const { isGeneralCommand, isInFirstPerson, isStandingInstruction, isStatementOfPerson } = await import(
     '../learn/rules.ts'
@@ -17,23 +17,23 @@ export async function reasonToWait({ actor }: Author, belief: Belief): Promise<s
   const isInstruction = (text: string): boolean => isStandingInstruction(text) || isGeneralCommand(text)
   if ([name, content, why].some(isInstruction)) return 'It reads as a standing instruction.'
   if (isStatementOfPerson(content)) return 'It speaks for the person.'
-  // Notes that a person imports are often in the first person, and usually written by that person.
+  // A document may be in the first person: notes that a person imports often are, and usually that person wrote them.
   if (actor !== 'document')
     return isInFirstPerson(content) ? 'It is in the first person, so it would read as the words of the person.' : null
-  // An agent gets an error that asks for another name; a document cannot react to one.
+  // An agent gets an error that asks for a different name. A document cannot react to an error, so its belief waits.
   const { genericNameReason } = await import('./aliases.ts')
   return genericNameReason(name) === null ? null : 'Its name occurs in conversations about anything.'
 }
 
 /**
- * Runs before every commit, even if the use case has checked already: only a person may create a belief with a person's
- * authority, or one that is pinned, universal or a standing instruction.
+ * Only a person may create a belief with a person's authority, or one that is pinned, universal or a standing instruction. This
+ * is checked before every commit, even if the use case has already checked it.
  */
 export function requireAuthority({ actor, origin }: Author, changes: readonly BeliefChange[]): void {
   if (actor === 'person') return
   for (const { expectedVersion, after } of changes) {
     if (expectedVersion > 0 || after === null || !isCurrent(after)) continue
-    const reason = authorityOf(after) === 'person' ? 'It would be the word of a person.' : reasonToAskPerson(after)
+    const reason = authorityOf(after) === 'person' ? 'It would count as a statement of the person.' : reasonToAskPerson(after)
     if (reason !== null)
       throw forbidden(`The ${actor} ${origin} may not store "${after.name}". ${reason}`, 'Propose it to a person.')
   }
@@ -41,13 +41,12 @@ export function requireAuthority({ actor, origin }: Author, changes: readonly Be
 
 /** Max proposals that may wait for one belief. */
 export const maxForBelief = 5
-/**
- * Max proposals per hour: of one agent, tool or model or a person's messages; and of all agents, whose names are easily invented.
- */
+/** Max proposals per hour by one agent, tool or model; also the max items for review per hour from a person's messages. */
 const maxInHour = 20
+/** Max proposals per hour by all agents, tools and models together, because an agent can easily invent another name. */
 const maxTogether = 30
 const hourMs = 3_600_000
-/** Max beliefs of documents that may wait at a time. */
+/** Max beliefs from documents that may wait for review at a time. */
 const maxFromDocuments = 20
 
 /** Refuses a proposal if too many wait, so that a flood of proposals cannot hide one from the person. */
@@ -56,7 +55,7 @@ export async function requireRoom(
   { user, provenance: { actor, origin } }: Belief,
   waiting: readonly Belief[],
 ): Promise<void> {
-  // An agent's proposals leave room for those of the person.
+  // If a person proposes, only proposals by people are counted, so that agents cannot use up the limit.
   const counted = actor === 'person' ? waiting.filter(({ provenance }) => provenance.actor === actor) : waiting
   if (counted.length >= maxForBelief)
     throw conflict(`${waiting.length} proposals wait for this belief already.`, decideFirst)
@@ -77,7 +76,7 @@ export async function requireRoom(
   }
 }
 
-/** Max beliefs that one agent or tool, and all of them together, may store in an hour. */
+/** Max beliefs that one agent or tool may store in an hour, and max beliefs that all of them may store together. */
 const maxBeliefsInHour = { ofOne: 200, together: 500 }
 
 /** Refuses beliefs of an agent that stores too many, so that it can neither fill the disk nor bury the person's beliefs. */
@@ -92,7 +91,7 @@ export async function requireRoomForBeliefs(
   let own = together
   for await (const event of eventsSince(store, user, since)) {
     if (!isLimited(event.actor) || !addingKinds.has(event.kind)) continue
-    // The count of a correction would include the belief that it replaces.
+    // A correction counts as one, because its `beliefCount` includes the belief that it replaces.
     const count = event.kind === 'import' ? event.beliefCount : 1
     own += event.actor === actor && event.origin === origin ? count : 0
     together += count
@@ -120,7 +119,7 @@ async function* eventsSince(store: Ports['store'], user: string, since: string):
   }
 }
 
-/** Refuses proposals of documents beyond the number that a person can review. */
+/** Refuses beliefs of a document if more would wait than a person can review. */
 export async function requireRoomForDocuments(ports: Pick<Ports, 'store'>, user: string, added: number): Promise<void> {
   const room = await roomForDocuments(ports, user)
   if (added === 0 || added <= room) return
@@ -130,7 +129,7 @@ export async function requireRoomForDocuments(ports: Pick<Ports, 'store'>, user:
   )
 }
 
-/** How many more proposals of documents may wait. */
+/** How many more beliefs from documents may wait for review. */
 export async function roomForDocuments({ store }: Pick<Ports, 'store'>, user: string): Promise<number> {
   const page = { limit: Number.MAX_SAFE_INTEGER, offset: 0 }
   const lists = [await store.list({ user, candidates: true }, page), await store.list({ user, proposals: true }, page)]
@@ -138,7 +137,7 @@ export async function roomForDocuments({ store }: Pick<Ports, 'store'>, user: st
   return maxFromDocuments - waiting.length
 }
 
-/** Whether a person can still review the items that messages added in the last hour. */
+/** Whether messages may add `planned` items for review, in view of those that they added in the last hour. */
 export async function hasRoomForMessages(
   { store }: Pick<Ports, 'store'>,
   { user, at, planned }: { readonly user: string; readonly at: string; readonly planned: number },

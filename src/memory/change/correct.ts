@@ -72,7 +72,7 @@ async function referredTurn(ports: Ports, request: CorrectRequest): Promise<Turn
   return belief === null ? nullIfNotFound(() => findTurn(ports, request.user, request.reference)) : null
 }
 
-/** The sentence of a turn that shares the most words with its correction; the whole text if none shares any. */
+/** The sentence of a turn that has the most words in common with its correction; the whole text if none has any. */
 function statementIn(text: string, correction: string): string {
   const words = new Set(informativeWords(correction))
   const counts = sentencesOf(text).map((sentence) => ({
@@ -146,8 +146,8 @@ async function correctBelief(ports: Ports, request: CorrectRequest): Promise<Cor
       const name = request.name ?? (await nameAfter(ports, old, content))
       await refuseSecrets(author, { ...request, name })
       const allowed = await filterAliases(ports, author, { ...old, name, content, aliases })
-      // If the author outranks the old belief, its reason, aliases and scopes are not taken over. Its name is: the author used
-      // it.
+      // If the author outranks the old belief, its `why` and aliases are dropped. Its name is kept, because the author
+      // corrects the belief under this name.
       const isOutranked = outranks(author, old)
       const statement = parseDraft({
         ...draftOf(old, request.type ?? old.type),
@@ -184,8 +184,8 @@ async function correctBelief(ports: Ports, request: CorrectRequest): Promise<Cor
 }
 
 /**
- * The name of a belief after a correction. The name stays the same unless it was derived from the old text and contains words
- * that are no longer true ("I take my coffee black").
+ * The name of a belief after a correction. It stays the same unless it was derived from the old text ("I take my coffee black")
+ * and contains a word that the new text does not.
  */
 async function nameAfter(ports: Ports, old: Belief, content: string): Promise<string> {
   const words = new Set(searchableWords(content))
@@ -217,7 +217,7 @@ const hasNoEffect = (old: Belief, belief: Belief): boolean =>
   compared.every((field) => isDeepStrictEqual(old[field], belief[field])) &&
   (!belief.editedByPerson || authorityOf(old) === 'person')
 
-/** The fields that a correction keeps by default. The confidence of the old statement does not apply to the new one. */
+/** The fields that a correction keeps by default. The confidence is left out, because it was that of the old statement. */
 function draftOf(belief: Belief, type: BeliefType): BeliefDraft {
   const { name, content, scopes, why, pinned, agent } = belief
   return { name, content, scopes, type, why, pinned, agent, ...fieldsOfType(type, belief) }

@@ -41,8 +41,8 @@ export type BeliefDraft = {
 export type StatedFields = Pick<Belief, keyof BeliefDraft>
 
 /**
- * Max characters of each field. Name, content and why together fit the default budget of a context, so that every belief can be
- * recalled.
+ * Max characters of a field; for `aliases` and `participants`, max entries. Name, content and why together fit the default budget
+ * of a context, so that every belief can be recalled.
  */
 export const limits = {
   name: 200,
@@ -167,7 +167,7 @@ function requireAtMost(field: string, values: readonly string[], maxCount: numbe
 /** All agents of the user read the memory, so an agent or a tool may not store a credential in it. A person may. */
 export async function refuseSecrets({ actor }: Author, texts: StatementTexts): Promise<void> {
   if (actor === 'person' || actor === 'document') return
-  // Loaded here, because searches load this module too and need no secret rules.
+  // Imported only when needed, because searches load this module too, and they need no secret rules.
   const { findSecretIn } = await import('../learn/secrets.ts')
   const secret = findSecretIn(texts)
   if (secret !== null)

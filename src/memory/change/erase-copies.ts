@@ -14,9 +14,9 @@ export type Forgotten = ForgottenTexts &
   Pick<Commit, 'user' | 'actor' | 'origin' | 'at'> & { readonly turnIds: readonly string[] }
 
 /**
- * Wraps the commit of a store: passes every forgotten text to `erase`, so that copies outside the store are erased too. The texts
- * are read before the commit and kept in a file until the copies are erased, so that `finish` can resume after the process was
- * killed.
+ * Wraps the `commit` of a store to pass every forgotten text to `erase`, so that copies outside the store are erased too. The
+ * texts are read before the commit and kept in a file until the copies are erased. If the process is killed in between, `finish`
+ * in a later process erases the copies.
  */
 export function eraseCopiesOnCommit(
   store: Store,
@@ -37,7 +37,7 @@ export function eraseCopiesOnCommit(
       rmSync(note, { force: true })
     }
   }
-  /** Erases the copies that killed processes did not get to. False if there are none. */
+  /** Erases the copies that killed processes left behind. False if there is nothing to erase. */
   const finish = async (): Promise<boolean> => {
     checkOwn(dir, folder)
     const abandoned = existsSync(folder) ? listAbandoned(folder) : []
@@ -51,7 +51,7 @@ export function eraseCopiesOnCommit(
   return { commit, finish }
 }
 
-/** Writes the note directly under its final name: an incomplete note was written before anything was forgotten. */
+/** Writes the note directly under its final name. An incomplete note does no harm: nothing was forgotten at that point. */
 async function writeNote(path: string, text: string): Promise<void> {
   await writeFile(path, text, { flag: 'wx', mode: 0o600, flush: true })
   await syncDirectory(dirname(path))
@@ -68,7 +68,7 @@ const listAbandoned = (folder: string): readonly string[] =>
     return pid === undefined || !isRunning(Number(pid))
   })
 
-/** Null for an incomplete note, which was written before anything was forgotten. */
+/** Null for an incomplete note: the process was killed before it forgot anything. */
 function readNote(file: string): Forgotten | null {
   try {
     return JSON.parse(readFileSync(file, 'utf8'))

@@ -11,13 +11,13 @@ import { type ChangeRequest, change, eraseChange, reviseChange } from './transac
 export type ForgetRequest = ChangeRequest &
   BeliefReference &
   VersionExpectation & {
-    /** Also forgets every belief in its line of supersession. */
+    /** Also forgets every other belief in its chain of supersession. */
     readonly wholeChain?: boolean
-    /** Keeps the turns that the belief was learned from, and other turns that state it. Only a person forgets turns. */
+    /** Keeps the turns that the belief was learned from, and other turns that state it. Only a person can forget turns. */
     readonly keepTurns?: boolean
   }
 
-/** Records that something was forgotten, when and by whom, but not its text. */
+/** Shows that something was forgotten and when, but not its text. */
 export type Receipt = {
   readonly beliefIds: readonly string[]
   /** The number of turns that were forgotten with the beliefs. */
@@ -37,8 +37,8 @@ export async function previewForget(ports: Ports, request: ForgetRequest): Promi
 }
 
 /**
- * Turns are the person's words, so no other author forgets them. A proposal is forgotten with its target, but not the turn that
- * it was learned from, which states something else.
+ * Turns are the person's words, so no other author may forget them. The proposals for a forgotten belief are forgotten too, but
+ * not the turns that they were learned from, because those turns state something else.
  */
 async function findTurnsToForget(
   ports: Ports,
@@ -52,8 +52,8 @@ async function findTurnsToForget(
 }
 
 /**
- * Erases every text of a belief from all read paths and the journal, together with its repetitions: the same statement in its
- * chain of supersession, proposals for it, and the turns that state it. It cannot be undone.
+ * Erases every text of a belief from all read paths and the journal. Also erases its repetitions: the same statement in its
+ * chain of supersession, proposals for it, and the turns that state it. This cannot be undone.
  */
 export async function forget(ports: Ports, request: ForgetRequest): Promise<Receipt> {
   const { author } = request

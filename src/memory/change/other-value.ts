@@ -7,11 +7,11 @@ type Named = Pick<Belief, 'name' | 'content'>
 
 /**
  * Whether two statements give different values of the same thing: they have the same name, or the same informative words with
- * different numbers ("I take 5 mg of cetirizine", "I take 10 mg of cetirizine now"). Symmetric, and false for the same words.
+ * different numbers ("I take 5 mg of cetirizine", "I take 10 mg of cetirizine now"). Symmetric, and false if the words are equal.
  */
 export const isOtherValue = (a: Named, b: Named): boolean => areOtherValues(partsOf(a), partsOf(b))
 
-/** For each belief, the other beliefs that give another value of the same thing. */
+/** For each belief, the beliefs that give a different value of the same thing. */
 export function findOtherValues<One extends Named>(beliefs: readonly One[]): ReadonlyMap<One, readonly One[]> {
   if (beliefs.length < 2) return new Map(beliefs.map((belief) => [belief, []]))
   const parts = new Map(beliefs.map((belief) => [belief, partsOf(belief)]))
@@ -21,8 +21,8 @@ export function findOtherValues<One extends Named>(beliefs: readonly One[]): Rea
 }
 
 /**
- * Whether `newer` gives a newer value of a thing than `belief`, in a scope of both. A person's statement becomes earlier only
- * because of another statement of a person.
+ * Whether `belief` is older than `newer`, in a scope that both have. A person's statement never counts as older than a statement
+ * of lower authority.
  */
 export const isEarlierThan = (belief: Belief, newer: Belief): boolean =>
   newer.user === belief.user &&
@@ -30,7 +30,7 @@ export const isEarlierThan = (belief: Belief, newer: Belief): boolean =>
   newer.provenance.at > belief.provenance.at &&
   (authorityOf(newer) === 'person' || authorityOf(belief) !== 'person')
 
-/** Moves each newer value of a thing before the older ones, and changes the order of nothing else. */
+/** Moves each newer value of a thing before the older values. All other hits keep their order. */
 export function sortNewestValueFirst<Hit extends { readonly belief: Belief }>(hits: readonly Hit[]): readonly Hit[] {
   const others = findOtherValues(hits.map(({ belief }) => belief))
   const ordered: Hit[] = []
@@ -48,7 +48,7 @@ type Parts = ReturnType<typeof partsOf>
 function partsOf({ name, content }: Named) {
   const words = [...new Set(informativeWords(content))].sort()
   const topic = words.filter((word) => !hasDigit(word))
-  // The number in "Room 214 is for samples" is part of a name: "Room 215" is a different thing.
+  // The number in "Room 214 is for samples" is part of a name, so a statement about "Room 215" is about a different thing.
   const [first = '', second = ''] = searchableWords(content).filter((word) => !determiners.includes(word))
   return {
     content,
@@ -70,7 +70,7 @@ function areOtherValues(a: Parts, b: Parts): boolean {
   return isNumbered && a.topic === b.topic && a.topicSize > 1
 }
 
-/** The owners that a statement names, apart from "my" and "our": "Tom's gym code" is not "the gym code". */
+/** The owners that a statement names, except "my" and "our", because "Tom's gym code" is not "the gym code". */
 const ownersIn = (content: string): string =>
   [...content.toLowerCase().matchAll(/(?<!\p{L})(?<owner>\p{L}+)['’]s\s|\b(?<pronoun>his|her|their|your|its)\s/gu)]
     .map(({ groups }) => groups?.owner ?? groups?.pronoun ?? '')
@@ -78,7 +78,7 @@ const ownersIn = (content: string): string =>
     .sort()
     .join(' ')
 
-/** Words before a contracted "is" or "has". */
+/** Words after which "'s" is a contraction and does not name an owner. */
 const contracted = ['it', 'that', 'this', 'there', 'here', 'he', 'she', 'who', 'what', 'where', 'when', 'how', 'let']
 
 const isPartOf = (words: readonly string[], all: readonly string[]): boolean =>

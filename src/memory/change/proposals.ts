@@ -14,7 +14,7 @@ import type { EditRequest, EditResult } from './edit.ts'
 import { supersedeBelief } from './remember.ts'
 import { type ChangeRequest, change, reviseChange, stateAfter, withdrawChange } from './transaction.ts'
 
-/** A proposal with a `resolvedAt` proposes to retire its target. When accepted, it supersedes the target and is settled. */
+/** A proposal with a `resolvedAt` proposes to retire its target. If accepted, it supersedes the target and is itself retired. */
 export type Proposal = {
   readonly proposal: Belief
   /** The belief that the proposal would change, or its current successor; null if there is none. */
@@ -71,11 +71,11 @@ export function reasonOf({ provenance: { model, origin, actor }, proposedFor, st
 
 type ProposalRequest = ChangeRequest &
   BeliefReference & {
-    /** Id of the current belief, from a person who has seen that it is no longer the one that the proposal was made for. */
+    /** The id of the current belief, if the proposal was made for an older one. Shows that the person has seen the current one. */
     readonly over?: string
   }
 
-/** Accepts a proposal, which replaces its target, or a candidate, which becomes the person's belief. Only a person can. */
+/** Accepts a proposal or a candidate. A proposal replaces its target; a candidate becomes the person's belief. Only a person can. */
 export async function accept(
   ports: Ports,
   request: ProposalRequest,
@@ -151,7 +151,7 @@ async function acceptCandidate(ports: Ports, belief: Belief): Promise<Partial<Be
   return { candidate: false, name, aliases: mergeAliases(name, belief.aliases, [belief.name]) }
 }
 
-/** The fields of the proposal, with the later edits of its target. */
+/** The fields of the proposal, with the later edits to its target. */
 async function withLaterEdits(
   { store }: Ports,
   proposal: Belief,
@@ -173,8 +173,8 @@ async function withLaterEdits(
 }
 
 /**
- * The beliefs that an accepted proposal replaces: its target, and any other belief that had its name in its scopes when it was made. A
- * belief that took the name later was not known to the proposer and is not replaced.
+ * The beliefs that an accepted proposal replaces: its target, and other beliefs that already had the target's name in the same
+ * scopes when the proposal was made. Throws if a belief took the name later, because the proposer did not know of it.
  */
 async function findReplacedWith({ store }: Ports, accepted: Belief, target: Belief | null): Promise<readonly Belief[]> {
   const current = target !== null && isCurrent(target) ? target : null

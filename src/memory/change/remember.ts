@@ -20,11 +20,11 @@ import {
 } from './transaction.ts'
 
 export type RememberRequest = ChangeRequest & {
-  /** Default: derived from the content, as for a line of an imported file. */
+  /** Without a name, the name is derived from the content, as for a line of an imported file. */
   readonly draft: Omit<BeliefDraft, 'name'> & { readonly name?: string }
   readonly sourceId?: string
   readonly model?: string
-  /** Also replaces beliefs that give another value of the same thing, or asks whether to. Default false. */
+  /** Whether to also replace beliefs that give a different value of the same thing; a function is asked. Default false. */
   readonly replace?: boolean | ((otherValues: readonly Belief[]) => Promise<boolean>)
 }
 
@@ -38,7 +38,7 @@ export type RememberResult = {
   /** The beliefs that the statement replaced, or would replace. */
   readonly replaced: readonly Belief[]
   readonly event: number
-  /** Current beliefs in the same scopes that give another value of the same thing, newest first. */
+  /** Current beliefs in the same scopes that give a different value of the same thing, newest first. */
   readonly otherValues: readonly Belief[]
   /** Aliases that were left out because their author may not give them. */
   readonly refusedAliases: readonly RefusedAlias[]
@@ -93,10 +93,10 @@ async function findReplaceable(
 
 type OneStatement = Pick<Belief, 'user' | 'agent' | 'scopes' | 'name' | 'content'>
 
-/** Max beliefs with shared words to compare. */
+/** Max beliefs with shared words to compare with a statement. */
 const maxCompared = 50
 
-/** The current beliefs that give another value of the same thing, newest first. */
+/** The current beliefs that give a different value of the same thing, newest first. */
 async function readOtherValues({ store }: Ports, statement: OneStatement): Promise<readonly Belief[]> {
   const { user, agent, scopes, content } = statement
   const topic = informativeWords(content).filter((word) => !/\p{N}/u.test(word))
@@ -116,7 +116,7 @@ async function readOtherValues({ store }: Ports, statement: OneStatement): Promi
     .sort((a, b) => compareStrings(b.provenance.at, a.provenance.at))
 }
 
-/** Refuses a name that would match everywhere because of its everyday words, and drops such aliases. */
+/** Refuses a name whose everyday words would match any message, and drops such aliases. */
 async function withAllowedForms(
   ports: Ports,
   author: Author,
@@ -125,7 +125,7 @@ async function withAllowedForms(
   if (author.actor === 'person') return { parsed: statement, refusedAliases: [] }
   const { filterAliases, explainRefusedName } = await import('./aliases.ts')
   const reason = isGiven ? explainRefusedName(statement.name, statement.content) : null
-  // A name that is in use already does not match any further messages.
+  // A name that is already in use is allowed, because it would not match any more messages than before.
   const isNew = isGiven && (await ports.store.holders(user, statement.name, statement.scopes)).length === 0
   if (reason !== null && isNew)
     throw invalid(
@@ -136,7 +136,7 @@ async function withAllowedForms(
   return { parsed: { ...statement, aliases }, refusedAliases: refused }
 }
 
-/** Max phrases and names of a statement without a given name that become its aliases. */
+/** Max phrases of a statement that become its aliases, if no name was given. */
 const maxForms = 7
 
 type NamedDraft = BeliefDraft & { readonly isGiven: boolean }
@@ -171,7 +171,7 @@ async function withName({ name, ...draft }: RememberRequest['draft']): Promise<N
   }
 }
 
-/** Gives a derived name a number if another belief has it, unless that is one of the `replaced` beliefs. */
+/** Adds a number to a derived name if another belief has the name, unless that belief is one of `replaced`. */
 async function withFreeName(
   ports: Ports,
   user: string,
@@ -201,7 +201,7 @@ const outcomes: Partial<Record<JournalEvent['kind'], RememberResult['outcome']>>
   propose: 'proposed',
 }
 
-/** A draft without a type keeps the type that the belief had, except that an answered question is no longer a question. */
+/** Without a type in the draft, a corrected belief keeps its type, except that an answered question is no longer a question. */
 function withTypeOf({ type, subtype, participants, relation, expertise }: Belief, belief: Belief): Belief {
   if (type === 'open_question') return belief
   return { ...belief, type, subtype, participants, relation, expertise: belief.expertise ?? expertise }
@@ -250,7 +250,7 @@ async function decide(
   }
 }
 
-/** The candidates with this name and statement in these scopes. */
+/** The candidates with the name and statement of a belief, in one of its scopes. */
 export async function findSameCandidates({ store }: Ports, belief: Belief): Promise<readonly Belief[]> {
   const named = await store.named(belief.user, belief.name)
   return named.filter(
@@ -259,11 +259,11 @@ export async function findSameCandidates({ store }: Ports, belief: Belief): Prom
   )
 }
 
-/** The candidates that the same statement settles, if a person makes it. */
+/** The candidates that are settled when a person makes the same statement. */
 const candidatesSettledBy = ({ actor }: Author, candidates: readonly Belief[]): readonly Belief[] =>
   actor === 'person' ? candidates : []
 
-/** Whether an author made a belief. Any origin will do for a person, who uses several programs. */
+/** Whether an author made a belief. The origin of a person is ignored, because a person uses several programs. */
 const isByAuthor = ({ actor, origin }: Author, { provenance }: Belief): boolean =>
   provenance.actor === actor && (actor === 'person' || provenance.origin === origin)
 
@@ -312,7 +312,7 @@ export const hasAdditions = (belief: Belief, merged: ReturnType<typeof mergeStat
     (field) => JSON.stringify(belief[field]) !== JSON.stringify(merged[field]),
   )
 
-/** Stores a belief as a proposal for `target`, which is not recalled until a person accepts it. */
+/** Stores a belief as a proposal for `target`. It is not recalled until a person accepts it. */
 export async function proposeChange(ports: Ports, target: Belief, belief: Belief, at: string): Promise<Write> {
   const waiting = await ports.store.proposalsFor(belief.user, target.id)
   const earlier = waiting.find((known) => isSameWish(known, belief))

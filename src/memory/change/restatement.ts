@@ -3,9 +3,9 @@ import { universalScope, visibleScopes } from '../../beliefs/scope.ts'
 import { informativeWords, searchableWords } from '../../search/searchable-text.ts'
 import type { Ports } from '../ports.ts'
 
-/** Max beliefs with shared words to compare. */
+/** Max beliefs with shared words to compare with a statement. */
 const maxCompared = 50
-/** Two statements are the same only if they share more than this part of their words. */
+/** Min share of common words, exclusive, for two statements to be the same. */
 const minShared = 0.5
 
 export type RestatementQuery = {
@@ -17,8 +17,8 @@ export type RestatementQuery = {
 }
 
 /**
- * Current beliefs that make the same statement in other words. A host with both hooks and tools sends a message twice: in the
- * person's words and in the agent's.
+ * Current beliefs that make the same statement in other words. A host with both hooks and tools sends a statement twice: the hook
+ * in the person's words, and the tool in the agent's.
  */
 export async function findRestatements({ store }: Ports, query: RestatementQuery): Promise<readonly Belief[]> {
   const { user, content, by } = query
@@ -35,8 +35,8 @@ export async function findRestatements({ store }: Ports, query: RestatementQuery
 }
 
 /**
- * Whether one of two statements has every informative word of the other and hardly more. Numbers and negations must be
- * the same in both, since a single one changes the meaning.
+ * Whether one of two statements has every informative word of the other, and few additional words. Numbers and negations must be
+ * the same in both, because a single one changes the meaning.
  */
 export function isRestated(a: string, b: string): boolean {
   const first = new Set(informativeWords(a))

@@ -7,7 +7,7 @@ import type { Ports } from '../ports.ts'
 import { requirePage } from '../recall/search.ts'
 import { isRemoval, reasonOf, withTarget } from './proposals.ts'
 
-/** `statement`: would be added. `correction`: would replace its target. `removal`: would retire its target. */
+/** If the item is accepted, a `statement` is added, a `correction` replaces its target, and a `removal` retires its target. */
 export type ReviewKind = 'statement' | 'correction' | 'removal'
 
 /** An item that waits for a person: a candidate found in a conversation, or a proposal. */

@@ -28,7 +28,7 @@ export type Write = Pick<Commit, 'turns' | 'forgottenTurns'> & {
   readonly undoes?: number
 }
 
-/** The decision of a use case that has read the store. Without `result`, `replay` makes the answer. */
+/** The decision that a use case makes after reading the store. Without `result`, `replay` makes the answer. */
 export type Decision<Result> =
   | (Write & { readonly result?: (event: JournalEvent) => Result })
   | { readonly kind: 'nothing'; readonly result: Result }
@@ -37,8 +37,8 @@ const maxAttempts = 50
 
 /**
  * Reads, decides and commits; starts again if another process committed in between. `replay` derives the answer from the event,
- * also for a request whose key was used before, and from `made`, the changes, if they were made just now. A change without a key
- * may omit it. `operation` distinguishes requests with the same fields but different meanings under one key.
+ * also if the request was committed earlier with the same key. `made` is given if the changes were committed just now. A change
+ * without a key may omit `replay`. `operation` distinguishes requests with the same key and fields but different effects.
  */
 export async function change<Result>(
   ports: Ports,
@@ -74,7 +74,7 @@ export async function change<Result>(
   )
 }
 
-/** Commits every change of a memory, except those that a sync takes from other devices. */
+/** Every commit to a memory goes through this function, except events that a sync takes from other devices. */
 export async function commitThrough(ports: Ports, commit: Commit): Promise<CommitResult> {
   const { store, checkCommit, afterCommit } = ports
   checkCommit?.(commit)

@@ -12,12 +12,12 @@ export type UndoRequest = ChangeRequest & {
   readonly review?: (undoing: UndoTarget) => Promise<boolean>
 }
 
-/** A change about to be undone, and the affected beliefs: in their present state, or in the state that comes back. */
+/** A change about to be undone, and the affected beliefs in their present state. A removed belief is in the state that comes back. */
 export type UndoTarget = { readonly change: JournalEvent; readonly beliefs: readonly Belief[] }
 
 export type UndoResult = {
   readonly undone: JournalEvent
-  /** The beliefs in their present state, without those in `withdrawn`. */
+  /** The affected beliefs after the undo, without those in `withdrawn`. */
   readonly restored: readonly Belief[]
   readonly withdrawn: readonly string[]
   readonly event: number
@@ -105,7 +105,7 @@ async function revertChange({ store }: Ports, revision: BeliefRevision, at: stri
   return { beliefId, expectedVersion: version, outcome: 'present', after }
 }
 
-/** The last change after the first of these revisions that is still in effect; null if the state is the same again. */
+/** The last change since the first of these revisions, apart from changes that were undone. Null if the state is the same again. */
 function findLastChange([first, ...later]: readonly BeliefRevision[]): JournalEvent | null {
   const last = later.at(-1)
   if (first === undefined || last === undefined) return null
@@ -119,7 +119,7 @@ function isSameState(a: Belief | null, b: Belief | null): boolean {
   return lasting(a) === lasting(b)
 }
 
-/** A restored belief needs its name, which another belief may have taken since. */
+/** Throws if another belief has meanwhile taken the name of a restored belief. */
 async function refuseTakenNames(ports: Ports, changes: readonly BeliefChange[]): Promise<void> {
   const except = changes.map(({ beliefId }) => beliefId)
   const hint = ({ id }: Belief) => `First undo the change that made ${id}, or correct it under another name.`

@@ -22,16 +22,16 @@ import { maskAnswer, mayBeAnswer } from '../learn/secret-answers.ts'
 import { maskId, maskSecret, maskSecrets, redactSecrets } from '../learn/secrets.ts'
 import type { Author, Ports } from '../ports.ts'
 
-/** A turn to be kept. Everything but the text has a default. */
+/** A turn to be stored. Every field except the text has a default. */
 export type HeardTurn = {
   readonly text: string
   /** Default `user`. */
   readonly role?: TurnRole
   /** The speaker's name, in a conversation of several people. */
   readonly speaker?: string
-  /** When it was said, by default now. A UTC offset (2026-05-08T20:15:00-04:00) is kept for display. */
+  /** When it was said. Default: now. A UTC offset (2026-05-08T20:15:00-04:00) is stored for display. */
   readonly at?: string
-  /** The conversation. Default: one for each host and day. */
+  /** The conversation. Default: one conversation per host and day. */
   readonly session?: string
   /** Its position in the conversation, from 0. Default: by its time. */
   readonly index?: number
@@ -39,7 +39,7 @@ export type HeardTurn = {
   readonly messageId?: string
   readonly scope?: string
   readonly host?: string
-  /** `document`: the words are not the speaker's own. */
+  /** `document` if the words are not the speaker's own. */
   readonly origin?: 'document'
 }
 
@@ -47,7 +47,7 @@ export type HearRequest = {
   readonly user: string
   readonly author: Author
   readonly agent: string | null
-  /** The scopes in view, and the scopes that turns and beliefs about the work are written to. */
+  /** `view` has the scopes in view; `scopes` are those that turns and beliefs about the work are written to. */
   readonly view: readonly string[]
   readonly scopes: readonly string[]
   readonly turns: readonly HeardTurn[]
@@ -63,15 +63,15 @@ export type HearRequest = {
 }
 
 /**
- * `known`: was kept before. `off the record`: asks not to be kept. `forgotten`: was kept earlier and then forgotten.
+ * `known`: it is already stored. `off the record`: it asks not to be stored. `forgotten`: it was stored, and then forgotten.
  */
 export type HeardOutcome = 'kept' | 'known' | 'off the record' | 'forgotten' | 'refused'
 
 type HeardResult = {
   readonly outcome: HeardOutcome
-  /** Without its index: the store assigns it, and it grows if an earlier turn is stored later. */
+  /** Has no index, because the store assigns it, and raises it if an earlier turn of the session is stored later. */
   readonly turn: Omit<Turn, 'index'> | null
-  /** Why it was refused. */
+  /** Why it was refused or is off the record. */
   readonly reason?: string
 }
 
@@ -108,11 +108,11 @@ export async function hear(ports: Ports, request: HearRequest): Promise<HearResu
   return { turns, taken, refused }
 }
 
-/** Turns of earlier versions that are judged after a message, in steps that do not block a server. */
+/** `hear` judges turns of earlier versions in at most `oldTurnSteps` steps; they are short, so that they do not block a server. */
 const oldTurnSteps = 25
 const oldTurnsPerStep = 20
 
-/** Finds the doubtful statements in turns that earlier versions stored. */
+/** Finds the doubtful statements in turns that earlier versions of Credence stored. */
 async function judgeOldTurns({ store }: Ports, user: string): Promise<void> {
   const judge = (text: string): readonly TextRange[] => findDoubtful(text, findStatements(text).findings)
   for (let step = 0; step < oldTurnSteps; step += 1) {
@@ -163,7 +163,7 @@ function prepare(ports: Ports, request: HearRequest, heard: HeardTurn): Prepared
   return { turn, found: found === null ? null : learnable(found, turn, request, ports.now()) }
 }
 
-/** The turn, with its secret masked if the message before it in the conversation asks for one. */
+/** Prepares a turn. If the previous message of the conversation asks for a secret, masks the secret in the turn. */
 async function withoutAnswer(
   ports: Ports,
   request: HearRequest,
@@ -194,7 +194,7 @@ function learnable(
   now: Date,
 ): Extraction | null {
   if (learn === 'nothing' || (turn.speaker !== null && turn.speaker !== user)) return null
-  // Nearly every message has a plain statement. In an old message, such as an imported one, it is not a newer value.
+  // Plain statements count only in recent messages: in an old message, such as an imported one, they are not a newer value.
   const fresh = Date.parse(turn.at) > now.getTime() - maxAgeOfStatementMs ? statements : []
   if (findings.length + found.refused.length + fresh.length === 0) return null
   const isDoubtful = learn === 'review'
@@ -205,7 +205,7 @@ function learnable(
   }
 }
 
-/** An agent or tool that submits a user turn does not make it a person's words. */
+/** A user turn that an agent or a tool submits does not count as a person's words. */
 function originOf(role: TurnRole, { actor }: Author): TurnOrigin {
   if (role === 'tool') return 'tool'
   if (role === 'assistant') return 'agent'
@@ -267,9 +267,9 @@ async function planFor(
 }
 
 /**
- * A turn with the statements that may still be learned, given the messages before it. Nothing is learned from a message that the
- * person announced as a text. If anybody mentioned a text before, the message may be that text, so only statements that ask to be
- * remembered do not wait for the person.
+ * A turn with the statements that may be learned in view of the messages before it. Nothing is learned from a message that the
+ * person announced as quoted material ("here is the article"). If anybody mentioned such a text before, the message may be that
+ * text, so all statements wait for the person, except those that ask to be remembered.
  */
 async function asAnnounced(ports: Ports, prepared: Prepared): Promise<Prepared> {
   if (!('turn' in prepared) || prepared.found === null) return prepared
@@ -284,13 +284,13 @@ async function asAnnounced(ports: Ports, prepared: Prepared): Promise<Prepared> 
   return { turn: { ...turn, doubtful: findDoubtful(turn.text, waiting) }, found: { ...found, findings: waiting } }
 }
 
-/** How long ago, and how many of the person's messages ago, a text may have been mentioned. */
+/** The mention of a text counts for this long, and for at most this many later messages of the person. */
 const announcementMs = 3_600_000
 const maxSaidBefore = 10
-/** Max turns to read for that. Agents that store turns in between must not hide an announcement. */
+/** Max turns to read in search of a mention: many, so that turns that agents store in between cannot hide it. */
 const maxTurnsBefore = 500
 
-/** The last messages of the person in all conversations, and the turns between them, newest first. */
+/** The person's last messages in all conversations, and the turns between these messages, newest first. */
 async function saidBefore({ store }: Ports, { user, at }: NewTurn): Promise<readonly Turn[]> {
   const since = new Date(Date.parse(at) - announcementMs).toISOString()
   const filter = { user, since, until: at, roles: ['user', 'assistant'] as const }
@@ -307,7 +307,7 @@ const asPasted = ({ findings, refused }: Extraction): Extraction => ({
       text: redactSecrets(content),
       span,
       reason: 'not_own_words' as const,
-      explanation: 'The message before announces it as a text from elsewhere.',
+      explanation: 'The message before it announces a text from elsewhere.',
     })),
   ],
 })
@@ -325,7 +325,7 @@ async function outcomesOf(ports: Ports, user: string, batch: readonly Prepared[]
       return { outcome: 'forgotten', turn: null }
     if (before !== null) return { outcome: 'known', turn: before }
     const { messageId, index: _index, ...turn } = one.turn
-    // The request contains the same message twice.
+    // The request contains this message twice.
     if (messageId !== null && messages.has(messageId)) return { outcome: 'known', turn: null }
     if (messageId !== null) messages.add(messageId)
     return { outcome: 'kept', turn }

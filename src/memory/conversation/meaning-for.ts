@@ -28,7 +28,7 @@ export async function meaningFor(
   return { ...meaning, wordsOf: (texts) => within(maxWaitMs, wordsOf(texts)) }
 }
 
-/** The value, or undefined if it takes longer. */
+/** The value, or undefined if it takes longer than `milliseconds`. */
 function within<Value>(milliseconds: number, value: Promise<Value>): Promise<Value | undefined> {
   const { promise: isLate, resolve } = Promise.withResolvers<undefined>()
   const timer = setTimeout(() => resolve(undefined), milliseconds)

@@ -48,7 +48,7 @@ describe('the vectors of sentences', () => {
     const [best] = (await place.opened.search(question)).quotes
     const meaning = best?.explanation.parts.find(({ label }) => label === 'meaning')
 
-    // Among three values, none is more than the square root of two deviations above their own mean.
+    // No value of three can be more than √2 standard deviations above their mean, so it was compared with other values.
     expect(best?.text).toBe(turns[0]?.text)
     expect(meaning?.parts[0]?.value).toBeGreaterThan(3)
   })

@@ -13,7 +13,7 @@ export type EmbedRequest = {
   readonly limit?: number
   readonly signal?: AbortSignal
   readonly onProgress?: (done: number) => void
-  /** Skips turns up to this row, which have vectors: the `lastTurn` of an earlier call. */
+  /** The `lastTurn` of an earlier call. Turns up to this row are skipped, because they have vectors. */
   readonly turnsAfter?: number
 }
 
@@ -57,12 +57,12 @@ export async function embedTexts(
   return { embedded, lastTurn }
 }
 
-/** Max sentences of a message that are compared separately, and the min terms and max length of each. */
+/** Max sentences of a message that are compared separately. Each has at least `minTerms` terms; the end of a long one is cut. */
 const maxMessageSentences = 8
 const minTerms = 2
 const maxSentenceLength = 400
 
-/** The vectors of a message: of the whole, and of each of its sentences that has a topic. */
+/** The vectors of a message: one of the whole message, and one of each sentence with enough terms. */
 export async function meaningOf(model: Embedder, question: Question, message: string): Promise<MessageMeaning> {
   const asked = saidBy(question.speaker, message)
   const sentences = sentencesOf(asked)
@@ -76,7 +76,7 @@ export async function meaningOf(model: Embedder, question: Question, message: st
   return { ...own, text: texts[0] as string, ...(model.words === undefined ? {} : { wordsOf: model.words }) }
 }
 
-/** The question in the speaker's words: people say "my dog", while others ask about "Ana's dog". */
+/** The question as the speaker would word it: a question about "Ana's dog" becomes one about "my dog", as Ana would say. */
 export function saidBy(speaker: string | null, question: string): string {
   if (speaker === null) return question
   const names = [speaker, speaker.split(/\s/u)[0] as string]

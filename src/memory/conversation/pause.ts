@@ -5,7 +5,7 @@ import { formatJson, writeAtomically } from '../../files/atomic-write.ts'
 import { codeOf } from '../../files/leftovers.ts'
 import { prepareOwnPath, realPath } from '../../files/own-files.ts'
 
-/** While a pause is in force, messages of hosts are neither stored nor learned from. Recall still works. */
+/** While a pause is in force, messages from hosts are neither stored nor learned from. Recall still works. */
 export type Pause = {
   /** The pause applies to this directory and everything below it; null means everywhere. */
   readonly directory: string | null
@@ -32,7 +32,7 @@ export function pausesIn(dir: string, now: Date): readonly Pause[] {
 export const pauseFor = (dir: string, directory: string, now: Date): Pause | null =>
   pausesIn(dir, now).find((pause) => pause.directory === null || isWithin(directory, pause.directory)) ?? null
 
-/** Begins a pause, which replaces one for the same directory. */
+/** Begins a pause. It replaces an earlier pause for the same directory. */
 export async function beginPause(dir: string, pause: Pause, now: Date): Promise<void> {
   const others = pausesIn(dir, now).filter(({ directory }) => directory !== pause.directory)
   await writeAtomically(prepareOwnPath(dir, fileIn(dir)), formatJson({ pauses: [...others, pause] }), {
@@ -49,20 +49,20 @@ export async function endPause(dir: string, directory: string | null, now: Date)
   return true
 }
 
-/** Whether a directory is the same as another or inside it, with links resolved. */
+/** Whether a directory is the same as `other` or inside it, after resolving links. */
 export function isWithin(directory: string, other: string): boolean {
   const path = relative(realPath(other), realPath(directory))
   return path === '' || !(path === '..' || path.startsWith('../') || path.startsWith('..\\') || isAbsolute(path))
 }
 
-/** A damaged file may contain a pause, so reading it is an error and does not return an empty list. */
+/** Throws if the file is damaged, because it may contain a pause. An empty list would store messages in spite of the pause. */
 function parsePauses(text: string, file: string): readonly Pause[] {
   const isTextOrNull = (value: unknown): boolean => value === null || typeof value === 'string'
   try {
     const { pauses } = JSON.parse(text) as { pauses: readonly Pause[] }
     if (pauses.every(({ directory, until }) => isTextOrNull(directory) && isTextOrNull(until))) return pauses
   } catch {
-    // Reported below, like JSON of another form.
+    // Reported below, like JSON of the wrong form.
   }
   throw invalid(
     `${file} is damaged, so Credence cannot tell whether the memory is paused.`,

@@ -30,14 +30,14 @@ export type TurnSearch = {
   readonly roles?: readonly TurnRole[]
   /** The agent that asks. Corrections that belong to another agent are not shown. */
   readonly agent?: string | null
-  /** Max hits, and the number of hits to skip. Default: all hits. */
+  /** `limit` is the max number of hits (default: all), `offset` the number of hits to skip. */
   readonly limit?: number
   readonly offset?: number
-  /** How many turns of people and agents to return before and after each hit. Default 0, at most 10. */
+  /** How many turns to return before each hit and after it, tool steps not counted. Default 0, at most 10. */
   readonly around?: number
 }
 
-/** A turn before or after a hit; a long text is cut. */
+/** A turn before or after a hit. A long text is cut. */
 export type NearbyTurn = Pick<Turn, 'id' | 'role' | 'speaker' | 'at' | 'utcOffset' | 'text'>
 
 /** A passage of a turn that answers a question. */
@@ -57,20 +57,20 @@ export type QuoteHit = {
   readonly utcOffset: number | null
   readonly scope: string
   readonly strength: Strength
-  /** A newer turn about the same thing comes before this one. */
+  /** Whether a newer turn about the same thing is ranked before this one. */
   readonly earlier: boolean
-  /** When the person corrected the statement or settled the question; `correction`: the current statement, if any. */
+  /** When the person corrected the statement or settled the question; `correction` is the current statement, if there is one. */
   readonly correctedAt: string | null
   readonly correction: Belief | null
   readonly score: number
   readonly explanation: Explanation
   /** Terms of the question that the passage contains. */
   readonly found: readonly string[]
-  /** The turns before and after it in the conversation, oldest first, if they were asked for. */
+  /** The turns before and after this one in the conversation, oldest first, if the request asked for them. */
   readonly around?: readonly NearbyTurn[] | undefined
 }
 
-/** The turns that answer a question, best first; turns about the same thing, newest first. */
+/** The turns that answer a question, best first. Among turns about the same thing, newest first. */
 export async function searchTurns(
   { store, now, embedder }: Pick<Ports, 'store' | 'now' | 'embedder'>,
   request: TurnSearch,
@@ -97,7 +97,7 @@ const maxNearbyLength = 1_000
 /** Max tool steps to skip on each side to find turns of people and agents. */
 const maxStepsSkipped = 40
 
-/** The nearest turns of people and agents before and after a hit, as far as the search may see them. */
+/** The nearest turns before and after a hit. Leaves out tool steps, and turns that the search may not see. */
 async function turnsAround(
   store: Store,
   { user, scopes, since, until }: TurnView,
@@ -123,7 +123,7 @@ async function turnsAround(
 const cutEnd = (text: string): string =>
   text.length <= maxNearbyLength ? text : `${text.slice(0, maxNearbyLength).toWellFormed()}…`
 
-/** An outdated statement is never a strong hit, because it no longer answers the question. */
+/** Marks a hit that was corrected later. It is never a strong hit, because it no longer answers the question. */
 async function withCorrection(
   store: Store,
   { user, scopes }: TurnView,

@@ -4,7 +4,7 @@ import { termsIn } from '../../search/turns/strength.ts'
 import type { Ports } from '../ports.ts'
 import { states } from '../recall/retired-quotes.ts'
 
-/** Max turns to compare with one belief; those that share most of its words come first. */
+/** Max turns to compare with one belief; those that have most of its words come first. */
 const maxCompared = 500
 /** A turn that states a belief has at least this share of the belief's words. */
 const minShared = 0.5

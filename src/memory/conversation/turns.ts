@@ -36,17 +36,17 @@ export async function getTurn({ store }: Ports, user: string, id: string): Promi
   throw notFound(`There is no turn ${id.slice(0, 80)}.`, 'List conversations with `credence conversations`.')
 }
 
-/** A turn by its id, or by the beginning of an id that no other turn has. */
+/** A turn by its id, or by the beginning of its id if no other id begins with it. */
 export async function findTurn(ports: Ports, user: string, reference: string): Promise<Turn> {
   const wanted = reference.trim()
   const ids = wanted.length < minPrefixLength ? [] : await ports.store.turnIdsStartingWith(user, wanted, 2)
-  // Ids are sorted, so an exact match comes first.
+  // Ids are sorted, so an id that is equal to `wanted` comes first.
   if (ids.length > 1 && ids[0] !== wanted)
     throw conflict(`Several turns have an id that begins with "${wanted}": ${ids.join(', ')}.`, 'Give more of the id.')
   return getTurn(ports, user, ids[0] ?? wanted)
 }
 
-/** The filter with scopes and times in the form that the store compares. */
+/** Converts the scopes and times of a filter to the form that the store compares. */
 const parseFilter = ({ scopes, since, until, ...filter }: TurnFilter): TurnFilter => ({
   ...filter,
   ...omitUndefined({
@@ -63,7 +63,10 @@ export type TurnSelection = {
   readonly session?: string
   readonly since?: string
   readonly until?: string
-  /** Also forgets beliefs of any status that contain these words; with other fields, only those learned from the turns. */
+  /**
+   * Only turns that contain these words. Also forgets beliefs of any status that contain them; if another field is given, only
+   * beliefs that were learned from the turns.
+   */
   readonly containing?: string
 }
 
@@ -73,13 +76,13 @@ export type ForgottenTurns = {
   readonly turns: number
   /** The number of beliefs that were forgotten with the turns. */
   readonly beliefs: number
-  /** Ids of beliefs that were learned from the turns and stay. */
+  /** Ids of beliefs that were learned from the turns and are not forgotten. */
   readonly beliefsFromThem: readonly string[]
-  /** A few of the turns; only with `dryRun`, or if there was nothing to forget. */
+  /** Some of the turns; only with `dryRun`, or if there was nothing to forget. */
   readonly examples?: readonly Turn[]
-  /** A few of the beliefs that are forgotten with them; given whenever `examples` is. */
+  /** Some of the beliefs that are forgotten with the turns; only together with `examples`. */
   readonly beliefExamples?: readonly Belief[]
-  /** The journal's receipt; null if nothing was forgotten. */
+  /** The number, time and hash of the journal event; null if nothing was forgotten. */
   readonly event: number | null
   readonly at: string | null
   readonly hash: string | null
@@ -88,7 +91,7 @@ export type ForgottenTurns = {
 const everything = { limit: Number.MAX_SAFE_INTEGER, offset: 0 }
 const maxExamples = 10
 
-/** Erases the text of turns, and with `containing` also of the beliefs that contain the words. It cannot be undone. */
+/** Erases the texts of turns. With `containing`, also erases the beliefs that contain the words. This cannot be undone. */
 export async function forgetTurns(ports: Ports, request: ForgetTurnsRequest): Promise<ForgottenTurns> {
   const { author, dryRun = false, turn, session, since, until, containing } = request
   if (author.actor !== 'person')

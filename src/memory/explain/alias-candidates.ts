@@ -12,14 +12,14 @@ import type { Candidate, RemedyContext } from './remedies.ts'
 
 const maxPhraseLength = 4
 const maxCandidates = 4
-/** A message may be a whole document; aliases are taken from its beginning. */
+/** Max tokens of a message in which aliases are looked for: a message may be a whole document. */
 const maxTokens = 200
 
 type AliasContext = Pick<RemedyContext, 'ports' | 'belief'> & {
   readonly request: Pick<RemedyContext['request'], 'user' | 'agent' | 'message' | 'aliases'>
 }
 
-/** The aliases that `aliasCandidates` finds in a message; empty if the message already contains a form of the belief. */
+/** The aliases that `aliasCandidates` finds in a message. Empty if one of them is already a form of the belief. */
 export async function suggestAliases(
   ports: Ports,
   request: RecallRequest & BeliefReference,
@@ -32,8 +32,8 @@ export async function suggestAliases(
 }
 
 /**
- * Phrases of a message that could become aliases of a belief, and the given aliases. A single word that is in this belief's name
- * and in no other belief comes first, because people type it; then phrases that share words with the belief.
+ * The given aliases, and phrases of a message that could become aliases of a belief. A single word comes first if it is in the
+ * belief's name and in no other belief, because people type such words. Then come phrases that share words with the belief.
  */
 export async function aliasCandidates(situation: AliasContext): Promise<readonly Candidate[]> {
   const { ports, request, belief } = situation
@@ -99,12 +99,12 @@ function phrasesOf(message: string): readonly Phrase[] {
 
 const canBound = ({ word }: Token): boolean => word.length > 1 && isInformative(word) && !auxiliaries.has(word)
 
-/** More words that no alias begins or ends with. */
+/** Further words that may not begin or end an alias. */
 const auxiliaries = new Set(
   "shall may might must let let's ought cannot can't don't not no yes ok then now here".split(' '),
 )
 
-/** The side effect of an alias, if it has one. */
+/** A warning about a side effect of an alias; null if there is none. */
 async function cautionFor({ ports, request, belief }: AliasContext, alias: string): Promise<string | null> {
   const forms = formKeys(alias)
   const [first] = forms

@@ -43,7 +43,7 @@ export async function rebuild({ store }: Examined): Promise<StoreFinding> {
     if (!(error instanceof MemoryError && error.code === 'conflict')) throw error
     return { check: 'rebuild', ok: false, detail: error.message }
   }
-  // The old index may have contained words of forgotten texts.
+  // The file may still contain the old index, with words of forgotten texts.
   await store.scrub()
   const after = await store.fingerprint()
   const detail =
@@ -51,7 +51,7 @@ export async function rebuild({ store }: Examined): Promise<StoreFinding> {
   return { check: 'rebuild', ok: true, detail }
 }
 
-/** Removes remains of forgotten text from unused parts of a large or busy store. */
+/** Removes remains of forgotten text from unused parts of the file. Forgetting leaves some if the store is large or in use. */
 export async function finishForgetting({ store }: Examined): Promise<StoreFinding> {
   const check = 'forgotten'
   try {
@@ -65,7 +65,7 @@ export async function finishForgetting({ store }: Examined): Promise<StoreFindin
   }
 }
 
-/** Accepts the journal as complete although events are missing at its end. */
+/** Accepts the journal as complete, although events at its end were lost. */
 export async function acceptLoss({ store }: Examined): Promise<StoreFinding> {
   await store.anchorJournal()
   const { number } = await store.head()

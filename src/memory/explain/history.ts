@@ -7,9 +7,9 @@ import type { Ports } from '../ports.ts'
 
 export type History = {
   readonly belief: Belief
-  /** Every change of this belief, oldest first. */
+  /** Every change to this belief, oldest first. */
   readonly revisions: readonly BeliefRevision[]
-  /** All beliefs in its line of supersession, oldest first, including this one. */
+  /** All beliefs in its chain of supersession, oldest first, including this one. */
   readonly chain: readonly Belief[]
 }
 
@@ -27,14 +27,14 @@ export const listEvents = ({ store }: Ports, user: string, page: EventPage): Pro
 export const removals = ['withdrawn', 'rejected', 'forgotten'] as const
 export type Removal = (typeof removals)[number]
 
-/** How a missing belief was removed. */
+/** How a belief that is no longer in the store was removed. */
 export async function findRemoval({ store }: Ports, user: string, id: string): Promise<Removal> {
   const last = (await store.history(user, id)).at(-1)
   if (last === undefined || last.outcome === 'erased') return 'forgotten'
   return last.event.kind === 'reject' ? 'rejected' : 'withdrawn'
 }
 
-/** The change of a belief by one event. */
+/** The change to a belief by one event. */
 type Changed = {
   readonly beliefId: string
   readonly before: Belief | null
@@ -43,7 +43,7 @@ type Changed = {
   readonly target: Belief | null
 }
 
-/** The changes of an event, one for each belief, at most `limit`. Forgotten texts are missing on both sides. */
+/** The changes of an event, one per belief, at most `limit`. A forgotten text is null in both `before` and `after`. */
 export async function readChanges(
   { store }: Ports,
   user: string,
@@ -64,7 +64,7 @@ export async function readChanges(
   return changes
 }
 
-/** Events of some kinds or authors only, newest first. Reads at most `maxRead` events. */
+/** Only events of some kinds or authors, newest first. Reads at most `maxRead` events. */
 export async function filterEvents(
   { store }: Ports,
   user: string,
@@ -88,7 +88,7 @@ export async function filterEvents(
 const maxRead = 5_000
 const readAtOnce = 200
 
-/** All beliefs connected to this one by supersession, oldest first: by their distance from the newest, then by their time. */
+/** All beliefs connected to this one by supersession, oldest first. Sorted by distance from the newest, then by time. */
 export async function readChain({ store }: Ports, belief: Belief): Promise<readonly Belief[]> {
   // Visits each belief once, even if the chain is a circle.
   const above = new Map<string, Belief>()

@@ -16,27 +16,27 @@ type Links = {
   readonly participants: readonly { readonly name: string; readonly belief: Belief | null }[]
   /** Relations that it takes part in. */
   readonly relations: readonly Belief[]
-  /** The questions that it settled, and the belief that settled it. */
+  /** `settles`: the questions that it settled. `settledBy`: the belief that settled it. */
   readonly settles: readonly Belief[]
   readonly settledBy: Belief | null
-  /** The beliefs that it replaced directly, and the one that replaced it. */
+  /** `replaces`: the beliefs that it replaced directly. `replacedBy`: the belief that replaced it. */
   readonly replaces: readonly Belief[]
   readonly replacedBy: Belief | null
   /** The message that it was learned from. */
   readonly turn: Turn | null
   /** How often it was recalled; null if never, or if recalls are not counted. */
   readonly recalled: RecallCount | null
-  /** How often the person called it useful; null without feedback. */
+  /** How often the person marked it as useful or not useful; null without feedback. */
   readonly feedback: FeedbackCount | null
 }
 
 /** Max relations, and max settled questions, to look through. */
 const maxLookedThrough = 1_000
 
-/** The relations and questions in which links to a belief are looked for. */
+/** The relations and questions that may have links to a belief. */
 export type Linkable = { readonly relations: readonly Belief[]; readonly questions: readonly Belief[] }
 
-/** The relations and settled questions of a user. They are the same for every belief, so several beliefs share one read. */
+/** The relations and settled questions of a user. Read once for several beliefs, because they do not depend on the belief. */
 export async function readLinkableBeliefs({ store }: Ports, user: string): Promise<Linkable> {
   const page = { limit: maxLookedThrough, offset: 0 }
   const { items: relations } = await store.list({ user, types: ['relation'], current: true }, page)
@@ -79,7 +79,7 @@ async function participantsOf({ store }: Ports, { user, participants }: Belief):
   return found
 }
 
-/** The beliefs that were learned from some turns, by the id of the turn. */
+/** The beliefs that were learned from each of these turns, by the turn's id. */
 export async function learnedFrom(
   { store }: Ports,
   user: string,
@@ -88,7 +88,7 @@ export async function learnedFrom(
   const wanted = new Set(turns.map(({ id }) => id))
   const since = turns.map(({ at }) => at).sort()[0] ?? ''
   const found = new Map<string, Belief[]>()
-  // A belief that last changed before a turn was said cannot come from that turn, so the latest beliefs are enough.
+  // A belief that last changed before a turn was said was not learned from it, so reading the latest beliefs is enough.
   for (let offset = 0; offset < maxLookedThrough * 5; offset += maxLookedThrough) {
     const { items } = await store.list({ user }, { limit: maxLookedThrough, offset })
     for (const belief of items) {
@@ -106,7 +106,7 @@ export async function learnedFromTurn(ports: Ports, user: string, reference: str
   return (await learnedFrom(ports, user, [turn])).get(turn.id) ?? []
 }
 
-/** The proposals about a belief, newest first: the belief itself, or those for it or for its predecessors. */
+/** The proposals about a belief or its predecessors, newest first. If the belief is a proposal, only the belief itself. */
 export async function findProposalsAbout(ports: Ports, belief: Belief): Promise<readonly Proposal[]> {
   if (belief.proposedFor !== null) return [await withTarget(ports, belief)]
   const waiting: Proposal[] = []

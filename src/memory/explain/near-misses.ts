@@ -8,7 +8,7 @@ import type { Store } from '../ports.ts'
 import type { LeftOut } from '../recall/budget.ts'
 import { type Context, idsIn, type NearMiss, type NearMissReason } from '../recall/context.ts'
 
-/** Beliefs that are not in the context although the message mentions them or they are pinned here. */
+/** Beliefs that are not in the context, although the message mentions them or they are pinned in a scope in view. */
 export async function nearMissesOf(
   store: Store,
   {
@@ -38,7 +38,7 @@ export async function nearMissesOf(
   return [...misses.values()]
 }
 
-/** Whether the message contains one of the belief's forms. A form may not extend over the end of a phrase. */
+/** Whether the message contains one of the belief's forms. A match may cross the end of a phrase only where the form does too. */
 export function isMentioned(belief: Belief, linked: Linked): boolean {
   const spans = spansByKey(linked)
   return beliefFormKeys(belief).some(({ key, breaks }) =>
@@ -55,7 +55,7 @@ function spansByKey(linked: Linked): ReadonlyMap<string, readonly CandidateSpan[
   return known
 }
 
-/** The first reason that applies: no request recalls it, this request cannot see it, or it ranked too low. */
+/** Why recall left a belief out: no request recalls it, it is out of this request's view, or it ranked too low. First match wins. */
 function reasonFor(belief: Belief, view: Viewpoint): NearMissReason {
   if (belief.proposedFor !== null) return { kind: 'proposed', for: belief.proposedFor }
   if (belief.candidate) return { kind: 'candidate' }

@@ -124,7 +124,7 @@ describe('a remedy that makes a belief appear', () => {
     expect(aliases).toEqual([])
     expect(withheld).toContainEqual({
       summary: 'Add the alias "Ship the release".',
-      reason: 'It would break the kept case release-notes.',
+      reason: 'It would break the saved case release-notes.',
     })
     for (const { effects } of found) expect(effects).toMatchObject({ cases: 1, breaks: [] })
   })

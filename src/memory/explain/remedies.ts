@@ -22,7 +22,7 @@ export type RemedyRequest = RecallRequest &
     readonly wish: Wish
     /** Further aliases to try. */
     readonly aliases?: readonly string[]
-    /** Judged recalls that a remedy must not break. */
+    /** The person's saved cases, which a remedy must not break. */
     readonly cases?: readonly KeptCase[]
   }
 
@@ -30,9 +30,9 @@ export type Remedy = {
   readonly kind: 'add-alias' | 'drop-alias' | 'scopes' | 'pin' | 'unpin' | 'accept' | 'correct' | 'ask' | 'see'
   /** One sentence for a person. */
   readonly summary: string
-  /** An edit of the belief. */
+  /** An edit to the belief. */
   readonly change: Edits | null
-  /** Scopes or a budget to ask with instead. */
+  /** Other scopes or another budget to recall with. */
   readonly ask: { readonly scopes?: readonly string[]; readonly budget?: Partial<Budget> } | null
   /** The belief to look at. */
   readonly see: string | null
@@ -71,8 +71,8 @@ export type RemedyContext = {
 }
 
 /**
- * Changes that would make a belief appear for a message, or stay away. Each is tried in a dry run: on this message, on the kept
- * cases and on the last prompts. Changes that do not fulfil the wish, or do harm elsewhere, are not offered.
+ * Changes that would make a belief appear for a message, or disappear. Each change is tried in a dry run on this message, on the
+ * person's saved cases and on the last prompts. It is not offered if it does not fulfil the wish, or does harm elsewhere.
  */
 export async function remedies(ports: Ports, request: RemedyRequest): Promise<Remedies> {
   const belief = await findBelief(ports, request)
@@ -98,15 +98,15 @@ export async function remedies(ports: Ports, request: RemedyRequest): Promise<Re
 }
 
 /**
- * An alias is harmful if it newly shows the belief for more than this share of the other prompts and for more than
- * `maxOthers` of them. A pin shows the belief for all prompts.
+ * An alias is harmful if the belief would newly appear for more than `maxOthers` of the last prompts, and for more than this
+ * share of them. A pin is not judged by this, because it is meant to show the belief for all prompts.
  */
 const maxShare = 0.05
 const maxOthers = 2
 
 function harmOf({ kind }: Pick<Remedy, 'kind'>, effects: Effects, isOwn: boolean): string | null {
   const { breaks, appearsIn, prompts } = effects
-  if (breaks.length > 0) return `It would break the kept case ${breaks.join(', ')}.`
+  if (breaks.length > 0) return `It would break the saved case ${breaks.join(', ')}.`
   const tooMany = Math.max(maxOthers, prompts * maxShare)
   if (kind === 'add-alias' && !isOwn && appearsIn.length > tooMany)
     return `It would also bring the belief to ${appearsIn.length} of your last ${prompts} prompts.`
@@ -130,7 +130,7 @@ async function attempt(situation: RemedyContext, candidate: Candidate): Promise<
       [...ids].filter((id) => id !== belief.id && !without.has(id))
     return { ...remedy, achieves: true, appearing: others(then, now), disappearing: others(now, then) }
   } catch (error) {
-    // An edit that the belief or the store refuses, such as an alias of nothing but a comma, is not a remedy.
+    // If the edit is not allowed, such as an alias that is only a comma, it is not a remedy.
     if (error instanceof MemoryError && (error.code === 'invalid' || error.code === 'conflict')) return null
     throw error
   }
@@ -164,7 +164,7 @@ async function removalCandidates(situation: RemedyContext): Promise<readonly Can
   return [...ways, { kind: 'correct', summary: correct, see: belief.id }]
 }
 
-/** Unpins the belief and removes every alias by which the message finds it, until only its name is left. */
+/** Unpins the belief, and removes its aliases until the message no longer finds it by one. */
 async function formCandidates(situation: RemedyContext): Promise<readonly Candidate[]> {
   const { belief, context } = situation
   const unpinned: Edits = belief.pinned ? { pinned: false } : {}
@@ -266,7 +266,7 @@ async function retiredCandidates({ ports, belief }: RemedyContext): Promise<read
   return []
 }
 
-/** If the belief did not fit the budget: the smallest of a few larger budgets that includes it. */
+/** If the belief did not fit the budget, doubles the exceeded limit until it fits. */
 async function budgetCandidates({ ports, request, belief }: RemedyContext): Promise<readonly Candidate[]> {
   const { misses } = await assemble(ports, request)
   const miss = (await misses()).find((near) => near.belief.id === belief.id)

@@ -15,14 +15,14 @@ export type KeptCase = {
   readonly reject: readonly string[]
 }
 
-/** The effects of a change of a belief on other messages. */
+/** The effects of a change to a belief on other messages. */
 export type Effects = {
-  /** The number of kept cases and recent prompts that the change was tried on. */
+  /** The change was tried on `cases` saved cases and `prompts` recent prompts. */
   readonly cases: number
   readonly prompts: number
-  /** Ids of kept cases that pass now and would fail after the change. */
+  /** Ids of saved cases that pass now and would fail after the change. */
   readonly breaks: readonly string[]
-  /** Prompts for which the belief would newly appear, and prompts for which it would no longer appear. */
+  /** `appearsIn`: prompts for which the belief would newly appear. `leaves`: prompts for which it would no longer appear. */
   readonly appearsIn: readonly string[]
   readonly leaves: readonly string[]
 }
@@ -33,8 +33,8 @@ const maxPrompts = 200
 type Trial = { readonly message: string; readonly scopes: readonly string[] }
 
 /**
- * Tries changes of one belief on the kept cases and the person's last prompts. Computes the present results once. Leaves out
- * quotes, because no change of a belief adds one.
+ * Tries out changes to one belief on the person's saved cases and last prompts. The present results are computed only once.
+ * Quotes are left out, because no change to a belief adds one.
  */
 export async function prepareTrials(
   ports: Ports,

@@ -11,16 +11,17 @@ import { assemble, quoteOf, type RecallRequest } from '../recall/recall.ts'
 /** Whether and why one turn is quoted for one message. */
 export type WhyTurn = Pick<QuoteDecision, 'asked' | 'unknown' | 'probability' | 'levels' | 'meaning'> & {
   readonly turn: Turn
-  /** Whether the turn was said in one of the active scopes. If not, the rest is judged as if its scope were active. */
+  /** Whether the turn was said in a scope in view. If not, the other fields are computed as if its scope were active. */
   readonly isInView: boolean
   /** The quote as it is in the context; null if the turn is not quoted. */
   readonly quote: Quote | null
-  /** The best sentence of the turn with its probability, quoted or not; null if it is not among the best turns. */
+  /** The best sentence of the turn with its probability, quoted or not; null if the turn is not among the best. */
   readonly best: Quote | null
   /**
-   * Null if it is quoted. `a shared word`: it has no word of the message and no similar meaning. `better turns`: others fit the
-   * message better. `probability`: no turn fits well enough. `other quotes` and `a belief`: those are shown instead. `the newest
-   * word`: too many newer turns may have changed it.
+   * The condition for a quote that the turn does not meet; null if it is quoted. `a shared word`: it has no word of the message,
+   * and no similar meaning. `the person's own words`: it is not the person's, or may be pasted in part. `better turns`: other
+   * turns fit the message better. `probability`: no turn fits well enough. `other quotes` and `a belief`: those are shown
+   * instead. `the newest word`: too many newer turns may have changed it.
    */
   readonly unmet:
     | 'a shared word'
@@ -31,7 +32,7 @@ export type WhyTurn = Pick<QuoteDecision, 'asked' | 'unknown' | 'probability' | 
     | 'a belief'
     | 'the newest word'
     | null
-  /** How often the person called it useful; null without feedback. */
+  /** How often the person marked it as useful or not useful; null without feedback. */
   readonly feedback: FeedbackCount | null
   /** The number of text units and words in the turns of the scopes. A long turn is several units. */
   readonly saidInAll: { readonly units: number; readonly words: number }
@@ -39,7 +40,7 @@ export type WhyTurn = Pick<QuoteDecision, 'asked' | 'unknown' | 'probability' | 
 
 export type WhyTurnRequest = RecallRequest & { readonly turn: string }
 
-/** Explains the choice of quotes for one turn, with the decision of recall itself. */
+/** Explains why recall quotes a turn or not. Runs recall itself, so that the explanation cannot differ from it. */
 export async function whyTurn(ports: Ports, request: WhyTurnRequest): Promise<WhyTurn> {
   const { user } = request
   const turn = await findTurn(ports, user, request.turn)

@@ -21,7 +21,7 @@ export type Verdict =
   | { readonly kind: 'left-out'; readonly reason: NearMissReason; readonly inPrelude: boolean }
   | {
       readonly kind: 'not-mentioned'
-      /** Every form that can find it, each with those of its words that the message contains. */
+      /** Each form of the belief, with the words that the message contains and those that it does not. */
       readonly forms: readonly {
         readonly form: string
         readonly present: readonly string[]
@@ -38,7 +38,7 @@ type Nearness = Pick<PerhapsBelief, 'cosine' | 'minCosine'>
 export type Why = {
   readonly belief: Belief
   readonly verdict: Verdict
-  /** How often the person called it useful; null without feedback. */
+  /** How often the person marked it as useful or not useful; null without feedback. */
   readonly feedback: FeedbackCount | null
 }
 

@@ -9,7 +9,7 @@ export function isCardNumber(written: string): boolean {
   return sum % 10 === 0
 }
 
-/** The length of the IBAN (ISO 13616) at the beginning of a text; the text may include words after it. */
+/** The length of the IBAN (ISO 13616) at the beginning of a text; 0 if there is none. Other words may follow it. */
 export function accountNumberLength(written: string): number {
   for (let length = written.length; length >= 15; length -= 1) {
     const isWhole = length === written.length || !/[A-Z0-9]/iu.test(written[length] as string)
@@ -21,7 +21,7 @@ export function accountNumberLength(written: string): number {
 /** An IBAN, read as a number, is 1 modulo 97. */
 function isAccountNumber(written: string): boolean {
   const plain = written.replace(/[ -]/gu, '').toUpperCase()
-  // An IBAN has at least this many digits; a product number with words after it has fewer.
+  // An IBAN has at least 12 digits; a product number with words after it has fewer.
   if (plain.length < 15 || plain.length > 34 || plain.replace(/\D/gu, '').length < 12) return false
   const turned = `${plain.slice(4)}${plain.slice(0, 4)}`
   let rest = 0

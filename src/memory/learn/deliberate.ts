@@ -7,16 +7,16 @@ import { listMark, type MessageSentence, sentencesIn } from './own-words.ts'
 import { addressed, changedValue, finiteVerbs, isCommand, namedSlot, standing } from './rules.ts'
 
 /**
- * The strict part of learning. The findings of rules.ts may be wrong, because they wait until the person accepts them;
- * only a finding that passes this check becomes a belief immediately. Pasted text cannot be told from typed text, so
- * the message may contain nothing but requests: one short paragraph of one sentence, or of two that each ask to
- * remember something, in which no statement has an addition.
+ * The strict part of learning: only the findings of a message that passes this check become beliefs immediately. Other
+ * findings of rules.ts may be wrong, because they wait until the person accepts them. Pasted text cannot be told from
+ * typed text, so the message may contain nothing but requests: one short paragraph, of one sentence or of two that each
+ * ask to remember something. No statement in it may have an addition.
  */
 export function isDeliberate(message: string, findings: readonly Finding[]): boolean {
   const sentences = sentencesIn(message)
   const [first] = sentences
   if (!isShortParagraph(message) || sentences.length > maxRequestSentences) return false
-  // The first sentence may be about the second: "The flyer ends with the next line."
+  // The first sentence may introduce the second as a quotation: "The flyer ends with the next line."
   if (sentences.length > 1 && mentionsText(first?.text ?? '')) return false
   return sentences.every((sentence) => {
     const said = findings.filter(({ span }) => span.start >= sentence.start && span.end <= sentence.end)
@@ -25,14 +25,14 @@ export function isDeliberate(message: string, findings: readonly Finding[]): boo
   })
 }
 
-/** A message with more sentences is more than one request. */
+/** Max sentences of a message that contains nothing but requests. */
 const maxRequestSentences = 2
 
-/** Whether a statement contains more than itself, such as words that somebody else may have said. */
+/** Whether a finding contains more than its statement, such as words that somebody else may have said. */
 function hasMore({ kind, span, isDoubtful }: Finding, { plain, start }: MessageSentence): boolean {
   if (isDoubtful === true) return true
   const written = plain.slice(span.start - start, span.end - start)
-  // The person acts in the reason: "I moved, so my time zone is now …".
+  // Removes a reason in the first person, which is the person's own: "I moved, so my time zone is now …".
   const text = written.replace(
     /^(?:i|we)\b.*?\sso\s(?:also |please )?(?=(?:always|never|my|i|please|call|you)\b)/iu,
     '',

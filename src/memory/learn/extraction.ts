@@ -7,7 +7,7 @@ export type Slot = (typeof slots)[number]
 /**
  * `request`: the person asks to remember it. `instruction`: applies until further notice. `identity`: gives the value of a slot.
  * `preference`: a stated liking. `correction`: names the value it replaces. `model`: found by a model. `statement`: a plain
- * sentence, used only if it gives another value of a known belief.
+ * sentence, used only if it gives a different value than a known belief.
  */
 export type FindingKind = 'request' | 'instruction' | 'identity' | 'preference' | 'correction' | 'model' | 'statement'
 
@@ -20,21 +20,21 @@ export type Finding = {
   readonly span: { readonly start: number; readonly end: number }
   readonly type: BeliefType
   readonly subtype: Subtype | null
-  /** Whether it is about the person, in every scope, or about the work in the scopes of the message. */
+  /** `person`: it is about the person, so it applies in every scope. `work`: it applies in the scopes of the message. */
   readonly about: 'person' | 'work'
   readonly slot?: Slot
   /** Whether a person has to confirm it, even if the message contains nothing else. */
   readonly isDoubtful?: boolean
-  /** Whether the person asks to remember it, for any kind of statement: "Remember: always …". */
+  /** Whether the person asks to remember it, whatever its kind is: "Remember: always …". */
   readonly isAsked?: boolean
   /**
-   * The beginning of a correction: the words before the verb of a change ("the demo" in "the demo moved from …"). Without such a
-   * verb, the words before the old value, which include the new value.
+   * The beginning of a correction. If it has a verb of change, the words before the verb: "the demo" in "the demo moved from …".
+   * Otherwise the words before the old value. These include the new value, so `hasValue` is true.
    */
   readonly lead?: { readonly text: string; readonly hasValue: boolean }
   /** For a correction: the outdated value in the person's words. Null if the sentence does not name it. */
   readonly replaces?: string | null
-  /** The name that a model chose. The rules choose none: it is derived from the sentence. */
+  /** The name that a model chose. Findings of the rules have none, so their name is derived from the sentence. */
   readonly name?: string
   readonly aliases?: readonly string[]
 }
@@ -62,11 +62,11 @@ export type Refusal = {
 export type Extraction = {
   readonly findings: readonly Finding[]
   readonly refused: readonly Refusal[]
-  /** Plain sentences of the person that may give another value of a known belief. */
+  /** Plain sentences of the person that may give a different value than a known belief. */
   readonly statements?: readonly Finding[]
 }
 
-/** A message, and earlier ones of the same conversation, oldest first. */
+/** A message, and earlier messages of the same conversation, oldest first. */
 export type HeardMessage = { readonly text: string; readonly earlier?: readonly string[] }
 
 /** Finds statements in a person's message. */

@@ -23,7 +23,7 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
   'naming a statement': (text) => [nameStatement(text), statementNameOf(text)],
 }
 
-/** Texts that make a pattern backtrack if that is possible. */
+/** Parts of texts that make a pattern backtrack, if it can. */
 const pieces: readonly string[] = [
   ' ',
   '\t',

@@ -25,7 +25,7 @@ export function withoutDisguise(text: string): { readonly plain: string; readonl
   return { plain: characters.join(''), places }
 }
 
-/** A word in base64 or hexadecimal, or several lines of base64 in the length that programs use. */
+/** A word in base64 or hexadecimal, or base64 on several lines of the length that programs write. */
 export const encodedWord =
   /(?<![\w+/-])(?:[A-Za-z0-9+/]{60,76}(?:\r?\n[A-Za-z0-9+/]{4,76}){1,5000}|[\w+/-]{20,})={0,2}/gu
 
@@ -35,7 +35,7 @@ export const decodeWord = (word: string): string | null =>
   (/^[\dA-Fa-f]*$/u.test(word) ? decodedTextOf(Buffer.from(word, 'hex')) : null)
 
 function decodedTextOf(bytes: Buffer): string | null {
-  // The first bytes rule out most words.
+  // Checks the first bytes separately, because they already rule out most words.
   if (bytes.subarray(0, 12).some((byte) => byte < 9 || byte > 126)) return null
   const text = bytes.toString('latin1')
   return /^[\t\n\r -~]*$/u.test(text) ? text : null

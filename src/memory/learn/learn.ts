@@ -33,7 +33,7 @@ export type LearnRequest = {
   /** The scopes that beliefs about the work are written to. Beliefs about the person go to `user:universal`. */
   readonly scopes: readonly string[]
   readonly text: string
-  /** When it was said, by default now. Relative dates are relative to this time. */
+  /** When it was said. Default: now. Dates such as "tomorrow" are relative to this time. */
   readonly saidAt?: string
   /** Earlier messages of the same conversation, oldest first. Only a model reads them. */
   readonly earlier?: readonly string[]
@@ -93,7 +93,7 @@ export type PlanRequest = Omit<LearnRequest, 'dryRun' | 'extractor' | 'signal' |
 /**
  * Plans the changes of one message, without writing. Active beliefs come only from a person's message that consists of nothing
  * but the request; statements of any other message become candidates and proposals. A belief is superseded only by an explicit
- * correction that names it, or by another value of the same slot.
+ * correction that names it, or by a new value of the same slot.
  */
 export async function planLearning(ports: Ports, request: PlanRequest, at: string): Promise<LearningPlan> {
   const { findings, refused, statements = [] } = request.found ?? findStatements(request.text)
@@ -109,7 +109,7 @@ export async function planLearning(ports: Ports, request: PlanRequest, at: strin
   return { changes: [...plan.changes.values()], taken: plan.taken, refused: refusals }
 }
 
-/** If a message gives two values of a slot, the later one counts. The same statement twice counts once. */
+/** Whether only the later of two findings counts, because they give values of the same slot or make the same statement. */
 const isSameFinding = (a: Finding, b: Finding): boolean =>
   (a.slot !== undefined && a.slot === b.slot) || isSameStatement(a.content, b.content)
 
@@ -149,7 +149,7 @@ class Plan {
     const content = await datedWords(found.content, this.#request.saidAt ?? this.#at)
     const finding = { ...found, content }
     if (finding.kind === 'correction') return this.#isPerson ? this.#correct(finding) : null
-    // A request that names the old value, too, replaces it if that is sure; otherwise the statement is added.
+    // A request may also name the old value. If exactly one belief has it, that belief is replaced; else the statement is added.
     if (finding.replaces !== undefined && this.#isPerson) {
       await this.#correct(finding)
       if (this.taken.some((one) => one.finding === finding)) return null
@@ -168,8 +168,8 @@ class Plan {
     if (foreign.length > 0 && this.#isPerson && !belief.candidate)
       this.#put(finding, await this.#withFreeName(belief, known), known)
     else if (same !== undefined) await this.#sayAgain(finding, same)
-    // A new value of a slot replaces the old one. Names seldom change, so the person has to ask for that explicitly. Every other
-    // statement is added.
+    // A new value of a slot replaces the old one. Names seldom change, so a new name replaces the old one only if the person asks to
+    // remember it. Every other statement is added.
     else if (holder !== undefined && (belief.candidate || (finding.slot === 'my name' && finding.isAsked !== true)))
       return this.#propose(finding, holder)
     else if (belief.candidate && !(await this.#hasRoom())) return tooMany
@@ -178,7 +178,7 @@ class Plan {
     return null
   }
 
-  /** Proposes a plain statement of the person as a correction of the belief that it gives another value of. */
+  /** If a plain statement of the person gives a different value than a belief, proposes it as a correction of that belief. */
   async addOtherValue(statement: Finding): Promise<void> {
     if (!this.#isPerson) return
     const { content } = statement
@@ -243,7 +243,7 @@ class Plan {
     return { ...belief, candidate: isCandidate, editedByPerson: belief.editedByPerson && !isCandidate }
   }
 
-  /** Current beliefs and candidates with the same statement that are found by the same name. */
+  /** Current beliefs and candidates that make the same statement, and have the name of `belief` as a name or alias. */
   async #sameStatements(belief: Belief): Promise<readonly Belief[]> {
     const { store } = this.#ports
     const keys = formKeys(belief.name).map(({ key }) => key)
@@ -273,7 +273,7 @@ class Plan {
     this.#take(finding, known.candidate ? 'confirmed' : 'reinforced', revision.after, [])
   }
 
-  /** The belief with a name that no other belief has, except one of those it replaces. */
+  /** The belief under a name that no other belief has, apart from the beliefs that it replaces. */
   async #withFreeName(belief: Belief, replaced: readonly Belief[] = []): Promise<Belief> {
     if (replaced.some((old) => isCurrent(old) && nameKey(old.name) === nameKey(belief.name))) return belief
     const planned = [...this.changes.values()].map(({ after }) => after).filter(isCurrent)
@@ -314,7 +314,7 @@ class Plan {
     if (others.length > 0) return unclear(finding, meant)
     const lost = informativeWords(target.content).filter((word) => !said.includes(word) && !old.includes(word))
     const isSure = this.#isConfirmed && lost.length <= maxLost && hasSubjectOf(finding, target)
-    // A candidate of the same message is replaced directly, like a belief of the same message.
+    // A candidate here is from the same message and not stored yet, so it is replaced directly.
     if (!target.candidate && !isSure) return isRequest ? null : this.#propose(finding, target)
     const { name, type, subtype, scopes } = target
     const whose = scopes.includes(universalScope) ? 'person' : 'work'
@@ -331,7 +331,7 @@ class Plan {
     return null
   }
 
-  /** A correction that a person has to confirm. */
+  /** Plans a correction that waits for a person. */
   async #propose(finding: Finding, target: Belief): Promise<Refused | null> {
     const { name, aliases, type, subtype, scopes } = target
     const about = scopes.includes(universalScope) ? 'person' : 'work'
@@ -364,7 +364,7 @@ class Plan {
     if (words.length === 0) return []
     const inView = visibleScopes([...view, ...scopes, universalScope])
     const { store } = this.#ports
-    // If beliefs have all the words, every one is read, because the notes of an agent must not hide the person's.
+    // All beliefs that have `atLeast` of the words are read, because an agent's notes must not hide the person's.
     const limits = atLeast > 0 ? { atLeast, limit: maxWithAllWords } : { limit: maxWithSomeWords }
     const hits = await store.matchText({ user, agent, scopes: inView, words, includeRetired: false, ...limits })
     const ids = hits.map(({ beliefId }) => beliefId).filter((id) => !this.changes.has(id))
@@ -378,15 +378,16 @@ class Plan {
   }
 }
 
-/** Max beliefs to compare with a statement. An agent would need two days to store more than the first number. */
+/** Max beliefs to compare with a statement if only those with all the words count. An agent would need two days to store more. */
 const maxWithAllWords = 10_000
+/** Max beliefs to compare with a statement if some of the words are enough. */
 const maxWithSomeWords = 50
 
 /** Whether the words contain the run, in this order and without gaps. */
 const hasRun = (words: readonly string[], run: readonly string[]): boolean =>
   ` ${words.join(' ')} `.includes(` ${run.join(' ')} `)
 
-/** Whether a sentence repeats most words of another one. Numbers that it lacks are ignored: most are values that changed. */
+/** Whether a sentence repeats most words of another. Numbers that it lacks are ignored, because most are values that changed. */
 function saysMostOf(sentence: string, content: string): boolean {
   const words = searchableWords(sentence)
   const known = [...new Set(searchableWords(content))].filter((word) => words.includes(word) || !/\d/u.test(word))
@@ -414,7 +415,7 @@ function hasSubjectOf({ lead }: Finding, { name, content }: Belief): boolean {
 
 const besideSubject = searchableWords('the a an my our we i has have is was been now just')
 
-/** If a correction omits more informative words of a belief than this, the belief also states something else. */
+/** Max informative words of a belief that a correction may omit. If it omits more, the belief also states something else. */
 const maxLost = 2
 
 /** Max words of a fragment; a longer text is a whole sentence. */
@@ -465,8 +466,8 @@ const loadDateParser = async () => {
 }
 
 /**
- * The sentence with a date after every relative date: "tomorrow [2026-05-04]". Days are those of the UTC offset of `at`, or else
- * of the time zone of the process.
+ * The sentence with a date after every relative date: "tomorrow [2026-05-04]". Days begin according to the UTC offset of `at`, or
+ * if it has none, in the time zone of the process.
  */
 export async function datedWords(text: string, at: string): Promise<string> {
   dateParser ??= loadDateParser()

@@ -26,7 +26,7 @@ const functionWords = new Set([
   next last today tonight tomorrow yesterday`.split(/\s+/u),
 ])
 
-/** Whether a word cannot be part of a name. Contractions ("I've", "don't") cannot. */
+/** Whether a word cannot be part of a name. True for contractions ("I've", "don't"). */
 export const isFunctionWord = (word: string): boolean => functionWords.has(word) || /['’]/u.test(word)
 
 /** Days and months, which name neither a belief nor a person. */
@@ -94,7 +94,7 @@ export function nameStatement(statement: string): NamedStatement {
   return { name: named, content, aliases: markedIn(content, named), isGiven: false }
 }
 
-/** The first words that could be a name. A single everyday word could not. */
+/** The first words that could be a name. A single everyday word cannot be one. */
 function subjectOf(text: string): string | null {
   const tokens = runsOf(text, linkingWords)[0]?.tokens.slice(0, maxNameLength) ?? []
   const subject = writtenIn(text, tokens)
@@ -102,7 +102,7 @@ function subjectOf(text: string): string | null {
   return isTelling ? subject : null
 }
 
-/** `payment terms: 14 days`, the same with a dash, or a bold name before a sentence: `**Queue** We use NATS.` */
+/** A name before a colon or dash (`payment terms: 14 days`), or a bold name before a sentence (`**Queue** We use NATS.`). */
 function givenName(content: string): { readonly name: string; readonly content: string } | null {
   const [, bold, sentence] = /^\*\*([^*\n]{1,80})\*\*[ \t]+(\p{Lu}.*)$/su.exec(content) ?? []
   const [, key, value] = /^([^\n:]{1,80}?)(?::[ \t]+|[ \t]+[—–][ \t]+)(\S.*)$/su.exec(content) ?? []
@@ -114,7 +114,7 @@ function givenName(content: string): { readonly name: string; readonly content: 
     sentencesOf(name).length === 1 &&
     !announcements.has(name.toLowerCase()) &&
     !openers.has((words[0] ?? '').toLowerCase()) &&
-    // An emphasised "Always" or "Never" belongs to the sentence.
+    // An emphasised "Always" or "Never" belongs to the sentence and is not a name.
     (bold === undefined || runsOf(name, linkingWords).length > 0)
   const rest = bold === undefined ? value : sentence
   return isName && rest !== undefined ? { name, content: rest } : null
@@ -129,7 +129,7 @@ function markedIn(content: string, name: string): readonly string[] {
   return [...new Set(forms)].slice(0, maxMarked)
 }
 
-/** A text without links, a task box, emphasis, code marks and surrounding quotation marks. */
+/** Removes link addresses, a task box, emphasis, code marks and surrounding quotation marks from a text. */
 export const withoutMarkup = (text: string): string =>
   text
     .replace(/!?\[([^[\]\n]*)\]\([^)\n]{0,500}\)/gu, '$1')
@@ -184,7 +184,7 @@ const writtenIn = (sentence: string, tokens: readonly Token[]): string =>
  * next to them ("New York"). An everyday word at the beginning of the sentence or within a longer name does not count.
  */
 function namesIn(sentence: string, runs: readonly (readonly Token[])[]): readonly string[] {
-  // In a sentence without lower case, capital letters mean nothing.
+  // In a sentence without lower case, capital letters do not mark names.
   const hasLowerCase = /(?<!\p{L})\p{Ll}/u.test(sentence)
   const isCapitalised = (word: readonly Token[]): boolean => hasLowerCase && /^\p{Lu}/u.test(writtenIn(sentence, word))
   const groupsOf = (run: readonly Token[]): readonly (readonly Token[])[][] => {
@@ -209,7 +209,7 @@ function namesIn(sentence: string, runs: readonly (readonly Token[])[]): readonl
   })
 }
 
-/** `audit_events`, `node.js`, `redisCache`, `k8s`, `PRs`. */
+/** Whether a word is an identifier: `audit_events`, `node.js`, `redisCache`, `k8s`, `PRs`. */
 const isCode = (word: readonly Token[]): boolean =>
   word.some(
     ({ joint, word: letters, parts, isAcronymPlural }) =>
@@ -251,7 +251,7 @@ const wordsAt = (sentence: string, tokens: readonly Token[]): string => {
   return (words === '' ? sentence : words).slice(0, 120).trim()
 }
 
-/** The last word may be a verb: the name in "the release train leaves" is "release train". */
+/** Whether a word may be a verb. The words before it are then a name too: "release train" in "the release train leaves". */
 const isInflected = (token: Token | undefined): boolean => /(?:ed|ing|[^s]s)$/u.test(token?.word ?? '')
 
 const determiners = new Set('a an the this that these those my our your his her its their every each'.split(' '))
@@ -261,7 +261,7 @@ const qualifiers = new Set('next last other same own most least'.split(' '))
 
 type Run = { readonly tokens: readonly Token[]; readonly isDetermined: boolean }
 
-/** The words between function words, `others` and phrase ends, in order. */
+/** The runs of words between function words, words of `others` and phrase ends, in order. */
 function runsOf(sentence: string, others: ReadonlySet<string> = new Set()): readonly Run[] {
   const runs: { readonly tokens: Token[]; readonly isDetermined: boolean }[] = []
   let isDetermined = false
@@ -274,7 +274,7 @@ function runsOf(sentence: string, others: ReadonlySet<string> = new Set()): read
     const isNewPhrase = isApart(token, sentence)
     if (isContent && isOpen && !isNewPhrase) runs.at(-1)?.tokens.push(token)
     else if (isContent) runs.push({ tokens: [token], isDetermined: !isNewPhrase && isDetermined })
-    // As in "the last good build" and "our own keys".
+    // A qualifier after a determiner does not end the phrase: "the last good build", "our own keys".
     isDetermined = determiners.has(token.word) || (isDetermined && !isContent && qualifiers.has(token.word))
     isOpen = isContent
   }

@@ -11,8 +11,8 @@ import {
 } from './randomness.ts'
 
 /**
- * The score from which a value is a secret. The name of the value in its sentence, setting or field, the link between
- * the name and the value, and the value itself each add points. The limit was chosen on real conversations
+ * Min points of a secret. Points are added for the name of the value in its sentence, setting or field, for the link
+ * between the name and the value, and for the value itself. Chosen on real conversations
  * (secrets-in-conversations.slow.test.ts).
  */
 const minPoints = 6
@@ -20,12 +20,12 @@ const minPoints = 6
 const never = -10
 
 type Naming = {
-  /** The kinds of values that the name can have: a number is not a key, and only a password may be a plain word. */
+  /** The kind of value that the name has: a number is not a key, and only a password may be a plain word. */
   readonly kind: 'password' | 'key' | 'number'
   readonly points: number
   readonly words: string
   readonly what: string
-  /** Only the value of the setting or field counts, not other words of the sentence. */
+  /** True if only the value of the setting or field counts, and not other words of the sentence. */
   readonly onlyGiven?: true
 }
 
@@ -43,10 +43,10 @@ const englishPassword = 'pass(?:word|code|wd|phrase)?|pwd?|psk'
 const otherPassword = String.raw`(?:passwort|kennwort|wlan-?schlüssel|contrase[nñ]a|clave|mot[ _]?de[ _]?passe|mdp|senha|palavra-passe|parola d['’]ordine|wachtwoord|lösenord|adgangskode|passord|salasana|hasł[oa]|hesl[oa]|jelsz[óa]|parolă|şifre|парол[ья])\p{L}{0,4}|密码|密碼|パスワード|비밀번호`
 const keyOwner =
   'api|access|secret|private|licen[cs]e|product|activation|recovery|master|admin|signing|encryption|app|local|shared|auth|stream'
-/** A parameter of an address is not a setting. */
+/** The name of any setting. A parameter of a web address does not count. */
 const anySetting = String.raw`(?<![\w?&#/.-])[A-Za-z][\w-]{1,60}(?=["']?\s?[=:]\s?["'\w])`
 const logIn = String.raw`(?:(?:log|sign)(?:s|ged|ed|ging|ing)?[ -]?in|bind) [^\n.,:;]{0,40}?with`
-/** What comes before a secret that opens something: "unlock the tablet with …". */
+/** The words before a secret that opens something: "unlock the tablet with …". */
 const enter = String.raw`(?:authenticates?|unlocks?|opens?|ssh|rdp) [^\n.,:;]{0,40}?with`
 
 // biome-ignore-start format: one naming to a line
@@ -119,7 +119,7 @@ function nameAt(
   if (isLatin && ((/\p{L}/u.test(before) && !isHump && !isJoined) || !endsWord)) return null
   if (/^\d/u.test(after) && !isCapital) return null
   if (/^[\w-]{0,30}(?:\.\w|[(@])/u.test(after)) return null
-  // "Pat" and "tan" are also ordinary words.
+  // "Pat" and "tan" are also ordinary words, so they count only in capitals or in an identifier.
   if (/^(?:tan|pat)$/iu.test(word) && !isCapital && !isHump && !/[_-]/u.test(before)) return null
   const isPart = /[\w-]/u.test(before) || word.includes('_') || (before === '"' && after.startsWith('"'))
   const isSetting = isPart && /^[\w-]{0,30}["']?(?:,\s{1,20}["']value["'])?\s?[=:]/u.test(after)
@@ -138,7 +138,7 @@ type Value = {
   readonly isLast: boolean
 }
 
-/** Max characters between a name and a value of the same sentence, and of the same setting. */
+/** Max characters between a name and a value in the same sentence; `maxGiven` if the value is given directly, as in a setting. */
 const maxAway = 80
 const maxGiven = 140
 const sentenceEnd = /["'”]\s{0,2}[,}\]]|[.!?](?=\s)(?!\s{1,2}(?:it|that|this|the new one)(?:['’]s|\s(?:is|was))\s)|\n/iu
@@ -147,7 +147,7 @@ const given =
 const announced =
   /(?:\b(?:is|are|was|to|type|enter|use|took|ist|lautet|war|es|c['’]est|est)|['’]s|[=:：(]|->|\s(?:é|è|är|er|on|je|este))(?:\s(?:now|still))?\s{0,4}["'“‘`([]{0,2}$/iu
 const direct = /^[\w-]{0,10}["'”’`]?\s{1,8}["'“‘`(]?$/u
-/** A value with the name of its own setting: "token refreshed in 12ms span=…". */
+/** A word that is itself a setting, and not the value of the name before it: "token refreshed in 12ms span=…". */
 const ofSetting = /^[A-Za-z][\w.-]{0,40}=[^=]/u
 
 /** The words after a name. */
@@ -159,7 +159,7 @@ function* valuesAfter(text: string, { end, isSetting, kind, points, onlyGiven }:
     const before = after.slice(0, index)
     const isGiven = given.test(before)
     const rest = after.slice(index + word.length, index + word.length + 30)
-    // A plural noun, unlike "this" and "was".
+    // A number before a plural noun is a count. Excludes "this" and "was", which also end in "s".
     const isCount = /^\d+$/u.test(word) && /^\s\p{L}+(?<![aiu])s\b/u.test(rest)
     if (index === 0 || (index > maxAway && !isGiven) || isCount) continue
     if (onlyGiven === true && !isGiven) return
@@ -205,7 +205,7 @@ function pointsOf({ text, link, isLast }: Value, { kind, points, allowsWords, on
   const signs = text.replace(/%[\dA-F]{2}/gu, '')
   if (isVeryRandom(text)) return 5
   if (isRandom(text) && text.length >= 10) return 4
-  // A weak name, such as "key", often precedes such values that are not secret.
+  // A weak name, such as "key", often precedes values that are not secret, so only a random value in the form of a password counts.
   if (points <= 0 && link >= 3 && isMixed(signs) && isPassword(signs) && randomness(signs) > fewBits) return 3
   if (points <= 0 || /^\p{L}{1,12}:/u.test(text)) return never
   if (isPlainWord(text)) return allowsWords && isLast && link >= 3 && !commonAfterIs.test(text) ? 1 : never
@@ -215,11 +215,11 @@ function pointsOf({ text, link, isLast }: Value, { kind, points, allowsWords, on
   return /[\p{L}\d][!#$^&~?@*+-][\p{L}\d]/u.test(text) ? 1 : never
 }
 
-/** Versions, places and names of programs, which most settings have, mix fewer kinds of characters within a word. */
+/** Whether a value has a mix of characters that is unusual in settings: versions, places and program names do not have it. */
 const isUnusual = (text: string): boolean =>
   isMixed(text) && /[A-Za-z]\d|\d[A-Za-z]/u.test(text) && !noSecret.test(text)
 
-/** A name in a program, such as `RemovedInDjango40Warning`, has fewer bits. */
+/** Min randomness of a value after a weak name, exclusive. An identifier such as `RemovedInDjango40Warning` has fewer bits. */
 const fewBits = 5
 
 /**
@@ -230,7 +230,7 @@ export const isPassword = (text: string): boolean =>
   !/^(?:sha|md)\d/iu.test(text) &&
   (/\p{L}{2}\d{2,}\p{L}/u.test(text) || (isMixed(text) && /[\p{L}\d][^\p{L}\d.]/u.test(text)))
 
-/** A path of a file: its first part is a word. */
+/** Whether a value is the path of a file: its first part is a word. */
 const isPath = (text: string): boolean => {
   const [, part = ''] = /^[.~]{0,2}\/?(\w{3,})\//u.exec(text) ?? []
   return part !== '' && randomness(part) < 0

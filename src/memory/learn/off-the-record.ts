@@ -1,6 +1,6 @@
 const keeps = '(?:save|store|remember|record|log|memori[sz]e|write down|note|keep(?: an?y? (?:record|note) of)?)'
 const kept = '(?:saved|stored|remembered|recorded|logged|memori[sz]ed|written down|kept)'
-/** "Don't store this in the session" is about a program, and "don't keep it too long" about something else. */
+/** Words for the message itself. "Don't store this in the session" is about a program, "don't keep it too long" about a thing. */
 const thisMessage = String.raw`(?:this|that|it|these|any of (?:this|it|that)|anything|what i|my (?:last )?message)\b(?!\s(?:in|as|to|into|under|with|by|using|too|so|for)\s(?!(?:your|any|memory|mind|file|later)\b))`
 const unrecorded = new RegExp(
   [
@@ -13,7 +13,7 @@ const unrecorded = new RegExp(
   'giu',
 )
 
-/** Whether a message asks not to be kept: "off the record", "don't save this", "do not remember this". */
+/** Whether a message asks not to be stored: "off the record", "don't save this", "do not remember this". */
 export function isOffTheRecord(message: string): boolean {
   for (const match of message.matchAll(unrecorded)) {
     // "I don't remember this" is not a request.

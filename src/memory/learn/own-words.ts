@@ -54,5 +54,5 @@ const quotation =
 const withoutQuotations = (paragraph: string): string =>
   paragraph.replace(quotation, (quoted) => quoted.replace(/[\p{L}\p{N}]/gu, (letter) => 'ʔ'.repeat(letter.length)))
 
-/** The mark of an item of a list. */
+/** The mark of a list item. */
 export const listMark = /^(?:[-*+•–]|\(?\d{1,3}[.)]|[a-z]\))\s{1,4}/u

@@ -68,8 +68,8 @@ function bitsAsWords(run: string): number {
 }
 
 /**
- * A word with this many bits is a secret if a name calls it one. With `minSureBits`, a word with all kinds of
- * characters is always a secret.
+ * Min bits of a word that is a secret if a name calls it one. A word with `minSureBits` and all kinds of characters is
+ * a secret even without a name.
  */
 const minBits = 15
 const minSureBits = 40
@@ -107,15 +107,15 @@ const groupsOfSameLength = (min: number): RegExp => {
   return new RegExp(String.raw`(?<![\w-])(?:${groups.join('|')})(?![\w-])`, 'u')
 }
 
-/** The form of app passwords. */
+/** The form of app passwords: `abcd-efgh-ijkl-mnop`. */
 export const equalGroups = groupsOfSameLength(4)
 
 /** The form of keys that restore a disk. Prose hardly ever has five words of the same length joined by hyphens. */
 const manyEqualGroups = groupsOfSameLength(5)
 
 /**
- * Ids, checksums and addresses are random too, but most have a name that identifies them. The id of a key is part of
- * the key.
+ * Names of random values that are not secrets, such as ids, checksums and addresses. The id of a key does not count,
+ * because it is part of the key.
  */
 export const otherName =
   /(?<![a-z])(?:(?<!(?:key|secret)[ _-])ids?|identifier|hash|digest|checksum|integrity|fingerprint|(?<!hmac-?)sha\d{0,3}|commit|revision|address(?:es)?)(?![a-z])/iu
@@ -125,11 +125,11 @@ const calledOtherwise = new RegExp(`(?:${otherName.source})[^.!?\\n]{0,16}$`, 'i
 export const noSecret =
   /^(?:(?:[a-z]{1,12}_)?[0-7][\dA-HJKMNP-TV-Z]{25}$|sha\d{0,3}[-:]|0x[\dA-Fa-f]+$|AAAA[A-Z]3NzaC1)|[\w-]\.[a-z]{2,5}$/u
 
-/** The characters of credentials; any other character ends one. */
+/** Runs of the characters that credentials consist of. */
 const characterRuns = /[\w-][\w+/=~.!%:-]{9,}/gu
 
 /**
- * A label followed by random characters of one case, more of them than in the digests and ids that other programs print
+ * A label followed by random characters of one case. They are longer than the digests and ids that other programs print
  * after a label.
  */
 const labelled =
@@ -186,7 +186,7 @@ const hasMixedPart = (run: string): boolean =>
       (isMixed(part) || (isVeryRandom(part.replace(/[^A-Za-z]/gu, '')) && /[a-z]/u.test(part) && /[A-Z]/u.test(part))),
   )
 
-/** Random characters in a web address are usually the id of a page. An address may begin with its host name. */
+/** Whether a word is a web address, perhaps without `https://`. Random characters in one are usually the id of a page. */
 const isAddress = (word: string): boolean =>
   word.includes('://') || /^["'(<[]{0,2}(?:[\w-]{1,63}\.){1,8}[a-z]{2,24}\/./u.test(word)
 

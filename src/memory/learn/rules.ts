@@ -9,7 +9,7 @@ import { listMark, type MessageSentence, sentencesIn } from './own-words.ts'
 import { describeSecret, redactSecrets } from './secrets.ts'
 
 const maxSentences = 200
-/** Longer sentences are not statements. */
+/** Max characters of a sentence that counts as a statement. */
 const maxStatementLength = 1_000
 
 /** Finds statements by rules, without a model. */
@@ -60,7 +60,7 @@ export function findStatements(message: string): Extraction {
   return { findings, refused, ...(statements.length === 0 ? {} : { statements }) }
 }
 
-/** A longer sentence contains more than one statement. */
+/** Max words of a plain statement; a longer sentence usually contains more than one. */
 const maxStatementWords = 20
 /** Words of a sentence that is a supposition, a wish or a denial. */
 const notStated =
@@ -103,14 +103,14 @@ function refusalOf(
   if (foreign !== null)
     return { reason: 'not_own_words', explanation: `It is ${foreign} and not said by the person to the agent.` }
   if (isRolePlay)
-    return { reason: 'role_play', explanation: 'It belongs to a role or a text that the agent is to make up.' }
+    return { reason: 'role_play', explanation: 'It belongs to a role or a text that the agent is asked to invent.' }
   if (isQuestion(text) && kind !== 'request')
     return { reason: 'question', explanation: 'It is a question and states nothing.' }
   const isEmpty = (kind === 'request' || kind === 'instruction') && !saysSomething(content)
-  // A correction may begin with a pronoun ("it's three, not two"): it is compared with known beliefs.
+  // A correction may begin with a pronoun ("it's three, not two"), because it is compared with known beliefs.
   const isUnnamed = pointsElsewhere(content) || (kind !== 'correction' && pointsBack(content))
   if (isEmpty || (kind !== 'identity' && isUnnamed))
-    return { reason: 'unnamed', explanation: 'It points at something that the sentence does not name.' }
+    return { reason: 'unnamed', explanation: 'It refers to something that the sentence does not name.' }
   const secret = describeSecret(content)
   if (secret !== null) return { reason: 'secret', explanation: `It contains ${secret}, which must not be stored.` }
   if (content.length > maxStatementLength) {
@@ -122,7 +122,7 @@ function refusalOf(
 
 const isQuestion = (text: string): boolean => /\?["'”’)*_\s]{0,4}$/u.test(text)
 
-/** A pronoun such as "it" is never resolved, so a statement that begins with one names nothing; "this repo" is not a pronoun. */
+/** Whether a statement begins with a pronoun such as "it", which is never resolved. "This repo" is not a pronoun. */
 const pointsBack = (text: string): boolean => {
   const [first = '', second = ''] = analyse(text.slice(0, 200)).map(({ word }) => word)
   if (['this', 'that', 'these', 'those'].includes(first)) return second === '' || isFunctionWord(second)
@@ -133,9 +133,9 @@ const thirdPersons = new Set('he him his she her hers they them their theirs'.sp
 const demonstratives = new Set('this these those'.split(' '))
 
 /**
- * Whether a statement refers to something outside it: with a "his" or "them" and no earlier word that it may refer to,
- * or with a "this" and no earlier name. The place and date of the statement resolve "in this repo" and "this year"; the
- * words after "those who" resolve it.
+ * Whether a statement refers to something outside it: it has a word such as "his" or "them" without an earlier noun, or
+ * a word such as "this" without an earlier name. Not if the scope or date of the statement shows what is meant ("in
+ * this repo", "this year"), or the words that follow do ("those who").
  */
 function pointsElsewhere(content: string): boolean {
   const text = content.slice(0, 400)
@@ -167,7 +167,7 @@ const isPeriod = (word: string): boolean =>
     word,
   )
 
-/** Only the beginning is read: a long sentence has many clauses, and the test of each one would read the whole rest. */
+/** Reads only the beginning. This test runs for every clause, and reading the whole rest each time would take quadratic time. */
 const saysSomething = (content: string): boolean =>
   analyse(content.slice(0, 400)).some(({ word }) => !isFunctionWord(word))
 
@@ -183,7 +183,7 @@ const openers =
   /^(?:(?:u[hm]+|erm?|hm+|and|also|but|so|ok|okay|oh|ah|hey|hi|hello|well|btw|by the way|fyi|fwiw|imho|imo|tbh|ps|p\.s\.|thanks|thank you|great|perfect|cool|yes|yeah|yep|sure|(?:one|another)(?: more| last| other)? thing(?: though)?|(?:quick|side) note(?! (?:for|to)\b)|reminder|important|in general|generally|first|second|finally|lastly)\b[\s,:;.!–—-]{1,4}){1,3}/iu
 
 const pictures = /^(?:\p{Extended_Pictographic}[\p{M}\p{Emoji_Modifier}\u200d]{0,8}\s{0,4}){1,20}/u
-/** The whole sentence is bold or italic. */
+/** The mark before a sentence that is bold or italic as a whole. */
 const emphasis = /^[*_]{1,3}(?=[^*_]{1,1000}[*_]{1,3}$)/u
 
 /** The position in a sentence at which the statement begins. */
@@ -238,7 +238,7 @@ function laterStatements(sentence: MessageSentence, start: number, isFound: bool
     if (mark === ':') {
       const lead = plain.slice(start, joint).slice(0, 200)
       isList = announcesRules.test(lead)
-      // A name before a colon is a speaker; an order before a colon is about the text after it. "Rule" is a verb too.
+      // A name before a colon is a speaker; an order before a colon is about the text after it. "Rule" is a noun here.
       if ((isOrder(lead) && !/^rules?\b/iu.test(lead)) || (!isList && analyse(lead).length < 4)) break
       from = at
     }
@@ -259,7 +259,7 @@ function listedStatement(sentence: MessageSentence, topic: readonly string[]): F
   return { ...finding, aliases: [...statementNameOf(finding.content).aliases, ...topic] }
 }
 
-/** The statement to be remembered, which starts at an offset in a sentence. It may be an instruction or identity. */
+/** The statement to remember, which begins at or after an offset in a sentence. It may be an instruction or identity. */
 function requestedStatement(sentence: MessageSentence, from: number): Finding {
   const begin = from + beginningOf(sentence.plain.slice(from))
   const start = begin + (requestLength(sentence.plain.slice(begin)) ?? 0)
@@ -292,7 +292,7 @@ const remembers = [
   /^(?:(?:(?:a|an|one|my) )?(?:\p{L}{4,8} )?note (?:for (?:later|you|me|yourself|myself|next time|the future)|to (?:self|you|yourself|myself))|for later|for (?:future|later) reference|for the record|for next time|to remember|remember for later)\s?[:,–-]\s{0,4}/iu,
 ]
 
-/** The length of "remember that" at the beginning of a text; null if it is not there. */
+/** The length of a request such as "remember that" at the beginning of a text; null if there is none. */
 function requestLength(text: string): number | null {
   const before = asksAgent.exec(text)?.[0].length ?? 0
   for (const pattern of remembers) {
@@ -316,7 +316,7 @@ const onCondition = /^(?:if|when|whenever|every time|each time|any ?time)\s(?<ow
 const noMore =
   /^(?:please )?(?:stop \p{L}{2,20}ing\s.*\b(?:every|each|any|always|again|answers?|repl(?:y|ies)|responses?)\b|(?:do not|don['’]?t)\s.*\b(?:again|anymore)\b)/iu
 
-/** "I always want short answers". Counts only if it is about answers: people also always want dessert. */
+/** "I always want short answers". Counts only if it is about answers, unlike "I always want dessert". */
 const wantsAlways = /^i (?:always|never) want (?!to\b)/iu
 
 /** "Always …", "never …", "from now on …", "when I ask for …, …": applies until further notice. */
@@ -339,8 +339,8 @@ export const isStandingInstruction = (text: string): boolean =>
   })
 
 /**
- * Whether a sentence asks the reader to do something repeatedly: "Before every release, run …". Only for texts of
- * others than the person, because a person's command of this form may be meant for one task.
+ * Whether a sentence asks the reader to do something repeatedly: "Before every release, run …". Only for texts by authors
+ * other than the person, because a person's command of this form may be meant for one task.
  */
 export const isGeneralCommand = (text: string): boolean =>
   sentencesIn(text).some(({ plain }) => {
@@ -369,8 +369,8 @@ export const isStatementOfPerson = (text: string): boolean =>
   })
 
 /**
- * Whether a clause of a text has "I" as its subject. A later reader takes it for the person's own words, even if an agent wrote
- * it. "I/O" and "i.e." do not count.
+ * Whether a clause of a text has "I" as its subject. Readers would take it for the person's own words, even if an agent wrote it.
+ * "I/O" and "i.e." do not count.
  */
 export const isInFirstPerson = (text: string): boolean =>
   sentencesIn(text).some(({ plain, foreign }) => foreign === null && firstPersonClause.test(plain))
@@ -386,7 +386,7 @@ function isAboutUser(text: string): boolean {
   // "User accounts are …" is about accounts.
   if (finiteVerbs.has(after)) return false
   const stem = next.replace(/(?:es|s)$/u, '')
-  // "Like" counts as a verb here, although it mostly is not one.
+  // A function word such as "like" can be a verb here.
   const isVerb = (form: string): boolean =>
     isOrdinaryWord(form) && (isBaseVerb(form) || (form.length > 3 && isFunctionWord(form) && after !== 'of'))
   return finiteVerbs.has(next) || (next.endsWith('s') && [stem, `${stem}e`].some(isVerb))
@@ -406,7 +406,7 @@ function isInstruction(text: string): boolean {
   // After a colon another person may be speaking.
   if (now !== null && !text.slice(0, now.index).includes(':')) {
     const rest = text.slice(now.index + now[0].length).replace(/^[\s,:–—-]{1,4}/u, '')
-    // "In future" and "as a rule" also occur in statements.
+    // "In future" and "as a rule" also occur in statements, so they count only at the beginning, before a command.
     if (/^(?:in|as)\b/iu.test(now[0])) return now.index === 0 && hasCommand(rest)
     if (rest.length < 2) return isCommand(text)
     if (onCondition.exec(rest)?.groups?.own !== undefined && !/,|\bi(?:['’]ll| will|['’]m| am)\b/iu.test(rest))
@@ -511,7 +511,7 @@ function preference(sentence: MessageSentence, start: number): Finding | null {
   return { kind: 'preference', type: 'preference', subtype: null, about, content, span }
 }
 
-/** Up to the next punctuation mark, except for one as in "6.50". */
+/** The old value: the text up to the next punctuation mark. A mark within a number, as in "6.50", does not end it. */
 const value = (length: number, lazy = ''): string => String.raw`(?<old>(?:[^,.;!?]|[.,](?=\d)){1,${length}}${lazy})`
 const atEnd = String.raw`[.!]?\s{0,4}$`
 const notOld = new RegExp(
@@ -526,8 +526,8 @@ const oldToNew = new RegExp(
 )
 
 /**
- * "Actually the port is 5433, not 5432". Whether a belief contains the old words is checked later. Questions about a change,
- * denials and reports of somebody else's words are recognised by the beginning of the sentence.
+ * "Actually the port is 5433, not 5432". Two checks follow later. A belief must contain the old words, and the `lead` must be its
+ * subject: that excludes questions about a change, denials and reports of somebody else's words.
  */
 function correction(sentence: MessageSentence, start: number): Finding | null {
   const text = sentence.plain.slice(start)

@@ -2,10 +2,10 @@ import { numberName } from './named-secrets.ts'
 import { isLiteral, isRandom } from './randomness.ts'
 import { spokenDigits } from './secret-patterns.ts'
 
-/** A message with more words is more than an answer. */
+/** Max words of a message that may be nothing but an answer. */
 const maxAnswerWords = 6
 
-/** Whether a message is so short that it may be nothing but an answer. */
+/** Whether a message is short enough to be nothing but an answer. */
 export const mayBeAnswer = (text: string): boolean =>
   text.trim().split(/\s+/u, maxAnswerWords + 1).length <= maxAnswerWords
 

@@ -14,7 +14,7 @@ import {
 type SecretPattern = {
   readonly pattern: RegExp
   readonly what: string
-  /** A pattern that is fast to look for and occurs in every text with a match. */
+  /** A faster pattern that every text with a match contains. Texts without it are skipped. */
   readonly hint?: RegExp
   /** A condition on the match, or on its group `value` if it has one. */
   readonly isSecret?: (value: string, match: RegExpExecArray) => boolean
@@ -69,14 +69,14 @@ const patterns: readonly SecretPattern[] = [
     hint: /-u/u,
     isSecret: (value) => isLiteral(value) && /\d/u.test(value) && /\p{L}/u.test(value),
   },
-  // A program option whose name ends in "pass": sshpass -p …
+  // The option -p of a program whose name ends in "pass": sshpass -p …
   {
     pattern: /(?<=(?<![\w-])\w{0,20}pass(?:wd)?\s(?:-[a-oq-z]\s){0,4}-p\s?["']?)(?<value>[^\s"']{5,200})/dgu,
     what: passwordOrKey,
     hint: /pass/u,
     isSecret: (value) => isLiteral(value) && /\p{L}/u.test(value),
   },
-  // A password option with the value attached, or after a capital letter: mysql -pSECRET, ipmitool -P SECRET
+  // A password directly after -p, or as the argument of -P or -w: mysql -pSECRET, ipmitool -P SECRET
   {
     pattern: /(?<=\s-(?:p|P |w ))(?<value>[^\s"'-][^\s"':]{5,200})/dgu,
     what: passwordOrKey,
@@ -119,7 +119,7 @@ const patterns: readonly SecretPattern[] = [
     hint: /recovery|backup|rescue|licen[cs]e|product/iu,
     isSecret: (value) => /\d/u.test(value) || equalGroups.test(value),
   },
-  // Several words and a number that does not count a plural noun.
+  // A password of several words and a number. A number that counts a plural noun is not part of one.
   {
     pattern:
       /\bpass(?:word|code)(?:\s{1,4}(?:for|of|to|on)\s{1,4}[^:=\n,.]{1,60}?)?\s{0,4}(?:is|was|:|=)\s{0,4}(?<value>(?:[\p{L}\p{N}-]{2,20} ){1,5}[\p{L}\p{N}-]{2,20})(?=[,.;!?\n]|$)/dgiu,
@@ -171,18 +171,18 @@ const patterns: readonly SecretPattern[] = [
   },
 ]
 
-/** A passphrase consists of plain words. */
+/** A passphrase or recovery phrase. It consists of plain words. */
 const phrase =
   /\b(?<kind>pass ?phrase|seed phrase|recovery phrase)\b(?:\s{1,4}(?:for|of|to|on|at|in)\s{1,4}[^:=\n]{1,60}?)?\s{0,4}(?:is|was|['’]s|=|:|->)\s{0,4}["'“‘`]?(?<value>[^\s"'”’`][^\n"”`;.!?]{0,400})/dgiu
 
-/** A card's expiry date; a secret only next to the card's number. */
+/** A card's expiry date. Counts only in a text that also has a card number. */
 const expiry =
   /\b(?:exp(?:iry|ires|iration|\.)?(?: date)?|valid (?:thru|until|to))\s{0,4}:?\s{0,4}(?<value>\d{1,2}\s?[/-]\s?\d{2,4})\b/dgiu
 const accountNumber = /\b[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]){11,30}/giu
 
 /** The secrets of a text that is not encoded. They may overlap. */
 export function findWrittenSecrets(text: string): readonly Secret[] {
-  // A named secret comes first: of two with the same place, the first describes it.
+  // Named secrets come first: if two secrets have the same place, the first one's description is used.
   const found = [...findNamedSecrets(text), ...findRandomSecrets(text)]
   for (const { pattern, what, hint, isSecret } of patterns) {
     if (hint !== undefined && !hint.test(text)) continue

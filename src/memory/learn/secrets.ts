@@ -72,21 +72,21 @@ function replaceSecrets(text: string, by: (length: number) => string): string {
   return parts.join('') + text.slice(at)
 }
 
-/** Ids of opencode look as random as a key. */
+/** The form of opencode's ids, which look as random as a key but are not masked. */
 const programId = /^(?:ses|msg|prt)_[0-9a-f]{12}[0-9A-Za-z]{14}$/u
 
 /** Replaces an id that contains a secret by a digest, so that different ids stay different. */
 export const maskId = (id: string): string =>
   programId.test(id) || describeSecret(id) === null ? id : `sha256-${createHash('sha256').update(id).digest('hex')}`
 
-/** The texts of a statement, any of which may be missing. Texts and lists of texts in every field are read. */
+/** The texts of a statement; each may be left out. Every field that is a text or a list of texts is searched for secrets. */
 export type StatementTexts = {
   readonly name?: string | undefined
   readonly content?: string | undefined
   readonly [field: string]: unknown
 }
 
-/** Describes the kind of secret in a statement. Null if it has none, except for secrets that are already in `known`. */
+/** Describes the kind of secret in a statement; null if there is none. Secrets that `known` already contains do not count. */
 export function findSecretIn(told: StatementTexts, known: StatementTexts | null = null): string | null {
   const knownText = known === null ? '' : textsOf(known).join('\n')
   for (const text of textsOf(told)) {
@@ -96,7 +96,7 @@ export function findSecretIn(told: StatementTexts, known: StatementTexts | null 
   return null
 }
 
-/** Name and content are also read together: a number is a secret only with a name such as "PIN". */
+/** Name and content are also read together, because a number is a secret only with a name such as "PIN". */
 function textsOf({ name, content, ...others }: StatementTexts): readonly string[] {
   const beside = name === undefined || content === undefined ? [] : [`${name}: ${content}`]
   return [...beside, name, content, ...Object.values(others).flat()].filter((text) => typeof text === 'string')

@@ -5,7 +5,7 @@ import { questionWordsIn } from '../../search/searchable-text.ts'
 import { findSecretIn, type StatementTexts } from '../learn/secrets.ts'
 import type { Ports } from '../ports.ts'
 
-/** Max beliefs with shared words to compare. */
+/** Max beliefs with shared words to compare with a statement. */
 const maxCompared = 50
 
 /**

@@ -28,7 +28,7 @@ export type DocumentStatement = {
   readonly section: number
 }
 
-/** A line with more than 100 markers of quotes and lists, since parsing takes quadratic time in their number. */
+/** A line with more than 100 markers of quotes and lists. It is refused, because parsing time is quadratic in their number. */
 const tooDeep = /^(?:[ \t]{0,8}(?:>|[*+-][ \t]|\d{1,9}[.)][ \t])){101}/mu
 
 /** Every statement of a document: list items, paragraphs and table rows, in the words of the document. */
@@ -38,7 +38,7 @@ export function statementsIn(document: string): readonly DocumentStatement[] {
   return readDocument(withoutFrontMatter(document))
 }
 
-/** Earlier versions wrote a different ending. */
+/** The first sentence of the introduction. Only this is compared, because earlier versions wrote a different ending. */
 const introductionStart = introduction.slice(0, introduction.indexOf('.') + 1)
 
 /** Replaces front matter with spaces, so that lines keep their numbers. */
@@ -59,7 +59,7 @@ function readDocument(text: string): readonly DocumentStatement[] {
   const statements: DocumentStatement[] = []
   let headings: readonly Heading[] = []
   let section = 0
-  /** A paragraph such as "We use:", which the list below it belongs to. */
+  /** A paragraph such as "We use:" that introduces the list below it. */
   let intro: string | null = null
 
   function readNode(node: Node, context: readonly string[]): void {
@@ -175,7 +175,7 @@ function readDocument(text: string): readonly DocumentStatement[] {
   return statements
 }
 
-/** Reads the parts of a statement that files of Credence have: a bold name, why, aliases and scopes. */
+/** Reads the parts of a statement in the format of MEMORY.md: a bold name, why, aliases and scopes. */
 function readItemText(head: string, rest: readonly string[]) {
   const [first = '', ...more] = head.split('\n')
   const { name, content, why, aliases, scopes } = parseItem(
@@ -187,7 +187,7 @@ function readItemText(head: string, rest: readonly string[]) {
 
 const lineOf = (node: { readonly position?: Node['position'] }): number => node.position?.start.line ?? 1
 
-/** Removes the indentation and markers of the lines of a paragraph in a list or quotation. */
+/** Removes indentation and quotation markers from the lines of a paragraph in a list or quotation. */
 const dedent = (text: string): string =>
   text
     .split(/\r\n|\n|\r/u)

@@ -1,6 +1,6 @@
 /**
- * A text without its comments, and without the space before each. A pattern would read to the end of the text again for each
- * unclosed comment.
+ * Removes the comments from a text, and the space before each. Uses no pattern, because a pattern would read to the end of the
+ * text again for each unclosed comment.
  */
 export function withoutComments(text: string): string {
   const parts: string[] = []

@@ -4,7 +4,7 @@ import type { Embedder } from '../../search/embedder.ts'
 import type { CaredStore } from '../../search/store-port.ts'
 import { embedTexts } from '../conversation/meaning.ts'
 
-/** How often the store is checked for changes by this process and others. */
+/** How often to check whether this or another process has changed the store. */
 const pollMs = 3_000
 
 type Indexing = {

@@ -3,16 +3,16 @@ import { meaningFor } from '../conversation/meaning-for.ts'
 import type { Ports } from '../ports.ts'
 import threshold from './belief-threshold.json' with { type: 'json' }
 
-/** Max beliefs found by meaning. Each of them is a guess. */
+/** Max beliefs that a search finds by meaning: few, because each is a guess. */
 export const maxNearBeliefs = 5
-/** More beliefs are compared, because some belong to other scopes. */
+/** Max nearest beliefs to look up: more than `maxNearBeliefs`, because some belong to other scopes. */
 const maxCompared = 100
 
 export type NearBelief = { readonly beliefId: string; readonly cosine: number }
 
 /**
- * The beliefs of a user, in any scope, whose content is nearest to a message in meaning, best first. Empty for any model other
- * than the one of this package, for which `scripts/calibrate-beliefs.ts` chose `minCosine`.
+ * The beliefs of a user, in any scope, whose content is nearest to a message in meaning, best first. Empty for any model except
+ * the one in this package, because `scripts/calibrate-beliefs.ts` chose `minCosine` for that model only.
  */
 export async function findBeliefsByMeaning(
   { store, embedder }: Pick<Ports, 'store'> & { readonly embedder: Ports['embedder'] | undefined },

@@ -16,7 +16,7 @@ export type WorkerAnswer =
   | { readonly id: number; readonly problem: string }
 
 const opening = openMiniLm()
-// The requests that wait for the model report its failure.
+// Prevents an unhandled rejection, because each request that waits for the model reports its failure.
 opening.catch(() => {})
 /** The number of questions in progress. Indexing waits for them. */
 let questions = 0

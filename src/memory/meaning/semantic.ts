@@ -17,7 +17,7 @@ type Semantic = {
   readonly model: string
   /** Whether recall uses the model. */
   readonly recallByMeaning: boolean
-  /** The model for questions, and for indexing. */
+  /** `questions` opens the model for questions, `background` the model for indexing. */
   readonly questions: () => Promise<Embedder>
   readonly background: () => Promise<Embedder>
 }
@@ -50,13 +50,13 @@ export function openSemantic({ semantic = 'off', semanticModel, apiKey, ...proce
     return { questions: cacheEmbedder(questions, maxQuestions), background }
   }
   const keyOf = (isAlone: boolean): string => JSON.stringify([semantic, semanticModel, isAlone])
-  /** A command that a running server answers uses the server's model. */
+  /** Whether a server in this process has loaded the model. A command that the server answers then uses it too. */
   const isLoaded = (): boolean => opened.has(keyOf(false))
   const shared = () => {
     const key = keyOf(isOneShot && !isLoaded())
     const found = opened.get(key) ?? open()
     opened.set(key, found)
-    // An endpoint that is unavailable now may be available for the next call.
+    // A failure is not cached, because an endpoint that is unavailable now may be available for the next call.
     found.catch(() => opened.delete(key))
     return found
   }

@@ -33,7 +33,7 @@ export function openWorkerEmbedder(): { readonly questions: Embedder; readonly b
       if ('values' in answer) request?.resolve(answer.values)
       else request?.reject(unavailable(answer.problem, 'Search and recall use words alone.'))
     })
-    // The next request starts another thread.
+    // The next request starts a new thread.
     started.on('error', (error) => {
       worker = null
       for (const id of [...waiting.keys()])

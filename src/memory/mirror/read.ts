@@ -20,7 +20,7 @@ export type OpenFile = {
 /** Why a sync must not use a file. */
 export type HeldFile = Pick<HeldMirror, 'kind' | 'file' | 'reason'> & { readonly live: LiveFile | null }
 
-/** The bytes of a late save to a replaced file. `seen`: the text that has been merged already; null if unknown. */
+/** The bytes of a file that a program saved after it was replaced. `seen`: the text that is already merged; null if unknown. */
 export type LateSave = { readonly seen: string | null; readonly bytes: Buffer }
 
 type Reading = {
@@ -60,7 +60,7 @@ export function readMirror(paths: MirrorPaths, state: MirrorState, reading: Read
   return { live, document: new MirrorDocument(text), isChanged, base }
 }
 
-/** Adds our text below a person's own text, which does not change. */
+/** Adds the version mark below a person's own text, and leaves that text as it is. */
 function adoptText(text: string): string {
   if (new MirrorDocument(text).version() !== null || text.trim() === '') return text
   const eol = text.includes('\r\n') ? '\r\n' : '\n'
@@ -68,7 +68,7 @@ function adoptText(text: string): string {
   return `${text}${gap}${versionMark(0)}${eol}`
 }
 
-/** An editor that saves an old copy did not delete the lines that were written since, so they are appended. */
+/** Appends lines that are newer than the version of this text: an editor that saved an old copy did not delete them. */
 function withUnseenLines(paths: MirrorPaths, text: string): string {
   const version = new MirrorDocument(text).version()
   const newest = loadBase(paths)
@@ -79,10 +79,10 @@ function withUnseenLines(paths: MirrorPaths, text: string): string {
 }
 
 /**
- * The text of the file with a late save merged in. If the save only appended text, that text is appended. If only we have written
- * the file since, a whole save replaces our text. Otherwise the lines are appended that the save adds to `base`, the version it
- * was made from; if it also removes or changes lines, or its version is unknown, `isTorn` asks the caller to keep the whole save
- * too. If it is unknown which part is merged already, nothing is merged.
+ * The text of the file with a late save merged in. If the save only appended text, that text is appended. If only Credence has
+ * written the file since, the save replaces the text. Otherwise, the lines that the save adds to `base` are appended; `base` is
+ * the version that it was made from. `isTorn` asks the caller to keep the whole save too, because the save is not UTF-8, also
+ * removes or changes lines, or was made from an unknown version.
  */
 function mergeLate(
   live: { readonly text: string; readonly isOurs: boolean },
@@ -91,7 +91,7 @@ function mergeLate(
 ): { readonly text: string; readonly isTorn: boolean } {
   const text = decode(bytes)
   if (text === null) return { text: live.text, isTorn: true }
-  // While our file was not in place, another program created one: by appending lines, or by a whole save.
+  // If nothing was seen, another program created the file while ours was not in place: by appending lines, or by a whole save.
   const isWhole = seen === '' && new MirrorDocument(text).version() !== null
   if (seen !== null && text.startsWith(seen) && !isWhole)
     return { text: appendText(live.text, text.slice(seen.length)), isTorn: false }

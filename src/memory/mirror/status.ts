@@ -41,13 +41,13 @@ export async function mirrorStatus({ store }: Pick<Ports, 'store'>, dir: string)
     /** Whether MEMORY.md shows only some of the beliefs, because not all of them fit. */
     isPartial: document.blocks.some(({ kind }) => kind === 'note'),
     syncedAt: state.syncedAt,
-    /** Changes of the store that the file does not show yet. */
+    /** The number of changes to the store that the file does not show yet. */
     pendingEvents,
     /** Files that were changed since the last sync. */
     editedFiles,
-    /** List items of MEMORY.md outside the managed sections. */
+    /** The number of list items in MEMORY.md outside the managed sections. */
     leftAlone: isDamaged ? 0 : document.countOwnItems(),
-    /** Edits of the file that wait for a person to accept or reject them. */
+    /** Edits to the file that wait for a person to accept or reject them. */
     undecided,
     held: state.held,
     conflicts,

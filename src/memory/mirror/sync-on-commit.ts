@@ -23,8 +23,8 @@ const stateFile = (dir: string): string => join(dir, 'state', 'mirror', 'mirror.
 
 /**
  * Returns ports that sync the mirror, if there is one, after every commit. A failed sync is reported and left to the next one.
- * `catchUp` reads edits of the file before a call; if there are none, it only checks the file once. The sync is loaded when
- * needed.
+ * `catchUp` imports edits to the file before a call; if there are none, it only checks the file once. The code of the sync is
+ * loaded when needed.
  */
 export function syncOnCommit<AnyStore extends Store>(
   ports: Ports & { readonly store: AnyStore },
@@ -68,7 +68,7 @@ function openSyncQueue(ports: Ports, { make, onProblem, ...request }: MirrorSync
   let mustMake = make
   let mustSettle = false
 
-  /** A sync that has not begun includes this change too, so that many changes share one. Waiting syncs run first. */
+  /** Returns the waiting sync, so that many changes share one; if none waits, adds one after the sync in progress. */
   function sync(): Promise<void> {
     next ??= working.then(async () => {
       await yieldToEventLoop()
@@ -94,7 +94,7 @@ function openSyncQueue(ports: Ports, { make, onProblem, ...request }: MirrorSync
     try {
       onProblem(problem)
     } catch (error) {
-      // An error of the caller's own function must neither fail the change nor stop later syncs.
+      // An error in the caller's function must neither fail the change nor stop later syncs.
       process.emitWarning(`onMirrorProblem failed: ${String(error)}`)
     }
   }
@@ -145,8 +145,8 @@ function problemIn(synced: Synced | null): Error | null {
 }
 
 /**
- * Whether MEMORY.md differs from its last synced text. If the mirror is held, it waits for a person, so the file counts only
- * after another change. The sync reports any other problem.
+ * Whether MEMORY.md differs from its last synced text. A held mirror waits for a person, so its file counts as edited only after
+ * another change. False if the state cannot be read, because the sync reports that.
  */
 async function isEdited(dir: string): Promise<boolean> {
   const { contentHashOf, signatureAt } = await import('./parse/read-file.ts')
@@ -155,7 +155,7 @@ async function isEdited(dir: string): Promise<boolean> {
     const { held, files } = JSON.parse(readFileSync(stateFile(dir), 'utf8'))
     const signature = signatureAt(file) ?? ''
     if (held !== null) return held.signature !== signature
-    // A copy of the memory has the same text with another signature.
+    // In a copy of the memory directory, the file has the same text but a different signature.
     const { signature: known, hash } = files['MEMORY.md'] ?? {}
     return signature !== known && (signature === '' || contentHashOf(readFileSync(file)) !== hash)
   } catch {

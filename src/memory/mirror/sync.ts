@@ -35,7 +35,7 @@ export type MirrorRequest = {
   readonly accept?: boolean
   /** How long to wait for another sync of the same mirror. Default 2000. */
   readonly waitMs?: number
-  /** Whether to wait until no program can still write to the replaced file. Default true; otherwise sync again later. */
+  /** Whether to wait until no program can still write to the replaced file. Default true. If false, the caller must sync again. */
   readonly settle?: boolean
 }
 
@@ -49,15 +49,15 @@ export type Synced = {
   /** The numbers of changes that came from the file. */
   readonly taken: Readonly<EditCounts>
   readonly refused: MirrorState['refused']
-  /** Edits of the file that wait for a person to accept or reject them. */
+  /** Edits to the file that wait for a person to accept or reject them. */
   readonly undecided: readonly UndecidedEdit[]
   /** Names of the files with saves of other programs that could not be merged. */
   readonly conflicts: readonly string[]
-  /** List items of MEMORY.md outside the managed sections. */
+  /** The number of list items in MEMORY.md outside the managed sections. */
   readonly leftAlone: number
 }
 
-/** How often a file may change during a sync before the rest is left to the next one. */
+/** Max rounds of a sync, and max waits for a writer to finish. If the file still changes, the next sync does the rest. */
 const maxRounds = 8
 const maxRestlessWaits = 5
 
@@ -81,7 +81,7 @@ export async function syncMirror(ports: Ports, request: MirrorRequest): Promise<
         `The mirror in ${paths.dir} shows the memory of "${state.user}", not of "${request.user}".`,
         `Use --user ${state.user}, or another directory.`,
       )
-    // Drafts of killed processes are rare, so only a sync that may take time looks for them.
+    // Drafts that killed processes left behind are rare, so only a sync that may take time looks for them.
     if (request.settle !== false) await sweepLeftovers(paths.dir)
     return await runSync(ports, paths, state, request)
   } finally {
@@ -89,12 +89,12 @@ export async function syncMirror(ports: Ports, request: MirrorRequest): Promise<
   }
 }
 
-/** Syncs after another operation, which must not fail if the sync does: errors are returned. */
+/** Syncs after another operation. Returns errors, because that operation must not fail if the sync does. */
 export async function syncQuietly(ports: Ports, request: MirrorRequest) {
   const paths = mirrorPaths(request.dir)
   try {
     const state = loadState(paths)
-    // A directory has one mirror, which shows the memory of one user.
+    // A directory has only one mirror, and this one shows another user's memory.
     if (state !== null && state !== 'damaged' && state.user !== request.user)
       return { synced: null, error: null, mustSettle: false }
     const synced = await syncMirror(ports, request)
@@ -165,7 +165,7 @@ async function runSync(ports: Ports, paths: MirrorPaths, state: MirrorState, req
       document.setVersion(state.version)
     }
     const content = document.render()
-    // The base has the stored belief in place of a refused line, so that the line still counts as edited.
+    // The base has the stored belief instead of a refused line, so that the line still counts as edited.
     const instead = [...left].flatMap(([block, belief]) => (belief === null ? [] : [[block, belief] as const]))
     saveBase(paths, document, document.render(new Map(instead)))
     const signature = mustWrite ? await replaceFile(paths, live, content, ports.now()) : (live?.signature ?? '')
@@ -173,7 +173,7 @@ async function runSync(ports: Ports, paths: MirrorPaths, state: MirrorState, req
     return mustWrite
   }
 
-  /** Whether a file with missing lines changes within a moment, so that its writer may not have finished. */
+  /** Whether a file with missing lines changes again within a moment. If so, its writer had not finished. */
   async function isRestless(live: LiveFile | null): Promise<boolean> {
     if (restlessWaits >= maxRestlessWaits) return false
     restlessWaits += 1
@@ -211,7 +211,7 @@ async function runSync(ports: Ports, paths: MirrorPaths, state: MirrorState, req
   }
 }
 
-/** The events after the one with this number, newest first; for a new mirror, only the newest event. */
+/** The events after the one with this number, newest first. For a new mirror (0), only the latest events. */
 async function eventsSince(store: Store, user: string, number: number): Promise<readonly JournalEntry[]> {
   const events: JournalEntry[] = []
   for (let before: number | undefined; ; ) {
@@ -226,7 +226,7 @@ async function eventsSince(store: Store, user: string, number: number): Promise<
 
 async function findForgotten(store: Store, user: string, events: readonly JournalEntry[]): Promise<readonly string[]> {
   const forgets = events.filter(({ kind }) => kind === 'forget')
-  // A list of events contains only the first beliefs of each.
+  // A list of events contains only the first beliefs of each event, so each is read again.
   const whole = await Promise.all(forgets.map(({ number }) => store.event(user, number)))
   return whole.flatMap((event) => event?.beliefIds ?? [])
 }

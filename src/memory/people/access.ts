@@ -13,7 +13,7 @@ const maxLabelLength = 100
 export type TokenRequest = Pick<AccessToken, 'kind' | 'person'> & Partial<Pick<AccessToken, 'scopes' | 'label'>>
 /** `secret` is the token itself, which is not stored. */
 export type NewToken = { readonly token: AccessToken; readonly secret: string }
-/** Whether the memory of a person or team that is removed is kept or erased. */
+/** What happens to the memory of a removed person or team. */
 export const memoryFates = ['keep', 'erase'] as const
 export type MemoryFate = (typeof memoryFates)[number]
 
@@ -42,7 +42,7 @@ export async function noteTokenUse(
     await access.noteUse(id, time.toISOString())
 }
 
-/** Names become part of keys and scopes. */
+/** Checks a name. Few characters are allowed, because names become part of keys and scopes. */
 export function parseName(text: string, of: 'person' | 'team'): string {
   if (/^[a-z0-9][a-z0-9._@-]{0,63}$/u.test(text)) return text
   throw invalid(
@@ -62,7 +62,7 @@ export async function addPerson(
   throw conflict(`There is a person "${name}" already.`, '`credence people list` lists them.')
 }
 
-/** A new person or team must not get the memory of an earlier one with the same name. */
+/** Throws if a memory exists, because a new person or team must not get the memory of an earlier one with the same name. */
 export async function requireNoMemory({ store }: Ports, owner: string): Promise<void> {
   if ((await store.events(owner, { limit: 1, hearing: true })).length === 0) return
   throw conflict(
@@ -73,7 +73,7 @@ export async function requireNoMemory({ store }: Ports, owner: string): Promise<
 
 /** Removes a person, their tokens and memberships; the memory is kept or erased. */
 export async function removePerson(ports: AccessPorts, name: string, memory: MemoryFate): Promise<void> {
-  // The tokens go first, so that nothing can be added while the memory is being erased.
+  // Removes the tokens first, so that nothing can be added while the memory is being erased.
   if (!(await ports.access.removePerson(name))) throw unknownPerson(name)
   if (memory === 'erase') await eraseMemory(ports, name)
 }
@@ -111,7 +111,7 @@ function newToken(ports: AccessPorts, { kind, person, scopes = [], label = '' }:
   return { token, secret: `${tokenPrefix}${bytes(32).toString('base64url')}` }
 }
 
-/** Revokes a token. `person`: only if it belongs to them. */
+/** Revokes a token. With `person`, only if the token belongs to that person. */
 export async function revokeToken(
   { access, now }: Pick<AccessPorts, 'access' | 'now'>,
   id: string,
@@ -168,7 +168,7 @@ export type Principal = {
   readonly tokenId: string
   readonly person: string
   readonly isAgent: boolean
-  /** The active scopes of a request that names none. An agent may only name these. Team scopes come last. */
+  /** The active scopes of a request that names none. An agent may not name any others. Team scopes come last. */
   readonly scopes: readonly string[]
   /** The teams of the person; for an agent, only those that its token names. */
   readonly teams: readonly { readonly team: string; readonly role: Role }[]

@@ -58,7 +58,7 @@ describe('a recall of a member', () => {
         expect(new Map(whole.relevant.map((hit) => [hit.belief.id, hit.score]))).toEqual(scores)
         expect(whole.relevant.map(({ score }) => score)).toEqual([...scores.values()].sort((a, b) => b - a))
         expect(small.pinned.length + small.relevant.length).toBeLessThanOrEqual(maxBeliefs)
-        // Pinned beliefs of teams do not crowd out those of the person.
+        // Pinned beliefs of teams do not crowd out the person's.
         const room = Math.min(maxBeliefs, defaultBudget.maxPinned)
         const ownPins = alone[0]?.pinned.slice(0, room) ?? []
         expect(small.pinned.slice(0, ownPins.length)).toEqual(ownPins)

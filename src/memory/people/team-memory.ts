@@ -7,7 +7,7 @@ import { ContextBudget, parseBudget } from '../recall/budget.ts'
 import type { Context, Prelude } from '../recall/context.ts'
 import { requirePage, type SearchHit } from '../recall/search.ts'
 
-/** The minimum role for each call of a team's memory. `none`: turns belong to people, so a team has none. */
+/** The minimum role for each call to a team's memory. `none`: the call is refused, because only people have turns. */
 // biome-ignore format: a table, by role
 const minRoles: Readonly<Record<Exclude<keyof Memory, 'close'>, Role | 'none'>> = {
   recall: 'reader', search: 'reader', why: 'reader', remedies: 'reader', suggestAliases: 'reader', get: 'reader', list: 'reader',
@@ -20,7 +20,7 @@ const minRoles: Readonly<Record<Exclude<keyof Memory, 'close'>, Role | 'none'>> 
   exportTurns: 'none', learnedFrom: 'none', whyTurn: 'none',
 }
 
-/** The ports for a team: every belief that is committed has a scope of the team, and no other. */
+/** The ports for a team. They refuse to commit a belief with a scope outside the team. */
 export function teamPorts(ports: Ports, team: string): Ports {
   const checkCommit: Ports['checkCommit'] = ({ changes }) => {
     const stray = changes.flatMap(({ after }) => after?.scopes ?? []).find((scope) => teamOf(scope) !== team)
@@ -48,7 +48,7 @@ export function teamMemory(memory: Memory, { team, role }: { readonly team: stri
   return { ...(Object.fromEntries(guarded) as Memory), close: memory.close }
 }
 
-/** A user of team memories: a person, or an agent of theirs. */
+/** A user of team memories: a person, or a person's agent. */
 export type Member = {
   readonly person: string
   /** The active scopes of a call that names none, including team scopes. */
@@ -73,8 +73,8 @@ export function memoryOfTeam(ports: Ports, { person, scopes, teams }: Member, te
 }
 
 /**
- * The memory of a person together with those of their teams. Names are looked up in the memory of the first scope
- * first.
+ * The memory of a person together with those of their teams. A name is first looked up in the memory of the first
+ * scope.
  */
 export function memberMemory(own: Memory, ports: Ports, member: Member, author: Author): Memory {
   const teams = new Map(member.teams.map(({ team }) => [team, memoryOfTeam(ports, member, team, author)]))
@@ -111,7 +111,7 @@ export function joinMemories({ own, teams }: JoinedMemory, { agentShare, scopes 
       const parts = split(options.scopes, teams)
       if (parts.teams.length === 0) return own.search(query, options)
       const { limit = 10, offset = 0 } = options
-      // Each memory may fill the page alone.
+      // The whole page may come from one memory, so each memory is asked for all of it.
       const page = { ...options, offset: 0, limit: Math.min(100, offset + limit) }
       const results = [await own.search(query, { ...page, ...scopesOf(parts.own) })]
       if (options.in !== 'turns')
@@ -134,7 +134,7 @@ export function joinMemories({ own, teams }: JoinedMemory, { agentShare, scopes 
 
 const scopesOf = (scopes: readonly string[] | undefined) => (scopes === undefined ? {} : { scopes })
 
-/** A team has no conversations: its turns are in the person's memory, in the other scopes or the universal one. */
+/** A team has no conversations, so turns go to the person's memory: to the scopes that are not a team's, or the universal one. */
 function ownOptions<Options extends { readonly scopes?: readonly string[] }>(options?: Options): Options | undefined {
   if (options?.scopes === undefined) return options
   const scopes = options.scopes.filter((scope) => teamOf(scope) === null)
@@ -164,7 +164,7 @@ function memberOf(teams: Teams, team: string): Memory {
   )
 }
 
-/** Calls that go to the memory of their scopes, which must all belong to one memory. */
+/** Calls that go to the memory of their scopes. All scopes of a call must belong to one memory. */
 function routeByScope(own: Memory, teams: Teams) {
   const memoryOf = (scopes: readonly string[] = []): Memory => {
     const named = new Set(scopes.map(teamOf))
@@ -188,7 +188,7 @@ function routeByScope(own: Memory, teams: Teams) {
   } satisfies Partial<Memory>
 }
 
-/** The waiting decisions of several memories. Each filters by scope; a decision goes to the memory with the belief. */
+/** The waiting decisions of several memories, as lists. Each memory applies the filter itself. */
 function joinDecisions(memories: readonly Memory[]) {
   const everywhere = async <Item>(ask: (memory: Memory) => Promise<readonly Item[]>): Promise<readonly Item[]> =>
     (await Promise.all(memories.map(ask))).flat()
@@ -198,7 +198,7 @@ function joinDecisions(memories: readonly Memory[]) {
     feedback: () => everywhere((memory) => memory.feedback()),
     review: async ({ limit = 50, offset = 0, ...filter } = {}) => {
       requirePage({ limit, offset })
-      // Each memory may fill the page alone.
+      // The whole page may come from one memory, so each memory is asked for all of it.
       const page = { ...filter, limit: Math.min(1_000, offset + limit) }
       const pages = await everywhere(async (memory) => [await memory.review(page)])
       const items = pages
@@ -217,8 +217,8 @@ const referring = [
 ] as const satisfies readonly (keyof Memory)[]
 
 /**
- * Calls about one belief, which go to the memory that has it. The memory of the first scope is tried first, then the person's
- * own, then those of teams. The journal is that of the first scope.
+ * Calls about one belief. Each goes to the memory that has the belief: the memory of the first scope is tried first, then the
+ * person's own, then those of teams. The journal is that of the first scope.
  */
 function routeToHolder(own: Memory, teams: Teams, [first]: readonly string[]): Partial<Memory> {
   const home = teams.get(teamOf(first ?? '') ?? '') ?? own
@@ -264,7 +264,7 @@ function mergeContexts(contexts: readonly Context[], limits: ReturnType<typeof p
   // The sort is stable, so that of equal scores the person's own come first. Participants of a relation have the score 0.
   const byScore = contexts.flatMap((one) => one.relevant).toSorted((a, b) => b.score - a.score)
   const relevant = budget.takeRelevant(byScore)
-  // No context has more lines than one message may have.
+  // Every context is within the limit of lines for one message, so the joined one may be as long as the longest.
   const maxLines = Math.max(...contexts.map(({ quotes, perhaps }) => quotes.length + perhaps.length))
   const nearest = contexts.flatMap(({ perhaps }) => perhaps).toSorted((a, b) => b.cosine - a.cosine)
   const perhaps = budget.takeRelevant(nearest.slice(0, maxLines - own.quotes.length))

@@ -3,15 +3,15 @@ import { universalScope } from '../../beliefs/scope.ts'
 import type { Memory } from '../memory.ts'
 import { type Context, isShown } from './context.ts'
 
-/** Max statements, and max characters of them together. */
+/** Max statements, and max characters of all of them together. */
 const maxStatements = 8
 const maxCharacters = 1_000
-/** More than can be shown, because some are already in the context. */
+/** Max beliefs to read: more than `maxStatements`, because some are already in the context. */
 const maxRead = 50
 
 /**
  * The newest statements of the person that apply everywhere and are not in the context already. An agent gets them once, at the
- * start of a session: an allergy helps with messages that never name it.
+ * start of a session, because a statement such as an allergy matters for messages that never name it.
  */
 export async function statementsAboutPerson(
   memory: Pick<Memory, 'list'>,

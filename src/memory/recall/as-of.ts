@@ -4,11 +4,11 @@ import { parseTime } from '../../local-time.ts'
 import { splitIntoParts } from '../../search/slices.ts'
 import type { Ports, Store } from '../ports.ts'
 
-/** After this many beliefs, other work of the process gets a turn. */
+/** Beliefs per commit. Other work of the process can run between two commits. */
 const beliefsAtOnce = 100
 
 /**
- * The memory of a user as it was at a time: the beliefs of the journal and the turns up to then. Text forgotten since is missing.
+ * The memory of a user as it was at a time: the beliefs of the journal and the turns up to then, without forgotten texts.
  * Read-only; takes time in proportion to the journal. Closing its store frees the memory, and leaves the store of `ports` open.
  */
 export async function asOf(ports: Ports, user: string, time: string): Promise<Ports> {

@@ -24,7 +24,7 @@ export class ContextBudget {
     this.#limits = limits
   }
 
-  /** Open questions do not count as beliefs. They take their characters first, so that beliefs cannot crowd them out. */
+  /** Open questions do not count as beliefs. They get their characters before all beliefs, so that beliefs cannot crowd them out. */
   takeQuestions(questions: readonly Belief[]): readonly Belief[] {
     let taken = 0
     return questions.filter((question) => {
@@ -45,7 +45,7 @@ export class ContextBudget {
   takeRelevant<One extends { readonly belief: Belief; readonly score?: number }>(
     relevant: readonly One[],
   ): readonly One[] {
-    // Beliefs of agents come last, so that even a long one does not take the place of another belief.
+    // Agents' beliefs come last, so that even a long one cannot displace a belief of another author.
     const ofAgents = relevant.filter(({ belief }) => isByAgent(belief))
     const others = relevant.filter(({ belief }) => !isByAgent(belief))
     const taken = new Set(
@@ -65,7 +65,7 @@ export class ContextBudget {
     return isTaken
   }
 
-  /** The share of agents limits beliefs and characters. A single belief may be longer, or it could never be recalled. */
+  /** Whether agents' share of beliefs or of characters is used up. A first belief may be longer; else it could never be recalled. */
   #isShareTaken(length: number): boolean {
     const { maxBeliefs, maxFromAgents, maxCharacters } = this.#limits
     if (this.#fromAgents >= maxFromAgents) return true

@@ -8,20 +8,20 @@ import type { QuoteLevel } from '../../search/turns/quotes.ts'
 
 /** The max size of a context. Pinned beliefs come first, then relevant ones by score. */
 export type Budget = {
-  /** Pinned and relevant beliefs together. Default 20. */
+  /** Max pinned and relevant beliefs together. Default 20. */
   readonly maxBeliefs: number
-  /** Default 10. */
+  /** Max pinned beliefs. Default 10. */
   readonly maxPinned: number
   /**
    * Max pinned and relevant beliefs that an agent, a tool or a model wrote. Default a quarter of `maxBeliefs`, so that planted
    * beliefs cannot crowd out the person's statements, while a memory that only agents write still gives results.
    */
   readonly maxFromAgents: number
-  /** Open questions do not count as beliefs. Default 15. */
+  /** Max open questions, which do not count as beliefs. Default 15. */
   readonly maxQuestions: number
-  /** Characters of name, content and why over all beliefs and questions. Default 16000. */
+  /** Max characters of name, content and why, in all beliefs and questions together. Default 16000. */
   readonly maxCharacters: number
-  /** Characters of the persona prelude. Default 2000. */
+  /** Max characters of the prelude. Default 2000. */
   readonly maxPrelude: number
   /** Max sure quotes, 0 to 3; 0 also turns off quotes that may help. Default 3. */
   readonly maxQuotes: number
@@ -67,8 +67,8 @@ export type RelevantBelief = {
   readonly explanation: Explanation
   readonly matches: readonly MatchedForm[]
   /**
-   * Id of the belief that led to it: a named relation that it takes part in, or its predecessor, if a quote states that. Null if
-   * the message names the belief itself.
+   * Id of the belief that led to it: a named relation that it takes part in, or a predecessor that a quote states. Null if the
+   * message names the belief itself.
    */
   readonly through: string | null
 }
@@ -76,7 +76,7 @@ export type RelevantBelief = {
 /** A belief that the message does not name, but whose content is near to it in meaning. The agent may ignore it. */
 export type PerhapsBelief = {
   readonly belief: Belief
-  /** The cosine of its content with the message, and the min cosine of shown beliefs. */
+  /** `cosine` is that of its content with the message, `minCosine` the minimum for a belief to be shown. */
   readonly cosine: number
   readonly minCosine: number
 }
@@ -98,24 +98,24 @@ export type Quote = {
   readonly utcOffset: number | null
   /** Whether the person may have pasted it: it was far down in a message or after much other text. */
   readonly perhapsPasted: boolean
-  /** A newer quote about the same thing comes before this one. */
+  /** Whether a newer quote about the same thing comes before this one. */
   readonly earlier: boolean
   /** When the person corrected it; the correction is among the beliefs of the context. */
   readonly correctedAt: string | null
-  /** The log odds of the probability, and the sum behind them. */
+  /** `score` is the log odds of the probability; `explanation` lists the terms it is the sum of. */
   readonly score: number
   readonly explanation: Explanation
-  /** Words of the message that are in the quote, and in the turns next to it. */
+  /** Words of the message: `shared` are in the quote, `nearby` in the turns next to it. */
   readonly shared: readonly string[]
   readonly nearby: readonly string[]
 }
 
 /** The reasons why these quotes, or none, were chosen. */
 export type QuoteDecision = {
-  /** The words of the message that count, and those among them that no turn contains. */
+  /** `asked` are the words of the message that count; `unknown` are those of them that no turn contains. */
   readonly asked: readonly string[]
   readonly unknown: readonly string[]
-  /** The probability that one of the best turns helps, and the threshold of each level. */
+  /** `probability`: how likely it is that one of the best turns helps. `levels`: the threshold of each level. */
   readonly probability: number
   readonly levels: Levels
   /** `words`: there are no vectors of the turns, or those of the message took too long. */
@@ -144,7 +144,7 @@ export type NearMissReason =
   | { readonly kind: 'proposed'; readonly for: string }
   | { readonly kind: 'candidate' }
 
-/** A belief of every context that the message also names. */
+/** A belief that is in the context anyway, such as a pinned one, and that the message also names. */
 export type NamedAnyway = { readonly beliefId: string; readonly matches: readonly MatchedForm[] }
 
 export type NearMiss = { readonly belief: Belief; readonly reason: NearMissReason; readonly score: number | null }

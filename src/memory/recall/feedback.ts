@@ -6,7 +6,7 @@ import { findTurn } from '../conversation/turns.ts'
 import { type BeliefReference, findBelief } from '../find-belief.ts'
 import type { Author, Ports } from '../ports.ts'
 
-/** A belief or a turn, and how often the person called it useful. */
+/** A belief or a turn, and how often the person marked it as useful or not useful. */
 export type FeedbackItem = FeedbackCount & ({ readonly belief: Belief } | { readonly turn: Turn })
 
 export type FeedbackRequest = BeliefReference & { readonly author: Author; readonly verdict: FeedbackVerdict }

@@ -166,7 +166,7 @@ async function findQuotes(
   scopes: readonly string[],
 ): Promise<Push> {
   const said = { user, scopes, ...(asOf === undefined ? {} : { until: now().getTime() }) }
-  // Without turns there is nothing to quote, and analysing the message for quotes takes as long as finding its mentions.
+  // Skipped if there are no turns to quote, because analysing the message for quotes takes as long as finding its mentions.
   if (nearMisses !== true && (await store.turnPostings(said, [])).units === 0) return nothingQuoted
   const meaning = (question: Question) =>
     meaningFor({ store, embedder }, { user, question, message: keepEnds(message) }, recallWaitMs)
@@ -196,7 +196,7 @@ type BeforeQuotes = {
   readonly limits: Budget
 }
 
-/** The quotes to show: no outdated statement without the current one, and none that a belief of the context repeats. */
+/** The quotes to show. Leaves out outdated statements without the current one, and quotes that a belief in the context repeats. */
 async function chooseQuotes(
   found: readonly PushedQuote[],
   { retirements, told, standing, shown, message, limits }: BeforeQuotes,
@@ -249,7 +249,7 @@ type Shown = {
 
 /**
  * The near beliefs that are shown as perhaps relevant: as many as there are lines left after the quotes. Leaves out
- * beliefs that the message names, because their name or alias decides about them, and beliefs that a quote repeats.
+ * beliefs that the message names, because recall has already decided about those, and beliefs that a quote repeats.
  */
 async function perhapsAmong(
   store: Store,
@@ -277,7 +277,7 @@ async function perhapsAmong(
   return sortNewestValueFirst(found).slice(0, Math.max(0, maxLinesFor(keepEnds(message)) - quotes.length))
 }
 
-/** Keeps only quotes whose newer quotes are all kept and come before them. */
+/** Keeps a quote only if all newer quotes about the same thing are kept and come before it. */
 function withNewer(quotes: readonly PushedQuote[]): readonly PushedQuote[] {
   const shown = new Set<string>()
   return quotes.filter(({ turn, newer }) => {
@@ -314,7 +314,7 @@ function correctionsIn(retirements: ReadonlyMap<PushedQuote, Retirement>): reado
   return [...new Map(found).values()]
 }
 
-/** Marks quotes as earlier that are older than a shown belief of the person about the same thing. */
+/** Marks quotes as earlier if they are older than a shown belief of the person about the same thing. */
 async function withOvertaken(
   quotes: readonly PushedQuote[],
   relevant: readonly RelevantBelief[],
@@ -328,7 +328,7 @@ async function withOvertaken(
     : (await import('../../search/turns/quotes.ts')).markOvertaken(quotes, stated, keepEnds(message))
 }
 
-/** Loaded only if something can be quoted: a one-shot command pays for every module. */
+/** Loaded only if something can be quoted, because every module slows down a one-shot command. */
 let quotesModule: Promise<typeof import('../../search/turns/push.ts')> | undefined
 const loadQuotes = () => {
   quotesModule ??= import('../../search/turns/push.ts')
@@ -378,14 +378,14 @@ async function rankedCandidates(
     .sort((a, b) => b.score.value - a.score.value)
   const beliefs = new Map<string, Belief>()
   let inReach: typeof scored = []
-  // If agents' beliefs exceed their share, lower-scoring beliefs of other authors take their place.
+  // If agents' beliefs exceed their share, loads more, because lower-scoring beliefs of other authors take their place.
   for (let count = limits.maxBeliefs; inReach.length < Math.min(scored.length, maxLoaded); count *= 4) {
     const lowest = scored[count]?.score.value ?? Number.NEGATIVE_INFINITY
     const known = inReach.length
     inReach = scored.filter(({ score }) => score.value >= lowest)
     const ids = inReach.slice(known).map(({ link }) => link.posting.beliefId)
     await forEachInSlices(splitIntoParts(ids), async (part) => {
-      // A belief may have changed since the message was linked, which takes several slices for a long message.
+      // Linking a long message takes several slices, so a belief may have changed in the meantime.
       for (const belief of await store.getMany(view.user, part))
         if (isCurrent(belief) && isInView(belief, view)) beliefs.set(belief.id, belief)
     })
@@ -425,13 +425,13 @@ function matchesOf(
 
 /** Most recently reinforced first, then by name; scopes and id only make the order total. */
 const byRecency = (a: Belief, b: Belief): number =>
-  // Parsing a time is slower than all other comparisons, and beliefs that were imported together have equal times.
+  // Compares the texts of the times first: parsing them is slow, and beliefs that were imported together have equal ones.
   (a.reinforcement.at !== b.reinforcement.at && Date.parse(b.reinforcement.at) - Date.parse(a.reinforcement.at)) ||
   compareStrings(nameKey(a.name), nameKey(b.name)) ||
   compareStrings(a.scopes.join(' '), b.scopes.join(' ')) ||
   compareStrings(a.id, b.id)
 
-/** The participants in view of every relation that the message names, after everything that it names directly. */
+/** The participants in view of every relation that the message names, without beliefs that it names directly. */
 async function participantsOf(
   store: Store,
   view: Viewpoint,
@@ -492,7 +492,7 @@ function isShownAlready(
   standing: readonly Belief[],
   { prelude, pinned, relevant, questions }: Pick<Context, 'prelude' | 'pinned' | 'relevant' | 'questions'>,
 ): boolean {
-  // Standing instructions are given at the beginning of a session, and not with every message.
+  // Includes standing instructions, although they are given at the beginning of a session and not with every message.
   const beliefs = [...standing, ...pinned, ...relevant.map(({ belief }) => belief), ...questions]
   const statements = [...beliefs.map(({ content }) => content), ...(prelude?.text.split('\n') ?? [])]
   return statements.some((statement) => areAlike(quote, statement))
@@ -505,7 +505,7 @@ function areAlike(a: string, b: string): boolean {
   return isSameStatement(a, b) || wordsOfA.includes(wordsOfB) || wordsOfB.includes(wordsOfA)
 }
 
-/** The dates that are added to relative days are not part of the original text. */
+/** The words of a text, without the dates that were added to relative days. */
 const words = (text: string): string =>
   text
     .toLowerCase()

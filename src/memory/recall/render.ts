@@ -156,14 +156,14 @@ export function quoteLine({
   earlier,
   correctedAt,
 }: Omit<ShownQuote, 'turn' | 'session' | 'level'>): string {
-  // Any program may give the speaker of an answer any name, even the person's.
+  // An answer's role is shown before its speaker, because any program may give the speaker any name, even the person's.
   const who = role === 'user' ? (speaker ?? 'the person') : [role, label(speaker ?? '')].join(' ').trim()
   const doubt = perhapsPasted ? ' (perhaps pasted)' : ''
   const before = earlier && correctedAt === null ? 'earlier, ' : ''
   return `- ${before}${localDay(at, utcOffset)}, ${neutralize(who)}${doubt}${correctionMark(correctedAt)}: "${neutralize(text)}"`
 }
 
-/** The name that a program or file gave itself, too short for a message and without the brackets of a mark. */
+/** The name that a program or file gave itself. Cut, so that it cannot contain a message, and without the brackets of a mark. */
 function label(name: string): string {
   const words = neutralize(name.replace(/[()[\]{}]/gu, ' ')).split(' ')
   const shown = Array.from(words.slice(0, maxLabelWords).join(' ')).slice(0, maxLabelLength).join('')
@@ -185,10 +185,10 @@ export const neutralize = (text: string): string =>
         .replace(/[>＞﹥]/gu, '›')
         .trim()
 
-/** Most texts are safe already: words of plain characters with one space between them, without angle brackets. */
+/** Matches texts that are safe already, as most are: plain characters without angle brackets, and single spaces. */
 const isSafeAscii = /^[!-;=?-~]+(?: [!-;=?-~]+)*$/
 
-/** A text without invisible characters, except line breaks and single joiners and marks of some scripts and emoji. */
+/** Removes invisible characters from a text. Keeps line breaks, and the single joiners that some scripts and emoji need. */
 export const visibleText = (text: string): string =>
   text
     .toWellFormed()

@@ -30,7 +30,7 @@ export async function findRetirement(store: Store, view: View, said: Said): Prom
   const query = { ...view, words, atLeast: 2, includeRetired: true, limit: maxCompared }
   const ids = (await store.matchText(query)).map(({ beliefId }) => beliefId)
   const stating = (await store.getMany(view.user, ids)).filter((belief) => states(said, belief))
-  // The person may have returned to the old statement.
+  // If a belief that states it is current, the person may have returned to the old statement.
   if (stating.length === 0 || stating.some(isCurrent)) return null
   for (const old of stating) {
     const retirement = await retirementBy(store, view, old)

@@ -46,7 +46,7 @@ export type BeliefSearch = {
   readonly offset?: number
 }
 
-/** The position in a field of one of the query's words. */
+/** The position of a word of the query in a field. */
 export type Highlight = {
   readonly field: 'name' | 'alias' | 'content' | 'why'
   readonly start: number
@@ -71,12 +71,12 @@ export type SearchResult = {
   readonly quotes: readonly QuoteHit[]
   /** `words`: vectors are off, or there are none yet. */
   readonly meaning: 'words' | 'vectors'
-  /** The query has more than 32,000 characters, so that only its first and last 16,000 were read. */
+  /** Whether the query has more than 32,000 characters, so that only its first and last 16,000 were read. */
   readonly isQueryCut: boolean
 }
 
 const maxTextHits = 500
-/** No belief has half of the words of a longer query, and looking them up blocks a server. */
+/** Max words of a query to look up. No belief has half of the words of a longer query, and looking them up would block a server. */
 const maxTextWords = 100
 
 export function requirePage({ limit, offset }: { limit: number; offset: number }, maxLimit = 1_000): void {
@@ -121,8 +121,8 @@ async function searchFrom(ports: Ports, asked: SearchRequest): Promise<SearchRes
 }
 
 /**
- * The current statements that replace outdated quotes with words of the query, without those that are among the hits already.
- * A quote that is only near in meaning has its correction next to it.
+ * The current statements that replace outdated quotes, if the quote has words of the query and the statement is not on the page.
+ * A quote that is only near in meaning shows its correction itself.
  */
 function correctionsOf(quotes: readonly QuoteHit[], page: readonly RankedHit[], query: string): readonly RankedHit[] {
   const current = new Map(
@@ -168,7 +168,7 @@ type Ranked = {
   readonly hits: readonly RankedHit[]
   /** Whether there are more hits, which were not ranked. */
   readonly isCut: boolean
-  /** Finds the words of the query in the hits of a page. For all hits, that would take longer than ranking them. */
+  /** Finds the words of the query in the hits of a page. Doing so for all hits would take longer than ranking them. */
   readonly shown: (page: readonly RankedHit[]) => readonly SearchHit[]
 }
 

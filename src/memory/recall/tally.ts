@@ -3,7 +3,7 @@ import type { Context } from './context.ts'
 
 /** How long counts are gathered before they are written. */
 const everyMs = 2_000
-/** If more counts than this are waiting, they are written at once. */
+/** Max counts of a user that wait to be written. Further ones are dropped. */
 const maxWaiting = 200
 
 /** Counts recalls after they were answered. Drops counts that cannot be written because the store is locked or read-only. */

@@ -9,7 +9,7 @@ import type { TextKeys } from './fingerprints.ts'
 
 /** The memory directory of one of a person's devices. */
 export type SyncDevice = {
-  /** A random id, which changes after the memory was restored or copied. */
+  /** A random id. It changes after the memory was restored or copied. */
   readonly device: string
   /** The device's name for people: the name of the machine. */
   readonly name: string
@@ -26,7 +26,7 @@ export type SyncDevice = {
 
 export type SyncTarget = {
   readonly lastSyncAt: string
-  /** The newest event of the journal at that time. */
+  /** The number of the newest event in the journal at the time of that sync. */
   readonly head: number
   /** The age identity of a folder, or the token of a server. */
   readonly secret?: string
@@ -75,6 +75,6 @@ function parseDevice(text: string, file: string): SyncDevice {
   }
   throw unavailable(
     `${file} is damaged.`,
-    'Restore it from a backup, or remove it: the next sync makes a new device of this memory.',
+    'Restore it from a backup, or remove it: the next sync then treats this memory as a new device.',
   )
 }

@@ -44,7 +44,7 @@ export function openTestDevice(
 }
 export type TestDevice = ReturnType<typeof openTestDevice>
 
-/** Messages cross a wire as JSON. */
+/** Copies a message as JSON, as it is sent between two devices. */
 const overTheWire = <Value>(value: Value): Value => JSON.parse(JSON.stringify(value)) as Value
 
 export const sync = (a: TestDevice, b: TestDevice) =>
@@ -56,7 +56,7 @@ export async function stateOf({ memory, context }: TestDevice) {
   const { items } = await store.list({ user: context.user }, { limit: 10_000, offset: 0 })
   const beliefs = items.map(({ version: _version, user: _user, ...belief }) => belief)
   const { turns } = await store.exportTurns(context.user, { after: null, limit: 10_000 })
-  // The id of a turn comes from the device that heard the message.
+  // The id of a turn is left out, because each device that heard the message chose its own.
   const said = turns.map(({ id: _id, user: _user, index: _index, ...turn }) => JSON.stringify(turn)).sort()
   const { items: inbox } = await memory.review({ limit: 1_000 })
   return {

@@ -70,7 +70,7 @@ export async function noteSync(context: SyncContext, target: string, secret: str
   await context.file.write({ ...device, targets: { ...device.targets, [target]: noted } })
 }
 
-/** The devices, when each was last seen, and the number of newer events than at the last sync with each target. */
+/** The devices, and when each was last seen. For each target, the number of events since the last sync with it. */
 export async function syncStatus(context: SyncContext) {
   const { device, name, excluded, others, targets } = await context.file.read()
   const head = await newestEvent(context)
@@ -182,7 +182,7 @@ export async function answerMessage(context: SyncContext, message: SyncMessage):
   }
   const device = await context.file.read()
   if (message.group !== device.group)
-    throw forbidden('The message is of another group of devices.', 'Begin the sync again.')
+    throw forbidden('The message is from another group of devices.', 'Begin the sync again.')
   if (message.type === 'pull')
     return { type: 'events', events: await readEventsFor(context, device, message.seen, message.forgetting) }
   if (message.forgetting) await takeForgetting(context, device, message.events)
@@ -342,7 +342,7 @@ export async function takeForgetting(
   if (result.outcome === 'stale') await takeForgetting(context, device, events)
 }
 
-/** Forgets every text with one of the fingerprints, and stores them: a restored backup may be older than the forgetting. */
+/** Forgets every text that has one of the fingerprints, and stores the fingerprints. For a restored backup, which may be older. */
 export async function forgetAgain(
   ports: Pick<Ports, 'store' | 'now'>,
   user: string,

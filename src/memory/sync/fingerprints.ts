@@ -12,7 +12,7 @@ type SaidText = Pick<NewTurn, 'session' | 'role' | 'text'>
 const fingerprint = ([device, key]: readonly [string, string], parts: readonly string[]): string =>
   `${device}:${createHmac('sha256', Buffer.from(key, 'hex')).update(JSON.stringify(parts)).digest('hex').slice(0, 32)}`
 
-/** The same words, such as "go on", are a different turn in another conversation. */
+/** Includes the session, because the same words, such as "go on", are a different turn in another conversation. */
 const partsOfTurn = ({ session, role, text }: SaidText): readonly string[] => [session, role, text]
 const partsOfStatement = (content: string): readonly string[] => [statementKey(content)]
 

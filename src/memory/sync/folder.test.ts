@@ -16,7 +16,7 @@ import { openFolderIdentity, syncFolder } from './folder.ts'
 
 let folder = ''
 let identity = ''
-// Once, because deriving a key from a passphrase is slow on purpose.
+// Only once for all tests, because deriving a key from a passphrase is slow on purpose.
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'credence-sync-'))
   identity = await openFolderIdentity(folder, 'four blue herons')
@@ -55,7 +55,7 @@ describe('a folder', () => {
     await through(desktop)
     const early = batches().map((name) => [name, readFileSync(join(folder, name))] as const)
     for (const [name] of early) rmSync(join(folder, name))
-    // The cloud drive has not brought the files of the others yet.
+    // The cloud drive has not brought the files of the other devices yet.
     const phone = openTestDevice('phone')
     await phone.memory.remember({ name: 'editor', content: 'Helix' })
     await through(phone)

@@ -39,7 +39,7 @@ type Batch = {
 
 const keyFile = 'key.age'
 const ending = '.sync.age'
-/** A device with more files than this replaces them with fewer ones. */
+/** Max files of one device. A device with more replaces them with fewer. */
 const maxOwnFiles = 50
 /** 2^16 rounds of scrypt take about a second, once for each device. */
 const scryptWorkFactor = 16
@@ -125,7 +125,7 @@ export async function syncFolder(
   )
   const announces = own.length === 0 || mustReplace
   const sent = await writeBatches(context, device, { folder, identity, covered, announces, onProgress })
-  // Removed last: a killed device leaves too many files, never too few.
+  // Removed last, so that a sync that is killed leaves too many files, never too few.
   if (mustReplace) for (const [name] of own) await rm(join(folder, name), { force: true })
   return { received, sent: mustReplace ? 0 : sent, skipped }
 }
@@ -167,7 +167,7 @@ async function writeBatches(
     readonly folder: string
     readonly identity: string
     readonly covered: Seen
-    /** Writes a file even without events, so that other devices learn the group and keys of this one. */
+    /** Whether to write a file even without events, so that other devices learn the group and keys of this one. */
     readonly announces: boolean
     readonly onProgress: (label: string, done: number, total: number) => void
   },

@@ -54,10 +54,10 @@ export const leaveOut = (event: SyncEvent, excluded: readonly string[]): SyncEve
         turns: event.turns.filter(({ scope }) => !isExcluded(scope, excluded)),
       }
 
-/** The local events that foreign events become, in order, with those that settle conflicts. Reads the store and changes nothing. */
+/** The local events to commit for events of other devices, in order, and those that settle conflicts. Changes nothing. */
 export async function planMerge(given: MergePorts, request: MergeRequest): Promise<readonly Commit[]> {
   const { user, events, excluded, forgotten } = request
-  // Most people have forgotten nothing. Without keys, no fingerprints are computed.
+  // Most people have forgotten nothing. Then the keys are left out, so that no fingerprints are computed.
   const mayBeForgotten = forgotten.size > 0 || (await given.sync.hasForgottenTexts(user))
   const ports = mayBeForgotten ? given : { ...given, keys: { own: '', all: {} } }
   const merge = await openMerge(ports, request)
@@ -216,7 +216,7 @@ async function openMerge({ store, sync, keys }: MergePorts, request: MergeReques
       })
   }
 
-  /** Adds an event of this device that settles a conflict, after the conflicting changes. A mere id is withdrawn. */
+  /** Adds an event of this device that settles a conflict, after the conflicting changes. A belief given as an id is withdrawn. */
   async function settle({ at, stamp: settled }: SyncEvent, changed: readonly (Belief | string)[]): Promise<void> {
     let { time } = settled
     const changes: BeliefChange[] = []
@@ -238,7 +238,7 @@ async function openMerge({ store, sync, keys }: MergePorts, request: MergeReques
     return [...stored, ...changed].filter(({ id }) => id !== belief.id)
   }
 
-  /** The belief with the first free number after its name that none of the `wanted` beliefs has. */
+  /** The belief with a number after its name: the first name that is free and that none of the `wanted` beliefs has. */
   async function renumber(belief: Belief, wanted: readonly Belief[] = []): Promise<Belief> {
     const said = unnumberedName(belief.name)
     for (let number = 2; ; number += 1) {
@@ -248,7 +248,7 @@ async function openMerge({ store, sync, keys }: MergePorts, request: MergeReques
     }
   }
 
-  /** A proposal with the text that lost, so that a person sees both. Null if it was made before. */
+  /** A proposal with the text that lost, so that a person sees both texts. Null if it was made before. */
   async function proposalOf(id: string, loser: Belief, by: EventStamp): Promise<Belief | null> {
     if (loser.supersededBy !== null) {
       const successor = (await headOf(loser.supersededBy))?.belief ?? null
@@ -350,7 +350,7 @@ async function openMerge({ store, sync, keys }: MergePorts, request: MergeReques
     return later
   }
 
-  /** A belief whose successor was withdrawn on another device is current again. */
+  /** Makes a belief current again if its successor was withdrawn on another device. */
   async function restoreReplaced(id: string, event: SyncEvent): Promise<void> {
     const changed = heads.get(id)
     const waiting =

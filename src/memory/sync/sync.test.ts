@@ -109,7 +109,7 @@ describe('two devices', () => {
     const before = [laptop.device(), other.device(), await stateOf(laptop)]
 
     await expect(sync(laptop, other)).rejects.toMatchObject({ code: 'forbidden' })
-    // Not even names and keys.
+    // Not even names and keys were exchanged.
     expect([laptop.device(), other.device(), await stateOf(laptop)]).toEqual(before)
   })
 
@@ -326,7 +326,7 @@ describe('any number of devices', () => {
           if (one.act === 'sync') {
             if (at(one.device) !== at(one.other)) await syncOver(one.transport, at(one.device), at(one.other), run)
           }
-          // Many of them refer to a missing belief.
+          // Many actions refer to a missing belief and fail.
           else await act(at(one.device), one).catch((error: unknown) => expect(error).toHaveProperty('code'))
         }
 

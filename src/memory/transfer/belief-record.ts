@@ -202,7 +202,7 @@ const time = (fields: Fields, name: string): string | null =>
 const withoutZone = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?$/u
 
 function parseDate(text: string): string | undefined {
-  // Read as UTC, because without a zone the text would mean another moment on every machine.
+  // Read as UTC, because a text without a zone would mean a different moment on every machine.
   const zoned = withoutZone.test(text) ? `${text.replace(' ', 'T')}Z` : text
   const date = new Date(/^\d{4}-\d{2}-\d{2}/u.test(zoned) ? zoned : Number.NaN)
   return Number.isNaN(date.getTime()) ? undefined : date.toISOString()

@@ -17,7 +17,7 @@ export async function* exportBeliefs({ store }: Ports, filter: BeliefFilter): As
   }
 }
 
-/** Every turn of the scopes, in the order in which they were kept. */
+/** Every turn of the scopes, in the order in which they were stored. */
 export async function* exportTurns(
   { store }: Ports,
   { user, scopes }: { readonly user: string; readonly scopes?: readonly string[] },

@@ -34,7 +34,7 @@ export const findingKinds = [
 
 export type ImportFinding = {
   readonly kind: (typeof findingKinds)[number]
-  /** The entry and the others concerned; secrets are masked. */
+  /** All entries with the problem; secrets are masked. */
   readonly entries: readonly ImportEntry[]
   /** The problem, in one sentence. */
   readonly reason: string
@@ -54,7 +54,7 @@ export const entriesOfRecords = (records: readonly PlacedRecord[]): readonly Imp
 const staleDays = 365
 const dayMs = 86_400_000
 
-/** Finds problems by rules alone: the same entries and time give the same findings. */
+/** Finds problems by rules alone, so the same entries and time give the same findings. */
 export function findProblems(entries: readonly ImportEntry[], now: Date): readonly ImportFinding[] {
   const findings = [
     ...findContradictions(entries),
@@ -82,7 +82,7 @@ const recordWordsOf = ({ name, text }: ImportEntry): readonly string[] => [
   ...searchableWords(text),
 ]
 
-/** Min number of shared words before a different word counts as another value of the same thing. */
+/** Min words that two entries must share for the word that differs to count as a different value of the same thing. */
 const minShared = 3
 
 /**
@@ -107,7 +107,7 @@ function findContradictions(entries: readonly ImportEntry[]): readonly ImportFin
   const found = new Map<string, ImportFinding>()
   for (const held of Map.groupBy(frames, ({ frame }) => frame).values()) {
     const values = Map.groupBy(held, ({ value }) => value)
-    // More values than that are a list, such as the members of a team.
+    // More than `maxValues` values are a list, such as the members of a team.
     if (values.size < 2 || values.size > maxValues) continue
     const different = [...values.values()].flatMap(([first]) => (first === undefined ? [] : [first.entry]))
     const key = different.map(placeKey).join(' | ')
@@ -149,7 +149,7 @@ function findStaleDate(entry: ImportEntry, now: Date): ImportFinding | null {
       entry.text,
     )
     if (isRelative && !isHabit)
-      return { kind: 'stale date', entries: [entry], reason: `"${text}" means another day every time it is read.` }
+      return { kind: 'stale date', entries: [entry], reason: `"${text}" means a different day every time it is read.` }
   }
   if (entry.at !== null && now.getTime() - Date.parse(entry.at) > staleDays * dayMs)
     return { kind: 'stale date', entries: [entry], reason: `Written ${localDay(entry.at)} and not changed since.` }
@@ -175,7 +175,7 @@ function findNeverFound(entry: ImportEntry): ImportFinding | null {
   return isFound ? null : { kind: 'never found', entries: [entry], reason }
 }
 
-/** Entries whose own name is an everyday word, and entries that share their name with many others. */
+/** One entry for each name that is an everyday word. */
 function findAlwaysFound(entries: readonly ImportEntry[]): readonly ImportFinding[] {
   return [...Map.groupBy(entries, ({ name }) => (name === null ? '' : nameKey(name)))].flatMap(([key, group]) => {
     const [first] = group

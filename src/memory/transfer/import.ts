@@ -26,7 +26,7 @@ export type ImportRequest = Omit<ChangeRequest, 'key'> & {
    * it has a document's authority at most, and statements that need a person's wait for review.
    */
   readonly trusted?: boolean
-  /** Changes nothing, and reports problems of the file as `findings`. */
+  /** Changes nothing, and reports problems in the file as `findings`. */
   readonly dryRun?: boolean
 }
 
@@ -36,7 +36,7 @@ type ImportTally = {
   readonly unchanged: number
   /** The same statement is known under another id; counted as a repetition. */
   readonly reinforced: number
-  /** Replaced a belief with another statement. */
+  /** Replaced a belief with a different statement. */
   readonly corrected: number
   /** Would replace a belief of a higher authority, or may only be stated by a person, so a person has to decide. */
   readonly proposed: number
@@ -52,7 +52,7 @@ export type ImportResult = ImportTally & {
 
 /** Imports a file of beliefs: all of it or, if anything in it is invalid, nothing. Importing it again changes nothing. */
 export async function importBeliefs(ports: Ports, request: ImportRequest): Promise<ImportResult> {
-  // The Markdown parser is large, and most imports do not need it.
+  // The Markdown reader is loaded only if needed, because its parser is large.
   const { records, warnings } =
     request.format === 'markdown'
       ? await (await import('../markdown/read-markdown.ts')).readMarkdown(ports, request)
@@ -68,8 +68,8 @@ export async function importBeliefs(ports: Ports, request: ImportRequest): Promi
 }
 
 /**
- * The records without a secret, and a warning about each record that has one. Records that a person vouches for are imported
- * unchecked.
+ * The records without a secret, and a warning about each record that has one. Not called for records that a person vouches
+ * for.
  */
 async function withoutSecrets(records: readonly PlacedRecord[]): Promise<[readonly PlacedRecord[], readonly string[]]> {
   const warnings: string[] = []
@@ -226,7 +226,7 @@ function openPlanner(ports: Ports, { author, trusted, at, removed }: ImportConte
     }
   }
 
-  /** If another belief has the name of an updated one, it is superseded or, if it is protected, a proposal is made. */
+  /** If another belief has the name of an updated one, supersedes it, or if it is protected, makes the update a proposal for it. */
   async function takeName(known: Belief): Promise<void> {
     const belief = changes.get(known.id)?.after
     if (!belief || !isCurrent(belief)) return
@@ -272,7 +272,7 @@ function openPlanner(ports: Ports, { author, trusted, at, removed }: ImportConte
     }
   }
 
-  /** A file must not change which beliefs one of a higher authority replaced, because it would correct people's statements. */
+  /** Whether the record claims that a person's belief replaced it. A file must not, because it would correct people's statements. */
   async function isReplacedByHigher({ user, supersededBy }: BeliefRecord): Promise<boolean> {
     if (ceiling === 'person' || supersededBy === null) return false
     const successor = changes.get(supersededBy)?.after ?? (await ports.store.get(user, supersededBy))
@@ -345,7 +345,7 @@ function openPlanner(ports: Ports, { author, trusted, at, removed }: ImportConte
     put(expectedVersion, after)
   }
 
-  /** Several changes of one belief become one change, from the stored version to the last state. */
+  /** Several changes to one belief are merged into one, from the stored version to the final one. */
   function put(readVersion: number, belief: Belief): void {
     const expectedVersion = changes.get(belief.id)?.expectedVersion ?? readVersion
     const after = { ...countAsDocument(belief), version: expectedVersion + 1 }
@@ -389,7 +389,7 @@ function keepRetired(known: Belief, belief: Belief, actor: ActorKind): Belief {
   return isCurrent(known) ? belief : { ...belief, status, supersededBy, resolvedAt, resolvedBy }
 }
 
-/** Whether a record equals the stored belief. Times are not compared: a file may leave them out. */
+/** Whether a record equals the stored belief. Times are not compared, because a file may leave them out. */
 function isSameRecord(known: Belief, belief: Belief): boolean {
   const comparable = ({ version: _v, updatedAt: _u, createdAt: _c, provenance, reinforcement, ...rest }: Belief) => {
     const { at: _at, ...source } = provenance
@@ -398,7 +398,7 @@ function isSameRecord(known: Belief, belief: Belief): boolean {
   return isDeepStrictEqual(comparable(known), comparable(belief))
 }
 
-/** Throws if a chain of supersession has no end in the file and the store together. */
+/** Throws if the file and the store together have a circular chain of supersession. */
 async function refuseCycles(
   { store }: Ports,
   changes: ReadonlyMap<string, BeliefChange>,

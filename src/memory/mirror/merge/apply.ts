@@ -29,8 +29,8 @@ export const fileAuthors: Readonly<Record<MirrorAuthority, Author>> = {
 }
 
 /**
- * Whether an edit waits for a person. A document alone may not change another author's statement or a pinned belief, nor add an
- * alias that would match everywhere.
+ * Whether an edit waits for a person. With a document's authority, an edit may not change another author's statement or a pinned
+ * belief, nor add an alias that would match everywhere.
  */
 const mustWait = async (
   ports: Ports,
@@ -60,17 +60,17 @@ type Target = {
   readonly user: string
   readonly author: Author
   readonly document: MirrorDocument
-  /** Whether the person asked for the removal of these lines. */
+  /** Whether the person has accepted the removal of lines. */
   readonly isAccepted: boolean
 }
 
-/** Carries out a plan: commits each edit to the store and shows the result in the document. */
+/** Carries out a plan: commits each edit to the store, and shows the result in the document. */
 export async function applyPlan(
   { ports, user, author, document, isAccepted }: Target,
   { edits, removed, kept }: MergePlan,
 ) {
   const counts: EditCounts = { corrected: 0, added: 0, retired: 0, conflicts: kept.length, proposed: 0 }
-  /** Refused lines, which do not change, with the belief that each would change. */
+  /** Refused lines, which stay as they are, each with the belief that it would change. */
   const refused: { readonly block: ItemBlock; readonly stored: Belief | null; readonly reason: string }[] = []
   /** Whether the store changed after the plan was made, so that a new plan is needed. */
   let isStale = false
@@ -113,7 +113,7 @@ type EditCommit = {
   readonly edit: Exclude<Edit, { kind: 'duplicate' | 'known' }>
 }
 
-/** Commits an edit of the file to the store. */
+/** Commits an edit that was made in the file to the store. */
 async function commitEdit(ports: Ports, { user, author, edit }: EditCommit): Promise<Committed> {
   return change(ports, { user, author, operation: `mirror ${edit.kind}` }, async (at): Promise<Decision<Committed>> => {
     const status = author.actor === 'person' ? 'active' : 'inferred'

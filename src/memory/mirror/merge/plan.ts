@@ -7,7 +7,7 @@ import { fieldsOfBelief, fieldsOfItem, homeScope, type ItemFields, isSameItem, m
 import type { OpenFile } from '../read.ts'
 import { isMirrored } from '../write/shown.ts'
 
-/** A change of the store that one item of a file asks for. */
+/** A change to the store that one item of a file asks for. */
 export type Edit =
   | { readonly kind: 'correct'; readonly current: Belief; readonly fields: ItemFields }
   | {
@@ -39,7 +39,7 @@ export async function planMerge({ store, user }: Source, { document, base, isCha
   const removed: Belief[] = []
   const kept: Belief[] = []
   const items = isChanged ? document.items() : []
-  // After a refused edit, the file contains the id of a superseded belief, and the base contains the successor.
+  // Ids lead to current versions: after a refused edit, the file has the id of a superseded belief, and the base has the successor.
   const currents = new Map<string, Belief | null>()
   for (const id of isChanged ? document.ids() : []) currents.set(id, await currentVersion(store, user, id))
   const present = new Set([...currents].flatMap(([id, current]) => [id, current?.id ?? id]))
@@ -98,7 +98,7 @@ async function planItem(
   const versions = revisions.flatMap(({ belief }) => belief ?? [])
   const said = fieldsOfItem(item, section, current ?? versions.at(-1) ?? null)
   const isOld = versions.some((version) => isSameItem(said, fieldsOfBelief(version)))
-  // People begin a new line by changing a copy of another.
+  // A changed copy is a new belief, because people write a new line by copying and changing another one.
   if (isCopy) return isOld ? { kind: 'duplicate' } : add(said)
   const before = base === null ? null : fieldsOfItem(base.item, base.section, current)
   if (before !== null && isSameItem(said, before)) return null

@@ -2,12 +2,12 @@ import type { Belief } from '../../../beliefs/belief.ts'
 import type { Proposal } from '../../change/proposals.ts'
 import type { Store } from '../../ports.ts'
 
-/** An edit of the file that waits for a person's decision. The file does not show it until it is accepted. */
+/** An edit to the file that waits for a person's decision. The file does not show it until it is accepted. */
 export type UndecidedEdit = Pick<Proposal, 'proposal' | 'target'>
 
 const everyOne = { limit: 1_000, offset: 0 }
 
-/** The waiting edits, oldest first, each with the belief it would change; null for a new line. */
+/** The waiting edits, oldest first. `target` is the belief that the edit would change; null for a new line. */
 export async function listUndecidedEdits(store: Store, user: string): Promise<readonly UndecidedEdit[]> {
   const waiting: Belief[] = []
   for (const kind of ['candidates', 'proposals'])

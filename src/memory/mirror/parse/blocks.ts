@@ -59,8 +59,8 @@ function linesOf(text: string): readonly Line[] {
   return [...text.matchAll(/([^\r\n]*)(\r\n|\n|\r|$)/gu)]
     .filter(([raw]) => raw !== '')
     .flatMap(([raw]) => {
-      // If a program appended an item to a file without a final newline, the item follows the last comment on that
-      // line.
+      // If a program appended an item to a file without a final newline, the item directly follows a comment, so the
+      // line is split there.
       const comment = raw.indexOf('<!--')
       const glue = comment < 0 ? -1 : raw.slice(comment).search(/-->(?=[-*+] \S)/u)
       const end = comment + glue + '-->'.length
@@ -117,7 +117,7 @@ export function parseBlocks(file: string): readonly Block[] {
       push({ kind: 'more', raw })
     } else {
       enter(null, false)
-      // A separate block, so that the section before it ends with a block.
+      // The heading begins a separate block of text, so that the end of the section above can be found.
       flush()
       takeText(place + 1)
     }
@@ -145,8 +145,8 @@ export function parseBlocks(file: string): readonly Block[] {
   }
 
   /**
-   * The end of the fenced block or multi-line comment that begins here; 0 if it has none. If it would include one of our lines,
-   * it was left open by mistake, and no belief may disappear in it.
+   * The end of the fenced block or multi-line comment that begins here; 0 if it has none. One that would include a line
+   * that Credence wrote was left open by mistake. It counts as having no end, so that no belief disappears in it.
    */
   function endOfVerbatim({ text }: Line): number {
     const [, fence] = /^ ?(`{3,}(?=[^`]*$)|~{3,})/u.exec(text) ?? []

@@ -25,7 +25,7 @@ export type ItemFields = Pick<Belief, (typeof fieldNames)[number]>
 /** The scope whose section lists the belief. */
 export const homeScope = (belief: Belief): string => belief.scopes[0] as string
 
-/** The item of a belief, as lines without line ends. */
+/** The item for a belief, as lines without line ends. */
 export function renderItem(belief: Belief): readonly string[] {
   const [first, ...others] = escapeText(belief.content).split('\n')
   const details: readonly (readonly [string, string])[] = [
@@ -63,7 +63,7 @@ const taskBox = /^\[[ xX]\][ \t]+(?=\S)/u
 /** Reads an item: the text after the bullet, and the indented lines below it. */
 export function parseItem(head: string, below: readonly string[]): Item {
   const comment = idCommentPattern.exec(head)
-  // Only lines written by hand can be tasks. The text of a belief may begin with a box.
+  // Only lines written by hand can be tasks; the text of a belief may begin with a box that belongs to it.
   const said =
     comment === null
       ? head.replace(taskBox, '')
@@ -131,7 +131,7 @@ export const isSameField = (field: keyof ItemFields, a: ItemFields, b: ItemField
 export const isSameItem = (a: ItemFields, b: ItemFields): boolean =>
   fieldNames.every((field) => isSameField(field, a, b))
 
-/** Ignores that editors strip trailing spaces, and that some editors and file systems normalise letters. */
+/** Ignores trailing spaces, which editors strip, and Unicode normalisation, which some editors and file systems change. */
 const comparable = (value: string | readonly string[]): string =>
   JSON.stringify(typeof value === 'string' ? normaliseText(value) : value.map(normaliseText).sort())
 
@@ -155,9 +155,9 @@ export function mergeFields(base: ItemFields, stored: ItemFields, said: ItemFiel
 }
 
 /**
- * Writes three character sequences as the entities that Markdown shows as those characters: the beginning of a comment, because
- * ids are in comments; a bare carriage return, which some programs take for a line end; and line ends in names and lists. An
- * entity that the text itself contains gets one more `amp;`, so that reading reverses writing.
+ * Escapes three sequences as entities: the beginning of a comment, because ids are in comments; a bare carriage return, which some
+ * programs take for a line end; and line ends in names and lists. An entity that the text itself contains gets one more `amp;`,
+ * so that reading reverses writing.
  */
 const entities: Readonly<Record<string, string>> = { 'lt;!--': '<!--', '#13;': '\r', '#10;': '\n' }
 const writtenEntity = /&((?:amp;)*)(lt;!--|#13;|#10;)/gu
@@ -180,7 +180,7 @@ const splitList = (line: string): readonly string[] =>
     .map(([part]) => unescapeText(part.trim().replace(/\\([\\,])/gu, '$1')))
     .filter((text) => text.trim() !== '')
 
-/** An id may contain anything except spaces. In a comment, it must not end it or look like another comment of ours. */
+/** An id may contain anything except spaces. Escaped, it can neither end its comment nor turn it into a different one of ours. */
 export const escapeId = (id: string): string =>
   encodeURIComponent(id)
     .replaceAll('--', '-%2D')

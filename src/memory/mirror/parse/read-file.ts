@@ -22,7 +22,7 @@ export const contentHashOf = (content: string | Uint8Array): string => hash('sha
 
 const signatureOf = ({ size, mtimeNs, ctimeNs, ino }: BigIntStats): string => [size, mtimeNs, ctimeNs, ino].join(':')
 
-/** Changes whenever the file does, without reading it; null if there is no regular file. */
+/** A signature that changes whenever the file does; null if there is no regular file. Does not read the file. */
 export function signatureAt(path: string): string | null {
   const stats = lstatSync(path, { bigint: true, throwIfNoEntry: false })
   return stats?.isFile() ? signatureOf(stats) : null
@@ -42,7 +42,7 @@ export function readLiveFile(path: string): FileRead {
   }
 }
 
-/** Through a link Credence would read or write a file elsewhere. */
+/** The reason why a file cannot be used; null if it can. Through a link, Credence would read or write a file elsewhere. */
 function reasonAgainst(stats: BigIntStats): string | null {
   if (stats.isSymbolicLink()) return 'it is a symbolic link'
   if (stats.isDirectory()) return 'it is a directory'

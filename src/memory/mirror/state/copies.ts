@@ -7,7 +7,7 @@ import { escapeId } from '../parse/item.ts'
 import { MirrorDocument } from '../write/document.ts'
 import { type MirrorPaths, mirrorFile, namesIn, readIfPresent, writeRecord } from './state.ts'
 
-/** Older versions distinguish an editor that saves an old copy from one that deletes lines. */
+/** Max old versions of the file to keep. They tell an editor that saves an old copy from one that deletes lines. */
 const maxBases = 20
 const maxBytes = 1_000_000
 
@@ -32,7 +32,7 @@ export function loadBase(paths: MirrorPaths, version = versionsOf(paths)[0]): Mi
 export const baseOf = (paths: MirrorPaths, text: string): MirrorDocument | null =>
   loadBase(paths, new MirrorDocument(text).version() || undefined)
 
-/** Stores the text that store and file agree on. Removes the person's lines that it lacks from older versions too. */
+/** Stores the text that store and file agree on. Lines that the person removed from it are removed from older versions too. */
 export function saveBase(paths: MirrorPaths, document: MirrorDocument, text: string): void {
   const own = new Set(document.ownLines({ withNewItems: true }))
   const before = loadBase(paths)?.ownLines({ withNewItems: true }) ?? []
@@ -56,7 +56,7 @@ const withoutSecrets = (text: string, own: ReadonlySet<string>): string => {
   return text.replace(/[^\r\n]+/gu, (line, at: number) => (own.has(line) ? hidden.slice(at, at + line.length) : line))
 }
 
-/** Stores a save of another program that cannot be merged, in a separate file next to MEMORY.md. */
+/** Stores another program's save, which cannot be merged, in a separate file next to MEMORY.md. */
 export function writeConflictFile({ dir }: MirrorPaths, at: Date, content: Buffer): void {
   const stamp = at.toISOString().replace(/[-:.]/gu, '')
   for (let attempt = 1; ; attempt += 1) {

@@ -95,7 +95,7 @@ export function writeRecord({ dir }: Pick<MirrorPaths, 'dir'>, path: string, con
     writeFileSync(temporary, content, { flag: 'wx', mode })
     renameSync(temporary, path)
   } catch (error) {
-    // A full disk may leave a part of it, with text that is being forgotten.
+    // Removes the unfinished file that a full disk leaves, because it may contain text that is being forgotten.
     rmSync(temporary, { force: true })
     throw error
   }

@@ -22,12 +22,12 @@ export const beginning = `# Memory\n\n${introduction}\n`
 const note =
   'This file shows pinned beliefs, standing instructions and the latest beliefs. `credence beliefs` lists all of them.'
 
-/** Whether a belief has a place in the file: it is current and belongs to no single agent. */
+/** Whether a belief may be in the file: it is current and belongs to no single agent. */
 export const isMirrored = (belief: Belief): boolean => isCurrent(belief) && belief.agent === null
 
 /**
- * Shows the beliefs of the store in the document, as many as fit. `left`: the refused lines, which do not change; each is shown
- * in place of the belief that it would change.
+ * Shows the beliefs of the store in the document, as many as fit. `left`: the refused lines. They stay as they are, each instead
+ * of the belief that it would change.
  */
 export async function showBeliefs(
   store: Store,
@@ -71,7 +71,7 @@ async function chooseShown(store: Store, user: string, document: MirrorDocument,
     const scope = homeScope(belief)
     const section = `${scope} ${belief.type}`
     const item = renderItem(belief)
-    // A heading has an empty line below it, and a section one more at its end.
+    // A heading has an empty line below it, and a section has another empty line at its end.
     const itemLines = item.length + (headings.has(scope) ? 0 : 2) + (headings.has(section) ? 0 : 3)
     const itemBytes = Buffer.byteLength(item.join('\n')) + itemLines + (headings.has(section) ? 0 : section.length + 20)
     if (lines + itemLines > maxLines || bytes + itemBytes > maxBytes) continue

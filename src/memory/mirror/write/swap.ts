@@ -44,18 +44,18 @@ export function readReplaced(paths: MirrorPaths) {
   const open = (replacedFiles.get(paths.dir) ?? []).map((file) => ({ file, late: lateSave(file) }))
   const left = nullIfMissing(() => readFileSync(prepareOwnPath(paths.dir, paths.replaced)))
   if (left === null) return open
-  // The process was killed while it replaced the file: before the new one was in place, or after.
+  // The process was killed while it replaced the file. If the new one was not in place yet, the old one is put back.
   if (linkIn(paths.replaced, prepareOwnPath(paths.dir, paths.file))) {
     rmSync(paths.replaced)
     return open
   }
   const text = decode(left) ?? ''
-  // Another program created a file without a version while ours was not in place.
+  // A file without a version was created by another program while ours was not in place, so none of it was merged.
   const seen = new MirrorDocument(text).version() === null ? '' : (baseOf(paths, text)?.render() ?? null)
   return [...open, { file: null, late: text === seen ? null : { seen, bytes: left } }]
 }
 
-/** An empty file does not count as a save: a program is about to write it. */
+/** The late save of a replaced file, if any. An empty file does not count, because a program is about to write it. */
 function lateSave({ descriptor, seen }: ReplacedFile): LateSave | null {
   const buffer = Buffer.alloc(fstatSync(descriptor).size)
   const bytes = buffer.subarray(0, readSync(descriptor, buffer, 0, buffer.length, 0))
@@ -84,8 +84,8 @@ export function settleReplaced(
 /**
  * Puts a new version of MEMORY.md in place without losing a change that another program makes at the same time. The old
  * file is moved aside by name, so the content at that instant is kept; the new one is linked in only if no file
- * has the name, so a file that appears in between is moved aside too. A rename over the old file would be shorter and
- * would lose an editor's save of a moment before. The file is missing for one system call. Returns its signature.
+ * has the name, so a file that appears in between is moved aside too. A rename over the old file would be simpler, but
+ * would lose what an editor saved a moment before. There is no file for one system call. Returns the new signature.
  */
 export async function replaceFile(paths: MirrorPaths, live: LiveFile | null, content: string, at: Date) {
   const path = prepareOwnPath(paths.dir, paths.file)
@@ -99,11 +99,11 @@ export async function replaceFile(paths: MirrorPaths, live: LiveFile | null, con
       try {
         isInPlace = linkIn(draft, path)
       } catch (error) {
-        // Otherwise there would be no file until the next sync.
+        // Puts the old file back; otherwise there would be no file until the next sync.
         if (isAside && succeeds('EEXIST', () => linkSync(aside, path))) rmSync(aside)
         throw error
       }
-      // A file that appeared in between is entirely new.
+      // If the moved file appeared in between, none of its text was merged yet.
       if (isAside) keepOpen(paths, at.getTime(), attempt === 0 ? (live?.text ?? '') : '')
       if (isInPlace) {
         rmSync(draft, { force: true })
@@ -143,7 +143,7 @@ function linkIn(draft: string, path: string): boolean {
   try {
     return succeeds('EEXIST', () => linkSync(draft, path))
   } catch (error) {
-    // Not every file system has hard links.
+    // Copies the draft, because not every file system has hard links.
     if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'].includes(codeOf(error) ?? '')) throw error
     return succeeds('EEXIST', () => copyFileSync(draft, path, constants.COPYFILE_EXCL))
   }

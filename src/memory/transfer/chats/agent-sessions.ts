@@ -32,7 +32,7 @@ export const claudeCode = (): ChatReader => (line) => {
   return turnsOf(place, [{ role: type, text, id }, ...stepsIn(message.content)])
 }
 
-/** Calls of tools and their results, in the blocks of Anthropic's messages. */
+/** Tool calls and their results, in the blocks of Anthropic's messages. */
 const stepsIn = (content: unknown): readonly ChatPart[] =>
   objectsIn(content).flatMap(({ type, id, name, input, tool_use_id, content: result }) => {
     if (type === 'tool_use') return [stepHalf('call', id, toolCall(name, input))]
@@ -61,7 +61,7 @@ export function codex(): ChatReader {
       case 'message': {
         const texts = textsIn(item.content, ['input_text', 'output_text', 'text'])
         if (item.role === 'assistant') return turnsOf(place, [{ role: 'assistant', text: texts.join('\n\n'), id }])
-        // Codex stores the file AGENTS.md as a message of the user, too.
+        // Leaves out the file AGENTS.md, which Codex stores as a message of the user too.
         const own = texts.filter((text) => !/^# AGENTS\.md instructions\b/u.test(text))
         return item.role === 'user' ? turnsOf(place, [{ role: 'user', text: ownText(own), id }]) : []
       }
@@ -155,7 +155,7 @@ export const opencode = (): ChatReader => (message) => {
   const { role, parts, id: given, session, directory, at } = message
   if (role !== 'user' && role !== 'assistant') return []
   const place = { host: 'opencode', session: stringIn(session), at: timeIn(at), directory: stringIn(directory) }
-  // Synthetic parts are context that plugins add.
+  // Leaves out synthetic parts, which are context that plugins add.
   const texts = textsIn(
     objectsIn(parts).filter(({ synthetic }) => synthetic !== true),
     ['text'],

@@ -88,23 +88,23 @@ export const stepHalf = (step: 'call' | 'result', id: unknown, text: string): Ch
   step,
 })
 
-/** A call of a tool: its name and its input. */
+/** A tool call as text: the name of the tool and its input. */
 export const toolCall = (name: unknown, input: unknown): string =>
   `${typeof name === 'string' ? name : 'tool'} ${typeof input === 'string' ? input : (JSON.stringify(input) ?? '')}`
 
-/** The result of a tool: a text, or a list of parts with texts. */
+/** The result of a tool as text. `content` is a text, or a list of parts with texts. */
 export const toolResult = (content: unknown): string =>
   textsIn(content, ['text', 'input_text', 'output_text']).join('\n\n')
 
-/** Max characters of a step. Longer ones are cut in the middle: they are files or logs, which are stored elsewhere. */
+/** Max characters of a step. Longer ones are cut in the middle, because they are files or logs that are stored elsewhere. */
 const maxStepLength = 4_000
 
 /**
- * Joins a tool call and its result into one turn, so that hooks and imports store the same turn for a step. Calls of Credence are
+ * Joins a tool call and its result into one turn, so that hooks and imports store the same turn for a step. Calls to Credence are
  * left out with their results, so that an answer of the memory is not stored again.
  */
 export class StepJoiner {
-  /** Calls without a result so far, by id; null for a call of Credence. */
+  /** Calls without a result so far, by id; null for a call to Credence. */
   readonly #calls = new Map<string, ChatTurn | null>()
 
   take(one: ChatTurn): readonly ChatTurn[] {

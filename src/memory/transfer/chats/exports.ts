@@ -2,8 +2,8 @@ import { isObject, type JsonObject } from '../../../json.ts'
 import { type ChatTurn, objectsIn, stringIn, textsIn, timeIn, toolCall, toolResult, turnsOf } from './chat.ts'
 
 /**
- * A conversation of a ChatGPT export, which is a tree of messages. Reads the branch that was shown last, from `current_node` up
- * to the root.
+ * A conversation in a ChatGPT export. It is a tree of messages; reads the branch that was shown last, from `current_node` up to
+ * the root.
  */
 export function chatgptConversation(conversation: JsonObject): readonly ChatTurn[] {
   const mapping = isObject(conversation.mapping) ? conversation.mapping : {}
@@ -67,7 +67,7 @@ function chatgptText(content: unknown): string {
   }
 }
 
-/** A conversation of the export of Claude. The text of an attached file is not the person's own. */
+/** A conversation in an export of Claude. The text of an attached file is not the person's own. */
 export function claudeConversation(conversation: JsonObject): readonly ChatTurn[] {
   const session = stringIn(conversation.uuid)
   return objectsIn(conversation.chat_messages).flatMap((message) => {

@@ -24,7 +24,7 @@ const fields: Readonly<Record<string, { isValid: (given: unknown) => boolean; al
   scope: { isValid: (given) => typeof given === 'string', allowed: 'a scope such as project:ledger' },
 }
 
-/** Fields that are ignored. */
+/** The names of fields that are ignored. */
 export const unknownFields = (value: JsonObject): readonly string[] =>
   Object.keys(value).filter((field) => field !== 'text' && field !== 'origin' && !Object.hasOwn(fields, field))
 

@@ -63,7 +63,7 @@ function formatOf(lines: readonly JsonObject[]): ChatFormat | null {
   if (has(({ type, message }) => type === 'session' || (type === 'message' && isObject(message)))) return 'openclaw'
   if (has(({ type, role }) => type === 'message' && typeof role === 'string')) return 'codex'
   if (has(({ role, message }) => typeof role === 'string' && isObject(message))) return 'cursor'
-  // Other programs store lists of prompts with other fields.
+  // Not recognised if there are unknown fields, because other programs store lists of prompts with other fields.
   return has((line) => typeof line.text === 'string' && unknownFields(line).length === 0) ? 'jsonl' : null
 }
 
@@ -93,10 +93,10 @@ const readExported =
     const isChatgpt = format === 'chatgpt'
     if (isChatgpt ? isObject(value.mapping) : Array.isArray(value.chat_messages))
       return isChatgpt ? chatgptConversation(value) : claudeConversation(value)
-    throw invalid(`The object is no conversation of ${isChatgpt ? 'ChatGPT' : 'Claude'}.`)
+    throw invalid(`The object is not a conversation of ${isChatgpt ? 'ChatGPT' : 'Claude'}.`)
   }
 
-/** Reads a file of conversations in pieces. An unreadable part is a separate item. `export`: of ChatGPT or Claude. */
+/** Reads a file of conversations in pieces. An unreadable part is a separate item. `export` is one of ChatGPT or Claude. */
 export function readChats(file: string, format: ChatFormat | 'zip' | 'export'): AsyncGenerator<ChatItem> {
   if (format === 'zip') return itemsOf(objectsInArchive(file), 'export', file)
   if (format === 'opencode') return itemsOf(objectsInDatabase(file), format, file)
@@ -146,7 +146,7 @@ async function* objectsInLines(lines: AsyncIterable<Line>): AsyncGenerator<FileO
   }
 }
 
-/** The messages in the database of opencode, the latest session first. Sessions of subagents have a parent. */
+/** The messages in the database of opencode, the latest session first. Leaves out sessions of subagents, which have a parent. */
 const opencodeMessages = `SELECT session.id AS session, directory, message.id, message.time_created AS at, message.data,
     (SELECT json_group_array(json(data)) FROM (SELECT data FROM part WHERE message_id = message.id ORDER BY id)) AS parts
   FROM session JOIN message ON message.session_id = session.id WHERE parent_id IS NULL
