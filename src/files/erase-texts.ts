@@ -72,7 +72,7 @@ export class Eraser {
   }
 }
 
-/** Credence creates longer ids. A shorter, imported id may be part of any word. */
+/** Shorter ids, which only imports have, may occur in any word, so they must be the whole text. A shorter, imported id may be part of any word. */
 const minOwnIdLength = 8
 
 const isId = /^[\w.:-]+$/u

@@ -52,7 +52,7 @@ export function analyse(text: string): readonly Token[] {
     const gap = tokens.length === 0 ? 'broken' : gapOf(between)
     end = start + raw.length
     const joint = gap === 'joined' ? between : ''
-    // Most words are plain or one character long; these have no parts and are no acronyms.
+    // Plain words and single characters, which are most words, have no parts and are not acronyms.
     if (isPlain || raw.length === 1)
       tokens.push({ word, start, end, gap, joint, parts: [], isAllCaps: false, isAcronymPlural: false })
     else {
@@ -91,10 +91,10 @@ const typesetting = /\u001b\[[\d;?]{0,20}[A-Za-z]|<\/?(?:b|i|u|s|em|strong|code|
 const withoutTypesetting = (text: string): string =>
   text.includes('<') || text.includes('\u001b') ? text.replace(typesetting, (found) => ' '.repeat(found.length)) : text
 
-/** The lowest code point of those scripts: the Thai letter ko kai. */
+/** The lowest code point of the scripts without spaces: the Thai letter ko kai. */
 const firstUnspaced = 0x0e01
 
-/** Whether a word has characters of a script without spaces. These have high code points, so most words need no pattern. */
+/** Whether a word has characters of a script without spaces. Those characters have high code points, so most words need no pattern. */
 export function isUnspaced(word: string): boolean {
   for (let at = 0; at < word.length; at += 1) if (word.charCodeAt(at) >= firstUnspaced) return unspaced.test(word)
   return false

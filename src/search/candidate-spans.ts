@@ -11,7 +11,7 @@ export type CandidateSpan = {
   readonly typo: { readonly written: string; readonly meant: string; readonly at: number } | null
 }
 
-/** The words of a message: normalised, and each in the singular. */
+/** The words of a message, normalised; `singular` has the singular of each. */
 export type Words = { readonly literal: readonly string[]; readonly singular: readonly string[] }
 
 export const tokenWordsOf = (tokens: readonly Token[]): Words => ({
@@ -88,7 +88,7 @@ export function* compoundSpans(tokens: readonly Token[]): Generator<CandidateSpa
   }
 }
 
-/** The phrase ends inside a span, as bits like those of `FormKey.breaks`. */
+/** The phrase ends inside a span, with the bits of `FormKey.breaks`. */
 export const breaksIn = (tokens: readonly Token[], { first, last }: CandidateSpan): number => {
   let bits = 0
   for (let at = first + 1; at <= last && at - first <= 31; at += 1) {

@@ -1,11 +1,11 @@
 /** Turns texts into vectors; near vectors mean similar texts. */
 export type Embedder = {
-  /** The name of model and provider. Vectors of different names are never compared. */
+  /** The provider and its model. Vectors of different models are never compared. */
   readonly model: string
   readonly dimensions: number
   /** One vector for each text, in order. The same text always gives the same vector. */
   embed(texts: readonly string[]): Promise<readonly Float32Array[]>
-  /** The words of each text with their vectors. Missing for models at an endpoint, which return one vector per text. */
+  /** The words of each text with their vectors. Undefined for models at an endpoint, which return one vector per text. */
   words?(texts: readonly string[]): Promise<readonly TextWords[]>
 }
 
@@ -22,7 +22,7 @@ export function cacheEmbedder(embedder: Embedder, maxTexts = 10_000): Embedder {
   return { model, dimensions, embed, ...(words === undefined ? {} : { words: cached(words, wordsKept * maxTexts) }) }
 }
 
-/** The cache of words keeps this many times more texts, because a question is compared with several sentences. */
+/** The word cache may contain this many times `maxTexts`, because each question is compared with several sentences. */
 const wordsKept = 10
 
 function cached<Value>(compute: (texts: readonly string[]) => Promise<readonly Value[]>, maxTexts: number) {

@@ -4,7 +4,7 @@ import type { Viewpoint } from '../beliefs/belief-store.ts'
 /** A belief that can be found by a key, with just enough to filter and rank without loading it. */
 export type Posting = {
   readonly beliefId: string
-  /** The surface form that has the key: 0 is the name, i the alias at position i - 1. */
+  /** The position of the surface form that has the key: 0 is the name, i the alias at position i - 1. */
   readonly ordinal: number
   readonly breaks: number
   readonly type: BeliefType
@@ -16,9 +16,9 @@ export type Posting = {
 
 /** Surface forms by key. Every look-up is by user and key, so its cost does not depend on the number of beliefs. */
 export type FormIndex = {
-  /** For each word, the word counts of the user's forms that start with it. Words without such forms are missing. */
+  /** For each word, the word counts of the user's forms that start with it. Words that start no form are left out. */
   formLengths(user: string, heads: readonly string[]): Promise<ReadonlyMap<string, readonly number[]>>
-  /** For each key, the current beliefs in view that have it. Keys without beliefs are missing. */
+  /** For each key, the current beliefs in view that have it. Keys without beliefs are left out. */
   postings(view: Viewpoint, keys: readonly string[]): Promise<ReadonlyMap<string, readonly Posting[]>>
   /** For each key, the ids of all the user's beliefs that have it, of any scope, agent and status. */
   everyHolder(user: string, keys: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>>

@@ -6,8 +6,8 @@ import { singular } from './singular.ts'
 import { isTypoTarget } from './typo.ts'
 
 /**
- * One spelling of a surface form. `key` is its words separated by single spaces; it matches if a message contains the same
- * words in sequence.
+ * One spelling of a surface form. `key` is its words, separated by single spaces. It matches a message that contains
+ * these words in sequence.
  */
 type FormKey = {
   readonly key: string
@@ -47,7 +47,7 @@ type Named = Pick<Belief, 'name' | 'aliases' | 'editedByPerson' | 'provenance'>
 /**
  * All distinct keys of a belief. A key of both the name and an alias counts as the name's. A belief of a person whose name has a
  * number, such as "port (2)", also has the keys of the name alone, so that a message with "port" finds it as well as the first.
- * Beliefs of other authors do not: they could claim the name of a person's belief that way.
+ * Beliefs of other authors do not get these keys, because they could claim the name of a person's belief that way.
  */
 export function beliefFormKeys(
   belief: Named,
@@ -102,8 +102,8 @@ const literalKey = (tokens: readonly Token[]): FormKey =>
   )
 
 /**
- * None for a form of one capitalised word: if it looks plural, it is a proper name (Rails, Teams, HTTPS), and "the team" does not
- * mention Teams.
+ * Null for a form of one capitalised word. If it looks plural, it is a proper name (Rails, Teams, HTTPS), and "the
+ * team" does not mention Teams.
  */
 function singularKey(tokens: readonly Token[], form: string): FormKey | null {
   const [first] = tokens

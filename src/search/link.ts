@@ -72,7 +72,7 @@ async function mentionSpans(
   return alone
 }
 
-/** Looks up the distinct values in batches, because one look-up of thousands would block a server. */
+/** Looks up the distinct values in batches, because a single look-up of thousands would block a server. */
 async function lookUpAll<Found>(
   values: readonly string[],
   lookUp: (part: readonly string[]) => Promise<ReadonlyMap<string, Found>>,
@@ -104,8 +104,8 @@ async function findMeant(
 
 /**
  * The beliefs with a form that equals the word at a position; null if there are none. Such a word is not a typo for a
- * form of another belief. It may still be a typo for a form of the same belief; otherwise an alias that equals the typo
- * would lower the score of the name.
+ * form of a different belief. It may still be a typo for a form of the same belief; otherwise an alias that equals the
+ * typo would lower the score of the name.
  */
 function ownersByWord(
   { literal, singular }: Words,
@@ -139,8 +139,9 @@ type FoundSpan = { readonly span: CandidateSpan; readonly postings: readonly Pos
 const maxMentions = 64
 
 /**
- * Adds a mention to its belief for each form found, if the span may mean that belief. Several spans of the same words are one
- * run: `errors` and `error` mention the same beliefs, each form once, with one document frequency.
+ * Adds a mention to its belief for each form found, if the span may mean that belief. Several spans of the same words,
+ * such as `errors` and `error`, are counted together: each form is mentioned once, and all share one document
+ * frequency.
  */
 async function addMentions(
   links: Links,
@@ -171,7 +172,7 @@ function addRun(links: Links, run: readonly FoundSpan[], mayMean: MayMean): void
   const forms = new Set<string>()
   for (const { span, postings } of run) {
     const { first, last, typo } = span
-    // Beliefs that share a form share the mention, and so its score.
+    // Beliefs that share a form also share the mention and its score.
     let mention: Mention = { first, last, ordinal: 0, typo, docFreq }
     for (const posting of postings) {
       const { beliefId, ordinal } = posting

@@ -52,7 +52,7 @@ const fieldOf = (ordinal: number): Clause['field'] => (ordinal === 0 ? 'name' : 
 const boostOf = (ordinal: number): number => (ordinal === 0 ? NAME_BOOST : ALIAS_BOOST)
 const editOf = ({ typo }: Mention): number => (typo === null ? 1 : editFactor(typo.written, typo.meant))
 
-/** Weighs mentions. Each mention of a form weighs less than the one before, even if that one is not chosen. */
+/** Weighs mentions. Each mention of a form weighs less than the previous one, even if the previous one is not chosen. */
 function weighMentions(mentions: readonly Mention[], population: number): readonly Weighted[] {
   const seen = new Map<number, number>()
   return [...mentions]
@@ -69,7 +69,7 @@ function weighMentions(mentions: readonly Mention[], population: number): readon
 /** Weighted interval scheduling: the set of mentions with the highest weight in which no two share a word. */
 function selectWithoutOverlap(weighted: readonly Weighted[]): readonly Weighted[] {
   const byEnd = [...weighted].sort((a, b) => a.mention.last - b.mention.last)
-  // totals[i]: the best total of the first i. takenAfter[i]: where the choice continues if candidate i - 1 is taken, else -1.
+  // totals[i]: the best total of the first i candidates. takenAfter[i]: where the choice continues if candidate i - 1 is taken, else -1.
   const totals = [0]
   const takenAfter = [-1]
   for (const [index, { mention, weight }] of byEnd.entries()) {

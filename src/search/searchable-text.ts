@@ -5,7 +5,7 @@ import { singular } from './singular.ts'
 export const searchableWords = (text: string, tokens: readonly Token[] = analyse(text)): readonly string[] =>
   tokens.map(({ word }) => singular(word))
 
-// Words that questions of any topic contain.
+// Words that occur in questions about any topic.
 const questionWords = new Set(
   `a about am an and any anything are as at be been but by can could did do does for from had has have how i if in into
   is it its just me my of on or our please remember should so some tell that the their them there these they this those
@@ -15,7 +15,7 @@ const questionWords = new Set(
 /** Whether a word belongs to the topic of a question, and not to its phrasing. */
 export const isInformative = (word: string): boolean => !questionWords.has(word)
 
-/** The words of a statement without those of any topic, and without "now" and "not", which only mark a changed value. */
+/** The words of a statement without question words, and without "now" and "not", which only mark a changed value. */
 export const informativeWords = (text: string): readonly string[] =>
   searchableWords(text).filter((word) => isInformative(word) && !['not', 'no', 'now'].includes(word))
 

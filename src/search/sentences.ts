@@ -51,7 +51,7 @@ export function sentencesOf(text: string): readonly Sentence[] {
   return sentences
 }
 
-/** Shorter sentences are joined with a neighbour. */
+/** Sentences shorter than this many characters are joined with a neighbour. */
 const shortPiece = 20
 
 /** The first `max` sentences of a text, with fragments such as "Yes." joined to their neighbours. */
@@ -73,7 +73,7 @@ function isSpace(text: string, at: number): boolean {
   return code === 32 || (code >= 9 && code <= 13) || code === 160
 }
 
-/** The length of the longest abbreviation with a bracket before it. */
+/** Max length of an abbreviation, with a bracket before it. */
 const maxAbbreviationLength = 8
 
 /** Whether the full stop at `stop` belongs to the word before it: "Dr.", "e.g.", "J." but not the "I." of "you and I.". */

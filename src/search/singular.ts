@@ -72,7 +72,7 @@ function singularCandidates(word: string): string[] {
   return [withoutS]
 }
 
-/** For compounds: "microservice" is in no dictionary, but "service" is. */
+/** Recognises compounds that no dictionary has, such as "microservice", by their last word. */
 function endsInOrdinaryWord(word: string): boolean {
   for (let at = 1; at <= word.length - minPartLength; at++) {
     if (isOrdinaryWord(word.slice(at))) return true

@@ -3,7 +3,7 @@ import { yieldToEventLoop } from '../next-turn.ts'
 /** Long work yields to the event loop after this many milliseconds, so that a server stays responsive. */
 const sliceMs = 4
 
-/** Does a piece of work for each value, in order, and yields to the event loop between two pieces whenever a slice is over. */
+/** Calls `work` for each value in order, and yields to the event loop between two calls when the time slice is over. */
 export async function forEachInSlices<Value>(
   values: Iterable<Value>,
   work: (value: Value) => void | Promise<void>,

@@ -7,7 +7,7 @@ const minForgivenLength = 5
 const longWord = 8
 /** Longer words are not checked for typos. */
 const maxForgivenLength = 40
-/** How many letters at the start must be equal. */
+/** The number of letters at the start that must be equal. */
 const prefix = 2
 
 const lettersOnly = /^\p{L}+$/u
@@ -25,7 +25,7 @@ export const isTypoTarget = (word: string): boolean =>
 
 /**
  * An everyday word is never a typo for another everyday word: "provides" is not "provider". Nor is it a typo for a word
- * with another ending: "installed" is not "installer", even if only the first is in the dictionary.
+ * with a different ending: "installed" is not "installer", even if the dictionary has only "installed".
  */
 export const isPlausibleTypo = (written: string, meant: string): boolean =>
   !isEveryday(written) || (!isEveryday(meant) && written.slice(-2) === meant.slice(-2))
@@ -37,7 +37,7 @@ const firstHalf = (length: number, letters: string): string => `${length}<${lett
 /** The second half of a word, together with its first letters, which must be equal anyway. */
 const secondHalf = (length: number, start: string, letters: string): string => `${length}>${start}${letters}`
 
-/** The index keys by which a typo finds a word: its length with each of its halves. */
+/** The index keys by which a typo finds a word: the word's length with its first half, and with its second half. */
 export function typoKeys(word: string): readonly [string, string] {
   const cut = cutOf(word.length)
   return [firstHalf(word.length, word.slice(0, cut)), secondHalf(word.length, word.slice(0, prefix), word.slice(cut))]

@@ -34,7 +34,7 @@ const columns = `${made}, last_used_at, revoked_at`
 export function sqlAccess(run: RunAccess): AccessStore {
   const read = <Row>(sql: string, values: readonly Value[] = []) => run<Row>('read', sql, values)
   const write = async (sql: string, values: readonly Value[]) => (await run('write', sql, values)).length > 0
-  /** After a lost connection the statement is repeated and may find its own row, recognisable by its random id. */
+  /** After a lost connection the statement is repeated. It may then find the row that it inserted the first time, which has the same random id. */
   const isDoneOrThere = async (isDone: boolean, id: string): Promise<boolean> =>
     isDone || (await read('SELECT 1 AS found FROM credence.tokens WHERE id = $1', [id])).length > 0
 

@@ -14,8 +14,9 @@ import { MemoryError } from '../errors.ts'
 import { hashBody, readBody } from './journal-chain.ts'
 
 /**
- * Identifies the text analysis that the derived tables were filled with. A store with another version is rebuilt when it is opened,
- * because entries written by other rules could be neither found nor removed. A test fails when this must change.
+ * Identifies the text analysis that filled the derived tables. A store with a different version is rebuilt when it is
+ * opened, because entries written by other rules could be neither found nor removed. A test fails when this must
+ * change.
  */
 export const analysisVersion = 'cc41b78f7221206e'
 
@@ -103,7 +104,7 @@ export function textHash(text: string): number {
   return (high & 0x7fff) * 0x100000000 + (low >>> 0)
 }
 
-/** The key that reserves a belief's name in a scope. Lone surrogates are replaced: SQLite cannot store them. */
+/** The key that reserves a belief's name in a scope. Lone surrogates are replaced, because SQLite cannot store them. */
 export const nameKeyInScope = (name: string): string => nameKey(name).toWellFormed()
 
 export const compareReinforcement = (a: Belief, b: Belief): number =>

@@ -1,7 +1,7 @@
 /**
  * A cache of approximately the most recently used values, between `maxEntries` and twice `maxEntries`, in two generations: a full young generation
- * replaces the old one. (A Map in order of use would leave holes when entries are deleted and inserted again, and finding its oldest
- * entry would have to skip them.)
+ * replaces the old one. (A single Map, with each used entry deleted and inserted again, would have to skip the holes of
+ * deleted entries to find the oldest one.)
  */
 export class BoundedCache<Value> {
   readonly #maxEntries: number

@@ -81,8 +81,8 @@ const saltedFingerprint = (salt: Uint8Array, { fingerprint }: IdempotencyKey): s
   createHmac('sha256', salt).update(fingerprint).digest('hex')
 
 /**
- * Throws if `key` was used before for another request. If the salt is missing, the earlier request was forgotten and cannot be compared;
- * the key still counts as used.
+ * Throws if `key` was used before for another request. Without a salt, the earlier request was forgotten and cannot be
+ * compared; the key still counts as used.
  */
 export function requireSameRequest(
   key: IdempotencyKey,
@@ -186,7 +186,7 @@ export function writeBody(belief: Belief): string {
   return JSON.stringify(text)
 }
 
-/** Every field in order, so that a belief that is read has the same order. */
+/** All fields in the order of the journal, so that a belief from the journal has them in the same order. */
 const blank = { ...Object.fromEntries(fields.map((field) => [field, undefined])), ...left }
 
 /** Parses a belief's text from the journal. Texts of earlier versions contain every field. */

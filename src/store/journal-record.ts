@@ -45,7 +45,7 @@ export const selectTurn = (from: Readonly<Partial<Record<TurnColumn, string>>> =
 
 /** The turn of a row with a text, as it was received. */
 export const newTurnOf = (user: string, row: JournalTurnRow): NewTurn => ({
-  // A row with a text has a value in every required column.
+  // Safe, because a row with a text has a value in every required column.
   ...exportedTurn({ ...row, user, row: 0 } as unknown as Parameters<typeof exportedTurn>[0]),
   index: row.given_index as number | null,
 })
@@ -92,7 +92,7 @@ export function recordOf(event: EventRow, { requestSalt, changes, turns, erasedT
   }
 }
 
-/** The index of every turn in its session, by id. A late or forgotten turn has moved others. */
+/** The index of every turn in its session, by id. Storing a late turn or forgetting one shifts the turns after it. */
 export type TurnPlaces = ReadonlyMap<string, number>
 
 /** A journal whose records can be read and appended. */

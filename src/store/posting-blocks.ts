@@ -6,7 +6,7 @@ const blockBits = 12
 const blockMask = (1 << blockBits) - 1
 const entryBytes = 3
 
-/** The entries of one term in one block of rows: three bytes for each unit: its number in the block, and the term's frequency. */
+/** The entries of one term in one block of rows. Each unit takes three bytes: its number in the block and the term's frequency. */
 type PostingBlock = { readonly term: string; readonly block: number; readonly entries: Uint8Array }
 
 /** Collects the postings of new turns by scope, so that each term is written once. */

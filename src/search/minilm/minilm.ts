@@ -132,7 +132,7 @@ async function openModel(
         new Int16Array(memory, rowsAt + 2 * row * inputs, inputs),
       ),
     )
-    // Rows are multiplied in pairs; the result of an extra row is ignored.
+    // Rows are multiplied in pairs. If their number is odd, the result of the extra row is ignored.
     const inputCount = count + (count % 2)
     const results = new Float32Array(memory, resultsAt, inputCount * bias.length).fill(0)
     const length = 2 * Math.min(inputs, maxTerms)
@@ -245,7 +245,7 @@ function normalise(
   }
 }
 
-/** Outside of ±`geluEnd`, GELU is 0 or the number itself. */
+/** Below -`geluEnd` GELU is 0, above `geluEnd` it is the number itself, so the table ends there. */
 const geluEnd = 8
 const geluSteps = 512
 const geluTable = Float64Array.from({ length: 2 * geluEnd * geluSteps + 2 }, (_, at) => {
@@ -258,7 +258,7 @@ const geluTable = Float64Array.from({ length: 2 * geluEnd * geluSteps + 2 }, (_,
   return x > 0 ? x * (1 - rest / 2) : (x * rest) / 2
 })
 
-/** GELU, interpolated from a table: each number times the normal distribution function. */
+/** Applies GELU (x times the normal distribution function of x) in place, interpolated from a table. */
 function gelu(numbers: Float32Array): Float32Array {
   const results = new Float32Array(numbers.length)
   for (let at = 0; at < numbers.length; at += 1) {

@@ -9,12 +9,12 @@ export class WordPieces {
     this.#vocabulary = new Map(Object.entries(vocabulary))
   }
 
-  /** At most `maxTokens` numbers, including the start and end markers. */
+  /** The token numbers of a text, at most `maxTokens` of them, including the start and end markers. */
   of(text: string, maxTokens: number): readonly number[] {
     return this.words(text, maxTokens).tokens
   }
 
-  /** The numbers, and the words with the ranges of their numbers. */
+  /** The token numbers of a text, and its words with the ranges of their tokens. */
   words(
     text: string,
     maxTokens: number,

@@ -14,7 +14,7 @@ import { shareOfTurns } from './word-points.ts'
 /** The vectors of a message, and the model that made them. */
 export type MessageMeaning = MessageVectors & {
   readonly model: string
-  /** The message, as it was compared. */
+  /** The text that was embedded: the message without the parts that are not compared. */
   readonly text: string
   /** Vectors of words; undefined if they take too long. */
   readonly wordsOf?: (texts: readonly string[]) => Promise<readonly TextWords[] | undefined>
@@ -59,12 +59,12 @@ export type TurnCandidate = {
   readonly cosineZ: number
   /** The larger `cosineZ` of the nearest turns with vectors before and after the unit. */
   readonly cosineZAround: number
-  /** Whether it was said at the time that the message asks about. `only`: the message asks for nothing else. */
+  /** `asked`: it was said at the time that the message asks about. `only`: the message asks about nothing else. */
   readonly time: 'only' | 'asked' | 'other'
 }
 
 export type Candidates = {
-  /** Messages: units that are not steps of an agent. */
+  /** Units that are not steps of an agent. */
   readonly messages: readonly TurnCandidate[]
   /** Steps of an agent that have words of the question, in descending order of `words`. */
   readonly steps: readonly { readonly unit: TurnUnit; readonly words: number }[]
@@ -75,20 +75,20 @@ export type Candidates = {
 const k1 = 0.9
 const b = 0.4
 /**
- * This many of people's turns are candidates by words, as many of the assistants' (their long turns share more words),
- * and as many by meaning.
+ * Max candidates of each kind: people's turns by words, assistants' turns by words (separate, because their long turns
+ * share more words), and turns by meaning.
  */
 const maxByWords = 50
 const maxByMeaning = 50
-/** Rows that are looked up by their own words; their neighbours may be candidates too. */
+/** Max rows that are looked up by the words they contain. Their neighbours may be candidates too. */
 const maxRows = 80
 /** How many turns before and after a unit that was found by its own words are examined. */
 const spread = 2
-/** The weight of words in the next turn, compared with words in the previous turn. */
+/** The weight of words in the next turn, as a share of the weight of words in the previous turn. */
 export const afterShare = 0.5
 /** A time window that contains more than this share of the sessions does not raise their score. */
 const maxSessionShare = 0.6
-/** If a question asks for nothing but a time, more turns than this are not an answer. */
+/** Max turns of a time that a question asks for and nothing else. More turns are not an answer. */
 const maxOfTime = 120
 
 /**
@@ -199,8 +199,8 @@ export function shareOf({ weights, total }: AskedTerms, some: Iterable<string>):
 }
 
 /**
- * A smaller store is padded to this many units with statistics of general English: a word in one of two turns is not a
- * common word, and a common word that nobody has said yet is not a rare one.
+ * A smaller store is padded to this many units with statistics of general English. Otherwise a word in one of two turns
+ * would count as common, and a common word that nobody has used yet as rare.
  */
 const minUnits = 400
 
@@ -221,8 +221,8 @@ function weighTerms(question: Question, postings: Awaited<ReturnType<TurnIndex['
 }
 
 /**
- * A smaller store is padded to this many turns with vectors, at the usual distances from a message: being the nearest
- * of five turns does not make a turn near.
+ * A smaller store is padded to this many turns with vectors, at the usual distances from a message. Otherwise the
+ * nearest of five turns would always count as near.
  */
 const minVectors = 200
 /**
@@ -276,7 +276,7 @@ function nearestCosine(
 }
 
 /**
- * The terms of a message that the unit has, and those that it lacks and the previous turn, or else the next turn, has.
+ * The terms of a message by place: in the unit itself; otherwise in the previous turn; otherwise in the next turn.
  */
 function termsAround(
   units: readonly TurnUnit[],
@@ -305,7 +305,7 @@ function termsAround(
 
 const happen = termOf('happen')
 
-/** The units of a time, if the question asks for nothing but that time; empty if there are too many. */
+/** The units of the time that a question asks about, if it asks about nothing else; empty if there are too many. */
 async function rowsOfTime(index: TurnIndex, { view, question, dates }: Ranking): Promise<ReadonlySet<number>> {
   if (dates === null) return new Set()
   const isTopic = (term: string): boolean => !dates.terms.has(term) && !isAskingTerm(term) && term !== happen

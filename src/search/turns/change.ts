@@ -23,7 +23,7 @@ const maxSentenceLength = 400
 export const sentencesToEmbed = (text: string): readonly Sentence[] =>
   joinSentences(text.slice(0, maxTextLength), maxSentences)
 
-/** The texts of these sentences in the form that the model reads. */
+/** The texts of the sentences that have vectors, in the form that the model reads. */
 export const textsToEmbed = (text: string): readonly string[] =>
   sentencesToEmbed(text).map(({ text: sentence }) =>
     sentence.replace(/\s+/gu, ' ').slice(0, maxSentenceLength).toWellFormed(),
@@ -47,13 +47,13 @@ export async function compareSentences(
 
 type Asked = Pick<Ranking, 'view' | 'question' | 'meaning'> & Pick<Candidates, 'terms'>
 
-/** Turns that are compared with each other, the best ones. */
+/** The number of best turns that are compared with each other. */
 export const maxCompared = 30
 
-/** A newer turn that may update an older one, by its place, and the probability that it does. */
+/** The place of a newer turn that may update an older one, and the probability that it does. */
 export type LikelyUpdate = { readonly place: number; readonly probability: number }
 
-/** Reads how much a sentence sounds like the announcement of a change, from the vectors of its turn and its place. */
+/** How much a sentence sounds like the announcement of a change. The sentence is given by the vectors of its turn and its place there. */
 type Announced = (vectors: Int8Array, place: number) => number
 
 /** The features of every newer turn that may update one of the ranked turns. Empty for a question about the past. */
@@ -78,8 +78,8 @@ export async function updateValues(
 }
 
 /**
- * The newer turns that may update each of some ranked turns, the likeliest first. At most one of them does: what is missing
- * from the sum of their probabilities is that of none.
+ * The newer turns that may update each of some ranked turns, the likeliest first. At most one of them does, so the
+ * probabilities add up to at most 1; the rest is the probability that none does.
  */
 export async function findUpdates(
   index: SearchedIndex,
@@ -101,7 +101,7 @@ export async function findUpdates(
   )
 }
 
-/** How much a sentence sounds like the announcement of a change, in standard deviations; 0 without a vector of its model. */
+/** How much a sentence sounds like the announcement of a change, in standard deviations; 0 if the sentence has no vector of the model that `announcing` belongs to. */
 export function announcedBy(announcing: Announcing | null, meaning: MessageMeaning | undefined): Announced {
   if (announcing === null || meaning?.model !== announcing.model) return () => 0
   const direction = new Int8Array(Buffer.from(announcing.direction, 'base64'))
@@ -117,7 +117,7 @@ const isNewer = ({ candidate: { unit } }: Scored, { candidate: { unit: older } }
 
 type Statement = { readonly place: number; readonly terms: ReadonlySet<string> }
 
-/** What another turn has to do with a statement: the best of its sentences by each feature. */
+/** How similar another turn is to a statement. Each feature has the value of the turn's best sentence. */
 type Likeness = Pick<Values<UpdateFeature>, 'cosine' | 'words' | 'announces'>
 
 /**
@@ -134,7 +134,7 @@ async function statementsOf(
   const rows = turns.map(({ candidate }) => candidate.unit.row)
   const vectors = meaning === undefined ? new Map() : await index.vectorsAt(view.user, meaning.model, rows)
   const vectorsOf = (at: number): Int8Array => vectors.get(rows[at] as number) ?? new Int8Array()
-  // Assistants write long turns, which cannot update anything: only the turns that are compared are read.
+  // Split only when needed: most long turns are an assistant's, which cannot update anything and are never compared.
   const statementsAt = readOnce((at) => textsToEmbed((turns[at] as Scored).candidate.turn.text).map(statementOf))
   const announcesAt = readOnce((at) => {
     const vectors = vectorsOf(at)
@@ -164,7 +164,7 @@ async function statementsOf(
   }
 }
 
-/** A function of positions that computes each value at most once. */
+/** Wraps a function of positions so that it computes each value at most once. */
 function readOnce<Value>(read: (at: number) => Value): (at: number) => Value {
   const known = new Map<number, Value>()
   return (at) => {

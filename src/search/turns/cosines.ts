@@ -3,7 +3,7 @@ import type { MessageVectors } from './turn-index.ts'
 /** The length of a unit vector with a byte for each dimension. */
 const unit = 127
 
-/** Vectors of length 1 with one byte per dimension: a quarter of the size, with almost the same ranking. */
+/** Vectors of length 1 with one byte per dimension. They need a quarter of the space and give almost the same ranking. */
 export function packVectors(vectors: readonly Float32Array[], dimensions: number): Int8Array {
   const bytes = new Int8Array(vectors.length * dimensions)
   for (const [place, vector] of vectors.entries()) {
@@ -25,8 +25,8 @@ export function cosineAt(a: Int8Array, placeA: number, b: Int8Array, placeB: num
 
 /**
  * Returns a function that compares a message with turns. The result is the mean of two cosines: that of the turn's best
- * sentence, and that of the whole turn (the sum of its sentences). If the message has several vectors, the best one
- * counts in each.
+ * sentence, and that of the whole turn (the sum of its sentences). If the message has several vectors, each cosine uses
+ * the one that fits best.
  */
 export function compareWith({ vectors: message, dimensions }: MessageVectors): (turn: Int8Array) => number {
   const asked = Math.floor(message.length / dimensions)

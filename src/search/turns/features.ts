@@ -57,7 +57,7 @@ export const explainWeighted = <Feature extends string>(
       : [product(feature, [leaf('value', values[feature]), leaf('weight', weights[feature])])],
   )
 
-/** How many other turns of the session count: the best ones. */
+/** The number of other turns of the session that count, the best first. */
 const maxOfSession = 3
 
 /** The features of every message among the candidates, in their order. */
@@ -146,13 +146,13 @@ const quoteSentence = (sentence: { readonly text: string } | undefined): string 
 export type Scored = { readonly candidate: TurnCandidate; readonly score: number }
 
 /**
- * The mean score at these ranks is the background of a message. A missing rank counts as 0, the score of an empty turn.
+ * The mean score at these ranks is the background of a message. If there are fewer turns, the other ranks count as 0, the score of an empty turn.
  */
 const background = { from: 5, to: 15 }
 /** How many of the best turns may be shown. */
 export const maxConsidered = 10
 
-/** 0 for an everyday English word, 1 for a rare one or a name. In a small store idf cannot distinguish them. */
+/** 0 for an everyday English word, 1 for a rare one or a name. Needed because idf cannot distinguish them in a small store. */
 const rarityInEnglish = (term: string): number => Math.max(0, pointsOf(term) / 5 - 1)
 
 /** The features of recall for ranked turns, best first. */

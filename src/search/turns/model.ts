@@ -5,7 +5,7 @@ import weights from './weights.json' with { type: 'json' }
 export const boldnesses = ['normal', 'quiet', 'eager'] as const
 export type Boldness = (typeof boldnesses)[number]
 
-/** The min probability that one of the lines helps, for lines that are shown as sure and as perhaps relevant. */
+/** The min probability that one of the lines helps, for lines shown as sure and for lines shown as perhaps relevant. */
 export type Levels = { readonly sure: number; readonly perhaps: number }
 
 /**
@@ -14,25 +14,25 @@ export type Levels = { readonly sure: number; readonly perhaps: number }
 export type MessageKind = 'question' | 'request'
 
 /**
- * The probabilities of updates that decide about a line of recall: from `likely` on a newer turn is shown before it, and if those that
- * are not shown reach `unclear` together, the line is left out.
+ * Limits for the probabilities that newer turns update a line of recall. A newer turn with at least `likely` is shown
+ * before the line. If the probabilities of those that are not shown add up to `unclear`, the line is left out.
  */
 export type UpdateLimits = { readonly likely: number; readonly unclear: number }
 
-/** A search puts a newer turn before one that it may update from this probability on, unless that leads by more than this score. */
+/** A search puts a newer turn before one that it may update if it does so with at least `probability`, and if the score of the older turn is at most `lead` higher. */
 export type Replaced = { readonly probability: number; readonly lead: number }
 
-/** A learned direction among the sentence vectors of one model: of sentences that announce a change. */
+/** A learned direction in the vector space of a model: towards sentences that announce a change. */
 export type Announcing = {
   readonly model: string
   /** A vector of length 1 with a byte for each dimension, in base64. */
   readonly direction: string
-  /** The cosines of a turn's most announcing sentence. */
+  /** The mean and deviation, over turns, of the highest cosine of a turn's sentences with the direction. */
   readonly mean: number
   readonly deviation: number
 }
 
-/** The weights of the three linear models. Made by scripts/train-ranking.ts; nobody edits them. */
+/** The weights of the three linear models. Written by scripts/train-ranking.ts; do not edit them. */
 export type Model = {
   readonly rank: Values<RankFeature>
   readonly push: Values<PushFeature | 'bias'>

@@ -6,15 +6,15 @@ import { termsOf } from './terms.ts'
 
 /** How close the words of a message are in meaning to those of a sentence, each word in its context. */
 export type Nearness = {
-  /** The explainWeighted mean over the words of the message of each word's largest cosine with a word of the sentence. */
+  /** The weighted mean, over the words of the message, of each word's largest cosine with a word of the sentence. */
   readonly value: number
   /** The words of the message, each with the nearest word of the sentence. */
   readonly pairs: readonly (readonly [asked: string, nearest: string])[]
 }
 
 /**
- * Compares the words of a message with the best-fitting sentence of each candidate. A detail of the message that is
- * missing from the sentence has no near word. Null if the model has no word vectors.
+ * Compares the words of a message with the best-fitting sentence of each candidate. A detail of the message that the
+ * sentence lacks has no near word there, so it lowers the value. Null if the model has no word vectors.
  */
 export async function nearnessOf(
   index: SearchedIndex,

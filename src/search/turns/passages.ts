@@ -36,5 +36,5 @@ export const wordCount = (text: string, units: readonly IndexedUnit[]): number =
   // A passage may end inside a word, which must be counted only once.
   units.length === 1 ? (units[0] as IndexedUnit).words : analyse(text).length
 
-/** Term frequencies are stored in one byte, so higher ones are cut to this. */
+/** The largest term frequency that fits into its byte; higher ones are cut to it. */
 export const maxOccurrences = 255

@@ -44,7 +44,7 @@ export function findPaste(message: string): number {
  */
 export const maxTypedLength = 10_000
 
-/** A longer paragraph may be pasted. */
+/** Max characters of a paragraph that counts as typed. A longer one may be pasted. */
 const maxTypedCharacters = 400
 
 /** Whether a message is one paragraph, and no longer than people type. */
@@ -56,7 +56,7 @@ export type OwnPart = { readonly start: number; readonly end: number; readonly p
 
 /**
  * The parts of a message that are not pasted. Only the first is certainly the person's own. The others may be pasted
- * although nothing marks them, or follow a block of pasted text.
+ * without a mark, or follow a pasted block.
  */
 export function ownParts(message: string): readonly OwnPart[] {
   const pasted = findPaste(message)
@@ -73,8 +73,8 @@ export function ownParts(message: string): readonly OwnPart[] {
 }
 
 /**
- * The offset from which the text may be pasted: on the second line; in the second sentence of a message that is longer
- * than people type; after a colon that several sentences follow.
+ * The offset from which the text may be pasted: the second line; the second sentence, if the message is longer than
+ * people type; or the text after a colon, if it has several sentences.
  */
 const doubtfulFrom = (message: string): number => {
   const begin = message.length - message.trimStart().length
@@ -87,7 +87,7 @@ const doubtfulFrom = (message: string): number => {
 
 /**
  * The end of a pasted text that is enclosed in marks: a quotation within a line, a fence, or lines that begin with `>`.
- * The length of the text if no mark ends it.
+ * Returns the length of the text if no mark ends it.
  */
 function endOfBlock(text: string): number {
   const quotation = /^(?:"[^"\n]*"|“[^”\n]*”|„[^“”\n]*[“”]|«[^»\n]*»)[.,;!?]?/u.exec(text)

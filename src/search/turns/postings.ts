@@ -31,7 +31,7 @@ function scratch<Table extends Float32Array | Int32Array | Uint8Array>(make: (si
   let kept: Table | null = null
   return <Result>(size: number, work: (table: Table) => Result): Result => {
     const table = kept !== null && kept.length >= size ? kept : make(size)
-    // Not reused after an error, because it may contain any values then.
+    // Not reused after an error, because it may contain values other than zero.
     kept = null
     const result = work(table)
     if (table.length <= maxKept) kept = table
@@ -39,14 +39,14 @@ function scratch<Table extends Float32Array | Int32Array | Uint8Array>(make: (si
   }
 }
 
-/** Larger tables are not kept. */
+/** Max entries of a table that is kept for the next search. */
 const maxKept = 4_000_000
 
 const withTotals = scratch((size) => new Float32Array(size))
 const withOffered = scratch((size) => new Uint8Array(size))
 const withPlaces = scratch((size) => new Int32Array(size))
 
-/** The rows in view whose own words have the highest weights, at most `limit` of them, in no particular order. */
+/** The `limit` rows in view with the highest total weight of the terms that they contain themselves, in no particular order. */
 export function findHeaviestRows(
   all: readonly WeightedTerm[],
   inView: TurnPostings['inView'],
@@ -58,7 +58,7 @@ export function findHeaviestRows(
     withOffered(size, (offered) => {
       for (const { weight, postings } of terms) addWeights(totals, postings, lowest, weight)
       /**
-       * The heaviest rows so far as a heap, the lightest first; of equally heavy rows, the later one counts as heavier.
+       * A heap of the heaviest rows so far, with the lightest on top. Of two equally heavy rows, the later one counts as heavier.
        */
       const heaviest: number[] = []
       let lightest = Number.NEGATIVE_INFINITY

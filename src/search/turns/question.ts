@@ -34,7 +34,7 @@ export type Question = {
   }
 }
 
-/** The weight of words of asking; other words have 1. */
+/** The weight of question filler; other words have 1. */
 const askingWeight = 0.5
 
 export function parseQuestion(text: string, speakers: readonly string[] = []): Question {

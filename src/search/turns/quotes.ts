@@ -21,7 +21,7 @@ export type PushedQuote = {
   readonly level: QuoteLevel
   /** The probability that the turn helps with the message. */
   readonly probability: number
-  /** The log odds of the probability, and the sum of terms behind them. */
+  /** `score` is the log odds of `probability`, and `explanation` the sum that gives it. */
   readonly score: number
   readonly explanation: Explanation
   /**

@@ -100,7 +100,7 @@ export function scoreMessages(
 /** A turn in its final place. `isEarlier`: a newer turn comes before it, which may update it. */
 export type PlacedMessage = ScoredMessage & { readonly isEarlier: boolean }
 
-/** The best turns, before which a newer one may be put. */
+/** A newer turn may be placed in front of this many of the best turns. */
 export const maxUpdated = 5
 
 /** Puts the newest word before each of the first turns that it may update, unless the message asks for what was said at a time. */

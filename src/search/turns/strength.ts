@@ -5,9 +5,9 @@ import { pointsOf } from './word-points.ts'
 export const strengths = ['exact', 'strong', 'possible'] as const
 export type Strength = (typeof strengths)[number]
 
-/** A hit is strong from this share of the question's points on. A single word, however rare, is never enough. */
+/** Min share of the question's points for a strong hit. A single word, however rare, is never enough. */
 const strongShare = 0.46
-/** One rare word alone does not make a hit strong. */
+/** Added to the total points, so that one rare word alone does not make a hit strong. */
 const unknownPoints = 12
 
 /** The strength of a hit whose text contains these terms of a question. */

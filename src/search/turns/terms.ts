@@ -6,8 +6,8 @@ import { memoize } from '../memoize.ts'
 export type Term = { readonly term: string; readonly start: number; readonly end: number }
 
 /**
- * The terms of a text in order, without stop words. Words with letters outside of plain English are terms as they are;
- * in scripts without spaces, every two adjacent characters are a term. With `wanted`, other terms may be missing.
+ * The terms of a text in order, without stop words. Words with other letters than a to z are not stemmed;
+ * in scripts without spaces, every two adjacent characters are a term. With `wanted`, other terms may be left out.
  */
 export const termsOf = (text: string, wanted?: WantedTerms): readonly Term[] => termsAmong(analyse(text), wanted)
 
@@ -55,8 +55,9 @@ function pairOf(word: string): number {
 let formsOfTerm: ReadonlyMap<string, readonly string[]> | undefined
 
 /**
- * Filters words by their first two letters, which a stem shares with its word: looking up every word of a text takes
- * longer than finding the words. (Only a y in second place may change: `ays` becomes `ai`.)
+ * Filters words by their first two letters before looking them up, because looking up every word of a text would take
+ * longer than splitting it. A stem has the same two letters as its word, except for a y in second place (`ays` becomes
+ * `ai`).
  */
 export function wantedTerms(terms: ReadonlySet<string> | ReadonlyMap<string, unknown>): WantedTerms {
   formsOfTerm ??= Map.groupBy(irregularForms.keys(), termOf)
@@ -104,7 +105,7 @@ export const termOf = memoize((word: string): string => {
 
 let asking: ReadonlySet<string> | undefined
 
-/** Whether a term is a word of asking, which has half the weight. */
+/** Whether a term is question filler such as "recall" or "many", which gets half the weight. */
 export function isAskingTerm(term: string): boolean {
   asking ??= new Set(askingWords.map(termOf))
   return asking.has(term)
@@ -120,7 +121,7 @@ const stopWords: ReadonlySet<string> = new Set(
   yeah you your youre youve`.split(/\s+/u),
 )
 
-/** Words of asking ("do you recall how many …"). They occur in many questions and say little about the topic. */
+/** Question filler ("do you recall how many …"), which occurs in many questions and has little to do with the topic. */
 const askingWords: readonly string[] =
   `able advice ago amount ask asked average back chat check combined conversation current currently day days discuss
   discussed discussing earlier exactly first follow following gave get give go going got help idea ideas initially kind
@@ -131,7 +132,7 @@ const askingWords: readonly string[] =
   year years yesterday`.split(/\s+/u)
 
 /**
- * Irregular forms of common words, and pairs of everyday words with one meaning, each with the word that it counts as.
+ * Irregular forms of common words, and everyday synonyms, each with the word whose term it shares.
  */
 const irregularForms: ReadonlyMap<string, string> = new Map(
   `went>go gone>go goes>go bought>buy took>take taken>take gave>give given>give got>get gotten>get made>make saw>see

@@ -4,8 +4,8 @@ import type { Question } from './question.ts'
 import { termsOf } from './terms.ts'
 
 /**
- * Constants for ranking the steps of an agent's work. The action counts as much as the new part of the result; a result
- * that repeats the previous one counts nothing. Chosen on development data (docs/conversations.md).
+ * Constants for ranking the steps of an agent's work. The action and the new part of the result have the same weight;
+ * the part that repeats the previous result has none. Chosen on development data (docs/conversations.md).
  */
 export const stepConstants = {
   k1: 1.2,
@@ -22,7 +22,7 @@ export const stepConstants = {
   alike: 0.75,
   /** A bonus for a step that changes something, if the question asks for changes. */
   change: 0.25,
-  /** A bonus for the named step, falling with the distance from it. */
+  /** A bonus for the step that the question names, and a smaller one for steps near it. */
   named: 1,
   distance: 2,
   /** The penalty for a step outside the range that the question asks for. */

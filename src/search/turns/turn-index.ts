@@ -21,7 +21,7 @@ export type TermPostings = { readonly rows: Int32Array; readonly counts: Uint8Ar
 
 /** The index entries of some terms. */
 export type TurnPostings = {
-  /** The number of units in the scopes, of all their terms, and of the words that people said. */
+  /** Totals over the scopes: units, terms, and words that people said. */
   readonly units: number
   readonly length: number
   readonly humanWords: number
@@ -71,9 +71,9 @@ export type EmbeddedText = { readonly row: number; readonly text: string }
 /** Texts that have vectors: the turns of people, and current beliefs. */
 export type EmbeddedKind = 'turn' | 'belief'
 
-/** The meaning of sentences, by one embedding model. */
+/** Sentence vectors of an embedding model. */
 export type MeaningIndex = {
-  /** Compares a message with the turns in the scopes of a view. In a large store only those of `among` are returned, if given. */
+  /** Compares a message with the turns in the scopes of a view. If `among` is given, a large store returns only those turns. */
   turnCosines(
     view: Pick<TurnView, 'user' | 'scopes'>,
     model: string,
@@ -87,11 +87,11 @@ export type MeaningIndex = {
     message: MessageVectors,
     limit: number,
   ): Promise<readonly { readonly beliefId: string; readonly cosine: number }[]>
-  /** The vectors of the turns with these rows, by row. A turn without vectors is missing. */
+  /** The vectors of the turns with these rows, by row. Turns without vectors are left out. */
   vectorsAt(user: string, model: string, rows: readonly number[]): Promise<ReadonlyMap<number, Int8Array>>
   /**
-   * Texts without vectors of the model, newest first, at most `limit`. Reads only some rows before `before`, so that no
-   * call takes long. The next page begins before the row `next`; null at the end.
+   * Texts without vectors of the model, newest first, at most `limit`. Reads a limited number of rows before `before`,
+   * so that each call is short. The next page begins before the row `next`; null at the end.
    */
   withoutVectors(
     user: string,
@@ -107,12 +107,12 @@ export type MeaningIndex = {
   vectorCounts(user: string, model: string): Promise<{ readonly indexed: number; readonly waiting: number }>
 }
 
-/** The words of turns by key. The cost of a look-up depends only on the number of occurrences of its terms. */
+/** The inverted index of turns. The cost of a look-up depends only on the number of occurrences of its terms. */
 export type TurnIndex = {
   turnPostings(view: TurnView, terms: readonly string[]): Promise<TurnPostings>
   /** All named speakers in the scopes of a view. */
   turnSpeakers(view: TurnView): Promise<readonly string[]>
-  /** The row of the tool step that was stored last in the scopes and the session of a view; null if there is none. */
+  /** The row of the newest tool step in the scopes and session of a view; null if there is none. */
   lastStep(view: TurnView): Promise<number | null>
   /**
    * The units of these rows, and of the turns up to `reach` positions away in the same session and in the scopes of the

@@ -9,10 +9,10 @@ let bands: readonly (readonly [points: number, terms: string])[] | undefined
 
 /**
  * How informative a term is in general English, regardless of the store: 3 for the most common, 5, 6, 8, and 10 for a
- * rare or unknown one. Words of asking have half as many points.
+ * rare or unknown one. Question filler has half as many points.
  */
 export const pointsOf = memoize((term: string): number => {
-  // A one-shot command asks for a few terms: finding them in the text is faster than building a table of all.
+  // A one-shot command asks for few terms, so it searches the text instead of building a table of all terms.
   bands ??= readBands()
   const band = bands.find(([, terms]) => terms.includes(` ${term} `))?.[0] ?? rarePoints
   return isAskingTerm(term) ? band / 2 : band

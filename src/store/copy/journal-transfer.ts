@@ -20,7 +20,7 @@ const digestOf = (previous: string, records: readonly JournalRecord[]): string =
     previous,
   )
 
-/** In insertion order: each table after the tables that it refers to. */
+/** The tables in insertion order, so that each comes after the tables that it refers to. */
 const tables = {
   people: ['name', 'created_at'],
   teams: ['name', 'created_at'],
@@ -103,8 +103,8 @@ type CopiedUser = {
 }
 
 /**
- * Copies the journals of all users, resumes an interrupted copy, and compares everything afterwards. A user with another history in the
- * target is an error, and that history is not changed.
+ * Copies the journals of all users, resumes an interrupted copy, and compares everything afterwards. If the target has
+ * a different history of a user, the copy fails and does not change that history.
  */
 export async function copyJournals(
   from: JournalTransfer,

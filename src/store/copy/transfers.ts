@@ -43,7 +43,7 @@ export async function openPostgresTransfer(options: ConnectionOptions): Promise<
     append: (user, records) =>
       connection.write(async (run) => {
         let head = await lockOwner(run, user)
-        // After a lost connection, or another copy, some events already exist.
+        // Some events already exist after a lost connection or an earlier copy.
         for (const record of records)
           if (record.number > head.number) head = await appendRecord(run, user, head, record)
         await run('COMMIT')

@@ -9,7 +9,7 @@ export const openAccess = (connection: PostgresConnection): AccessStore =>
     let earlier: readonly Row[] = []
     return connection.write(async (run) => {
       const rows = await run<Row>(sql, values)
-      // A change that an earlier attempt made and this one finds was committed before the connection was lost.
+      // If this attempt finds the rows of an earlier one, that attempt was committed before the connection was lost.
       if (rows.length > 0) earlier = rows
       await run('COMMIT')
       return earlier

@@ -10,13 +10,13 @@ import { decodeText, encodeValue } from './values.ts'
 /** Runs one statement. Statements started without awaiting each other share a round trip. */
 export type Run = <Row>(sql: string, values?: readonly unknown[]) => Promise<readonly Row[]>
 
-/** How long a call retries while the server is down, starting, or failing over to its standby. */
+/** The time for which a call is retried while the server is down, starting, or failing over to its standby. */
 const defaultPatienceMs = 30_000
 const maxPauseMs = 500
 const connectMs = 10_000
 /** A statement without an answer after this time is sent again on another connection, because the server's machine may have vanished. */
 const defaultAnswerMs = 15_000
-/** The same for statements that read or write much. */
+/** The answer time for statements that read or write much data. */
 export const longAnswerMs = 30 * 60_000
 /** A transaction whose program died without closing its connection ends after this time, and its locks with it. */
 const idleTransactionMs = 10_000
@@ -85,7 +85,7 @@ export class PostgresConnection {
     return { ...common, ...host, connectionTimeoutMillis: connectMs }
   }
 
-  /** Refuses standbys. Behind a pooler, the process number of a client is not that of a PostgreSQL process. */
+  /** Refuses standbys, and recognises a pooler: behind one, the client's process number is not that of a PostgreSQL process. */
   async #prepareSession(client: pg.ClientBase): Promise<void> {
     // The pool listens for errors only between uses.
     client.on('error', () => {})
@@ -199,7 +199,7 @@ export class PostgresConnection {
     }
   }
 
-  /** Each attempt goes to the next host after one that failed or is a standby. */
+  /** After a host that failed or is a standby, the next attempt goes to the next host. */
   async #connect(): Promise<pg.PoolClient> {
     const host = this.#host
     try {
@@ -258,7 +258,7 @@ export class PostgresConnection {
 type Host = PostgresAddress['hosts'][number]
 
 class StandbyError extends Error {
-  /** Such as a write on a standby. */
+  /** The code of a write on a standby (read_only_sql_transaction). */
   readonly code = '25006'
 }
 

@@ -27,8 +27,8 @@ export function isLostConnection(error: unknown): boolean {
 }
 
 /**
- * Whether a retry may succeed a moment later, because the server starts, restarts or is being replaced, or two transactions conflicted.
- * A refused connection counts as temporary only after a first successful one.
+ * Whether a retry may succeed a moment later, because the server is starting, restarting or being replaced, or because
+ * two transactions conflicted. A refused connection counts as temporary only if an earlier connection succeeded.
  */
 export function mayPass(error: unknown, hasConnected: boolean): boolean {
   const code = codeOf(error)

@@ -203,12 +203,12 @@ const insertTurnRows = `INSERT INTO credence.turns (owner, event, ordinal, ${tur
   FROM unnest(${turnColumns.map((column, at) => `$${at + 3}::${turnTypes[column] ?? 'text'}[]`).join(', ')}) WITH ORDINALITY
     AS rows (${turnColumns.join(', ')}, ordinal)`
 
-/** A late turn moves the later ones of its session up. */
+/** A late turn shifts the later turns of its session up by one. */
 function insertTurns(run: Run, owner: string, event: number, turns: readonly JournalTurnRow[]): Promise<unknown>[] {
   const moves = [...Map.groupBy(turns, ({ session }) => session)].flatMap(([session, own]) => {
     if (session === null) return []
     const places = own.flatMap(({ place }) => place ?? []).sort((a, b) => a - b)
-    // A stored turn moves by one for each new turn before it.
+    // Each stored turn is shifted by the number of new turns before it.
     const gaps = places.map((place, before) => place - before)
     return run(
       `UPDATE credence.turns SET place = place + (SELECT count(*) FROM unnest($3::integer[]) AS gap WHERE gap <= place)
@@ -222,7 +222,7 @@ function insertTurns(run: Run, owner: string, event: number, turns: readonly Jou
   ]
 }
 
-/** Removes every text of turns; only their hashes stay. The later ones of the session move down. */
+/** Removes the texts of turns and keeps only their hashes. The later turns of the session are shifted down. */
 const eraseTurns = (run: Run, owner: string, event: number, ids: readonly string[]): Promise<unknown>[] => [
   run(
     `UPDATE credence.turns SET place = turns.place - (SELECT count(*) FROM credence.turns AS gone WHERE gone.owner = $1

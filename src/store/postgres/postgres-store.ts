@@ -89,7 +89,7 @@ export function openPostgresStore(options: PostgresStoreOptions): CaredStore {
   /** Waits until the schema is up to date and no local copy contains a text that was forgotten while this program was not running. */
   function ready(): Promise<void> {
     opening ??= open().catch((error: unknown) => {
-      // A server that is unreachable now may be reachable for the next call.
+      // Tried again with the next call, when the server may be reachable.
       opening = null
       throw error
     })
@@ -179,7 +179,7 @@ export function openPostgresStore(options: PostgresStoreOptions): CaredStore {
     fingerprint: () =>
       ready().then(() => fingerprint(connection, (owner) => local.read(owner, (store) => store.fingerprint()))),
     head: () => ready().then(() => headOf(connection)),
-    // The head of every owner is kept in its row, in the same transaction as the event.
+    // Nothing to do: every commit updates the owner's head in the same transaction.
     anchorJournal: async () => {},
     // Vacuum removes the dead row versions that a forget leaves.
     scrub: () =>

@@ -20,7 +20,7 @@ export type Projection = {
   readonly store: SqliteStore
   /** For reads only. Writes go through the store's records, which wait for dry runs. */
   readonly records: SqliteRecords
-  /** When the owner's head was last read and contained here. */
+  /** When the projection was last found to contain the owner's newest event. */
   confirmedAt: Date
   /** The number of calls that use it now. It is closed only at 0. */
   users: number
@@ -51,7 +51,7 @@ const markName = 'confirmed'
 /** The local file contradicts the journal or is unusable, and is rebuilt. */
 export class UnusableProjection extends Error {}
 
-/** The projections of this program: few are open, and the least recently used files are removed. */
+/** The projections of this program. Only a few are open at a time, and the least recently used files are removed. */
 export class Projections {
   readonly #options: Required<Omit<ProjectionOptions, 'analysis'>>
   /** The version of the files. Programs of another version use separate files. */
@@ -235,7 +235,7 @@ export class Projections {
     this.confirm(projection)
   }
 
-  /** Applies an event that was just committed. A local copy that cannot be written does not fail the commit: it is rebuilt. */
+  /** Applies an event that was just committed. If the local copy cannot be written, the commit still succeeds, and the copy is rebuilt later. */
   async add(projection: Projection, record: JournalRecord): Promise<void> {
     try {
       const { append } = await projection.store.records()
@@ -341,7 +341,7 @@ export class Projections {
     projection.users += 1
     this.#work = this.#work
       .then(() => this.#writeSnapshot(projection))
-      // A failure is harmless: without a snapshot, only the first recall on another machine takes longer.
+      // A failure is harmless, because a missing snapshot only makes the first recall on another machine slower.
       .catch(() => {})
       .finally(() => this.giveBack(projection))
   }
@@ -364,7 +364,7 @@ export class Projections {
     const { number } = records.head()
     const file = await promisify(gzip)(await this.#copyOf(records), { level: 1 })
     if (file.length > maxSnapshotBytes) return
-    // A text forgotten since must not return with the file.
+    // A text that was forgotten in the meantime must not return with the snapshot.
     await connection.readLong((run) =>
       run(
         `INSERT INTO credence.snapshots (owner, format, head, file)
@@ -394,7 +394,7 @@ const snapshotCheckEvents = 50
 /** Snapshots become rarer as the journal grows, so that their cost stays in proportion to the number of events. */
 const isSnapshotDue = (known: number, head: number): boolean => head - known >= Math.max(minSnapshotEvents, head / 16)
 
-/** Another program that shares the file may have applied more. */
+/** Whether the projection has a head. It may have later events too, if another program that shares the file applied them. */
 function isAt({ records }: Projection, { number, hash: newest }: OwnerHead): boolean {
   const local = records.head()
   return local.number > number || (local.number === number && newest.equals(local.hash))
@@ -410,7 +410,7 @@ export async function replay(
   for (let { number } = records.head(); number < head.number; ) {
     const page = await readRecords(run, owner, number, Math.min(pageSize, head.number - number))
     requireSequence(owner, page, number)
-    // Turns forgotten since then have moved others.
+    // A turn that was forgotten later may have shifted the places of other turns.
     isGapped ||= page.some(({ turns }) => turns.some(({ text }) => text === null))
     const places = isGapped && page.at(-1)?.number === head.number ? await readPlaces(run, owner) : undefined
     const { append } = await store.records()

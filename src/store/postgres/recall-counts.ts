@@ -6,7 +6,7 @@ import type { PostgresConnection } from './connection.ts'
 export const openRecallCounts = (connection: PostgresConnection) => ({
   countRecalls: (user: string, tallies: readonly RecallTally[]): Promise<void> => addTallies(connection, user, tallies),
 
-  /** For all beliefs, or those with these ids. */
+  /** The counts of all beliefs, or of those with these ids. */
   async recallCounts(user: string, ids: readonly string[] | null): Promise<ReadonlyMap<string, RecallCount>> {
     const rows = await connection.read((run) =>
       run<RecallCount & { readonly belief: string }>(

@@ -4,7 +4,7 @@ import { writeAtomically } from '../../files/atomic-write.ts'
 import type { PostgresConnection } from './connection.ts'
 import type { Projections } from './projections.ts'
 
-/** A transaction that was open during the last sweep may have an earlier time. */
+/** Sweeps overlap by this much, because a transaction that was open during a sweep commits later with an earlier time. */
 const overlap = "interval '10 minutes'"
 
 /** Updates the local copies of all owners with a forget since the last sweep of this directory, so that no file contains the text. */
@@ -29,7 +29,7 @@ export async function sweepForgotten(connection: PostgresConnection, projections
         await projection.store.scrub()
       })
   projections.trim()
-  // With an older time, only more owners are checked.
+  // Need not be durable: with an older time, the next sweep only checks more owners.
   await writeAtomically(file, now, { existing: 'replace', durable: false })
 }
 

@@ -17,7 +17,7 @@ import { type Conditions, type Connection, joinConditions, noItems, type ReadFor
 
 const maxCached = 5_000
 const maxViews = 50
-/** Max size of a scope whose members are collected first, which takes a few milliseconds. */
+/** Max beliefs of a scope that are collected before they are filtered, which takes a few milliseconds. */
 const crowd = 5_000
 
 /** A prefix followed by this sorts after every text that starts with the prefix. */
@@ -187,12 +187,12 @@ const orders: Readonly<Record<BeliefOrder, string>> = {
   recalled: `ifnull((SELECT count ${recallsOf}), 0) DESC, updated_at DESC, name_key, id`,
 }
 
-/** Does not depend on the belief, so that SQLite evaluates it once. */
+/** A condition that does not depend on the belief, so that SQLite evaluates its query once. */
 const isAmongMembers = `id IN (SELECT members.belief FROM json_each(?) AS asked
   CROSS JOIN scopes ON scopes.user_id = ? AND scopes.name = asked.value
   CROSS JOIN members ON members.user_id = scopes.user_id AND members.scope = scopes.id)`
 
-/** Evaluated for each belief, which is faster if most beliefs are members and only a page is needed. */
+/** A condition that is evaluated for each belief, which is faster if most beliefs are members and only a page is needed. */
 const isMember = `EXISTS (SELECT 1 FROM json_each(?) AS asked
   CROSS JOIN scopes ON scopes.user_id = ? AND scopes.name = asked.value
   CROSS JOIN members ON members.user_id = scopes.user_id AND members.scope = scopes.id AND members.belief = beliefs.id)`

@@ -84,7 +84,7 @@ type PreparedCommit = ReturnType<typeof prepareCommit>
 export const commitPrepared = (committing: Committing, commit: Commit, prepared: PreparedCommit): CommitResult =>
   runToEnd(commitInParts(committing, commit, prepared))
 
-/** Yields after each part. */
+/** Applies a large commit, and yields after each part. */
 function* commitInParts(
   { connection, users }: Committing,
   commit: Commit,

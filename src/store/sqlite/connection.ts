@@ -31,7 +31,7 @@ export class Connection {
   #isClosed = false
   /** The number of callers of `withSnapshot` that have not finished. */
   #snapshotUsers = 0
-  /** Whether the transaction that they share is open. */
+  /** Whether the shared transaction of `withSnapshot` is open. */
   #hasSnapshot = false
   #endsSoon = false
   /** Whether `runExclusively` has the write lock. */
@@ -56,7 +56,7 @@ export class Connection {
     this.#guards.push(guard)
   }
 
-  /** The prepared statement of an SQL text. Texts are constants or one of a few variants, since all are kept. */
+  /** The prepared statement of an SQL text. Every statement stays cached, so `sql` must be a constant or one of a few variants. */
   statement(sql: string): StatementSync {
     return this.#prepared(this.#statements, sql)
   }
@@ -117,7 +117,7 @@ export class Connection {
     return statement
   }
 
-  /** Whether the store has a file, with a log, a journal head and a reserve next to it. */
+  /** Whether the store has a file, with a log and a journal head next to it. */
   get isOnDisk(): boolean {
     return this.file !== inMemory
   }
@@ -430,7 +430,7 @@ export function logTooLong(file: string, size: number): string {
   return `The write-ahead log of ${file} has ${Math.round(size / 2 ** 20)} MiB, because a process goes on reading an old state of the store. End that process; the next change then empties the log.${named}`
 }
 
-/** Values of parameters. Rows and requests were validated when read, so SQLite can store every value. */
+/** Casts parameters. Rows and requests were validated when read, so SQLite can store every value. */
 const sqlValues = (values: readonly unknown[]): SQLInputValue[] => values as SQLInputValue[]
 
 /** Max parameters in one statement of `insertMany`; more cost more than they save. */

@@ -19,7 +19,7 @@ type AudienceCounts = {
 export function openCounts(connection: Connection, userId: number) {
   const scopeCounts = new Map<string, ScopeCounts>()
   const audienceCounts = new Map<string, AudienceCounts>()
-  /** By first word, then by number of words. */
+  /** The number of forms by first word, then by number of words. */
   const prefixes = new Map<string, Map<number, number>>()
   const wordCounts = new Map<string, number>()
 

@@ -50,12 +50,12 @@ export function matchText(connection: Connection, userId: number, query: Query):
   return rankText(holders, base, query)
 }
 
-/** Reading and analysing the texts of more beliefs than this takes longer than reading the occurrences of the terms. */
+/** Max beliefs whose texts are read and analysed. For more, reading the occurrences of the terms is faster. */
 const maxCounted = 200
 
 /**
  * The matches of each term among the beliefs that contain at least `atLeast` of the terms. Counts the terms of each belief
- * first, so that only the texts of those beliefs are read. Null if they are too many.
+ * first, so that only the texts of those beliefs are read. Null if there are too many.
  */
 function countMatches(
   connection: Connection,

@@ -41,7 +41,7 @@ export function openJournalRecords(committing: Committing) {
     id !== null && isOnlyUser()
       ? journal.head().number
       : (connection.value<number>('SELECT count(*) FROM events WHERE user_id = ?', [id]) ?? 0)
-  /** The numbers in the file of a user's events, in order. The position of an event is its number for the user. */
+  /** The numbers that a user's events have in the file, in order. The position of an event is its number for the user. */
   const numbersOf = (id: number | null, after: number, limit: number): readonly number[] =>
     connection.column<number>('SELECT number FROM events WHERE user_id = ? ORDER BY number LIMIT ? OFFSET ?', [
       id,

@@ -66,7 +66,7 @@ function newerSchema(label: string, applied: number): MemoryError {
 
 /**
  * Fails in the database if another program has migrated it to a newer schema, so that statements sent in the same batch have no effect.
- * It fails by casting a text that is not a number.
+ * The statement fails by casting a text that is not a number.
  */
 async function refuseNewer(run: Run, label: string): Promise<void> {
   try {

@@ -174,7 +174,7 @@ export async function restoreStore({
     }
     synchronise(draft)
     onStage?.('replace')
-    // The head of the old journal would contradict the new one.
+    // The head of the old journal would contradict the new journal.
     removeHead(file)
     const setAside = old === 'damaged' ? replaceDamaged(file, draft) : null
     if (setAside === null) replaceSound(file, draft)
@@ -269,7 +269,7 @@ function readContents(file: string): StoreContents | null {
 }
 
 /**
- * Replaces a store that can be opened, or none. No other process may have it open, so that its log can be merged and removed; a
+ * Replaces a store that can be opened, or creates one. No other process may have it open, so that its log can be merged and removed; a
  * remaining log would be applied to the new file. The lock is held until the new file has its name; a process that waited for it gets
  * SQLite's error that its file has been moved.
  */
@@ -296,8 +296,8 @@ const inUse = (file: string, cause?: unknown): MemoryError =>
   })
 
 /**
- * A damaged store is kept under another name, with its log. No process may have it open. On a file system with links, the store's name
- * always refers to a file.
+ * A damaged store is kept under another name, with its log. No process may have it open. If the file system supports
+ * hard links, a file has the store's name at every moment, even during the replacement.
  */
 function replaceDamaged(file: string, draft: string): string {
   const aside = `${file}.corrupt-${new Date().toISOString().replace(/[:.]/g, '-')}`

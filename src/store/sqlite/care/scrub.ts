@@ -11,7 +11,7 @@ export function noteRemains(connection: Connection, event: number): void {
   connection.run('INSERT OR REPLACE INTO remains (id, event) VALUES (1, ?)', [event])
 }
 
-/** A vacuum of a larger file takes more than a second or two. */
+/** Max size of a file that is rewritten immediately, which takes a second or two. */
 const maxQuickBytes = 100 * 1000 * 1000
 
 /**

@@ -94,7 +94,7 @@ function verifySettings(connection: Connection, isWritable: boolean): CheckResul
   return { detail: `all ${settings.length} SQLite safety settings are on`, complaints }
 }
 
-/** Includes the structure of the full-text index, which SQLite checks along with the rest. */
+/** Checks every page, including the structure of the full-text index. */
 function verifyFile(connection: Connection, onProgress: OnProgress): CheckResult {
   onProgress('file', 0, 1)
   const messages = connection.column<string>('PRAGMA integrity_check(100)').filter((message) => message !== 'ok')
@@ -175,7 +175,7 @@ type StoredTurn = {
   readonly erased_by: number | null
 }
 
-/** The text was altered, or is missing although no event erased it. */
+/** Complains if the text of a turn was altered, or is null although no event erased it. */
 function complaintsAboutTurn(connection: Connection, event: number, stored: StoredTurn): readonly string[] {
   const { row, id, hash, salt, erased_by } = stored
   const turn = readTurn(connection, row)

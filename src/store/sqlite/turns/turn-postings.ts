@@ -5,7 +5,7 @@ import type { Connection } from '../connection.ts'
 
 const postingsAtOnce = 2_000
 
-/** Yields after each part. */
+/** Writes the postings of a draft; yields after every `postingsAtOnce` rows. */
 export function* writePostings(connection: Connection, draft: PostingsDraft<number>): Generator<void, void> {
   const append = connection.statement(
     `INSERT INTO turn_postings (scope, term, block, entries) VALUES (?, ?, ?, ?)
