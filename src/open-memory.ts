@@ -88,7 +88,7 @@ function withTeams(ports: Ports & { readonly store: CaredStore }, standpoint: St
   const own = scopes.some(isShared) ? memoryFrom(ports, personal) : plain
   const joined = async (given: readonly unknown[]): Promise<Memory> => {
     const teams = await ports.store.memberships(user)
-    const asked = given.flatMap((one) => (one as Partial<Standpoint> | undefined)?.scopes ?? [])
+    const asked = given.flatMap((value) => (value as Partial<Standpoint> | undefined)?.scopes ?? [])
     const isAlone = teams.length === 0 && ![...scopes, ...asked].some(isShared)
     if (isAlone || (teams.length === 0 && (await (await ports.store.access()).people()).length === 0)) return plain
     const { memberMemory } = await import('./memory/people/team-memory.ts')

@@ -52,8 +52,8 @@ export function evalReads({ evals, background }: Installation, clock: () => numb
     const latest = runs.at(-1)
     if (latest === undefined) return null
     const accepted = (await archive.baselines())
-      .flatMap(({ snapshotId, benchmarks }) => benchmarks.map((one) => ({ snapshotId, ...one })))
-      .find((one) => one.benchmarkId === id && runs.some(({ runId }) => runId === one.runId))
+      .flatMap(({ snapshotId, benchmarks }) => benchmarks.map((benchmark) => ({ snapshotId, ...benchmark })))
+      .find((benchmark) => benchmark.benchmarkId === id && runs.some(({ runId }) => runId === benchmark.runId))
     const referenceId = accepted?.runId ?? runs.at(-2)?.runId ?? null
     const from = runs.findIndex(({ runId }) => runId === referenceId)
     const needed = runs.slice(Math.max(0, from, runs.length - maxHistoryRuns))
@@ -136,7 +136,7 @@ export function evalReads({ evals, background }: Installation, clock: () => numb
         .filter((record) => needle === undefined || caseTextOf(record, prompts).includes(needle))
         .sort(compareWorstFirst)
       const items = wanted.slice(offset, offset + limit).map((record) => listedCase(record, prompts))
-      const failures = items.flatMap((one) => one.failures)
+      const failures = items.flatMap((record) => record.failures)
       return { items, total: wanted.length, names: await namesOf(archive, run, failures) }
     },
     case: async ({ id, caseId }: Input<'case'>) => {
@@ -343,7 +343,7 @@ async function compareRuns(
   const cut = <Item>(items: readonly Item[]): readonly Item[] => items.slice(0, maxItems)
   const prompts = promptsOf(await archive.manifest(candidate.benchmarkId))
   const asked = (cases: readonly CaseDiff[]) =>
-    cut(cases).map((one) => ({ ...one, prompt: prompts.get(one.id) ?? null }))
+    cut(cases).map((diff) => ({ ...diff, prompt: prompts.get(diff.id) ?? null }))
   const shown = [broken, fixed, stillFailing, changed].flatMap((cases) => cut(cases))
   const told = shown.flatMap(({ failures, returned }) => [...failures, ...returned.map(({ id }) => id)])
   return {

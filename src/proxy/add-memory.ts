@@ -62,7 +62,7 @@ export function memoryInjector({ memory, view: usual, isPaused, deadlineMs, now,
         'The header x-credence-user is empty or too long.',
         'Name a user with at most 200 characters, or leave the header out.',
       )
-    const scopes = scope === undefined ? null : parseScopes(scope.split(',').map((one) => one.trim()))
+    const scopes = scope === undefined ? null : parseScopes(scope.split(',').map((name) => name.trim()))
     return {
       user: user?.trim() ?? usual.user,
       scopes: scopes ?? usual.scopes,

@@ -89,7 +89,7 @@ function outcomeOf(grade: TaskGrade, evidence: Evidence, passAt: number): CaseOu
     ...failed.map(({ session, id, expected, found }) => `${session}, ${id}: expected ${expected}; found ${found}`),
     ...facts.filter(({ holds }) => holds !== true).map(({ session, id, observed }) => `${session}, ${id}: ${observed}`),
     ...criteria
-      .filter((one) => one.score < 1)
+      .filter((check) => check.score < 1)
       .map(({ part, name, score: own }) => `${part}, ${name}: ${roundText(own)}`),
   ]
   const items = [

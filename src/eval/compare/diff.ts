@@ -37,19 +37,19 @@ export async function diffRuns(root: string, baseId: string, candidateId: string
   const isShared = (id: string): boolean => isSameBenchmark && before.has(id) && after.has(id)
   const shared = [...before.keys()].filter(isShared).sort()
   const cases = shared.map((id): CaseDiff => {
-    const one = before.get(id) as CaseRecord
+    const record = before.get(id) as CaseRecord
     const other = after.get(id) as CaseRecord
     return {
       id,
-      base: verdicts.base.get(id) ?? one.verdict,
+      base: verdicts.base.get(id) ?? record.verdict,
       candidate: verdicts.candidate.get(id) ?? other.verdict,
-      firstStage: firstDifference(one, other),
-      returned: idChanges(one, other),
+      firstStage: firstDifference(record, other),
+      returned: idChanges(record, other),
       failures: other.error === undefined ? other.failures : [other.error.message],
     }
   })
   const passes = (verdict: CaseVerdict): boolean => verdict === 'pass'
-  const bothPass = cases.filter((one) => passes(one.base) && passes(one.candidate))
+  const bothPass = cases.filter((diff) => passes(diff.base) && passes(diff.candidate))
   const { obstacles, notes } = comparability(
     figuresOfRun(base.run, base.figures.results),
     figuresOfRun(candidate.run, candidate.figures.results),
@@ -62,9 +62,9 @@ export async function diffRuns(root: string, baseId: string, candidateId: string
     candidate: candidate.run,
     /** Differences between the runs that make the comparison less certain. */
     notes: [...unlike, ...obstacles, ...notes, ...base.problems, ...candidate.problems],
-    fixed: cases.filter((one) => !passes(one.base) && passes(one.candidate)),
-    broken: cases.filter((one) => passes(one.base) && !passes(one.candidate)),
-    stillFailing: cases.filter((one) => !passes(one.base) && !passes(one.candidate)),
+    fixed: cases.filter((diff) => !passes(diff.base) && passes(diff.candidate)),
+    broken: cases.filter((diff) => passes(diff.base) && !passes(diff.candidate)),
+    stillFailing: cases.filter((diff) => !passes(diff.base) && !passes(diff.candidate)),
     newCases: [...after.keys()].filter((id) => !isShared(id)).sort(),
     removedCases: [...before.keys()].filter((id) => !isShared(id)).sort(),
     /** Cases that passed in some repeats and failed in others, in either run. */

@@ -74,7 +74,7 @@ export function judge(base: Side, candidate: Side, { acceptedChanges = {} }: Jud
     verdicts,
     reasons,
     comparedBenchmarks: compared.length,
-    missingCandidateBenchmarks: verdicts.filter((one) => one.candidate === null).map(runNameOf),
+    missingCandidateBenchmarks: verdicts.filter((verdict) => verdict.candidate === null).map(runNameOf),
     newBenchmarks: [...new Set(added)].sort(),
   }
 }
@@ -100,9 +100,9 @@ const compareNames = (a: Named, b: Named): number => (runNameOf(a) < runNameOf(b
 
 /** The standing of the same benchmark on the same system. A run without a system name matches any system. */
 function counterpartOf({ benchmarkId, system }: Standing, { standings }: Side): Standing | null {
-  const own = standings.filter((one) => one.benchmarkId === benchmarkId).toSorted(compareNames)
-  const same = own.find((one) => one.system === system)
-  return same ?? own.find((one) => one.system === null || system === null) ?? null
+  const own = standings.filter((standing) => standing.benchmarkId === benchmarkId).toSorted(compareNames)
+  const same = own.find((standing) => standing.system === system)
+  return same ?? own.find((standing) => standing.system === null || system === null) ?? null
 }
 
 function judgeBenchmark(ours: Standing, side: Side, acceptedChange: string | null) {

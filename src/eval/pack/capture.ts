@@ -71,7 +71,7 @@ export async function captureCase(
   const expected = await findAll(request.expect)
   const rejected = await findAll(request.reject)
   const findQuotes = (references: readonly string[] = []) =>
-    Promise.all(references.map((one) => judgeQuote(memory, context, one)))
+    Promise.all(references.map((reference) => judgeQuote(memory, context, reference)))
   const judged = request.asIs
     ? { expected: shownBeliefs(context), rejected: [], exactly: true }
     : { expected, rejected, exactly }
@@ -88,15 +88,15 @@ export async function captureCase(
   return withOwnPack(root, async (pack, write) => {
     const isReplaced = ({ query, scope }: (typeof pack.cases)[number]): boolean =>
       request.replace && JSON.stringify([query, scope]) === JSON.stringify([message, context.scopes])
-    const replaced = new Set(pack.cases.filter(isReplaced).map((one) => one.caseId))
-    if (pack.cases.some((one) => one.caseId === caseId && !replaced.has(caseId))) {
+    const replaced = new Set(pack.cases.filter(isReplaced).map((known) => known.caseId))
+    if (pack.cases.some((known) => known.caseId === caseId && !replaced.has(caseId))) {
       const hint = `\`credence benchmark capture … --replace\` captures it again, with the beliefs of today. It is in ${join(pack.directory, 'cases.json')}.`
       throw conflict(`The case ${caseId} was captured before.`, hint)
     }
     const listed = { id: caseId, prompt: message, expectedSignals: [captured.category] }
     const staged = await write({
       manifest: { ...pack.manifest, cases: [...pack.manifest.cases.filter(({ id }) => !replaced.has(id)), listed] },
-      cases: [...pack.cases.filter((one) => !replaced.has(one.caseId)), captured],
+      cases: [...pack.cases.filter((known) => !replaced.has(known.caseId)), captured],
       beliefs: [...pack.beliefs.filter(({ user }) => !replaced.has(user)), ...copyBeliefs(beliefs, caseId)],
       turns: [...pack.turns.filter(({ user }) => !replaced.has(user)), ...turns],
     })
@@ -277,7 +277,7 @@ export async function eraseCases(root: string, eraser: Eraser): Promise<readonly
     const said = turns.filter(({ user }) => !lost.has(user))
     const erased = {
       manifest: eraser.eraseValue({ ...manifest, cases: listed }),
-      cases: cases.filter(({ caseId }) => !lost.has(caseId)).map((one) => eraser.eraseValue(one)),
+      cases: cases.filter(({ caseId }) => !lost.has(caseId)).map((kept) => eraser.eraseValue(kept)),
       beliefs: kept.map((belief) => eraser.eraseValue(eraser.namesForgotten(belief.id) ? blankBelief(belief) : belief)),
       turns: said.map((turn) =>
         eraser.eraseValue(eraser.namesForgotten(turn.id) ? { ...turn, text: forgottenMark } : turn),
@@ -430,7 +430,7 @@ function buildCase(judgement: Judgement) {
   const both = expected.find(({ id }) => rejected.some((other) => other.id === id))
   if (both !== undefined) throw invalid(`"${both.name}" is both expected and rejected.`)
 
-  const inBoth = quotes.expected.find((one) => quotes.forbidden.some((other) => isSameQuote(one, other)))
+  const inBoth = quotes.expected.find((quote) => quotes.forbidden.some((other) => isSameQuote(quote, other)))
   if (inBoth !== undefined) throw invalid(`"${quoteWordsOf(inBoth)}" is both expected and forbidden.`)
 
   const caseId = caseIdOf(judgement)
@@ -472,7 +472,7 @@ const tierOf = ({ type, pinned }: Belief): 'question' | 'pinned' | 'relevant' =>
 
 function descriptionOf({ expected, rejected, exactly, quotes }: Judgement): string {
   const names = (beliefs: readonly Belief[]): string => beliefs.map(({ name }) => name).join(', ')
-  const texts = (judged: readonly JudgedQuote[]): string => judged.map((one) => `"${quoteWordsOf(one)}"`).join(', ')
+  const texts = (judged: readonly JudgedQuote[]): string => judged.map((quote) => `"${quoteWordsOf(quote)}"`).join(', ')
   const none = exactly ? ['Recalls no belief'] : []
   const parts = [
     ...(expected.length === 0 ? none : [`Recalls ${names(expected)}${exactly ? ' and no other belief' : ''}`]),

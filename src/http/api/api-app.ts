@@ -102,7 +102,7 @@ function liveEvents(
   return {
     of: (caller: Caller): LiveEvents => (caller.kind === 'member' ? ofToken(caller) : own),
     close: (): void => {
-      for (const one of [own, ...ofTokens.values()]) one.close()
+      for (const live of [own, ...ofTokens.values()]) live.close()
     },
   }
 }

@@ -108,5 +108,5 @@ export async function readChain({ store }: Ports, belief: Belief): Promise<reado
     }
   return line
     .sort((a, b) => b.steps - a.steps || compareStrings(a.belief.createdAt, b.belief.createdAt))
-    .map((one) => one.belief)
+    .map((revision) => revision.belief)
 }

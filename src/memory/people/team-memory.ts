@@ -58,7 +58,7 @@ export type Member = {
 
 /** A team's memory for one member. Changes record the member's name. */
 export function memoryOfTeam(ports: Ports, { person, scopes, teams }: Member, team: string, author: Author): Memory {
-  const membership = teams.find((one) => one.team === team)
+  const membership = teams.find((known) => known.team === team)
   if (membership === undefined)
     throw notFound(`There is no team "${team.slice(0, 80)}" for this token.`, 'GET /api/v1/teams lists your teams.')
   const origin = author.actor === 'person' ? person : `${person}/${author.origin}`
@@ -202,7 +202,7 @@ function joinDecisions(memories: readonly Memory[]) {
       const page = { ...filter, limit: Math.min(1_000, offset + limit) }
       const pages = await everywhere(async (memory) => [await memory.review(page)])
       const items = pages
-        .flatMap((one) => one.items)
+        .flatMap((page) => page.items)
         .sort((a, b) => Date.parse(b.at) - Date.parse(a.at))
         .slice(offset, offset + limit)
       return { items, total: pages.reduce((sum, { total }) => sum + total, 0) }
@@ -259,17 +259,17 @@ function routeToHolder(own: Memory, teams: Teams, [first]: readonly string[]): P
 function mergeContexts(contexts: readonly Context[], limits: ReturnType<typeof parseBudget>): Context {
   const [own, ...shared] = contexts as [Context, ...Context[]]
   const budget = new ContextBudget(limits)
-  const questions = budget.takeQuestions(contexts.flatMap((one) => one.questions))
-  const pinned = budget.takePinned(contexts.flatMap((one) => one.pinned))
+  const questions = budget.takeQuestions(contexts.flatMap((context) => context.questions))
+  const pinned = budget.takePinned(contexts.flatMap((context) => context.pinned))
   // The sort is stable, so that of equal scores the person's own come first. Participants of a relation have the score 0.
-  const byScore = contexts.flatMap((one) => one.relevant).toSorted((a, b) => b.score - a.score)
+  const byScore = contexts.flatMap((context) => context.relevant).toSorted((a, b) => b.score - a.score)
   const relevant = budget.takeRelevant(byScore)
   // No context has more lines than one message may have.
   const maxLines = Math.max(...contexts.map(({ quotes, perhaps }) => quotes.length + perhaps.length))
   const nearest = contexts.flatMap(({ perhaps }) => perhaps).toSorted((a, b) => b.cosine - a.cosine)
   const perhaps = budget.takeRelevant(nearest.slice(0, maxLines - own.quotes.length))
-  const nearMisses = contexts.flatMap((one) => one.nearMisses ?? [])
-  const namedAnyway = contexts.flatMap((one) => one.namedAnyway ?? [])
+  const nearMisses = contexts.flatMap((context) => context.nearMisses ?? [])
+  const namedAnyway = contexts.flatMap((context) => context.namedAnyway ?? [])
   return {
     ...own,
     scopes: contexts.flatMap(({ scopes }) => scopes),

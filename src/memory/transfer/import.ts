@@ -203,8 +203,8 @@ function openPlanner(ports: Ports, { author, trusted, at, removed }: ImportConte
     const createdAt = earlierTime(known.createdAt, record.createdAt)
     const read = { ...limitAuthority(record), createdAt }
     const predecessors = await predecessorsOf(known)
-    const isSame = (one: Belief): boolean =>
-      [one, keepRetired(known, one, ceiling)].some(
+    const isSame = (belief: Belief): boolean =>
+      [belief, keepRetired(known, belief, ceiling)].some(
         (state) => isSameRecord(known, state) || isSameRecord(known, countAsDocument(state)),
       )
     const { belief, refused } = await dropRefusedAliases(read)

@@ -242,7 +242,7 @@ const referenceNames = ['path', 'file_path', 'markdown_path', 'artifact_path', '
 function referenceIn(text: string): string | null {
   const document = parseJson(text)
   const objects = isObject(document) ? [document, document.data, document.result].filter(isObject) : []
-  const values = objects.flatMap((one) => referenceNames.map((name) => one[name]))
+  const values = objects.flatMap((object) => referenceNames.map((name) => object[name]))
   const reference = values.find((value) => typeof value === 'string' || typeof value === 'number')
   return reference === undefined ? null : String(reference)
 }

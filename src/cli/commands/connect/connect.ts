@@ -184,7 +184,7 @@ function levelOf({ project, user }: { project: boolean; user: boolean }, usual: 
 }
 
 function statusAnswer(all: readonly HostStatus[], host: ConnectHost | null) {
-  const hosts = host === null ? all : all.filter((one) => one.host === host)
+  const hosts = host === null ? all : all.filter((status) => status.host === host)
   const connections = { yes: 'connected', partly: 'partly connected', no: 'not connected' }
   return {
     document: { hosts },

@@ -72,7 +72,7 @@ async function shownTurn(memory: Memory, turn: Turn): Promise<DefaultAnswer> {
       'learned from it':
         learned.length === 0
           ? 'nothing'
-          : learned.map((one) => ({ id: one.id, name: one.name, statement: one.content })),
+          : learned.map((belief) => ({ id: belief.id, name: belief.name, statement: belief.content })),
     },
   }
 }
@@ -261,7 +261,7 @@ const maxNamed = 3
 async function mayUndo({ change, beliefs }: UndoTarget, active: readonly string[], session: Session): Promise<boolean> {
   const inView = visibleScopes(active)
   const elsewhere = beliefs.filter(
-    ({ scopes }) => scopes.some(isProject) && !scopes.some((one) => inView.includes(one)),
+    ({ scopes }) => scopes.some(isProject) && !scopes.some((scope) => inView.includes(scope)),
   )
   if (elsewhere.length === 0) return true
   const where = scopesOf(elsewhere).join(' and ')

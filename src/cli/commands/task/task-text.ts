@@ -43,7 +43,7 @@ const missesOf = ({ reason, checks, criteria }: TaskGrade): readonly string[] =>
     .filter(({ passed }) => !passed)
     .map(({ session, id, expected, found }) => `${session}, ${id}: expected ${expected}; found ${shorten(found)}`),
   ...criteria
-    .filter((one) => one.score < 1)
+    .filter((check) => check.score < 1)
     .map(({ name, score, reason: why }) => `${name} ${figureText(score)}${why === '' ? '' : `: ${shorten(why)}`}`),
 ]
 

@@ -74,7 +74,7 @@ export async function* executeRecall(
 ): AsyncGenerator<CaseOutcome> {
   const asking = await ingestCorpus(pack, tested, request.seed, observer)
   if (pack.kind === 'retrieval') {
-    const byId = new Map(pack.cases.map((one) => [one.id, one]))
+    const byId = new Map(pack.cases.map((asked) => [asked.id, asked]))
     const wanted = [...request.wanted].flatMap((id) => byId.get(id) ?? [])
     yield* executeInOrder(wanted, request, asking.ask)
     return

@@ -134,9 +134,9 @@ function structureOf(result: CallToolResult, what: string): unknown {
 }
 
 function stringsAt(value: unknown, path: JsonPath, what: string): readonly string[] {
-  return valuesAt(value, path).map((one) => {
-    if (typeof one === 'string') return one
-    throw unusable(`${what} are not texts: ${JSON.stringify(one).slice(0, 200)}`)
+  return valuesAt(value, path).map((found) => {
+    if (typeof found === 'string') return found
+    throw unusable(`${what} are not texts: ${JSON.stringify(found).slice(0, 200)}`)
   })
 }
 

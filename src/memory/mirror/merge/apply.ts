@@ -214,7 +214,7 @@ async function retire(
 ): Promise<{ readonly retired: number; readonly proposed: number }> {
   const isOwn = (belief: Belief): boolean => author.actor === 'person' || authorityOf(belief) === author.actor
   const unchanged = async (areOwn: boolean): Promise<readonly Belief[]> => {
-    const wanted = new Map(beliefs.filter((one) => isOwn(one) === areOwn).map(({ id, version }) => [id, version]))
+    const wanted = new Map(beliefs.filter((belief) => isOwn(belief) === areOwn).map(({ id, version }) => [id, version]))
     const now = wanted.size === 0 ? [] : await ports.store.getMany(user, [...wanted.keys()])
     return now.filter(({ id, version }) => wanted.get(id) === version)
   }

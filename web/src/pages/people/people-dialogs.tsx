@@ -58,7 +58,7 @@ export function CreateTeam({ people, onClose, onCreate }: CreateTeamProps) {
       <Choice
         label="Owner, who adds the members"
         value={owner}
-        options={people.map((one) => [one, one])}
+        options={people.map((person) => [person, person])}
         onChoose={setOwner}
       />
     </FormDialog>
