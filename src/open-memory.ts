@@ -137,25 +137,7 @@ export function openPorts(dir: string, given: PortsOptions & CopyOptions = {}) {
   }
   const file = given.server === undefined ? openFile() : null
   const opened: CaredStore = file ?? (given.server as () => CaredStore)()
-  const semantic = inspect ? null : openSemantic({ ...given, apiKey: process.env.CREDENCE_MODEL_KEY })
-  let indexer: Promise<Indexer> | undefined
-  if (semantic !== null && given.indexedOwners !== undefined) {
-    const lock = join(dir, 'state', 'vectors.lock')
-    const work = { store: opened, embedder: semantic.background, owners: given.indexedOwners, lock }
-    indexer = import('./memory/meaning/background.ts').then(({ indexInBackground }) => indexInBackground(work))
-  }
-  let problem: () => string | null = () => null
-  void indexer?.then((started) => {
-    problem = started.problem
-  })
-  const meaning =
-    semantic === null
-      ? {}
-      : {
-          embedder: semantic.questions,
-          semantic: { model: semantic.model, problem: () => problem() },
-          recallByMeaning: semantic.recallByMeaning,
-        }
+  const { meaning, indexer } = inspect ? { meaning: {} } : openMeaning(dir, opened, given)
   const recallWaitMs = given.waitsForModel === true ? Number.POSITIVE_INFINITY : undefined
   const ports = {
     store: opened,
@@ -193,6 +175,24 @@ export function openPorts(dir: string, given: PortsOptions & CopyOptions = {}) {
     },
     finishErasing: async () => existsSync(folder) && (await erasing()).finish(),
   }
+}
+
+/** The ports for search by meaning, and the background work that computes missing vectors if `indexedOwners` is given. */
+function openMeaning(dir: string, store: CaredStore, given: PortsOptions) {
+  const semantic = openSemantic({ ...given, apiKey: process.env.CREDENCE_MODEL_KEY })
+  if (semantic === null) return { meaning: {} }
+  let indexer: Promise<Indexer> | undefined
+  let problem: () => string | null = () => null
+  if (given.indexedOwners !== undefined) {
+    const lock = join(dir, 'state', 'vectors.lock')
+    const work = { store, embedder: semantic.background, owners: given.indexedOwners, lock }
+    indexer = import('./memory/meaning/background.ts').then(({ indexInBackground }) => indexInBackground(work))
+    void indexer.then((started) => {
+      problem = started.problem
+    })
+  }
+  const { model, questions, recallByMeaning } = semantic
+  return { meaning: { embedder: questions, semantic: { model, problem: () => problem() }, recallByMeaning }, indexer }
 }
 
 async function deviceFileIn(dir: string, user: string): Promise<DeviceFile> {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { cp, mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import type { Belief } from '../../beliefs/belief.ts'
 import { compareStrings } from '../../beliefs/identity.ts'
@@ -20,7 +21,7 @@ import type { BeliefRecord } from '../../memory/transfer/belief-record.ts'
 import { omitUndefined } from '../../omit-undefined.ts'
 import { reach } from '../../search/turns/quotes.ts'
 import { withNames } from '../report/case-detail.ts'
-import { slug } from '../run/run.ts'
+import { type CaseOutcome, slug } from '../run/run.ts'
 import { type Expectations, normaliseText } from '../runners/retrieval/expectations.ts'
 import { loadPack } from '../runners/retrieval/pack.ts'
 import { idsIn as returnedIn } from '../runners/retrieval/retrieval-runner.ts'
@@ -61,15 +62,8 @@ export async function captureCase(
 ) {
   const { message, scopes, note, exactly } = request
   const context = await memory.recall(message, { scopes, nearMisses: true })
-  const find = async (reference: string) => {
-    const found = await nullIfNotFound(() => memory.get(reference))
-    if (found !== null) return found
-    const hint = 'List beliefs with `credence beliefs`. For words of a turn, use --expect-quote or --forbid-quote.'
-    throw notFound(`There is no belief "${reference}".`, hint)
-  }
-  const findAll = (references: readonly string[]) => Promise.all(references.map(find))
-  const expected = await findAll(request.expect)
-  const rejected = await findAll(request.reject)
+  const expected = await findJudged(memory, request.expect)
+  const rejected = await findJudged(memory, request.reject)
   const findQuotes = (references: readonly string[] = []) =>
     Promise.all(references.map((reference) => judgeQuote(memory, context, reference)))
   const judged = request.asIs
@@ -103,9 +97,6 @@ export async function captureCase(
     const ready = loadPack(staged, { strict: false }).pack
     const [outcome] = (await runPack(ready, system, { wanted: new Set([caseId]) })).outcomes
     await importPack(root, staged, { force: true })
-    const live = context.relevant.map(({ belief }) => copiedId(caseId, belief.id))
-    const quoted = said === null ? [] : context.quotes.map(({ turn }) => copiedId(caseId, turn))
-    const isSame = (a: readonly string[], b: readonly string[]) => JSON.stringify(a) === JSON.stringify(b)
     // Ids of copies are meaningless to the person who named the beliefs.
     const names = Object.fromEntries([
       ...beliefs.map(({ id, name }) => [copiedId(caseId, id), name]),
@@ -124,11 +115,25 @@ export async function captureCase(
       ),
       /** Whether the copy gives the same answer as the memory; if not, the case is unreliable. */
       isFaithful:
-        outcome !== undefined &&
-        isSame(returnedIn(outcome, 'relevant'), live) &&
-        isSame(returnedIn(outcome, 'quote').toSorted(), quoted.toSorted()),
+        outcome !== undefined && isSameAnswer(outcome, caseId, said === null ? { ...context, quotes: [] } : context),
     }
   })
+}
+
+const findJudged = (memory: Memory, references: readonly string[]) =>
+  Promise.all(
+    references.map(async (reference) => {
+      const found = await nullIfNotFound(() => memory.get(reference))
+      if (found !== null) return found
+      const hint = 'List beliefs with `credence beliefs`. For words of a turn, use --expect-quote or --forbid-quote.'
+      throw notFound(`There is no belief "${reference}".`, hint)
+    }),
+  )
+
+function isSameAnswer(outcome: CaseOutcome, caseId: string, { relevant, quotes }: Context): boolean {
+  const copies = relevant.map(({ belief }) => copiedId(caseId, belief.id))
+  const quoted = quotes.map(({ turn }) => copiedId(caseId, turn)).toSorted()
+  return isDeepStrictEqual([returnedIn(outcome, 'relevant'), returnedIn(outcome, 'quote').toSorted()], [copies, quoted])
 }
 
 /** A turn that a case expects to be quoted or not to be quoted. With `text`, only a quote that contains it counts. */

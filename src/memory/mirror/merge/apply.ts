@@ -1,4 +1,4 @@
-import { authorityOf, type Belief, isCurrent, reasonToAskPerson } from '../../../beliefs/belief.ts'
+import { authorityOf, type Belief, explainWait, isCurrent } from '../../../beliefs/belief.ts'
 import { isSameStatement, nameKey } from '../../../beliefs/identity.ts'
 import { MemoryError } from '../../../errors.ts'
 import { explainEverydayForm, filterAliases } from '../../change/aliases.ts'
@@ -39,7 +39,7 @@ const mustWait = async (
   belief: Belief,
 ): Promise<boolean> => {
   if (author.actor === 'person') return false
-  if (replaced.some((old) => authorityOf(old) !== author.actor || reasonToAskPerson(old) !== null)) return true
+  if (replaced.some((old) => authorityOf(old) !== author.actor || explainWait(old) !== null)) return true
   const known = new Set(replaced.flatMap(({ name, aliases }) => [name, ...aliases]))
   const aliases = belief.aliases.filter((alias) => !known.has(alias))
   const { refused } = await filterAliases(ports, author, { ...belief, aliases })
