@@ -86,7 +86,7 @@ function withTeams(ports: Ports & { readonly store: CaredStore }, standpoint: St
   const ownScopes = scopes.filter((scope) => !isShared(scope))
   const personal = { ...standpoint, scopes: ownScopes.length === 0 ? [universalScope] : ownScopes }
   const own = scopes.some(isShared) ? memoryFrom(ports, personal) : plain
-  const joined = async (given: readonly unknown[]): Promise<Memory> => {
+  const joinTeams = async (given: readonly unknown[]): Promise<Memory> => {
     const teams = await ports.store.memberships(user)
     const asked = given.flatMap((value) => (value as Partial<Standpoint> | undefined)?.scopes ?? [])
     const isAlone = teams.length === 0 && ![...scopes, ...asked].some(isShared)
@@ -100,11 +100,11 @@ function withTeams(ports: Ports & { readonly store: CaredStore }, standpoint: St
     return memberMemory(own, shared, { person: user, scopes: [...scopes, ...unnamed], teams }, author)
   }
   return {
-    ...routeCalls(plain, joined),
+    ...routeCalls(plain, joinTeams),
     recall: async (message, options) =>
-      (await joined([options])).recall(message, { ...(everyTeam ? {} : { scopes }), ...options }),
-    remember: async (statement) => (await joined([statement])).remember({ scopes, ...statement }),
-    import: async (text, options) => (await joined([options])).import(text, { scopes, ...options }),
+      (await joinTeams([options])).recall(message, { ...(everyTeam ? {} : { scopes }), ...options }),
+    remember: async (statement) => (await joinTeams([statement])).remember({ scopes, ...statement }),
+    import: async (text, options) => (await joinTeams([options])).import(text, { scopes, ...options }),
   }
 }
 
@@ -153,7 +153,7 @@ export function openPorts(dir: string, given: PortsOptions & CopyOptions = {}) {
   } satisfies Ports
   const folder = join(dir, 'state', 'forgetting')
   // Loaded on demand, because most commands forget nothing.
-  const erasing = async () =>
+  const openErasing = async () =>
     (await import('./memory/change/erase-copies.ts')).eraseCopiesOnCommit(
       ports.store,
       { dir, folder },
@@ -164,7 +164,7 @@ export function openPorts(dir: string, given: PortsOptions & CopyOptions = {}) {
     )
   return {
     ...ports,
-    commitForgetting: async (commit: Commit) => (await erasing()).commit(commit),
+    commitForgetting: async (commit: Commit) => (await openErasing()).commit(commit),
     store: {
       ...ports.store,
       close: async () => {
@@ -173,7 +173,7 @@ export function openPorts(dir: string, given: PortsOptions & CopyOptions = {}) {
         await ports.store.close()
       },
     },
-    finishErasing: async () => existsSync(folder) && (await erasing()).finish(),
+    finishErasing: async () => existsSync(folder) && (await openErasing()).finish(),
   }
 }
 

@@ -185,7 +185,7 @@ export function compose(
   const temporaryDirectory = (): string => mkdtempSync(join(environment.temporary, 'credence-'))
 
   /** Handles the first interrupt. Prints a line break first, because the terminal leaves its cursor after `^C`. */
-  const atInterrupt = (handle: () => void): (() => void) => {
+  const handleInterrupt = (handle: () => void): (() => void) => {
     const release = onSignal((signal) => {
       release()
       if (signal === 'SIGINT' && stderr.isTTY) stderr.write('\n')
@@ -262,11 +262,11 @@ export function compose(
     temporaryDirectory,
     interruption: () => {
       const controller = new AbortController()
-      const release = atInterrupt(() => controller.abort())
+      const release = handleInterrupt(() => controller.abort())
       closeAtEnd({ close: async () => release() })
       return { signal: controller.signal, release }
     },
-    onInterrupt: (end) => void atInterrupt(() => void end()),
+    onInterrupt: (end) => void handleInterrupt(() => void end()),
     whenInterrupted,
   }
   return {

@@ -47,7 +47,7 @@ export function evalReads({ evals, background }: Installation, clock: () => numb
     return work.filter((one) => one !== null)
   }
   /** Compares the runs of a pack with the newest accepted run; without one, with the previous run. */
-  const standing = async (id: string, given: readonly RunSummary[]) => {
+  const readStanding = async (id: string, given: readonly RunSummary[]) => {
     const runs = given.filter(isCounted)
     const latest = runs.at(-1)
     if (latest === undefined) return null
@@ -173,7 +173,7 @@ export function evalReads({ evals, background }: Installation, clock: () => numb
           .toSorted((a, b) => failures(b) - failures(a))
           .slice(0, maxRows)
           .map((one) => ({ ...one, prompt: prompts.get(one.caseId) ?? null })),
-        standing: await standing(id, runs),
+        standing: await readStanding(id, runs),
       }
     },
     standings: async () => {
@@ -183,12 +183,12 @@ export function evalReads({ evals, background }: Installation, clock: () => numb
       const items = []
       for (const id of ids) {
         const title = packs.find((pack) => pack.id === id)?.manifest?.title ?? id
-        const main = await standing(id, wholeRuns(runs, id))
+        const main = await readStanding(id, wholeRuns(runs, id))
         if (main === null) continue
         items.push({ benchmarkId: id, title, ...main })
         // Other systems are reported only if they got worse.
         for (const system of systemsOf(runs, id).filter((name) => name !== main.system)) {
-          const other = await standing(id, wholeRuns(runs, id, system))
+          const other = await readStanding(id, wholeRuns(runs, id, system))
           if (other !== null && other.broken.length > 0) items.push({ benchmarkId: id, title, ...other })
         }
       }
@@ -342,7 +342,7 @@ async function compareRuns(
     : null
   const cut = <Item>(items: readonly Item[]): readonly Item[] => items.slice(0, maxItems)
   const prompts = promptsOf(await archive.manifest(candidate.benchmarkId))
-  const asked = (cases: readonly CaseDiff[]) =>
+  const withPrompts = (cases: readonly CaseDiff[]) =>
     cut(cases).map((diff) => ({ ...diff, prompt: prompts.get(diff.id) ?? null }))
   const shown = [broken, fixed, stillFailing, changed].flatMap((cases) => cut(cases))
   const told = shown.flatMap(({ failures, returned }) => [...failures, ...returned.map(({ id }) => id)])
@@ -355,10 +355,10 @@ async function compareRuns(
       const { adjustedP = null, interval = null } = test ?? {}
       return { figure, base, candidate, delta, verdict, direction: sense.direction, adjustedP, interval }
     }),
-    broken: asked(broken),
-    fixed: asked(fixed),
-    stillFailing: asked(stillFailing),
-    changed: asked(changed),
+    broken: withPrompts(broken),
+    fixed: withPrompts(fixed),
+    stillFailing: withPrompts(stillFailing),
+    changed: withPrompts(changed),
     newCases: cut(diff.newCases),
     removedCases: cut(diff.removedCases),
     flaky: cut(diff.flaky),

@@ -119,13 +119,13 @@ const searchTool = tool({
     const named = new Set(relevant.map(({ belief }) => belief.id))
     // In a recall, pinned beliefs, questions and expertise have their own tiers; here a search also finds them by name.
     const others = found.beliefs.filter(({ belief }) => !named.has(belief.id))
-    const those = (wanted: Strength): SearchHit[] => others.filter((hit) => hit.strength === wanted)
+    const hitsOf = (wanted: Strength): SearchHit[] => others.filter((hit) => hit.strength === wanted)
     const isPart = (hit: RelevantBelief | SearchHit): boolean => 'through' in hit && hit.through !== null
-    const exact = [...relevant, ...those('exact')].sort(
+    const exact = [...relevant, ...hitsOf('exact')].sort(
       (a, b) => Number(isPart(a)) - Number(isPart(b)) || b.score - a.score,
     )
     const beliefs = limitLength(
-      [...exact, ...those('strong'), ...those('possible').slice(0, maxPossible)]
+      [...exact, ...hitsOf('strong'), ...hitsOf('possible').slice(0, maxPossible)]
         .slice(0, limit)
         .map((hit) => ('through' in hit ? recalledHit(hit) : foundHit(hit))),
       ({ name, content, why, aliases }) => [name, content, why, ...aliases].join('').length,
@@ -137,7 +137,7 @@ const searchTool = tool({
       /** Exact hits first, best first. Texts are cut at 2,000 characters; memory_get returns the whole text. */
       beliefs,
       /** Number of beliefs that were omitted because there are too many, or they are too long. */
-      leftOut: exact.length + others.length - those('exact').length - beliefs.length,
+      leftOut: exact.length + others.length - hitsOf('exact').length - beliefs.length,
       /** Quotes of conversations, best first; if several are about the same thing, the newest first. */
       quotes: quotes.map(toolQuote),
       /** The searched scopes; the scopes above them were searched too. */

@@ -142,13 +142,13 @@ function stagesOf(record: CaseRecord): Readonly<Record<Stage, unknown>> {
 
 /** Compares values; scores that differ only by rounding errors are equal. */
 function isSame(a: unknown, b: unknown): boolean {
-  const rounded = (value: unknown): unknown => {
+  const round = (value: unknown): unknown => {
     if (typeof value === 'number') return Math.round(value / dust) * dust
-    if (Array.isArray(value)) return value.map(rounded)
+    if (Array.isArray(value)) return value.map(round)
     if (value === null || typeof value !== 'object') return value
-    return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, rounded(inner)]))
+    return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, round(inner)]))
   }
-  return canonicalJson(rounded(a)) === canonicalJson(rounded(b))
+  return canonicalJson(round(a)) === canonicalJson(round(b))
 }
 
 function idChanges(a: CaseRecord, b: CaseRecord) {

@@ -506,18 +506,18 @@ const shortDigest = (text: string, length: number): string =>
 /** Copies beliefs for one case, under new ids and a new user, so that later corrections do not change the case. */
 function copyBeliefs(beliefs: readonly Belief[], caseId: string): readonly BeliefRecord[] {
   const ids = new Set(beliefs.map(({ id }) => id))
-  const copied = (id: string): string => (ids.has(id) ? copiedId(caseId, id) : id)
-  const orNull = (id: string | null): string | null => (id === null ? null : copied(id))
+  const copyId = (id: string): string => (ids.has(id) ? copiedId(caseId, id) : id)
+  const orNull = (id: string | null): string | null => (id === null ? null : copyId(id))
   return beliefs.map(({ version: _, ...belief }) => ({
     ...belief,
-    id: copied(belief.id),
+    id: copyId(belief.id),
     user: caseId,
     // The person who captured the case could see the belief, and no agent asks the cases of a pack.
     agent: null,
     supersededBy: orNull(belief.supersededBy),
     resolvedBy: orNull(belief.resolvedBy),
     proposedFor: orNull(belief.proposedFor),
-    participants: belief.participants.map(copied),
+    participants: belief.participants.map(copyId),
   }))
 }
 

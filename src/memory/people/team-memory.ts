@@ -175,32 +175,32 @@ function routeByScope(own: Memory, teams: Teams) {
       'Name scopes of one team, or of your own memory.',
     )
   }
-  const listed = (scopes: readonly string[] | undefined): Memory =>
+  const memoryForList = (scopes: readonly string[] | undefined): Memory =>
     new Set(scopes?.map(teamOf)).size === 1 ? memoryOf(scopes) : own
   return {
     remember: async (statement) => memoryOf(statement.scopes).remember(statement),
     import: async (text, options) => memoryOf(options?.scopes).import(text, options),
-    list: async (options) => listed(options?.scopes).list(options),
-    find: async (query, options) => listed(options?.scopes).find(query, options),
+    list: async (options) => memoryForList(options?.scopes).list(options),
+    find: async (query, options) => memoryForList(options?.scopes).find(query, options),
     export: async function* (options) {
-      yield* listed(options?.scopes).export(options)
+      yield* memoryForList(options?.scopes).export(options)
     },
   } satisfies Partial<Memory>
 }
 
 /** The waiting decisions of several memories. Each filters by scope; a decision goes to the memory with the belief. */
 function joinDecisions(memories: readonly Memory[]) {
-  const everywhere = async <Item>(ask: (memory: Memory) => Promise<readonly Item[]>): Promise<readonly Item[]> =>
+  const askAll = async <Item>(ask: (memory: Memory) => Promise<readonly Item[]>): Promise<readonly Item[]> =>
     (await Promise.all(memories.map(ask))).flat()
   return {
-    proposals: () => everywhere((memory) => memory.proposals()),
-    candidates: () => everywhere((memory) => memory.candidates()),
-    feedback: () => everywhere((memory) => memory.feedback()),
+    proposals: () => askAll((memory) => memory.proposals()),
+    candidates: () => askAll((memory) => memory.candidates()),
+    feedback: () => askAll((memory) => memory.feedback()),
     review: async ({ limit = 50, offset = 0, ...filter } = {}) => {
       requirePage({ limit, offset })
       // Each memory may fill the page alone.
       const page = { ...filter, limit: Math.min(1_000, offset + limit) }
-      const pages = await everywhere(async (memory) => [await memory.review(page)])
+      const pages = await askAll(async (memory) => [await memory.review(page)])
       const items = pages
         .flatMap((page) => page.items)
         .sort((a, b) => Date.parse(b.at) - Date.parse(a.at))

@@ -58,20 +58,20 @@ function openConversation({ model, openMemory, workspace }: ToolLoopParts & { wo
       history.push({ role: 'user', text: prompt })
       const messages: TranscriptMessage[] = []
       let usage = noUsage
-      const failed = (fault: AgentFailure['fault'], message: string, cause?: unknown): AgentFailure =>
+      const failure = (fault: AgentFailure['fault'], message: string, cause?: unknown): AgentFailure =>
         new AgentFailure(fault, message, { messages, usage, cause })
       for (let step = 0; step < maxSteps; step += 1) {
         const request = { system, messages: [...history], tools: definitions, temperature: 0, signal }
         const reply = await model.reply(request).catch((cause: unknown) => {
-          if (signal.aborted) throw failed('agent', 'The model was not done when the time was up.', cause)
-          throw cause instanceof MemoryError ? failed('infrastructure', messageOf(cause), cause) : cause
+          if (signal.aborted) throw failure('agent', 'The model was not done when the time was up.', cause)
+          throw cause instanceof MemoryError ? failure('infrastructure', messageOf(cause), cause) : cause
         })
         usage = addUsage(usage, reply.usage)
         messages.push(replyMessage(reply, model.provider))
         history.push({ role: 'assistant', text: reply.text, toolCalls: reply.toolCalls })
         if (reply.toolCalls.length === 0) {
           if (reply.stopReason !== 'refusal') return { messages, answer: reply.text, usage }
-          throw failed('agent', `The model refused: ${reply.text || 'without a word'}.`)
+          throw failure('agent', `The model refused: ${reply.text || 'without a word'}.`)
         }
         for (const { id, name, arguments: given } of reply.toolCalls) {
           signal.throwIfAborted()
@@ -81,7 +81,7 @@ function openConversation({ model, openMemory, workspace }: ToolLoopParts & { wo
           history.push({ role: 'tool', callId: id, name, text, isError })
         }
       }
-      throw failed('agent', `The model used tools ${maxSteps} times without coming to an answer.`)
+      throw failure('agent', `The model used tools ${maxSteps} times without coming to an answer.`)
     },
     close: async () => {
       const open = opened

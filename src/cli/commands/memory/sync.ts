@@ -175,9 +175,9 @@ async function confirmFirst({ ports, user, file }: SyncContext, target: string, 
 
 async function askSecret(target: string, secretFile: string | undefined, session: Session): Promise<string> {
   const noun = /^https?:/u.test(target) ? 'token' : 'passphrase'
-  const typed = async () =>
+  const askTyped = async () =>
     session.terminal.isInteractive() ? session.terminal.ask(`The ${noun} of ${target}: `) : null
-  const secret = (secretFile === undefined ? await typed() : readTextFile(secretFile))?.trim() ?? ''
+  const secret = (secretFile === undefined ? await askTyped() : readTextFile(secretFile))?.trim() ?? ''
   if (secret !== '') return secret
   throw new UsageError(
     `The first sync with ${target} needs its ${noun}.`,

@@ -18,10 +18,10 @@ export function gradesText(changes: readonly GradeChange[], style: Style): strin
   if (changes.length === 0) return 'No task has been graded yet.'
   const grades = changes.map(({ after }) => after)
   const rows = changes.map(({ before, after }) => {
-    const changed = (now: string, earlier: string): string =>
+    const changeText = (now: string, earlier: string): string =>
       before === null || now === earlier ? now : `${earlier} → ${now}`
-    const figures = scores.map((name) => changed(figureText(after[name]), figureText(before?.[name] ?? null)))
-    return [titleOf(after), changed(stateOf(after), before === null ? '' : stateOf(before)), ...figures]
+    const figures = scores.map((name) => changeText(figureText(after[name]), figureText(before?.[name] ?? null)))
+    return [titleOf(after), changeText(stateOf(after), before === null ? '' : stateOf(before)), ...figures]
   })
   return [
     columns([titles, ...rows], { indent: 0, width: style.width }),

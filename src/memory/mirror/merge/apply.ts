@@ -213,13 +213,13 @@ async function retire(
   beliefs: readonly Belief[],
 ): Promise<{ readonly retired: number; readonly proposed: number }> {
   const isOwn = (belief: Belief): boolean => author.actor === 'person' || authorityOf(belief) === author.actor
-  const unchanged = async (areOwn: boolean): Promise<readonly Belief[]> => {
+  const readUnchanged = async (areOwn: boolean): Promise<readonly Belief[]> => {
     const wanted = new Map(beliefs.filter((belief) => isOwn(belief) === areOwn).map(({ id, version }) => [id, version]))
     const now = wanted.size === 0 ? [] : await ports.store.getMany(user, [...wanted.keys()])
     return now.filter(({ id, version }) => wanted.get(id) === version)
   }
   const retired = await change<number>(ports, { user, author, operation: 'mirror retire' }, async () => {
-    const own = await unchanged(true)
+    const own = await readUnchanged(true)
     if (own.length === 0) return { kind: 'nothing', result: 0 }
     return { kind: 'retire', changes: own.map(withdrawChange), result: () => own.length }
   })
@@ -227,7 +227,7 @@ async function retire(
   const proposed = await change<number>(ports, { user, author, operation }, async (at) => {
     const room = isAccepted ? Number.POSITIVE_INFINITY : await roomForDocuments(ports, user)
     const removals: Belief[] = []
-    for (const belief of await unchanged(false)) {
+    for (const belief of await readUnchanged(false)) {
       const isWaiting = (await ports.store.proposalsFor(user, belief.id)).some(isRemoval)
       if (isWaiting || removals.length >= room) continue
       const provenance = { ...author, sourceId: null, model: null, at }
