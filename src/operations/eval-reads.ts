@@ -137,7 +137,7 @@ export function evalReads({ evals, background }: Installation, clock: () => numb
         .sort(compareWorstFirst)
       const items = wanted.slice(offset, offset + limit).map((record) => listedCase(record, prompts))
       const failures = items.flatMap((record) => record.failures)
-      return { items, total: wanted.length, names: await namesOf(archive, run, failures) }
+      return { items, total: wanted.length, names: await readNames(archive, run, failures) }
     },
     case: async ({ id, caseId }: Input<'case'>) => {
       const run = await archive.run(id)
@@ -203,7 +203,7 @@ export function evalReads({ evals, background }: Installation, clock: () => numb
   }
 }
 
-async function namesOf(archive: EvalArchive, { benchmarkId }: RunSummary, texts: readonly string[]) {
+async function readNames(archive: EvalArchive, { benchmarkId }: RunSummary, texts: readonly string[]) {
   const pack = (await archive.packs()).find(({ id }) => id === benchmarkId)
   if (pack?.directory == null || pack.manifest === null) return {}
   return namesIn({ directory: pack.directory, manifest: pack.manifest }, texts)
@@ -347,7 +347,7 @@ async function compareRuns(
   const shown = [broken, fixed, stillFailing, changed].flatMap((cases) => cut(cases))
   const told = shown.flatMap(({ failures, returned }) => [...failures, ...returned.map(({ id }) => id)])
   return {
-    names: await namesOf(archive, candidate, told),
+    names: await readNames(archive, candidate, told),
     before: listedRun(base),
     after: listedRun(candidate),
     notes: [...new Set([...otherPacks, ...diff.notes, ...(comparison?.notes ?? [])])],

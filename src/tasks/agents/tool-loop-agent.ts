@@ -6,7 +6,7 @@ import { MemoryError } from '../../errors.ts'
 import type { Memory } from '../../memory/memory.ts'
 import { beliefLine } from '../../memory/recall/render.ts'
 import { addUsage, type ChatMessage, type ChatModel, type ChatReply, noUsage } from '../../models/chat-model.ts'
-import { type Agent, type AgentConversation, AgentFailure, messageOf } from '../agent.ts'
+import { type Agent, type AgentConversation, AgentFailure, errorMessage } from '../agent.ts'
 import type { TranscriptMessage } from '../transcript.ts'
 import { type AgentTool, defineTool, fileTools, ToolRefusal, useTool } from './tools.ts'
 
@@ -64,7 +64,7 @@ function openConversation({ model, openMemory, workspace }: ToolLoopParts & { wo
         const request = { system, messages: [...history], tools: definitions, temperature: 0, signal }
         const reply = await model.reply(request).catch((cause: unknown) => {
           if (signal.aborted) throw failure('agent', 'The model was not done when the time was up.', cause)
-          throw cause instanceof MemoryError ? failure('infrastructure', messageOf(cause), cause) : cause
+          throw cause instanceof MemoryError ? failure('infrastructure', errorMessage(cause), cause) : cause
         })
         usage = addUsage(usage, reply.usage)
         messages.push(replyMessage(reply, model.provider))
@@ -113,7 +113,7 @@ function memoryTools(open: () => Promise<UsedMemory>): readonly AgentTool[] {
       return await work(await open())
     } catch (error) {
       if (!(error instanceof MemoryError) || error.code === 'unavailable') throw error
-      throw new ToolRefusal(messageOf(error))
+      throw new ToolRefusal(errorMessage(error))
     }
   }
   return [

@@ -68,7 +68,7 @@ export const sync = defineCommand({
       const device = await context.file.read()
       if (options.exclude.length > 0)
         await context.file.write({ ...device, excluded: parseScopes([...device.excluded, ...options.exclude]) })
-      if (options.status || (target === undefined && options.exclude.length > 0)) return statusOf(context)
+      if (options.status || (target === undefined && options.exclude.length > 0)) return statusAnswer(context)
       const targets =
         target === undefined ? Object.keys(device.targets) : [addressOf(target, session.places.workingDirectory())]
       if (targets.length === 0)
@@ -111,7 +111,7 @@ function addressOf(target: string, workingDirectory: string): string {
   return resolve(workingDirectory, target.replace(/^~(?=\/|$)/u, homedir()))
 }
 
-async function statusOf(context: SyncContext): Promise<DefaultAnswer> {
+async function statusAnswer(context: SyncContext): Promise<DefaultAnswer> {
   const status = await syncStatus(context)
   return {
     document: status,

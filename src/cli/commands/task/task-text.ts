@@ -21,7 +21,7 @@ export function gradesText(changes: readonly GradeChange[], style: Style): strin
     const changeText = (now: string, earlier: string): string =>
       before === null || now === earlier ? now : `${earlier} → ${now}`
     const figures = scores.map((name) => changeText(figureText(after[name]), figureText(before?.[name] ?? null)))
-    return [titleOf(after), changeText(stateOf(after), before === null ? '' : stateOf(before)), ...figures]
+    return [titleOf(after), changeText(gradeState(after), before === null ? '' : gradeState(before)), ...figures]
   })
   return [
     columns([titles, ...rows], { indent: 0, width: style.width }),
@@ -33,7 +33,7 @@ export function gradesText(changes: readonly GradeChange[], style: Style): strin
 
 const titleOf = ({ taskId, repeat }: TaskGrade): string => (repeat > 1 ? `${taskId} #${repeat}` : taskId)
 
-const stateOf = ({ state, isComplete, score }: TaskGrade): string =>
+const gradeState = ({ state, isComplete, score }: TaskGrade): string =>
   isComplete || score === null ? state : `${state}, incomplete`
 
 /** Why a result has no score, and each check and criterion that was not met. */

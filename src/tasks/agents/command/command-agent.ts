@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Agent, type AgentConversation, AgentFailure, messageOf } from '../../agent.ts'
+import { type Agent, type AgentConversation, AgentFailure, errorMessage } from '../../agent.ts'
 import { type Ending, findProgram, type Program, runInGroup } from '../../run/process-group.ts'
 import type { Output, OutputReading } from './read-output.ts'
 
@@ -70,7 +70,7 @@ export function commandAgent(profile: CommandProfile, environment: AgentEnvironm
           return await work
         } catch (cause) {
           if (program.signal.aborted) throw program.signal.reason
-          const message = `${profile.name}: "${profile.program}" cannot be started: ${messageOf(cause)}.`
+          const message = `${profile.name}: "${profile.program}" cannot be started: ${errorMessage(cause)}.`
           throw new AgentFailure('infrastructure', message, { cause })
         } finally {
           running.delete(work)
