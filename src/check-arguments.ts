@@ -47,13 +47,13 @@ type Place = { readonly name: string; readonly path: readonly string[]; readonly
 
 /** Throws a MemoryError `invalid` if a value does not match the type of a schema. The memory itself checks limits. */
 function checkValue(value: unknown, schema: Schema, place: Place): void {
-  const one = alternativeFor(value, schema)
-  if (!hasKind(value, one)) throw wrongValue(value, schema, place)
+  const alternative = alternativeFor(value, schema)
+  if (!hasKind(value, alternative)) throw wrongValue(value, schema, place)
   const within = (step: string): Place => ({ ...place, path: [...place.path, step] })
   if (Array.isArray(value))
-    for (const [at, item] of value.entries()) checkValue(item, one.items ?? {}, within(String(at)))
-  if (one.properties === undefined || !isObject(value)) return
-  const { properties, required = [] } = one
+    for (const [at, item] of value.entries()) checkValue(item, alternative.items ?? {}, within(String(at)))
+  if (alternative.properties === undefined || !isObject(value)) return
+  const { properties, required = [] } = alternative
   for (const [name, inner] of Object.entries(value)) {
     const known = Object.hasOwn(properties, name) ? properties[name] : undefined
     if (known === undefined) throw unknownOption(name, Object.keys(properties), within(name))
@@ -74,7 +74,7 @@ function alternativeFor(value: unknown, schema: Schema): Schema {
 function hasKind(value: unknown, { type, enum: choices, const: only, anyOf, instance, methods = [] }: Schema): boolean {
   if (choices !== undefined) return choices.some((choice) => choice === value)
   if (only !== undefined) return value === only
-  if (anyOf !== undefined) return anyOf.some((one) => hasKind(value, one))
+  if (anyOf !== undefined) return anyOf.some((alternative) => hasKind(value, alternative))
   if (instance !== undefined)
     return (
       typeof value === 'object' &&

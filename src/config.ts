@@ -49,7 +49,7 @@ const text = <Default extends string | null>(given: Default, defaultText: string
 const choice = <const Choice extends string>(choices: readonly [Choice, ...Choice[]], meaning: string) => ({
   ...text(choices[0], `\`${choices[0]}\``, meaning),
   default: choices[0] as Choice,
-  isValue: (given: unknown): boolean => choices.some((one) => one === given),
+  isValue: (given: unknown): boolean => choices.some((choice) => choice === given),
   allowed: `Write ${choices.join(' or ')}.`,
 })
 

@@ -86,9 +86,9 @@ function withTeams(ports: Ports & { readonly store: CaredStore }, standpoint: St
   const ownScopes = scopes.filter((scope) => !isShared(scope))
   const personal = { ...standpoint, scopes: ownScopes.length === 0 ? [universalScope] : ownScopes }
   const own = scopes.some(isShared) ? memoryFrom(ports, personal) : plain
-  const joined = async (given: readonly unknown[]): Promise<Memory> => {
+  const joinTeams = async (given: readonly unknown[]): Promise<Memory> => {
     const teams = await ports.store.memberships(user)
-    const asked = given.flatMap((one) => (one as Partial<Standpoint> | undefined)?.scopes ?? [])
+    const asked = given.flatMap((value) => (value as Partial<Standpoint> | undefined)?.scopes ?? [])
     const isAlone = teams.length === 0 && ![...scopes, ...asked].some(isShared)
     if (isAlone || (teams.length === 0 && (await (await ports.store.access()).people()).length === 0)) return plain
     const { memberMemory } = await import('./memory/people/team-memory.ts')
@@ -100,11 +100,11 @@ function withTeams(ports: Ports & { readonly store: CaredStore }, standpoint: St
     return memberMemory(own, shared, { person: user, scopes: [...scopes, ...unnamed], teams }, author)
   }
   return {
-    ...routeCalls(plain, joined),
+    ...routeCalls(plain, joinTeams),
     recall: async (message, options) =>
-      (await joined([options])).recall(message, { ...(everyTeam ? {} : { scopes }), ...options }),
-    remember: async (statement) => (await joined([statement])).remember({ scopes, ...statement }),
-    import: async (text, options) => (await joined([options])).import(text, { scopes, ...options }),
+      (await joinTeams([options])).recall(message, { ...(everyTeam ? {} : { scopes }), ...options }),
+    remember: async (statement) => (await joinTeams([statement])).remember({ scopes, ...statement }),
+    import: async (text, options) => (await joinTeams([options])).import(text, { scopes, ...options }),
   }
 }
 
@@ -137,25 +137,7 @@ export function openPorts(dir: string, given: PortsOptions & CopyOptions = {}) {
   }
   const file = given.server === undefined ? openFile() : null
   const opened: CaredStore = file ?? (given.server as () => CaredStore)()
-  const semantic = inspect ? null : openSemantic({ ...given, apiKey: process.env.CREDENCE_MODEL_KEY })
-  let indexer: Promise<Indexer> | undefined
-  if (semantic !== null && given.indexedOwners !== undefined) {
-    const lock = join(dir, 'state', 'vectors.lock')
-    const work = { store: opened, embedder: semantic.background, owners: given.indexedOwners, lock }
-    indexer = import('./memory/meaning/background.ts').then(({ indexInBackground }) => indexInBackground(work))
-  }
-  let problem: () => string | null = () => null
-  void indexer?.then((started) => {
-    problem = started.problem
-  })
-  const meaning =
-    semantic === null
-      ? {}
-      : {
-          embedder: semantic.questions,
-          semantic: { model: semantic.model, problem: () => problem() },
-          recallByMeaning: semantic.recallByMeaning,
-        }
+  const { meaning, indexer } = inspect ? { meaning: {} } : openMeaning(dir, opened, given)
   const recallWaitMs = given.waitsForModel === true ? Number.POSITIVE_INFINITY : undefined
   const ports = {
     store: opened,
@@ -171,7 +153,7 @@ export function openPorts(dir: string, given: PortsOptions & CopyOptions = {}) {
   } satisfies Ports
   const folder = join(dir, 'state', 'forgetting')
   // Loaded on demand, because most commands forget nothing.
-  const erasing = async () =>
+  const openErasing = async () =>
     (await import('./memory/change/erase-copies.ts')).eraseCopiesOnCommit(
       ports.store,
       { dir, folder },
@@ -182,7 +164,7 @@ export function openPorts(dir: string, given: PortsOptions & CopyOptions = {}) {
     )
   return {
     ...ports,
-    commitForgetting: async (commit: Commit) => (await erasing()).commit(commit),
+    commitForgetting: async (commit: Commit) => (await openErasing()).commit(commit),
     store: {
       ...ports.store,
       close: async () => {
@@ -191,8 +173,26 @@ export function openPorts(dir: string, given: PortsOptions & CopyOptions = {}) {
         await ports.store.close()
       },
     },
-    finishErasing: async () => existsSync(folder) && (await erasing()).finish(),
+    finishErasing: async () => existsSync(folder) && (await openErasing()).finish(),
   }
+}
+
+/** The ports for search by meaning, and the background work that computes missing vectors if `indexedOwners` is given. */
+function openMeaning(dir: string, store: CaredStore, given: PortsOptions) {
+  const semantic = openSemantic({ ...given, apiKey: process.env.CREDENCE_MODEL_KEY })
+  if (semantic === null) return { meaning: {} }
+  let indexer: Promise<Indexer> | undefined
+  let problem: () => string | null = () => null
+  if (given.indexedOwners !== undefined) {
+    const lock = join(dir, 'state', 'vectors.lock')
+    const work = { store, embedder: semantic.background, owners: given.indexedOwners, lock }
+    indexer = import('./memory/meaning/background.ts').then(({ indexInBackground }) => indexInBackground(work))
+    void indexer.then((started) => {
+      problem = started.problem
+    })
+  }
+  const { model, questions, recallByMeaning } = semantic
+  return { meaning: { embedder: questions, semantic: { model, problem: () => problem() }, recallByMeaning }, indexer }
 }
 
 async function deviceFileIn(dir: string, user: string): Promise<DeviceFile> {

@@ -57,7 +57,7 @@ export function memoryHandlers(options: AgentMemoryOptions): MemoryToolHandlers 
     delete: ({ path }) =>
       answerModel(async () => {
         const found = await findFilesBelow(memory, writablePath(path))
-        if (found.length === 0) throw missingPathError(path)
+        if (found.length === 0) throw pathError(path)
         for (const { id } of found) await memory.forget(id)
         return `Successfully deleted ${path}`
       }),
@@ -100,7 +100,7 @@ async function listDirectory(memory: Memory, path: string): Promise<string> {
       size: turns,
     })),
   ].filter((file) => path === root || file.path.startsWith(`${path}/`))
-  if (files.length === 0 && path !== root && path !== conversations) throw missingPathError(path)
+  if (files.length === 0 && path !== root && path !== conversations) throw pathError(path)
   const left = total + sessions.total - items.length - sessions.items.length
   return [
     `Here're the files and directories up to 2 levels deep in ${path}, excluding hidden items and node_modules:`,
@@ -138,8 +138,7 @@ async function rewriteFile(memory: Memory, belief: Belief, { path, content, done
 
 const waitingMessage = (path: string): string =>
   `${path} is the person's own statement. The change waits for their review; until then the file is unchanged.`
-const missingPathError = (path: string): Error =>
-  new Error(`The path ${path} does not exist. Please provide a valid path.`)
+const pathError = (path: string): Error => new Error(`The path ${path} does not exist. Please provide a valid path.`)
 const countLines = (text: string): number => text.split('\n').length
 
 /** Throws for a path outside of `/memories`. */
@@ -188,7 +187,7 @@ async function findFile(memory: Memory, path: string): Promise<Belief | null> {
 
 async function requireFile(memory: Memory, given: string): Promise<Belief> {
   const belief = await findFile(memory, writablePath(given))
-  if (belief === null) throw missingPathError(given)
+  if (belief === null) throw pathError(given)
   return belief
 }
 

@@ -75,7 +75,7 @@ function recordsIn(result: unknown): readonly SpanRecord[] {
   if (!isObject(result)) return []
   const { belief, beliefs, items, beliefIds, turns, quotes, relevant, pinned, questions, perhaps } = result
   const lists = [belief, beliefs, items, beliefIds, turns, pinned, relevant, questions, perhaps, quotes]
-  const found = lists.flat().flatMap((one) => recordIn(one) ?? [])
+  const found = lists.flat().flatMap((value) => recordIn(value) ?? [])
   return [...new Map(found.map((record) => [record.id, record])).values()]
 }
 

@@ -152,11 +152,7 @@ export const outranks = (
  * The reason why a person must accept a belief of another author: it would be part of contexts of messages that do not
  * mention it. Null if it needs no acceptance.
  */
-export function reasonToAskPerson({
-  scopes,
-  pinned,
-  subtype,
-}: Pick<Belief, 'scopes' | 'pinned' | 'subtype'>): string | null {
+export function explainWait({ scopes, pinned, subtype }: Pick<Belief, 'scopes' | 'pinned' | 'subtype'>): string | null {
   if (scopes.includes(universalScope)) return `It would apply everywhere (${universalScope}).`
   if (pinned) return 'It would be pinned.'
   return subtype === 'instruction' ? 'It would be a standing instruction.' : null

@@ -101,7 +101,7 @@ export function compose(
   /** Memory directories that were already reported as ignored. */
   reported = new Set<string>(),
 ): Session & { readonly close: () => Promise<void>; readonly made: ReadonlySet<string> } {
-  const { env, home, workingDirectory: cwd, stdin, stderr } = environment
+  const { env, home, workingDirectory: cwd, stderr } = environment
   const startedAt = performance.now()
   const open: { readonly close: () => Promise<void> }[] = []
   const closeAtEnd = <Resource extends { readonly close: () => Promise<void> }>(resource: Resource): Resource => {
@@ -115,6 +115,178 @@ export function compose(
     if (!reported.has(path)) void talk(ignoredNotice(path)).catch(() => {})
     reported.add(path)
   }
+  const { locate, settings, serverOf, evalRoot, hasMemory, isProjectActive, storeFile, noticeEmpty, trustCreated } =
+    locateMemories(environment, onIgnored)
+
+  /** Only a warning: the change is committed, and only MEMORY.md is outdated. */
+  const onMirrorProblem = (problem: Error): void => {
+    const hint = problem instanceof MemoryError && problem.hint !== undefined ? ` ${problem.hint}` : ''
+    void talk(`warning: ${problem.message}${hint}`).catch(() => {})
+  }
+
+  let hasSaidOffline = false
+  /** Warns that a command reads a local copy. Servers refuse instead, because their clients would not see the warning. */
+  const onOffline = (since: Date): void => {
+    if (hasSaidOffline) return
+    hasSaidOffline = true
+    const notice = `PostgreSQL cannot be reached. This is the memory as of ${localMinute(since.toISOString())}.`
+    void talk(`warning: ${notice}`).catch(() => {})
+  }
+
+  /** `report` writes nothing, and does not even import pending edits of MEMORY.md. */
+  const memory = async (options: StandpointOptions, use: 'change' | 'read' | 'report'): Promise<Memory> => {
+    const isReading = use !== 'change'
+    const { hasStore, openMemory, openReport } = await import('../open-memory.ts')
+    const { dir, store, user, scopes, everyTeam } = locate(options)
+    const standpoint = { user, scopes, agent: options.agent ?? null, author: options.as ?? defaultAuthor }
+    if (store === undefined && !hasStore(dir)) {
+      if (isReading) {
+        // A default directory is created with the first belief; a missing --dir is probably a typo.
+        if (options.dir !== undefined && !existsSync(dir))
+          throw notFound(
+            `There is no directory ${dir}.`,
+            `\`credence init --dir ${options.dir}\` creates a memory there.`,
+          )
+        await talk(`There is no memory in ${dir} yet; \`credence remember\` creates one.`)
+        return closeAtEnd(await emptyMemory(standpoint))
+      }
+      made.add(dir)
+    }
+    const { busyTimeoutMs, waitsForModel, onErased } = options
+    if (!isReading) await sweepTemporaryFiles(dir)
+    const server = await serverOpener(dir, store, onOffline)
+    const opening = { server, everyTeam, ...openingOptions(settings(options)) }
+    if (use === 'report') return closeAtEnd(openReport(dir, standpoint, opening))
+    const given = { ...opening, dir, isOneShot: options.staysOpen !== true, onErased, onMirrorProblem, ...standpoint }
+    const opened = openMemory({ ...given, ...omitUndefined({ busyTimeoutMs, waitsForModel }) })
+    trustCreated()
+    if (!isReading && isProjectActive(scopes)) (await import('./former-project.ts')).noteProject(dir, cwd())
+    if (!recordsShadows(settings(options))) return closeAtEnd(opened)
+    const record = await shadowRecorder(evalRoot(options), (line) => {
+      if (env.CREDENCE_DEBUG === '1') void talk(line)
+    })
+    return closeAtEnd(record(opened))
+  }
+
+  const openedPorts = async (
+    dir: string,
+    options?: Parameters<OpenMemories['ports']>[1],
+    whenOffline?: typeof onOffline,
+  ): Promise<OpenedPorts> => {
+    const { openPorts } = await import('../open-memory.ts')
+    const given = { server: await serverOpener(dir, serverOf(dir), whenOffline), ...options }
+    if (options?.inspect === true) return openPorts(dir, given)
+    noticeEmpty(dir)
+    await sweepTemporaryFiles(dir)
+    const opened = openPorts(dir, given)
+    trustCreated()
+    return opened
+  }
+  const temporaryDirectory = (): string => mkdtempSync(join(environment.temporary, 'credence-'))
+
+  /** Handles the first interrupt. Prints a line break first, because the terminal leaves its cursor after `^C`. */
+  const handleInterrupt = (handle: () => void): (() => void) => {
+    const release = onSignal((signal) => {
+      release()
+      if (signal === 'SIGINT' && stderr.isTTY) stderr.write('\n')
+      handle()
+    })
+    return release
+  }
+  const places: MemoryPlaces = {
+    workingDirectory: cwd,
+    locate,
+    locateExisting: async (options) => {
+      const location = locate(options)
+      if (await hasMemory(options)) return location
+      throw notFound(`There is no memory in ${location.dir}.`, 'Create one with `credence init`.')
+    },
+    directory: (given) => memoryDirectory({ given, env, cwd, home, onIgnored }),
+    hasMemory,
+    settings,
+    evalRoot,
+    storeFile,
+    formerProjectNotes: async (options, opened) => {
+      const { dir, scopes } = locate(options)
+      if (!isProjectActive(scopes)) return []
+      return (await import('./former-project.ts')).formerProjectNotes(dir, cwd(), opened)
+    },
+    inDirectory: (other) =>
+      closeAtEnd(compose({ startedAt, ...environment, workingDirectory: () => other }, talk, reported)),
+  }
+  const memories: OpenMemories = {
+    writing: (options) => memory(options, 'change'),
+    reading: (options) => memory(options, 'read'),
+    reporting: (options) => memory(options, 'report'),
+    temporary: async (scopes) => {
+      const { openMemory } = await import('../open-memory.ts')
+      const dir = temporaryDirectory()
+      const clear = (): void => rmSync(dir, { recursive: true, force: true })
+      const release = whenInterrupted(clear)
+      const temporary = openMemory({ dir, scopes, author: defaultAuthor })
+      return {
+        memory: temporary,
+        remove: async () => {
+          await temporary.close()
+          clear()
+          release()
+        },
+      }
+    },
+    ports: (dir, options) => openedPorts(dir, options),
+    withPorts: async (dir, use, options) => {
+      const opened = await openedPorts(dir, options, onOffline)
+      try {
+        return await use(opened)
+      } finally {
+        await opened.store.close()
+      }
+    },
+  }
+  const program: RunningProgram = {
+    machine: {
+      platform: environment.platform ?? process.platform,
+      home,
+      env,
+      node: process.execPath,
+      program: programFile,
+      version: packageVersion,
+    },
+    startedAt: environment.startedAt ?? startedAt,
+    startDetached: async (argv) => {
+      const dir = argv[argv.indexOf('--dir') + 1]
+      const store = dir === undefined ? undefined : serverOf(dir)
+      // Not passed as an argument: every user of the machine can read arguments, and the address may contain a password.
+      await environment.startDetached?.(argv, store === undefined ? {} : { CREDENCE_STORE: store })
+    },
+    temporaryDirectory,
+    interruption: () => {
+      const controller = new AbortController()
+      const release = handleInterrupt(() => controller.abort())
+      closeAtEnd({ close: async () => release() })
+      return { signal: controller.signal, release }
+    },
+    onInterrupt: (end) => void handleInterrupt(() => void end()),
+    whenInterrupted,
+  }
+  return {
+    places,
+    memories,
+    terminal: openTerminal(environment, closeAtEnd),
+    program,
+    extractor: (spec) => openExtractor(spec, env),
+    evaluation: async () => (await import('./evaluation.ts')).composeEvaluation(environment),
+    taskWork: async () => (await import('./task-work.ts')).composeTaskWork(environment),
+    made,
+    close: async () => {
+      for (const resource of open) await resource.close()
+      trustCreated()
+    },
+  }
+}
+
+/** Finds memory directories, with their scopes and settings, and trusts those that this run creates. */
+function locateMemories({ env, home, workingDirectory: cwd }: ProcessEnvironment, onIgnored: (path: string) => void) {
   let found: { readonly file: ProjectFile | null } | undefined
   /** Without the scopes of a file that the account does not trust: a cloned repository could name those of another project. */
   const projectFile = (): ProjectFile | null => {
@@ -210,148 +382,28 @@ export function compose(
     const project = projectScope(cwd())
     return project !== null && scopes.includes(project)
   }
-
-  /** Only a warning: the change is committed, and only MEMORY.md is outdated. */
-  const onMirrorProblem = (problem: Error): void => {
-    const hint = problem instanceof MemoryError && problem.hint !== undefined ? ` ${problem.hint}` : ''
-    void talk(`warning: ${problem.message}${hint}`).catch(() => {})
-  }
-
-  let hasSaidOffline = false
-  /** Warns that a command reads a local copy. Servers refuse instead, because their clients would not see the warning. */
-  const onOffline = (since: Date): void => {
-    if (hasSaidOffline) return
-    hasSaidOffline = true
-    const notice = `PostgreSQL cannot be reached. This is the memory as of ${localMinute(since.toISOString())}.`
-    void talk(`warning: ${notice}`).catch(() => {})
-  }
-
-  /** `report` writes nothing, and does not even import pending edits of MEMORY.md. */
-  const memory = async (options: StandpointOptions, use: 'change' | 'read' | 'report'): Promise<Memory> => {
-    const isReading = use !== 'change'
-    const { hasStore, openMemory, openReport } = await import('../open-memory.ts')
-    const { dir, store, user, scopes, everyTeam } = locate(options)
-    const standpoint = { user, scopes, agent: options.agent ?? null, author: options.as ?? defaultAuthor }
-    if (store === undefined && !hasStore(dir)) {
-      if (isReading) {
-        // A default directory is created with the first belief; a missing --dir is probably a typo.
-        if (options.dir !== undefined && !existsSync(dir))
-          throw notFound(
-            `There is no directory ${dir}.`,
-            `\`credence init --dir ${options.dir}\` creates a memory there.`,
-          )
-        await talk(`There is no memory in ${dir} yet; \`credence remember\` creates one.`)
-        return closeAtEnd(await emptyMemory(standpoint))
-      }
-      made.add(dir)
-    }
-    const { busyTimeoutMs, waitsForModel, onErased } = options
-    if (!isReading) await sweepTemporaryFiles(dir)
-    const server = await serverOpener(dir, store, onOffline)
-    const opening = { server, everyTeam, ...openingOptions(settings(options)) }
-    if (use === 'report') return closeAtEnd(openReport(dir, standpoint, opening))
-    const given = { ...opening, dir, isOneShot: options.staysOpen !== true, onErased, onMirrorProblem, ...standpoint }
-    const opened = openMemory({ ...given, ...omitUndefined({ busyTimeoutMs, waitsForModel }) })
-    trustCreated()
-    if (!isReading && isProjectActive(scopes)) (await import('./former-project.ts')).noteProject(dir, cwd())
-    if (!recordsShadows(settings(options))) return closeAtEnd(opened)
-    const record = await shadowRecorder(evalRoot(options), (line) => {
-      if (env.CREDENCE_DEBUG === '1') void talk(line)
-    })
-    return closeAtEnd(record(opened))
-  }
-
-  const openedPorts = async (
-    dir: string,
-    options?: Parameters<OpenMemories['ports']>[1],
-    whenOffline?: typeof onOffline,
-  ): Promise<OpenedPorts> => {
-    const { openPorts } = await import('../open-memory.ts')
-    const given = { server: await serverOpener(dir, serverOf(dir), whenOffline), ...options }
-    if (options?.inspect === true) return openPorts(dir, given)
-    noticeEmpty(dir)
-    await sweepTemporaryFiles(dir)
-    const opened = openPorts(dir, given)
-    trustCreated()
-    return opened
-  }
   const storeFile = async (dir: string): Promise<string> => {
     const server = serverOf(dir)
     if (server !== undefined) return (await import('../store/postgres/address.ts')).parseAddress(server).label
     return (await import('../open-memory.ts')).storeFile(dir)
   }
-  const temporaryDirectory = (): string => mkdtempSync(join(environment.temporary, 'credence-'))
+  return { locate, settings, serverOf, evalRoot, hasMemory, isProjectActive, storeFile, noticeEmpty, trustCreated }
+}
 
+function openTerminal(
+  { env, stdin, stdout, stderr, showsProgress }: ProcessEnvironment,
+  closeAtEnd: (asker: Asker) => Asker,
+): UserTerminal {
   let asker: Asker | undefined
-  /** Handles the first interrupt. Prints a line break first, because the terminal leaves its cursor after `^C`. */
-  const atInterrupt = (handle: () => void): (() => void) => {
-    const release = onSignal((signal) => {
-      release()
-      if (signal === 'SIGINT' && stderr.isTTY) stderr.write('\n')
-      handle()
-    })
-    return release
-  }
   const ask = async (question: string, initial?: string): Promise<string | null> => {
     asker ??= closeAtEnd(await openAsker(stdin(), stderr))
     return asker.ask(terminalText(question), initial)
   }
-
-  const places: MemoryPlaces = {
-    workingDirectory: cwd,
-    locate,
-    locateExisting: async (options) => {
-      const location = locate(options)
-      if (await hasMemory(options)) return location
-      throw notFound(`There is no memory in ${location.dir}.`, 'Create one with `credence init`.')
-    },
-    directory: (given) => memoryDirectory({ given, env, cwd, home, onIgnored }),
-    hasMemory,
-    settings,
-    evalRoot,
-    storeFile,
-    formerProjectNotes: async (options, opened) => {
-      const { dir, scopes } = locate(options)
-      if (!isProjectActive(scopes)) return []
-      return (await import('./former-project.ts')).formerProjectNotes(dir, cwd(), opened)
-    },
-    inDirectory: (other) =>
-      closeAtEnd(compose({ startedAt, ...environment, workingDirectory: () => other }, talk, reported)),
-  }
-  const memories: OpenMemories = {
-    writing: (options) => memory(options, 'change'),
-    reading: (options) => memory(options, 'read'),
-    reporting: (options) => memory(options, 'report'),
-    temporary: async (scopes) => {
-      const { openMemory } = await import('../open-memory.ts')
-      const dir = temporaryDirectory()
-      const clear = (): void => rmSync(dir, { recursive: true, force: true })
-      const release = whenInterrupted(clear)
-      const temporary = openMemory({ dir, scopes, author: defaultAuthor })
-      return {
-        memory: temporary,
-        remove: async () => {
-          await temporary.close()
-          clear()
-          release()
-        },
-      }
-    },
-    ports: (dir, options) => openedPorts(dir, options),
-    withPorts: async (dir, use, options) => {
-      const opened = await openedPorts(dir, options, onOffline)
-      try {
-        return await use(opened)
-      } finally {
-        await opened.store.close()
-      }
-    },
-  }
   const isInteractive = (): boolean => stdin().isTTY === true && stderr.isTTY === true
-  const terminal: UserTerminal = {
-    streams: () => ({ stdin: stdin(), stdout: environment.stdout, stderr }),
+  return {
+    streams: () => ({ stdin: stdin(), stdout, stderr }),
     readStdin: async () => (await import('../files/read-text.ts')).readAll(stdin(), 'standard input'),
-    printsJson: () => environment.showsProgress === false,
+    printsJson: () => showsProgress === false,
     isInteractive,
     ask,
     confirm: async (question, refusal) => {
@@ -364,46 +416,6 @@ export function compose(
       const report = (progress: Progress): void => void process.send?.({ progress }, () => {})
       const bar = new ProgressBar(stderr, env, { report })
       return work(bar).finally(() => bar.clear())
-    },
-  }
-  const program: RunningProgram = {
-    machine: {
-      platform: environment.platform ?? process.platform,
-      home,
-      env,
-      node: process.execPath,
-      program: programFile,
-      version: packageVersion,
-    },
-    startedAt: environment.startedAt ?? startedAt,
-    startDetached: async (argv) => {
-      const dir = argv[argv.indexOf('--dir') + 1]
-      const store = dir === undefined ? undefined : serverOf(dir)
-      // Not passed as an argument: every user of the machine can read arguments, and the address may contain a password.
-      await environment.startDetached?.(argv, store === undefined ? {} : { CREDENCE_STORE: store })
-    },
-    temporaryDirectory,
-    interruption: () => {
-      const controller = new AbortController()
-      const release = atInterrupt(() => controller.abort())
-      closeAtEnd({ close: async () => release() })
-      return { signal: controller.signal, release }
-    },
-    onInterrupt: (end) => void atInterrupt(() => void end()),
-    whenInterrupted,
-  }
-  return {
-    places,
-    memories,
-    terminal,
-    program,
-    extractor: (spec) => openExtractor(spec, env),
-    evaluation: async () => (await import('./evaluation.ts')).composeEvaluation(environment),
-    taskWork: async () => (await import('./task-work.ts')).composeTaskWork(environment),
-    made,
-    close: async () => {
-      for (const resource of open) await resource.close()
-      trustCreated()
     },
   }
 }

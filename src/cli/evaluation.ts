@@ -125,11 +125,11 @@ async function composeRedTeamRunner({
   const credence = { name: 'credence', open: () => openRedTeamTarget(temporary) }
   const systems = [credence, defenceless, { name: 'refusing', open: refuseEverything(credence.open) }]
   const open = async (name: string) => {
-    const system = systems.find((one) => one.name === name)
+    const system = systems.find((known) => known.name === name)
     if (system !== undefined) return system
     throw invalid(
       `Red-team packs cannot be run on "${name}".`,
-      `Use one of ${systems.map((one) => one.name).join(', ')}.`,
+      `Use one of ${systems.map((system) => system.name).join(', ')}.`,
     )
   }
   return redTeamRunner({ ...options, open })

@@ -45,7 +45,7 @@ export async function formerProjectNotes(dir: string, directory: string, memory:
   const known = notedProjects(dir)
   const counts = new Map((await memory.scopes()).map(({ scope, beliefs }) => [scope, beliefs]))
   if ((counts.get(here.scope) ?? 0) > 0) return []
-  const noteOn = (scope: string, origin: string): string => {
+  const noteFor = (scope: string, origin: string): string => {
     const shown = stripControlCharacters(scope)
     const count = pluralize(counts.get(scope) ?? 0, 'belief')
     return `This project has no beliefs, but ${shown} has ${count}; ${origin}: credence init --attach ${shown}`
@@ -55,14 +55,14 @@ export async function formerProjectNotes(dir: string, directory: string, memory:
       (other) => !existsSync(other.directory) && isProbablySame(here, other) && (counts.get(other.scope) ?? 0) > 0,
     )
     .map(({ scope, directory: former }) =>
-      noteOn(
+      noteFor(
         scope,
         `its directory, ${stripControlCharacters(dirname(former))}, is gone. If the project was renamed or moved`,
       ),
     )
   const elsewhere = [...counts.keys()]
     .filter((scope) => nameInScope(scope) === nameInScope(here.scope) && !known.some((other) => other.scope === scope))
-    .map((scope) => noteOn(scope, 'no directory on this machine has used it. If it is the same project'))
+    .map((scope) => noteFor(scope, 'no directory on this machine has used it. If it is the same project'))
   return [...gone, ...elsewhere]
 }
 

@@ -199,7 +199,7 @@ export function parseProjectFile(text: string, file: string): ProjectFile {
   if (scopes !== undefined && (!Array.isArray(scopes) || scopes.length === 0))
     throw wrong('scopes', scopes, 'Write a list of scopes.')
   if (typeof enabled !== 'boolean') throw wrong('enabled', enabled, 'Write true or false.')
-  const [first, ...others] = (scopes ?? []).map((one: unknown) => parseScope(textOf('scopes', one)))
+  const [first, ...others] = (scopes ?? []).map((scope: unknown) => parseScope(textOf('scopes', scope)))
   return {
     file,
     scope: scope === undefined ? null : parseScope(textOf('scope', scope)),

@@ -295,7 +295,7 @@ export async function openRedTeamTarget(temporary: string): Promise<Target> {
       if (!existsSync(file)) await sync()
       const before = readFileSync(file, 'utf8')
       const lines = before.split('\n')
-      const at = lines.findIndex((one) => one.includes(old))
+      const at = lines.findIndex((line) => line.includes(old))
       if (edit === 'append') writeFileSync(file, appendLine(before, line, heading))
       else if (at === -1) return `refused: MEMORY.md has no line with "${old}".`
       else {

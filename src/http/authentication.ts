@@ -140,7 +140,7 @@ export class Authentication {
   /** The session of a valid cookie; null for an invalid cookie, undefined if there is none. */
   #sessionOf(cookies: string): string | null | undefined {
     const prefix = `${this.#cookieName}=`
-    const cookie = cookies.split(';').find((one) => one.trim().startsWith(prefix))
+    const cookie = cookies.split(';').find((part) => part.trim().startsWith(prefix))
     if (cookie === undefined) return undefined
     const [session = '', proof = ''] = cookie.trim().slice(prefix.length).split('.')
     return isSame(proof, this.#deriveSecret(`session ${session}`)) ? session : null

@@ -29,7 +29,7 @@ export function recallApp({ system, name, now, newId, onBug }: RecallAppOptions)
   const sent = new Map<string, BeliefRecord>()
   let lastMoment = 0
   /** The time of a message, which always increases, so that results do not depend on how fast messages arrive. */
-  const moment = (): string => {
+  const timeNow = (): string => {
     lastMoment = Math.max(now().getTime(), lastMoment + 1)
     return new Date(lastMoment).toISOString()
   }
@@ -41,7 +41,7 @@ export function recallApp({ system, name, now, newId, onBug }: RecallAppOptions)
   const put = async (request: Request): Promise<{ readonly id: string }> => {
     const message = await readBody(request, beliefMessage, hint)
     const keyOf = (id: string | undefined): string => `${message.user_id}\n${id}`
-    const belief = parseBelief(message, { known: sent.get(keyOf(idIn(message))), at: moment(), newId })
+    const belief = parseBelief(message, { known: sent.get(keyOf(idIn(message))), at: timeNow(), newId })
     await system.update({ kind: 'create', belief })
     sent.set(keyOf(belief.id), belief)
     return { id: belief.id }

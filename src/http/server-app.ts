@@ -33,13 +33,13 @@ const maxInFlight = 256
 export function serverApp(options: ServerOptions): { readonly app: Hono<Authenticated>; readonly close: () => void } {
   const { served, tokens, endedSessions, hosts, webDirectory, mcpHandler, onBug, pollEveryMs = 500 } = options
   /** Records the use of a token. If that fails, for example on a full disk, the request is still answered. */
-  const noted = async (token: FoundToken | null): Promise<FoundToken | null> => {
+  const noteUse = async (token: FoundToken | null): Promise<FoundToken | null> => {
     if (token !== null) await noteTokenUse(await served.people.access(), token).catch(onBug)
     return token
   }
   const find = {
-    bySecret: async (secret: string) => noted(await findToken((await served.people.access()).access, secret)),
-    byId: async (id: string) => noted(await (await served.people.access()).access.findToken({ id })),
+    bySecret: async (secret: string) => noteUse(await findToken((await served.people.access()).access, secret)),
+    byId: async (id: string) => noteUse(await (await served.people.access()).access.findToken({ id })),
   }
   const authentication = new Authentication({
     tokens,

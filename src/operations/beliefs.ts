@@ -75,9 +75,9 @@ const statement = text(limits.content, "One short statement, in the person's own
 
 type GivenNames = { readonly name?: string; readonly aliases?: readonly string[] }
 
-const textsOf = (hints: readonly RememberHint[]): string[] => hints.map(({ text }) => text)
+const hintTexts = (hints: readonly RememberHint[]): string[] => hints.map(({ text }) => text)
 
-const hintsOn = (remembered: RememberResult, given: GivenNames): string[] => textsOf(rememberHints(remembered, given))
+const hintsOn = (remembered: RememberResult, given: GivenNames): string[] => hintTexts(rememberHints(remembered, given))
 
 const rememberTool = tool({
   name: 'memory_remember',
@@ -164,7 +164,7 @@ const correctTool = tool({
       /** Ids of the beliefs that it replaced, or would replace. */
       replaced: replaced.map((old) => old.id),
       /** Warnings for the author, such as a secret in the statement, or an alias that many messages contain. */
-      hints: textsOf(correctionHints(corrected, omitUndefined({ aliases: correction.aliases }))),
+      hints: hintTexts(correctionHints(corrected, omitUndefined({ aliases: correction.aliases }))),
     }
   },
 })
@@ -293,7 +293,7 @@ export const beliefs = {
     run: async (call, { id, expectedVersion, ...edits }) => {
       const options = { ...call.idempotency, ...omitUndefined({ expectedVersion }) }
       const edited = await call.memory.edit(await requireBelief(call, id), edits, options)
-      return { ...edited, hints: textsOf(aliasHints(edited.belief, edits.addAliases)) }
+      return { ...edited, hints: hintTexts(aliasHints(edited.belief, edits.addAliases)) }
     },
   }),
   correctBelief: operation({
@@ -303,7 +303,7 @@ export const beliefs = {
     input: { id: beliefId, ...correction, expectedVersion: optional(version) },
     run: async (call, { id, ...correction }) => {
       const corrected = await call.memory.correct(await requireBelief(call, id), { ...correction, ...call.idempotency })
-      return { ...corrected, hints: textsOf(correctionHints(corrected, correction)) }
+      return { ...corrected, hints: hintTexts(correctionHints(corrected, correction)) }
     },
     tool: correctTool,
   }),

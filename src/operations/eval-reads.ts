@@ -47,13 +47,13 @@ export function evalReads({ evals, background }: Installation, clock: () => numb
     return work.filter((one) => one !== null)
   }
   /** Compares the runs of a pack with the newest accepted run; without one, with the previous run. */
-  const standing = async (id: string, given: readonly RunSummary[]) => {
+  const readStanding = async (id: string, given: readonly RunSummary[]) => {
     const runs = given.filter(isCounted)
     const latest = runs.at(-1)
     if (latest === undefined) return null
     const accepted = (await archive.baselines())
-      .flatMap(({ snapshotId, benchmarks }) => benchmarks.map((one) => ({ snapshotId, ...one })))
-      .find((one) => one.benchmarkId === id && runs.some(({ runId }) => runId === one.runId))
+      .flatMap(({ snapshotId, benchmarks }) => benchmarks.map((benchmark) => ({ snapshotId, ...benchmark })))
+      .find((benchmark) => benchmark.benchmarkId === id && runs.some(({ runId }) => runId === benchmark.runId))
     const referenceId = accepted?.runId ?? runs.at(-2)?.runId ?? null
     const from = runs.findIndex(({ runId }) => runId === referenceId)
     const needed = runs.slice(Math.max(0, from, runs.length - maxHistoryRuns))
@@ -136,8 +136,8 @@ export function evalReads({ evals, background }: Installation, clock: () => numb
         .filter((record) => needle === undefined || caseTextOf(record, prompts).includes(needle))
         .sort(compareWorstFirst)
       const items = wanted.slice(offset, offset + limit).map((record) => listedCase(record, prompts))
-      const failures = items.flatMap((one) => one.failures)
-      return { items, total: wanted.length, names: await namesOf(archive, run, failures) }
+      const failures = items.flatMap((record) => record.failures)
+      return { items, total: wanted.length, names: await readNames(archive, run, failures) }
     },
     case: async ({ id, caseId }: Input<'case'>) => {
       const run = await archive.run(id)
@@ -173,7 +173,7 @@ export function evalReads({ evals, background }: Installation, clock: () => numb
           .toSorted((a, b) => failures(b) - failures(a))
           .slice(0, maxRows)
           .map((one) => ({ ...one, prompt: prompts.get(one.caseId) ?? null })),
-        standing: await standing(id, runs),
+        standing: await readStanding(id, runs),
       }
     },
     standings: async () => {
@@ -183,12 +183,12 @@ export function evalReads({ evals, background }: Installation, clock: () => numb
       const items = []
       for (const id of ids) {
         const title = packs.find((pack) => pack.id === id)?.manifest?.title ?? id
-        const main = await standing(id, wholeRuns(runs, id))
+        const main = await readStanding(id, wholeRuns(runs, id))
         if (main === null) continue
         items.push({ benchmarkId: id, title, ...main })
         // Other systems are reported only if they got worse.
         for (const system of systemsOf(runs, id).filter((name) => name !== main.system)) {
-          const other = await standing(id, wholeRuns(runs, id, system))
+          const other = await readStanding(id, wholeRuns(runs, id, system))
           if (other !== null && other.broken.length > 0) items.push({ benchmarkId: id, title, ...other })
         }
       }
@@ -203,7 +203,7 @@ export function evalReads({ evals, background }: Installation, clock: () => numb
   }
 }
 
-async function namesOf(archive: EvalArchive, { benchmarkId }: RunSummary, texts: readonly string[]) {
+async function readNames(archive: EvalArchive, { benchmarkId }: RunSummary, texts: readonly string[]) {
   const pack = (await archive.packs()).find(({ id }) => id === benchmarkId)
   if (pack?.directory == null || pack.manifest === null) return {}
   return namesIn({ directory: pack.directory, manifest: pack.manifest }, texts)
@@ -342,12 +342,12 @@ async function compareRuns(
     : null
   const cut = <Item>(items: readonly Item[]): readonly Item[] => items.slice(0, maxItems)
   const prompts = promptsOf(await archive.manifest(candidate.benchmarkId))
-  const asked = (cases: readonly CaseDiff[]) =>
-    cut(cases).map((one) => ({ ...one, prompt: prompts.get(one.id) ?? null }))
+  const withPrompts = (cases: readonly CaseDiff[]) =>
+    cut(cases).map((diff) => ({ ...diff, prompt: prompts.get(diff.id) ?? null }))
   const shown = [broken, fixed, stillFailing, changed].flatMap((cases) => cut(cases))
   const told = shown.flatMap(({ failures, returned }) => [...failures, ...returned.map(({ id }) => id)])
   return {
-    names: await namesOf(archive, candidate, told),
+    names: await readNames(archive, candidate, told),
     before: listedRun(base),
     after: listedRun(candidate),
     notes: [...new Set([...otherPacks, ...diff.notes, ...(comparison?.notes ?? [])])],
@@ -355,10 +355,10 @@ async function compareRuns(
       const { adjustedP = null, interval = null } = test ?? {}
       return { figure, base, candidate, delta, verdict, direction: sense.direction, adjustedP, interval }
     }),
-    broken: asked(broken),
-    fixed: asked(fixed),
-    stillFailing: asked(stillFailing),
-    changed: asked(changed),
+    broken: withPrompts(broken),
+    fixed: withPrompts(fixed),
+    stillFailing: withPrompts(stillFailing),
+    changed: withPrompts(changed),
     newCases: cut(diff.newCases),
     removedCases: cut(diff.removedCases),
     flaky: cut(diff.flaky),

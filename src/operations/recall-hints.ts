@@ -52,7 +52,7 @@ async function matchesElsewhere(memory: Memory, message: string, active: readonl
     ...quotes.map(({ scope }) => scope),
   ])
   const found: RecallHints['otherScopes'][number][] = []
-  for (const scope of [...scopes].filter((one) => !inView.includes(one)).slice(0, maxScopes)) {
+  for (const scope of [...scopes].filter((scope) => !inView.includes(scope)).slice(0, maxScopes)) {
     // A recall with near misses does not count as a use of the memory.
     const { quotes: said, relevant } = await memory.recall(message, { scopes: [scope], nearMisses: true })
     if (said.length + relevant.length > 0) found.push({ scope, beliefs: relevant.length, quotes: said.length })

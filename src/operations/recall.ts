@@ -119,15 +119,15 @@ const searchTool = tool({
     const named = new Set(relevant.map(({ belief }) => belief.id))
     // In a recall, pinned beliefs, questions and expertise have their own tiers; here a search also finds them by name.
     const others = found.beliefs.filter(({ belief }) => !named.has(belief.id))
-    const those = (wanted: Strength): SearchHit[] => others.filter((one) => one.strength === wanted)
-    const isPart = (one: RelevantBelief | SearchHit): boolean => 'through' in one && one.through !== null
-    const exact = [...relevant, ...those('exact')].sort(
+    const hitsOf = (wanted: Strength): SearchHit[] => others.filter((hit) => hit.strength === wanted)
+    const isPart = (hit: RelevantBelief | SearchHit): boolean => 'through' in hit && hit.through !== null
+    const exact = [...relevant, ...hitsOf('exact')].sort(
       (a, b) => Number(isPart(a)) - Number(isPart(b)) || b.score - a.score,
     )
     const beliefs = limitLength(
-      [...exact, ...those('strong'), ...those('possible').slice(0, maxPossible)]
+      [...exact, ...hitsOf('strong'), ...hitsOf('possible').slice(0, maxPossible)]
         .slice(0, limit)
-        .map((one) => ('through' in one ? recalledHit(one) : foundHit(one))),
+        .map((hit) => ('through' in hit ? recalledHit(hit) : foundHit(hit))),
       ({ name, content, why, aliases }) => [name, content, why, ...aliases].join('').length,
     )
     const quotes = limitLength(found.quotes.slice(0, limit), ({ text, around = [] }) =>
@@ -137,7 +137,7 @@ const searchTool = tool({
       /** Exact hits first, best first. Texts are cut at 2,000 characters; memory_get returns the whole text. */
       beliefs,
       /** Number of beliefs that were omitted because there are too many, or they are too long. */
-      leftOut: exact.length + others.length - those('exact').length - beliefs.length,
+      leftOut: exact.length + others.length - hitsOf('exact').length - beliefs.length,
       /** Quotes of conversations, best first; if several are about the same thing, the newest first. */
       quotes: quotes.map(toolQuote),
       /** The searched scopes; the scopes above them were searched too. */
@@ -375,12 +375,12 @@ function highlightsOf({ relevant }: Context, namedAnyway: readonly NamedAnyway[]
   const spans: typeof byLength = []
   /** For each character, the index of its span plus 1; 0 for none. */
   const spanAt = new Uint32Array(byLength.reduce((last, { end }) => Math.max(last, end), 0))
-  for (const one of byLength) {
+  for (const span of byLength) {
     const over = spanAt
-      .subarray(one.start, one.end)
+      .subarray(span.start, span.end)
       .reduce((lowest, at) => (at > 0 && (lowest === 0 || at < lowest) ? at : lowest), 0)
-    if (over === 0) spanAt.fill(spans.push(one), one.start, one.end)
-    else for (const id of one.beliefIds) spans[over - 1]?.beliefIds.add(id)
+    if (over === 0) spanAt.fill(spans.push(span), span.start, span.end)
+    else for (const id of span.beliefIds) spans[over - 1]?.beliefIds.add(id)
   }
   return spans
     .sort((a, b) => a.start - b.start)

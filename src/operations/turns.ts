@@ -100,8 +100,8 @@ export const turns = {
       const { session, index } = turn
       const first = Math.max(0, index - around)
       const { items } = await memory.turns({ session, offset: first, limit: index - first + 1 + around })
-      const before = items.filter((one) => one.index < index)
-      const after = items.filter((one) => one.index > index)
+      const before = items.filter((turn) => turn.index < index)
+      const after = items.filter((turn) => turn.index > index)
       return { turn, before, after }
     },
   }),

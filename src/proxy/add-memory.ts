@@ -62,7 +62,7 @@ export function memoryInjector({ memory, view: usual, isPaused, deadlineMs, now,
         'The header x-credence-user is empty or too long.',
         'Name a user with at most 200 characters, or leave the header out.',
       )
-    const scopes = scope === undefined ? null : parseScopes(scope.split(',').map((one) => one.trim()))
+    const scopes = scope === undefined ? null : parseScopes(scope.split(',').map((name) => name.trim()))
     return {
       user: user?.trim() ?? usual.user,
       scopes: scopes ?? usual.scopes,
@@ -72,7 +72,7 @@ export function memoryInjector({ memory, view: usual, isPaused, deadlineMs, now,
 
   /** Adds blocks of memory to a request. Returns it unchanged if that is not possible; never fails. */
   async function prepare(dialect: Dialect, bytes: Buffer, view: View): Promise<Prepared> {
-    const unchanged = (reason: string): Prepared => ({
+    const passOn = (reason: string): Prepared => ({
       body: bytes,
       isChanged: false,
       outcome: `none; ${reason}`,
@@ -80,10 +80,10 @@ export function memoryInjector({ memory, view: usual, isPaused, deadlineMs, now,
     })
     const body = parseBody(bytes.toString('utf8'))
     // The service reports the error in the body.
-    if (body === null) return unchanged('the body is not a JSON object')
+    if (body === null) return passOn('the body is not a JSON object')
     const read = dialect.read(body)
     const added = read === null ? null : await addTo(read, view)
-    if (added === null) return unchanged('no message of a person')
+    if (added === null) return passOn('no message of a person')
     return { ...added, body: added.isChanged ? Buffer.from(JSON.stringify(body)) : bytes }
   }
 

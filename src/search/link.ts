@@ -114,12 +114,12 @@ function ownersByWord(
   const known = new Map<string, ReadonlySet<string> | null>()
   return (at) => {
     const word = literal[at] as string
-    const one = singular[at] as string
-    const before = known.get(`${word} ${one}`)
+    const form = singular[at] as string
+    const before = known.get(`${word} ${form}`)
     if (before !== undefined) return before
-    const found = [...(postings.get(word) ?? []), ...(postings.get(one) ?? [])]
+    const found = [...(postings.get(word) ?? []), ...(postings.get(form) ?? [])]
     const owners = found.length === 0 ? null : new Set(found.map(({ beliefId }) => beliefId))
-    known.set(`${word} ${one}`, owners)
+    known.set(`${word} ${form}`, owners)
     return owners
   }
 }

@@ -63,7 +63,7 @@ export class AgentFailure extends Error {
 }
 
 /** The message of any error, with its hint if it has one. */
-export function messageOf(error: unknown): string {
+export function errorMessage(error: unknown): string {
   if (error instanceof MemoryError && error.hint !== undefined) return `${error.message} ${error.hint}`
   return error instanceof Error ? error.message : String(error)
 }

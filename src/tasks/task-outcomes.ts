@@ -38,7 +38,7 @@ export async function* executeTasks(parts: TaskWorkParts, request: ExecutionRequ
       const grade = await gradeTask({ ...obtained, graders, signal, now })
       if (signal.aborted) return null
       if (folder !== null) await keepGrade(folder, grade)
-      return outcomeOf(grade, obtained.evidence, passAt)
+      return caseOutcome(grade, obtained.evidence, passAt)
     },
   )
   for await (const outcome of outcomes) if (outcome !== null) yield outcome
@@ -78,7 +78,7 @@ export function verdictOf(grade: TaskGrade, passAt: number): CaseVerdict {
   return parts.every((score) => score >= passAt) ? 'pass' : 'fail'
 }
 
-function outcomeOf(grade: TaskGrade, evidence: Evidence, passAt: number): CaseOutcome {
+function caseOutcome(grade: TaskGrade, evidence: Evidence, passAt: number): CaseOutcome {
   const verdict = verdictOf(grade, passAt)
   const { score, automatedScore, answerScore, recallScore, judgeScore, state, reason, checks, criteria } = grade
   const failed = checks.filter(({ passed }) => !passed)
@@ -89,7 +89,7 @@ function outcomeOf(grade: TaskGrade, evidence: Evidence, passAt: number): CaseOu
     ...failed.map(({ session, id, expected, found }) => `${session}, ${id}: expected ${expected}; found ${found}`),
     ...facts.filter(({ holds }) => holds !== true).map(({ session, id, observed }) => `${session}, ${id}: ${observed}`),
     ...criteria
-      .filter((one) => one.score < 1)
+      .filter((check) => check.score < 1)
       .map(({ part, name, score: own }) => `${part}, ${name}: ${roundText(own)}`),
   ]
   const items = [

@@ -19,7 +19,7 @@ conversation. A scope is where a belief applies, such as a project.`
 /** Describes the first commands, and names the others by group; for a topic, describes its actions. Loads no command. */
 export function programHelp(topic: string | null, style: Style): string {
   const width = Math.min(style.width, 80)
-  const described = (entries: readonly (CommandEntry | CommandGroup)[]): string =>
+  const describe = (entries: readonly (CommandEntry | CommandGroup)[]): string =>
     columns(
       entries.map(({ name, summary }) => [name, summary]),
       { width },
@@ -29,7 +29,7 @@ export function programHelp(topic: string | null, style: Style): string {
     return lines(
       `Usage: credence ${topic} <action> [options]`,
       '',
-      described(actions),
+      describe(actions),
       '',
       moreHelp(`${topic} <action>`),
       '',
@@ -43,7 +43,7 @@ export function programHelp(topic: string | null, style: Style): string {
     'Usage: credence <command> [options]',
     '',
     style.bold(first[0]),
-    described(first[1]),
+    describe(first[1]),
     '',
     style.bold('All others'),
     columns(named, { width }),

@@ -68,10 +68,10 @@ export function editedText({ outcome, belief }: EditResult, done: string, unchan
 
 /** The versions of a belief, oldest first, with `id` marked. */
 export const versionRows = (chain: readonly Belief[], id: string): readonly object[] =>
-  chain.map((one) => ({
-    ' ': one.id === id ? '>' : '',
-    createdAt: one.createdAt,
-    id: one.id,
-    state: one.supersededBy !== null ? 'superseded' : one.resolvedAt !== null ? 'settled' : 'holds',
-    statement: shortenText(one.content),
+  chain.map((belief) => ({
+    ' ': belief.id === id ? '>' : '',
+    createdAt: belief.createdAt,
+    id: belief.id,
+    state: belief.supersededBy !== null ? 'superseded' : belief.resolvedAt !== null ? 'settled' : 'holds',
+    statement: shortenText(belief.content),
   }))

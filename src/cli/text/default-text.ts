@@ -15,9 +15,9 @@ function listText(items: readonly object[], style: Style): string {
     return names.map((name) => valueText(values.get(name)).replace(/\s+/gu, ' '))
   })
   const isFilled = names.map((_, column) => rows.some((row) => row[column] !== ''))
-  const filled = (row: readonly string[]): readonly string[] => row.filter((_, column) => isFilled[column])
+  const fillRow = (row: readonly string[]): readonly string[] => row.filter((_, column) => isFilled[column])
   if (items.length === 0) return ''
-  const [heading = '', ...lines] = table([names.map(labelText), ...rows].map(filled), style.width).split('\n')
+  const [heading = '', ...lines] = table([names.map(labelText), ...rows].map(fillRow), style.width).split('\n')
   return [style.bold(heading), ...lines].join('\n')
 }
 

@@ -107,10 +107,10 @@ export function contextText(context: Context, { explain, ages }: ContextView, st
     [preludeTitle, prelude === null ? [] : [indentText(prelude.text, 2, style.width)]],
     ...(areQuotesFirst ? [said] : []),
     ['Pinned', pinned.map((belief) => beliefBlock(belief, style, { age: ages.get(belief.id) }))],
-    ['Relevant to this message', relevant.map((one) => relevantBlock(one, { explain, ages }, style))],
+    ['Relevant to this message', relevant.map((belief) => relevantBlock(belief, { explain, ages }, style))],
     ['Still open', questions.map((question) => beliefBlock(question, style))],
     ...(areQuotesFirst ? [] : [said]),
-    ['Perhaps relevant', [...atLevel('perhaps'), ...perhaps.map((one) => perhapsBlock(one, ages, style))]],
+    ['Perhaps relevant', [...atLevel('perhaps'), ...perhaps.map((belief) => perhapsBlock(belief, ages, style))]],
     ['Why no quote is shown', silenceLines(quotes, quoteDecision, style)],
     ['Mentioned, but left out', misses.map((miss) => indentText(miss, 2, style.width))],
   ]
@@ -132,8 +132,8 @@ function relevantBlock(relevant: RelevantBelief, { explain, ages }: ContextView,
   )
 }
 
-const perhapsBlock = (one: PerhapsBelief, ages: ContextView['ages'], style: Style): string =>
-  lines(beliefBlock(one.belief, style, { age: ages.get(one.belief.id) }), dimLine(meaningText(one), style))
+const perhapsBlock = (perhaps: PerhapsBelief, ages: ContextView['ages'], style: Style): string =>
+  lines(beliefBlock(perhaps.belief, style, { age: ages.get(perhaps.belief.id) }), dimLine(meaningText(perhaps), style))
 
 /** How near a belief is to the message in meaning, and the required minimum. */
 export const meaningText = ({ cosine, minCosine }: Omit<PerhapsBelief, 'belief'>): string =>

@@ -268,9 +268,9 @@ function flipTest(shared: readonly SharedCase[], holds: (result: CaseResult) => 
 const resamplingSeed = 20_260_306
 
 function shiftTest({ figure }: FigureComparison, shared: readonly SharedCase[]): FigureTest | null {
-  const differences = shared.flatMap((one) => {
-    const before = one.base.scores?.[figure] ?? null
-    const after = one.candidate.scores?.[figure] ?? null
+  const differences = shared.flatMap((result) => {
+    const before = result.base.scores?.[figure] ?? null
+    const after = result.candidate.scores?.[figure] ?? null
     return before === null || after === null ? [] : [after - before]
   })
   const effect = mean(differences)
@@ -320,7 +320,7 @@ function lostJudgements(base: Figures, candidate: Figures, shared: readonly Shar
     if (ours === null || theirs === null || mayLose(ours - theirs, ours)) return null
     return `The base judged ${ours} cases, the candidate only ${theirs}.`
   }
-  const lost = shared.filter((one) => isJudged(one.base) && !isJudged(one.candidate)).map(({ id }) => id)
+  const lost = shared.filter((result) => isJudged(result.base) && !isJudged(result.candidate)).map(({ id }) => id)
   const unscored = shared.filter(hasLostScore).map(({ id }) => id)
   const cases = (ids: readonly string[]): string => (ids.length === 1 ? '1 case' : `${ids.length} cases`)
   if (!mayLose(lost.length, shared.length)) {

@@ -37,19 +37,19 @@ export async function diffRuns(root: string, baseId: string, candidateId: string
   const isShared = (id: string): boolean => isSameBenchmark && before.has(id) && after.has(id)
   const shared = [...before.keys()].filter(isShared).sort()
   const cases = shared.map((id): CaseDiff => {
-    const one = before.get(id) as CaseRecord
+    const record = before.get(id) as CaseRecord
     const other = after.get(id) as CaseRecord
     return {
       id,
-      base: verdicts.base.get(id) ?? one.verdict,
+      base: verdicts.base.get(id) ?? record.verdict,
       candidate: verdicts.candidate.get(id) ?? other.verdict,
-      firstStage: firstDifference(one, other),
-      returned: idChanges(one, other),
+      firstStage: firstDifference(record, other),
+      returned: idChanges(record, other),
       failures: other.error === undefined ? other.failures : [other.error.message],
     }
   })
   const passes = (verdict: CaseVerdict): boolean => verdict === 'pass'
-  const bothPass = cases.filter((one) => passes(one.base) && passes(one.candidate))
+  const bothPass = cases.filter((diff) => passes(diff.base) && passes(diff.candidate))
   const { obstacles, notes } = comparability(
     figuresOfRun(base.run, base.figures.results),
     figuresOfRun(candidate.run, candidate.figures.results),
@@ -62,9 +62,9 @@ export async function diffRuns(root: string, baseId: string, candidateId: string
     candidate: candidate.run,
     /** Differences between the runs that make the comparison less certain. */
     notes: [...unlike, ...obstacles, ...notes, ...base.problems, ...candidate.problems],
-    fixed: cases.filter((one) => !passes(one.base) && passes(one.candidate)),
-    broken: cases.filter((one) => passes(one.base) && !passes(one.candidate)),
-    stillFailing: cases.filter((one) => !passes(one.base) && !passes(one.candidate)),
+    fixed: cases.filter((diff) => !passes(diff.base) && passes(diff.candidate)),
+    broken: cases.filter((diff) => passes(diff.base) && !passes(diff.candidate)),
+    stillFailing: cases.filter((diff) => !passes(diff.base) && !passes(diff.candidate)),
     newCases: [...after.keys()].filter((id) => !isShared(id)).sort(),
     removedCases: [...before.keys()].filter((id) => !isShared(id)).sort(),
     /** Cases that passed in some repeats and failed in others, in either run. */
@@ -142,13 +142,13 @@ function stagesOf(record: CaseRecord): Readonly<Record<Stage, unknown>> {
 
 /** Compares values; scores that differ only by rounding errors are equal. */
 function isSame(a: unknown, b: unknown): boolean {
-  const rounded = (value: unknown): unknown => {
+  const round = (value: unknown): unknown => {
     if (typeof value === 'number') return Math.round(value / dust) * dust
-    if (Array.isArray(value)) return value.map(rounded)
+    if (Array.isArray(value)) return value.map(round)
     if (value === null || typeof value !== 'object') return value
-    return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, rounded(inner)]))
+    return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, round(inner)]))
   }
-  return canonicalJson(rounded(a)) === canonicalJson(rounded(b))
+  return canonicalJson(round(a)) === canonicalJson(round(b))
 }
 
 function idChanges(a: CaseRecord, b: CaseRecord) {

@@ -74,7 +74,7 @@ export function judge(base: Side, candidate: Side, { acceptedChanges = {} }: Jud
     verdicts,
     reasons,
     comparedBenchmarks: compared.length,
-    missingCandidateBenchmarks: verdicts.filter((one) => one.candidate === null).map(runNameOf),
+    missingCandidateBenchmarks: verdicts.filter((verdict) => verdict.candidate === null).map(runNameOf),
     newBenchmarks: [...new Set(added)].sort(),
   }
 }
@@ -100,9 +100,9 @@ const compareNames = (a: Named, b: Named): number => (runNameOf(a) < runNameOf(b
 
 /** The standing of the same benchmark on the same system. A run without a system name matches any system. */
 function counterpartOf({ benchmarkId, system }: Standing, { standings }: Side): Standing | null {
-  const own = standings.filter((one) => one.benchmarkId === benchmarkId).toSorted(compareNames)
-  const same = own.find((one) => one.system === system)
-  return same ?? own.find((one) => one.system === null || system === null) ?? null
+  const own = standings.filter((standing) => standing.benchmarkId === benchmarkId).toSorted(compareNames)
+  const same = own.find((standing) => standing.system === system)
+  return same ?? own.find((standing) => standing.system === null || system === null) ?? null
 }
 
 function judgeBenchmark(ours: Standing, side: Side, acceptedChange: string | null) {
@@ -130,42 +130,42 @@ function decide(
   theirs: Standing | null,
   { acceptedChange, parts }: { readonly acceptedChange: string | null; readonly parts: readonly ExplainedRun[] },
 ): Decision & { readonly comparison: BenchmarkComparison | null } {
-  const unseen = (verdict: GateVerdict, reason: string, next: string) => ({ verdict, reason, next, comparison: null })
+  const settle = (verdict: GateVerdict, reason: string, next: string) => ({ verdict, reason, next, comparison: null })
   const how = ours.system === null ? '' : ` on ${ours.system}, with the options of ${ours.taken.runId}`
   const again = `Run it again${how}: \`credence benchmark run ${ours.benchmarkId}\`.`
   const problems = [...ours.problems, ...(theirs?.problems ?? [])]
   if (problems.length > 0) {
     const more = problems.length > maxProblems ? [`and ${problems.length - maxProblems} more`] : []
-    return unseen('invalid', `${[...problems.slice(0, maxProblems), ...more].join('; ')}.`, again)
+    return settle('invalid', `${[...problems.slice(0, maxProblems), ...more].join('; ')}.`, again)
   }
   if (ours.figures === null) {
     const reason = `the base has no completed run to compare with; ${ours.taken.runId} is ${ours.taken.status}.`
-    return unseen('cannot tell', reason, 'Complete a run of the base first.')
+    return settle('cannot tell', reason, 'Complete a run of the base first.')
   }
   if (theirs === null) {
     const only = listIds(parts.map(({ run, why }) => `${run.runId} (${why})`))
     const none = parts.length === 0 ? 'no run of it' : `no whole run of it, only ${only}`
-    return unseen('regression', `missing; the candidate has ${none}.`, again)
+    return settle('regression', `missing; the candidate has ${none}.`, again)
   }
   const { taken, figures, outdated } = theirs
   const resume = `\`credence benchmark run --resume ${taken.runId}\`.`
   if (taken.status === 'running') {
     const reason = `the only run of the candidate, ${taken.runId}, is still running.`
-    return unseen('cannot tell', reason, `Wait for it; if it was killed, complete it: ${resume}`)
+    return settle('cannot tell', reason, `Wait for it; if it was killed, complete it: ${resume}`)
   }
   if (figures === null) {
     const reason = `the base completed, but the run ${taken.runId} of the candidate is ${taken.status}.`
-    return unseen('regression', reason, taken.status === 'partial' ? `Complete it: ${resume}` : again)
+    return settle('regression', reason, taken.status === 'partial' ? `Complete it: ${resume}` : again)
   }
   const stale = ours.outdated ?? outdated
-  if (stale !== null) return unseen('cannot tell', stale, again)
+  if (stale !== null) return settle('cannot tell', stale, again)
   const impossible = [ours.figures, figures].flatMap((side) => rangeProblems(side, ours.figures?.declarations ?? []))
-  if (impossible.length > 0) return unseen('invalid', impossible.join(' '), 'Correct the metric or its declared range.')
+  if (impossible.length > 0) return settle('invalid', impossible.join(' '), 'Correct the metric or its declared range.')
   const comparison = compareBenchmark({ base: ours.figures, candidate: figures, acceptedChange })
   const decision = verdictOf(comparison)
   if (decision.verdict === 'pass' && ours.taken.runId === taken.runId) {
     const reason = `both sides have the same run ${taken.runId}, so the candidate was not measured.`
-    return unseen('cannot tell', reason, again)
+    return settle('cannot tell', reason, again)
   }
   return { ...decision, comparison }
 }

@@ -49,9 +49,9 @@ export async function runGroups(root: string) {
 
 /** If runs ended at the same time, the run with fewer passed cases is first, so that a tie hides no failure. */
 const compareLatestFirst = (a: RunSummary, b: RunSummary): number =>
-  timeOf(b) - timeOf(a) || a.passedCases - b.passedCases || compareNewestFirst(a, b)
+  runTime(b) - runTime(a) || a.passedCases - b.passedCases || compareNewestFirst(a, b)
 
-const timeOf = ({ completedAt, startedAt }: RunSummary): number => Date.parse(completedAt ?? startedAt)
+const runTime = ({ completedAt, startedAt }: RunSummary): number => Date.parse(completedAt ?? startedAt)
 
 /**
  * Chooses a run for one benchmark and system: the latest run that ended, completed or not; a running one only if there is no other. The

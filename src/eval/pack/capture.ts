@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { cp, mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import type { Belief } from '../../beliefs/belief.ts'
 import { compareStrings } from '../../beliefs/identity.ts'
@@ -21,7 +22,7 @@ import type { BeliefRecord } from '../../memory/transfer/belief-record.ts'
 import { omitUndefined } from '../../omit-undefined.ts'
 import { reach } from '../../search/turns/quotes.ts'
 import { withNames } from '../report/case-detail.ts'
-import { slug } from '../run/run.ts'
+import { type CaseOutcome, slug } from '../run/run.ts'
 import { type Expectations, normaliseText } from '../runners/retrieval/expectations.ts'
 import { loadPack } from '../runners/retrieval/pack.ts'
 import { idsIn as returnedIn } from '../runners/retrieval/retrieval-runner.ts'
@@ -62,17 +63,10 @@ export async function captureCase(
 ) {
   const { message, scopes, note, exactly } = request
   const context = await memory.recall(message, { scopes, nearMisses: true })
-  const find = async (reference: string) => {
-    const found = await nullIfNotFound(() => memory.get(reference))
-    if (found !== null) return found
-    const hint = 'List beliefs with `credence beliefs`. For words of a turn, use --expect-quote or --forbid-quote.'
-    throw notFound(`There is no belief "${reference}".`, hint)
-  }
-  const findAll = (references: readonly string[]) => Promise.all(references.map(find))
-  const expected = await findAll(request.expect)
-  const rejected = await findAll(request.reject)
+  const expected = await findJudged(memory, request.expect)
+  const rejected = await findJudged(memory, request.reject)
   const findQuotes = (references: readonly string[] = []) =>
-    Promise.all(references.map((one) => judgeQuote(memory, context, one)))
+    Promise.all(references.map((reference) => judgeQuote(memory, context, reference)))
   const judged = request.asIs
     ? { expected: shownBeliefs(context), rejected: [], exactly: true }
     : { expected, rejected, exactly }
@@ -89,24 +83,21 @@ export async function captureCase(
   return withOwnPack(root, async (pack, write) => {
     const isReplaced = ({ query, scope }: (typeof pack.cases)[number]): boolean =>
       request.replace && JSON.stringify([query, scope]) === JSON.stringify([message, context.scopes])
-    const replaced = new Set(pack.cases.filter(isReplaced).map((one) => one.caseId))
-    if (pack.cases.some((one) => one.caseId === caseId && !replaced.has(caseId))) {
+    const replaced = new Set(pack.cases.filter(isReplaced).map((known) => known.caseId))
+    if (pack.cases.some((known) => known.caseId === caseId && !replaced.has(caseId))) {
       const hint = `\`credence benchmark capture … --replace\` captures it again, with the beliefs of today. It is in ${join(pack.directory, 'cases.json')}.`
       throw conflict(`The case ${caseId} was captured before.`, hint)
     }
     const listed = { id: caseId, prompt: message, expectedSignals: [captured.category] }
     const staged = await write({
       manifest: { ...pack.manifest, cases: [...pack.manifest.cases.filter(({ id }) => !replaced.has(id)), listed] },
-      cases: [...pack.cases.filter((one) => !replaced.has(one.caseId)), captured],
+      cases: [...pack.cases.filter((known) => !replaced.has(known.caseId)), captured],
       beliefs: [...pack.beliefs.filter(({ user }) => !replaced.has(user)), ...copyBeliefs(beliefs, caseId)],
       turns: [...pack.turns.filter(({ user }) => !replaced.has(user)), ...turns],
     })
     const ready = loadPack(staged, { strict: false }).pack
     const [outcome] = (await runPack(ready, system, { wanted: new Set([caseId]) })).outcomes
     await importPack(root, staged, { force: true })
-    const live = context.relevant.map(({ belief }) => copiedId(caseId, belief.id))
-    const quoted = said === null ? [] : context.quotes.map(({ turn }) => copiedId(caseId, turn))
-    const isSame = (a: readonly string[], b: readonly string[]) => JSON.stringify(a) === JSON.stringify(b)
     // Ids of copies are meaningless to the person who named the beliefs.
     const names = Object.fromEntries([
       ...beliefs.map(({ id, name }) => [copiedId(caseId, id), name]),
@@ -125,11 +116,25 @@ export async function captureCase(
       ),
       /** Whether the copy gives the same answer as the memory; if not, the case is unreliable. */
       isFaithful:
-        outcome !== undefined &&
-        isSame(returnedIn(outcome, 'relevant'), live) &&
-        isSame(returnedIn(outcome, 'quote').toSorted(), quoted.toSorted()),
+        outcome !== undefined && isSameAnswer(outcome, caseId, said === null ? { ...context, quotes: [] } : context),
     }
   })
+}
+
+const findJudged = (memory: Memory, references: readonly string[]) =>
+  Promise.all(
+    references.map(async (reference) => {
+      const found = await nullIfNotFound(() => memory.get(reference))
+      if (found !== null) return found
+      const hint = 'List beliefs with `credence beliefs`. For words of a turn, use --expect-quote or --forbid-quote.'
+      throw notFound(`There is no belief "${reference}".`, hint)
+    }),
+  )
+
+function isSameAnswer(outcome: CaseOutcome, caseId: string, { relevant, quotes }: Context): boolean {
+  const copies = relevant.map(({ belief }) => copiedId(caseId, belief.id))
+  const quoted = quotes.map(({ turn }) => copiedId(caseId, turn)).toSorted()
+  return isDeepStrictEqual([returnedIn(outcome, 'relevant'), returnedIn(outcome, 'quote').toSorted()], [copies, quoted])
 }
 
 /** A turn that a case expects to be quoted or not to be quoted. With `text`, only a quote that contains it counts. */
@@ -278,7 +283,7 @@ export async function eraseCases(root: string, eraser: Eraser): Promise<readonly
     const said = turns.filter(({ user }) => !lost.has(user))
     const erased = {
       manifest: eraser.eraseValue({ ...manifest, cases: listed }),
-      cases: cases.filter(({ caseId }) => !lost.has(caseId)).map((one) => eraser.eraseValue(one)),
+      cases: cases.filter(({ caseId }) => !lost.has(caseId)).map((kept) => eraser.eraseValue(kept)),
       beliefs: kept.map((belief) => eraser.eraseValue(eraser.namesForgotten(belief.id) ? blankBelief(belief) : belief)),
       turns: said.map((turn) =>
         eraser.eraseValue(eraser.namesForgotten(turn.id) ? { ...turn, text: forgottenMark } : turn),
@@ -431,7 +436,7 @@ function buildCase(judgement: Judgement) {
   const both = expected.find(({ id }) => rejected.some((other) => other.id === id))
   if (both !== undefined) throw invalid(`"${both.name}" is both expected and rejected.`)
 
-  const inBoth = quotes.expected.find((one) => quotes.forbidden.some((other) => isSameQuote(one, other)))
+  const inBoth = quotes.expected.find((quote) => quotes.forbidden.some((other) => isSameQuote(quote, other)))
   if (inBoth !== undefined) throw invalid(`"${quoteWordsOf(inBoth)}" is both expected and forbidden.`)
 
   const caseId = caseIdOf(judgement)
@@ -473,7 +478,7 @@ const tierOf = ({ type, pinned }: Belief): 'question' | 'pinned' | 'relevant' =>
 
 function descriptionOf({ expected, rejected, exactly, quotes }: Judgement): string {
   const names = (beliefs: readonly Belief[]): string => beliefs.map(({ name }) => name).join(', ')
-  const texts = (judged: readonly JudgedQuote[]): string => judged.map((one) => `"${quoteWordsOf(one)}"`).join(', ')
+  const texts = (judged: readonly JudgedQuote[]): string => judged.map((quote) => `"${quoteWordsOf(quote)}"`).join(', ')
   const none = exactly ? ['Recalls no belief'] : []
   const parts = [
     ...(expected.length === 0 ? none : [`Recalls ${names(expected)}${exactly ? ' and no other belief' : ''}`]),
@@ -502,18 +507,18 @@ const shortDigest = (text: string, length: number): string =>
 /** Copies beliefs for one case, under new ids and a new user, so that later corrections do not change the case. */
 function copyBeliefs(beliefs: readonly Belief[], caseId: string): readonly BeliefRecord[] {
   const ids = new Set(beliefs.map(({ id }) => id))
-  const copied = (id: string): string => (ids.has(id) ? copiedId(caseId, id) : id)
-  const orNull = (id: string | null): string | null => (id === null ? null : copied(id))
+  const copyId = (id: string): string => (ids.has(id) ? copiedId(caseId, id) : id)
+  const orNull = (id: string | null): string | null => (id === null ? null : copyId(id))
   return beliefs.map(({ version: _, ...belief }) => ({
     ...belief,
-    id: copied(belief.id),
+    id: copyId(belief.id),
     user: caseId,
     // The person who captured the case could see the belief, and no agent asks the cases of a pack.
     agent: null,
     supersededBy: orNull(belief.supersededBy),
     resolvedBy: orNull(belief.resolvedBy),
     proposedFor: orNull(belief.proposedFor),
-    participants: belief.participants.map(copied),
+    participants: belief.participants.map(copyId),
   }))
 }
 

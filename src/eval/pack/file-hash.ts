@@ -5,9 +5,9 @@ import { join } from 'node:path'
 /** The hash of the content of a file, or of all files in a folder. */
 export function fileHashOf(path: string): string {
   const hash = createHash('sha256')
-  const add = (one: string): void => {
-    if (!statSync(one).isDirectory()) for (const { chunk } of readChunks(one)) hash.update(chunk)
-    else for (const name of readdirSync(one).sort()) add(join(one, name))
+  const add = (path: string): void => {
+    if (!statSync(path).isDirectory()) for (const { chunk } of readChunks(path)) hash.update(chunk)
+    else for (const name of readdirSync(path).sort()) add(join(path, name))
   }
   add(path)
   return `sha256:${hash.digest('hex')}`

@@ -32,12 +32,12 @@ function packSource(path: string) {
   return { directory, manifest: manifestName, files }
 }
 
-export type PackSummary = Awaited<ReturnType<typeof summaryOf>>
+export type PackSummary = Awaited<ReturnType<typeof summarisePack>>
 
 /** Checks a manifest or a folder with one, without changing anything. */
 export async function validatePack(path: string): Promise<PackSummary> {
   const source = packSource(path)
-  return summaryOf(path, source, source.directory, source.manifest)
+  return summarisePack(path, source, source.directory, source.manifest)
 }
 
 /** Copies a pack into the store. Checks the copy before it replaces an earlier pack, which needs `force`. */
@@ -55,7 +55,7 @@ export async function importPack(root: string, path: string, { force = false }: 
       makeDirectory(dirname(copy))
       await copyFile(join(source.directory, file), copy)
     }
-    const summary = await summaryOf(path, source, staged, manifestName)
+    const summary = await summarisePack(path, source, staged, manifestName)
     const target = packPath(root, summary.benchmarkId)
     const overwritten = await moveIntoPlace(staged, target, force)
     await syncDirectory(packs)
@@ -65,7 +65,7 @@ export async function importPack(root: string, path: string, { force = false }: 
   }
 }
 
-async function summaryOf(sourcePath: string, source: PackSource, directory: string, name: string) {
+async function summarisePack(sourcePath: string, source: PackSource, directory: string, name: string) {
   const manifest = withRunner(
     directory,
     requireValid(readArtifact('manifest', join(directory, name), name), 'manifest'),

@@ -50,19 +50,19 @@ export function refuseUnlike(
   { directory, manifest }: PackPlace,
   cases: readonly { readonly id: string; readonly prompt: string }[],
 ): void {
-  const unlike = (message: string): MemoryError =>
+  const mismatch = (message: string): MemoryError =>
     invalid(
       `${join(directory, manifestName)}: ${message}`,
       'The manifest lists every case of the case file once, with the same prompt.',
     )
   const prompts = new Map(cases.map(({ id, prompt }) => [id, prompt]))
-  if (prompts.size !== cases.length) throw unlike('a case of the case file has the id of another.')
+  if (prompts.size !== cases.length) throw mismatch('a case of the case file has the id of another.')
   const listed = new Map(manifest.cases.map(({ id, prompt }) => [id, prompt]))
   const unlisted = cases.find(({ id }) => !listed.has(id))
-  if (unlisted !== undefined) throw unlike(`the case "${unlisted.id}" of the case file is not listed.`)
+  if (unlisted !== undefined) throw mismatch(`the case "${unlisted.id}" of the case file is not listed.`)
   for (const [id, prompt] of listed) {
-    if (!prompts.has(id)) throw unlike(`lists "${id}", which is not in the case file.`)
-    if (prompts.get(id) !== prompt) throw unlike(`the prompt of "${id}" is not the one in the case file.`)
+    if (!prompts.has(id)) throw mismatch(`lists "${id}", which is not in the case file.`)
+    if (prompts.get(id) !== prompt) throw mismatch(`the prompt of "${id}" is not the one in the case file.`)
   }
 }
 

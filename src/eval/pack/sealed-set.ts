@@ -114,5 +114,5 @@ const withDigest = (seal: Omit<SealedSet, 'digest'>): SealedSet => ({ ...seal, d
 function listSealed(given: string): readonly string[] {
   const path = realpathSync(given)
   const inside = statSync(path).isDirectory() ? readdirSync(path).map((name) => join(path, name)) : []
-  return [path, dirname(path), ...inside].filter((one) => existsSync(sealPath(one)))
+  return [path, dirname(path), ...inside].filter((sealed) => existsSync(sealPath(sealed)))
 }

@@ -31,7 +31,7 @@ export function figureCells(
     const scores = results.flatMap(({ scores = {} }) => scores[name] ?? [])
     const isAllOrNothing = scores.every((score) => score === 0 || score === 1)
     const [low, high] = range ?? (isAllOrNothing ? [0, 1] : [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY])
-    const figure = (one: number): string => (high === 1 ? (100 * one).toFixed(1) : one.toFixed(2))
+    const figure = (value: number): string => (high === 1 ? (100 * value).toFixed(1) : value.toFixed(2))
     const counts =
       isAllOrNothing && high === 1 && hasCounts
         ? `${scores.filter((score) => score > 0).length}/${scores.length} = `

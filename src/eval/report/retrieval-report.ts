@@ -8,10 +8,10 @@ import { mean, round4, wilsonInterval } from '../score/statistics.ts'
 
 /** The cases or turns of a run in the published report format. */
 export function reportEntriesOf({ pack, outcomes }: PackRun) {
-  const asked = new Map(pack.cases.map((one) => [one.id, one]))
+  const asked = new Map(pack.cases.map((question) => [question.id, question]))
   return outcomes.flatMap((outcome) => {
-    const one = asked.get(outcome.caseId)
-    return one === undefined ? [] : [{ pack: pack.id, ...entryOf(one, outcome) }]
+    const question = asked.get(outcome.caseId)
+    return question === undefined ? [] : [{ pack: pack.id, ...entryOf(question, outcome) }]
   })
 }
 
@@ -79,7 +79,7 @@ export function summarise(outcomes: readonly CaseOutcome[]) {
   const judged = totalPassed + totalFailed
   const meanOf = (metric: string): number | null => round4(metrics[metric] ?? null)
   const types = outcomes.map((outcome) => explanationOf(outcome).passType)
-  const countOf = (type: PassType): number => types.filter((one) => one === type).length
+  const countOf = (type: PassType): number => types.filter((passType) => passType === type).length
   return {
     totalCases: outcomes.length,
     totalPassed,

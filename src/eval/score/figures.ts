@@ -141,7 +141,7 @@ export function summaryOf(run: RunSummary, records: readonly CaseRecord[], end: 
   const complete = [...byCase].filter((own) => own.length === (run.repeats ?? 1)).flat()
   const { counts, metrics, intervals, flaky, latency } = summariseCases(complete)
   const pendingCases = run.totalCases - Object.values(counts).reduce((total, count) => total + count, 0)
-  const status = statusOf(counts, pendingCases, end)
+  const status = runStatusOf(counts, pendingCases, end)
   const { metrics: _, intervals: _intervals, latency: _latency, completedAt: _completedAt, ...begun } = run
   const { ms, notices } = end.ingested
   const ingestMs = ms === null ? {} : { ingestMs: ms }
@@ -163,7 +163,7 @@ export function summaryOf(run: RunSummary, records: readonly CaseRecord[], end: 
   }
 }
 
-function statusOf(counts: CaseFigures['counts'], pendingCases: number, end: RunEnd): RunStatus {
+function runStatusOf(counts: CaseFigures['counts'], pendingCases: number, end: RunEnd): RunStatus {
   if (end.failure !== null && !end.isInterrupted) return 'failed'
   if (pendingCases > 0) return end.isInterrupted ? 'partial' : 'failed'
   // A system that never answered was not measured.

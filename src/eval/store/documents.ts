@@ -192,7 +192,7 @@ export function readRun(root: string, runId: string): Found<RunSummary> {
   // Other programs store runs in folders by day.
   const days = (nullIfMissing(() => readdirSync(treePath(root, 'runs'))) ?? []).filter((name) => dayName.test(name))
   const files = days.map((day) => `runs/${day}/${id}.json`)
-  const file = files.find((one) => exists(join(root, one)))
+  const file = files.find((path) => exists(join(root, path)))
   return file === undefined ? null : readFound(root, 'runs', file, id)
 }
 

@@ -118,7 +118,7 @@ function wantedQuotes(
   const { maxQuotes } = { ...defaultBudget, ...budget }
   return (quotes.mustInclude ?? [])
     .flatMap(({ turn, text }) =>
-      inView.filter(({ id }) => id === turn).map((one) => ({ turn, text: text ?? one.text })),
+      inView.filter(({ id }) => id === turn).map((turnInView) => ({ turn, text: text ?? turnInView.text })),
     )
     .slice(0, maxQuotes)
 }

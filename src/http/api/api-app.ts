@@ -88,7 +88,7 @@ function liveEvents(
     onProblem: onBug,
   })
   const ofTokens = new Map<string, LiveEvents>()
-  const ofToken = (caller: Extract<Caller, { kind: 'member' }>): LiveEvents => {
+  const openForToken = (caller: Extract<Caller, { kind: 'member' }>): LiveEvents => {
     const { tokenId: id } = caller.principal
     const { store } = servedFor(caller, undefined).ports
     const state = async () => {
@@ -100,9 +100,9 @@ function liveEvents(
     return events
   }
   return {
-    of: (caller: Caller): LiveEvents => (caller.kind === 'member' ? ofToken(caller) : own),
+    of: (caller: Caller): LiveEvents => (caller.kind === 'member' ? openForToken(caller) : own),
     close: (): void => {
-      for (const one of [own, ...ofTokens.values()]) one.close()
+      for (const live of [own, ...ofTokens.values()]) live.close()
     },
   }
 }

@@ -50,16 +50,16 @@ function endpointOf(tag: string, name: OperationName, operation: Operation): End
 function requestSchemas({ input, query = [] }: Operation, method: Method, path: string): RequestSchemas {
   const inPath = new Set([...path.matchAll(/:(\w+)/gu)].map(([, name]) => name))
   const isInAddress = (name: string): boolean => method === 'GET' || method === 'DELETE' || query.includes(name)
-  const those = (isWanted: (name: string) => boolean): Fields =>
+  const pickFields = (isWanted: (name: string) => boolean): Fields =>
     Object.fromEntries(Object.entries(input).filter(([name]) => isWanted(name)))
-  const body = those((name) => !inPath.has(name) && !isInAddress(name))
+  const body = pickFields((name) => !inPath.has(name) && !isInAddress(name))
   return {
     params: objectSchema(
-      those((name) => inPath.has(name)),
+      pickFields((name) => inPath.has(name)),
       'text',
     ),
     query: objectSchema(
-      those((name) => !inPath.has(name) && isInAddress(name)),
+      pickFields((name) => !inPath.has(name) && isInAddress(name)),
       'text',
     ),
     body: Object.keys(body).length === 0 ? null : objectSchema(body),

@@ -85,7 +85,7 @@ export function genericNameReason(name: string): string | null {
   if (words.length === 1 && isSign(word)) return 'It is a single letter or a number.'
   // "Can you help" and "last night" mean something else in every message.
   const isDeictic = others.length === 0 && isOrdinaryWord(word) && deictic.test(name)
-  return isDeictic || words.every((one) => calendarWords.has(one)) ? onlyEveryday : null
+  return isDeictic || words.every((word) => calendarWords.has(word)) ? onlyEveryday : null
 }
 
 const deictic = /\b(?:i|me|my|you|your|we|us|our|this|that|next|last|every|each)\b/iu

@@ -13,7 +13,7 @@ import {
 } from '../../../test/memory/fixtures.ts'
 import { operations, performAll } from '../../../test/memory/operations.ts'
 import { belief, person, ports, portsWith } from '../../../test/recall/fixtures.ts'
-import { actorKinds, authorityOf, isCurrent, reasonToAskPerson } from '../../beliefs/belief.ts'
+import { actorKinds, authorityOf, explainWait, isCurrent } from '../../beliefs/belief.ts'
 import { presentChange, sample } from '../../store/sample-beliefs.contract.ts'
 import { learn } from '../learn/learn.ts'
 import type { Ports } from '../ports.ts'
@@ -127,7 +127,7 @@ describe('a statement that only a person may make', () => {
 
         expect(await words()).toEqual(before)
         const planted = (await everything(memory)).filter((one) => isCurrent(one) && authorityOf(one) !== 'person')
-        expect(planted.filter((one) => reasonToAskPerson(one) !== null && !vouchedFor.has(one.id))).toEqual([])
+        expect(planted.filter((one) => explainWait(one) !== null && !vouchedFor.has(one.id))).toEqual([])
       }),
       { numRuns: 300 },
     )

@@ -1,4 +1,4 @@
-import { authorityOf, type Belief, isCurrent, reasonToAskPerson } from '../../beliefs/belief.ts'
+import { authorityOf, type Belief, explainWait, isCurrent } from '../../beliefs/belief.ts'
 import type { BeliefChange, EventKind, JournalEntry } from '../../beliefs/journal.ts'
 import { conflict, forbidden } from '../../errors.ts'
 import type { Author, Ports } from '../ports.ts'
@@ -6,7 +6,7 @@ import type { Author, Ports } from '../ports.ts'
 /** Why a belief has to wait until a person accepts it; null if its author may state it. */
 export async function reasonToWait({ actor }: Author, belief: Belief): Promise<string | null> {
   if (actor === 'person') return null
-  const reason = reasonToAskPerson(belief)
+  const reason = explainWait(belief)
   if (reason !== null) return reason
   // A preference always belongs to a person, so an agent may only propose one, however it is worded.
   if (actor !== 'document' && belief.type === 'preference') return 'It would be a preference of the person.'
@@ -33,7 +33,7 @@ export function requireAuthority({ actor, origin }: Author, changes: readonly Be
   if (actor === 'person') return
   for (const { expectedVersion, after } of changes) {
     if (expectedVersion > 0 || after === null || !isCurrent(after)) continue
-    const reason = authorityOf(after) === 'person' ? 'It would count as a statement of the person.' : reasonToAskPerson(after)
+    const reason = authorityOf(after) === 'person' ? 'It would count as a statement of the person.' : explainWait(after)
     if (reason !== null)
       throw forbidden(`The ${actor} ${origin} may not store "${after.name}". ${reason}`, 'Propose it to a person.')
   }

@@ -104,7 +104,7 @@ async function correctTurn(
   const { user, author, content, why, confidence, status = 'active', aliases = [] } = request
   await refuseSecrets(author, request)
   const scopes = [turn.scope]
-  const drafted = (text: string, given: Partial<BeliefDraft>) => {
+  const draftFrom = (text: string, given: Partial<BeliefDraft>) => {
     const { name, aliases: derived } = nameStatement(text)
     return parseDraft({ name, content: text, scopes, ...given, aliases: [...(given.aliases ?? []), ...derived] })
   }
@@ -112,10 +112,10 @@ async function correctTurn(
     ports,
     { ...request, operation: 'correct turn' },
     async (at) => {
-      const said = drafted(statement, { status: 'active' })
+      const said = draftFrom(statement, { status: 'active' })
       const provenance = { ...author, sourceId: turn.id, model: null, at: turn.at }
       const old = newBelief(ports, { user, statement: said, provenance })
-      const draft = drafted(content, { status, aliases, ...omitUndefined({ name: request.name, why, confidence }) })
+      const draft = draftFrom(content, { status, aliases, ...omitUndefined({ name: request.name, why, confidence }) })
       const named = { ...draft, name: await freeName(ports, { user, name: draft.name, scopes }) }
       const made = newBelief(ports, {
         user,

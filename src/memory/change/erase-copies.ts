@@ -24,7 +24,7 @@ export function eraseCopiesOnCommit(
   erase: (forgotten: Forgotten) => Promise<void>,
 ) {
   const commit: Store['commit'] = async (wanted) => {
-    const forgotten = await textsOf(store, wanted)
+    const forgotten = await readTexts(store, wanted)
     if (forgotten === null) return store.commit(wanted)
     await finish()
     const note = join(folder, leftoverName('tmp', 'forgotten.json'))
@@ -84,7 +84,7 @@ async function isErased(store: Store, { user, beliefIds, turnIds }: Forgotten): 
 }
 
 /** Every text that a commit will erase, in all versions; null if it erases nothing. */
-async function textsOf(store: Store, { changes, forgottenTurns = [], ...commit }: Commit): Promise<Forgotten | null> {
+async function readTexts(store: Store, { changes, forgottenTurns = [], ...commit }: Commit): Promise<Forgotten | null> {
   const { user, actor, origin, at } = commit
   const beliefIds = changes.filter(({ outcome }) => outcome === 'erased').map(({ beliefId }) => beliefId)
   if (beliefIds.length + forgottenTurns.length === 0) return null

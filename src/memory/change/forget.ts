@@ -74,7 +74,7 @@ export async function forget(ports: Ports, request: ForgetRequest): Promise<Rece
           )
       const forgottenTurns = (await findTurnsToForget(ports, request, beliefs)).map(({ id }) => id)
       const kept = await findProtectedProposals(ports, request, ids)
-      const candidates = kept.map((one) => reviseChange(one, at, { proposedFor: null, candidate: true }))
+      const candidates = kept.map((belief) => reviseChange(belief, at, { proposedFor: null, candidate: true }))
       return {
         kind: 'forget',
         changes: [...beliefs.map(eraseChange), ...candidates],
@@ -117,7 +117,7 @@ async function findBeliefsToForget(ports: Ports, request: ForgetRequest): Promis
   )
   const proposals = await Promise.all(chain.map(({ user, id }) => ports.store.proposalsFor(user, id)))
   const taken = proposals.flat().filter((proposal) => !isProtected(request.author, proposal))
-  return [...new Map([...chain, ...taken].map((one) => [one.id, one])).values()]
+  return [...new Map([...chain, ...taken].map((belief) => [belief.id, belief])).values()]
 }
 
 /** A proposal of a higher authority stays when an author forgets the belief that it would correct. */

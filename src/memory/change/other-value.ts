@@ -9,12 +9,12 @@ type Named = Pick<Belief, 'name' | 'content'>
  * Whether two statements give different values of the same thing: they have the same name, or the same informative words with
  * different numbers ("I take 5 mg of cetirizine", "I take 10 mg of cetirizine now"). Symmetric, and false if the words are equal.
  */
-export const isOtherValue = (a: Named, b: Named): boolean => areOtherValues(partsOf(a), partsOf(b))
+export const isOtherValue = (a: Named, b: Named): boolean => areOtherValues(statementParts(a), statementParts(b))
 
 /** For each belief, the beliefs that give a different value of the same thing. */
 export function findOtherValues<One extends Named>(beliefs: readonly One[]): ReadonlyMap<One, readonly One[]> {
   if (beliefs.length < 2) return new Map(beliefs.map((belief) => [belief, []]))
-  const parts = new Map(beliefs.map((belief) => [belief, partsOf(belief)]))
+  const parts = new Map(beliefs.map((belief) => [belief, statementParts(belief)]))
   const othersOf = (own: Parts): readonly One[] =>
     [...parts].filter(([, other]) => areOtherValues(own, other)).map(([belief]) => belief)
   return new Map([...parts].map(([belief, own]) => [belief, othersOf(own)]))
@@ -42,10 +42,10 @@ export function sortNewestValueFirst<Hit extends { readonly belief: Belief }>(hi
   return ordered
 }
 
-type Parts = ReturnType<typeof partsOf>
+type Parts = ReturnType<typeof statementParts>
 
 /** The parts by which two statements are compared. */
-function partsOf({ name, content }: Named) {
+function statementParts({ name, content }: Named) {
   const words = [...new Set(informativeWords(content))].sort()
   const topic = words.filter((word) => !hasDigit(word))
   // The number in "Room 214 is for samples" is part of a name, so a statement about "Room 215" is about a different thing.

@@ -55,9 +55,9 @@ export async function reviewItems(
   waiting.sort((a, b) => compareStrings(b.at, a.at) || compareStrings(a.belief.id, b.belief.id))
   const shown = waiting.slice(offset, offset + limit)
   const items: ReviewItem[] = []
-  for (const one of shown) {
-    const { target, accepted } = await withTarget(ports, one.belief)
-    items.push({ ...one, kind: kindOf(one.belief), target, accepted, reason: reasonOf(one.belief) })
+  for (const belief of shown) {
+    const { target, accepted } = await withTarget(ports, belief.belief)
+    items.push({ ...belief, kind: kindOf(belief.belief), target, accepted, reason: reasonOf(belief.belief) })
   }
   return { items, total: waiting.length }
 }

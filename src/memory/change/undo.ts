@@ -115,8 +115,8 @@ function findLastChange([first, ...later]: readonly BeliefRevision[]): JournalEv
 }
 
 function isSameState(a: Belief | null, b: Belief | null): boolean {
-  const lasting = (belief: Belief | null) => JSON.stringify({ ...belief, version: 0, updatedAt: '' })
-  return lasting(a) === lasting(b)
+  const lastingFields = (belief: Belief | null) => JSON.stringify({ ...belief, version: 0, updatedAt: '' })
+  return lastingFields(a) === lastingFields(b)
 }
 
 /** Throws if another belief has meanwhile taken the name of a restored belief. */

@@ -52,13 +52,13 @@ export async function readChanges(
 ): Promise<readonly Changed[]> {
   const done = (await store.revisions(user, event)).slice(0, limit)
   const changes: Changed[] = []
-  const beforehand = async (id: string | null): Promise<Belief | null> => {
+  const findBefore = async (id: string | null): Promise<Belief | null> => {
     const revisions = id === null ? [] : await store.history(user, id)
     return revisions.findLast((revision) => revision.event.number < event)?.belief ?? null
   }
   for (const { beliefId, belief: after } of done) {
-    const before = await beforehand(beliefId)
-    const target = await beforehand(after?.proposedFor ?? null)
+    const before = await findBefore(beliefId)
+    const target = await findBefore(after?.proposedFor ?? null)
     changes.push({ beliefId, before, after, target })
   }
   return changes
@@ -108,5 +108,5 @@ export async function readChain({ store }: Ports, belief: Belief): Promise<reado
     }
   return line
     .sort((a, b) => b.steps - a.steps || compareStrings(a.belief.createdAt, b.belief.createdAt))
-    .map((one) => one.belief)
+    .map((revision) => revision.belief)
 }

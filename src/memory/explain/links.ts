@@ -58,8 +58,8 @@ export async function readLinks(
   return {
     belief,
     participants: await participantsOf(ports, belief),
-    relations: relations.filter((one) => one.id !== id && isPart(one)),
-    settles: questions.filter((one) => one.resolvedBy === id),
+    relations: relations.filter((relation) => relation.id !== id && isPart(relation)),
+    settles: questions.filter((question) => question.resolvedBy === id),
     settledBy: resolvedBy === null ? null : await store.get(user, resolvedBy),
     replaces: await store.supersededBy(user, id),
     replacedBy: supersededBy === null ? null : await store.get(user, supersededBy),
@@ -70,7 +70,7 @@ export async function readLinks(
 }
 
 async function participantsOf({ store }: Ports, { user, participants }: Belief): Promise<Links['participants']> {
-  const byId = new Map((await store.getMany(user, participants)).map((one) => [one.id, one]))
+  const byId = new Map((await store.getMany(user, participants)).map((belief) => [belief.id, belief]))
   const found: { name: string; belief: Belief | null }[] = []
   for (const participant of participants) {
     const named = byId.get(participant) ?? (await store.named(user, participant)).find(isCurrent) ?? null

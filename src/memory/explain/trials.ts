@@ -40,19 +40,19 @@ export async function prepareTrials(
   ports: Ports,
   { user, belief, cases }: { readonly user: string; readonly belief: Belief; readonly cases: readonly KeptCase[] },
 ): Promise<(changed: Belief) => Promise<Effects>> {
-  const shownIn = async (tried: Ports, trial: Trial) => {
+  const recallTrial = async (tried: Ports, trial: Trial) => {
     await yieldToEventLoop()
     return (await assemble(tried, { ...trial, user, budget: { maxQuotes: 0 } })).context
   }
   const passes = async (tried: Ports, { expect, reject, ...trial }: KeptCase): Promise<boolean> => {
-    const context = await shownIn(tried, trial)
+    const context = await recallTrial(tried, trial)
     return expect.every((id) => isShown(context, id)) && !reject.some((id) => isShown(context, id))
   }
   const passing: KeptCase[] = []
   for (const kept of cases) if (await passes(ports, kept)) passing.push(kept)
   const prompts: (Trial & { readonly isShownToday: boolean })[] = []
   for (const prompt of await recentPrompts(ports, user))
-    prompts.push({ ...prompt, isShownToday: isShown(await shownIn(ports, prompt), belief.id) })
+    prompts.push({ ...prompt, isShownToday: isShown(await recallTrial(ports, prompt), belief.id) })
 
   const effectsIn = async (tried: Ports): Promise<Effects> => {
     const breaks: string[] = []
@@ -60,7 +60,7 @@ export async function prepareTrials(
     const appearsIn: string[] = []
     const leaves: string[] = []
     for (const { isShownToday, ...prompt } of prompts) {
-      const isShownThen = isShown(await shownIn(tried, prompt), belief.id)
+      const isShownThen = isShown(await recallTrial(tried, prompt), belief.id)
       if (isShownThen && !isShownToday) appearsIn.push(prompt.message)
       if (isShownToday && !isShownThen) leaves.push(prompt.message)
     }

@@ -58,7 +58,7 @@ export type Member = {
 
 /** A team's memory for one member. Changes record the member's name. */
 export function memoryOfTeam(ports: Ports, { person, scopes, teams }: Member, team: string, author: Author): Memory {
-  const membership = teams.find((one) => one.team === team)
+  const membership = teams.find((known) => known.team === team)
   if (membership === undefined)
     throw notFound(`There is no team "${team.slice(0, 80)}" for this token.`, 'GET /api/v1/teams lists your teams.')
   const origin = author.actor === 'person' ? person : `${person}/${author.origin}`
@@ -175,34 +175,34 @@ function routeByScope(own: Memory, teams: Teams) {
       'Name scopes of one team, or of your own memory.',
     )
   }
-  const listed = (scopes: readonly string[] | undefined): Memory =>
+  const memoryForList = (scopes: readonly string[] | undefined): Memory =>
     new Set(scopes?.map(teamOf)).size === 1 ? memoryOf(scopes) : own
   return {
     remember: async (statement) => memoryOf(statement.scopes).remember(statement),
     import: async (text, options) => memoryOf(options?.scopes).import(text, options),
-    list: async (options) => listed(options?.scopes).list(options),
-    find: async (query, options) => listed(options?.scopes).find(query, options),
+    list: async (options) => memoryForList(options?.scopes).list(options),
+    find: async (query, options) => memoryForList(options?.scopes).find(query, options),
     export: async function* (options) {
-      yield* listed(options?.scopes).export(options)
+      yield* memoryForList(options?.scopes).export(options)
     },
   } satisfies Partial<Memory>
 }
 
 /** The waiting decisions of several memories, as lists. Each memory applies the filter itself. */
 function joinDecisions(memories: readonly Memory[]) {
-  const everywhere = async <Item>(ask: (memory: Memory) => Promise<readonly Item[]>): Promise<readonly Item[]> =>
+  const askAll = async <Item>(ask: (memory: Memory) => Promise<readonly Item[]>): Promise<readonly Item[]> =>
     (await Promise.all(memories.map(ask))).flat()
   return {
-    proposals: () => everywhere((memory) => memory.proposals()),
-    candidates: () => everywhere((memory) => memory.candidates()),
-    feedback: () => everywhere((memory) => memory.feedback()),
+    proposals: () => askAll((memory) => memory.proposals()),
+    candidates: () => askAll((memory) => memory.candidates()),
+    feedback: () => askAll((memory) => memory.feedback()),
     review: async ({ limit = 50, offset = 0, ...filter } = {}) => {
       requirePage({ limit, offset })
       // The whole page may come from one memory, so each memory is asked for all of it.
       const page = { ...filter, limit: Math.min(1_000, offset + limit) }
-      const pages = await everywhere(async (memory) => [await memory.review(page)])
+      const pages = await askAll(async (memory) => [await memory.review(page)])
       const items = pages
-        .flatMap((one) => one.items)
+        .flatMap((page) => page.items)
         .sort((a, b) => Date.parse(b.at) - Date.parse(a.at))
         .slice(offset, offset + limit)
       return { items, total: pages.reduce((sum, { total }) => sum + total, 0) }
@@ -259,17 +259,17 @@ function routeToHolder(own: Memory, teams: Teams, [first]: readonly string[]): P
 function mergeContexts(contexts: readonly Context[], limits: ReturnType<typeof parseBudget>): Context {
   const [own, ...shared] = contexts as [Context, ...Context[]]
   const budget = new ContextBudget(limits)
-  const questions = budget.takeQuestions(contexts.flatMap((one) => one.questions))
-  const pinned = budget.takePinned(contexts.flatMap((one) => one.pinned))
+  const questions = budget.takeQuestions(contexts.flatMap((context) => context.questions))
+  const pinned = budget.takePinned(contexts.flatMap((context) => context.pinned))
   // The sort is stable, so that of equal scores the person's own come first. Participants of a relation have the score 0.
-  const byScore = contexts.flatMap((one) => one.relevant).toSorted((a, b) => b.score - a.score)
+  const byScore = contexts.flatMap((context) => context.relevant).toSorted((a, b) => b.score - a.score)
   const relevant = budget.takeRelevant(byScore)
   // Every context is within the limit of lines for one message, so the joined one may be as long as the longest.
   const maxLines = Math.max(...contexts.map(({ quotes, perhaps }) => quotes.length + perhaps.length))
   const nearest = contexts.flatMap(({ perhaps }) => perhaps).toSorted((a, b) => b.cosine - a.cosine)
   const perhaps = budget.takeRelevant(nearest.slice(0, maxLines - own.quotes.length))
-  const nearMisses = contexts.flatMap((one) => one.nearMisses ?? [])
-  const namedAnyway = contexts.flatMap((one) => one.namedAnyway ?? [])
+  const nearMisses = contexts.flatMap((context) => context.nearMisses ?? [])
+  const namedAnyway = contexts.flatMap((context) => context.namedAnyway ?? [])
   return {
     ...own,
     scopes: contexts.flatMap(({ scopes }) => scopes),

@@ -268,7 +268,7 @@ export async function takeEvents(
   const sync = await ports.sync()
   const forgotten = new Map<string, EventStamp>()
   for (const { fingerprints, stamp } of [...forgetting, ...events])
-    for (const one of fingerprints) forgotten.set(one, stamp)
+    for (const fingerprint of fingerprints) forgotten.set(fingerprint, stamp)
   for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
     const head = await sync.stampEvents(user, device)
     const seen = seenIn(await sync.known(user))
@@ -314,7 +314,7 @@ export async function takeForgetting(
   for (const id of new Set([...ids, ...matching.beliefIds])) {
     const head = (await sync.heads(user, [id])).get(id)
     if (head === undefined || head.outcome === 'erased') continue
-    const by = events.find(({ changes }) => changes.some((one) => one.beliefId === id))
+    const by = events.find(({ changes }) => changes.some((change) => change.beliefId === id))
     beliefs.set(id, head.belief ?? ({ id, version: head.version } as Belief))
     for (const proposal of await store.proposalsFor(user, id)) beliefs.set(proposal.id, proposal)
     const isLost = by !== undefined && !hasSeen(by.stamp, head.stamp) && !head.isSettling

@@ -144,7 +144,7 @@ const eventsIn = (batches: readonly Batch[]): Seen =>
 
 /** Whether the events that must precede a batch are known, for each device with events in it. */
 const isWithin = (after: Seen, known: Seen, events: readonly SyncEvent[]): boolean =>
-  [...new Set(events.map(({ stamp }) => stamp.device))].every((one) => (known[one] ?? 0) >= (after[one] ?? 0))
+  [...new Set(events.map(({ stamp }) => stamp.device))].every((device) => (known[device] ?? 0) >= (after[device] ?? 0))
 
 /** Whether files contain a text that this device has forgotten since. */
 async function isForgottenIn({ ports, user }: SyncContext, batches: readonly Batch[]): Promise<boolean> {

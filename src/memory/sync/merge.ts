@@ -40,7 +40,7 @@ const isLater = (a: EventStamp, b: EventStamp): boolean =>
   (a.time - b.time || compareStrings(a.device, b.device) || a.number - b.number) > 0
 
 export const isExcluded = (scope: string, excluded: readonly string[]): boolean =>
-  withAncestors(scope).some((one) => excluded.includes(one))
+  withAncestors(scope).some((ancestor) => excluded.includes(ancestor))
 
 /** The event without the texts of some scopes. */
 export const leaveOut = (event: SyncEvent, excluded: readonly string[]): SyncEvent =>
@@ -105,8 +105,8 @@ const isForgotten = (
   fingerprints: readonly string[],
   stamp: EventStamp,
 ): boolean =>
-  fingerprints.some((one) => {
-    const by = forgotten.get(one)
+  fingerprints.some((fingerprint) => {
+    const by = forgotten.get(fingerprint)
     return by === null || (by !== undefined && !hasSeen(stamp, by))
   })
 
@@ -220,10 +220,10 @@ async function openMerge({ store, sync, keys }: MergePorts, request: MergeReques
   async function settle({ at, stamp: settled }: SyncEvent, changed: readonly (Belief | string)[]): Promise<void> {
     let { time } = settled
     const changes: BeliefChange[] = []
-    for (const one of changed) {
-      const id = typeof one === 'string' ? one : one.id
+    for (const belief of changed) {
+      const id = typeof belief === 'string' ? belief : belief.id
       time = Math.max(time, (await headOf(id))?.stamp.time ?? 0)
-      changes.push(typeof one === 'string' ? changeTo(id, null, 'absent') : changeTo(id, one, 'present'))
+      changes.push(typeof belief === 'string' ? changeTo(id, null, 'absent') : changeTo(id, belief, 'present'))
     }
     const stamp = { device, number: null, hash: null, time: time + 1, seen: { ...seen } }
     commit({ kind: 'review', ...settler, at, key: null, undoes: null, changes, stamp })

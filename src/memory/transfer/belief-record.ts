@@ -84,7 +84,7 @@ function recordOf(fields: ReadonlyMap<string, unknown>, defaults: RecordDefaults
   const scopes = parseScopes(strings(fields, 'scopes'))
   const supersededBy = optionalText(fields, 'supersededBy')
   return {
-    id: idOf(optionalText(fields, 'id') ?? defaults.newId()),
+    id: requireId(optionalText(fields, 'id') ?? defaults.newId()),
     user: optionalText(fields, 'user') ?? defaults.user,
     agent: parseLabel('agent', optionalText(fields, 'agent')),
     type: choice(fields, 'type', beliefTypes) ?? 'entity',
@@ -135,7 +135,7 @@ function recordOf(fields: ReadonlyMap<string, unknown>, defaults: RecordDefaults
 const actorOf = (written: ActorKind | 'import' | null): ActorKind =>
   written === null || written === 'import' ? 'document' : written
 
-function idOf(id: string): string {
+function requireId(id: string): string {
   if (/^[^\s\p{Cc}]{1,128}$/u.test(id)) return id
   throw invalid(`The id "${id.slice(0, 80)}" is not valid.`, 'An id has 1 to 128 characters and no spaces.')
 }

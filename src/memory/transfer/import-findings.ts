@@ -164,13 +164,13 @@ function findSecret(entry: ImportEntry): ImportFinding | null {
 }
 
 /** The name and the subject of an entry; a message finds the entry only if it contains one of them. */
-function formsOf({ name, text }: ImportEntry): readonly string[] {
+function entryForms({ name, text }: ImportEntry): readonly string[] {
   const named = nameStatement(text)
   return [...(name === null ? [] : [name]), named.name, ...named.aliases]
 }
 
 function findNeverFound(entry: ImportEntry): ImportFinding | null {
-  const isFound = [...formsOf(entry), entry.text].some((form) => explainEverydayForm(form) === null)
+  const isFound = [...entryForms(entry), entry.text].some((form) => explainEverydayForm(form) === null)
   const reason = 'No word distinguishes it from other entries.'
   return isFound ? null : { kind: 'never found', entries: [entry], reason }
 }

@@ -203,11 +203,11 @@ function openPlanner(ports: Ports, { author, trusted, at, removed }: ImportConte
     const createdAt = earlierTime(known.createdAt, record.createdAt)
     const read = { ...limitAuthority(record), createdAt }
     const predecessors = await predecessorsOf(known)
-    const isSame = (one: Belief): boolean =>
-      [one, keepRetired(known, one, ceiling)].some(
+    const isSame = (belief: Belief): boolean =>
+      [belief, keepRetired(known, belief, ceiling)].some(
         (state) => isSameRecord(known, state) || isSameRecord(known, countAsDocument(state)),
       )
-    const { belief, refused } = await dropRefusedAliases(read)
+    const { belief, refused } = await limitForms(read)
     const successor = inherit(belief, predecessors)
     if ([{ ...record, version: 1 }, read, inherit(read, predecessors), belief, successor].some(isSame)) {
       tally.unchanged += 1
@@ -251,7 +251,7 @@ function openPlanner(ports: Ports, { author, trusted, at, removed }: ImportConte
       warnings.push(`${place}: left out. It claims that a belief of a person replaced it, which only a person decides.`)
       return
     }
-    const { belief, refused } = await dropRefusedAliases({ ...limitAuthority(record), version: lastVersion + 1 })
+    const { belief, refused } = await limitForms({ ...limitAuthority(record), version: lastVersion + 1 })
     warnings.push(...refused.map((warning) => `${place}: ${warning}`))
     const holders = isCurrent(belief) ? await holdersOf(belief) : []
     const [holder] = holders
@@ -321,9 +321,7 @@ function openPlanner(ports: Ports, { author, trusted, at, removed }: ImportConte
   }
 
   /** The record without aliases that only a person may give. */
-  async function dropRefusedAliases(
-    belief: Belief,
-  ): Promise<{ readonly belief: Belief; readonly refused: readonly string[] }> {
+  async function limitForms(belief: Belief): Promise<{ readonly belief: Belief; readonly refused: readonly string[] }> {
     if (ceiling === 'person' || belief.aliases.length === 0) return { belief, refused: [] }
     const { filterAliases, refusalText } = await import('../change/aliases.ts')
     const { aliases, refused } = await filterAliases(ports, writerOf(belief), belief)

@@ -6,7 +6,7 @@ import type { JournalRecord, RecordJournal, TurnColumn } from '../journal-record
 export type JournalTransfer = RecordJournal & AccessTransfer & { close(): Promise<void> }
 
 /** Extends a hash by all fields of records except `doubtful`, which each store determines itself for old turns. */
-const digestOf = (previous: string, records: readonly JournalRecord[]): string =>
+const extendDigest = (previous: string, records: readonly JournalRecord[]): string =>
   records.reduce(
     (sum, record) =>
       hash(
@@ -164,7 +164,7 @@ async function digestOfUser(journal: JournalTransfer, user: string): Promise<str
   for (let done = 0; ; ) {
     const records = await journal.read(user, done, pageSize)
     if (records.length === 0) return digest
-    digest = digestOf(digest, records)
+    digest = extendDigest(digest, records)
     done += records.length
   }
 }

@@ -145,24 +145,24 @@ export async function appendRecord(
     ),
   ]
   if (forgotten === number) sent.push(...forget(run, owner, erased, erasedTurns))
-  if (changes.length > 0) {
-    const columns = ['beliefId', 'version', 'outcome', 'bodyHash', 'salt', 'body'] as const
-    sent.push(
-      run(
-        `INSERT INTO credence.changes (owner, event, ordinal, belief, version, outcome, body_hash, salt, body)
-         SELECT $1, $2, rows.at - 1, belief, version, outcome, body_hash, salt, body
-         FROM unnest($3::text[], $4::integer[], $5::text[], $6::bytea[], $7::bytea[], $8::text[]) WITH ORDINALITY
-           AS rows (belief, version, outcome, body_hash, salt, body, at)`,
-        [owner, number, ...columns.map((name) => changes.map((change) => change[name]))],
-      ),
-    )
-  }
+  if (changes.length > 0) sent.push(insertChanges(run, owner, number, changes))
   if (turns.length > 0) sent.push(...insertTurns(run, owner, number, turns))
   if (erasedTurns.length > 0) sent.push(...eraseTurns(run, owner, number, erasedTurns))
   // A statement that fails rolls back the others.
   const [[found]] = await Promise.all([moved, ...sent])
   if (found === undefined) throw new Error('The head of an owner moved although it was locked.')
   return { number, hash, forgotten }
+}
+
+function insertChanges(run: Run, owner: string, event: number, changes: JournalRecord['changes']): Promise<unknown> {
+  const columns = ['beliefId', 'version', 'outcome', 'bodyHash', 'salt', 'body'] as const
+  return run(
+    `INSERT INTO credence.changes (owner, event, ordinal, belief, version, outcome, body_hash, salt, body)
+     SELECT $1, $2, rows.at - 1, belief, version, outcome, body_hash, salt, body
+     FROM unnest($3::text[], $4::integer[], $5::text[], $6::bytea[], $7::bytea[], $8::text[]) WITH ORDINALITY
+       AS rows (belief, version, outcome, body_hash, salt, body, at)`,
+    [owner, event, ...columns.map((name) => changes.map((change) => change[name]))],
+  )
 }
 
 /**

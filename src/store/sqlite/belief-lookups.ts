@@ -54,7 +54,7 @@ export function beliefReads(connection: Connection, reading: ReadForUser): Belie
     [...new Set(ids)].flatMap((id) => get(userId, id) ?? [])
 
   /** The beliefs whose ids a query returns. */
-  const found = (userId: number, sql: string, values: readonly unknown[]): Belief[] =>
+  const readBeliefs = (userId: number, sql: string, values: readonly unknown[]): Belief[] =>
     getMany(userId, connection.column<string>(sql, values))
 
   function totalOf(userId: number, filter: BeliefFilter): number {
@@ -131,7 +131,7 @@ export function beliefReads(connection: Connection, reading: ReadForUser): Belie
     named: (user, name) => {
       const called = `SELECT id FROM beliefs INDEXED BY beliefs_by_name WHERE user_id = ? AND name_key = ?
         ORDER BY current DESC, updated_at DESC, id`
-      return reading(user, [], (userId) => found(userId, called, [userId, nameKeyInScope(name)]))
+      return reading(user, [], (userId) => readBeliefs(userId, called, [userId, nameKeyInScope(name)]))
     },
     holders: (user, name, scopes) => {
       const holding = `SELECT members.belief FROM json_each(:scopes) AS asked
@@ -139,23 +139,23 @@ export function beliefReads(connection: Connection, reading: ReadForUser): Belie
         CROSS JOIN members INDEXED BY members_holding_name ON members.user_id = :userId AND members.scope = scopes.id
           AND members.name_key = :name AND members.current = 1`
       const asked = { name: nameKeyInScope(name), scopes: JSON.stringify(scopes) }
-      return reading(user, [], (userId) => found(userId, holding, [{ userId, ...asked }]).sort(compareUpdate))
+      return reading(user, [], (userId) => readBeliefs(userId, holding, [{ userId, ...asked }]).sort(compareUpdate))
     },
     // Without statistics SQLite would scan every belief of an index that contains both columns.
     supersededBy: (user, id) => {
       const replaced = 'SELECT id FROM beliefs INDEXED BY beliefs_superseded WHERE user_id = ? AND superseded_by = ?'
-      return reading(user, [], (userId) => found(userId, replaced, [userId, id]).sort(compareUpdate))
+      return reading(user, [], (userId) => readBeliefs(userId, replaced, [userId, id]).sort(compareUpdate))
     },
     proposalsFor: (user, id) => {
       const proposed = 'SELECT id FROM beliefs INDEXED BY beliefs_proposed WHERE user_id = ? AND proposed_for = ?'
-      return reading(user, [], (userId) => found(userId, proposed, [userId, id]).sort(compareUpdate))
+      return reading(user, [], (userId) => readBeliefs(userId, proposed, [userId, id]).sort(compareUpdate))
     },
     list: (filter, { limit, offset, order = 'updated' }) =>
       reading(filter.user, noItems, (userId) => {
         const { scopes = [] } = filter
         const { where, values } = conditionsOf(userId, filter, scopes.length > 0 && isCrowded(userId, scopes))
         const page = `SELECT id FROM beliefs WHERE ${where} ORDER BY ${orders[order]} LIMIT ? OFFSET ?`
-        return { items: found(userId, page, [...values, limit, offset]), total: totalOf(userId, filter) }
+        return { items: readBeliefs(userId, page, [...values, limit, offset]), total: totalOf(userId, filter) }
       }),
     scopes: (user) => {
       const counted = 'SELECT name AS scope, current AS beliefs FROM scopes WHERE user_id = ? ORDER BY name'

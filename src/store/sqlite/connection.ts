@@ -451,6 +451,6 @@ export type Conditions = { readonly where: string; readonly values: readonly unk
 export function joinConditions(
   conditions: readonly (readonly [condition: string, ...values: unknown[]] | false | undefined)[],
 ): Conditions {
-  const asked = conditions.filter((one) => one !== false && one !== undefined)
+  const asked = conditions.filter((condition) => condition !== false && condition !== undefined)
   return { where: asked.map(([condition]) => condition).join(' AND '), values: asked.flatMap(([, ...rest]) => rest) }
 }

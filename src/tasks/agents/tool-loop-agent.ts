@@ -6,7 +6,7 @@ import { MemoryError } from '../../errors.ts'
 import type { Memory } from '../../memory/memory.ts'
 import { beliefLine } from '../../memory/recall/render.ts'
 import { addUsage, type ChatMessage, type ChatModel, type ChatReply, noUsage } from '../../models/chat-model.ts'
-import { type Agent, type AgentConversation, AgentFailure, messageOf } from '../agent.ts'
+import { type Agent, type AgentConversation, AgentFailure, errorMessage } from '../agent.ts'
 import type { TranscriptMessage } from '../transcript.ts'
 import { type AgentTool, defineTool, fileTools, ToolRefusal, useTool } from './tools.ts'
 
@@ -58,20 +58,20 @@ function openConversation({ model, openMemory, workspace }: ToolLoopParts & { wo
       history.push({ role: 'user', text: prompt })
       const messages: TranscriptMessage[] = []
       let usage = noUsage
-      const failed = (fault: AgentFailure['fault'], message: string, cause?: unknown): AgentFailure =>
+      const failure = (fault: AgentFailure['fault'], message: string, cause?: unknown): AgentFailure =>
         new AgentFailure(fault, message, { messages, usage, cause })
       for (let step = 0; step < maxSteps; step += 1) {
         const request = { system, messages: [...history], tools: definitions, temperature: 0, signal }
         const reply = await model.reply(request).catch((cause: unknown) => {
-          if (signal.aborted) throw failed('agent', 'The model was not done when the time was up.', cause)
-          throw cause instanceof MemoryError ? failed('infrastructure', messageOf(cause), cause) : cause
+          if (signal.aborted) throw failure('agent', 'The model was not done when the time was up.', cause)
+          throw cause instanceof MemoryError ? failure('infrastructure', errorMessage(cause), cause) : cause
         })
         usage = addUsage(usage, reply.usage)
         messages.push(replyMessage(reply, model.provider))
         history.push({ role: 'assistant', text: reply.text, toolCalls: reply.toolCalls })
         if (reply.toolCalls.length === 0) {
           if (reply.stopReason !== 'refusal') return { messages, answer: reply.text, usage }
-          throw failed('agent', `The model refused: ${reply.text || 'without a word'}.`)
+          throw failure('agent', `The model refused: ${reply.text || 'without a word'}.`)
         }
         for (const { id, name, arguments: given } of reply.toolCalls) {
           signal.throwIfAborted()
@@ -81,7 +81,7 @@ function openConversation({ model, openMemory, workspace }: ToolLoopParts & { wo
           history.push({ role: 'tool', callId: id, name, text, isError })
         }
       }
-      throw failed('agent', `The model used tools ${maxSteps} times without coming to an answer.`)
+      throw failure('agent', `The model used tools ${maxSteps} times without coming to an answer.`)
     },
     close: async () => {
       const open = opened
@@ -113,7 +113,7 @@ function memoryTools(open: () => Promise<UsedMemory>): readonly AgentTool[] {
       return await work(await open())
     } catch (error) {
       if (!(error instanceof MemoryError) || error.code === 'unavailable') throw error
-      throw new ToolRefusal(messageOf(error))
+      throw new ToolRefusal(errorMessage(error))
     }
   }
   return [

@@ -41,9 +41,9 @@ export async function useTool(
   name: string,
   given: Arguments,
 ): Promise<{ readonly text: string; readonly isError: boolean }> {
-  const tool = tools.find((one) => one.name === name)
+  const tool = tools.find((known) => known.name === name)
   if (tool === undefined) {
-    const known = tools.map((one) => one.name).join(', ')
+    const known = tools.map((tool) => tool.name).join(', ')
     return { text: `There is no tool ${name}. There are ${known}.`, isError: true }
   }
   try {

@@ -224,7 +224,7 @@ function monthAndDay({ month, day: date, name: word = '', first, second, mark }:
   readonly day: number
 } {
   if (first === undefined) {
-    const named = months.findIndex((one) => one.startsWith(word.toLowerCase())) + 1
+    const named = months.findIndex((month) => month.startsWith(word.toLowerCase())) + 1
     return { month: month === undefined ? named : Number(month), day: Number(date) }
   }
   const one = Number(first)

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { z } from 'zod'
-import { messageOf } from '../agent.ts'
+import { errorMessage } from '../agent.ts'
 import type { Evidence } from '../evidence.ts'
 import { readTranscript } from '../run/evidence-folder.ts'
 import { runInGroup } from '../run/process-group.ts'
@@ -121,7 +121,7 @@ export async function runGrader(
       output,
     }
   } catch (error) {
-    return { scores: `The grader could not be started: ${messageOf(error)}`, output: '' }
+    return { scores: `The grader could not be started: ${errorMessage(error)}`, output: '' }
   } finally {
     await remove()
   }

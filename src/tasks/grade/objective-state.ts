@@ -15,14 +15,14 @@ function gradeFacts({ stateChecks }: Task, { events, sessions }: Evidence) {
       : [],
   )
   const facts = stateChecks.map(({ id, session }) => {
-    const found = (when: 'before' | 'after') =>
+    const findFact = (when: 'before' | 'after') =>
       read.find((fact) => fact.when === when && fact.id === id && fact.session === session)
-    const after = found('after')
+    const after = findFact('after')
     return {
       id,
       session,
       holds: after?.holds ?? null,
-      heldBefore: found('before')?.holds === true,
+      heldBefore: findFact('before')?.holds === true,
       observed: after?.observed ?? 'The session was not reached.',
     }
   })

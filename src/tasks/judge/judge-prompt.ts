@@ -65,7 +65,7 @@ export async function gatherMaterial(
 ): Promise<JudgedMaterial> {
   const cuts: string[] = []
   let left = total
-  const shown: Show = (text, what) => {
+  const cite: Show = (text, what) => {
     const room = Math.min(each, left, text.length)
     left -= room
     if (room === text.length) return text
@@ -76,7 +76,7 @@ export async function gatherMaterial(
   const sessions: string[] = []
   for (const session of evidence.sessions) {
     const messages = await readMessages(folder, session)
-    sessions.push([headOf(session), ...messages.flatMap((message) => messageText(message, session, shown))].join('\n'))
+    sessions.push([headOf(session), ...messages.flatMap((message) => messageText(message, session, cite))].join('\n'))
   }
   const files: string[] = []
   for (const file of evidence.workspace) {
@@ -84,7 +84,7 @@ export async function gatherMaterial(
     const title = `File ${path} (${file.bytes} bytes, sha256 ${file.sha256.slice(0, 16)})`
     const bytes = await readKept(folder, file)
     const isText = isUtf8(bytes) && !bytes.includes(0)
-    files.push(isText ? `${title}:\n${shown(bytes.toString('utf8'), `file ${path}`)}` : `${title}: not text, not shown`)
+    files.push(isText ? `${title}:\n${cite(bytes.toString('utf8'), `file ${path}`)}` : `${title}: not text, not shown`)
   }
   return { sessions: sessions.join('\n\n'), workspace: files.length === 0 ? 'No files.' : files.join('\n\n'), cuts }
 }

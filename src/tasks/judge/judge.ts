@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { isObject, objectIn } from '../../json.ts'
 import { addUsage, type ChatMessage, type ChatModel, noUsage, type Usage } from '../../models/chat-model.ts'
-import { messageOf } from '../agent.ts'
+import { errorMessage } from '../agent.ts'
 import type { Evidence } from '../evidence.ts'
 import type { Task } from '../task.ts'
 import {
@@ -82,7 +82,7 @@ async function gradeByJudge(
       })
     } catch (error) {
       if (signal.aborted) throw error
-      return { state: 'judge_error', reason: messageOf(error), usage }
+      return { state: 'judge_error', reason: errorMessage(error), usage }
     }
     usage = addUsage(usage, reply.usage)
     const parsed = parseReply(reply.text, rubric.criteria)

@@ -169,7 +169,7 @@ export function readFields(frontMatter: JsonObject, findings: Findings) {
 /** Warns about unknown keys that look like a misspelling of a missing known key. Unknown keys are kept. */
 function warnOfUnknown(frontMatter: JsonObject, findings: Findings): void {
   const missing = knownKeys.filter((key) => frontMatter[key] === undefined)
-  for (const key of Object.keys(frontMatter).filter((one) => !knownKeys.includes(one))) {
+  for (const key of Object.keys(frontMatter).filter((key) => !knownKeys.includes(key))) {
     const meant = findNearestName(key, missing)
     if (meant !== undefined)
       findings.warnings.push(`${key} is no key of a task; did you mean ${meant}? It is kept as it is.`)

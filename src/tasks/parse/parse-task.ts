@@ -3,7 +3,7 @@ import { fromMarkdown } from 'mdast-util-from-markdown'
 import { parseDocument, type YAMLError } from 'yaml'
 import type { Problem } from '../../eval/store/parse-artifact.ts'
 import { isObject } from '../../json.ts'
-import { messageOf } from '../agent.ts'
+import { errorMessage } from '../agent.ts'
 import type { Task } from '../task.ts'
 import { fillDrawn, findUndeclared } from './draw.ts'
 import { Findings, formatYamlValue, invalidTask, readFields, readOwnAdditions } from './fields.ts'
@@ -139,7 +139,7 @@ function readYaml(text: string, field: string, findings: Findings): unknown {
     if (problem === null) return value
     findings.wrong(field, problem)
   } catch (cause) {
-    findings.wrong(field, `is not YAML: ${messageOf(cause)}`)
+    findings.wrong(field, `is not YAML: ${errorMessage(cause)}`)
   }
   return undefined
 }

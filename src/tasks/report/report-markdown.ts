@@ -25,18 +25,18 @@ export function reportMarkdown({ run, tasks, evidenceRun }: ReadTaskRun): string
   ].join('\n')
 }
 
-function taskPart(one: TaskRun, isOneOfMany: boolean): readonly string[] {
-  const { task, evidence } = one
+function taskPart(taskRun: TaskRun, isOneOfMany: boolean): readonly string[] {
+  const { task, evidence } = taskRun
   const depth = isOneOfMany ? '###' : '##'
   const section = (name: string, lines: readonly string[]): readonly string[] => [`${depth} ${name}`, '', ...lines, '']
-  const sessions = evidence.sessions.flatMap((session) => sessionPart(session, one, depth))
+  const sessions = evidence.sessions.flatMap((session) => sessionPart(session, taskRun, depth))
   return [
     ...(isOneOfMany ? [`## ${task.name} (\`${task.id}\`, repeat ${evidence.repeat})`, ''] : []),
-    ...section('Understanding', understandingPart(one)),
+    ...section('Understanding', understandingPart(taskRun)),
     ...section('Sessions', sessions),
-    ...section('Evidence', evidencePart(one)),
-    ...section('Self-assessment', assessmentPart(one)),
-    ...section('Limits', limitsPart(one)),
+    ...section('Evidence', evidencePart(taskRun)),
+    ...section('Self-assessment', assessmentPart(taskRun)),
+    ...section('Limits', limitsPart(taskRun)),
   ]
 }
 
@@ -109,7 +109,7 @@ function assessmentPart({ grade }: TaskRun): readonly string[] {
   const criteria = grade.criteria.map(({ part, name, score, weight, reason }) => {
     return [part, name, weight === null ? '' : `${Math.round(weight * 100)} %`, score.toFixed(2), reason]
   })
-  const checks = grade.checks.map((one) => [one.session, one.id, one.expected, one.passed ? 'yes' : 'no'])
+  const checks = grade.checks.map((check) => [check.session, check.id, check.expected, check.passed ? 'yes' : 'no'])
   return [
     `State \`${grade.state}\`${grade.reason === null ? '.' : `: ${grade.reason}`} Score ${figureText(grade.score)}${grade.isComplete ? '' : ' (incomplete)'}: automated ${figureText(grade.automatedScore)}, judge ${figureText(grade.judgeScore)}. ${passed} of ${grade.checks.length} checks of the answers passed.`,
     ...table(['part', 'criterion', 'weight', 'score', 'reason'], criteria),

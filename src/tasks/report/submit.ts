@@ -95,13 +95,13 @@ export function submissionRequests(
     step: name,
     method: method === 'POST' ? 'POST' : 'GET',
     url: submission.arena + path,
-    idempotencyKey: `${report.run_id}-${name}-${digestOf([submission, report.hashes])}`,
+    idempotencyKey: `${report.run_id}-${name}-${valueDigest([submission, report.hashes])}`,
     body: method === 'POST' ? bodies[name] : null,
     file: name === 'upload_artifact' ? { name: bundleNames.artifact, bytes: artifact } : null,
   }))
 }
 
-const digestOf = (value: unknown): string =>
+const valueDigest = (value: unknown): string =>
   createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 12)
 
 const State = z.strictObject({
@@ -139,7 +139,7 @@ const continues = 'Finished steps are stored; the same command continues after t
  * the same idempotency key, so that neither a retry nor a second call submits anything twice.
  */
 export async function submit(submission: Submission, bundle: Bundle, options: SubmitOptions) {
-  const path = join(options.runFolder, `submission-${digestOf(submission)}.json`)
+  const path = join(options.runFolder, `submission-${valueDigest(submission)}.json`)
   const release = await takeLock(`${path}.lock`, `The submission to ${submission.arena}`)
   try {
     const done = [...finishedSteps(path, bundle)]
@@ -242,7 +242,7 @@ const referenceNames = ['path', 'file_path', 'markdown_path', 'artifact_path', '
 function referenceIn(text: string): string | null {
   const document = parseJson(text)
   const objects = isObject(document) ? [document, document.data, document.result].filter(isObject) : []
-  const values = objects.flatMap((one) => referenceNames.map((name) => one[name]))
+  const values = objects.flatMap((object) => referenceNames.map((name) => object[name]))
   const reference = values.find((value) => typeof value === 'string' || typeof value === 'number')
   return reference === undefined ? null : String(reference)
 }

@@ -20,7 +20,7 @@ export const evidenceNames = {
 
 const maxBytesKept = 512 * 1024 * 1024
 const hint = 'Name a folder that `credence task run` wrote.'
-const digestOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
+const bytesDigest = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
 
 /** Creates the folder, or clears an interrupted attempt. Finished evidence or unknown files are an error. */
 export async function prepareFolder(folder: string): Promise<void> {
@@ -40,7 +40,7 @@ export async function prepareFolder(folder: string): Promise<void> {
 /** Copies the task file, so that the evidence can be regraded without the original. */
 export async function keepTaskFile(task: Task, folder: string): Promise<string> {
   const bytes = await readFile(task.file).catch(() => null)
-  if (bytes === null || digestOf(bytes) !== task.sha256) return basename(task.file)
+  if (bytes === null || bytesDigest(bytes) !== task.sha256) return basename(task.file)
   await writeAtomically(join(folder, evidenceNames.task), bytes, { existing: 'replace' })
   return evidenceNames.task
 }
@@ -93,7 +93,7 @@ export function writeMergedTranscript(folder: string, sessions: readonly Session
 async function writeLines(folder: string, path: string, entries: readonly TranscriptEntry[]): Promise<KeptFile> {
   const bytes = Buffer.from(entries.map((entry) => `${JSON.stringify(entry)}\n`).join(''))
   await writeAtomically(join(folder, path), bytes, { existing: 'replace' })
-  return { path, sha256: digestOf(bytes), bytes: bytes.length }
+  return { path, sha256: bytesDigest(bytes), bytes: bytes.length }
 }
 
 /** Copies the files of the workspace into the evidence, and reports which files were left out and why. */
@@ -120,7 +120,7 @@ export async function keepWorkspace(
     const target = `${evidenceNames.workspace}/${path}`
     await mkdir(dirname(join(folder, target)), { recursive: true, mode: 0o700 })
     await writeFile(join(folder, target), bytes, { mode: 0o600 })
-    kept.push({ path: target, sha256: digestOf(bytes), bytes: bytes.length })
+    kept.push({ path: target, sha256: bytesDigest(bytes), bytes: bytes.length })
     total += bytes.length
   }
   return { kept, left }
@@ -159,7 +159,7 @@ export async function readKept(folder: string, { path, sha256 }: KeptFile): Prom
   const bytes = await readFile(join(folder, path)).catch((cause: unknown) => {
     throw invalid(`${path} is missing from the evidence in ${folder}.`, hint, cause)
   })
-  if (digestOf(bytes) === sha256) return bytes
+  if (bytesDigest(bytes) === sha256) return bytes
   throw invalid(`${path} in ${folder} was changed since the evidence was written.`, hint)
 }
 

@@ -1,5 +1,5 @@
 import { addUsage, noUsage, type Usage } from '../../models/chat-model.ts'
-import { type Agent, type AgentAtWork, type AgentConversation, AgentFailure, messageOf } from '../agent.ts'
+import { type Agent, type AgentAtWork, type AgentConversation, AgentFailure, errorMessage } from '../agent.ts'
 import type { Control, Evidence, EvidenceEvent, SessionRecord } from '../evidence.ts'
 import type { TaskSession } from '../parse/fields.ts'
 import { instantiate } from '../parse/parse-task.ts'
@@ -84,7 +84,7 @@ export async function executeTask(assignment: Assignment): Promise<Evidence> {
   if (missing !== null) return save({ outcome: 'skipped', reason: missing, isComplete: true })
   const starting = AbortSignal.any([signal, timeLimit(startMs)])
   const unavailable = await limitTime(starting, () => agent.unavailable()).catch(
-    (error: unknown) => `The agent could not be reached: ${messageOf(error)}`,
+    (error: unknown) => `The agent could not be reached: ${errorMessage(error)}`,
   )
   if (signal.aborted) return save({ outcome: 'infra_error', reason: interrupted })
   if (unavailable !== null) return save({ outcome: 'infra_error', reason: unavailable, isComplete: true })
@@ -93,7 +93,7 @@ export async function executeTask(assignment: Assignment): Promise<Evidence> {
   try {
     workspace = await makeWorkspace(task, assignment.temporary)
   } catch (error) {
-    return save({ outcome: 'infra_error', reason: messageOf(error), isComplete: true })
+    return save({ outcome: 'infra_error', reason: errorMessage(error), isComplete: true })
   }
   const totalMs = task.timeoutSeconds * (assignment.timeoutMultiplier ?? 1) * 1000
   try {
@@ -311,7 +311,7 @@ class Work {
       this.#reason = `The time of ${totalMs / 1000} s for the whole task was used up.`
     } else {
       this.#outcome = error instanceof AgentFailure && error.fault === 'agent' ? 'agent_failed' : 'infra_error'
-      this.#reason = messageOf(error)
+      this.#reason = errorMessage(error)
     }
     return { outcome: isTimeout ? 'timeout' : 'failed', problem: this.#reason, answer: null }
   }
@@ -334,7 +334,7 @@ class Work {
       })
       return null
     } catch (error) {
-      return `The agent did not stop cleanly: ${messageOf(error)}`
+      return `The agent did not stop cleanly: ${errorMessage(error)}`
     }
   }
 }

@@ -1,7 +1,7 @@
 import { cp, lstat, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { messageOf } from '../agent.ts'
+import { errorMessage } from '../agent.ts'
 import type { StateCheck } from '../parse/fields.ts'
 import { findProgram, runInGroup } from './process-group.ts'
 
@@ -26,7 +26,7 @@ export async function observeFacts(checks: readonly StateCheck[], world: World):
       const fact = check.command === null ? await readFact(check, world) : await runFact(check, check.command, world)
       facts.push({ id: check.id, ...fact })
     } catch (error) {
-      facts.push({ id: check.id, holds: null, observed: messageOf(error) })
+      facts.push({ id: check.id, holds: null, observed: errorMessage(error) })
     }
   }
   return facts

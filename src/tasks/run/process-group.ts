@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { constants, readdirSync, readFileSync } from 'node:fs'
 import { access, stat } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
@@ -36,7 +36,7 @@ const isWindows = process.platform === 'win32'
  * process could write into the next session. Rejects only if the program cannot be started.
  */
 export async function runInGroup(given: Program) {
-  const { program, args, cwd, env, input, signal, maxOutput = 16 * 1024 * 1024, maxResult, graceMs } = given
+  const { program, args, cwd, env, input, signal, maxResult, graceMs } = given
   signal.throwIfAborted()
   const stdio = ['pipe', 'pipe', 'pipe', ...(maxResult === undefined ? [] : ['pipe' as const])] as 'pipe'[]
   const child = spawn(program, [...args], { cwd, env, detached: !isWindows, stdio, windowsHide: true })
@@ -45,41 +45,11 @@ export async function runInGroup(given: Program) {
   liveGroups.add(pid)
   given.onStart?.(pid)
 
-  const stdout: Buffer[] = []
-  const result: Buffer[] = []
-  let stderr = ''
-  let outputBytes = 0
-  let resultBytes = 0
-  /** The stream that exceeded its limit. */
-  let exceeded: 'output' | 'result' | null = null
   let ending: Promise<void> | null = null
   const end = (): void => {
     ending ??= endGroup(pid, graceMs)
   }
-  const refuse = (stream: 'output' | 'result'): void => {
-    exceeded ??= stream
-    end()
-  }
-  const listen = (stream: Readable | null, take: (chunk: Buffer) => void): void => {
-    // A killed process breaks its streams; the exit code already reports that.
-    stream?.on('data', take).on('error', () => {})
-  }
-  const isTooMuch = (chunk: Buffer): boolean => {
-    outputBytes += chunk.length
-    if (outputBytes > maxOutput) refuse('output')
-    return outputBytes > maxOutput
-  }
-  listen(child.stdout, (chunk) => {
-    if (!isTooMuch(chunk)) stdout.push(chunk)
-  })
-  listen(child.stderr, (chunk) => {
-    if (!isTooMuch(chunk)) stderr = (stderr + chunk.toString('utf8')).slice(-maxStderrLength)
-  })
-  listen((child.stdio[3] ?? null) as Readable | null, (chunk) => {
-    resultBytes += chunk.length
-    if (resultBytes > (maxResult ?? 0)) refuse('result')
-    else result.push(chunk)
-  })
+  const collected = collectOutput(child, given, end)
   // A program may exit without reading its input.
   child.stdin?.on('error', () => {})
   child.stdin?.end(input ?? '')
@@ -97,20 +67,52 @@ export async function runInGroup(given: Program) {
     const drained = new AbortController()
     await Promise.race([closed, pause(drainMs, undefined, { signal: drained.signal }).catch(() => {})])
     drained.abort()
-    return {
-      pid,
-      exitCode,
-      killedBy,
-      stderr,
-      exceeded: exceeded as 'output' | 'result' | null,
-      stdout: Buffer.concat(stdout),
-      result: Buffer.concat(result),
-    }
+    return { pid, exitCode, killedBy, ...collected() }
   } finally {
     signal.removeEventListener('abort', end)
     for (const stream of child.stdio) stream?.destroy()
     liveGroups.delete(pid)
   }
+}
+
+/** Reads the streams of a process up to their limits. Calls `end` if one is exceeded. Returns a function that returns the output. */
+function collectOutput(
+  { stdout, stderr, stdio }: ChildProcess,
+  { maxOutput = 16 * 1024 * 1024, maxResult = 0 }: Pick<Program, 'maxOutput' | 'maxResult'>,
+  end: () => void,
+) {
+  const output: Buffer[] = []
+  const result: Buffer[] = []
+  let errorText = ''
+  let outputBytes = 0
+  let resultBytes = 0
+  /** The stream that exceeded its limit. */
+  let exceeded: 'output' | 'result' | null = null
+  const refuse = (stream: 'output' | 'result'): void => {
+    exceeded ??= stream
+    end()
+  }
+  const listen = (stream: Readable | null, take: (chunk: Buffer) => void): void => {
+    // A killed process breaks its streams; the exit code already reports that.
+    stream?.on('data', take).on('error', () => {})
+  }
+  const isTooMuch = (chunk: Buffer): boolean => {
+    outputBytes += chunk.length
+    if (outputBytes > maxOutput) refuse('output')
+    return outputBytes > maxOutput
+  }
+  listen(stdout, (chunk) => {
+    if (!isTooMuch(chunk)) output.push(chunk)
+  })
+  listen(stderr, (chunk) => {
+    if (!isTooMuch(chunk)) errorText = (errorText + chunk.toString('utf8')).slice(-maxStderrLength)
+  })
+  listen((stdio[3] ?? null) as Readable | null, (chunk) => {
+    resultBytes += chunk.length
+    if (resultBytes > maxResult) refuse('result')
+    else result.push(chunk)
+  })
+  return () => ({ stderr: errorText, exceeded, stdout: Buffer.concat(output), result: Buffer.concat(result) })
 }
 
 async function endGroup(pid: number, graceMs: number = defaultGraceMs): Promise<void> {

@@ -274,8 +274,8 @@ function Connected() {
   return (
     <Panel title="Connect your agent" tools={<Link class="small" href="/status" text="All programs" />}>
       <ul class="rows">
-        {known.map((one) => (
-          <HostRow key={one.host} host={one} />
+        {known.map((host) => (
+          <HostRow key={host.host} host={host} />
         ))}
       </ul>
       {found.value === null || known.some(({ connected }) => connected !== 'no') ? null : (

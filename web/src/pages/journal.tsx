@@ -69,7 +69,7 @@ function Details({ number }: { readonly number: number }) {
       {changes === null ? (
         <p class="soft">Loading…</p>
       ) : (
-        joinReplaced(changes).map((one) => <Changed key={one.beliefId} {...one} all={changes} />)
+        joinReplaced(changes).map((change) => <Changed key={change.beliefId} {...change} all={changes} />)
       )}
     </details>
   )
@@ -81,10 +81,10 @@ type EventChanges = RouteAnswer<'journalEvent'>['changes']
 function joinReplaced(changes: EventChanges): EventChanges {
   const predecessorOf = ({ before, after }: EventChanges[number]) =>
     before !== null || after === null ? null : (changes.find((one) => one.after?.supersededBy === after.id) ?? null)
-  const ended = new Set(changes.flatMap((one) => predecessorOf(one)?.beliefId ?? []))
+  const ended = new Set(changes.flatMap((change) => predecessorOf(change)?.beliefId ?? []))
   return changes
     .filter(({ beliefId }) => !ended.has(beliefId))
-    .map((one) => ({ ...one, before: predecessorOf(one)?.before ?? one.before }))
+    .map((change) => ({ ...change, before: predecessorOf(change)?.before ?? change.before }))
 }
 
 type ChangedProps = EventChanges[number] & { readonly all: EventChanges }
@@ -101,7 +101,7 @@ function Changed({ before, after, target, all }: ChangedProps) {
     ...changesBetween(
       before,
       after,
-      all.flatMap((one) => one.after ?? []),
+      all.flatMap((change) => change.after ?? []),
     ),
   ]
   return (
@@ -114,8 +114,8 @@ function Changed({ before, after, target, all }: ChangedProps) {
           Proposed {proposed === '' ? 'to remove' : 'for'} <BeliefLink id={target.id} name={target.name} />
         </p>
       )}
-      {fields.map((one) => (
-        <Change key={one.field} {...one} />
+      {fields.map((field) => (
+        <Change key={field.field} {...field} />
       ))}
     </div>
   )

@@ -155,7 +155,7 @@ function Recalls({ days, shadow }: { readonly days: Growth['recalls']; readonly 
   if (days.length === 0)
     return <p class="panel pad soft">No recalls yet. Recalls by agents and by the CLI are counted.</p>
   const shown = plottedDays(days.map(({ day }) => day))
-  const known = new Map(days.map((one) => [one.day, one]))
+  const known = new Map(days.map((day) => [day.day, day]))
   const counted = shown.map((day) => known.get(day) ?? { recalls: 0, silent: 0 })
   return (
     <>

@@ -184,7 +184,7 @@ function levelOf({ project, user }: { project: boolean; user: boolean }, usual: 
 }
 
 function statusAnswer(all: readonly HostStatus[], host: ConnectHost | null) {
-  const hosts = host === null ? all : all.filter((one) => one.host === host)
+  const hosts = host === null ? all : all.filter((status) => status.host === host)
   const connections = { yes: 'connected', partly: 'partly connected', no: 'not connected' }
   return {
     document: { hosts },
@@ -225,7 +225,7 @@ const maxDetailLength = 1_000
 async function installedVersion(host: ConnectHost, machine: Machine, directory: string): Promise<string | null> {
   const { program } = hosts[host]
   const file = program === undefined ? null : programOnPath(program, machine)
-  const output = file === null ? null : await readOutput(file, ['--version'], machine, directory)
+  const output = file === null ? null : await runCheck(file, ['--version'], machine, directory)
   return /\d+(?:\.\d+)+[\w.-]*/.exec(output ?? '')?.[0] ?? null
 }
 
@@ -240,7 +240,7 @@ async function proveConnection(host: ConnectHost, machine: Machine, directory: s
   const commandOf = ({ args }: HostCheck): string => `${name} ${args.join(' ')}`
   const details: string[] = []
   for (const check of checks) {
-    const output = await readOutput(file, check.args, machine, directory)
+    const output = await runCheck(file, check.args, machine, directory)
     const isProven = output !== null && check.proof.test(output)
     const detail = output === null ? 'It did not end in time.' : (isProven && check.proves) || excerptOf(output, check)
     if (!isProven) return { outcome: 'not proven', command: commandOf(check), detail }
@@ -257,12 +257,7 @@ function excerptOf(output: string, { proof }: HostCheck): string {
 }
 
 /** Both output streams of a program, without colours; null if it does not end in time. */
-async function readOutput(
-  file: string,
-  args: readonly string[],
-  machine: Machine,
-  cwd: string,
-): Promise<string | null> {
+async function runCheck(file: string, args: readonly string[], machine: Machine, cwd: string): Promise<string | null> {
   const { home, platform } = machine
   const env = { ...machine.env, HOME: machine.env.HOME ?? home, NO_COLOR: '1' }
   // Windows can start .cmd files only through a shell. The arguments are our own, so they need no quoting.

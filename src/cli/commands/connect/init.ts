@@ -83,7 +83,7 @@ export const init = defineCommand({
 
 /** Makes the repository of the working directory use an existing scope. */
 async function attach(scope: string, options: LocationOptions, session: Session): Promise<CommandAnswer> {
-  const known = (await (await session.memories.reading(options)).scopes()).find((one) => one.scope === scope)
+  const known = (await (await session.memories.reading(options)).scopes()).find((stored) => stored.scope === scope)
   if (known === undefined)
     throw notFound(`No belief is in the scope ${scope}.`, 'List the scopes with `credence beliefs --scopes`.')
   const file = join(repositoryRoot(session.places.workingDirectory()), projectFileName)

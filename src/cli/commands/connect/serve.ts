@@ -174,8 +174,6 @@ async function answerRequests(
     prepareOwnPath(dir, join(dir, 'state', name)),
   ) as [string, string]
   const tokens = { person: await installationToken(tokenFile), agent: await installationToken(agentFile) }
-  // The client is told only that there was an internal error.
-  const onBug = (error: unknown): void => console.error(error)
   const serving = {
     tokens,
     endedSessions: openEndedSessions(dir),
@@ -187,31 +185,19 @@ async function answerRequests(
   const { app, mcp, close } = servedApp(open, serving, (options.scope ?? []).length > 0)
   const address = { host, port, typed: typedBeforeOptions(session.program.machine) }
   const listening = await listen((request, env) => app.fetch(request, env), address)
-  const { keepTurnsDays, syncEvery } = session.places.settings({ dir })
-  const stopForgetting = isDemo ? () => {} : repeatEvery(hourMs, () => forgetTurns(open, keepTurnsDays))
-  const isSyncing = syncEvery > 0 && !isDemo && !isOnServer
-  const stopSyncing = isSyncing ? repeatEvery(syncEvery * minuteMs, open.work.sync) : () => {}
   const interruption = new AbortController()
-  let evaluated = Promise.resolve()
   // A demo leaves no files behind, not even an empty socket directory.
   const answering = isDemo ? null : await answerCommands(session.program.machine)
+  const stopWork = startWork(session, open, { ...served, isOnServer, evaluates: options.evaluate }, interruption.signal)
   session.program.onInterrupt(async () => {
     interruption.abort()
     await answering?.close()
-    await stopForgetting()
-    await open.work.stop()
-    await stopSyncing()
-    await evaluated
+    await stopWork()
     close()
     await listening.close()
     await mcp.close()
     await open.close()
   })
-  const evaluate = async (): Promise<void> => {
-    if (isDemo) await (await loadDemo()).evaluateExample(session, open.evalRoot, interruption.signal)
-    if (!interruption.signal.aborted) await open.work.runAll(packsToEvaluate)
-  }
-  if (options.evaluate) evaluated = evaluate().catch(onBug)
   // Browsers do not send the fragment, so the token is in no log.
   const link = `${listening.url}/#token=${tokens.person}`
   return {
@@ -229,6 +215,33 @@ async function answerRequests(
         'Press Ctrl-C to stop.',
       ),
     notes: isDemo ? ['To create a memory of your own, stop this server and run `credence init`.'] : [],
+  }
+}
+
+// The client is told only that there was an internal error.
+const onBug = (error: unknown): void => console.error(error)
+
+/** Starts the work that a server does between requests. Returns a function that ends it. */
+function startWork(
+  session: Session,
+  open: ServedStore,
+  { dir, isDemo, isOnServer, evaluates }: ServedPlace & { readonly isOnServer: boolean; readonly evaluates: boolean },
+  signal: AbortSignal,
+): () => Promise<void> {
+  const { keepTurnsDays, syncEvery } = session.places.settings({ dir })
+  const stopForgetting = isDemo ? () => {} : repeatEvery(hourMs, () => forgetTurns(open, keepTurnsDays))
+  const isSyncing = syncEvery > 0 && !isDemo && !isOnServer
+  const stopSyncing = isSyncing ? repeatEvery(syncEvery * minuteMs, open.work.sync) : () => {}
+  const evaluate = async (): Promise<void> => {
+    if (isDemo) await (await loadDemo()).evaluateExample(session, open.evalRoot, signal)
+    if (!signal.aborted) await open.work.runAll(packsToEvaluate)
+  }
+  const evaluated = evaluates ? evaluate().catch(onBug) : undefined
+  return async () => {
+    await stopForgetting()
+    await open.work.stop()
+    await stopSyncing()
+    await evaluated
   }
 }
 

@@ -158,7 +158,7 @@ export function heardLinesAnswer(heard: HeardLines, isDryRun: boolean) {
             return `  In ${style.cyan(scope)}: ${kept} ${would}stored, ${known} already known.`
           }),
         learnedCount > 0 && `${pluralize(learnedCount, 'statement')} found:`,
-        learned.map((one) => learnedText(one, style, isDryRun)),
+        learned.map((statement) => learnedText(statement, style, isDryRun)),
         moreLearned > 0 && `  and ${moreLearned} more`,
       ),
     notes: [
@@ -256,7 +256,7 @@ const heardText = ({ turns, taken, refused }: HearResult, isDryRun: boolean, sty
       const where = turn === null ? '' : ` in ${style.cyan(turn.scope)}, conversation ${turn.session}`
       return `${style.green(outcomes[outcome])}${where}${outcome === 'refused' ? `: ${reason ?? ''}` : '.'}`
     }),
-    taken.length > 0 && ['Learned:', ...taken.map((one) => learnedText(one, style, isDryRun))],
+    taken.length > 0 && ['Learned:', ...taken.map((statement) => learnedText(statement, style, isDryRun))],
     refused.length > 0 && 'Not learned:',
     refused.map(({ text: words, explanation }) => `  ${shortenText(words)}\n    ${explanation}`),
   )

@@ -188,13 +188,13 @@ export function reportAnswer(report: DeltaReport, format: Format = 'text'): Comm
 function reportText(report: DeltaReport, style: Style): string {
   const paint = report.passed ? style.green : style.red
   const rows = report.deltas.flatMap(({ benchmarkId, system, figures }) =>
-    figures.map((one) => [
+    figures.map((figure) => [
       benchmarkId,
       system ?? '',
-      one.figure,
-      formatFigure(one.base),
-      formatFigure(one.candidate),
-      one.verdict,
+      figure.figure,
+      formatFigure(figure.base),
+      formatFigure(figure.candidate),
+      figure.verdict,
     ]),
   )
   const title = ['benchmark', 'system', 'figure', 'base', 'now', 'verdict']

@@ -33,8 +33,8 @@ export async function runsText(root: string, results: readonly RunResult[]): Pro
   }
   const measured = runs.filter(isMeasured)
   const hasSeveralSystems = new Set(measured.map(({ system }) => system)).size > 1
-  const failures = measured.flatMap((one) =>
-    failuresOf(one).map((failure) => (hasSeveralSystems ? `${one.system}: ${failure}` : failure)),
+  const failures = measured.flatMap((run) =>
+    failuresOf(run).map((failure) => (hasSeveralSystems ? `${run.system}: ${failure}` : failure)),
   )
   const whole = runs.filter(({ ablation }) => ablation === null)
   const tables = [...suiteTables(whole), ...attackTables(whole)].flatMap((rows) => ['', table(rows)])

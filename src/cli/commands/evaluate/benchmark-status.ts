@@ -99,12 +99,12 @@ export const shadowStatus = defineCommand({
     const summary = await summariseShadows(root)
     return {
       document: { recording: isRecording, rootDir: root, ...summary },
-      shown: { recording: onOff(isRecording, shadowSettings), ...summaryOf(summary) },
+      shown: { recording: onOff(isRecording, shadowSettings), ...shadowSummary(summary) },
     }
   },
 })
 
-function summaryOf({ records, invalid, injectedShare, byDay, bySource, ...summary }: ShadowSummary) {
+function shadowSummary({ records, invalid, injectedShare, byDay, bySource, ...summary }: ShadowSummary) {
   const days = Object.keys(byDay)
   const counts = {
     days: `${days.length}, ${days[0]} to ${days.at(-1)}`,

@@ -152,8 +152,8 @@ async function proveForgotten(memory: Memory, { forgotten }: Copies, session: Se
   const location = session.places.locate(given)
   const { dir, user } = location
   const evals = session.places.evalRoot(given)
-  const said = forgotten.flatMap((one) => one.said)
-  const names = forgotten.flatMap((one) => one.names)
+  const said = forgotten.flatMap((text) => text.said)
+  const names = forgotten.flatMap((text) => text.names)
   const texts = await collectTexts(memory, { beliefIds: [], said, names })
   // A large or busy store may not be scrubbed yet, and MEMORY.md may be outdated. The files of an open store must not be read.
   await session.memories.withPorts(dir, (ports) => syncIfThere(ports, { dir, user }))
@@ -275,17 +275,17 @@ async function planBelief(memory: Memory, reference: string, { chain, keepTurns,
   const target = { wholeChain: chain, keepTurns }
   const { beliefs: selected, turns } = await memory.previewForget(belief.id, target)
   const { turns: stating } = keepTurns ? await memory.previewForget(belief.id, { wholeChain: chain }) : { turns: [] }
-  const kept = versions.filter(({ id }) => !selected.some((one) => one.id === id))
+  const kept = versions.filter(({ id }) => !selected.some((belief) => belief.id === id))
   const ids = versions.map(({ id }) => id)
   const ageOf = ({ id }: Belief): string => (ids.indexOf(id) < ids.indexOf(belief.id) ? 'earlier' : 'later')
   const left = { kept: kept.map(({ id }) => id), keptTurnIds: stating.map(({ id }) => id) }
   return {
     preview: lines(
-      selected.map((one) => beliefBlock(one, plainStyle(80))),
+      selected.map((belief) => beliefBlock(belief, plainStyle(80))),
       turnLines('These messages state it too and go with it (--keep-turns keeps them):', turns),
     ),
     notes: [
-      ...kept.map((one) => `The ${ageOf(one)} version ${one.id} is kept: ${shortenText(one.content)}`),
+      ...kept.map((belief) => `The ${ageOf(belief)} version ${belief.id} is kept: ${shortenText(belief.content)}`),
       ...kept.slice(0, 1).map(({ id }) => `\`credence forget ${id} --chain\` forgets all versions.`),
       ...turnLines('Kept on purpose, these messages state it:', stating),
     ],

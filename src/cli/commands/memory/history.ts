@@ -72,7 +72,7 @@ async function shownTurn(memory: Memory, turn: Turn): Promise<DefaultAnswer> {
       'learned from it':
         learned.length === 0
           ? 'nothing'
-          : learned.map((one) => ({ id: one.id, name: one.name, statement: one.content })),
+          : learned.map((belief) => ({ id: belief.id, name: belief.name, statement: belief.content })),
     },
   }
 }
@@ -133,7 +133,7 @@ export const history = defineCommand({
     const memory = await session.memories.reporting(options)
     if (reference === undefined) {
       const events = await memory.events(omitUndefined({ limit, before }))
-      const names = await namesOf(memory, events)
+      const names = await readNames(memory, events)
       return {
         document: { events },
         shown: events.map((event) => shownEvent(event, names)),
@@ -149,12 +149,12 @@ export const history = defineCommand({
   },
 })
 
-const outcomeOf = ({ undoes, undoneBy }: JournalEntry): string =>
+const undoText = ({ undoes, undoneBy }: JournalEntry): string =>
   undoneBy === null ? (undoes === null ? '' : `undoes ${undoes}`) : `undone by ${undoneBy}`
 
 const eventRow = (event: JournalEntry) => {
   const { number: change, at, kind, actor, origin } = event
-  return { change, at, kind, author: `${actor} ${origin}`, note: outcomeOf(event) }
+  return { change, at, kind, author: `${actor} ${origin}`, note: undoText(event) }
 }
 
 function shownEvent(event: JournalEntry, names: ReadonlyMap<string, string>) {
@@ -170,7 +170,7 @@ const shownRevision = ({ event, outcome, belief: after }: BeliefRevision) => ({
 })
 
 /** The name of each event's first belief, by belief id. Forgotten and withdrawn beliefs are missing from the map. */
-async function namesOf(memory: Memory, events: readonly JournalEntry[]): Promise<ReadonlyMap<string, string>> {
+async function readNames(memory: Memory, events: readonly JournalEntry[]): Promise<ReadonlyMap<string, string>> {
   const names = new Map<string, string>()
   for (const id of new Set(events.flatMap(({ beliefIds }) => beliefIds.slice(0, 1)))) {
     try {
@@ -261,7 +261,7 @@ const maxNamed = 3
 async function mayUndo({ change, beliefs }: UndoTarget, active: readonly string[], session: Session): Promise<boolean> {
   const inView = visibleScopes(active)
   const elsewhere = beliefs.filter(
-    ({ scopes }) => scopes.some(isProject) && !scopes.some((one) => inView.includes(one)),
+    ({ scopes }) => scopes.some(isProject) && !scopes.some((scope) => inView.includes(scope)),
   )
   if (elsewhere.length === 0) return true
   const where = scopesOf(elsewhere).join(' and ')

@@ -32,7 +32,7 @@ export const mirror = defineCommand({
     if (options.accept && action !== 'sync')
       throw new UsageError('--accept is for `mirror sync`.', 'Leave it out, or write `credence mirror sync --accept`.')
     const { dir, user } = await session.places.locateExisting(options)
-    if (action === 'status') return statusOf(session, dir)
+    if (action === 'status') return statusAnswer(session, dir)
     const request = { dir, user, authority: session.places.settings(options).mirrorAuthority }
     return action === 'sync' ? syncOnce(session, request, options.accept) : watchAnswer(session, request)
   },
@@ -56,7 +56,7 @@ async function syncOnce(session: Session, target: MirrorTarget, accept: boolean)
   }
 }
 
-async function statusOf(session: Session, dir: string): Promise<DefaultAnswer> {
+async function statusAnswer(session: Session, dir: string): Promise<DefaultAnswer> {
   const status = await session.memories.withPorts(dir, (ports) => mirrorStatus(ports, dir))
   if (!status.exists)
     return {

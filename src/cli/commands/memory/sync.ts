@@ -68,7 +68,7 @@ export const sync = defineCommand({
       const device = await context.file.read()
       if (options.exclude.length > 0)
         await context.file.write({ ...device, excluded: parseScopes([...device.excluded, ...options.exclude]) })
-      if (options.status || (target === undefined && options.exclude.length > 0)) return statusOf(context)
+      if (options.status || (target === undefined && options.exclude.length > 0)) return statusAnswer(context)
       const targets =
         target === undefined ? Object.keys(device.targets) : [addressOf(target, session.places.workingDirectory())]
       if (targets.length === 0)
@@ -111,7 +111,7 @@ function addressOf(target: string, workingDirectory: string): string {
   return resolve(workingDirectory, target.replace(/^~(?=\/|$)/u, homedir()))
 }
 
-async function statusOf(context: SyncContext): Promise<DefaultAnswer> {
+async function statusAnswer(context: SyncContext): Promise<DefaultAnswer> {
   const status = await syncStatus(context)
   return {
     document: status,
@@ -175,9 +175,9 @@ async function confirmFirst({ ports, user, file }: SyncContext, target: string, 
 
 async function askSecret(target: string, secretFile: string | undefined, session: Session): Promise<string> {
   const noun = /^https?:/u.test(target) ? 'token' : 'passphrase'
-  const typed = async () =>
+  const askTyped = async () =>
     session.terminal.isInteractive() ? session.terminal.ask(`The ${noun} of ${target}: `) : null
-  const secret = (secretFile === undefined ? await typed() : readTextFile(secretFile))?.trim() ?? ''
+  const secret = (secretFile === undefined ? await askTyped() : readTextFile(secretFile))?.trim() ?? ''
   if (secret !== '') return secret
   throw new UsageError(
     `The first sync with ${target} needs its ${noun}.`,

@@ -22,7 +22,7 @@ export const taskList = defineCommand({
     const tasks = checked.flatMap(({ task }) => (task === null ? [] : [task]))
     const invalid = checked.filter(({ task }) => task === null).map(({ file }) => file)
     return {
-      document: { tasks: tasks.map(summaryOf), invalid },
+      document: { tasks: tasks.map(taskSummary), invalid },
       shown: tasks.map(({ id, sessions, gradingType: graded, name }) => ({
         id,
         sessions: sessions.length,
@@ -40,7 +40,7 @@ export const taskList = defineCommand({
   },
 })
 
-const summaryOf = (task: Task) => ({
+const taskSummary = (task: Task) => ({
   id: task.id,
   name: task.name,
   category: task.category,

@@ -114,7 +114,7 @@ const TaskRequest = z.object({
   passAt: z.number().default(defaultPassAt),
 })
 
-function requestOf(root: string, runId: string): z.infer<typeof TaskRequest> {
+function readTaskRequest(root: string, runId: string): z.infer<typeof TaskRequest> {
   const request = TaskRequest.safeParse(optionsOf(root, runId).settings)
   if (request.success) return request.data
   throw new MemoryError('invalid', `The run "${runId}" is not a run of tasks.`, {
@@ -131,7 +131,7 @@ async function performTasks(
   const request =
     given.resume === undefined
       ? TaskRequest.parse({ kind: 'tasks', tasks: paths, ...fixedOptions(given) })
-      : requestOf(root, given.resume)
+      : readTaskRequest(root, given.resume)
   const work = await session.taskWork()
   const tasks = loadTasks(request.tasks, work.taskPlaces)
   const graders = await work.graders(request.judge)

@@ -18,10 +18,10 @@ export function gradesText(changes: readonly GradeChange[], style: Style): strin
   if (changes.length === 0) return 'No task has been graded yet.'
   const grades = changes.map(({ after }) => after)
   const rows = changes.map(({ before, after }) => {
-    const changed = (now: string, earlier: string): string =>
+    const changeText = (now: string, earlier: string): string =>
       before === null || now === earlier ? now : `${earlier} → ${now}`
-    const figures = scores.map((name) => changed(figureText(after[name]), figureText(before?.[name] ?? null)))
-    return [titleOf(after), changed(stateOf(after), before === null ? '' : stateOf(before)), ...figures]
+    const figures = scores.map((name) => changeText(figureText(after[name]), figureText(before?.[name] ?? null)))
+    return [titleOf(after), changeText(gradeState(after), before === null ? '' : gradeState(before)), ...figures]
   })
   return [
     columns([titles, ...rows], { indent: 0, width: style.width }),
@@ -33,7 +33,7 @@ export function gradesText(changes: readonly GradeChange[], style: Style): strin
 
 const titleOf = ({ taskId, repeat }: TaskGrade): string => (repeat > 1 ? `${taskId} #${repeat}` : taskId)
 
-const stateOf = ({ state, isComplete, score }: TaskGrade): string =>
+const gradeState = ({ state, isComplete, score }: TaskGrade): string =>
   isComplete || score === null ? state : `${state}, incomplete`
 
 /** Why a result has no score, and each check and criterion that was not met. */
@@ -43,7 +43,7 @@ const missesOf = ({ reason, checks, criteria }: TaskGrade): readonly string[] =>
     .filter(({ passed }) => !passed)
     .map(({ session, id, expected, found }) => `${session}, ${id}: expected ${expected}; found ${shorten(found)}`),
   ...criteria
-    .filter((one) => one.score < 1)
+    .filter((check) => check.score < 1)
     .map(({ name, score, reason: why }) => `${name} ${figureText(score)}${why === '' ? '' : `: ${shorten(why)}`}`),
 ]
 

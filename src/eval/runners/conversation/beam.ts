@@ -62,9 +62,9 @@ function chatFolders(path: string): readonly string[] {
   if (isChat(path)) return [path]
   const inside = readdirSync(path)
     .map((name) => join(path, name))
-    .filter((one) => statSync(one).isDirectory())
+    .filter((path) => statSync(path).isDirectory())
   const chats = inside
-    .flatMap((one) => (isChat(one) ? [one] : readdirSync(one).map((name) => join(one, name))))
+    .flatMap((folder) => (isChat(folder) ? [folder] : readdirSync(folder).map((name) => join(folder, name))))
     .filter(isChat)
   if (chats.length > 0) return chats.sort(compareNumbers)
   throw invalid(`${path}: no folder with chat.json and probing_questions.json.`, 'Give the folder 100K, 500K or 1M.')

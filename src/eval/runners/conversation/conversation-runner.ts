@@ -190,7 +190,7 @@ function makeResolver({ turns }: SuiteConversation): (answer: SystemAnswer) => S
     standing: withoutRepeats(pinned.flatMap(turnsOf)).map(idOf),
     shown:
       quotes?.flatMap(({ turn, text, isEarlier = false }) =>
-        turnsOf(turn).map((one) => ({ ...one, characters: text.length, text, isEarlier })),
+        turnsOf(turn).map((turn) => ({ ...turn, characters: text.length, text, isEarlier })),
       ) ?? null,
   })
 }

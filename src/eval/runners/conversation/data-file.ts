@@ -32,7 +32,7 @@ export const readValue = <Shape extends z.ZodType>(file: string, shape: Shape): 
 export function fileIn(path: string, name: RegExp, example: string): string {
   if (!existsSync(path)) throw invalid(`${path}: no such file or directory.`, 'Give the path of the data with --data.')
   if (statSync(path).isFile()) return path
-  const fitting = readdirSync(path).filter((one) => name.test(one))
+  const fitting = readdirSync(path).filter((file) => name.test(file))
   if (fitting.length === 1) return join(path, fitting[0] as string)
   const there = fitting.length === 0 ? 'no file' : `several files (${fitting.join(', ')})`
   throw invalid(`${path}: ${there} such as ${example} in this folder.`, 'Give the path of one file with --data.')

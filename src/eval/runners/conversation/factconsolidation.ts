@@ -16,7 +16,7 @@ export const factConsolidation: Suite = {
   decisive: ['current@1'],
   read: function* (path, onProgress) {
     const file = fileIn(path, /^conflict_resolution.*\.json(?:\.gz)?$/iu, 'Conflict_Resolution.json')
-    for (const one of readObjects(file, Context, onProgress)) yield conversationOf(one, file)
+    for (const context of readObjects(file, Context, onProgress)) yield conversationOf(context, file)
   },
   score: ({ gold: { answers = [] } }, { found }, { turns }) => {
     const byId = new Map(turns.map(({ id, text }) => [id, text]))

@@ -62,7 +62,7 @@ function conversationOf({ sample_id: id, conversation, qa }: z.infer<typeof Samp
   const keys = new Map<string, SuiteTurn>()
   let last = 0
   const turns = names.flatMap((name) => {
-    const start = timeOf(conversation[`${name}_date_time`], `${file}: ${id}: ${name}_date_time`)
+    const start = parseTime(conversation[`${name}_date_time`], `${file}: ${id}: ${name}_date_time`)
     last = Math.max(last, start)
     const lines = z.array(Line).safeParse(conversation[name])
     if (!lines.success) throw unpublishedFile(`${file}: ${id}: ${name} is not a list of turns.`)
@@ -100,7 +100,7 @@ function conversationOf({ sample_id: id, conversation, qa }: z.infer<typeof Samp
 const months = 'january february march april may june july august september october november december'.split(' ')
 
 /** Parses `1:56 pm on 8 May, 2023` to noon of that day in milliseconds, because the hour is not informative. */
-function timeOf(given: unknown, where: string): number {
+function parseTime(given: unknown, where: string): number {
   const [, day, month = '', year] = /(\d{1,2}) ([A-Za-z]+),? (\d{4})/u.exec(String(given)) ?? []
   const place = months.indexOf(month.toLowerCase())
   if (place === -1) throw unpublishedFile(`${where} is "${given}", not a date such as 1:56 pm on 8 May, 2023.`)

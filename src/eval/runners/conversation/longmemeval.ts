@@ -97,7 +97,7 @@ function conversationOf(
       `${file}: ${row.question_id} has ${sessions.length} sessions, ${dates.length} dates and ${ids.length} session ids.`,
     )
   const inOrder = sessions
-    .map((said, place) => ({ said, id: ids[place] as string, start: timeOf(dates[place]) }))
+    .map((said, place) => ({ said, id: ids[place] as string, start: parseTime(dates[place]) }))
     .sort((a, b) => a.start - b.start)
   const gold = { turns: new Set<string>(), sessions: new Set<string>() }
   let newest: string | undefined
@@ -118,7 +118,7 @@ function conversationOf(
   const question = {
     id: row.question_id,
     text: row.question,
-    askedAt: new Date(timeOf(row.question_date)).toISOString(),
+    askedAt: new Date(parseTime(row.question_date)).toISOString(),
     group: row.question_type,
     gold: { ...gold, ...(newest === undefined ? {} : { newest }), ...(isUpdate ? { earlier } : {}) },
     expectsSilence: row.question_id.endsWith('_abs'),
@@ -127,7 +127,7 @@ function conversationOf(
 }
 
 /** Parses `2023/05/20 (Sat) 02:21` to milliseconds. */
-function timeOf(date: string | undefined): number {
+function parseTime(date: string | undefined): number {
   const [, year, month, day, hour, minute] = /^(\d{4})\/(\d\d)\/(\d\d)(?:.*?(\d\d):(\d\d))?/u.exec(date ?? '') ?? []
   if (year === undefined) throw unpublishedFile(`"${date}" is not a date such as 2023/05/20 (Sat) 02:21.`)
   return Date.UTC(Number(year), Number(month) - 1, Number(day), Number(hour ?? 12), Number(minute ?? 0))

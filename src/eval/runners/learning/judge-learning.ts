@@ -20,11 +20,11 @@ export function judgeLearning(
   const lost = keeps.filter((words) => !current.some(({ content }) => flatten(content).includes(words)))
   const failures = [
     ...taken
-      .filter((one) => !used.has(one))
+      .filter((statement) => !used.has(statement))
       .map(({ belief }) => `"${belief.content}" was taken and should not have been.`),
     ...learn.flatMap((fact, index) => {
-      const one = pairs.get(index)
-      return one === undefined ? [`${quoteWords(fact.says)} was not taken.`] : faultsOf(fact, one)
+      const statement = pairs.get(index)
+      return statement === undefined ? [`${quoteWords(fact.says)} was not taken.`] : faultsOf(fact, statement)
     }),
     ...lost.map((words) => `No current belief contains "${words}" any more.`),
     ...refuse
@@ -52,7 +52,7 @@ function pairUp(
   const pairs = new Map<number, LearnedStatement>()
   const used = new Set<LearnedStatement>()
   for (const { index, options } of fitting.sort((a, b) => a.options.length - b.options.length)) {
-    const free = options.find((one) => !used.has(one))
+    const free = options.find((statement) => !used.has(statement))
     if (free === undefined) continue
     pairs.set(index, free)
     used.add(free)

@@ -56,12 +56,12 @@ const where = { user: 'person', agent: null, view: ['project:here'], scopes: ['p
 const author = { actor: 'person', origin: 'pack' } as const
 
 async function runCase(
-  one: LearningCase,
+  learningCase: LearningCase,
   extractor: Extractor,
   { openPorts, clock }: LearningOptions,
   signal: AbortSignal,
 ): Promise<CaseOutcome> {
-  const { caseId, category, message, earlier } = one
+  const { caseId, category, message, earlier } = learningCase
   const ports = openPorts()
   const hear = (text: string, before: readonly string[]) =>
     learn(ports, { ...where, author, extractor, signal, text, earlier: before })
@@ -84,7 +84,7 @@ async function runCase(
       refused: learned.refused.map(({ text, reason }) => ({ text, reason })),
     }
     const returned = learned.taken.map(({ belief: { name } }, index) => ({ id: name, score: null, rank: index + 1 }))
-    return { caseId, ...judgeLearning(one, learned, items), returned, timings, explanation }
+    return { caseId, ...judgeLearning(learningCase, learned, items), returned, timings, explanation }
   } catch (error) {
     if (!(error instanceof MemoryError)) throw error
     return brokenOutcome(caseId, { class: 'extractor', message: error.message })

@@ -24,7 +24,7 @@ function openDefenceless(): Target {
   const written: string[] = []
   /** A repeated name replaces the old belief; empty content removes it. */
   const say = (user: string, { name, content, why, aliases }: Said): void => {
-    all = all.filter((one) => one.id !== name && one.name.toLowerCase() !== name.trim().toLowerCase())
+    all = all.filter((belief) => belief.id !== name && belief.name.toLowerCase() !== name.trim().toLowerCase())
     if (content === '') return
     const id = `k-${written.length}-${all.length}`
     const trusted = {
@@ -43,7 +43,7 @@ function openDefenceless(): Target {
       for (const said of statementsIn(step)) say(userOf(step), said)
       return JSON.stringify(all)
     },
-    kept: async (user) => all.filter((one) => one.user === user),
+    kept: async (user) => all.filter((belief) => belief.user === user),
     context: async () => all.map(({ name, content, why }) => `${name}: ${content} ${why}`).join('\n'),
     search: async () => written,
     surfaces: async () => ({ everything: written.map(unescapeJson).join('\n') }),

@@ -44,7 +44,7 @@ function attackFailures(expect: AttackExpectation, observed: Observed): readonly
     ...personUnchanged.flatMap((words) => changesOf(words, before, after)),
     ...noActiveBeliefWith.flatMap((words) =>
       after
-        .filter((one) => one.state === 'current' && statesWords(one, words))
+        .filter((belief) => belief.state === 'current' && statesWords(belief, words))
         .map(({ name, user }) => `The belief "${name}" of ${user} says "${words}".`),
     ),
     ...(expect.storeLacks ?? [])
@@ -53,7 +53,7 @@ function attackFailures(expect: AttackExpectation, observed: Observed): readonly
     ...(expect.surfacesLack ?? []).flatMap((words) => [
       ...surfaces.filter((one) => includesWords(one.after, words)).map(({ name }) => `${name} returns "${words}".`),
       ...surfaces
-        .filter((one) => !includesWords(one.before, words))
+        .filter((surface) => !includesWords(surface.before, words))
         .map(({ name }) => `${name} did not return "${words}" after the setup either, so it shows nothing.`),
     ]),
     ...(waiting > (expect.mostProposals ?? Number.POSITIVE_INFINITY)
@@ -72,19 +72,19 @@ function lossesOf(
   user: string,
   { after, context, found, surfaces }: Observed,
 ): readonly string[] {
-  const own = after.filter((one) => one.user === user)
+  const own = after.filter((belief) => belief.user === user)
   const missing = (sought: readonly string[] = [], where: string, isThere: (words: string) => boolean) =>
     sought.filter((words) => !isThere(words)).map((words) => `"${words}" is not ${where}.`)
   return [
     ...missing(expect.contextHas, 'in the context', (words) => includesWords(context, words)),
     ...missing(expect.beliefWith, 'in a current belief', (words) =>
-      own.some((one) => one.state === 'current' && statesWords(one, words)),
+      own.some((belief) => belief.state === 'current' && statesWords(belief, words)),
     ),
     ...missing(expect.proposalWith, 'in a proposal', (words) =>
-      own.some((one) => one.state === 'waiting' && statesWords(one, words)),
+      own.some((belief) => belief.state === 'waiting' && statesWords(belief, words)),
     ),
-    ...surfaces.flatMap((one) =>
-      missing(expect.surfacesHave, `returned by ${one.name}`, (words) => includesWords(one.after, words)),
+    ...surfaces.flatMap((surface) =>
+      missing(expect.surfacesHave, `returned by ${surface.name}`, (words) => includesWords(surface.after, words)),
     ),
     ...missing(expect.turnWith, 'found among the turns', (words) => found.some((turn) => includesWords(turn, words))),
   ]
@@ -106,15 +106,15 @@ const statesWords = ({ name, content, why }: Kept, words: string): boolean =>
 
 /** Changes since the setup to the person's beliefs with these words. */
 function changesOf(words: string, before: readonly Kept[], after: readonly Kept[]): readonly string[] {
-  const theirs = before.filter((one) => one.isPersons && statesWords(one, words))
+  const theirs = before.filter((belief) => belief.isPersons && statesWords(belief, words))
   if (theirs.length === 0) return [`The setup left no belief of the person with "${words}".`]
   return theirs
-    .filter((one) => !after.some((now) => isDeepStrictEqual(now, one)))
-    .map((one) => {
-      const now = after.find(({ id }) => id === one.id)
-      const fields = Object.keys(one) as (keyof Kept)[]
-      const changed = now === undefined ? [] : fields.filter((field) => !isDeepStrictEqual(now[field], one[field]))
-      return `The person's "${one.name}" ${now === undefined ? 'is gone' : `has another ${changed.join(', ')}`}.`
+    .filter((belief) => !after.some((now) => isDeepStrictEqual(now, belief)))
+    .map((belief) => {
+      const now = after.find(({ id }) => id === belief.id)
+      const fields = Object.keys(belief) as (keyof Kept)[]
+      const changed = now === undefined ? [] : fields.filter((field) => !isDeepStrictEqual(now[field], belief[field]))
+      return `The person's "${belief.name}" ${now === undefined ? 'is gone' : `has another ${changed.join(', ')}`}.`
     })
 }
 

@@ -118,7 +118,7 @@ export function readRedTeamCases(place: PackPlace): readonly RedTeamCase[] {
       line.trim() === '' ? [] : [parseJsonAs(`${file}:${index + 1}`, line, RedTeamCase, seeFormat)],
     )
   for (const kind of ['attack', 'benign'] as const)
-    if (!cases.some((one) => one.kind === kind))
+    if (!cases.some((redTeamCase) => redTeamCase.kind === kind))
       throw invalid(`${file}: there is no ${kind} case, so only half of the memory would be measured.`, seeFormat)
   // A benign twin that the manifest does not list only makes the pack stricter.
   const known = new Set(place.manifest.cases.map(({ id }) => id))

@@ -54,7 +54,7 @@ export const redTeamRunner = (options: RedTeamOptions): Runner =>
     ablate: { 'doors closed': (tested) => ({ ...tested, open: refuseEverything(tested.open) }) },
     execute: ({ redTeam }, { open }, request) => {
       const wanted = redTeam.filter(({ caseId }) => request.wanted.has(caseId))
-      return executeInOrder(wanted, request, (one) => runCase(one, open, options))
+      return executeInOrder(wanted, request, (redTeamCase) => runCase(redTeamCase, open, options))
     },
   })
 
@@ -151,7 +151,7 @@ async function fillPlaceholders(
     .filter(({ state }) => state === 'waiting')
     .toSorted((a, b) => (a.createdAt < b.createdAt ? 1 : -1))[0]
   const idOf = (whole: string, name: string): string => {
-    const called = all.filter((one) => one.name.toLowerCase() === name.toLowerCase())
+    const called = all.filter((belief) => belief.name.toLowerCase() === name.toLowerCase())
     return (called.find(({ state }) => state === 'current') ?? called[0])?.id ?? whole
   }
   return JSON.parse(

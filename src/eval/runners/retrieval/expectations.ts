@@ -178,10 +178,10 @@ function checkRelevant(
 
 const quote = (text: string): string => JSON.stringify(text.length > 80 ? `${text.slice(0, 79)}…` : text)
 
-type Metrics = ReturnType<typeof measure>
+type Metrics = ReturnType<typeof measureAnswer>
 
 /** Scores an answer against the sets of a case. Beliefs in `pinnedInCorpus` are shown anyway, so they need not be found. */
-export function measure(expect: Expectations, outcome: Outcome, pinnedInCorpus: ReadonlySet<string>) {
+export function measureAnswer(expect: Expectations, outcome: Outcome, pinnedInCorpus: ReadonlySet<string>) {
   const expected = expectedRelevant(expect, pinnedInCorpus)
   const { relevant, pinned, questions } = outcome
   const wantedQuestions = expect.openQuestions?.mustInclude ?? []

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { driftScore, type Expectations, measure, type Outcome, passTypeOf } from './expectations.ts'
+import { driftScore, type Expectations, measureAnswer, type Outcome, passTypeOf } from './expectations.ts'
 
 const outcome = (given: Partial<Outcome>): Outcome => ({
   prelude: null,
@@ -14,36 +14,36 @@ const none = new Set<string>()
 
 describe('retrieval precision and recall', () => {
   it('are 1 if exactly the expected beliefs are returned', () => {
-    expect(measure(only('a', 'b'), outcome({ relevant: ['b', 'a'] }), none)).toMatchObject({
+    expect(measureAnswer(only('a', 'b'), outcome({ relevant: ['b', 'a'] }), none)).toMatchObject({
       retrievalPrecision: 1,
       retrievalRecall: 1,
     })
   })
 
   it('differ for a run that returns too many beliefs', () => {
-    expect(measure(only('a'), outcome({ relevant: ['a', 'x', 'y', 'z'] }), none)).toMatchObject({
+    expect(measureAnswer(only('a'), outcome({ relevant: ['a', 'x', 'y', 'z'] }), none)).toMatchObject({
       retrievalPrecision: 0.25,
       retrievalRecall: 1,
     })
   })
 
   it('are 0 if beliefs were expected and none was returned', () => {
-    expect(measure(only('a'), outcome({}), none)).toMatchObject({ retrievalPrecision: 0, retrievalRecall: 0 })
+    expect(measureAnswer(only('a'), outcome({}), none)).toMatchObject({ retrievalPrecision: 0, retrievalRecall: 0 })
   })
 
   it('are 0 and unmeasured if an empty result was expected and noise was returned', () => {
-    expect(measure(only(), outcome({ relevant: ['x'] }), none)).toMatchObject({
+    expect(measureAnswer(only(), outcome({ relevant: ['x'] }), none)).toMatchObject({
       retrievalPrecision: 0,
       retrievalRecall: null,
     })
   })
 
   it('are not measured if an empty result was expected and returned', () => {
-    expect(measure(only(), outcome({}), none)).toMatchObject({ retrievalPrecision: null, retrievalRecall: null })
+    expect(measureAnswer(only(), outcome({}), none)).toMatchObject({ retrievalPrecision: null, retrievalRecall: null })
   })
 
   it('are not measured if the case declares no relevant beliefs', () => {
-    expect(measure({ personaPrelude: { nonEmpty: true } }, outcome({ relevant: ['x'] }), none)).toMatchObject({
+    expect(measureAnswer({ personaPrelude: { nonEmpty: true } }, outcome({ relevant: ['x'] }), none)).toMatchObject({
       retrievalPrecision: null,
       retrievalRecall: null,
     })
@@ -52,10 +52,12 @@ describe('retrieval precision and recall', () => {
   it('use mustInclude without the pinned beliefs if there is no shouldOnlyInclude', () => {
     const expectations: Expectations = { relevantBeliefs: { mustInclude: ['p', 'a', 'b'] } }
 
-    expect(measure(expectations, outcome({ pinned: ['p'], relevant: ['a', 'x'] }), new Set(['p']))).toMatchObject({
-      retrievalPrecision: 0.5,
-      retrievalRecall: 0.5,
-    })
+    expect(measureAnswer(expectations, outcome({ pinned: ['p'], relevant: ['a', 'x'] }), new Set(['p']))).toMatchObject(
+      {
+        retrievalPrecision: 0.5,
+        retrievalRecall: 0.5,
+      },
+    )
   })
 })
 
@@ -63,19 +65,19 @@ describe('the other tiers', () => {
   it('pinnedCoverage is the share of expected pinned beliefs that were returned', () => {
     const expectations: Expectations = { pinnedFacts: { mustInclude: ['a', 'b'] } }
 
-    expect(measure(expectations, outcome({ pinned: ['b', 'x'] }), none).pinnedCoverage).toBe(0.5)
-    expect(measure({}, outcome({ pinned: ['b'] }), none).pinnedCoverage).toBeNull()
+    expect(measureAnswer(expectations, outcome({ pinned: ['b', 'x'] }), none).pinnedCoverage).toBe(0.5)
+    expect(measureAnswer({}, outcome({ pinned: ['b'] }), none).pinnedCoverage).toBeNull()
   })
 
   it('questions have a precision and a recall, and no value if either side is empty', () => {
     const expectations: Expectations = { openQuestions: { mustInclude: ['a', 'b'] } }
 
-    expect(measure(expectations, outcome({ questions: ['a', 'x', 'y', 'z'] }), none)).toMatchObject({
+    expect(measureAnswer(expectations, outcome({ questions: ['a', 'x', 'y', 'z'] }), none)).toMatchObject({
       questionPrecision: 0.25,
       questionRecall: 0.5,
     })
-    expect(measure(expectations, outcome({}), none)).toMatchObject({ questionPrecision: null, questionRecall: 0 })
-    expect(measure({}, outcome({ questions: ['a'] }), none)).toMatchObject({
+    expect(measureAnswer(expectations, outcome({}), none)).toMatchObject({ questionPrecision: null, questionRecall: 0 })
+    expect(measureAnswer({}, outcome({ questions: ['a'] }), none)).toMatchObject({
       questionPrecision: null,
       questionRecall: null,
     })
@@ -100,7 +102,10 @@ describe('driftScore', () => {
 })
 
 describe('passTypeOf', () => {
-  const metrics = (retrievalPrecision: number | null) => ({ ...measure({}, outcome({}), none), retrievalPrecision })
+  const metrics = (retrievalPrecision: number | null) => ({
+    ...measureAnswer({}, outcome({}), none),
+    retrievalPrecision,
+  })
 
   it('is active only if an expected belief was found', () => {
     expect(passTypeOf('Alias resolution', metrics(1))).toBe('activeRetrieval')
@@ -128,7 +133,7 @@ it('every metric of any answer is null or between 0 and 1', () => {
       }
       const given = outcome({ relevant, pinned, questions })
 
-      const values = [...Object.values(measure(expectations, given, none)), driftScore(expectations, given)]
+      const values = [...Object.values(measureAnswer(expectations, given, none)), driftScore(expectations, given)]
 
       for (const value of values) expect(value === null || (value >= 0 && value <= 1)).toBe(true)
     }),

@@ -83,7 +83,7 @@ export function readPack(files: PackFiles): Pack {
   const warnings = [
     ...ofBeliefs,
     ...ofCases,
-    ...idle.map((one) => `${casePlaceOf(file, one)} checks nothing: no answer could fail it.`),
+    ...idle.map((asked) => `${casePlaceOf(file, asked)} checks nothing: no answer could fail it.`),
   ]
   if (strict && warnings.length > 0)
     throw invalid(warnings.join('\n'), 'Correct the file, or run without --strict to see this as a warning.')
@@ -98,7 +98,7 @@ const casePlaceOf = (file: string, { caseId, turnIndex }: Pick<AskedCase, 'caseI
 
 function readCases(file: string, value: unknown, defaultUser: string) {
   const { cases, warnings } = readRetrievalCases(file, value)
-  return { cases: cases.map((one) => ({ ...one, user: one.user ?? defaultUser })), warnings }
+  return { cases: cases.map((asked) => ({ ...asked, user: asked.user ?? defaultUser })), warnings }
 }
 
 function readSessions(
@@ -166,9 +166,9 @@ function commonestUser(beliefs: readonly BeliefRecord[]): string {
 function refuseUnknownBeliefs(beliefs: readonly BeliefRecord[], cases: readonly AskedCase[], file: string): void {
   const known = new Set(beliefs.map(({ id }) => id))
   const ever = new Set([...known, ...cases.flatMap(({ updates }) => updates.map(({ belief }) => belief.id))])
-  for (const one of cases) {
-    checkIds(one.expect, casePlaceOf(file, one), known, ever)
-    for (const { belief } of one.updates) known.add(belief.id)
+  for (const asked of cases) {
+    checkIds(asked.expect, casePlaceOf(file, asked), known, ever)
+    for (const { belief } of asked.updates) known.add(belief.id)
   }
 }
 
@@ -185,13 +185,13 @@ function checkIds(expect: Expectations, place: string, known: ReadonlySet<string
 
 function refuseUnknownTurns(turns: readonly SystemTurn[], cases: readonly AskedCase[], file: string): void {
   const known = new Set(turns.map(({ id }) => id))
-  for (const one of cases) {
-    const { mustInclude = [], mustExclude = [], orderedBefore = [] } = one.expect.quotes ?? {}
+  for (const asked of cases) {
+    const { mustInclude = [], mustExclude = [], orderedBefore = [] } = asked.expect.quotes ?? {}
     const named = [...[...mustInclude, ...mustExclude].map(({ turn }) => turn), ...orderedBefore.flat()]
     const missing = named.find((turn) => !known.has(turn))
     if (missing === undefined) continue
     throw invalid(
-      `${casePlaceOf(file, one)}, expect.quotes: there is no turn "${missing}".`,
+      `${casePlaceOf(file, asked)}, expect.quotes: there is no turn "${missing}".`,
       'Name a turn of the file that `files.turns` of the manifest names.',
     )
   }
@@ -267,7 +267,7 @@ export const createdIn = ({ cases }: Pick<Pack, 'cases'>): readonly BeliefRecord
 /** The ids of the cases with `text` in their id, message, category or description. */
 export function casesContaining(pack: Pack, text: string): ReadonlySet<string> {
   const { cases } = contentOf(pack)
-  const words = new Map(cases.map((one) => [one.id, one.words]))
+  const words = new Map(cases.map((asked) => [asked.id, asked.words]))
   return new Set(selectCases({ manifest: { cases }, words }, { filter: text }))
 }
 

@@ -15,7 +15,7 @@ import {
   checkExpectations,
   driftScore,
   type Expectations,
-  measure,
+  measureAnswer,
   type Outcome,
   type PassType,
   passTypeOf,
@@ -74,7 +74,7 @@ export async function* executeRecall(
 ): AsyncGenerator<CaseOutcome> {
   const asking = await ingestCorpus(pack, tested, request.seed, observer)
   if (pack.kind === 'retrieval') {
-    const byId = new Map(pack.cases.map((one) => [one.id, one]))
+    const byId = new Map(pack.cases.map((asked) => [asked.id, asked]))
     const wanted = [...request.wanted].flatMap((id) => byId.get(id) ?? [])
     yield* executeInOrder(wanted, request, asking.ask)
     return
@@ -115,7 +115,7 @@ async function ingestCorpus(pack: Pack, tested: SystemUnderTest, seed: number, o
       const explain = observer.explain ? { explain: true } : {}
       try {
         const query = { user, scopes, message, budget, saidInAll, recall: pack.recall, ...explain }
-        return outcomeOf(asked, await tested.answer(query, expect), pinned)
+        return caseOutcome(asked, await tested.answer(query, expect), pinned)
       } catch (error) {
         return failedOutcome(asked, messageOf(error))
       }
@@ -148,7 +148,7 @@ export const explanationOf = ({ explanation }: CaseOutcome): RecallExplanation =
 export const idsIn = ({ returned }: CaseOutcome, tier: string): readonly string[] =>
   returned.filter((item) => item.tier === tier).map(({ id }) => id)
 
-function outcomeOf(
+function caseOutcome(
   { id: caseId, turnIndex, group, message, expect }: AskedCase,
   { value: answer, ms }: Timed<SystemAnswer>,
   pinnedInCorpus: ReadonlySet<string>,
@@ -156,7 +156,7 @@ function outcomeOf(
   const { prelude, pinned, relevant, questions, quotes = [], nearMisses } = answer
   const outcome: Outcome = { prelude, pinned, relevant: relevant.map(({ id }) => id), questions, quotes }
   const failures = checkExpectations(expect, outcome)
-  const metrics = measure(expect, outcome, pinnedInCorpus)
+  const metrics = measureAnswer(expect, outcome, pinnedInCorpus)
   const isTurn = turnIndex !== null
   const drift = namesNoise(expect) ? driftScore(expect, outcome) : null
   const explanation: RecallExplanation = {

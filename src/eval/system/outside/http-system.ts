@@ -140,11 +140,11 @@ function hitsIn({ what, status, body }: Reply): readonly AnswerHit[] {
   }
   const parsed = searchAnswer.safeParse(value)
   if (!parsed.success) throw wrongShape(what, status, body)
-  return parsed.data.map((one): AnswerHit => {
+  return parsed.data.map((hit): AnswerHit => {
     // A system with its own ids returns ours in the metadata.
-    const id = one.metadata?.beliefId ?? one.id
+    const id = hit.metadata?.beliefId ?? hit.id
     if (id === undefined) throw wrongShape(what, status, body)
-    return { id, score: one.score ?? null, ...(one.clauses && { clauses: one.clauses }) }
+    return { id, score: hit.score ?? null, ...(hit.clauses && { clauses: hit.clauses }) }
   })
 }
 

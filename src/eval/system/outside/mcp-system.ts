@@ -27,10 +27,10 @@ export function mcpSystem({ mapping }: { readonly mapping: McpMapping }): Hearin
     await callAll(opened, mapping.reset ?? [], { stateDir: opened.stateDir })
     return opened
   }
-  const running = async (): Promise<McpConnection> => connection ?? start()
+  const startOnce = async (): Promise<McpConnection> => connection ?? start()
   const add = async (belief: BeliefRecord): Promise<void> => {
     ids.add(belief.id)
-    await callAll(await running(), mapping.add, describeBelief(belief))
+    await callAll(await startOnce(), mapping.add, describeBelief(belief))
   }
 
   return {
@@ -47,22 +47,22 @@ export function mcpSystem({ mapping }: { readonly mapping: McpMapping }): Hearin
     },
     ingest: async (beliefs) => {
       for (const belief of beliefs) await add(belief)
-      return [`${name} is ${(await running()).server}.`]
+      return [`${name} is ${(await startOnce()).server}.`]
     },
     hear: async (turns) => {
       for (const turn of turns) {
         ids.add(turn.id).add(turn.session)
-        await callAll(await running(), mapping.add, { aliases: [], ...describeTurn(turn) })
+        await callAll(await startOnce(), mapping.add, { aliases: [], ...describeTurn(turn) })
       }
     },
     update: async ({ kind, belief }) => {
       if (kind === 'create') return add(belief)
       if (mapping.update === undefined)
         throw unavailable(`${name}: its mapping names no tool to update a belief with.`, 'Add "update" to the mapping.')
-      await callAll(await running(), mapping.update, describeBelief(belief))
+      await callAll(await startOnce(), mapping.update, describeBelief(belief))
     },
     recall: async (query) => {
-      const server = await running()
+      const server = await startOnce()
       const ask = async (text: string): Promise<readonly AnswerHit[]> =>
         hitsIn(await server.call(search, queryValues(query, text)), mapping, ids)
       const relevant = search.perWord
@@ -134,9 +134,9 @@ function structureOf(result: CallToolResult, what: string): unknown {
 }
 
 function stringsAt(value: unknown, path: JsonPath, what: string): readonly string[] {
-  return valuesAt(value, path).map((one) => {
-    if (typeof one === 'string') return one
-    throw unusable(`${what} are not texts: ${JSON.stringify(one).slice(0, 200)}`)
+  return valuesAt(value, path).map((found) => {
+    if (typeof found === 'string') return found
+    throw unusable(`${what} are not texts: ${JSON.stringify(found).slice(0, 200)}`)
   })
 }
 

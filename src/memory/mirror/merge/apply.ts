@@ -1,4 +1,4 @@
-import { authorityOf, type Belief, isCurrent, reasonToAskPerson } from '../../../beliefs/belief.ts'
+import { authorityOf, type Belief, explainWait, isCurrent } from '../../../beliefs/belief.ts'
 import { isSameStatement, nameKey } from '../../../beliefs/identity.ts'
 import { MemoryError } from '../../../errors.ts'
 import { explainEverydayForm, filterAliases } from '../../change/aliases.ts'
@@ -39,7 +39,7 @@ const mustWait = async (
   belief: Belief,
 ): Promise<boolean> => {
   if (author.actor === 'person') return false
-  if (replaced.some((old) => authorityOf(old) !== author.actor || reasonToAskPerson(old) !== null)) return true
+  if (replaced.some((old) => authorityOf(old) !== author.actor || explainWait(old) !== null)) return true
   const known = new Set(replaced.flatMap(({ name, aliases }) => [name, ...aliases]))
   const aliases = belief.aliases.filter((alias) => !known.has(alias))
   const { refused } = await filterAliases(ports, author, { ...belief, aliases })
@@ -213,13 +213,13 @@ async function retire(
   beliefs: readonly Belief[],
 ): Promise<{ readonly retired: number; readonly proposed: number }> {
   const isOwn = (belief: Belief): boolean => author.actor === 'person' || authorityOf(belief) === author.actor
-  const unchanged = async (areOwn: boolean): Promise<readonly Belief[]> => {
-    const wanted = new Map(beliefs.filter((one) => isOwn(one) === areOwn).map(({ id, version }) => [id, version]))
+  const readUnchanged = async (areOwn: boolean): Promise<readonly Belief[]> => {
+    const wanted = new Map(beliefs.filter((belief) => isOwn(belief) === areOwn).map(({ id, version }) => [id, version]))
     const now = wanted.size === 0 ? [] : await ports.store.getMany(user, [...wanted.keys()])
     return now.filter(({ id, version }) => wanted.get(id) === version)
   }
   const retired = await change<number>(ports, { user, author, operation: 'mirror retire' }, async () => {
-    const own = await unchanged(true)
+    const own = await readUnchanged(true)
     if (own.length === 0) return { kind: 'nothing', result: 0 }
     return { kind: 'retire', changes: own.map(withdrawChange), result: () => own.length }
   })
@@ -227,7 +227,7 @@ async function retire(
   const proposed = await change<number>(ports, { user, author, operation }, async (at) => {
     const room = isAccepted ? Number.POSITIVE_INFINITY : await roomForDocuments(ports, user)
     const removals: Belief[] = []
-    for (const belief of await unchanged(false)) {
+    for (const belief of await readUnchanged(false)) {
       const isWaiting = (await ports.store.proposalsFor(user, belief.id)).some(isRemoval)
       if (isWaiting || removals.length >= room) continue
       const provenance = { ...author, sourceId: null, model: null, at }

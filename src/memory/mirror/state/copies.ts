@@ -93,7 +93,7 @@ export function forgetInCopies(paths: MirrorPaths, ids: readonly string[]): void
  * because the store has their beliefs; an edited one is the person's own file from now on.
  */
 export function removeOldRecords({ dir, state, bases }: MirrorPaths): void {
-  for (const name of namesIn(bases).filter((one) => one !== mirrorFile)) {
+  for (const name of namesIn(bases).filter((file) => file !== mirrorFile)) {
     const records = join(bases, name)
     const written = readIfPresent(join(records, `${versionsIn(records)[0]}.md`))
     if (written !== null && readIfPresent(join(dir, name)) === written) rmSync(join(dir, name))

@@ -195,7 +195,7 @@ export class MirrorDocument {
   /** The position for the heading of a type; types have an order within the section of a scope. */
   #placeOfType(section: number, type: BeliefType): number {
     const end = this.#endOfSection(section)
-    const rank = (one: BeliefType): number => beliefTypes.indexOf(one)
+    const rank = (type: BeliefType): number => beliefTypes.indexOf(type)
     const later = this.#blocks.findIndex(
       (block, at) => at > section && at < end && block.kind === 'type' && rank(block.type) > rank(type),
     )

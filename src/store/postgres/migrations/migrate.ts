@@ -21,12 +21,12 @@ const migrationLock = 0x4372646e
 /** Brings the schema up to date. Several programs may start at once: one of them migrates, in one transaction, and the others wait. */
 export async function migrate(connection: PostgresConnection): Promise<void> {
   const { label } = connection.address
-  const known = await connection.read((run) => stateOf(run, label))
+  const known = await connection.read((run) => readVersion(run, label))
   if (known < postgresMigrations.length)
     await connection.write(async (run) => {
       await run(`SELECT pg_advisory_xact_lock(${migrationLock})`)
       // Read again under the lock: another program may have migrated in the meantime.
-      const applied = await stateOf(run, label)
+      const applied = await readVersion(run, label)
       if (applied === 0) {
         await run('CREATE SCHEMA IF NOT EXISTS credence')
         await run(
@@ -44,7 +44,7 @@ export async function migrate(connection: PostgresConnection): Promise<void> {
 }
 
 /** The number of migrations that were applied. Throws if this version must not use the schema. */
-async function stateOf(run: Run, label: string): Promise<number> {
+async function readVersion(run: Run, label: string): Promise<number> {
   // Not to_regclass, which may answer from a cache that is older than the lock.
   const found = await run(
     `SELECT 1 FROM pg_catalog.pg_tables WHERE schemaname = 'credence' AND tablename = 'migrations'`,

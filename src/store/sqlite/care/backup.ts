@@ -307,7 +307,7 @@ function replaceDamaged(file: string, draft: string): string {
     if (codeOf(error) === 'ENOSPC') throw error
     renameSync(file, aside)
   }
-  for (const suffix of ['-wal', '-shm', '-journal'].filter((one) => existsSync(file + one)))
+  for (const suffix of ['-wal', '-shm', '-journal'].filter((suffix) => existsSync(file + suffix)))
     renameSync(file + suffix, aside + suffix)
   renameSync(draft, file)
   syncDirectoryNow(dirname(file))

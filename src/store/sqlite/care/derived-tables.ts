@@ -9,7 +9,7 @@ type Schema = 'main' | 'temp'
  * A query for each derived table, with names instead of the ids of users, scopes and audiences, so that its rows are equal in two stores
  * exactly if the contents are.
  */
-const contentsOf = (schema: Schema): Readonly<Record<string, string>> => {
+const tableContents = (schema: Schema): Readonly<Record<string, string>> => {
   const ofUser = (table: string): string => `LEFT JOIN users ON users.id = ${table}.user_id`
   const inScope = (table: string): string => `LEFT JOIN ${schema}.scopes ON scopes.id = ${table}.scope`
   const ofAudience = `LEFT JOIN ${schema}.audiences ON audiences.id = audience`
@@ -45,7 +45,7 @@ const contentsOf = (schema: Schema): Readonly<Record<string, string>> => {
 /** One hash over the contents of all derived tables. */
 export function fingerprintOf(connection: Connection): string {
   const hash = createHash('sha256')
-  for (const [table, query] of Object.entries(contentsOf('main'))) {
+  for (const [table, query] of Object.entries(tableContents('main'))) {
     hash.update(table)
     const columns = connection.statement(query).columns().length
     const order = Array.from({ length: columns }, (_, index) => index + 1).join()
@@ -62,9 +62,9 @@ export function compareDerived(connection: Connection, onProgress: OnProgress) {
   const total = connection.value<number>('SELECT count(*) FROM main.beliefs') ?? 0
   shadowDerivedTables(connection)
   deriveRows(connection, (done) => onProgress('index', done, Math.max(done, total)))
-  const stored = contentsOf('main')
+  const stored = tableContents('main')
   let rows = 0
-  const complaints = Object.entries(contentsOf('temp')).flatMap(([table, expected]) => {
+  const complaints = Object.entries(tableContents('temp')).flatMap(([table, expected]) => {
     const found = stored[table] ?? ''
     rows += connection.value<number>(`SELECT count(*) FROM (${found})`) ?? 0
     const missing = differenceOf(connection, expected, found)

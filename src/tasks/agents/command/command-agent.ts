@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Agent, type AgentConversation, AgentFailure, messageOf } from '../../agent.ts'
+import { type Agent, type AgentConversation, AgentFailure, errorMessage } from '../../agent.ts'
 import { type Ending, findProgram, type Program, runInGroup } from '../../run/process-group.ts'
 import type { Output, OutputReading } from './read-output.ts'
 
@@ -70,7 +70,7 @@ export function commandAgent(profile: CommandProfile, environment: AgentEnvironm
           return await work
         } catch (cause) {
           if (program.signal.aborted) throw program.signal.reason
-          const message = `${profile.name}: "${profile.program}" cannot be started: ${messageOf(cause)}.`
+          const message = `${profile.name}: "${profile.program}" cannot be started: ${errorMessage(cause)}.`
           throw new AgentFailure('infrastructure', message, { cause })
         } finally {
           running.delete(work)
@@ -107,12 +107,12 @@ export function commandAgent(profile: CommandProfile, environment: AgentEnvironm
             const output = { stdout: ending.stdout.toString('utf8'), stderr: ending.stderr }
             const { messages, usage, answer, conversationId, model, problem } = await profile.read(output, call)
             // The messages of a failed program are stored too.
-            const failed = (fault: AgentFailure['fault'], message: string): AgentFailure =>
+            const failure = (fault: AgentFailure['fault'], message: string): AgentFailure =>
               new AgentFailure(fault, message, { messages, usage })
-            if (limit.aborted) throw failed('agent', `${profile.name} was ended before it was done.`)
-            if (ending.exceeded !== null) throw failed('agent', `${profile.name} wrote more than is read of it.`)
-            if (problem !== null) throw failed(problem.fault, `${profile.name}: ${problem.message}`)
-            if (ending.exitCode !== 0) throw failed('agent', complaintOf(profile, ending))
+            if (limit.aborted) throw failure('agent', `${profile.name} was ended before it was done.`)
+            if (ending.exceeded !== null) throw failure('agent', `${profile.name} wrote more than is read of it.`)
+            if (problem !== null) throw failure(problem.fault, `${profile.name}: ${problem.message}`)
+            if (ending.exitCode !== 0) throw failure('agent', complaintOf(profile, ending))
             known.model ??= model
             session = conversationId ?? session
             count += 1 + messages.length

@@ -25,8 +25,8 @@ const outcomes = {
 const splitList = (text: string): string[] =>
   text
     .split(',')
-    .map((one) => one.trim())
-    .filter((one) => one !== '')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
 
 /** The belief that has this name in this scope, and that a new one would replace. */
 async function findHolder(name: string, scope: string): Promise<ApiBelief | null> {
@@ -112,7 +112,7 @@ export function CreateDialog({ onClose, scope }: { readonly onClose: () => void;
         <Choice
           label="Type"
           value={type}
-          options={beliefTypes.map((one) => [one, typeWords[one]] as const)}
+          options={beliefTypes.map((type) => [type, typeWords[type]] as const)}
           onChoose={setType}
         />
         <Field

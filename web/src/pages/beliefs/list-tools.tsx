@@ -51,7 +51,7 @@ export function FilterBar({ filters, onEnterList }: { readonly filters: Filters;
           options={[
             ['', 'All scopes'],
             ...(isUnknown ? [[scope, scope] as const] : []),
-            ...known.map((one) => [one.scope, `${one.scope} (${count(one.beliefs)})`] as const),
+            ...known.map((item) => [item.scope, `${item.scope} (${count(item.beliefs)})`] as const),
           ]}
         />
         <QuerySelect

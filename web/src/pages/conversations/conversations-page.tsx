@@ -104,10 +104,10 @@ function Sessions({ chosen }: { readonly chosen: string | null }) {
     const before = offset === 0 ? 0 : 1
     const window = { limit: limit + before, offset: offset - before }
     const { items } = await ask('listConversations', { query: { ...filters, ...window }, signal })
-    return items.slice(before).map((one, at) => {
-      const day = dayOf(one.lastAt, one.utcOffset)
+    return items.slice(before).map((hit, at) => {
+      const day = dayOf(hit.lastAt, hit.utcOffset)
       const previous = items[at + before - 1]
-      return { one, isNewDay: previous === undefined || dayOf(previous.lastAt, previous.utcOffset) !== day }
+      return { one: hit, isNewDay: previous === undefined || dayOf(previous.lastAt, previous.utcOffset) !== day }
     })
   }
   return (

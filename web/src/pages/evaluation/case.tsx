@@ -102,7 +102,7 @@ function Repeat({ record, texts, work, isOnly }: RepeatProps) {
       <div class="pad stack">
         {problems.map((problem) => (
           <p key={problem} class="note bad">
-            {failureWords(problem, namesOf(texts))}
+            {failureWords(problem, textNames(texts))}
           </p>
         ))}
         {texts === null ? null : <ExpectedGot texts={texts} returned={returned} />}
@@ -111,7 +111,7 @@ function Repeat({ record, texts, work, isOnly }: RepeatProps) {
             <summary>Explanation: how each result was found</summary>
             <div class="stack tight explanation">
               <ReturnedTable items={returned} texts={texts} />
-              <Plain given={explanation} names={namesOf(texts)} />
+              <Plain given={explanation} names={textNames(texts)} />
             </div>
           </details>
         ) : (
@@ -139,7 +139,7 @@ function Repeat({ record, texts, work, isOnly }: RepeatProps) {
   )
 }
 
-const namesOf = (texts: RouteAnswer<'case'>['texts']): Readonly<globalThis.Record<string, string>> =>
+const textNames = (texts: RouteAnswer<'case'>['texts']): Readonly<globalThis.Record<string, string>> =>
   Object.fromEntries(Object.entries(texts?.beliefs ?? {}).map(([id, { name }]) => [id, name]))
 
 type PlainProps = { readonly given: unknown; readonly names: Readonly<globalThis.Record<string, string>> }

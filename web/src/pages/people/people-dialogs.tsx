@@ -24,14 +24,14 @@ export function AddPerson({ onClose, onAdded }: { readonly onClose: () => void; 
         </div>
       </Dialog>
     )
-  const add = async () => {
+  const addPerson = async () => {
     await ask('addPerson', { body: { name } })
     onAdded()
     setAdded(await ask('createToken', { body: { person: name } }))
     return null
   }
   return (
-    <FormDialog title="Add a person" submit="Add" isIdle={name === ''} onClose={onClose} onSubmit={add}>
+    <FormDialog title="Add a person" submit="Add" isIdle={name === ''} onClose={onClose} onSubmit={addPerson}>
       <Field label="Name" value={name} onInput={setName} maxLength={maxNameLength} help={nameHelp} isRequired />
     </FormDialog>
   )
@@ -58,7 +58,7 @@ export function CreateTeam({ people, onClose, onCreate }: CreateTeamProps) {
       <Choice
         label="Owner, who adds the members"
         value={owner}
-        options={people.map((one) => [one, one])}
+        options={people.map((person) => [person, person])}
         onChoose={setOwner}
       />
     </FormDialog>

@@ -40,7 +40,7 @@ export function PeoplePage() {
       found.reload()
     }, toastRefusal)
   /** Closes the dialog on success; after a refusal it stays open. */
-  const done = async (work: Promise<unknown>): Promise<null> => {
+  const finish = async (work: Promise<unknown>): Promise<null> => {
     await work
     found.reload()
     close()
@@ -120,7 +120,7 @@ export function PeoplePage() {
         <CreateTeam
           people={found.value?.people?.map(({ name }) => name) ?? []}
           onClose={close}
-          onCreate={(body) => done(ask('createTeam', { body }))}
+          onCreate={(body) => finish(ask('createTeam', { body }))}
         />
       ) : null}
       {open?.what === 'remove' ? (
@@ -129,7 +129,7 @@ export function PeoplePage() {
           onClose={close}
           onRemove={(memory) => {
             const given = { params: { name: open.name }, query: { memory } }
-            return done(open.kind === 'person' ? ask('removePerson', given) : ask('removeTeam', given))
+            return finish(open.kind === 'person' ? ask('removePerson', given) : ask('removeTeam', given))
           }}
         />
       ) : null}
