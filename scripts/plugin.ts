@@ -12,14 +12,13 @@ const author = { name: 'Credence' }
 const manifest = { name: 'credence', version, description, author, license, keywords: ['memory', 'mcp', 'hooks'] }
 const skill = 'skills/memory/SKILL.md'
 
-const codexEvents = {
+/** The answer to a prompt is stored with the next one and at the end of the session, so that a turn starts one process. */
+const claudeEvents = {
   SessionStart: 'session-start',
   UserPromptSubmit: 'prompt-submit',
-  Stop: 'stop',
   PreCompact: 'pre-compact',
+  SessionEnd: 'pre-compact',
 }
-/** Claude Code waits for the last when it ends, but not for `Stop`. */
-const claudeEvents = { ...codexEvents, SessionEnd: 'pre-compact' }
 const geminiEvents = {
   SessionStart: 'session-start',
   BeforeAgent: 'prompt-submit',
@@ -45,13 +44,13 @@ const matcherHooks = (host: string, events: Readonly<Record<string, string>>, ti
   hooks: Object.fromEntries(
     Object.entries(events).map(([own, event]) => [
       own,
-      [{ hooks: [{ type: 'command', command: commandFor(event, host), timeout, ...asyncAt(own, host) }] }],
+      [{ hooks: [{ type: 'command', command: commandFor(event, host), timeout: timeoutAt(own, timeout) }] }],
     ]),
   ),
 })
 
-/** Claude Code runs the command that stores its answer in the background. */
-const asyncAt = (own: string, host: string): object => (host === 'claude-code' && own === 'Stop' ? { async: true } : {})
+/** Codex allows a hook at the end of a session at most 3 s. */
+const timeoutAt = (own: string, timeout: number): number => (own === 'SessionEnd' ? 3 : timeout)
 
 const serverFor = (host: string | null, more: object = {}) => ({
   mcpServers: {
@@ -76,7 +75,7 @@ export const pluginFiles: Readonly<Record<string, string>> = Object.fromEntries(
       hooks: './hooks/codex.json',
       mcpServers: './servers/codex.json',
     },
-    'plugin/hooks/codex.json': matcherHooks('codex', codexEvents, 5),
+    'plugin/hooks/codex.json': matcherHooks('codex', claudeEvents, 5),
     'plugin/servers/codex.json': serverFor('codex'),
     'plugin/.cursor-plugin/plugin.json': {
       ...manifest,

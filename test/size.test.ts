@@ -9,7 +9,7 @@ const budgets: Readonly<Record<string, number>> = {
   '': 1_150,
   adapters: 700,
   beliefs: 900,
-  cli: 14_700,
+  cli: 14_720,
   'cli/resident': 300,
   eval: 10_800,
   files: 850,
@@ -28,7 +28,7 @@ const budgets: Readonly<Record<string, number>> = {
   'store/sqlite': 5_100,
   tasks: 5_000,
 }
-const maxLines = 70_200
+const maxLines = 70_220
 /** Max lines of the TypeScript and CSS of the dashboard, in `web`. */
 const maxWebLines = 11_500
 

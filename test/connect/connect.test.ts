@@ -147,7 +147,7 @@ describe('the entries that connect writes', () => {
       args: [bin, 'mcp', '--host', 'claude-code', '--dir', dir, '--scope', 'domain:code'],
     })
     const { hooks } = jsonAt(join(place.home, '.claude', 'settings.json'))
-    expect(Object.keys(hooks)).toEqual(['SessionStart', 'UserPromptSubmit', 'Stop', 'PreCompact', 'SessionEnd'])
+    expect(Object.keys(hooks)).toEqual(['SessionStart', 'UserPromptSubmit', 'PreCompact', 'SessionEnd'])
     expect(hooks.UserPromptSubmit[0].hooks[0].command).toBe(
       `${process.execPath} ${bin} hook prompt-submit --host claude-code --dir '${dir}' --scope domain:code`,
     )
@@ -199,23 +199,23 @@ describe('the entries that connect writes', () => {
     const settings = jsonAt(join(place.home, '.claude', 'settings.json'))
     await run(place, 'claude-code', '--remove', '--yes')
 
-    expect(settings.hooks.Stop).toHaveLength(1)
-    expect(settings.hooks.Stop[0].hooks[0].command).toContain('--scope domain:code')
+    expect(settings.hooks.SessionEnd).toHaveLength(1)
+    expect(settings.hooks.SessionEnd[0].hooks[0].command).toContain('--scope domain:code')
     expect(existsSync(join(place.home, '.claude', 'settings.json'))).toBe(false)
   })
 
   it('leave commands of other programs in the same group of hooks unchanged', async () => {
     using place = createSandbox()
     const file = join(place.home, '.claude', 'settings.json')
-    const [mine, old] = ['notify', 'credence hook stop --host claude-code'].map((command) => ({
+    const [mine, old] = ['notify', 'credence hook prompt-submit --host claude-code'].map((command) => ({
       type: 'command',
       command,
     }))
-    const similar = { hooks: [{ type: 'command', command: 'echo about credence hook stop' }] }
-    put(file, JSON.stringify({ hooks: { Stop: [similar, { matcher: '', hooks: [mine, old] }] } }))
+    const similar = { hooks: [{ type: 'command', command: 'echo about credence hook prompt-submit' }] }
+    put(file, JSON.stringify({ hooks: { UserPromptSubmit: [similar, { matcher: '', hooks: [mine, old] }] } }))
 
     await run(place, 'claude-code', '--yes')
-    const { Stop: connected } = jsonAt(file).hooks
+    const { UserPromptSubmit: connected } = jsonAt(file).hooks
     // Claude Code's own editor adds a command to the group that has the matcher.
     const later = { type: 'command', command: 'later' }
     const { hooks } = jsonAt(file)
@@ -225,10 +225,13 @@ describe('the entries that connect writes', () => {
 
     expect(connected).toMatchObject([
       similar,
-      { matcher: '', hooks: [mine, { command: expect.stringContaining(`${bin} hook stop --host claude-code`) }] },
+      {
+        matcher: '',
+        hooks: [mine, { command: expect.stringContaining(`${bin} hook prompt-submit --host claude-code`) }],
+      },
     ])
     expect(jsonAt(file)).toEqual({
-      hooks: { Stop: [similar, { matcher: '', hooks: [mine] }], PreCompact: [{ hooks: [later] }] },
+      hooks: { UserPromptSubmit: [similar, { matcher: '', hooks: [mine] }], PreCompact: [{ hooks: [later] }] },
     })
   })
 
@@ -321,7 +324,7 @@ describe('connecting', () => {
     ['claude-code', '.claude.json', '{"mcpServers": []}'],
     ['claude-code', '.claude.json', '{"mcpServers": "x"}'],
     ['claude-code', '.claude/settings.json', '{"hooks": null}'],
-    ['claude-code', '.claude/settings.json', '{"hooks": {"Stop": {"command": "mine"}}}'],
+    ['claude-code', '.claude/settings.json', '{"hooks": {"PreCompact": {"command": "mine"}}}'],
     ['openclaw', '.openclaw/openclaw.json', '{"plugins": {"load": {"paths": "/mine"}}}'],
   ] as const)(
     'does not change what it cannot edit safely, and prints what to write: %s %s %s',
@@ -387,18 +390,12 @@ describe('hooks of a host that can call a tool of the running server', () => {
       return [event, ...all.map(({ type }) => type)].join(' ')
     })
   }
-  const commands = [
-    'SessionStart command',
-    'UserPromptSubmit command',
-    'Stop command',
-    'PreCompact command',
-    'SessionEnd command',
-  ]
+  const commands = ['SessionStart command', 'UserPromptSubmit command', 'PreCompact command', 'SessionEnd command']
   const tools = [
     'SessionStart command',
     'UserPromptSubmit mcp_tool',
-    'Stop mcp_tool',
     'PreCompact mcp_tool',
+    'Stop mcp_tool',
     'PreToolUse mcp_tool',
   ]
 
@@ -417,6 +414,18 @@ describe('hooks of a host that can call a tool of the running server', () => {
     expect(older).toEqual(commands)
     expect(status.hosts).toMatchObject([{ connected: 'yes' }])
     expect(existsSync(join(place.home, '.claude', 'settings.json'))).toBe(false)
+  })
+
+  it('include none at Stop in the command form, and those of an earlier connect are removed', async () => {
+    using place = createSandbox()
+    const file = join(place.home, '.claude', 'settings.json')
+    const own = { type: 'command', command: 'credence hook stop --host claude-code', timeout: 5, async: true }
+    const mine = { hooks: [{ type: 'command', command: 'notify' }] }
+    put(file, JSON.stringify({ hooks: { Stop: [mine, { hooks: [own] }] } }))
+
+    await hooksAfter(place, '2.1.117')
+
+    expect(jsonAt(file).hooks.Stop).toEqual([mine])
   })
 
   it('remain commands for a project, whose server may wait for approval', async () => {

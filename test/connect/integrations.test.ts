@@ -97,7 +97,7 @@ describe('the folders for other programs', () => {
   })
 
   it.each([
-    ['plugin/hooks/hooks.json', 5],
+    ['plugin/hooks/hooks.json', 4],
     ['plugin/hooks/codex.json', 4],
     ['plugin/hooks/cursor.json', 4],
     ['gemini/hooks/hooks.json', 4],

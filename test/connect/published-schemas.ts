@@ -30,15 +30,15 @@ export const claudeMarketplace = z.strictObject({
   ),
 })
 
-const codexEvents = ['SessionStart', 'UserPromptSubmit', 'Stop', 'PreCompact'] as const
+const events = ['SessionStart', 'UserPromptSubmit', 'Stop', 'PreCompact', 'SessionEnd'] as const
 const matcherGroups = z.array(z.strictObject({ matcher: z.string().optional(), hooks: z.array(commandHook) }))
 
 /** https://code.claude.com/docs/en/hooks, "Configuration"; also the `hooks` of settings.json. */
-export const claudeHooks = z.partialRecord(z.enum([...codexEvents, 'SessionEnd']), matcherGroups)
+export const claudeHooks = z.partialRecord(z.enum(events), matcherGroups)
 export const claudePluginHooks = z.strictObject({ description: z.string().optional(), hooks: claudeHooks })
 
 /** https://www.schemastore.org/codex-hooks.json and openai/codex, codex-rs/hooks: the same groups. */
-export const codexHooks = z.strictObject({ hooks: z.partialRecord(z.enum(codexEvents), matcherGroups) })
+export const codexHooks = z.strictObject({ hooks: z.partialRecord(z.enum(events), matcherGroups) })
 
 /** https://cursor.com/docs/agent/hooks, "Configuration". */
 export const cursorHooks = z.strictObject({

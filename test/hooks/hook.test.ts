@@ -1,4 +1,5 @@
 import {
+  appendFileSync,
   chmodSync,
   existsSync,
   mkdirSync,
@@ -618,6 +619,142 @@ describe('hooks at stop and before compaction', () => {
 
     expect(waitingIn(place)).toEqual([])
     expect(logOf(place)).toMatchObject([{ event: 'hear', outcome: 'done', kept: 0 }])
+  })
+})
+
+describe('without a hook at stop, the answer in the transcript', () => {
+  /** A session whose host writes a transcript. */
+  const sessionOf = (place: Place, session: string) => {
+    const transcript = join(place.path, `${session}.jsonl`)
+    const fields = { session_id: session, transcript_path: transcript, cwd: place.work }
+    const write = (role: string, uuid: string, text: string): void => {
+      const content = [{ type: 'text', text }]
+      const line = { type: role, uuid, timestamp: new Date().toISOString(), message: { role, content } }
+      appendFileSync(transcript, `${JSON.stringify(line)}\n`)
+    }
+    let prompts = 0
+    let answers = 0
+    return {
+      transcript,
+      /** Runs the hook of a prompt; then the host records the prompt. */
+      prompt: async (text: string) => {
+        prompts += 1
+        await hookOnly(place, { ...fields, prompt: text }, 'prompt-submit')
+        write('user', `${session}-u${prompts}`, text)
+      },
+      answer: (text: string) => {
+        answers += 1
+        write('assistant', `${session}-a${answers}`, text)
+      },
+      end: () => hookOnly(place, fields, 'SessionEnd'),
+    }
+  }
+  const heard = async (place: Place) => {
+    await hearAll(place)
+    const turns = await place.json('export', '--turns')
+    return turns.map(({ text }: { text: string }) => text)
+  }
+  /** As if the prompt had come two minutes ago, and the host had written nothing for one. */
+  const letMinutesPass = (place: Place, { transcript }: { readonly transcript: string }): void => {
+    for (const name of readdirSync(queueOf(place)).filter((name) => name.startsWith('answer-')))
+      utimesSync(join(queueOf(place), name), new Date(), new Date(Date.now() - 120_000))
+    utimesSync(transcript, new Date(), new Date(Date.now() - 60_000))
+  }
+
+  it('is stored with the next prompt, and the last one at the end of the session', async () => {
+    using place = createSandbox()
+    const session = sessionOf(place, 's-1')
+    await session.prompt('Which port?')
+    session.answer('Let me look.')
+    session.answer('Port 8080.')
+    const before = await heard(place)
+    await session.prompt('Which host?')
+    session.answer('Host ada.')
+
+    const afterPrompt = await heard(place)
+    await session.end()
+    const afterEnd = await heard(place)
+
+    expect(before).toEqual(['Which port?'])
+    expect(afterPrompt).toEqual(['Which port?', 'Port 8080.', 'Which host?'])
+    expect(afterEnd).toEqual([...afterPrompt, 'Host ada.'])
+    expect((await place.json('export', '--turns'))[1]).toMatchObject({ messageId: 's-1-a2', role: 'assistant' })
+  })
+
+  it('is stored if the host was killed, when another session starts', async () => {
+    using place = createSandbox()
+    const killed = sessionOf(place, 's-1')
+    await killed.prompt('Which port?')
+    killed.answer('Port 8080.')
+    await hearAll(place)
+    letMinutesPass(place, killed)
+
+    await hook(place, { session_id: 's-2', cwd: place.work }, 'session-start')
+
+    expect(await heard(place)).toEqual(['Which port?', 'Port 8080.'])
+  })
+
+  it('is stored complete if a turn was quiet for a while and went on', async () => {
+    using place = createSandbox()
+    const slow = sessionOf(place, 's-1')
+    await slow.prompt('Which port?')
+    slow.answer('Let me look.')
+    letMinutesPass(place, slow)
+    const meanwhile = await heard(place)
+    slow.answer('Port 8080.')
+    await slow.prompt('Which host?')
+
+    expect(meanwhile).toEqual(['Which port?', 'Let me look.'])
+    expect(await heard(place)).toEqual(['Which port?', 'Let me look.', 'Port 8080.', 'Which host?'])
+  })
+
+  it('is not stored if its prompt was not, or if the turn was interrupted', async () => {
+    using place = createSandbox()
+    const session = sessionOf(place, 's-1')
+    await session.prompt('Off the record: which port?')
+    session.answer('Port 666.')
+    await session.prompt('Which host?')
+    await session.prompt('/status')
+    session.answer('Status 667.')
+    await session.prompt('Which door?')
+    await session.end()
+
+    expect(await heard(place)).toEqual(['Which host?', 'Which door?'])
+  })
+
+  it('is not stored if it was given during a pause, even if the prompt was before it and the next is after it', async () => {
+    using place = createSandbox()
+    const session = sessionOf(place, 's-1')
+    const elsewhere = sessionOf(place, 's-2')
+    for (const one of [session, elsewhere]) await one.prompt('Which port?')
+    elsewhere.answer('Port 8080.')
+
+    await place.run('pause')
+    session.answer('Port 666.')
+    letMinutesPass(place, session)
+    const during = await heard(place)
+    await place.run('resume')
+    await session.prompt('Which host?')
+
+    expect(during).toEqual(['Which port?', 'Which port?', 'Port 8080.'])
+    expect(await heard(place)).toEqual([...during, 'Which host?'])
+  })
+
+  it('is forgotten with what was said before, and does not come back', async () => {
+    using place = createSandbox()
+    const session = sessionOf(place, 's-1')
+    await session.prompt('Which port?')
+    session.answer('Port 8080.')
+    await hearAll(place)
+
+    await place.run('forget', '--containing', '8080', '--yes')
+    letMinutesPass(place, session)
+    const afterwards = await heard(place)
+    await session.prompt('Which host?')
+    await session.end()
+
+    expect(afterwards).toEqual(['Which port?'])
+    expect(await heard(place)).toEqual(['Which port?', 'Which host?'])
   })
 })
 

@@ -8,8 +8,8 @@ import { bin, createSandbox, endOf } from '../cli/sandbox.ts'
 
 /** The versions that the tests run. Each was tried; updating one is a deliberate change. */
 export const pinned = {
-  'claude-code': '@anthropic-ai/claude-code@2.1.325',
-  codex: '@openai/codex@0.166.0',
+  'claude-code': '@anthropic-ai/claude-code@2.1.328',
+  codex: '@openai/codex@0.169.0',
   gemini: '@google/gemini-cli@0.61.0',
   opencode: 'opencode-ai@1.18.33',
   openclaw: 'openclaw@2026.9.6',

@@ -311,6 +311,36 @@ describe('the MCP server of a host', () => {
     expect(turns).toMatchObject([{ text: 'Which staging port?', scope: 'project:ledger' }, { text: 'It is 5433.' }])
   })
 
+  it('recalls by meaning once the hook of a prompt was answered, for a host that makes no other request', async () => {
+    using place = createSandbox()
+    await place.json('remember', 'The physician who treats my knee has moved his practice to Bergen.', '--name', 'knee')
+    await place.run('vectors')
+    // The prompts of this test must not become turns, which would be recalled instead.
+    await place.run('pause')
+    const client = await stdioClient(place, { mode: 'legacy', options: ['--host', 'codex'] })
+    let prompts = 0
+    const ask = async () => {
+      prompts += 1
+      const input = { event: 'UserPromptSubmit', prompt: `${prompts}: Where is my doctor now?`, session_id: 's-1' }
+      return JSON.stringify(await client.callTool({ name: 'hook', arguments: { cwd: place.work, ...input } }))
+    }
+
+    const first = await ask()
+    const later = await vi.waitFor(
+      async () => {
+        const answer = await ask()
+        expect(answer).toContain('Perhaps relevant')
+        return answer
+      },
+      { timeout: 120_000, interval: 500 },
+    )
+    await client.close()
+
+    // The first prompt gets the lines for the start of a session, and none by meaning.
+    expect(first).not.toContain('Perhaps relevant')
+    expect(later).toContain('Bergen')
+  })
+
   it('has no such tool for a client that only uses the name of a host', async () => {
     using place = createSandbox()
     const client = await stdioClient(place, { mode: 'legacy', name: 'claude-code' })

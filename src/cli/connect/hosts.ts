@@ -333,25 +333,27 @@ function startsServer(entry: unknown): boolean {
   return program >= 0 && words[program + 1] === 'mcp'
 }
 
-const claudeEvents = ['SessionStart', 'UserPromptSubmit', 'Stop', 'PreCompact']
+const claudeEvents = ['SessionStart', 'UserPromptSubmit', 'PreCompact']
 const endEvent = 'SessionEnd'
 
 /** The tools that edit files or run commands, in Claude Code and Codex. */
 const toolsHooked = { matcher: 'Bash|Edit|Write|NotebookEdit|apply_patch' }
 
 /**
- * The hook before tool uses exists only as a call of the running server, because a command would start a process each time.
- * The hook at the end of a session exists only as a command, and only if `Stop` is one, because Claude Code ends without waiting
- * for that. Codex waits, and has no such event.
+ * Tool calls of the running server store each answer at `Stop`, and answer before tool uses. Commands do neither, because they
+ * would start more than one process per turn: the next prompt and the end of the session store the answer from the transcript.
  */
 function claudeHooks(host: HookHost, request: ConnectRequest, launch: Launch) {
   const usual = matcherHooks(host, claudeEvents, request, launch)
+  const atStop = matcherHooks(host, ['Stop'], request, launch)
   const beforeTools = matcherHooks(host, ['PreToolUse'], request, launch).map((hook) => ({
     ...hook,
     beside: toolsHooked,
   }))
-  const atEnd = host === 'claude-code' ? matcherHooks(host, [endEvent], request, launch) : []
-  const [more, other] = callsTool(host, 'Stop', request) ? [beforeTools, atEnd] : [atEnd, beforeTools]
+  const byTool = [...atStop, ...beforeTools]
+  // Codex allows no more time.
+  const byCommand = matcherHooks(host, [endEvent], request, launch, { timeout: 3 })
+  const [more, other] = callsTool(host, 'Stop', request) ? [byTool, byCommand] : [byCommand, byTool]
   return { always: [...usual, ...more], other }
 }
 
@@ -371,14 +373,10 @@ function matcherHooks(
   return events.map((own) => {
     const started = callsTool(host, own, request)
       ? { type: 'mcp_tool', server: 'credence', tool: 'hook', input: toolInput(own), timeout: maxToolSeconds }
-      : { type: 'command', command: hookLine(host, own, request, launch), ...more, ...asyncAt(host, own) }
+      : { type: 'command', command: hookLine(host, own, request, launch), ...more }
     return { ...element(['hooks', own], started), group: 'hooks' }
   })
 }
-
-/** Makes the command that stores an answer asynchronous in Claude Code. */
-const asyncAt = (host: HookHost, own: string): object =>
-  host === 'claude-code' && own === 'Stop' ? { async: true } : {}
 
 /** Long enough for a first call on a busy machine, while the server is still loading its modules. */
 const maxToolSeconds = 15

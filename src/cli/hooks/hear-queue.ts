@@ -4,50 +4,44 @@ import { takeLock } from '../../files/lock.ts'
 import { prepareOwnPath } from '../../files/own-files.ts'
 import type { Memory } from '../../memory/memory.ts'
 import type { Session } from '../session.ts'
-import { dequeue, type QueuedTurn, queuedNames, queueIn, readQueued, setAside, sweepMarks } from './hook-queue.ts'
+import {
+  dequeue,
+  type QueuedTurn,
+  queueAwaited,
+  queuedNames,
+  queueIn,
+  readQueued,
+  setAside,
+  sweepMarks,
+} from './hook-queue.ts'
 import { findInTranscript, stepsBefore } from './transcript.ts'
 
-/** The result of processing the queue. */
-export type HeardQueue = {
-  readonly kept: number
-  readonly learned: number
-  readonly refused: number
-  /** The number of messages that were set aside because of a bug. */
-  readonly failed: number
-  /** `in use`: another process is processing the queue. */
-  readonly outcome: 'done' | 'store unavailable' | 'in use'
-}
+/** `failed`: the number of messages that were set aside because of a bug. */
+type Counts = { kept: number; learned: number; refused: number; failed: number }
 
-const nothing: HeardQueue = { kept: 0, learned: 0, refused: 0, failed: 0, outcome: 'done' }
+/** `in use`: another process is processing the queue. */
+export type HeardQueue = Readonly<Counts> & { readonly outcome: 'done' | 'store unavailable' | 'in use' }
 
 /**
  * Stores all queued messages in order, one process at a time. If the store is busy, stops at the current message to keep the
  * order. A message that causes a bug is moved to `failed/`, so that it neither blocks the others nor is lost.
  */
 export async function hearQueue(session: Session, dir: string): Promise<HeardQueue> {
-  let sum = nothing
+  const counts: Counts = { kept: 0, learned: 0, refused: 0, failed: 0 }
+  queueAwaited(dir)
   // Checked again, because a message may arrive while the lock is being released.
   while (queuedNames(dir).length > 0) {
     const release = await takeQueue(prepareOwnPath(dir, join(queueIn(dir), 'lock')))
-    if (release === null) return { ...sum, outcome: 'in use' }
+    if (release === null) return { ...counts, outcome: 'in use' }
     try {
-      const heard = await new Listener(session, dir).hearAll()
-      sum = addCounts(sum, heard)
+      const isStored = await new Listener(session, dir, counts).hearAll()
+      if (!isStored) return { ...counts, outcome: 'store unavailable' }
     } finally {
       release()
     }
-    if (sum.outcome === 'store unavailable') return sum
   }
-  return sum
+  return { ...counts, outcome: 'done' }
 }
-
-const addCounts = (a: HeardQueue, b: HeardQueue): HeardQueue => ({
-  kept: a.kept + b.kept,
-  learned: a.learned + b.learned,
-  refused: a.refused + b.refused,
-  failed: a.failed + b.failed,
-  outcome: b.outcome,
-})
 
 /** How long to wait for the lock of a process whose host may be ending it. */
 const maxQueueWaitMs = 3_000
@@ -69,42 +63,45 @@ const isBusy = (error: unknown): boolean =>
 class Listener {
   readonly #session: Session
   readonly #dir: string
+  readonly #counts: Counts
   readonly #memories = new Map<string, Promise<Memory>>()
 
-  constructor(session: Session, dir: string) {
+  constructor(session: Session, dir: string, counts: Counts) {
     // The hook has already read the project's `.credence.json`; here only the settings of the memory are needed.
     this.#session = session.places.inDirectory(dir)
     this.#dir = dir
+    this.#counts = counts
   }
 
-  async hearAll(): Promise<HeardQueue> {
-    let sum = nothing
+  /** False if the store is busy. */
+  async hearAll(): Promise<boolean> {
     for (const name of queuedNames(this.#dir)) {
       const turn = readQueued(this.#dir, name)
       if (turn === 'gone') continue
       try {
         if (turn === null) throw new TypeError('The message cannot be read.')
-        sum = addCounts(sum, await this.#hear(turn))
+        await this.#hear(turn)
         dequeue(this.#dir, name)
       } catch (error) {
-        if (isBusy(error)) return { ...sum, outcome: 'store unavailable' }
+        if (isBusy(error)) return false
         setAside(this.#dir, name)
-        sum = { ...sum, failed: sum.failed + 1 }
+        this.#counts.failed += 1
       }
     }
     sweepMarks(this.#dir, Date.now())
     await this.#lookAfter()
-    return sum
+    return true
   }
 
-  async #hear(turn: QueuedTurn): Promise<HeardQueue> {
+  async #hear(turn: QueuedTurn): Promise<void> {
     const { role, at, host, session, homeScopes, transcript } = turn
     const recorded = transcript === null ? null : await findInTranscript(transcript, turn, Date.now)
     const text = turn.text ?? recorded?.text
-    if (text === undefined) return nothing
+    if (text === undefined) return
     const { maxTurnCharacters } = this.#session.places.settings({ dir: this.#dir })
     const memory = await this.#memory(turn)
-    const said = { at, host, ...(session === null ? {} : { session: session.slice(0, maxSessionLength) }) }
+    const heardAt = turn.text === null && recorded?.at ? new Date(recorded.at).toISOString() : at
+    const said = { at: heardAt, host, ...(session === null ? {} : { session: session.slice(0, maxSessionLength) }) }
     const isAnswer = role === 'assistant' && recorded !== null && transcript !== null
     const steps = (isAnswer ? stepsBefore(transcript, recorded) : []).map((step) => ({
       ...said,
@@ -118,7 +115,9 @@ class Listener {
       { scopes: homeScopes, maxTurnCharacters },
     )
     const count = (outcome: string): number => turns.filter((one) => one.outcome === outcome).length
-    return { ...nothing, kept: count('kept'), refused: count('refused'), learned: taken.length }
+    this.#counts.kept += count('kept')
+    this.#counts.refused += count('refused')
+    this.#counts.learned += taken.length
   }
 
   async #lookAfter(): Promise<void> {

@@ -8,9 +8,10 @@ import { checkOwn, prepareOwnPath, writePrivate } from '../../files/own-files.ts
 /** A queued message of a hook, with secrets masked. */
 export type QueuedTurn = {
   readonly role: TurnRole
-  /** Null if the text has to be read from the transcript: its last answer. */
+  /** Null if the text has to be read from the transcript: its last answer until `at`, and after `after` if that is given. */
   readonly text: string | null
   readonly at: string
+  readonly after?: string
   readonly host: string
   readonly session: string | null
   readonly user: string
@@ -19,14 +20,19 @@ export type QueuedTurn = {
   readonly homeScopes: readonly string[]
   /** The file of the host's transcript, in which the message has an id. */
   readonly transcript: string | null
+  readonly directory?: string | null
 }
 
 export const queueIn = (dir: string): string => join(dir, 'state', 'hook-queue')
 const failedIn = (dir: string): string => join(queueIn(dir), 'failed')
 
+let lastQueuedMs = 0
+
 /** Adds a message to the queue: a private file, written under a temporary name and renamed when it is complete. */
 export function enqueue(dir: string, turn: QueuedTurn): void {
-  const name = `${Date.now()}-${process.pid}-${randomBytes(4).toString('hex')}.json`
+  // Two messages of a hook keep their order.
+  lastQueuedMs = Math.max(Date.now(), lastQueuedMs + 1)
+  const name = `${lastQueuedMs}-${process.pid}-${randomBytes(4).toString('hex')}.json`
   const draft = prepareOwnPath(dir, join(queueIn(dir), `.${name}`))
   writeFileSync(draft, JSON.stringify(turn), { mode: 0o600, flag: 'wx' })
   renameSync(draft, join(queueIn(dir), name))
@@ -38,10 +44,10 @@ export const queuedNames = (dir: string): readonly string[] => messagesIn(queueI
 /** Names of the messages that were set aside because of a bug. */
 export const failedNames = (dir: string): readonly string[] => messagesIn(failedIn(dir))
 
-function messagesIn(directory: string): readonly string[] {
+function messagesIn(directory: string, pattern = /^\d+-\d+-[0-9a-f]+\.json$/): readonly string[] {
   try {
     return readdirSync(directory)
-      .filter((name) => /^\d+-\d+-[0-9a-f]+\.json$/.test(name))
+      .filter((name) => pattern.test(name))
       .sort()
   } catch (error) {
     if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return []
@@ -81,7 +87,7 @@ export function forgetQueued(dir: string, isMeant: (turn: QueuedTurn) => boolean
   let removed = 0
   for (const directory of [queueIn(dir), failedIn(dir)]) {
     checkOwn(dir, directory)
-    for (const name of messagesIn(directory)) {
+    for (const name of messagesIn(directory, /^(?:answer-|\d+-\d+-)/)) {
       const turn = readMessage(join(directory, name))
       if (turn === 'gone' || (turn !== null && !isMeant(turn))) continue
       rmSync(join(directory, name), { force: true })
@@ -93,22 +99,52 @@ export function forgetQueued(dir: string, isMeant: (turn: QueuedTurn) => boolean
 
 /**
  * A mark of a session. `unkept`: its last prompt was not stored, so the answer is not stored either. `started`: it has received
- * the lines for its start. `told`: it has received a certain line about a tool use.
+ * the lines for its start. `told`: it has received a certain line about a tool use. `answer`: the answer to its last prompt will
+ * be in the transcript; the mark contains the message to queue.
  */
-export type SessionMark = { readonly kind: 'unkept' | 'started' | 'told'; readonly of: string }
+export type SessionMark = { readonly kind: 'unkept' | 'started' | 'told' | 'answer'; readonly of: string }
 
 const markFor = (dir: string, { kind, of }: SessionMark): string =>
   join(queueIn(dir), `${kind}-${createHash('sha256').update(of).digest('hex').slice(0, 16)}`)
 
 /** Sets or removes a mark. */
-export function markSession(dir: string, mark: SessionMark, isSet: boolean): void {
+export function markSession(dir: string, mark: SessionMark, isSet: boolean, text = ''): void {
   const file = markFor(dir, mark)
-  if (isSet) writePrivate(prepareOwnPath(dir, file), '', 'replace')
+  if (isSet) writePrivate(prepareOwnPath(dir, file), text, 'replace')
   else rmSync(file, { force: true })
 }
 
 export const isMarked = (dir: string, mark: SessionMark): boolean =>
   statSync(markFor(dir, mark), { throwIfNoEntry: false }) !== undefined
+
+/** The maximum difference between the times of a host's transcript and of its hooks. */
+export const clockSlackMs = 2_000
+
+/** A host that has written nothing to a transcript for this long has probably ended its turn, or was ended. */
+const minQuietMs = 10_000
+
+/**
+ * Queues awaited answers, and returns whether there are any: those that `isMeant` selects, or those whose transcripts have changed
+ * since they were last queued, and are quiet now. If `isEnded`, the answer is the last one that is in the transcript now, because
+ * the next may answer another prompt. Otherwise the turn may continue, so the mark stays.
+ */
+export function queueAwaited(dir: string, isMeant?: (turn: QueuedTurn) => boolean, isEnded = false): boolean {
+  let isQueued = false
+  for (const file of messagesIn(queueIn(dir), /^answer-/).map((name) => join(queueIn(dir), name))) {
+    const turn = readMessage(file)
+    if (turn === null || turn === 'gone') continue
+    const changedMs = changeTimeOf(turn.transcript ?? '')
+    const isQuiet = Date.now() - changedMs > minQuietMs && changeTimeOf(file) - changedMs < minQuietMs
+    if (!(isMeant?.(turn) ?? isQuiet)) continue
+    enqueue(dir, { ...turn, at: new Date(Date.now() - (isEnded ? clockSlackMs + 1 : 0)).toISOString() })
+    if (isEnded) rmSync(file, { force: true })
+    else utimesSync(file, new Date(), new Date())
+    isQueued = true
+  }
+  return isQueued
+}
+
+const changeTimeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0
 
 const eventPrefix = 'event-'
 /** Hosts start all hooks of an event at once, and nobody sends the same prompt again within this time. */
@@ -132,8 +168,7 @@ export function isFirstToAnswer(dir: string, event: string): boolean {
   } catch (error) {
     if (codeOf(error) !== 'EEXIST') return true
   }
-  const { mtimeMs = 0 } = statSync(mark, { throwIfNoEntry: false }) ?? {}
-  if (Date.now() - mtimeMs < maxEventMs) return false
+  if (Date.now() - changeTimeOf(mark) < maxEventMs) return false
   utimesSync(mark, new Date(), new Date())
   return true
 }
@@ -145,7 +180,7 @@ export function sweepMarks(dir: string, now: number): void {
   const queue = queueIn(dir)
   for (const name of readdirSync(queue)) {
     const maxAgeMs = name.startsWith(eventPrefix) ? maxEventMs : maxMarkMs
-    if (!/^(?:event|unkept|started|told)-/.test(name)) continue
+    if (!/^(?:event|unkept|started|told|answer)-/.test(name)) continue
     const mark = join(queue, name)
     if (now - (statSync(mark, { throwIfNoEntry: false })?.mtimeMs ?? now) > maxAgeMs) rmSync(mark, { force: true })
   }

@@ -14,12 +14,14 @@ import { failingNotice } from '../connect/seen.ts'
 import type { MemoryLocation, Session, StandpointOptions } from '../session.ts'
 import { isClosedPipe, write } from '../text/output.ts'
 import { canaryIn } from './canary.ts'
+import type { HookRecord } from './hook-log.ts'
 import {
   enqueue,
   isFirstToAnswer,
   isMarked,
   markSession,
   type QueuedTurn,
+  queueAwaited,
   queuedNames,
   type SessionMark,
 } from './hook-queue.ts'
@@ -48,16 +50,10 @@ const onlyRelevant: Partial<Budget> = { maxPrelude: 0, maxPinned: 0, maxQuestion
 export type HookRun = { readonly host: HookHost; readonly event: HookEvent; readonly options: StandpointOptions }
 
 /** The result of a hook, for the log. */
-export type HookOutcome = {
+export type HookOutcome = Omit<HookRecord, 'at' | 'event' | 'ms'> & {
   readonly dir: string
   /** The program that runs the hook. It may have found the hook in the configuration of another program. */
   readonly host: HookHost
-  readonly outcome: string
-  readonly recalled?: number
-  readonly queued?: number
-  readonly kept?: number
-  readonly learned?: number
-  readonly refused?: number
 }
 
 /**
@@ -95,7 +91,7 @@ export async function runHook({ host: given, event, options }: HookRun, session:
       return { ...done, outcome: isDoubled ? 'connected as well' : 'switched off' }
     }
     // Stores the messages that an earlier session left in the queue, so that the new session can recall them.
-    if (event === 'session-start' && queuedNames(dir).length > 0)
+    if (event === 'session-start' && (queueAwaited(dir) || queuedNames(dir).length > 0))
       await Promise.race([hearNow({ ...options, dir }, here), wait(maxHearingMs, null, { ref: false })])
     const isThere = await here.places.hasMemory(options)
     const leftMs = session.program.startedAt + hookDeadlineMs - performance.now()
@@ -251,29 +247,38 @@ const nothingSaid: Queueing = { queued: false, problem: null }
 async function keepSaid(payload: HookPayload, { host, event, place, isKept }: Delivery): Promise<Queueing> {
   const { prompt, session, answer } = payload
   const { dir, user, scopes, homeScopes } = place
+  const ofSession = (kind: SessionMark['kind']): SessionMark => ({ kind, of: session ?? '' })
+  const isMarkedAs = (kind: SessionMark['kind']): boolean => session !== null && isMarked(dir, ofSession(kind))
   // The transcript format is known only for these two. Codex records prompts without an id.
-  const isKnown = host === 'claude-code' || (host === 'codex' && event !== 'prompt-submit')
-  const transcript = isKnown ? payload.transcript : null
+  const transcript = host === 'claude-code' || host === 'codex' ? payload.transcript : null
   const turn = async (role: QueuedTurn['role'], said: string | null): Promise<QueuedTurn> => {
     const at = new Date().toISOString()
     const kept = await withoutSecrets({ text: said, session })
-    return { role, at, host, ...kept, user, scopes, homeScopes, transcript }
+    const file = host === 'codex' && role === 'user' ? null : transcript
+    return { role, at, host, ...kept, user, scopes, homeScopes, transcript: file }
   }
+  const queueAnswer = (isEnded: boolean): boolean =>
+    isMarkedAs('answer') && queueAwaited(dir, (one) => one.transcript === transcript, isEnded)
   try {
     if (event === 'prompt-submit' && /\S/.test(prompt)) {
       const { isOffTheRecord } = await import('../../memory/learn/off-the-record.ts')
       const isSaid = isKept && isSaidByPerson(prompt) && !isOffTheRecord(prompt)
-      const unkept: SessionMark = { kind: 'unkept', of: session ?? '' }
-      if (session !== null && (!isSaid || isMarked(dir, unkept))) markSession(dir, unkept, !isSaid)
+      const isAnswered = queueAnswer(true)
+      if (session !== null && (!isSaid || isMarkedAs('unkept'))) markSession(dir, ofSession('unkept'), !isSaid)
       if (isSaid) enqueue(dir, await turn('user', prompt))
-      return { queued: isSaid, problem: null }
+      if (isSaid && session !== null && transcript !== null) {
+        const awaited = await turn('assistant', null)
+        const message = { ...awaited, after: awaited.at, directory: payload.directory } satisfies QueuedTurn
+        markSession(dir, ofSession('answer'), true, JSON.stringify(message))
+      }
+      return { queued: isSaid || isAnswered, problem: null }
     }
     // Before a compaction, only the transcript has the unfinished answer and its tool steps.
     const isAnswer = event === 'stop' || event === 'pre-compact'
     const hasAnswer = answer !== null || (transcript !== null && existsSync(transcript))
-    if (!isAnswer || !isKept || !hasAnswer) return nothingSaid
-    if (session !== null && isMarked(dir, { kind: 'unkept', of: session })) return nothingSaid
-    enqueue(dir, await turn('assistant', answer))
+    if (!isAnswer || !isKept || !hasAnswer || isMarkedAs('unkept')) return nothingSaid
+    if (isMarkedAs('answer') && event === 'stop') markSession(dir, ofSession('answer'), false)
+    if (answer !== null || !queueAnswer(false)) enqueue(dir, await turn('assistant', answer))
     return { queued: true, problem: null }
   } catch (error) {
     // The queue cannot be written, but recall still works.

@@ -5,7 +5,7 @@ import { isObject, parseJson } from '../../json.ts'
 import { maskSecrets } from '../../memory/learn/secrets.ts'
 import { claudeCode, codex } from '../../memory/transfer/chats/agent-sessions.ts'
 import { StepJoiner } from '../../memory/transfer/chats/chat.ts'
-import type { QueuedTurn } from './hook-queue.ts'
+import { clockSlackMs, type QueuedTurn } from './hook-queue.ts'
 
 /** A message in a transcript of Claude Code or Codex, or a tool step: the call and its result. */
 export type HostMessage = {
@@ -21,23 +21,20 @@ const tailBytes = 8 * 1024 * 1024
 /** How long to wait for a message, which the host writes shortly after running its hooks. */
 const maxWaitMs = 2_000
 const betweenLooksMs = 100
-/** The maximum difference between the host's and the hook's times. */
-const clockSlackMs = 2_000
 
 /** Waits for a queued turn to appear in the transcript; null on timeout. */
 export async function findInTranscript(
   file: string,
-  turn: Pick<QueuedTurn, 'role' | 'text' | 'at'>,
+  turn: Pick<QueuedTurn, 'role' | 'text' | 'at' | 'after'>,
   now: () => number,
 ): Promise<HostMessage | null> {
   const saidAt = Date.parse(turn.at)
+  const after = turn.after === undefined ? 0 : Date.parse(turn.after)
+  const isInTime = (at: number | null): boolean => at === null || (at >= after && at <= saidAt + clockSlackMs)
   for (;;) {
     const found = messagesAtEnd(file).findLast(
       ({ role, text, at }) =>
-        role === turn.role &&
-        (turn.text === null
-          ? at === null || at <= saidAt + clockSlackMs
-          : maskSecrets(text).trim() === turn.text.trim()),
+        role === turn.role && (turn.text === null ? isInTime(at) : maskSecrets(text).trim() === turn.text.trim()),
     )
     if (found !== undefined) return found
     if (now() - saidAt > maxWaitMs) return null

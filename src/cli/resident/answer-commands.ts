@@ -31,10 +31,11 @@ const minStaleMs = 10_000
 
 /**
  * Answers the commands of other processes of this account on a local socket. If there can be no socket (an unusable
- * directory, a path that is too long), those processes run their commands themselves.
+ * directory, a path that is too long), those processes run their commands themselves. `afterPrompt` is called whenever the hook of
+ * a prompt has been answered.
  */
-export async function answerCommands(machine: Machine): Promise<AnsweringProcess> {
-  const commands = new ForeignCommands()
+export async function answerCommands(machine: Machine, afterPrompt?: () => void): Promise<AnsweringProcess> {
+  const commands = new ForeignCommands(afterPrompt)
   const closeStores = keepStoresOpen()
   const end = async (): Promise<void> => {
     await commands.handOver()

@@ -2,6 +2,7 @@ import { tmpdir } from 'node:os'
 import { Readable, Writable } from 'node:stream'
 import { yieldToEventLoop } from '../../next-turn.ts'
 import { type ProcessEnvironment, processEnvironment } from '../compose.ts'
+import { hookEventNamed } from '../hooks/host-protocol.ts'
 import type { EnvironmentVariables } from '../text/output.ts'
 
 type Terminal = { readonly isTTY?: boolean; readonly columns?: number }
@@ -29,7 +30,13 @@ type Background = Pick<ForeignCommand, 'argv' | 'env'> & { readonly ended: Promi
 export class ForeignCommands {
   readonly #running = new Set<Promise<unknown>>()
   readonly #background = new Set<Background>()
+  readonly #afterPrompt: () => void
   #isHandedOver = false
+
+  /** `afterPrompt` is called whenever the hook of a prompt has been answered. */
+  constructor(afterPrompt: () => void = () => {}) {
+    this.#afterPrompt = afterPrompt
+  }
 
   async run(command: ForeignCommand): Promise<CommandEnding> {
     const { main } = await import('../main.ts')
@@ -56,8 +63,10 @@ export class ForeignCommands {
     }
     const ending = main(command.argv, environment).then((exitCode) => stdout.ending(exitCode, stderr))
     this.#track(ending)
+    const [name, event = ''] = command.argv
+    if (name === 'hook' && hookEventNamed(event) === 'prompt-submit') void ending.then(this.#afterPrompt, () => {})
     // A hook prints its answer in one piece, and its exit code is always 0, so the host need not wait for the rest of its work.
-    if (command.argv[0] !== 'hook' || command.argv.includes('--json')) return ending
+    if (name !== 'hook' || command.argv.includes('--json')) return ending
     return Promise.race([ending, stdout.printed.then(() => stdout.ending(0, stderr))])
   }
 

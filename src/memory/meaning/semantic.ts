@@ -24,6 +24,8 @@ type Semantic = {
 
 /** One embedding model for all memories of a process, because it is large and slow to load. */
 const opened = new Map<string, Promise<{ readonly questions: Embedder; readonly background: Embedder }>>()
+/** The keys of the models that have been loaded. A prompt does not wait for one that is still loading. */
+const loaded = new Set<string>()
 /** Max texts whose vectors are cached: people ask for the next page, or the same question again. */
 const maxQuestions = 100
 
@@ -47,13 +49,19 @@ export function openSemantic({ semantic = 'off', semanticModel, apiKey, ...proce
         : await openEmbedder(isLocal ? 'minilm' : `openai:${semantic}:${semanticModel}`, {
             apiKey,
           }).then((embedder) => ({ questions: embedder, background: embedder }))
+    // The thread answers only when it has loaded the model, even for an empty list.
+    const loading = isLocal ? background.embed([]) : Promise.resolve()
+    if (!isOneShot)
+      void loading.then(
+        () => loaded.add(keyOf(false)),
+        () => {},
+      )
     return { questions: cacheEmbedder(questions, maxQuestions), background }
   }
   const keyOf = (isAlone: boolean): string => JSON.stringify([semantic, semanticModel, isAlone])
-  /** Whether a server in this process has loaded the model. A command that the server answers then uses it too. */
-  const isLoaded = (): boolean => opened.has(keyOf(false))
   const shared = () => {
-    const key = keyOf(isOneShot && !isLoaded())
+    // Whether a server in this process has loaded the model. A command that the server answers then uses it too.
+    const key = keyOf(isOneShot && !opened.has(keyOf(false)))
     const found = opened.get(key) ?? open()
     opened.set(key, found)
     // A failure is not cached, because an endpoint that is unavailable now may be available for the next call.
@@ -61,7 +69,7 @@ export function openSemantic({ semantic = 'off', semanticModel, apiKey, ...proce
     return found
   }
   return {
-    recallByMeaning: !isOneShot || waitsForModel || isLoaded(),
+    recallByMeaning: !isOneShot || waitsForModel || loaded.has(keyOf(false)),
     model: isLocal ? miniLm.model : `openai:${semanticModel}`,
     questions: async () => (await shared()).questions,
     background: async () => (await shared()).background,

@@ -45,7 +45,7 @@ export const mcp = defineCommand({
       const setup = await mcpSetup(session, options)
       const { answerCommands } = await import('../../resident/answer-commands.ts')
       const { preloadHook } = await import('../../resident/run-here.ts')
-      const answering = await answerCommands(machine)
+      const answering = await answerCommands(machine, () => void setup.open().catch(() => {}))
       const hook = hookTool(answering.commands, session, options)
       const serving = memoryMcp({ ...setup, offersNothing, hook }).serveStreams({ ...streams, answered })
       await preloadHook()
@@ -74,7 +74,7 @@ const maxAuthors = 32
 async function mcpSetup(
   session: Session,
   options: Omit<StandpointOptions, 'as'> & { readonly fixedScopes?: boolean; readonly host?: string | undefined },
-): Promise<McpOptions & { readonly close: () => Promise<void> }> {
+): Promise<McpOptions & { readonly open: () => Promise<void>; readonly close: () => Promise<void> }> {
   const { hostOfClient } = await import('../../connect/hosts.ts')
   const { noteSeen } = await import('../../connect/seen.ts')
   const { unnamedOrigin } = await import('../../../mcp/memory-mcp.ts')
@@ -122,6 +122,11 @@ async function mcpSetup(
       if (version) noteSeen(session.program.machine, host, 'version', { at, version })
     },
     onBug: (error) => console.error(error),
+    // Loads the embedding model in the background: Codex makes no request that opens the memory.
+    open: async () => {
+      if (memories.size === 0 && (await session.places.hasMemory(options)))
+        await opened({ actor: 'agent', origin: options.host ?? unnamedOrigin })
+    },
     close: async () => (await opening?.catch(() => null))?.store.close(),
   }
 }

@@ -18,7 +18,7 @@ import {
   type ValuesOf,
 } from '../../command/command.ts'
 import { changeOptions, flag, optionalBelief, text, timeOptions, wholeNumber } from '../../command/options.ts'
-import { forgetQueued, type QueuedTurn } from '../../hooks/hook-queue.ts'
+import { forgetQueued, type QueuedTurn, queueAwaited } from '../../hooks/hook-queue.ts'
 import type { MemoryLocation, Session } from '../../session.ts'
 import { beliefBlock, nameText, shortenText } from '../../text/beliefs.ts'
 import { lines, listShort, plainStyle, pluralize, type Style } from '../../text/output.ts'
@@ -314,11 +314,13 @@ async function planTurns(
   { key, ...given }: Options,
   session: Session,
 ): Promise<Plan> {
+  const { dir, user } = session.places.locate(given)
+  // Answers that hooks have not stored yet would be stored after the others were forgotten.
+  if (queueAwaited(dir, () => true)) await (await import('../../hooks/hear-queue.ts')).hearQueue(session, dir)
   const inSession = conversation === undefined ? {} : { session: await findSession(memory, conversation) }
   const selection: TurnSelection = { ...others, ...inSession }
   const found = await memory.forgetTurns(selection, { dryRun: true })
   const erase = async (): Promise<CommandAnswer> => {
-    const { dir, user } = session.places.locate(given)
     const queued = forgetQueued(dir, (turn) => turn.user === user && isSelected(turn, selection))
     const receipt = await memory.forgetTurns(selection, omitUndefined({ key }))
     const waiting = queued === 0 ? '' : `, and ${pluralize(queued, 'message')} of hooks that had not been stored yet`
