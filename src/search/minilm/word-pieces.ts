@@ -9,12 +9,7 @@ export class WordPieces {
     this.#vocabulary = new Map(Object.entries(vocabulary))
   }
 
-  /** At most `maxTokens` numbers, including the start and end markers. */
-  of(text: string, maxTokens: number): readonly number[] {
-    return this.words(text, maxTokens).tokens
-  }
-
-  /** The numbers, and the words with the ranges of their numbers. */
+  /** At most `maxTokens` numbers, including the start and end markers, and the words with the ranges of their numbers. */
   words(
     text: string,
     maxTokens: number,
