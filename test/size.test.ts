@@ -21,14 +21,14 @@ const budgets: Readonly<Record<string, number>> = {
   models: 650,
   operations: 3_200,
   proxy: 900,
-  search: 4_830,
+  search: 4_900,
   store: 1_100,
   'store/copy': 250,
   'store/postgres': 1_850,
   'store/sqlite': 5_100,
   tasks: 5_000,
 }
-const maxLines = 70_220
+const maxLines = 70_300
 /** Max lines of the TypeScript and CSS of the dashboard, in `web`. */
 const maxWebLines = 11_500
 

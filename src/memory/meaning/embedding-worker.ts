@@ -27,10 +27,10 @@ async function answer({ id, texts, of, isBackground }: WorkerRequest): Promise<W
     const model = await opening
     const compute = of === 'texts' ? model.embed : (model.words as NonNullable<typeof model.words>)
     const values: (Float32Array | TextWords)[] = []
-    for (const text of texts) {
+    for (let from = 0, step = isBackground ? 1 : texts.length; from < texts.length; from += step) {
       do await giveWay()
       while (isBackground && questions > 0)
-      values.push(...(await compute([text])))
+      values.push(...(await compute(texts.slice(from, from + step))))
     }
     return { id, values }
   } catch (error) {

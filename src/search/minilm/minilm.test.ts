@@ -22,6 +22,24 @@ describe('minilm', async () => {
     expect(again).toEqual(kitten)
   })
 
+  it('computes the same for texts together, for each alone, and for words of texts that it has just embedded', async () => {
+    const texts = ['', 'Red', ...Array.from({ length: 40 }, (_, at) => `The kayak ${at} ${'is red '.repeat(at)}.`)]
+    const fresh = await openMiniLm()
+    const alone = []
+    for (const text of texts) alone.push(...((await fresh.words?.([text])) ?? []))
+    const wordsAfterwards = []
+    for (const text of texts) {
+      await fresh.embed([text])
+      wordsAfterwards.push(...((await fresh.words?.([text, 'Another text.'])) ?? []).slice(0, 1))
+    }
+
+    expect(await fresh.words?.(texts)).toEqual(alone)
+    expect(wordsAfterwards).toEqual(alone)
+    expect(await embedder.embed(texts)).toEqual(
+      await Promise.all(texts.map(async (text) => (await fresh.embed([text]))[0])),
+    )
+  })
+
   it.each([
     'A sentence of everyday words.',
     'Crème brûlée, naïve façade — “quotes” don’t… 100% of $5.30; e-mail@example.org, a`b^c|d~e<f>g=h+i_j-k',

@@ -14,30 +14,58 @@ export async function openMiniLm(): Promise<Embedder> {
   const { id, dimensions, maxTokens, weightsPath, tokenizerPath } = await manifest()
   const pieces = new WordPieces(JSON.parse(await readFile(tokenizerPath, 'utf8')).model.vocab)
   const hiddenOf = await openModel(tensorsIn(await readFile(weightsPath)), maxTokens)
+  const recent = new Map<string, ReadText>()
+
+  /** Reads texts in batches, and yields to the event loop between them. */
+  async function readTexts<Value>(texts: readonly string[], derive: (read: ReadText) => Value) {
+    const values: Value[] = []
+    while (values.length < texts.length) {
+      if (values.length > 0) await giveWay()
+      const batch: ReturnType<WordPieces['words']>[] = []
+      let count = 0
+      for (const text of texts.slice(values.length)) {
+        const next = pieces.words(text, maxTokens)
+        count += next.tokens.length
+        if (batch.length > 0 && count > maxTokens / 2) break
+        batch.push(next)
+      }
+      for (const [place, hidden] of hiddenOf(batch.map(({ tokens }) => tokens)).entries())
+        values.push(derive({ text: texts[values.length] as string, words: batch[place]?.words ?? [], hidden }))
+    }
+    return values
+  }
+  const wordsOf = ({ words, hidden }: ReadText): TextWords => {
+    const vectors = words.map(({ from, to }) => meanOf(hidden.subarray(from * width, to * width)))
+    return { words: words.map(({ word }) => word), vectors: packVectors(vectors, dimensions) }
+  }
   return {
     model: id,
     dimensions,
-    embed: async (texts) => {
-      const vectors: Float32Array[] = []
-      for (const text of texts) {
-        if (vectors.length > 0) await giveWay()
-        vectors.push(meanOf(hiddenOf(pieces.of(text, maxTokens))))
-      }
-      return vectors
-    },
+    embed: (texts) =>
+      readTexts(texts, (read) => {
+        recent.set(read.text, read)
+        if (recent.size > maxRecent) recent.delete([...recent.keys()][0] as string)
+        return meanOf(read.hidden)
+      }),
     words: async (texts) => {
-      const found: TextWords[] = []
-      for (const text of texts) {
-        if (found.length > 0) await giveWay()
-        const { tokens, words } = pieces.words(text, maxTokens)
-        const hidden = hiddenOf(tokens)
-        const vectors = words.map(({ from, to }) => meanOf(hidden.subarray(from * width, to * width)))
-        found.push({ words: words.map(({ word }) => word), vectors: packVectors(vectors, dimensions) })
-      }
-      return found
+      const known = texts.flatMap((text) => recent.get(text) ?? [])
+      const found = new Map(known.map((read) => [read.text, wordsOf(read)]))
+      await readTexts(
+        texts.filter((text) => !found.has(text)),
+        (read) => found.set(read.text, wordsOf(read)),
+      )
+      return texts.map((text) => found.get(text) as TextWords)
     },
   }
 }
+
+/** A text with its words and with a row of numbers for each of its tokens. */
+type ReadText = Pick<ReturnType<WordPieces['words']>, 'words'> & {
+  readonly text: string
+  readonly hidden: Float32Array
+}
+/** The last texts are kept: a recall asks for the vectors of its message, and then for those of the words. */
+const maxRecent = 8
 
 async function manifest() {
   try {
@@ -79,11 +107,14 @@ type Linear = {
   readonly bias: Float32Array
 }
 
-/** The model as a function from tokens to a row of numbers for each of them. */
+/**
+ * The model as a function from the tokens of texts to a row of numbers for each token. Reading the weights takes a third of the time of
+ * a short text, so texts are computed together; the result is the same.
+ */
 async function openModel(
   tensor: (name: string) => Float16Array,
   maxTokens: number,
-): Promise<(tokens: readonly number[]) => Float32Array> {
+): Promise<(texts: readonly (readonly number[])[]) => readonly Float32Array[]> {
   const weightBytes = 2 * layers * (4 * width * width + 2 * width * innerWidth)
   const rowsAt = weightBytes
   const resultsAt = rowsAt + 2 * maxTokens * innerWidth
@@ -156,20 +187,33 @@ async function openModel(
     return results.subarray(0, count * bias.length)
   }
 
-  return (tokens) => {
+  return (texts) => {
+    const tokens = texts.flatMap((text) => text.map((token, place) => ({ token, place })))
     let hidden = new Float32Array(tokens.length * width)
-    for (const [place, token] of tokens.entries())
+    for (const [row, { token, place }] of tokens.entries())
       for (let at = 0; at < width; at += 1)
-        hidden[place * width + at] =
+        hidden[row * width + at] =
           (words[token * width + at] as number) + (positions[place * width + at] as number) + (types[at] as number)
+    const splitRows = (rows: Float32Array, columns: number): readonly Float32Array[] => {
+      let start = 0
+      return texts.map(({ length }) => {
+        const from = start
+        start += length * columns
+        return rows.subarray(from, start)
+      })
+    }
     normalise(hidden, embeddings)
     for (const { attention, attended, attendedNorm, inner, outer, outerNorm } of blocks) {
-      hidden = addVectors(hidden, apply(attended, attend(apply(attention, hidden))))
+      const attentive = new Float32Array(hidden.length)
+      const results = splitRows(attentive, width)
+      for (const [text, rows] of splitRows(apply(attention, hidden), 3 * width).entries())
+        attend(rows, results[text] as Float32Array)
+      hidden = addVectors(hidden, apply(attended, attentive))
       normalise(hidden, attendedNorm)
       hidden = addVectors(hidden, apply(outer, gelu(apply(inner, hidden))))
       normalise(hidden, outerNorm)
     }
-    return hidden
+    return splitRows(hidden, width)
   }
 }
 
@@ -188,38 +232,71 @@ function quantize(numbers: Float32Array, whole: Int16Array): number {
   return max / maxInteger
 }
 
-/** Self-attention. Each row contains query, key and value of a token. */
-function attend(rows: Float32Array): Float32Array {
+/** Self-attention of the tokens of one text. Each row contains query, key and value of a token. */
+function attend(rows: Float32Array, taken: Float32Array): void {
   const stride = 3 * width
   const count = rows.length / stride
-  const taken = new Float32Array(count * width)
-  const weights = new Float64Array(count)
-  const scale = 1 / Math.sqrt(headWidth)
+  const keys = new Float64Array(4 * Math.ceil(count / 4) * headWidth)
+  const values = new Float64Array(count * headWidth)
+  const weights = new Float64Array(keys.length / headWidth)
   const query = new Float64Array(headWidth)
-  const sums = new Float64Array(headWidth)
-  for (let head = 0; head < width; head += headWidth)
+  const scale = 1 / Math.sqrt(headWidth)
+  for (let head = 0; head < width; head += headWidth) {
+    for (let token = 0, to = 0; token < count; token += 1)
+      for (let key = token * stride + width + head, end = key + headWidth; key < end; key += 1, to += 1) {
+        keys[to] = rows[key] as number
+        values[to] = rows[key + width] as number
+      }
     for (let token = 0; token < count; token += 1) {
       for (let at = 0; at < headWidth; at += 1) query[at] = (rows[token * stride + head + at] as number) * scale
+      // Four sums at a time, because each waits for its last addition.
+      for (let other = 0; other < count; other += 4) {
+        const start = other * headWidth
+        let a = 0
+        let b = 0
+        let c = 0
+        let d = 0
+        for (let at = 0; at < headWidth; at += 1) {
+          const asked = query[at] as number
+          a += asked * (keys[start + at] as number)
+          b += asked * (keys[start + headWidth + at] as number)
+          c += asked * (keys[start + 2 * headWidth + at] as number)
+          d += asked * (keys[start + 3 * headWidth + at] as number)
+        }
+        weights[other] = a
+        weights[other + 1] = b
+        weights[other + 2] = c
+        weights[other + 3] = d
+      }
       let max = Number.NEGATIVE_INFINITY
-      for (let other = 0; other < count; other += 1) {
-        const key = other * stride + width + head
-        let product = 0
-        for (let at = 0; at < headWidth; at += 1) product += (query[at] as number) * (rows[key + at] as number)
-        weights[other] = product
-        if (product > max) max = product
-      }
+      for (let other = 0; other < count; other += 1)
+        if ((weights[other] as number) > max) max = weights[other] as number
       let total = 0
-      sums.fill(0)
       for (let other = 0; other < count; other += 1) {
-        const value = other * stride + 2 * width + head
         const weight = Math.exp((weights[other] as number) - max)
+        weights[other] = weight
         total += weight
-        for (let at = 0; at < headWidth; at += 1)
-          sums[at] = (sums[at] as number) + weight * (rows[value + at] as number)
       }
-      for (let at = 0; at < headWidth; at += 1) taken[token * width + head + at] = (sums[at] as number) / total
+      for (let at = 0; at < headWidth; at += 4) {
+        let a = 0
+        let b = 0
+        let c = 0
+        let d = 0
+        for (let other = 0, from = at; other < count; other += 1, from += headWidth) {
+          const weight = weights[other] as number
+          a += weight * (values[from] as number)
+          b += weight * (values[from + 1] as number)
+          c += weight * (values[from + 2] as number)
+          d += weight * (values[from + 3] as number)
+        }
+        const to = token * width + head + at
+        taken[to] = a / total
+        taken[to + 1] = b / total
+        taken[to + 2] = c / total
+        taken[to + 3] = d / total
+      }
     }
-  return taken
+  }
 }
 
 const addVectors = (a: Float32Array, b: Float32Array): Float32Array<ArrayBuffer> => {

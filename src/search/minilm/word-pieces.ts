@@ -9,12 +9,7 @@ export class WordPieces {
     this.#vocabulary = new Map(Object.entries(vocabulary))
   }
 
-  /** The token numbers of a text, at most `maxTokens` of them, including the start and end markers. */
-  of(text: string, maxTokens: number): readonly number[] {
-    return this.words(text, maxTokens).tokens
-  }
-
-  /** The token numbers of a text, and its words with the ranges of their tokens. */
+  /** The token numbers of a text, at most `maxTokens` of them with the start and end markers, and its words with the ranges of their tokens. */
   words(
     text: string,
     maxTokens: number,

@@ -7,7 +7,10 @@ export const maxCompared = 1_024
 /** The bits of a vector that are read together: three 32-bit words. */
 const codeStep = 3
 
-type Item = { readonly item: number; readonly vectors: Int8Array }
+/** A row of the store, and its turn or belief. */
+type SampledRow = { readonly number: number; readonly item: number; readonly vectors: Int8Array }
+/** Replaces the number of a deleted row. */
+const deleted = -1
 
 /**
  * The vectors of one list in process memory, reduced to what a search needs: the sign of each dimension of each sentence, and the whole
@@ -19,39 +22,51 @@ export class VectorList {
   last = 0
   #size = 0
   #sentences = 0
+  #numbers = new Int32Array(64)
   #items = new Int32Array(64)
   /** For each item, the number of sentences before its end. */
   #ends = new Int32Array(64)
   #codes = new Uint32Array(64)
   #codeLength = 0
   /** Every `stride`-th item; all of them up to `maxCompared`. */
-  #sample: Item[] = []
+  #sample: SampledRow[] = []
   #stride = 1
 
   get size(): number {
     return this.#size
   }
 
+  /** Adds a row. `vectors` may belong to the caller: they are copied. */
   add(number: number, item: number, vectors: Int8Array, dimensions: number): void {
     this.last = number
     this.#codeLength = codeLengthOf(dimensions)
     const sentences = Math.floor(vectors.length / dimensions)
+    this.#numbers = withRoom(this.#numbers, this.#size + 1)
     this.#items = withRoom(this.#items, this.#size + 1)
     this.#ends = withRoom(this.#ends, this.#size + 1)
     this.#codes = withRoom(this.#codes, (this.#sentences + sentences) * this.#codeLength)
-    for (let sentence = 0; sentence < sentences; sentence += 1)
-      this.#codes.set(
-        codeOf(vectors.subarray(sentence * dimensions, (sentence + 1) * dimensions)),
-        (this.#sentences + sentence) * this.#codeLength,
-      )
+    for (let sentence = 0; sentence < sentences; sentence += 1) {
+      const start = (this.#sentences + sentence) * this.#codeLength
+      writeCode(vectors, sentence * dimensions, dimensions, this.#codes.subarray(start, start + this.#codeLength))
+    }
     this.#sentences += sentences
+    this.#numbers[this.#size] = number
     this.#items[this.#size] = item
     this.#ends[this.#size] = this.#sentences
-    if (this.#size % this.#stride === 0) this.#sample.push({ item, vectors })
+    if (this.#size % this.#stride === 0) this.#sample.push({ number, item, vectors: vectors.slice() })
     this.#size += 1
     if (this.#sample.length <= maxCompared) return
     this.#sample = this.#sample.filter((_, place) => place % 2 === 0)
     this.#stride *= 2
+  }
+
+  /** Leaves out rows that the store no longer has. */
+  drop(numbers: readonly number[]): void {
+    for (const number of numbers) {
+      const at = this.#numbers.indexOf(number)
+      this.#numbers[at] = deleted
+      this.#codes.fill(0, (this.#ends[at - 1] ?? 0) * this.#codeLength, (this.#ends[at] as number) * this.#codeLength)
+    }
   }
 
   /** Whether the sample is the whole list. */
@@ -65,15 +80,24 @@ export class VectorList {
     return this.#sample.map(({ item, vectors }) => ({ item, cosine: cosineOf(vectors) }))
   }
 
-  /** About `limit` items that are probably nearest to a message; if `among` is given, only items in it. */
+  get sampledNumbers(): readonly number[] {
+    return this.#sample.map(({ number }) => number)
+  }
+
+  /** The numbers of about `limit` rows that are probably nearest to a message; if `among` is given, only of its items. */
   nearest(
     { vectors, dimensions }: MessageVectors,
     limit: number,
     among: ReadonlySet<number> | null,
   ): readonly number[] {
     const distances = new Uint16Array(this.#sentences).fill(dimensions)
-    for (let from = 0; from + dimensions <= vectors.length; from += dimensions)
-      this.#measure(codeOf(vectors.subarray(from, from + dimensions)), distances)
+    const asked = new Uint32Array(this.#codeLength)
+    for (let from = 0; from + dimensions <= vectors.length; from += dimensions) {
+      writeCode(vectors, from, dimensions, asked)
+      this.#measure(asked, distances)
+    }
+    const isAsked = (at: number): boolean =>
+      this.#numbers[at] !== deleted && (among === null || among.has(this.#items[at] as number))
     const best = new Uint16Array(this.#size)
     const counts = new Uint32Array(dimensions + 1)
     let sentence = 0
@@ -82,19 +106,17 @@ export class VectorList {
       for (; sentence < (this.#ends[at] as number); sentence += 1)
         if ((distances[sentence] as number) < min) min = distances[sentence] as number
       best[at] = min
-      if (among === null || among.has(this.#items[at] as number)) counts[min] = (counts[min] as number) + 1
+      if (isAsked(at)) counts[min] = (counts[min] as number) + 1
     }
     let max = 0
     for (let found = counts[0] as number; found < limit && max < dimensions; ) {
       max += 1
       found += counts[max] as number
     }
-    const items: number[] = []
-    for (let at = 0; at < this.#size; at += 1) {
-      const item = this.#items[at] as number
-      if ((best[at] as number) <= max && (among === null || among.has(item))) items.push(item)
-    }
-    return items
+    const numbers: number[] = []
+    for (let at = 0; at < this.#size; at += 1)
+      if ((best[at] as number) <= max && isAsked(at)) numbers.push(this.#numbers[at] as number)
+    return numbers
   }
 
   /** Lowers each distance to the number of signs in which the sentence differs from a code, if that is less. */
@@ -127,12 +149,16 @@ const pairs = (bits: number): number => {
 
 const codeLengthOf = (dimensions: number): number => Math.ceil(dimensions / (32 * codeStep)) * codeStep
 
-/** The signs of a vector, one bit for each dimension. */
-function codeOf(vector: Int8Array): Uint32Array {
-  const code = new Uint32Array(codeLengthOf(vector.length))
-  for (let at = 0; at < vector.length; at += 1)
-    if ((vector[at] as number) > 0) code[at >>> 5] = (code[at >>> 5] as number) | (1 << (at & 31))
-  return code
+/** Writes the signs of a vector, one bit for each dimension. */
+function writeCode(vectors: Int8Array, from: number, dimensions: number, code: Uint32Array): void {
+  code.fill(0)
+  for (let word = 0, at = 0; at < dimensions; word += 1) {
+    let bits = 0
+    for (const end = Math.min(at + 32, dimensions); at < end; at += 1)
+      // A number is positive if its negative has the sign bit.
+      bits = (bits << 1) | (-(vectors[from + at] as number) >>> 31)
+    code[word] = bits
+  }
 }
 
 /** The same array, or a longer copy of it. */

@@ -43,6 +43,11 @@ it('a search in a large store compares only the nearest turns, filtered first', 
   expect([...among.rows]).toEqual([other])
   await commitTo(store, commitOf([], { kind: 'forget', forgottenTurns: [turns[rows.length - 1 - 700]?.id ?? ''] }))
   expect((await store.turnCosines(everywhere, 'm', message)).rows).not.toContain(asked)
+  expect((await store.turnCosines(everywhere, 'm', message)).isEvery).toBe(false)
+  const forgottenTurns = turns.slice(0, 300).map(({ id }) => id)
+  await commitTo(store, commitOf([], { kind: 'forget', forgottenTurns }))
+  const rest = await store.turnCosines(everywhere, 'm', message)
+  expect([rest.isEvery, rest.rows.length]).toEqual([true, turns.length - 301])
   await store.close()
 })
 

@@ -47,17 +47,19 @@ export function vectorIndex(connection: Connection, users: Users, reading: ReadF
 
   async function readNew(table: VectorTable, id: number, model: string, dimensions: number, loaded: LoadedList) {
     const page = `SELECT number, item, vectors FROM ${table} WHERE list = ? AND model = ? AND number > ? ORDER BY number LIMIT ?`
-    const count = `SELECT count(*) FROM ${table} WHERE list = ? AND model = ?`
+    // Counting all rows would take longer. A deleted row outside the sample is noticed when its vectors are read.
+    const missing = `SELECT EXISTS (SELECT 1 FROM json_each(?) WHERE NOT EXISTS (SELECT 1 FROM ${table} WHERE number = value))`
     for (;;) {
       const { list } = loaded
-      const { rows, total, at } = connection.read(() => ({
-        rows: connection.all<StoredVectors>(page, [id, model, list.last, pageSize]),
-        total: connection.value<number>(count, [id, model]) ?? 0,
-        at: changes,
-      }))
-      for (const { number, item, vectors } of rows) list.add(number, item, new Int8Array(bytesOf(vectors)), dimensions)
-      if (rows.length === pageSize) await yieldToEventLoop()
-      else if (list.size !== total) loaded.list = new VectorList()
+      const { isWhole, isOutdated, at } = connection.read(() => {
+        const rows = connection.all<StoredVectors>(page, [id, model, list.last, pageSize])
+        for (const { number, item, vectors } of rows) list.add(number, item, bytesOf(vectors), dimensions)
+        const isWhole = rows.length < pageSize
+        const isOutdated = isWhole && connection.value<number>(missing, [JSON.stringify(list.sampledNumbers)]) === 1
+        return { isWhole, isOutdated, at: changes }
+      })
+      if (isOutdated) loaded.list = new VectorList()
+      else if (!isWhole) await yieldToEventLoop()
       else {
         loaded.seen = at
         return list
@@ -65,33 +67,24 @@ export function vectorIndex(connection: Connection, users: Users, reading: ReadF
     }
   }
 
-  const readVectors = (table: VectorTable, model: string, items: readonly number[]) => {
-    const ofItem = `SELECT vectors FROM ${table} WHERE item = ? AND model = ?`
-    return connection.read(() =>
-      items.flatMap((item) => {
-        const vectors = connection.value<Uint8Array>(ofItem, [item, model])
-        return vectors === undefined ? [] : [{ item, vectors: bytesOf(vectors) }]
-      }),
-    )
-  }
-
-  /** The items of a list with their cosines: all items of a small list, or the nearest ones and a sample of the list. */
-  async function compareList(
+  /** The items of a list with their cosines: all items of a small list, or the nearest ones. */
+  function compareList(
     table: VectorTable,
-    id: number,
-    model: string,
+    list: VectorList,
     message: MessageVectors,
-    { limit, among }: { readonly limit: number; readonly among: ReadonlySet<number> | null },
+    among: ReadonlySet<number> | null,
   ) {
-    const list = await loadList(table, id, model, message.dimensions)
-    const sample = list.compareSample(message)
-    if (list.isSmall) return { found: sample, sample, size: list.size, isEvery: true }
+    if (list.isSmall) return list.compareSample(message)
     const cosineOf = compareWith(message)
-    const found = readVectors(table, model, list.nearest(message, limit, among)).map(({ item, vectors }) => ({
-      item,
-      cosine: cosineOf(vectors),
-    }))
-    return { found, sample, size: list.size, isEvery: false }
+    const ofRows = `SELECT number, item, vectors FROM ${table} WHERE number IN (SELECT value FROM json_each(?))`
+    for (;;) {
+      const near = list.nearest(message, maxNearest, among)
+      const rows = connection.read(() => connection.all<StoredVectors>(ofRows, [JSON.stringify(near)]))
+      if (rows.length === near.length)
+        return rows.map(({ item, vectors }) => ({ item, cosine: cosineOf(bytesOf(vectors)) }))
+      const found = new Set(rows.map(({ number }) => number))
+      list.drop(near.filter((number) => !found.has(number)))
+    }
   }
 
   function textOf(userId: number, kind: EmbeddedKind, row: number, id: string): string {
@@ -110,14 +103,19 @@ export function vectorIndex(connection: Connection, users: Users, reading: ReadF
         connection.column<number>(inView, scopes === null ? [userId] : [userId, JSON.stringify(scopes)]),
       )
       const lists = []
-      for (const id of ids)
-        lists.push(await compareList('turn_vectors', id, model, message, { limit: maxNearest, among }))
+      for (const id of ids) {
+        const list = await loadList('turn_vectors', id, model, message.dimensions)
+        const found = compareList('turn_vectors', list, message, among)
+        const sample = list.isSmall ? found : list.compareSample(message)
+        lists.push({ found, sample, size: list.size, isEvery: list.isSmall })
+      }
       return joinLists(lists)
     },
     beliefCosines: async (user, model, message, limit) => {
       const userId = await reading<number | null>(user, null, (id) => id)
       if (userId === null) return []
-      const { found } = await compareList('belief_vectors', userId, model, message, { limit: maxNearest, among: null })
+      const list = await loadList('belief_vectors', userId, model, message.dimensions)
+      const found = compareList('belief_vectors', list, message, null)
       const best = found.toSorted((a, b) => b.cosine - a.cosine || a.item - b.item).slice(0, limit)
       const idOf = 'SELECT id FROM beliefs WHERE row = ? AND user_id = ?'
       return connection.read(() =>
