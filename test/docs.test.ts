@@ -265,7 +265,7 @@ describe('the documents', () => {
     expect(names.filter((name) => !page.includes(name))).toEqual([])
   })
 
-  it('explain every decision in half a page', () => {
+  it('explain every decision in fewer than 40 lines', () => {
     for (const file of globSync('docs/decisions/0*.md')) {
       const text = read(file)
       for (const part of ['**Context.**', '**Choice.**', '**Consequence.**']) expect(text, file).toContain(part)

@@ -204,15 +204,15 @@ describe('a served memory', () => {
 
 describe('a request that is refused', () => {
   it.each([
-    ['no JSON', '{"text": ', 'not JSON'],
-    ['nothing', undefined, 'not JSON'],
-    ['no object', [], 'the body'],
+    ['invalid JSON', '{"text": ', 'not JSON'],
+    ['no body', undefined, 'not JSON'],
+    ['a body that is not an object', [], 'the body'],
     ['no user', { text: 'x' }, 'user_id'],
     ['no text', { user_id: 'ada' }, 'text'],
     ['an empty text', { user_id: 'ada', text: '' }, 'text: must not be empty'],
-    ['aliases that are none', { user_id: 'ada', text: 'x', aliases: 'tea' }, 'aliases'],
-    ['metadata that is none', { user_id: 'ada', text: 'x', metadata: [] }, 'metadata'],
-    ['a scope that is none', { user_id: 'ada', text: 'x', metadata: { scope: 'office' } }, '"office" is not a scope'],
+    ['invalid aliases', { user_id: 'ada', text: 'x', aliases: 'tea' }, 'aliases'],
+    ['invalid metadata', { user_id: 'ada', text: 'x', metadata: [] }, 'metadata'],
+    ['an invalid scope', { user_id: 'ada', text: 'x', metadata: { scope: 'office' } }, '"office" is not a scope'],
   ])('has %s', async (_what, body, reason) => {
     const { send } = served()
 
@@ -256,12 +256,12 @@ describe('a request that is refused', () => {
 
   it.each([
     ['another host', { host: 'memory.example' }],
-    ['a host that begins like this machine', { host: '127.0.0.1.example' }],
-    ['a host that is nonsense', { host: '::::' }],
+    ['a host that begins like a loopback address', { host: '127.0.0.1.example' }],
+    ['an invalid host', { host: '::::' }],
     ['a page of another host', { origin: 'https://example.org' }],
     ['a page without a host', { origin: 'null' }],
-    ['a page of another server here', { origin: 'http://localhost:3000' }],
-    ['a page elsewhere, without its name', { 'sec-fetch-site': 'cross-site' }],
+    ['a page of another local server', { origin: 'http://localhost:3000' }],
+    ['a cross-site page without an origin', { 'sec-fetch-site': 'cross-site' }],
   ])('comes from %s', async (_whence, headers) => {
     const { send } = served()
 

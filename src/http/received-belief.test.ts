@@ -85,8 +85,8 @@ describe('a belief sent with few fields', () => {
   })
 
   it.each([
-    ['a whole sentence stands before them', 'This is what we said when the baker asked us about levain and so on'],
-    ['they are only part of a word', 'the levains'],
+    ['it is a whole sentence', 'This is what we said when the baker asked us about levain and so on'],
+    ['the alias is only part of a word', 'the levains'],
   ])('is not named by the text before the aliases if %s', (_when, text) => {
     expect(parseBelief({ text, user_id: 'ada', aliases: ['levain'] }, surroundings).name).toBe('made-up')
   })

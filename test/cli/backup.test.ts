@@ -112,17 +112,17 @@ describe('credence restore', () => {
 
   it.each<[string, (file: string) => void]>([
     ['an empty file', (file) => truncateSync(file, 0)],
-    ['a file that is cut off', (file) => truncateSync(file, Math.floor(statSync(file).size / 2 / 4096) * 4096)],
-    ['a text', (file) => writeFileSync(file, 'precious '.repeat(2000))],
+    ['a truncated file', (file) => truncateSync(file, Math.floor(statSync(file).size / 2 / 4096) * 4096)],
+    ['a text file', (file) => writeFileSync(file, 'precious '.repeat(2000))],
     ['a database of another program', (file) => inDatabase(file, 'PRAGMA application_id = 7')],
     ['a database of a newer version', (file) => inDatabase(file, 'PRAGMA user_version = 999')],
     ['a store without its tables', (file) => inDatabase(file, 'DROP TABLE changes')],
     [
-      'a journal that was altered',
+      'an altered journal',
       (file) => inDatabase(file, "DROP TRIGGER events_are_never_updated; UPDATE events SET origin = 'somebody'"),
     ],
     [
-      'a journal that was cut short inside',
+      'a journal without its changes',
       (file) => inDatabase(file, 'DROP TRIGGER changes_are_never_deleted; DELETE FROM changes'),
     ],
   ])('refuses %s, and changes nothing', async (_what, spoil) => {

@@ -108,11 +108,11 @@ describe('import', () => {
     ['a line that is not JSON', '{"name": broken', /^error: bad\.jsonl, line 2: not JSON/],
     ['a belief without a name', '{"content": "x"}', /^error: bad\.jsonl, line 2: The field name is missing\./],
     [
-      'a status there is not',
+      'an unknown status',
       JSON.stringify({ ...theirs, epistemic_status: 'maybe' }),
       /line 2: The field status is "maybe"/,
     ],
-    ['an id used before', JSON.stringify({ ...ours, name: 'other' }), /line 2: the id "b-ours" was used before/],
+    ['a duplicate id', JSON.stringify({ ...ours, name: 'other' }), /line 2: the id "b-ours" was used before/],
   ])('changes nothing if there is %s', async (_what, line, message) => {
     using place = createSandbox()
     writeFileSync(join(place.work, 'bad.jsonl'), `${JSON.stringify(ours)}\n${line}\n`)

@@ -59,7 +59,7 @@ describe('a file that is not a store', () => {
     ],
     ['only zeros', (file) => writeFileSync(file, Buffer.alloc(statSync(file).size))],
     ['a file cut in the middle of a page', (file) => truncateSync(file, 10 * pageSize + 100)],
-    ['a file cut at the edge of a page', (file) => truncateSync(file, 10 * pageSize)],
+    ['a file cut at a page boundary', (file) => truncateSync(file, 10 * pageSize)],
     ['a file cut after its first page', (file) => truncateSync(file, pageSize)],
     ['a file cut within its header', (file) => truncateSync(file, 50)],
     ['a store of a newer version', (file) => pragma(file, 'user_version = 999')],

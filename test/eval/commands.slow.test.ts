@@ -84,7 +84,7 @@ describe('credence eval retrieval', () => {
   it.each([
     ['cases that are not JSON', '[{', beliefs, /cases.json: not JSON/u],
     ['a wrong value', [{ ...good[0], scope: 'domain:boats' }], beliefs, /cases.json: case "named", scope: /u],
-    ['an id used twice', [good[0], good[0]], beliefs, /the caseId "named" is used more than once/u],
+    ['a duplicate id', [good[0], good[0]], beliefs, /the caseId "named" is used more than once/u],
     [
       'an unknown belief',
       [staticCase('a', 'x', only('b-x'))],

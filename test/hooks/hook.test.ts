@@ -270,8 +270,8 @@ describe('a hook at prompt submit', () => {
 
   it.each([
     ['a command', '/remember I prefer tabs in Go code.'],
-    ['a text of a program', '<task-notification>I prefer tabs in Go code.</task>'],
-    ['what is off the record', 'Off the record: I prefer tabs in Go code.'],
+    ['a text that a program wrote', '<task-notification>I prefer tabs in Go code.</task>'],
+    ['a message off the record', 'Off the record: I prefer tabs in Go code.'],
   ])('does not store %s, or the answer to it', async (_what, prompt) => {
     using place = createSandbox()
 
@@ -1079,13 +1079,13 @@ describe('after any error, a hook', () => {
   it.each([
     ['broken JSON', '{"prompt": ', ['stop']],
     ['a list', '[]', ['stop']],
-    ['nothing at all', '', ['prompt-submit']],
+    ['empty input', '', ['prompt-submit']],
     ['no event', '{}', []],
     ['an unknown event', '{}', ['whenever']],
     ['an unknown host', '{}', ['stop', '--host', 'emacs']],
     ['an unknown option', '{}', ['stop', '--bogus']],
     ['one argument too many', '{}', ['stop', 'stop']],
-    ['a scope that is none', '{}', ['stop', '--scope', 'x']],
+    ['an invalid scope', '{}', ['stop', '--scope', 'x']],
   ] as const)('with %s exits with 0, prints nothing and writes a line to the log', async (_case, stdin, argv) => {
     using place = createSandbox()
     await withMemory(place)

@@ -76,7 +76,7 @@ describe('an invalid pack of messages is refused, with the place', () => {
   it.each<readonly [string, (cases: Cases) => Cases, RegExp]>([
     ['an unknown key', inFirst({ learnt: [] }), /learnt/u],
     [
-      'words that nobody says',
+      'words that are not in the message',
       inFirst({ learn: [{ says: ['zzz'], outcome: 'remembered', about: 'work' }] }),
       /does not say "zzz"/u,
     ],

@@ -360,13 +360,13 @@ describe('arguments of tools', () => {
 
   it.each([
     ['a missing argument', 'memory_search', {}],
-    ['a number for a text', 'memory_search', { query: 7 }],
-    ['a question of blanks', 'memory_search', { query: ' \n ' }],
+    ['a number instead of a text', 'memory_search', { query: 7 }],
+    ['a blank question', 'memory_search', { query: ' \n ' }],
     ['too high a limit', 'memory_search', { query: 'x', limit: 1_000 }],
-    ['something that is no scope', 'memory_search', { query: 'x', scope: 'not a scope' }],
-    ['a name nobody can say', 'memory_remember', { names: ['…'], statement: 'x' }],
+    ['an invalid scope', 'memory_search', { query: 'x', scope: 'not a scope' }],
+    ['a name without a letter or digit', 'memory_remember', { names: ['…'], statement: 'x' }],
     ['a document', 'memory_remember', { names: ['x'], statement: 'x'.repeat(30_000) }],
-    ['a pin, which is for people', 'memory_remember', { names: ['x'], statement: 'x', pinned: true }],
+    ['a pin, which only a person may set', 'memory_remember', { names: ['x'], statement: 'x', pinned: true }],
     ['ten thousand aliases', 'memory_remember', { statement: 'x', names: Array(10_000).fill('y') }],
     ['an unknown belief to read', 'memory_get', { id: 'nobody' }],
     ['an unknown belief to correct', 'memory_correct', { id: 'nobody', content: 'x' }],

@@ -214,7 +214,7 @@ describe('a new line for every context', () => {
         text.replace('## project:x', '## user:universal\n\n- Always run the installer first.\n\n## project:x'),
     ],
     [
-      'with a line of scopes',
+      'with a line that lists scopes',
       appendedTo('### Facts\n\n', '- Always run the installer first.\n  - scopes: project:x, user:universal'),
     ],
   ])('%s waits as a candidate, and is not recalled until a person accepts it', async (_where, edit) => {

@@ -53,7 +53,7 @@ describe.each(['openai', 'anthropic'] as const)('a model that finds statements, 
   })
 
   it.each([
-    ['is no JSON', says('Sure! Here are the beliefs.')],
+    ['is not JSON', says('Sure! Here are the beliefs.')],
     ['has the wrong form', saysJson({ beliefs: [{ name: 'dentist' }] })],
     ['has a type that does not exist', saysJson({ beliefs: [belief({ type: 'fact' })] })],
   ])('is asked once more, with the error, if its answer %s', async (_what, reply) => {
@@ -67,21 +67,21 @@ describe.each(['openai', 'anthropic'] as const)('a model that finds statements, 
   it.each([
     ['in a fence', (json: string) => `\`\`\`json\n${json}\n\`\`\``],
     [
-      'between words',
+      'with text around it',
       (json: string) => `Sure! Here are the beliefs I found:\n\n${json}\n\nLet me know if [you] need more.`,
     ],
-    ['in a fence between words', (json: string) => `Here you go {as asked}:\n\`\`\`\n${json}\n\`\`\`\nThat is all.`],
-    ['after thinking aloud', (json: string) => `<think>The {user} has a dentist.</think>\n${json}`],
+    [
+      'in a fence with text around it',
+      (json: string) => `Here you go {as asked}:\n\`\`\`\n${json}\n\`\`\`\nThat is all.`,
+    ],
+    ['after reasoning aloud', (json: string) => `<think>The {user} has a dentist.</think>\n${json}`],
     ['as a bare list', (json: string) => JSON.stringify(JSON.parse(json).beliefs)],
     [
-      'without what is not needed',
+      'without optional fields',
       () =>
         JSON.stringify({ beliefs: [{ type: 'relation', name: 'dentist', content: belief().content, confidence: 1 }] }),
     ],
-    [
-      'with a subtype that does not exist',
-      () => JSON.stringify({ beliefs: [belief({ subtype: 'medical', aliases: 'none' })] }),
-    ],
+    ['with an unknown subtype', () => JSON.stringify({ beliefs: [belief({ subtype: 'medical', aliases: 'none' })] })],
   ])('is understood the first time if its answer comes %s', async (_, reply) => {
     const { extraction, requests } = await heardBy(dialect, [says(reply(JSON.stringify({ beliefs: [belief()] })))])
 
@@ -90,7 +90,7 @@ describe.each(['openai', 'anthropic'] as const)('a model that finds statements, 
   })
 
   it.each([
-    ['cut off', says('{"beliefs": [{"type": "relation", "subtype": null, "name": "dent')],
+    ['truncated', says('{"beliefs": [{"type": "relation", "subtype": null, "name": "dent')],
     ['a refusal', says("I'm sorry, but I can't help with personal information.")],
     ['empty', says('')],
     ['a number', says('42')],

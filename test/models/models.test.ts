@@ -153,9 +153,9 @@ describe.each(dialects)('a model with the API %s', (dialect) => {
 
   it.each([
     ['a cut connection', { kind: 'cut', when: 'before' }],
-    ['an answer cut in the middle', { kind: 'cut', when: 'middle' }],
-    ['an answer that is no JSON', { kind: 'raw', status: 200, body: '<html>hello</html>' }],
-    ['JSON that is something else', { kind: 'raw', status: 200, body: { hello: 'world' } }],
+    ['a truncated answer', { kind: 'cut', when: 'middle' }],
+    ['an answer that is not JSON', { kind: 'raw', status: 200, body: '<html>hello</html>' }],
+    ['JSON of another shape', { kind: 'raw', status: 200, body: { hello: 'world' } }],
     ['an endless answer', { kind: 'raw', status: 200, body: 'x'.repeat(9 * 1024 * 1024) }],
   ] as const satisfies readonly (readonly [string, ScriptedReply])[])(
     'turns %s into an error',

@@ -22,10 +22,10 @@ const busy = (after: string): ScriptedReply => ({ kind: 'raw', status: 429, head
 
 describe('a model with retries', () => {
   it.each([
-    ['a fault of the endpoint', fails(500)],
+    ['an error of the endpoint', fails(500)],
     ['an endpoint that is overloaded', fails(529)],
     ['too many requests', fails(429)],
-    ['a connection that was cut', { kind: 'cut', when: 'before' }],
+    ['a cut connection', { kind: 'cut', when: 'before' }],
   ] as const satisfies readonly (readonly [string, ScriptedReply])[])('asks again after %s', async (_what, trouble) => {
     await using endpoint = await scriptedEndpoint([trouble, trouble, says('Hi!')])
     const { model, waits } = retryingAt(endpoint)

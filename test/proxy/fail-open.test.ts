@@ -118,10 +118,10 @@ describe('texts that are not stored', () => {
 describe('requests that are not conversations', () => {
   it.each([
     ['not JSON', '{"messages": [', 'none; the body is not a JSON object'],
-    ['no object', '[1]', 'none; the body is not a JSON object'],
+    ['not an object', '[1]', 'none; the body is not a JSON object'],
     ['without messages', '{}', 'none; no message of a person'],
     ['with messages of another form', '{"messages": {"a": [null, 1]}}', 'none; no message of a person'],
-    ['with nothing in them', '{"messages": [null, 1, {"role": "user"}, {"role": 7}]}', 'none; no message of a person'],
+    ['with invalid messages', '{"messages": [null, 1, {"role": "user"}, {"role": 7}]}', 'none; no message of a person'],
   ])('are forwarded unchanged: %s', async (_, sent, outcome) => {
     await using place = await proxied()
     place.upstream.script((outgoing) => void outgoing.writeHead(400).end('as it is'))

@@ -155,12 +155,12 @@ describe('no belief is found', () => {
 })
 
 it.each([
-  ['one endless word', 'a'.repeat(200_000)],
-  ['one endless camelCase word', 'aB'.repeat(100_000)],
-  ['endless accents', `e${'\u0301'.repeat(200_000)}`],
-  ['endless punctuation', `.${"'".repeat(200_000)}${'\n '.repeat(100_000)}`],
-  ['endless hyphens', 'a-'.repeat(100_000)],
-  ['endless typos', 'reddis '.repeat(20_000)],
+  ['a very long word', 'a'.repeat(200_000)],
+  ['a very long camelCase word', 'aB'.repeat(100_000)],
+  ['very many accents', `e${'\u0301'.repeat(200_000)}`],
+  ['very long punctuation', `.${"'".repeat(200_000)}${'\n '.repeat(100_000)}`],
+  ['very many hyphens', 'a-'.repeat(100_000)],
+  ['very many typos', 'reddis '.repeat(20_000)],
 ])('is not slowed down by %s', async (_, message) => {
   expect(await found('Redis', `${message} Redis`)).toBe(true)
 })

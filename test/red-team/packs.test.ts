@@ -227,10 +227,14 @@ describe('an invalid red-team pack is refused, with the place', () => {
   }
 
   it.each<readonly [string, (lines: string[]) => string[], RegExp]>([
-    ['cut off', (lines) => lines.with(2, (lines[2] ?? '').slice(0, 50)), /cases\.jsonl:3: not JSON/],
-    ['an unknown door', (lines) => lines.map((line) => line.replace('"mcp"', '"window"')), /cases\.jsonl:1: steps/],
+    ['a truncated file', (lines) => lines.with(2, (lines[2] ?? '').slice(0, 50)), /cases\.jsonl:3: not JSON/],
     [
-      'nothing expected',
+      'an unknown entry point',
+      (lines) => lines.map((line) => line.replace('"mcp"', '"window"')),
+      /cases\.jsonl:1: steps/,
+    ],
+    [
+      'a case without expectations',
       (lines) => lines.with(0, lines[0]?.replace(/"expect": .*/u, '"expect": {}}') ?? ''),
       /:1: expect/,
     ],

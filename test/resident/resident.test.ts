@@ -234,11 +234,11 @@ describe('a command does its work itself', () => {
   const other = (change: object) => `${JSON.stringify({ ...JSON.parse(greeting()), ...change })}\n`
 
   it.each([
-    ['says nothing', '', false],
-    ['is of another version', other({ version: '0.0.1' }), false],
+    ['sends nothing', '', false],
+    ['has another version', other({ version: '0.0.1' }), false],
     ['speaks another protocol', other({ protocol: 2 }), false],
     ['is another program', other({ program: '/elsewhere' }), false],
-    ['is in another time zone', other({ timeZone: 'Africa/Cairo' }), false],
+    ['has another time zone', other({ timeZone: 'Africa/Cairo' }), false],
     ['ends before it answers', `${greeting()}\n`, true],
   ])('if the listening process %s', async (_, greets, isTaken) => {
     using place = createSandbox()

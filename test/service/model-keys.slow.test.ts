@@ -97,7 +97,7 @@ describe('the key of a model', () => {
 
   it.each([
     ['a line break', 'CANARY-first\nsecond-line-of-it'],
-    ['a letter that no header can hold', 'CANARY-first…second-line-of-it'],
+    ['a letter that a header cannot contain', 'CANARY-first…second-line-of-it'],
     ['a control character', 'CANARY-first\u0007second-line-of-it'],
   ])('is refused with the name of its variable, without being shown, with %s in it', async (_what, key) => {
     await using endpoint = await scriptedEndpoint([says('Hi!')])

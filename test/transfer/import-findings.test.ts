@@ -21,16 +21,16 @@ describe('findProblems finds', () => {
   it.each([
     ['two values of one thing', ['The staging port is 5432.', 'The staging port is 5433.'], ['contradiction 1,2']],
     [
-      'a word against another',
+      'one word in place of another',
       ['We deploy the ledger on Mondays.', 'We deploy the ledger on Fridays.'],
       ['contradiction 1,2'],
     ],
     ['a negation', ['Use tabs in Makefile rules.', 'Never use tabs in Makefile rules.'], ['contradiction 1,2']],
     ['the same statement twice', ['The kayak is in Voss.', 'the kayak is in Voss'], ['duplicate 1,2']],
     ['the same words in another order', ['Redis caches sessions.', 'Sessions: Redis caches.'], ['duplicate 1,2']],
-    ['a date long past', ['The Voss regatta is on 3 May 2024.'], ['stale date 1']],
-    ['a date that moves', ['Ship the Voss regatta page next Friday.'], ['stale date 1']],
-    ['an entry without a word of its own', ['It is done.'], ['never found 1']],
+    ['a date in the past', ['The Voss regatta is on 3 May 2024.'], ['stale date 1']],
+    ['a relative date', ['Ship the Voss regatta page next Friday.'], ['stale date 1']],
+    ['an entry without a distinctive word', ['It is done.'], ['never found 1']],
   ])('%s', (_, texts, expected) => {
     expect(kindsOf(...texts)).toEqual(expected)
   })

@@ -43,7 +43,7 @@ describe('entries in a JSON file', () => {
     ['empty containers', '{\n\t"servers": {},\n\t"hooks": {\n\t\t"stop": []\n\t}\n}'],
     ['trailing commas', '{\n  "servers": {\n    "x": {},\n  },\n  "hooks": { "stop": [{ "command": "x" },], },\n}\n'],
     ['a comment at the end', '{ "a": 1 // last\n}\n'],
-    ['the line ends of Windows', '{\r\n    "a": 1\r\n}\r\n'],
+    ['Windows line endings', '{\r\n    "a": 1\r\n}\r\n'],
   ])('change no value and no comment around them: %s', (_case, before) => {
     const added = withEntries(before, entries, file)
     const removed = withoutEntries(added, entries, { ...file, before })

@@ -10,11 +10,11 @@ const entry = { path, table, isOurs }
 
 describe('a table in a TOML file', () => {
   it.each([
-    ['nothing', ''],
+    ['an empty file', ''],
     ['other servers', '[mcp_servers.other]\ncommand = "x"\n'],
     ['comments and odd spacing', '# top\n\n  a   =  1 # here\n\n\n'],
-    ['the line ends of Windows', 'a = 1\r\n[b]\r\nc = 2\r\n'],
-    ['numbers that a double does not hold', 'a = 9007199254740993\nb = 1.0\n'],
+    ['Windows line endings', 'a = 1\r\n[b]\r\nc = 2\r\n'],
+    ['integers that do not fit a double', 'a = 9007199254740993\nb = 1.0\n'],
     ['strings with headers in them', 'a = """\n[mcp_servers.credence]\n"""\nb = [\n  "[x]", # [y]\n]\n'],
   ])('is added to %s, and removing it restores every byte', (_case, before) => {
     const added = withTable(before, entry, 'f')
@@ -31,15 +31,15 @@ describe('a table in a TOML file', () => {
   })
 
   it.each([
-    ['tables behind it', (text: string) => `${text}\n[features]\nmemories = true\n`],
+    ['tables after it', (text: string) => `${text}\n[features]\nmemories = true\n`],
     ['tables before it', (text: string) => `model = "y"\n\n[features]\nmemories = true\n\n${text}`],
     [
       'settings in it',
       (text: string) => `${text}enabled = true\n\n[mcp_servers.credence.env]\nA = "1"\n\n[b]\nc = 1\n`,
     ],
     ['a quoted header', (text: string) => text.replace('[mcp_servers.credence]', '[ mcp_servers . "credence" ]')],
-    ['a comment for the table behind it', (text: string) => `${text}\n# about b\n[b]\nc = 1\n`],
-    ['all of it by a serializer', (text: string) => stringify({ ...parse(text), z: { y: 1 } })],
+    ['a comment for the next table', (text: string) => `${text}\n# about b\n[b]\nc = 1\n`],
+    ['the whole file with a serializer', (text: string) => stringify({ ...parse(text), z: { y: 1 } })],
   ])('is removed without other changes after the host has written %s', (_case, rewrite) => {
     const before = 'a = 1\n\n[mcp_servers.other]\ncommand = "x"\n'
     const rewritten = rewrite(withTable(before, entry, 'f'))

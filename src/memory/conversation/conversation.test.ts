@@ -372,7 +372,7 @@ describe('recall', () => {
 
   it.each([
     ['another speaker', { speaker: 'Bo' }],
-    ['what was said after the time asked about', { at: '2026-05-09T10:00:00Z' }],
+    ['a turn after the requested time', { at: '2026-05-09T10:00:00Z' }],
     ['a quotation', { text: '> Wait no, 2.5 bar, it says so on the sticker.' }],
   ])('uses no correction from %s', async (_, more) => {
     const { memory } = memories()

@@ -568,10 +568,10 @@ describe('a statement that a model finds', () => {
 describe('learning from any text', () => {
   it.each([
     ['a control character', 'Remember that \u0007 rings. Call me Sam.'],
-    ['half of a pair', 'Remember that \ud83d rings. Call me Sam.'],
+    ['half a surrogate pair', 'Remember that \ud83d rings. Call me Sam.'],
     ['a megabyte of spaces', `Call me Sam.${' '.repeat(1_000_000)}`],
     ['another script', 'Remember that 「猫」はかわいい。 Call me Sam.'],
-    ['nothing to find it by', 'Remember that — … Call me Sam.'],
+    ['no words to find it by', 'Remember that — … Call me Sam.'],
   ])('stores only text of the message: %s', async (_what, text) => {
     const memory = ports()
 

@@ -105,8 +105,8 @@ describe('an OpenAI-compatible server', () => {
 
   it.each([
     ['an error', { status: 404, body: { error: 'model not found' } }, /404.*model not found/u],
-    ['no JSON', { body: '<html>' }, /did not answer with JSON/u],
-    ['another shape', { body: { vectors: [] } }, /is not in the format of this API/u],
+    ['invalid JSON', { body: '<html>' }, /did not answer with JSON/u],
+    ['JSON of another shape', { body: { vectors: [] } }, /is not in the format of this API/u],
     ['no vectors', { body: { data: [] } }, /is not in the format of this API/u],
   ])('is refused with %s as its answer', async (_what, answer, reason) => {
     await using server = await scripted(() => answer)

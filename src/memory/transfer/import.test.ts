@@ -117,16 +117,16 @@ describe('importing', () => {
 
 describe('importing a chain of supersession', () => {
   it.each([
-    ['of one', [['a', 'a']]],
+    ['of one belief', [['a', 'a']]],
     [
-      'of two',
+      'of two beliefs',
       [
         ['a', 'b'],
         ['b', 'a'],
       ],
     ],
     [
-      'of three, led up to',
+      'of three beliefs, reached from a fourth',
       [
         ['z', 'a'],
         ['a', 'b'],

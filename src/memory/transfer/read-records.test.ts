@@ -33,22 +33,18 @@ describe('a file of beliefs', () => {
   })
 
   it.each([
-    ['a last line cut short', `${line('a')}\n${line('b').slice(0, -5)}`, 'notes, line 2: not JSON'],
-    ['a first line cut short', `${line('a').slice(0, -5)}\n${line('b')}`, 'notes, line 1: not JSON'],
-    ['a line in the middle that is none', `${line('a')}\nhello\n${line('b')}`, 'notes, line 2: not JSON'],
-    ['a first line that is none', `hello\n${line('b')}`, 'notes, line 1: not JSON'],
+    ['a truncated last line', `${line('a')}\n${line('b').slice(0, -5)}`, 'notes, line 2: not JSON'],
+    ['a truncated first line', `${line('a').slice(0, -5)}\n${line('b')}`, 'notes, line 1: not JSON'],
+    ['an invalid line in the middle', `${line('a')}\nhello\n${line('b')}`, 'notes, line 2: not JSON'],
+    ['an invalid first line', `hello\n${line('b')}`, 'notes, line 1: not JSON'],
     ['a line without a name', `${line('a')}\n{"content":"x"}`, 'notes, line 2: The field name is missing'],
-    ['a line that is no object', `${line('a')}\n7`, 'notes, line 2: A belief must be an object'],
-    ['an item that is no object', `[${line('a')}, null]`, 'notes, item 2: A belief must be an object'],
-    ['an array cut short', `[${line('a')},`, 'notes: not JSON'],
-    ['one belief over several lines, cut short', '{\n "name": "a",\n "content": "b"\n', 'notes: not JSON'],
-    ['text that is no JSON', 'hello', 'notes, line 1: not JSON'],
-    ['nothing', ' \n ', 'notes is empty'],
-    [
-      'the same id twice',
-      `${line('a', { id: 'x' })}\n${line('b', { _id: 'x' })}`,
-      'notes, line 2: the id "x" was used',
-    ],
+    ['a line that is not an object', `${line('a')}\n7`, 'notes, line 2: A belief must be an object'],
+    ['an item that is not an object', `[${line('a')}, null]`, 'notes, item 2: A belief must be an object'],
+    ['a truncated array', `[${line('a')},`, 'notes: not JSON'],
+    ['a truncated belief over several lines', '{\n "name": "a",\n "content": "b"\n', 'notes: not JSON'],
+    ['text that is not JSON', 'hello', 'notes, line 1: not JSON'],
+    ['no content', ' \n ', 'notes is empty'],
+    ['a duplicate id', `${line('a', { id: 'x' })}\n${line('b', { _id: 'x' })}`, 'notes, line 2: the id "x" was used'],
   ])('with %s is refused, naming the place', (_, text, message) => {
     expect(() => read(text)).toThrow(
       expect.objectContaining({ code: 'invalid', message: expect.stringContaining(message) }),

@@ -292,9 +292,9 @@ describe('a correction', () => {
   })
 
   it.each([
-    ['one word of it', 'No, the oven is broken.', false],
+    ['one word of the sentence', 'No, the oven is broken.', false],
     ['the cue alone', 'No thanks.', false],
-    ['two words of it', 'No, the oven side is blocked, so it hangs at the gate.', true],
+    ['two words of the sentence', 'No, the oven side is blocked, so it hangs at the gate.', true],
     ['two words without a cue', 'The oven is hot, so it hangs at the gate.', false],
   ])('needs two words of the sentence, or a number: %s', async (_what, text, isCorrection) => {
     const { quoted } = await conversation(

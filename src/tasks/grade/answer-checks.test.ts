@@ -107,8 +107,8 @@ describe('answers', () => {
     ['a command line', { name: 'bash', args: { command: 'cat memory/MEMORY.md' } }, true],
     ['another file of the workspace', { name: 'read', args: { path: 'notes/people.md' } }, true],
     ['writing memory', { name: 'write_file', args: { path: 'memory/MEMORY.md', content: 'x' } }, false],
-    ['a look elsewhere', { name: 'read_file', args: { path: 'README.md' } }, false],
-    ['a command that fills it', { name: 'bash', args: { command: 'echo x > memory/MEMORY.md' } }, false],
+    ['reading another file', { name: 'read_file', args: { path: 'README.md' } }, false],
+    ['a command that writes memory', { name: 'bash', args: { command: 'echo x > memory/MEMORY.md' } }, false],
   ])('are checked for a look into memory: after %s', async (_, call, passes) => {
     const { checks } = await graded(secondBrain, played({}, [call]), { 'notes/people.md': 'Elena' })
 
@@ -201,13 +201,13 @@ describe('answers', () => {
   })
 
   it.each([
-    ['values that an earlier prompt says', { expect: [['Rust']] }, 1],
-    ['nothing that is only forbidden', { forbid: ['4711'] }, null],
-    ['nothing that is to be admitted as unknown', { mustNotKnow: true }, null],
-    ['nothing that the prompt says itself', { expect: [['memory/MEMORY.md']] }, null],
-    ['nothing that nobody told', { expect: [['Paris']] }, null],
-    ['nothing that the task declares not to be recall', { recall: false, expect: [['Rust']] }, null],
-    ['nothing that a file of the task says', { expect: [['Stanford']] }, null],
+    ['values of an earlier prompt', { expect: [['Rust']] }, 1],
+    ['no value that is only forbidden', { forbid: ['4711'] }, null],
+    ['no value that must be admitted as unknown', { mustNotKnow: true }, null],
+    ['no value of the same prompt', { expect: [['memory/MEMORY.md']] }, null],
+    ['no value that was never told', { expect: [['Paris']] }, null],
+    ['no value that the task excludes from recall', { recall: false, expect: [['Rust']] }, null],
+    ['no value in a file of the task', { expect: [['Stanford']] }, null],
   ] as const)('recall %s', async (_, rest, recallScore) => {
     const task = {
       ...stating(check('one', rest)),

@@ -120,9 +120,9 @@ def grade(transcript: list, workspace_path: str) -> dict:
     ['infinity', returning('{"a": float("inf")}'), 'inf for "a"'],
     ['more than one', returning('{"a": 85}'), '85 for "a"'],
     ['less than zero', returning('{"a": -0.1}'), '-0.1 for "a"'],
-    ['a text', returning('{"a": "1.0"}'), '\'1.0\' for "a"'],
+    ['a string', returning('{"a": "1.0"}'), '\'1.0\' for "a"'],
     ['an exit', 'import sys\nsys.exit(0)', 'SystemExit'],
-    ['an end without a word', 'import os\nos._exit(0)', 'without a result'],
+    ['an exit without output', 'import os\nos._exit(0)', 'without a result'],
   ])('that ends in %s is a grader error and never a zero', async (_, checks, reason) => {
     const grade = await graded(checks)
 
@@ -306,13 +306,17 @@ const told = (date: string): string =>
 describe.skipIf(!isConfined)('the checks of the second-brain task', () => {
   it.each([
     ['all facts as given', { 'memory/MEMORY.md': told('January 15, 2024') }, 1],
-    ['the date in figures', { 'memory/MEMORY.md': told('2024-01-15') }, 0.9],
+    ['the date in digits', { 'memory/MEMORY.md': told('2024-01-15') }, 0.9],
     ['a short month', { 'memory/MEMORY.md': told('Jan 15, 2024') }, 0.9],
     ['a wrong day', { 'memory/MEMORY.md': told('January 3, 2024') }, 1],
-    ['a soup of words', { 'memory/MEMORY.md': 'no rust january 2024 elena vasquez neondb purple elephant sunrise' }, 1],
+    [
+      'all words in one jumble',
+      { 'memory/MEMORY.md': 'no rust january 2024 elena vasquez neondb purple elephant sunrise' },
+      1,
+    ],
     ['another file', { 'memory/2026-03-06.md': told('January 15, 2024') }, 0],
     ['an empty file', { 'memory/MEMORY.md': '' }, 0.5],
-    ['nothing', {}, 0],
+    ['no answer', {}, 0],
   ])('%s', async (_, files, score) => {
     const grade = await graded(secondBrain, { files })
 

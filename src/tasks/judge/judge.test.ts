@@ -135,8 +135,8 @@ describe('a judge', () => {
   })
 
   it.each([
-    ['a fence', `Here you are:\n\`\`\`json\n${scores(1, 1, 1, 1, 1)}\n\`\`\``],
-    ['talk around it', `I think {this} is it: ${scores(1, 1, 1, 1, 1)} Thanks!`],
+    ['a fenced block', `Here you are:\n\`\`\`json\n${scores(1, 1, 1, 1, 1)}\n\`\`\``],
+    ['text around the JSON', `I think {this} is it: ${scores(1, 1, 1, 1, 1)} Thanks!`],
     ['plain numbers', '{"scores": {"c1": 1, "c2": "1.0", "c3": 1, "c4": 1, "c5": 1.001}}'],
   ])('may answer with %s', async (_, reply) => {
     expect(await judged(saying(reply))).toMatchObject({ state: 'scored', score: 1 })
@@ -156,9 +156,9 @@ describe('a judge', () => {
     ['garbage', ['nope', 'still nope'], 'no JSON object'],
     ['percentages', [scores(85, 85, 85, 85, 85)], '85; it must be a number from 0 to 1'],
     ['a bare total', ['{"score": 85}'], 'no "scores"'],
-    ['a gap', ['{"scores": {"c1": 1}}'], 'no score for c2'],
-    ['something that is no number', [scores(null, 1, 1, 1, 1)], 'null; it must be'],
-    ['an endpoint that is gone', [new MemoryError('unavailable', 'It does not answer.')], 'It does not answer.'],
+    ['a missing score', ['{"scores": {"c1": 1}}'], 'no score for c2'],
+    ['a score that is not a number', [scores(null, 1, 1, 1, 1)], 'null; it must be'],
+    ['an unreachable endpoint', [new MemoryError('unavailable', 'It does not answer.')], 'It does not answer.'],
   ])('that answers with %s causes a judge error and never a zero', async (_, replies, reason) => {
     expect(await judged(saying(...replies))).toMatchObject({
       state: 'judge_error',

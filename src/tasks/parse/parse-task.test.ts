@@ -233,14 +233,14 @@ describe('an invalid task file', () => {
   })
 
   it.each([
-    ['nothing', Buffer.alloc(0), '(file) is empty'],
+    ['empty', Buffer.alloc(0), '(file) is empty'],
     ['not UTF-8', Buffer.from([0x2d, 0x2d, 0x2d, 0x0a, 0xff, 0xfe]), '(file) is not UTF-8 text'],
     ['too large', Buffer.alloc(maxTaskFileBytes + 1, 0x61), 'bytes; at most'],
     ['without front matter', Buffer.from('# A note\n'), '(front matter) is missing'],
     ['truncated in its front matter', Buffer.from('---\nid: boat\nname: The'), '(front matter) has no end'],
     ['a list', Buffer.from('---\n- a\n---\n'), '(front matter) is a list of 1'],
-    ['without anything to do', Buffer.from('---\nid: a\n---\n'), '## Prompt is missing or empty'],
-    ['a bomb of aliases', Buffer.from(`---\n${bomb()}\n---\n`), '(front matter) is not YAML'],
+    ['without a prompt', Buffer.from('---\nid: a\n---\n'), '## Prompt is missing or empty'],
+    ['an alias bomb', Buffer.from(`---\n${bomb()}\n---\n`), '(front matter) is not YAML'],
   ])('that is %s is refused', (_, bytes, message) => {
     expect(() => parseTask(bytes, 'boat.md')).toThrow(MemoryError)
     expect(() => parseTask(bytes, 'boat.md')).toThrow(message)

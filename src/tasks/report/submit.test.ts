@@ -70,10 +70,10 @@ describe('a submission', () => {
   })
 
   it.each<[string, Record<string, Fault[]>, number]>([
-    ['a server that fails', { [paths.artifact]: [500, 503] }, 2],
-    ['a connection that is cut before the work', { [paths.markdown]: ['cut'] }, 1],
-    ['a connection that is cut after the work', { [paths.register]: ['cut after'], [paths.report]: ['cut after'] }, 2],
-    ['an upload that is cut in its middle', { [paths.artifact]: ['half', 'half'] }, 2],
+    ['a failing server', { [paths.artifact]: [500, 503] }, 2],
+    ['a connection cut before the work', { [paths.markdown]: ['cut'] }, 1],
+    ['a connection cut after the work', { [paths.register]: ['cut after'], [paths.report]: ['cut after'] }, 2],
+    ['a connection cut during an upload', { [paths.artifact]: ['half', 'half'] }, 2],
     ['too many requests', { [paths.report]: [429] }, 1],
   ])('survives %s, and sends nothing twice', async (_, faults, waits) => {
     using directory = temporaryDirectory()
@@ -100,9 +100,9 @@ describe('a submission', () => {
   })
 
   it.each<[string, Fault[], string]>([
-    ['a server that fails every time', [500, 500, 500, 500], 'upload_artifact failed 4 times: status 500'],
+    ['a server that always fails', [500, 500, 500, 500], 'upload_artifact failed 4 times: status 500'],
     ['a connection that is always cut', ['cut', 'half', 'cut', 'half'], 'upload_artifact failed 4 times'],
-    ['answers that are lost', Array(4).fill('cut after'), 'upload_artifact failed 4 times'],
+    ['lost answers', Array(4).fill('cut after'), 'upload_artifact failed 4 times'],
     ['a refusal', [422], 'upload_artifact was refused with status 422'],
     ['a web page', ['page'], 'answered with a web page'],
     ['a redirect', ['redirect'], 'upload_artifact was redirected, which is not followed'],
@@ -227,9 +227,12 @@ describe('the address of an arena', () => {
     ['has no steps', '{"steps": []}'],
     ['has an unknown step', '{"steps": [{"name": "pay", "method": "POST", "path": "/pay"}]}'],
     ['leads to another host', '{"steps": [{"name": "register_match", "method": "POST", "path": "//evil.example/x"}]}'],
-    ['leads out by a user', '{"steps": [{"name": "register_match", "method": "POST", "path": "@evil.example/x"}]}'],
     [
-      'has a step twice',
+      'leads outside with a user name in the URL',
+      '{"steps": [{"name": "register_match", "method": "POST", "path": "@evil.example/x"}]}',
+    ],
+    [
+      'has a duplicate step',
       '{"steps": [{"name": "register_match", "method": "POST", "path": "/a"}, {"name": "register_match", "method": "POST", "path": "/b"}]}',
     ],
   ])('must not have a workflow that %s', (_, workflow) => {

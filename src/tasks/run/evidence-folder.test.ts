@@ -22,12 +22,12 @@ async function kept(folder: string) {
 
 describe('reading evidence', () => {
   it.each([
-    ['cut off', (text: string) => text.slice(0, -20), 'is not JSON'],
+    ['that is truncated', (text: string) => text.slice(0, -20), 'is not JSON'],
     ['of a later version', (text: string) => text.replace('"schemaVersion": 2', '"schemaVersion": 3'), 'schemaVersion'],
     ['with another outcome', (text: string) => text.replace('"outcome": "done"', '"outcome": "great"'), 'outcome'],
-    ['with something added', (text: string) => text.replace('{', '{ "extra": 1,'), 'extra'],
+    ['with an extra field', (text: string) => text.replace('{', '{ "extra": 1,'), 'extra'],
     [
-      'that points out of its folder',
+      'that refers to a file outside its folder',
       (text: string) => text.replace('"path": "transcript.jsonl"', '"path": "../../etc/passwd"'),
       'must be a path inside the evidence folder',
     ],

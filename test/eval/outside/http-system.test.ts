@@ -86,7 +86,7 @@ describe('a memory with HTTP', () => {
     ['a list of results', { results: [{ id: 'm-2' }, { id: 'm-1', score: 0.5 }] }],
     ['a bare list', [{ id: 'm-2' }, { id: 'm-1', score: 0.5, text: 'something', clauses: 'of another kind' }]],
     [
-      'ids of its own with ours beside them',
+      'its own ids together with ours',
       [
         { id: 71, metadata: { beliefId: 'm-2' } },
         { id: '4', score: 0.5, metadata: { beliefId: 'm-1' } },
@@ -168,14 +168,14 @@ describe('a failing memory with HTTP', () => {
       (_asked, response) => answer(response, `{"detail": "${'x'.repeat(300)}"}`, 500),
       `POST URL/search answered 500: {"detail": "${'x'.repeat(188)}`,
     ],
-    ['an error without words', (_asked, response) => answer(response, '', 503), 'answered 503: (nothing)'],
+    ['an error without a message', (_asked, response) => answer(response, '', 503), 'answered 503: (nothing)'],
     ['something other than JSON', finds('<html>'), 'answered 200 with something other than JSON: <html>'],
-    ['half of a document', finds('{"results": ['), 'something other than JSON'],
+    ['half a document', finds('{"results": ['), 'something other than JSON'],
     ['another shape', finds({ hits: [] }), 'answered 200 with another shape: {"hits":[]}'],
     ['results without ids', finds([{ text: 'tea' }]), 'another shape'],
-    ['ids that are not ours', finds([{ id: 7 }]), 'another shape'],
-    ['results that are no objects', finds({ results: ['m-1'] }), 'another shape'],
-    ['a score that is none', finds([{ id: 'm-1', score: 'high' }]), 'another shape'],
+    ['unknown ids', finds([{ id: 7 }]), 'another shape'],
+    ['results that are not objects', finds({ results: ['m-1'] }), 'another shape'],
+    ['an invalid score', finds([{ id: 'm-1', score: 'high' }]), 'another shape'],
     [
       'a redirect',
       (_asked, response) => {
@@ -186,7 +186,7 @@ describe('a failing memory with HTTP', () => {
     ],
     ['a broken connection', (_asked, response) => response.destroy(), 'POST URL/search failed: '],
     [
-      'more than anybody can hold',
+      'an answer that is too large',
       (_asked, response) => {
         const part = Buffer.alloc(1_000_000, ' ')
         for (let sent = 0; sent < 9; sent += 1) response.write(part)
@@ -212,7 +212,7 @@ describe('a failing memory with HTTP', () => {
   it.each<[string, Script]>([
     ['never answers', () => {}],
     [
-      'begins to answer and stops',
+      'stops in the middle of an answer',
       (_asked, response) => {
         response.writeHead(200)
         response.write('{"results": ')

@@ -83,8 +83,12 @@ describe('the files of a life', () => {
   })
 
   it.each([
-    ['a message without a turn to find', { asked: [message('told-once')] }, /goldTurns must be empty for/u],
-    ['a turn to find for silence', { asked: [message('never-told', change)] }, /goldTurns must be empty for/u],
+    ['a message without a turn to recall', { asked: [message('told-once')] }, /goldTurns must be empty for/u],
+    [
+      'a turn to recall for an empty answer',
+      { asked: [message('never-told', change)] },
+      /goldTurns must be empty for/u,
+    ],
     [
       'a change without an outdated turn',
       { asked: [message('changed', { goldTurns: change.goldTurns })] },
@@ -93,7 +97,7 @@ describe('the files of a life', () => {
     ['a dependent message without a dependent turn', { asked: [message('dependent', change)] }, /dependent must/u],
     ['an unknown kind', { asked: [message('forgotten', change)] }, /kind/u],
     [
-      'a turn that is not there',
+      'an unknown turn',
       { asked: [message('told-once', { goldTurns: [{ session: 'new', index: 7 }] })] },
       /turn 7 of new/u,
     ],

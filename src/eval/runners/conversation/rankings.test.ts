@@ -79,7 +79,7 @@ describe('a file of rankings', () => {
   it.each<readonly [string, (lines: Line[]) => readonly unknown[], RegExp]>([
     ['an unknown id', ([one, ...rest]) => [{ ...one, ranking: ['answer_1'] }, ...rest], /:1: "answer_1" is not a doc/u],
     [
-      'an id twice',
+      'a duplicate id',
       ([one, two, ...rest]) => [one, { ...two, ranking: ['s1-0', 's1-0'] }, ...rest],
       /:2: "s1-0" .*twice/u,
     ],
@@ -90,7 +90,7 @@ describe('a file of rankings', () => {
       /:1: 999 ids/u,
     ],
     ['a field with labels', ([one, ...rest]) => [{ ...one, evidence: ['s1-0'] }, ...rest], /:1: .*evidence/u],
-    ['a question twice', ([one, ...rest]) => [one, ...rest, one], /already ranked in line 1/u],
+    ['a duplicate question', ([one, ...rest]) => [one, ...rest, one], /already ranked in line 1/u],
     ['lengths for some ids', ([one, ...rest]) => [{ ...one, lengths: [9] }, ...rest], /:1: 1 lengths? for \d+ ids/u],
     ['a passage without characters', ([one, ...rest]) => [{ ...one, lengths: [0] }, ...rest], /:1: lengths\.0/u],
     [
@@ -100,7 +100,7 @@ describe('a file of rankings', () => {
     ],
     ['an unknown question', (lines) => [...lines, { question: 'other', ranking: [] }], /no question "other"/u],
     ['a question left out', (lines) => lines.slice(1), /1 of \d+ questions have no line/u],
-    ['no JSON', (lines) => [lines[0], 'x'], /:2: /u],
+    ['invalid JSON', (lines) => [lines[0], 'x'], /:2: /u],
   ])('with %s is refused, with the line number', async (_fault, edit, message) => {
     const file = rankingsFile(edit(await whole()))
 

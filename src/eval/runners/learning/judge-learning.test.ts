@@ -85,10 +85,10 @@ describe('a case of learning', () => {
     ['another slot', { slot: 'my name' }, taken(flex)],
     ['no standing instruction', { standing: true }, taken(flex)],
     ['an unexpected standing instruction', {}, taken(gym('Flex', { type: 'preference', subtype: 'instruction' }))],
-    ['a replacement nobody asked for', {}, taken(flex, 'remembered', [gym('My gym is Iron.')])],
+    ['an unexpected replacement', {}, taken(flex, 'remembered', [gym('My gym is Iron.')])],
     ['a missing replacement', { replaces: 'Iron' }, taken(flex)],
-    ['a question that does not bring it up', { askedWith: ['Where do I swim?'] }, taken(flex)],
-    ['a question that must not', { notAskedWith: ['Which gym?'] }, taken(flex)],
+    ['a question that does not recall it', { askedWith: ['Where do I swim?'] }, taken(flex)],
+    ['a question that recalls it but must not', { notAskedWith: ['Which gym?'] }, taken(flex)],
   ])('fails for %s', (_what, expected, one) => {
     expect(judged(asked([fact('Flex', expected)]), [one]).verdict).toBe('fail')
   })

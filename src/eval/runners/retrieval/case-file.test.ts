@@ -86,29 +86,29 @@ describe('a file of cases', () => {
 
   it.each([
     ['one object', {}, /contains one object, not a list/u],
-    ['nothing', [], /contains no cases/u],
+    ['an empty file', [], /contains no cases/u],
     ['a case without an id', [{ ...staticCase('a', 'q', silence), caseId: undefined }], /case 1, caseId: /u],
     ['a case without expectations', [{ caseId: 'a', scope: ['x:y'], query: 'q' }], /case "a", expect: /u],
-    ['a query that is no text', [staticCase('a', 7 as unknown as string, silence)], /case "a", query: /u],
+    ['a query that is not a string', [staticCase('a', 7 as unknown as string, silence)], /case "a", query: /u],
     [
-      'a list that is none',
+      'an invalid list',
       [staticCase('a', 'q', { pinnedFacts: { mustInclude: 'p' } })],
       /expect.pinnedFacts.mustInclude: /u,
     ],
-    ['a count that is none', [staticCase('a', 'q', { relevantBeliefs: { maxCount: -1 } })], /maxCount: /u],
+    ['an invalid count', [staticCase('a', 'q', { relevantBeliefs: { maxCount: -1 } })], /maxCount: /u],
     [
       'a pair of three',
       [staticCase('a', 'q', { relevantBeliefs: { orderedBefore: [['x', 'y', 'z']] } })],
       /orderedBefore/u,
     ],
     [
-      'a scope that is none',
+      'an invalid scope',
       [staticCase('a', 'q', silence, { scope: ['boats'] })],
       /case "a", scope\[0\]: must be a scope/u,
     ],
     ['no scope', [staticCase('a', 'q', silence, { scope: [] })], /case "a", scope: /u],
     [
-      'the same id twice',
+      'a duplicate id',
       [staticCase('a', 'q', silence), staticCase('a', 'r', silence)],
       /the caseId "a" is used more than once/u,
     ],

@@ -62,10 +62,10 @@ describe('checkPack', () => {
     ['a superseded belief', only('old')],
     ['a belief of another scope', only('far')],
     ['a pinned belief among the relevant ones', only('pin')],
-    ['a pin that is none', { ...only('a'), pinnedFacts: { mustInclude: ['a'] } }],
-    ['something and its absence', { relevantBeliefs: { shouldOnlyInclude: ['a'], mustExclude: ['a'] } }],
+    ['a pin on a belief that is not pinned', { ...only('a'), pinnedFacts: { mustInclude: ['a'] } }],
+    ['a belief and its absence', { relevantBeliefs: { shouldOnlyInclude: ['a'], mustExclude: ['a'] } }],
     [
-      'an order that goes in a circle',
+      'a circular order',
       {
         relevantBeliefs: {
           orderedBefore: [
@@ -76,8 +76,8 @@ describe('checkPack', () => {
         },
       },
     ],
-    ['more than there are', { relevantBeliefs: { minCount: 9 } }],
-    ['a prelude nobody has', { ...only('a'), personaPrelude: { contains: ['x'] } }],
+    ['more beliefs than exist', { relevantBeliefs: { minCount: 9 } }],
+    ['a prelude text that no belief has', { ...only('a'), personaPrelude: { contains: ['x'] } }],
   ])('refuses a case that expects %s', async (_what, expectation) => {
     const { problems } = await check(expectation, only('a'))
 
@@ -85,7 +85,10 @@ describe('checkPack', () => {
   })
 
   it.each([
-    ['what must be there beside what should', { relevantBeliefs: { mustInclude: ['a', 'pin'], shouldInclude: ['b'] } }],
+    [
+      'required beliefs next to optional ones',
+      { relevantBeliefs: { mustInclude: ['a', 'pin'], shouldInclude: ['b'] } },
+    ],
     [
       'an order against the alphabet',
       {

@@ -107,7 +107,7 @@ describe('readPack', () => {
   it.each([
     ['not JSON', { beliefs: '[{', cases: oneCase }, /beliefs.json: not JSON/u],
     ['cases that are not JSON', { beliefs: [belief('b-anchor')], cases: '[{"caseId": ' }, /cases.json: not JSON/u],
-    ['nothing', { beliefs: '', cases: oneCase }, /beliefs.json is empty/u],
+    ['an empty file', { beliefs: '', cases: oneCase }, /beliefs.json is empty/u],
     ['not UTF-8', { beliefs: Uint8Array.of(0x5b, 0xff, 0xfe, 0x5d), cases: oneCase }, /not UTF-8/u],
     [
       'a belief without a name',
@@ -115,22 +115,22 @@ describe('readPack', () => {
       /item 1: .*name/u,
     ],
     [
-      'an id twice',
+      'a duplicate id',
       { beliefs: [belief('b-anchor'), belief('b-anchor')], cases: oneCase },
       /item 2: the id "b-anchor" was used before/u,
     ],
     [
-      'an id twice, for two users',
+      'a duplicate id of two users',
       { beliefs: [belief('b-anchor'), belief('b-anchor', { user_id: 'bob' })], cases: oneCase },
       /item 2: the id "b-anchor" was used before/u,
     ],
     [
-      'an unknown belief that must be there',
+      'an unknown required belief',
       { beliefs: [belief('b-anchor')], cases: [staticCase('a', 'q', only('b-sail'))] },
       /case "a", expect.relevantBeliefs.shouldOnlyInclude: there is no belief "b-sail"/u,
     ],
     [
-      'an unknown belief that must not be there',
+      'an unknown forbidden belief',
       { beliefs: [belief('b-anchor')], cases: [staticCase('a', 'q', { openQuestions: { mustExclude: ['b-x'] } })] },
       /openQuestions.mustExclude: there is no belief "b-x"/u,
     ],
@@ -152,7 +152,7 @@ describe('readPack', () => {
   })
 
   it.each([
-    ['no such file', '/nowhere/beliefs.json', /There is no file/u],
+    ['a missing file', '/nowhere/beliefs.json', /There is no file/u],
     ['a directory', import.meta.dirname, /is a directory/u],
   ])('refuses %s', (_what, beliefsFile, reason) => {
     expect(() => readPack({ kind: 'retrieval', id: 'p', title: 'P', beliefsFile, casesFile: beliefsFile })).toThrow(
@@ -202,17 +202,17 @@ describe('a session pack', () => {
       /turn 0, .*the belief "b-sail" is created only later/u,
     ],
     [
-      'creates what exists',
+      'creates an existing belief',
       [turn(0, only(), { createBeliefAtTurn: belief('b-anchor') })],
       /turn 0: createBeliefAtTurn makes "b-anchor", which exists/u,
     ],
     [
-      'updates what does not exist',
+      'updates a missing belief',
       [turn(0, only(), { updateBeliefAtTurn: { beliefId: 'b-x' } })],
       /turn 0, updateBeliefAtTurn: there is no belief "b-x"/u,
     ],
     [
-      'creates a belief that is none',
+      'creates an invalid belief',
       [turn(0, only(), { createBeliefAtTurn: { _id: 'b-x' } })],
       /turn 0, createBeliefAtTurn, item 1: /u,
     ],
@@ -259,21 +259,21 @@ describe('a pack in a folder', () => {
     ['another version', { schemaVersion: 2 }, /schemaVersion/u],
     ['an unknown runner', { runner: 'magic' }, /runner/u],
     ['an unknown key', { runnner: 'retrieval' }, /manifest: .*runnner/u],
-    ['an id that is no folder name', { benchmarkId: '../x' }, /benchmarkId/u],
+    ['an id that is not a folder name', { benchmarkId: '../x' }, /benchmarkId/u],
     [
-      'a file outside of it',
+      'a file outside the folder',
       { files: { beliefs: '../beliefs.json', cases: 'cases.json' } },
       /files.beliefs .*must be a relative path inside the pack/u,
     ],
     ['no case', { cases: [] }, /cases .*at least 1 item/u],
     ['a missing case', { cases: [{ id: 'b', prompt: 'x' }] }, /the case "a" of the case file is not listed/u],
     [
-      'a case too many',
+      'an extra case',
       { cases: [...manifest.cases, { id: 'b', prompt: 'x' }] },
       /lists "b", which is not in the case file/u,
     ],
-    ['a case twice', { cases: [...manifest.cases, ...manifest.cases] }, /cases\[1\]\.id .*must be unique/u],
-    ['another prompt', { cases: [{ id: 'a', prompt: 'the sail' }] }, /the prompt of "a" is not the one/u],
+    ['a duplicate case', { cases: [...manifest.cases, ...manifest.cases] }, /cases\[1\]\.id .*must be unique/u],
+    ['another prompt than its case', { cases: [{ id: 'a', prompt: 'the sail' }] }, /the prompt of "a" is not the one/u],
   ])('is refused with %s', (_what, overrides, reason) => {
     using directory = temporaryDirectory()
     const folder = write(directory.path, overrides)

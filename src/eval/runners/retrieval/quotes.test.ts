@@ -110,8 +110,8 @@ describe('a turn file', () => {
     ['is not JSON', '[{', 'turns.json: not JSON'],
     ['is not a list', {}, 'turns.json: value: '],
     ['lacks a field', [{ ...turns[0], text: undefined }], 'turns.json: 0.text: '],
-    ['has a wrong role', [{ ...turns[0], role: 'robot' }], 'turns.json: 0.role: '],
-    ['uses an id twice', [turns[0], turns[0]], 'the id "t-kayak" is used more than once'],
+    ['has an invalid role', [{ ...turns[0], role: 'robot' }], 'turns.json: 0.role: '],
+    ['has a duplicate id', [turns[0], turns[0]], 'the id "t-kayak" is used more than once'],
     ['lacks the expected turn', [turns[1]], 'expect.quotes: there is no turn "t-kayak"'],
   ])('is refused if it %s', (_what, given, problem) => {
     using directory = temporaryDirectory()

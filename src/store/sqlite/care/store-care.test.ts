@@ -211,20 +211,20 @@ describe('verifying', () => {
   ].map((trigger) => `DROP TRIGGER ${trigger}`)
 
   it.each([
-    ['an event changed', `UPDATE events SET actor = 'tool' WHERE number = 1`],
+    ['a changed event', `UPDATE events SET actor = 'tool' WHERE number = 1`],
     [
       'an event removed from the middle',
       'PRAGMA foreign_keys = OFF; DELETE FROM changes WHERE event = 2; DELETE FROM events WHERE number = 2',
     ],
-    ['a text changed', `UPDATE changes SET body = replace(body, 'Runs', 'Ruins')`],
-    ['a text taken out without a trace', 'UPDATE changes SET body = NULL, salt = NULL WHERE event = 1 AND ordinal = 1'],
-    ['a hash changed', `UPDATE events SET hash = zeroblob(32) WHERE number = 2`],
+    ['a changed text', `UPDATE changes SET body = replace(body, 'Runs', 'Ruins')`],
+    ['a text removed without a forget', 'UPDATE changes SET body = NULL, salt = NULL WHERE event = 1 AND ordinal = 1'],
+    ['a changed hash', `UPDATE events SET hash = zeroblob(32) WHERE number = 2`],
     [
-      'a change slipped in',
+      'an inserted change',
       `INSERT INTO changes SELECT 2, 1, user_id, 'b7', version, outcome, body_hash, salt, body FROM changes WHERE event = 1 AND ordinal = 1`,
     ],
     ['a change moved to another user', `UPDATE changes SET user_id = 2 WHERE event = 1`],
-    ['another name for a user', `UPDATE users SET name = 'eve' WHERE name = 'bob'`],
+    ['a renamed user', `UPDATE users SET name = 'eve' WHERE name = 'bob'`],
   ])('finds %s in the journal', async (_, statement) => {
     const file = await lived()
     tamper(file, ...unlocked, statement)
@@ -234,20 +234,20 @@ describe('verifying', () => {
 
   it.each([
     ['a row of beliefs', `UPDATE beliefs SET updated_at = '2020' WHERE id = 'b1'`],
-    ['a lost name', `UPDATE members SET name_key = 'other' WHERE name_key = 'kubernetes'`],
-    ['a lost member', `DELETE FROM members WHERE belief = 'b2'`],
-    ['a form in the wrong place', `UPDATE forms SET current = 0 WHERE key = 'kv store'`],
+    ['a changed name', `UPDATE members SET name_key = 'other' WHERE name_key = 'kubernetes'`],
+    ['a deleted name', `DELETE FROM members WHERE belief = 'b2'`],
+    ['a form marked as retired', `UPDATE forms SET current = 0 WHERE key = 'kv store'`],
     ['a wrong count of forms', 'UPDATE phrase_prefixes SET count = count + 1'],
     ['a wrong count of words', 'UPDATE words SET count = count + 1'],
-    ['a word that nothing contains', `INSERT INTO words (user_id, word, count) VALUES (1, 'stray', 0)`],
+    ['a word without a belief', `INSERT INTO words (user_id, word, count) VALUES (1, 'stray', 0)`],
     ['a wrong length of a turn', `UPDATE turns SET lengths = '99'`],
     ['a wrong count of turns', 'UPDATE turn_scopes SET units = units + 1'],
-    ['a lost posting of a turn', 'DELETE FROM turn_postings WHERE term = (SELECT min(term) FROM turn_postings)'],
-    ['a lost typo', 'DELETE FROM typos WHERE half = (SELECT min(half) FROM typos)'],
+    ['a missing posting of a turn', 'DELETE FROM turn_postings WHERE term = (SELECT min(term) FROM turn_postings)'],
+    ['a missing typo key', 'DELETE FROM typos WHERE half = (SELECT min(half) FROM typos)'],
     ['a wrong population', 'UPDATE audiences SET current = current + 1'],
-    ['a lost place of an audience', 'DELETE FROM audience_scopes'],
+    ['missing scopes of an audience', 'DELETE FROM audience_scopes'],
     ['a wrong count of a scope', 'UPDATE scopes SET current = current + 1'],
-    ['a word too many in the full text', `INSERT INTO texts (rowid, name) VALUES (1, '1:surplus')`],
+    ['an extra word in the full-text index', `INSERT INTO texts (rowid, name) VALUES (1, '1:surplus')`],
   ])('finds %s that differs from the journal', async (_, statement) => {
     const file = await lived()
     tamper(file, statement)
