@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { queuedNames } from '../../src/cli/hooks/hook-queue.ts'
 import { bin, createSandbox, endOf } from '../cli/sandbox.ts'
 
-/** The versions that the tests run. Each was tried; updating one is a deliberate change. */
+/** The versions that the tests run, which docs/agents.md names. Each was tried; updating one is a deliberate change. */
 export const pinned = {
   'claude-code': '@anthropic-ai/claude-code@2.1.328',
   codex: '@openai/codex@0.169.0',
