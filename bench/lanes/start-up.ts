@@ -2,6 +2,7 @@ import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { benchScope, generateMessages } from '../corpus.ts'
 import type { FilledStores } from '../filled-stores.ts'
@@ -13,8 +14,8 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 type Program = {
   readonly argv: readonly string[]
   readonly input?: string
-  /** Whether to measure the time until the first output, not until the end. */
-  readonly untilOutput?: boolean
+  /** Measures the time until this many lines of output, not until the end. */
+  readonly untilLines?: number
 }
 
 /** One-shot commands from start to exit, compared with an empty Node program; runs alternate so that noise affects all. */
@@ -32,7 +33,7 @@ export const startUpLane: Lane = {
     for (let round = -2; round < rounds; round += 1) {
       // A new session per round: a hook answers the same event of the same conversation only once.
       for (const [name, program] of Object.entries(oneShots(installed, dir, message, `s${round}`))) {
-        const took = program.untilOutput ? await firstOutputOf(program, dir) : wholeRunOf(name, program, dir)
+        const took = program.untilLines ? await linesOf(program, dir) : wholeRunOf(name, program, dir)
         if (round >= 0) samples.set(name, [...(samples.get(name) ?? []), took])
       }
     }
@@ -53,12 +54,17 @@ function wholeRunOf(name: string, { argv, input = '' }: Program, cwd: string): n
   return took
 }
 
-async function firstOutputOf({ argv, input = '' }: Program, cwd: string): Promise<number> {
+async function linesOf({ argv, input = '', untilLines = 1 }: Program, cwd: string): Promise<number> {
   const start = performance.now()
   const child = spawn(process.execPath, argv, { cwd, stdio: ['pipe', 'pipe', 'inherit'] })
   child.stdin.write(input)
-  await once(child.stdout, 'data')
+  let lines = 0
+  for await (const _line of createInterface({ input: child.stdout })) {
+    lines += 1
+    if (lines === untilLines) break
+  }
   const took = performance.now() - start
+  if (lines < untilLines) throw new Error(`${argv.join(' ')} ended after ${lines} lines.`)
   child.stdout.resume()
   child.stdin.end()
   await once(child, 'exit')
@@ -88,16 +94,18 @@ function oneShots(installed: string, dir: string, message: string, session: stri
     'credence mcp, first answer (package)': {
       argv: [installed, 'mcp', '--dir', dir, '--scope', benchScope],
       input: mcpCall(message),
-      untilOutput: true,
+      untilLines: 1,
     },
     'credence mcp, one call (package)': {
       argv: [installed, 'mcp', '--dir', dir, '--scope', benchScope],
       input: mcpCall(message),
+      // A server that loses its input ends without the answer.
+      untilLines: 2,
     },
   }
 }
 
-/** A host's first messages and one search; the server ends when its input does. */
+/** A host's first messages and one search. */
 const mcpCall = (query: string): string =>
   [
     {
