@@ -61,7 +61,7 @@ export function openMemory(
   return withTeams({ ...ports, beforeCall }, standpoint, everyTeam)
 }
 
-/** Opens the memory for reading only. Does not import edits of MEMORY.md, so that no file changes. */
+/** Opens the memory for reading only. Does not import edits to MEMORY.md, so that no file changes. */
 export const openReport = (
   dir: string,
   standpoint: Standpoint,

@@ -33,7 +33,7 @@ export type Ports = {
   /** `counter` counts recalls, if counting is on; `counts` reads the counts. */
   readonly counter?: RecallCounter
   readonly counts?: Omit<RecallCounts, 'countRecalls'>
-  /** Reads edits of MEMORY.md. Runs before every call of a memory that reads or changes beliefs. */
+  /** Imports edits to MEMORY.md. Runs before every call to a memory that reads or changes beliefs. */
   readonly beforeCall?: () => Promise<void>
   /** `sync` exchanges events with other devices; `syncDevice` has the state of this device. Only if the memory is in SQLite. */
   readonly sync?: () => Promise<SyncStore>

@@ -65,7 +65,7 @@ const maxRestlessWaits = 5
  * Merges store and file, in both directions. Creates the mirror if there is none.
  *
  * The data path of one round: read the file; find its base, the version it was made from; plan the merge of base, file
- * and store, item by item; commit the edits of the file to the store; show the beliefs of the store in the document;
+ * and store, item by item; commit the edits in the file to the store; show the beliefs of the store in the document;
  * write it; keep its text as the next base.
  */
 export async function syncMirror(ports: Ports, request: MirrorRequest): Promise<Synced> {

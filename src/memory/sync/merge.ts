@@ -265,7 +265,7 @@ async function openMerge({ store, sync, keys }: MergePorts, request: MergeReques
     const { stamp, kind, actor, origin, at, fingerprints } = event
     const isSettling = actor === settler.actor && origin === settler.origin
     const changes: BeliefChange[] = []
-    /** The steps that settle the event afterwards: functions, because each reads the state that the earlier ones left. */
+    /** The steps that settle the event afterwards. They are functions, because each reads the state that the earlier ones left. */
     const afterwards: (() => Promise<void>)[] = []
     for (const { beliefId, outcome, after } of event.changes) {
       const head = await headOf(beliefId)
