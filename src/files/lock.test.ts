@@ -27,7 +27,7 @@ function otherProcess(path: string, body: string): ChildProcess {
   return spawn(process.execPath, ['--input-type=module', '--eval', script], { stdio: ['pipe', 'pipe', 'inherit'] })
 }
 
-const holdUntilTold = `const release = await takeLock(path, 'It')
+const holdUntilReleased = `const release = await takeLock(path, 'It')
   console.log('held')
   await new Promise((resolve) => process.stdin.once('data', resolve))
   release()
@@ -62,7 +62,7 @@ describe('a lock', () => {
   it('excludes others while a process holds it, and is free as soon as that process is killed', async () => {
     using directory = temporaryDirectory()
     const path = join(directory.path, 'lock')
-    const holder = otherProcess(path, holdUntilTold)
+    const holder = otherProcess(path, holdUntilReleased)
     await once(holder.stdout as NonNullable<typeof holder.stdout>, 'data')
 
     await expect(withLock(path, () => {})).rejects.toThrow('in use')

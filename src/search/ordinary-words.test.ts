@@ -14,7 +14,7 @@ const listedSet = new Set(listed)
 const ordinary = `monday january france london alice github a i am be go us help but next note auto reach demo mongoose mango fault strip color colour organise organize
   cafe naive jalapeno ok app apps repo config`
 const inflected = `helps helped helping notes reaches reached nested automates demos recompiles uploads uploaded latencies`
-const contracted = 'dont doesnt havent youre thats'
+const contractions = 'dont doesnt havent youre thats'
 const names = `redis kubernetes mongo mongodb typescript typescripts postgres postgresql nginx kafka django npm svelt
   `
 const typos = 'helpp nxet kubernets postgers recieve teh'
@@ -30,7 +30,7 @@ describe('isOrdinaryWord', () => {
     expect(isOrdinaryWord(word)).toBe(true)
   })
 
-  it.each(words(contracted))('contains "%s", a contraction typed without its apostrophe', (word) => {
+  it.each(words(contractions))('contains "%s", a contraction typed without its apostrophe', (word) => {
     expect(isOrdinaryWord(word)).toBe(true)
   })
 

@@ -84,7 +84,7 @@ const keys = [
 ] as const
 
 /** Mostly null. */
-const seldom = <Value>(value: fc.Arbitrary<Value>): fc.Arbitrary<Value | null> =>
+const mostlyNull = <Value>(value: fc.Arbitrary<Value>): fc.Arbitrary<Value | null> =>
   fc.oneof({ weight: 5, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: value })
 
 const beliefFields = fc.record({
@@ -99,10 +99,10 @@ const beliefFields = fc.record({
   status: fc.constantFrom(...statuses),
   pinned: fc.boolean(),
   editedByPerson: fc.boolean(),
-  supersededBy: seldom(fc.constantFrom(...beliefIds)),
-  proposedFor: seldom(fc.constantFrom(...beliefIds)),
+  supersededBy: mostlyNull(fc.constantFrom(...beliefIds)),
+  proposedFor: mostlyNull(fc.constantFrom(...beliefIds)),
   candidate: fc.oneof({ weight: 5, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) }),
-  resolvedAt: seldom(fc.constantFrom(...times)),
+  resolvedAt: mostlyNull(fc.constantFrom(...times)),
   reinforcement: fc.record({ count: fc.nat(3), at: fc.constantFrom(...times) }),
   updatedAt: fc.constantFrom(...times),
 })
@@ -124,8 +124,8 @@ const request = fc.record({
   user: fc.constantFrom(...users, 'ada' as const),
   changes: fc.uniqueArray(change, { maxLength: 4, selector: ({ beliefId }) => beliefId }),
   isCareless: fc.integer({ min: 0, max: 9 }).map((dice) => dice === 0),
-  key: seldom(fc.record({ value: fc.constantFrom('k1', 'k2'), fingerprint: fc.constantFrom('f1', 'f2') })),
-  undoes: seldom(fc.integer({ min: 1, max: 8 })),
+  key: mostlyNull(fc.record({ value: fc.constantFrom('k1', 'k2'), fingerprint: fc.constantFrom('f1', 'f2') })),
+  undoes: mostlyNull(fc.integer({ min: 1, max: 8 })),
 })
 
 export type StoreRequest = typeof request extends fc.Arbitrary<infer Value> ? Value : never

@@ -5,13 +5,13 @@ import { commitTo, storesFrom } from './test-stores.contract.ts'
 
 /** Every store finds the same beliefs by form and by text. */
 export function describeIndexes(name: string, open: () => AnyStore): void {
-  const { holding } = storesFrom(open)
+  const { storeWith } = storesFrom(open)
 
   describe(`${name} looks up surface forms`, () => {
     const view: Viewpoint = { user: 'ada', agent: null, scopes: ['project:ledger'] }
 
     it('by key, for current beliefs in view', async () => {
-      const store = await holding(
+      const store = await storeWith(
         sample({ id: 'b1', name: 'Main database', aliases: ['Postgres'], scopes: ['project:ledger', 'domain:code'] }),
         sample({ id: 'b2', name: 'postgres', type: 'preference', subtype: 'style', pinned: true }),
         sample({ id: 'b3', name: 'Postgres', scopes: ['domain:law'] }),
@@ -35,7 +35,7 @@ export function describeIndexes(name: string, open: () => AnyStore): void {
     })
 
     it('for the requesting agent, whatever the names of agents are', async () => {
-      const store = await holding(
+      const store = await storeWith(
         sample({ id: 'b1', name: 'Postgres', scopes: ['domain:a'], agent: 'x' }),
         sample({ id: 'b2', name: 'Postgres', scopes: ['domain:b'], agent: 'x 1' }),
         sample({ id: 'b3', name: 'Postgres', scopes: ['domain:c'], agent: '' }),
@@ -53,7 +53,7 @@ export function describeIndexes(name: string, open: () => AnyStore): void {
 
     it('by their first word, until the last form with this word is gone', async () => {
       const two = sample({ id: 'b1', name: 'Main database', aliases: ['main'] })
-      const store = await holding(two, sample({ id: 'b2', name: 'Main branch rules', user: 'ada' }))
+      const store = await storeWith(two, sample({ id: 'b2', name: 'Main branch rules', user: 'ada' }))
 
       expect([...(await store.formLengths('ada', ['main', 'database']))]).toEqual([['main', [1, 2, 3]]])
       await commitTo(store, commitOf([presentChange(nextVersion(two, { aliases: [] }))]))
@@ -65,7 +65,7 @@ export function describeIndexes(name: string, open: () => AnyStore): void {
 
     it('by a word with a typo', async () => {
       const kept = sample({ id: 'b1', name: 'Kubernetes' })
-      const store = await holding(
+      const store = await storeWith(
         kept,
         sample({ id: 'b2', name: 'Postgres cluster' }),
         sample({ id: 'b3', name: 'Terraform', user: 'bob' }),
@@ -82,7 +82,7 @@ export function describeIndexes(name: string, open: () => AnyStore): void {
     })
 
     it('and counts each belief in view once', async () => {
-      const store = await holding(
+      const store = await storeWith(
         sample({ id: 'b1', scopes: ['project:ledger', 'domain:code'] }),
         sample({ id: 'b2', scopes: ['domain:code'] }),
         sample({ id: 'b3', scopes: ['domain:law'] }),
@@ -102,7 +102,7 @@ export function describeIndexes(name: string, open: () => AnyStore): void {
     const base = { user: 'ada', agent: null, scopes: null, includeRetired: false, limit: 10 }
 
     it('anywhere in a belief, names before the rest', async () => {
-      const store = await holding(
+      const store = await storeWith(
         sample({ id: 'why', why: 'Because of invoices.', content: 'Something.' }),
         sample({ id: 'name', name: 'Invoices', content: 'Something.' }),
         sample({ id: 'content', content: 'The invoice is late.' }),
@@ -118,7 +118,7 @@ export function describeIndexes(name: string, open: () => AnyStore): void {
     })
 
     it('that begins with the last word, which may be incomplete', async () => {
-      const store = await holding(
+      const store = await storeWith(
         sample({ id: 'whole', content: 'The post is late.' }),
         sample({ id: 'longer', content: 'Postgres 16 in the basement.' }),
         sample({ id: 'twice', name: 'Postgres', content: 'Postgres and postage.' }),
@@ -135,7 +135,7 @@ export function describeIndexes(name: string, open: () => AnyStore): void {
     })
 
     it('with at least the requested number of words, however often one of them occurs', async () => {
-      const store = await holding(
+      const store = await storeWith(
         sample({ id: 'one', content: 'Tea, tea, and more tea.' }),
         sample({ id: 'two', content: 'Green tea.' }),
         sample({ id: 'three', name: 'Green', why: 'Tea with milk.' }),
@@ -150,7 +150,7 @@ export function describeIndexes(name: string, open: () => AnyStore): void {
 
     it('of beliefs in view, and of retired ones only on request', async () => {
       const old = sample({ id: 'old', content: 'Tea.', status: 'superseded', supersededBy: 'new' })
-      const store = await holding(
+      const store = await storeWith(
         old,
         sample({ id: 'new', content: 'Tea.' }),
         sample({ id: 'law', content: 'Tea.', scopes: ['domain:law'] }),
@@ -168,7 +168,7 @@ export function describeIndexes(name: string, open: () => AnyStore): void {
     })
 
     it('with scores that beliefs out of view cannot change', async () => {
-      const store = await holding(
+      const store = await storeWith(
         sample({ id: 'b1', content: 'Green tea.' }),
         sample({ id: 'b2', content: 'Black tea, and tea.' }),
       )
@@ -190,7 +190,7 @@ export function describeIndexes(name: string, open: () => AnyStore): void {
     })
 
     it('of whole words that contain punctuation', async () => {
-      const store = await holding(sample({ id: 'b1', content: "C++ and .NET and O'Neil at 10:30, हिन्दी, 数" }))
+      const store = await storeWith(sample({ id: 'b1', content: "C++ and .NET and O'Neil at 10:30, हिन्दी, 数" }))
 
       for (const word of ['c++', '.net', "o'neil", '10:30', 'हिन्दी', '数']) {
         expect((await store.matchText({ ...base, words: [word] })).map(({ beliefId }) => beliefId)).toEqual(['b1'])

@@ -16,7 +16,7 @@ export function describeStore(
   open: () => AnyStore,
   { journals = 'one' }: Pick<ModelOptions, 'journals'> = {},
 ): void {
-  const { empty, holding } = storesFrom(open)
+  const { empty, storeWith } = storesFrom(open)
   describeIndexes(name, open)
   describeTurns(name, open)
 
@@ -31,13 +31,13 @@ export function describeStore(
         expertise: { domain: 'go', depth: 'deep' },
       })
 
-      const store = await holding(belief)
+      const store = await storeWith(belief)
 
       expect(await store.get('ada', 'b1')).toEqual(belief)
     })
 
     it('no part of a change in which one belief has another version', async () => {
-      const store = await holding(sample({ id: 'b1' }))
+      const store = await storeWith(sample({ id: 'b1' }))
 
       const stale = await store.commit(
         commitOf([presentChange(sample({ id: 'b2' })), presentChange(sample({ id: 'b1', version: 3 }))]),
@@ -51,7 +51,7 @@ export function describeStore(
 
     it('version 0 only for a belief that never existed', async () => {
       const born = sample({ id: 'b1' })
-      const store = await holding(born)
+      const store = await storeWith(born)
       await commitTo(store, commitOf([erasedChange(born, 'absent')]))
 
       expect(await store.commit(commitOf([presentChange(born)]))).toEqual({ outcome: 'stale' })
@@ -59,7 +59,7 @@ export function describeStore(
 
     it.each(['absent', 'erased'] as const)('no change that was read before the belief became %s', async (outcome) => {
       const born = sample({ id: 'b1' })
-      const store = await holding(born)
+      const store = await storeWith(born)
       await commitTo(store, commitOf([erasedChange(born, outcome)]))
 
       expect(await store.commit(commitOf([presentChange(nextVersion(born, { content: 'Late.' }))]))).toEqual({
@@ -70,7 +70,7 @@ export function describeStore(
 
     it('a withdrawn belief again if the version of its removal is expected', async () => {
       const born = sample({ id: 'b1' })
-      const store = await holding(born)
+      const store = await storeWith(born)
       await commitTo(store, commitOf([erasedChange(born, 'absent')]))
 
       const again = nextVersion(nextVersion(born, {}), { content: 'Back.' })
@@ -96,7 +96,7 @@ export function describeStore(
     })
 
     it('no second belief with the same name in a scope', async () => {
-      const store = await holding(
+      const store = await storeWith(
         sample({ id: 'b1', name: 'Main Database', scopes: ['project:ledger', 'domain:code'] }),
       )
       const rival = sample({ id: 'b2', name: 'main_database', scopes: ['domain:code'] })
@@ -112,7 +112,7 @@ export function describeStore(
     it('a name that moves to another belief within one commit, in either order', async () => {
       for (const order of [1, -1]) {
         const old = sample({ id: 'old', name: 'Database' })
-        const store = await holding(old)
+        const store = await storeWith(old)
         const replaced = nextVersion(old, { status: 'superseded', supersededBy: 'new' })
         const changes = [presentChange(replaced), presentChange(sample({ id: 'new', name: 'Database' }))]
 
@@ -125,7 +125,7 @@ export function describeStore(
 
     it('no change that contradicts itself', async () => {
       const belief = sample({ id: 'b1' })
-      const store = await holding(belief)
+      const store = await storeWith(belief)
       const broken: readonly Commit[] = [
         commitOf([presentChange(nextVersion(belief, {})), erasedChange(belief, 'absent')]),
         commitOf([{ beliefId: 'b1', expectedVersion: 1, outcome: 'present', after: null }]),
@@ -153,7 +153,7 @@ export function describeStore(
 
   describe(`${name} keeps a journal`, () => {
     it('of numbered events, each with its own hash', async () => {
-      const store = await holding(sample({ id: 'b1' }), sample({ id: 'b2', user: 'bob' }), sample({ id: 'b3' }))
+      const store = await storeWith(sample({ id: 'b1' }), sample({ id: 'b2', user: 'bob' }), sample({ id: 'b3' }))
 
       const events = await store.events('ada', { limit: 10 })
       const newest = journals === 'one' ? 3 : 2
@@ -196,7 +196,7 @@ export function describeStore(
     it('of every earlier version of a belief', async () => {
       const first = sample({ id: 'b1', content: 'First.' })
       const second = nextVersion(first, { content: 'Second.' })
-      const store = await holding(first)
+      const store = await storeWith(first)
       await commitTo(store, commitOf([presentChange(second), presentChange(sample({ id: 'b2' }))], { kind: 'edit' }))
       await commitTo(store, commitOf([erasedChange(second, 'absent')], { kind: 'undo' }))
 
@@ -215,7 +215,7 @@ export function describeStore(
     it('without erased texts', async () => {
       const first = sample({ id: 'b1', content: 'Secret one.' })
       const second = nextVersion(first, { content: 'Secret two.' })
-      const store = await holding(first, sample({ id: 'b2', content: 'Kept.' }))
+      const store = await storeWith(first, sample({ id: 'b2', content: 'Kept.' }))
       await commitTo(store, commitOf([presentChange(second)]))
       const before = await store.events('ada', { limit: 10 })
 
@@ -234,7 +234,7 @@ export function describeStore(
 
     it('that records which events were undone and redone', async () => {
       const belief = sample({ id: 'b1' })
-      const store = await holding(sample({ id: 'b0' }), belief)
+      const store = await storeWith(sample({ id: 'b0' }), belief)
       const undone = commitOf([erasedChange(belief, 'absent')], { kind: 'undo', undoes: 2 })
       await commitTo(store, undone)
 
@@ -251,7 +251,7 @@ export function describeStore(
     })
 
     it('in which users cannot undo events of other users', async () => {
-      const store = await holding(sample({ id: 'b1' }))
+      const store = await storeWith(sample({ id: 'b1' }))
 
       const foreign = commitOf([], { user: 'bob', kind: 'undo', undoes: 1 })
 
@@ -262,7 +262,7 @@ export function describeStore(
 
   describe(`${name} finds beliefs`, () => {
     it('by id, in the requested order, each once', async () => {
-      const store = await holding(
+      const store = await storeWith(
         sample({ id: 'ab1' }),
         sample({ id: 'ab2' }),
         sample({ id: 'b' }),
@@ -277,7 +277,7 @@ export function describeStore(
 
     it('by name, current ones first, then the newest', async () => {
       const day = (number: number): string => `2026-03-0${number}T00:00:00.000Z`
-      const store = await holding(
+      const store = await storeWith(
         sample({ id: 'b1', name: 'Rust', status: 'superseded', supersededBy: 'b3', updatedAt: day(4) }),
         sample({ id: 'b2', name: 'rust', status: 'superseded', supersededBy: 'b3', updatedAt: day(5) }),
         sample({ id: 'b3', name: 'RUST', updatedAt: day(1) }),
@@ -292,7 +292,7 @@ export function describeStore(
     })
 
     it('that are proposed to replace another', async () => {
-      const store = await holding(
+      const store = await storeWith(
         sample({ id: 'b1' }),
         sample({ id: 'p1', proposedFor: 'b1' }),
         sample({ id: 'p2', proposedFor: 'b2' }),
@@ -302,7 +302,7 @@ export function describeStore(
     })
 
     it('by every field of a filter, in pages', async () => {
-      const store = await holding(
+      const store = await storeWith(
         sample({ id: 'b1', updatedAt: '2026-03-01T00:00:00.000Z', scopes: ['domain:a', 'domain:b'] }),
         sample({ id: 'b2', updatedAt: '2026-03-03T00:00:00.000Z', type: 'decision', pinned: true }),
         sample({ id: 'b3', updatedAt: '2026-03-02T00:00:00.000Z', status: 'inferred', scopes: ['domain:b'] }),
@@ -333,7 +333,7 @@ export function describeStore(
     })
 
     it('in every scope with a belief, and counts the current ones', async () => {
-      const store = await holding(
+      const store = await storeWith(
         sample({ id: 'b1', scopes: ['domain:b', 'domain:a'] }),
         sample({ id: 'b2', scopes: ['domain:b'] }),
         sample({ id: 'b3', scopes: ['domain:old'], resolvedAt: '2026-03-01T00:00:00.000Z' }),
@@ -349,7 +349,7 @@ export function describeStore(
 
     it('that are pinned and in view', async () => {
       const pin = (id: string, fields: Partial<Belief>): Belief => sample({ id, pinned: true, ...fields })
-      const store = await holding(
+      const store = await storeWith(
         pin('p1', {}),
         pin('p2', { type: 'open_question', scopes: ['user:universal', 'project:ledger'] }),
         pin('p3', { scopes: ['domain:law'], editedByPerson: true }),
@@ -377,7 +377,7 @@ export function describeStore(
         sample({ id, type: 'preference', scopes: ['user:universal'], ...fields })
       const recent = { reinforcement: { count: 1, at: '2026-04-01T00:00:00.000Z' } }
       const instruction = { subtype: 'instruction', scopes: ['project:ledger'] } as const
-      const store = await holding(
+      const store = await storeWith(
         preference('rest', {}),
         preference('edited', { editedByPerson: true }),
         preference('recent', recent),
@@ -405,7 +405,7 @@ export function describeStore(
     })
 
     it('that are candidates separately from recalled ones, and lets them reserve no name', async () => {
-      const store = await holding(
+      const store = await storeWith(
         sample({ id: 'held', name: 'port' }),
         sample({ id: 'found', name: 'port', candidate: true, pinned: true }),
       )
@@ -423,7 +423,7 @@ export function describeStore(
 
   describe(`${name} with a snapshot`, () => {
     it('reads the same as single reads, also after a failure or a write in between', async () => {
-      const store = await holding(sample({ id: 'b1' }))
+      const store = await storeWith(sample({ id: 'b1' }))
       const wrote = async () => commitTo(store, commitOf([presentChange(sample({ id: 'b2', name: 'Second' }))]))
 
       const [first, second] = await store.withSnapshot(async () => {

@@ -20,10 +20,10 @@ export function storesFrom(open: () => AnyStore) {
     opened.push(store)
     return store
   }
-  async function holding(...beliefs: readonly Belief[]): Promise<AnyStore> {
+  async function storeWith(...beliefs: readonly Belief[]): Promise<AnyStore> {
     const store = empty()
     for (const belief of beliefs) await commitTo(store, commitOf([presentChange(belief)], { user: belief.user }))
     return store
   }
-  return { empty, holding }
+  return { empty, storeWith }
 }

@@ -6,7 +6,7 @@ import { openMemory, storeFile } from '../../src/open-memory.ts'
 import { createSandbox } from './sandbox.ts'
 
 /** A sandbox with a memory of one belief, a backup of it, and a second belief added after the backup. */
-async function backedUp() {
+async function sandboxWithBackup() {
   const place = createSandbox()
   const dir = join(place.work, 'memory')
   const file = join(place.work, 'copy.db')
@@ -23,7 +23,7 @@ const leftovers = (dir: string): readonly string[] =>
 
 describe('credence backup', () => {
   it('writes a private, complete file, and lists its contents', async () => {
-    using place = await backedUp()
+    using place = await sandboxWithBackup()
 
     expect(place.made).toMatchObject({ file: place.file, bytes: statSync(place.file).size, head: { number: 1 } })
     expect(statSync(place.file).mode & 0o777).toBe(0o600)
@@ -31,7 +31,7 @@ describe('credence backup', () => {
   })
 
   it('never overwrites a file, and requires a memory', async () => {
-    using place = await backedUp()
+    using place = await sandboxWithBackup()
 
     const again = await place.run('backup', place.file, '--dir', place.dir)
     const nothing = await place.run('backup', join(place.work, 'other.db'), '--dir', join(place.work, 'none'))
@@ -45,7 +45,7 @@ describe('credence backup', () => {
 
 describe('credence restore', () => {
   it('restores the memory of the backup, with and without an existing one', async () => {
-    using place = await backedUp()
+    using place = await sandboxWithBackup()
     const elsewhere = join(place.work, 'elsewhere')
 
     const here = await place.json('restore', place.file, '--yes', '--dir', place.dir)
@@ -60,7 +60,7 @@ describe('credence restore', () => {
   })
 
   it('asks before it replaces a memory', async () => {
-    using place = await backedUp()
+    using place = await sandboxWithBackup()
 
     const unasked = await place.run('restore', place.file, '--dir', place.dir)
     const refused = await place.runWith({ columns: 80, stdin: 'n\n' }, 'restore', place.file, '--dir', place.dir)
@@ -75,7 +75,7 @@ describe('credence restore', () => {
   })
 
   it('restores no text that was forgotten since, until the forgetting is undone', async () => {
-    using place = await backedUp()
+    using place = await sandboxWithBackup()
     const said = ['The rollout is on Tuesday, says the zeppelin.', '--session', 'chat-1', '--dir', place.dir] as const
     await place.json('hear', ...said)
     const newer = join(place.work, 'newer.db')
@@ -98,7 +98,7 @@ describe('credence restore', () => {
   })
 
   it('restores MEMORY.md with the store', async () => {
-    using place = await backedUp()
+    using place = await sandboxWithBackup()
     await place.run('mirror', 'sync', '--dir', place.dir)
     const mirror = () => readFileSync(join(place.dir, 'MEMORY.md'), 'utf8')
     expect(mirror()).toContain('Ghent')
@@ -126,7 +126,7 @@ describe('credence restore', () => {
       (file) => inDatabase(file, 'DROP TRIGGER changes_are_never_deleted; DELETE FROM changes'),
     ],
   ])('refuses %s, and changes nothing', async (_what, spoil) => {
-    using place = await backedUp()
+    using place = await sandboxWithBackup()
     const spoiled = join(place.work, 'spoiled.db')
     copyFileSync(place.file, spoiled)
     spoil(spoiled)
@@ -141,7 +141,7 @@ describe('credence restore', () => {
   })
 
   it('refuses the store itself, a store in use, and a missing file', async () => {
-    using place = await backedUp()
+    using place = await sandboxWithBackup()
     const other = join(place.work, 'other')
     const open = openMemory({ dir: other })
     await open.remember({ content: 'The other memory is open.' })
@@ -159,7 +159,7 @@ describe('credence restore', () => {
   })
 
   it('does not wait for a process that has the memory open, and then changes nothing', async () => {
-    using place = await backedUp()
+    using place = await sandboxWithBackup()
     const server = openMemory({ dir: place.dir })
     await server.list()
 
@@ -174,7 +174,7 @@ describe('credence restore', () => {
   })
 
   it('keeps a damaged store under another name', async () => {
-    using place = await backedUp()
+    using place = await sandboxWithBackup()
     writeFileSync(storeFile(place.dir), 'not a database at all '.repeat(500))
 
     const restored = await place.json('restore', place.file, '--yes', '--dir', place.dir)

@@ -7,7 +7,7 @@ import { createSandbox } from './sandbox.ts'
 const secret = 'The vault in Ostend opens with 48213-kestrel.'
 
 /** A memory with a mirror, a captured case and its run, a message in the queue, a backup, and the draft of a dead process. */
-async function copiedEverywhere() {
+async function memoryWithCopies() {
   const place = createSandbox()
   const dir = join(place.work, 'memory')
   const at = ['--dir', dir] as const
@@ -31,7 +31,7 @@ async function copiedEverywhere() {
 }
 
 /** Files below a directory that contain the text, ignoring case. */
-function holding(dir: string, text: string): readonly string[] {
+function filesContaining(dir: string, text: string): readonly string[] {
   return readdirSync(dir, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
@@ -39,13 +39,13 @@ function holding(dir: string, text: string): readonly string[] {
 }
 
 it('forgets a belief and its turns in every file of the memory, and proves it', async () => {
-  using place = await copiedEverywhere()
+  using place = await memoryWithCopies()
   const { dir, at } = place
-  expect(holding(dir, 'kestrel').length).toBeGreaterThanOrEqual(8)
+  expect(filesContaining(dir, 'kestrel').length).toBeGreaterThanOrEqual(8)
 
   const answer = await place.json('forget', '--containing', 'kestrel', '--yes', '--verify', ...at)
 
-  expect(holding(dir, 'kestrel')).toEqual([])
+  expect(filesContaining(dir, 'kestrel')).toEqual([])
   expect(answer).toMatchObject({
     turns: 1,
     beliefs: 1,
@@ -60,7 +60,7 @@ it('forgets a belief and its turns in every file of the memory, and proves it', 
 })
 
 it('keeps the rest usable: the backup, the other case, the run marked as edited', async () => {
-  using place = await copiedEverywhere()
+  using place = await memoryWithCopies()
   const { dir, at } = place
 
   const forgotten = await place.run('forget', 'vault code', '--yes', '--verify', ...at)
@@ -84,7 +84,7 @@ it('keeps the rest usable: the backup, the other case, the run marked as edited'
 })
 
 it('removes the pack of captured cases with its last case', async () => {
-  using place = await copiedEverywhere()
+  using place = await memoryWithCopies()
   await place.run('forget', 'office', '--yes', ...place.at)
 
   await place.run('forget', 'vault code', '--yes', ...place.at)
@@ -93,7 +93,7 @@ it('removes the pack of captured cases with its last case', async () => {
 })
 
 it('lists the places that still contain a text, and exits with 5', async () => {
-  using place = await copiedEverywhere()
+  using place = await memoryWithCopies()
   const { dir, at } = place
   mkdirSync(join(dir, 'notes'))
   writeFileSync(join(dir, 'notes', 'mine.md'), `I wrote: ${secret}\n`)
@@ -209,8 +209,8 @@ it('removes captured cases about a quote with its turn, and proves it', async ()
   expect([quoted, missing, unwanted, other].every(({ isFaithful }) => isFaithful)).toBe(true)
   expect(run.stdout).toMatch(/my-cases +bm25 +function +completed +2\/4/u)
   expect(answer.proof.found).toEqual([])
-  expect(holding(dir, 'kestrel')).toEqual([])
-  expect(holding(dir, '48213')).toEqual([])
+  expect(filesContaining(dir, 'kestrel')).toEqual([])
+  expect(filesContaining(dir, '48213')).toEqual([])
   const pack = join(dir, 'state/evals/benchmarks/my-cases')
   const left: readonly { readonly caseId: string }[] = JSON.parse(readFileSync(join(pack, 'cases.json'), 'utf8'))
   expect(left.map(({ caseId }) => caseId)).toEqual([missing.caseId, other.caseId])

@@ -4,16 +4,16 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { restoreStore } from '../../src/store/sqlite/care/backup.ts'
 import { count } from '../full-counts.ts'
-import { complaintsOf, lostOrDoubled, openStore, temporaryDirectory } from './durable-store.ts'
+import { complaintsOf, lostOrDuplicated, openStore, temporaryDirectory } from './durable-store.ts'
 import { WriterProcess } from './writer-process.ts'
 
 const backups = count(100)
 
 /** Restores a backup into a new file and returns the last acknowledged beliefs that it lacks. */
-async function lackingIn(backup: string, file: string, acknowledged: readonly string[]): Promise<readonly string[]> {
+async function missingIn(backup: string, file: string, acknowledged: readonly string[]): Promise<readonly string[]> {
   await restoreStore({ from: backup, file, random: randomBytes, confirm: async () => true })
   expect(await complaintsOf(file)).toEqual([])
-  return lostOrDoubled(file, acknowledged.slice(-50))
+  return lostOrDuplicated(file, acknowledged.slice(-50))
 }
 
 describe('a backup that is made while another process writes', () => {
@@ -32,11 +32,11 @@ describe('a backup that is made while another process writes', () => {
       await store.backup(backup)
 
       const restored = join(directory.path, `restored-${number}`, 'credence.db')
-      expect(await lackingIn(backup, restored, before)).toEqual([])
+      expect(await missingIn(backup, restored, before)).toEqual([])
     }
     await store.close()
     await writer.kill()
-    expect(await lostOrDoubled(file, writer.acknowledged.slice(-200))).toEqual([])
+    expect(await lostOrDuplicated(file, writer.acknowledged.slice(-200))).toEqual([])
     expect(await complaintsOf(file)).toEqual([])
   })
 
@@ -52,7 +52,7 @@ describe('a backup that is made while another process writes', () => {
     await writer.hasAcknowledged(writer.acknowledged.length + 60)
     await writer.kill()
 
-    expect(await lackingIn(backup, join(directory.path, 'restored.db'), writer.acknowledged)).not.toEqual([])
+    expect(await missingIn(backup, join(directory.path, 'restored.db'), writer.acknowledged)).not.toEqual([])
   })
 
   it('of a missing file is refused', async () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { count } from '../full-counts.ts'
-import { complaintsOf, lostOrDoubled, openStore, temporaryDirectory } from './durable-store.ts'
+import { complaintsOf, lostOrDuplicated, openStore, temporaryDirectory } from './durable-store.ts'
 import type { WriterOptions } from './writer.ts'
 import { WriterProcess } from './writer-process.ts'
 
@@ -41,7 +41,7 @@ async function expectAllWritten(file: string, writers: readonly WriterProcess[],
   expect(writers.flatMap(({ refusals }) => refusals)).toEqual([])
   const acknowledged = writers.flatMap((writer) => writer.acknowledged)
   expect(acknowledged).toHaveLength(count)
-  expect(await lostOrDoubled(file, acknowledged)).toEqual([])
+  expect(await lostOrDuplicated(file, acknowledged)).toEqual([])
   const store = openStore(file)
   expect((await store.list({ user: 'ada' }, { limit: 1, offset: 0 })).total).toBe(count)
   expect((await store.listTurns({ user: 'ada' }, { limit: 1, offset: 0 })).total).toBe(count)
@@ -108,7 +108,7 @@ describe(`${processes} processes that concurrently write ${writes} beliefs each`
     for (const { code, message } of refusals)
       expect([code, message]).toEqual(['unavailable', expect.stringContaining(file)])
     expect(
-      await lostOrDoubled(
+      await lostOrDuplicated(
         file,
         writers.flatMap((writer) => writer.acknowledged),
       ),

@@ -254,8 +254,8 @@ async function readEverything(file: string): Promise<'read' | 'refused' | 'detec
     const store = openStore(file)
     for (const belief of beliefs) {
       const expected = nextVersion(belief, {})
-      const found = await refusedOr(() => store.get('ada', belief.id))
-      const history = await refusedOr(() => store.history('ada', belief.id))
+      const found = await answerOrRefusal(() => store.get('ada', belief.id))
+      const history = await answerOrRefusal(() => store.history('ada', belief.id))
       if (found === 'refused' || history === 'refused') outcome = 'refused'
       if (found !== 'refused' && found !== null) expect(found).toEqual(expected)
       const newest = history === 'refused' ? undefined : history.at(-1)?.belief
@@ -271,7 +271,7 @@ async function readEverything(file: string): Promise<'read' | 'refused' | 'detec
   }
 }
 
-async function refusedOr<Answer>(ask: () => Promise<Answer>): Promise<Answer | 'refused'> {
+async function answerOrRefusal<Answer>(ask: () => Promise<Answer>): Promise<Answer | 'refused'> {
   try {
     return await ask()
   } catch (error) {

@@ -3,7 +3,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { count } from '../full-counts.ts'
-import { complaintsOf, expectWritable, lostOrDoubled, openStore, temporaryDirectory } from './durable-store.ts'
+import { complaintsOf, expectWritable, lostOrDuplicated, openStore, temporaryDirectory } from './durable-store.ts'
 import type { WriterOptions } from './writer.ts'
 import { WriterProcess } from './writer-process.ts'
 
@@ -53,7 +53,7 @@ describe('a full disk', () => {
           `${size}, ${workloads.find(([, one]) => one === options)?.[0]}: ${report?.acknowledged} written, 0 lost`,
         )
         rmSync(ballast)
-        expect(await lostOrDoubled(file, writer.acknowledged)).toEqual([])
+        expect(await lostOrDuplicated(file, writer.acknowledged)).toEqual([])
         await expectWritable(file)
         const store = openStore(file)
         // A forget has postponed its last clean-up until there is space.
@@ -82,7 +82,7 @@ describe('a full disk', () => {
     }
     expect(report?.acknowledged).toBeGreaterThan(10)
     expect(report?.readable).toBe(report?.acknowledged)
-    expect(await lostOrDoubled(file, writer.acknowledged)).toEqual([])
+    expect(await lostOrDuplicated(file, writer.acknowledged)).toEqual([])
     await expectWritable(file)
     expect(await complaintsOf(file)).toEqual([])
   })

@@ -15,7 +15,7 @@ export function temporaryDirectory(): Disposable & { readonly path: string } {
 export const openStore = (file: string): SqliteStore => openSqliteStore({ file, random: randomBytes })
 
 /** The acknowledged beliefs, and turns written with them, that are not stored exactly once. */
-export async function lostOrDoubled(file: string, acknowledged: readonly string[]): Promise<readonly string[]> {
+export async function lostOrDuplicated(file: string, acknowledged: readonly string[]): Promise<readonly string[]> {
   const store = openStore(file)
   const wrong: string[] = []
   for (const id of acknowledged) {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { count } from '../full-counts.ts'
-import { complaintsOf, expectWritable, lostOrDoubled, openStore, temporaryDirectory } from './durable-store.ts'
+import { complaintsOf, expectWritable, lostOrDuplicated, openStore, temporaryDirectory } from './durable-store.ts'
 import { isTracerHere, tracing } from './tracer.ts'
 import type { WriterOptions } from './writer.ts'
 import { WriterProcess } from './writer-process.ts'
@@ -61,7 +61,7 @@ describe.skipIf(!isTracerHere)('a disk that fails to sync', () => {
         else expect(report, at).toMatchObject({ acknowledged: acknowledged.length, readable: acknowledged.length })
         // The same process continues after one failure.
         if (name === 'once' && report !== null) expect(acknowledged.length, at).toBeGreaterThanOrEqual(kept - 1)
-        expect(await lostOrDoubled(file, acknowledged), at).toEqual([])
+        expect(await lostOrDuplicated(file, acknowledged), at).toEqual([])
         await expectWritable(file)
         await scrubbed(file)
         expect(await complaintsOf(file), at).toEqual([])
@@ -83,7 +83,7 @@ describe.skipIf(!isTracerHere)('a disk that fails to sync', () => {
     const { writer, unsynced } = await failingAt('30+', file, { fault: 'early' })
 
     expect(unsynced).not.toEqual([])
-    expect(await lostOrDoubled(file, writer.acknowledged)).not.toEqual([])
+    expect(await lostOrDuplicated(file, writer.acknowledged)).not.toEqual([])
   })
 })
 

@@ -76,7 +76,7 @@ describe('forgetting on a full disk', () => {
       const again = await credence('forget', 'vault code', '--yes', '--verify')
       expect([again.exitCode, again.stderr]).toEqual([0, ''])
       expect(again.stdout).toContain('Nothing is left')
-      expect(holding(dir, 'kestrel')).toEqual([])
+      expect(filesContaining(dir, 'kestrel')).toEqual([])
     },
   )
 
@@ -99,10 +99,10 @@ describe('forgetting on a full disk', () => {
     rmSync(filler)
     const doctor = await credence('doctor')
     expect(doctor.stdout).toMatch(/^ok +forgotten .*is removed now$/mu)
-    expect(holding(dir, 'kestrel').filter((file) => file.includes('credence.db'))).toEqual([])
+    expect(filesContaining(dir, 'kestrel').filter((file) => file.includes('credence.db'))).toEqual([])
     // The mirror could not be written either.
     const rest = await credence('forget', '--containing', 'kestrel', '--yes', '--verify')
-    expect([rest.exitCode, holding(dir, 'kestrel')]).toEqual([0, []])
+    expect([rest.exitCode, filesContaining(dir, 'kestrel')]).toEqual([0, []])
   })
 })
 
@@ -115,7 +115,7 @@ function hugeFile(directory: string, records = 300): string {
   return file
 }
 
-const holding = (dir: string, text: string): readonly string[] =>
+const filesContaining = (dir: string, text: string): readonly string[] =>
   readdirSync(dir, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))

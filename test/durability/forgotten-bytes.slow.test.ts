@@ -15,7 +15,7 @@ const canaryOf = (number: number): string =>
 
 const numbers = Array.from({ length: memories }, (_, number) => number)
 /** Two of the three are forgotten: one by id, one by its words. */
-const fateOf = (number: number): 'by id' | 'by words' | 'kept' =>
+const treatmentOf = (number: number): 'by id' | 'by words' | 'kept' =>
   (['by id', 'by words', 'kept'] as const)[number % 3] ?? 'kept'
 
 async function filled(dir: string): Promise<Memory> {
@@ -55,8 +55,8 @@ describe(`forgetting ${memories} memories`, () => {
 
     for (const number of numbers) {
       const canary = canaryOf(number)
-      if (fateOf(number) === 'by words') receipts.push(await memory.forgetTurns({ containing: canary }))
-      if (fateOf(number) !== 'by id') continue
+      if (treatmentOf(number) === 'by words') receipts.push(await memory.forgetTurns({ containing: canary }))
+      if (treatmentOf(number) !== 'by id') continue
       receipts.push(await memory.forget((await memory.get(`name ${canary}`)).id))
       receipts.push(await memory.forgetTurns({ containing: canary }))
       const context = await memory.recall(`name ${canary} alias ${canary}`, { nearMisses: true })
@@ -74,8 +74,8 @@ describe(`forgetting ${memories} memories`, () => {
     const isLeft = (number: number): boolean =>
       text.includes(canaryOf(number)) || bytes.some((file) => file.includes(canaryOf(number)))
     // The same search finds the kept text, so it would have found a forgotten one.
-    expect(numbers.filter((number) => fateOf(number) === 'kept' && !isLeft(number))).toEqual([])
-    expect(numbers.filter((number) => fateOf(number) !== 'kept' && isLeft(number))).toEqual([])
+    expect(numbers.filter((number) => treatmentOf(number) === 'kept' && !isLeft(number))).toEqual([])
+    expect(numbers.filter((number) => treatmentOf(number) !== 'kept' && isLeft(number))).toEqual([])
     expect(await complaintsOf(storeFile(dir))).toEqual([])
   })
 })

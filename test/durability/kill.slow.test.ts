@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as after } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { count } from '../full-counts.ts'
-import { chance, complaintsOf, lostOrDoubled, openStore, temporaryDirectory } from './durable-store.ts'
+import { chance, complaintsOf, lostOrDuplicated, openStore, temporaryDirectory } from './durable-store.ts'
 import { isTracerHere, tracing } from './tracer.ts'
 import type { WriterOptions } from './writer.ts'
 import { WriterProcess } from './writer-process.ts'
@@ -30,7 +30,7 @@ describe('a killed writer', () => {
       const random = chance(number)
       for (let kill = 0; kill < kills / lanes; kill += 1) {
         const written = await killedWriter({ file, prefix: `w${number}-${kill}`, count: 1e9 }, random)
-        expect(await lostOrDoubled(file, written)).toEqual([])
+        expect(await lostOrDuplicated(file, written)).toEqual([])
         acknowledged.push(...written)
       }
     }
@@ -38,7 +38,7 @@ describe('a killed writer', () => {
     await Promise.all(Array.from({ length: lanes }, (_, number) => lane(number)))
 
     expect(acknowledged.length).toBeGreaterThan(kills)
-    expect(await lostOrDoubled(file, acknowledged)).toEqual([])
+    expect(await lostOrDuplicated(file, acknowledged)).toEqual([])
     const store = openStore(file)
     const { total } = await store.list({ user: 'ada' }, { limit: 1, offset: 0 })
     await store.close()
@@ -56,7 +56,7 @@ describe('a killed writer', () => {
 
     for (let kill = 0; kill < 40 && lost.length === 0; kill += 1) {
       const options = { file, prefix: `w${kill}`, count: 1e9, fault: 'early' } as const
-      lost = await lostOrDoubled(file, await killedWriter(options, random))
+      lost = await lostOrDuplicated(file, await killedWriter(options, random))
     }
 
     expect(lost).not.toEqual([])
@@ -86,7 +86,7 @@ describe.skipIf(!isTracerHere)(`a writer of ${changes} changes that is killed at
         expect([point, writer.acknowledged]).toEqual([point, []])
         continue
       }
-      expect([point, await lostOrDoubled(file, writer.acknowledged)]).toEqual([point, []])
+      expect([point, await lostOrDuplicated(file, writer.acknowledged)]).toEqual([point, []])
       const store = openStore(file)
       const { total } = await store.list({ user: 'ada' }, { limit: 1, offset: 0 })
       await store.close()

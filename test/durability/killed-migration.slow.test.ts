@@ -41,7 +41,7 @@ function rowsIn(file: string): readonly unknown[] {
 }
 
 /** All beliefs and turns, as the newest version returns them. */
-async function told(file: string): Promise<readonly unknown[]> {
+async function storedContents(file: string): Promise<readonly unknown[]> {
   const store = openStore(file)
   const everything: unknown[] = []
   for (const user of ['ada', 'bob']) {
@@ -82,7 +82,7 @@ describe.skipIf(!isTracerHere).each(fixtures)('migrating %s', (fixture) => {
       using whole = temporaryDirectory()
       const reference = oldStore(fixture, whole.path)
       const before = rowsIn(reference)
-      const expected = await told(reference)
+      const expected = await storedContents(reference)
       const total = await callsOf(fixture)
       const step = total / count(points)
       let interrupted = 0
@@ -99,7 +99,7 @@ describe.skipIf(!isTracerHere).each(fixtures)('migrating %s', (fixture) => {
         if (report === null && name !== 'is killed')
           expect(complaints, at).toMatch(/MemoryError: The disk (?:failed|is full)/u)
         expect(rowsIn(file), at).toEqual(expect.arrayContaining([...before]))
-        expect(await told(file), at).toEqual(expected)
+        expect(await storedContents(file), at).toEqual(expected)
         expect(await complaintsOf(file), at).toEqual([])
         await expectWritable(file)
         runs += 1

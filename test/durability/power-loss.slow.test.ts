@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it } from 'vitest'
 import { columnOf } from '../column-of.ts'
 import { count } from '../full-counts.ts'
-import { chance, complaintsOf, expectWritable, lostOrDoubled, temporaryDirectory } from './durable-store.ts'
+import { chance, complaintsOf, expectWritable, lostOrDuplicated, temporaryDirectory } from './durable-store.ts'
 import { ReplayedDisk, recordingChanges } from './replayed-disk.ts'
 import { isTracerHere } from './tracer.ts'
 import type { WriterOptions } from './writer.ts'
@@ -51,7 +51,7 @@ describe.skipIf(!isTracerHere)('a power cut', () => {
     const options = { count: count(100), forgetsEvery: 9 }
 
     const { lost, ...counts } = await cutPower(options, count(400), async (file, acknowledged) => {
-      const missing = await lostOrDoubled(file, acknowledged)
+      const missing = await lostOrDuplicated(file, acknowledged)
       await expectWritable(file)
       // An interrupted forget has recorded that the file must be scrubbed.
       const complaints = (await complaintsOf(file)).filter((complaint) => !complaint.startsWith('forgotten'))

@@ -46,7 +46,7 @@ it('shadow records contain no word of a message or a belief, and no hash that a 
 })
 
 /** The files of a memory that contain text on purpose: the store, MEMORY.md with its merge bases, and the hooks' queue. */
-const holdsText = /^(?:state\/credence\.db|[^/]*\.md$|state\/mirror|state\/hook-queue\/)/u
+const filesWithText = /^(?:state\/credence\.db|[^/]*\.md$|state\/mirror|state\/hook-queue\/)/u
 
 it('no log, metric, shadow record or report contains a word of a message or a belief, even after errors', {
   timeout: 600_000,
@@ -97,7 +97,7 @@ it('no log, metric, shadow record or report contains a word of a message or a be
   const files = readdirSync(dir, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(dir.length + 1))
-  const others = files.filter((name) => !holdsText.test(name))
+  const others = files.filter((name) => !filesWithText.test(name))
   const written = others.map((name) => `${name}\n${readFileSync(join(dir, name), 'latin1')}`)
   const all = [...written, ...figures, ...reports, errors].join('\n')
   const found = canaries.flatMap(formsOf).filter((form) => all.includes(form) || all.includes(latin(form)))
@@ -106,7 +106,7 @@ it('no log, metric, shadow record or report contains a word of a message or a be
   expect(others).toContain('state/hook.log')
   expect(others.filter((name) => name.includes('evals/shadow/')).length).toBeGreaterThan(50)
   expect(found).toEqual([])
-  const kept = files.filter((name) => holdsText.test(name)).map((name) => readFileSync(join(dir, name), 'latin1'))
+  const kept = files.filter((name) => filesWithText.test(name)).map((name) => readFileSync(join(dir, name), 'latin1'))
   expect(kept.join('').includes(latin(canaries[0] ?? ''))).toBe(true)
 })
 

@@ -4,16 +4,16 @@ import { lineOf, nothingTaken, personalMemory, withoutLine } from './mirrored-me
 
 const names = ['a', 'b', 'c', 'd']
 
-async function withFour() {
+async function memoryWithFourBeliefs() {
   const place = personalMemory()
   for (const name of names) await place.memory.remember({ name, content: `what ${name} is` })
   return place
 }
 
-type Place = Awaited<ReturnType<typeof withFour>>
+type Place = Awaited<ReturnType<typeof memoryWithFourBeliefs>>
 
 /** Ways in which a file is unreliable, each with its repair. */
-const spoilings: readonly (readonly [reason: string, spoil: (place: Place) => () => void])[] = [
+const faults: readonly (readonly [reason: string, damage: (place: Place) => () => void])[] = [
   ['it is empty', (place) => replaced(place, '')],
   ['it is empty', (place) => replaced(place, ' \n\n\t')],
   ['it is not UTF-8 text', (place) => replaced(place, Buffer.from([0x23, 0x20, 0xff, 0xfe, 0x0a]))],
@@ -56,10 +56,10 @@ function replaced(place: Place, content: string | Buffer): () => void {
 }
 
 describe('an unreliable file', () => {
-  it.each(spoilings)('is held, and nothing is changed anywhere: %s', async (reason, spoil) => {
-    await using place = await withFour()
+  it.each(faults)('is held, and nothing is changed anywhere: %s', async (reason, damage) => {
+    await using place = await memoryWithFourBeliefs()
     const events = (await place.memory.events({ limit: 100 })).length
-    const mend = spoil(place)
+    const repair = damage(place)
 
     const { outcome, held, written } = await place.sync()
 
@@ -72,7 +72,7 @@ describe('an unreliable file', () => {
     await place.memory.remember({ name: 'e', content: 'what e is' })
     expect(place.problems).toEqual([expect.stringContaining(reason)])
 
-    mend()
+    repair()
     expect(await place.sync()).toMatchObject({ outcome: 'synced', held: null })
     expect(Object.keys(await place.beliefs()).sort()).toEqual([...names, 'e'])
     for (const name of [...names, 'e']) expect(lineOf(place.text(), name)).toContain(`what ${name} is`)
@@ -80,7 +80,7 @@ describe('an unreliable file', () => {
   })
 
   it.skipIf(process.getuid?.() === 0)('is held if it may not be read', async () => {
-    await using place = await withFour()
+    await using place = await memoryWithFourBeliefs()
     chmodSync(place.path(), 0)
 
     expect(await place.sync()).toMatchObject({ outcome: 'held', held: { reason: 'it may not be read' } })
@@ -90,7 +90,7 @@ describe('an unreliable file', () => {
   })
 
   it('is accepted if a person confirms that the lines are meant to be gone', async () => {
-    await using place = await withFour()
+    await using place = await memoryWithFourBeliefs()
     place.edit((text) => withoutLine(withoutLine(text, 'a'), 'b'))
     expect((await place.sync()).outcome).toBe('held')
 
@@ -117,7 +117,7 @@ describe('an unreliable file', () => {
   })
 
   it('is written again if it is missing, unlike an empty file', async () => {
-    await using place = await withFour()
+    await using place = await memoryWithFourBeliefs()
     rmSync(place.path())
 
     await place.sync()
@@ -127,7 +127,7 @@ describe('an unreliable file', () => {
   })
 
   it('is read again if the records of the mirror are damaged, and no word of it is lost', async () => {
-    await using place = await withFour()
+    await using place = await memoryWithFourBeliefs()
     place.edit((text) => withoutLine(text, 'a').replace('what b is', 'what b became'))
     writeFileSync(place.path('state/mirror/mirror.json'), '{"format": 1, "us')
     expect((await place.status()).problem).toContain('cannot be read')
@@ -137,7 +137,7 @@ describe('an unreliable file', () => {
   })
 
   it('deletes nothing if the records of the mirror are gone, because its earlier contents are unknown', async () => {
-    await using place = await withFour()
+    await using place = await memoryWithFourBeliefs()
     place.edit((text) => withoutLine(text, 'a').replace('what b is', 'what b became'))
     rmSync(place.path('state/mirror'), { recursive: true })
 

@@ -34,7 +34,7 @@ const printed = (value: unknown): string =>
 const leaks = (text: string, key: string): boolean => text.includes(key) || text.includes(key.slice(-16))
 
 /** Failures of an endpoint, most of which repeat the received key. */
-const waysToFail = (key: string): readonly ScriptedReply[] => [
+const failureReplies = (key: string): readonly ScriptedReply[] => [
   ...[400, 401, 403, 404, 408, 413, 422, 429, 500, 502, 503, 529].flatMap((status): ScriptedReply[] => [
     fails(status, `The key ${key} is not known.`),
     { kind: 'raw', status, body: { error: `Bearer ${key}` } },
@@ -69,7 +69,7 @@ describe('the key of a model', () => {
     const random = chance(seed)
     let key = ''
     await using endpoint = await scriptedEndpoint(() => {
-      const ways = waysToFail(key)
+      const ways = failureReplies(key)
       return ways[Math.floor(random() * ways.length)] as ScriptedReply
     })
     const leaking: string[] = []
@@ -117,7 +117,7 @@ describe('the key of a model', () => {
     const [openai = '', anthropic = '', , , other = ''] = keys
     let turn = 0
     // The endpoint can repeat only the key that it received. Failures that are retried would take long.
-    const ways = waysToFail(other).filter((one) => one.kind === 'raw' && one.status < 429)
+    const ways = failureReplies(other).filter((one) => one.kind === 'raw' && one.status < 429)
     await using endpoint = await scriptedEndpoint(() => {
       turn += 1
       return ways[(turn * 7) % ways.length] as ScriptedReply

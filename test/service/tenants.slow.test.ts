@@ -72,7 +72,7 @@ type Tenant = {
 
 const asked = Object.keys(attempts) as RouteName[]
 /** The routes of people are tested in people.slow.test.ts. */
-const unasked: readonly string[] = [
+const excludedRoutes: readonly string[] = [
   'login',
   'logout',
   'doctor',
@@ -133,7 +133,7 @@ describe(`${users.length} users of one store`, () => {
       await client.connect(new StreamableHTTPClientTransport(new URL('http://localhost/mcp'), { fetch: direct }))
       doors.set(user, { app, client })
       tenants.push(
-        await furnished(
+        await createTenant(
           user,
           mark,
           memoryFrom(ports, { ...place, agent: null, author: { actor: 'person', origin: 'cli' } }),
@@ -223,7 +223,7 @@ describe(`${users.length} users of one store`, () => {
     expect(
       Object.keys(routes).filter(
         (name) =>
-          !(name in attempts) && !unasked.includes(name) && !routes[name as RouteName].path.startsWith('/evals'),
+          !(name in attempts) && !excludedRoutes.includes(name) && !routes[name as RouteName].path.startsWith('/evals'),
       ),
     ).toEqual([])
     // Guards the test: with another user's token, the search detects foreign bytes and effects.
@@ -237,7 +237,7 @@ describe(`${users.length} users of one store`, () => {
   })
 })
 
-async function furnished(user: string, mark: string, memory: Memory): Promise<Tenant> {
+async function createTenant(user: string, mark: string, memory: Memory): Promise<Tenant> {
   const key = `key-${mark.slice(6)}`
   const named = { name: 'secret plan', aliases: ['plan b'], scopes: [scope] }
   const { belief, event } = await memory.remember({ ...named, content: `The plan is ${mark}.`, key })

@@ -4,7 +4,7 @@ import type { Task } from '../../src/tasks/task.ts'
 /** The text of a task file: three sessions, the last one fresh. `frontMatter` replaces lines by key. */
 export function taskText({
   frontMatter = '',
-  sessions = storyOfThree,
+  sessions = threeSessions,
   body = defaultBody,
 }: {
   readonly frontMatter?: string
@@ -16,7 +16,7 @@ export function taskText({
   return ['---', ...replaced, frontMatter, sessions, '---', '', body].filter((line) => line !== null).join('\n')
 }
 
-const storyOfThree = `sessions:
+const threeSessions = `sessions:
   - id: tell
     prompt: My boat is called Petrel. Save that in memory/MEMORY.md.
   - id: same

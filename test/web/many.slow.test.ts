@@ -6,7 +6,7 @@ import { noBrowser } from './browser.ts'
 import { type Dashboard, eventually, go, openTestDashboard } from './test-dashboard.ts'
 
 const many = 3_000
-const talks = 1_000
+const conversationCount = 1_000
 
 describe.skipIf(noBrowser !== null)('many beliefs and turns', () => {
   let dashboard: Dashboard
@@ -25,7 +25,7 @@ describe.skipIf(noBrowser !== null)('many beliefs and turns', () => {
       at: new Date(Date.UTC(2026, 0, 1, 0, 0, at)).toISOString(),
     }))
     await dashboard.memoryAs().hear(turns)
-    const openings = Array.from({ length: talks }, (_, at) => ({
+    const openings = Array.from({ length: conversationCount }, (_, at) => ({
       text: `Begin of talk ${at}.`,
       session: `talk-${at}`,
       at: new Date(Date.UTC(2026, 1, 1, 0, at * 10)).toISOString(),
@@ -124,6 +124,6 @@ describe.skipIf(noBrowser !== null)('many beliefs and turns', () => {
     }).toBe(1)
     await eventually(rows).toBeLessThan(200)
     // Only a few pages of the list were loaded.
-    expect(asked.length).toBeLessThan(talks / 50)
+    expect(asked.length).toBeLessThan(conversationCount / 50)
   })
 })

@@ -14,7 +14,7 @@ const formsOf = (user: string): readonly string[] =>
     .flatMap(({ name, aliases }) => [name.replaceAll('_', ' '), ...aliases])
 
 /** A form with one letter doubled: often accepted as a typo. */
-const slipOf = (form: string, at: number): string => {
+const typoOf = (form: string, at: number): string => {
   const place = at % form.length
   return form.slice(0, place + 1) + form.slice(place)
 }
@@ -22,7 +22,7 @@ const slipOf = (form: string, at: number): string => {
 /** A user, and a message made of the names and aliases of their beliefs. */
 const question = fc.constantFrom(...users).chain((user) => {
   const form = fc.constantFrom(...formsOf(user))
-  const slip = fc.tuple(form, fc.nat()).map(([written, at]) => slipOf(written, at))
+  const slip = fc.tuple(form, fc.nat()).map(([written, at]) => typoOf(written, at))
   const word = fc.oneof(form, slip, fc.constantFrom('the', 'and', '.', '?'))
   return fc.record({ user: fc.constant(user), words: fc.array(word, { maxLength: 12 }) })
 })

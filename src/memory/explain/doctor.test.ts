@@ -7,7 +7,7 @@ import type { Store } from '../ports.ts'
 import { acceptLoss, examine, rebuild } from './doctor.ts'
 
 /** A store in memory has no maintenance; this one returns the given results. */
-const cared = (overrides: Partial<Store & StoreCare> = {}) => {
+const storeWithCare = (overrides: Partial<Store & StoreCare> = {}) => {
   const memory = ports()
   const care: StoreCare = {
     verify: async () => [{ check: 'chain', ok: true, detail: 'fine' }],
@@ -23,7 +23,7 @@ const cared = (overrides: Partial<Store & StoreCare> = {}) => {
 
 describe('the doctor', () => {
   it('adds to the report of the store whether the newest belief is found by its name, and writes nothing', async () => {
-    const memory = cared()
+    const memory = storeWithCare()
     await tell(memory, 'db', 'Postgres')
     const head = await memory.store.events('ann', { limit: 10 })
 
@@ -38,11 +38,11 @@ describe('the doctor', () => {
   it('reports the problems that the store found, and recalls nothing in an empty memory', async () => {
     const broken = { check: 'chain', ok: false, detail: 'event 3 does not follow event 2' }
 
-    expect(await examine(cared({ verify: async () => [broken] }), 'ann')).toEqual([broken])
+    expect(await examine(storeWithCare({ verify: async () => [broken] }), 'ann')).toEqual([broken])
   })
 
   it('finds a store that recalls nothing', async () => {
-    const memory = cared({ postings: async () => new Map() })
+    const memory = storeWithCare({ postings: async () => new Map() })
     await tell(memory, 'db', 'Postgres')
 
     expect((await examine(memory, 'ann')).at(-1)).toMatchObject({ check: 'recall', ok: false })
@@ -54,7 +54,7 @@ describe('the doctor', () => {
       isAnchored = true
     }
 
-    expect(await acceptLoss(cared({ anchorJournal }))).toMatchObject({
+    expect(await acceptLoss(storeWithCare({ anchorJournal }))).toMatchObject({
       ok: true,
       detail: expect.stringContaining('event 0'),
     })
@@ -64,11 +64,16 @@ describe('the doctor', () => {
   it('reports whether rebuilding changed anything', async () => {
     const prints = ['before', 'after']
 
-    expect((await rebuild(cared())).detail).toMatch(/identical/u)
+    expect((await rebuild(storeWithCare())).detail).toMatch(/identical/u)
     const refuse = async () => {
       throw new MemoryError('conflict', 'The journal is not whole.')
     }
-    expect(await rebuild(cared({ rebuild: refuse }))).toMatchObject({ ok: false, detail: 'The journal is not whole.' })
-    expect((await rebuild(cared({ fingerprint: async () => prints.shift() as string }))).detail).toMatch(/replaced/u)
+    expect(await rebuild(storeWithCare({ rebuild: refuse }))).toMatchObject({
+      ok: false,
+      detail: 'The journal is not whole.',
+    })
+    expect((await rebuild(storeWithCare({ fingerprint: async () => prints.shift() as string }))).detail).toMatch(
+      /replaced/u,
+    )
   })
 })

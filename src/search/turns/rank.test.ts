@@ -27,7 +27,7 @@ const texts = async (turns: readonly NewTurn[], question: string): Promise<reado
   (await ranked(turns, question)).map(({ turn }) => turn.text)
 
 /** Each sentence in a separate conversation. */
-const apart = (...sentences: readonly string[]): readonly NewTurn[] =>
+const separateConversations = (...sentences: readonly string[]): readonly NewTurn[] =>
   sentences.map((text, at) => sampleTurn(text, { session: `s${at}` }))
 
 describe('ranking turns', () => {
@@ -86,12 +86,12 @@ describe('ranking turns', () => {
   })
 
   it('prefers a turn with a time or a number if the question asks for one', async () => {
-    expect((await texts(apart('I sold kayaks.', 'I sold kayaks in March.'), 'When did I sell kayaks?'))[0]).toContain(
-      'March',
-    )
-    expect((await texts(apart('I sold kayaks.', 'I sold nine kayaks.'), 'How many kayaks did I sell?'))[0]).toContain(
-      'nine',
-    )
+    expect(
+      (await texts(separateConversations('I sold kayaks.', 'I sold kayaks in March.'), 'When did I sell kayaks?'))[0],
+    ).toContain('March')
+    expect(
+      (await texts(separateConversations('I sold kayaks.', 'I sold nine kayaks.'), 'How many kayaks did I sell?'))[0],
+    ).toContain('nine')
   })
 
   it('prefers turns of the time that the question asks about', async () => {
@@ -112,7 +112,7 @@ describe('ranking turns', () => {
   it('prefers words that are together in one sentence', async () => {
     const at = '2026-05-03T10:00:00.000Z'
     const both = ['I was at home. I rented the kayak in Norway.', 'I rented it in Norway. The kayak was at home.']
-    const turns = apart(...both).map((turn) => ({ ...turn, at }))
+    const turns = separateConversations(...both).map((turn) => ({ ...turn, at }))
 
     expect((await texts(turns, 'Where did I rent the kayak, in Norway?'))[0]).toBe(turns[0]?.text)
   })
@@ -130,7 +130,10 @@ describe('ranking turns', () => {
 
   it('weighs a rare word more than a common one', async () => {
     const at = '2026-05-03T10:00:00.000Z'
-    const turns = apart('The harbour walk.', ...Array(15).fill('The fine soup.')).map((turn) => ({ ...turn, at }))
+    const turns = separateConversations('The harbour walk.', ...Array(15).fill('The fine soup.')).map((turn) => ({
+      ...turn,
+      at,
+    }))
 
     expect((await texts(turns, 'Soup, or the harbour?'))[0]).toBe('The harbour walk.')
   })
@@ -206,7 +209,7 @@ describe('ranking turns', () => {
 })
 
 describe('pushing quotes', () => {
-  const life = apart(
+  const life = separateConversations(
     'By the way, last summer I rented a kayak in Norway near Voss.',
     'Can you help me write an email to my landlord?',
     'My sister Ingrid works as a nurse in Bergen.',

@@ -59,7 +59,7 @@ const run = (model: ChatModel, folder: string, more: object = {}) =>
   })
 
 /** Stores each statement, and searches for the answer to each question. */
-const rememberer = () =>
+const rememberingModel = () =>
   modelOf((request) => {
     const said = last(request)
     if (said.role === 'tool') return { text: said.name === 'memory_search' ? `I found: ${said.text}` : 'Saved.' }
@@ -72,7 +72,7 @@ const rememberer = () =>
 describe('a model with tools', () => {
   it('remembers across conversations through the memory, and every call is in the transcript', async () => {
     using directory = temporaryDirectory()
-    const model = rememberer()
+    const model = rememberingModel()
 
     const evidence = await run(model, directory.path)
 
@@ -98,7 +98,7 @@ describe('a model with tools', () => {
   it('knows nothing in a new conversation if the memory was removed', async () => {
     using directory = temporaryDirectory()
 
-    const evidence = await run(rememberer(), directory.path, { control: 'no-memory' })
+    const evidence = await run(rememberingModel(), directory.path, { control: 'no-memory' })
 
     expect(evidence.sessions[2]?.answer).toBe('I found: Nothing is remembered about that.')
     expect(evidence.events).toContainEqual(expect.objectContaining({ kind: 'memory_removed', paths: ['memory'] }))

@@ -22,7 +22,7 @@ const failed = (findings: readonly StoreFinding[]): readonly string[] =>
   findings.filter(({ ok }) => !ok).map(({ check }) => check)
 
 /** A closed store with at least one row in every table. */
-async function lived(): Promise<string> {
+async function storeWithHistory(): Promise<string> {
   const file = newFile()
   const store = openAt(file)
   const redis = sample({
@@ -61,7 +61,7 @@ describe('a check', () => {
     })
 
   it('neither changes nor creates files', async () => {
-    const file = await lived()
+    const file = await storeWithHistory()
     const before = filesOf(file)
 
     expect(failed(await findingsOf(file))).toEqual([])
@@ -70,7 +70,7 @@ describe('a check', () => {
   })
 
   it('changes neither the file nor the log of a store whose last writer was killed', async () => {
-    const file = await lived()
+    const file = await storeWithHistory()
     const writer = openAt(file)
     await commitTo(writer, commitOf([presentChange(sample({ id: 'late', name: 'Late news' }))]))
     const copy = newFile()
@@ -86,7 +86,7 @@ describe('a check', () => {
   })
 
   it('leaves the store usable, and sees later writes of other processes', async () => {
-    const file = await lived()
+    const file = await storeWithHistory()
     const store = openAt(file)
     const other = openAt(file)
     expect(failed(await store.verify())).toEqual([])
@@ -136,7 +136,7 @@ describe('rebuilding', () => {
   })
 
   it('repairs a damaged derived table', async () => {
-    const file = await lived()
+    const file = await storeWithHistory()
     const before = await fingerprintOf(file)
     tamper(file, `DELETE FROM forms WHERE key = 'kubernetes'`, `UPDATE beliefs SET name_key = 'ruins' WHERE id = 'b2'`)
     expect(await fingerprintOf(file)).not.toBe(before)
@@ -150,7 +150,7 @@ describe('rebuilding', () => {
   })
 
   it('refuses to derive tables from an altered journal', async () => {
-    const file = await lived()
+    const file = await storeWithHistory()
     tamper(file, 'DROP TRIGGER changes_are_only_erased', `UPDATE changes SET body = replace(body, 'Runs', 'Ruins')`)
     const store = openAt(file)
 
@@ -160,7 +160,7 @@ describe('rebuilding', () => {
   })
 
   it('happens automatically if another version analysed texts differently', async () => {
-    const file = await lived()
+    const file = await storeWithHistory()
     const before = await fingerprintOf(file)
     tamper(file, `DELETE FROM forms`, `UPDATE derivation SET analysis = 'older'`)
 
@@ -169,7 +169,7 @@ describe('rebuilding', () => {
   })
 
   it('stops a program that analyses texts differently from writing to the store', async () => {
-    const file = await lived()
+    const file = await storeWithHistory()
     const store = openAt(file)
     tamper(file, `UPDATE derivation SET analysis = 'newer'`)
 
@@ -190,7 +190,7 @@ async function fingerprintOf(file: string): Promise<string> {
 
 describe('verifying', () => {
   it('reports no problem in an intact store', async () => {
-    const findings = await findingsOf(await lived())
+    const findings = await findingsOf(await storeWithHistory())
 
     expect(findings.map(({ check, ok }) => [check, ok])).toEqual([
       ['settings', true],
@@ -226,7 +226,7 @@ describe('verifying', () => {
     ['a change moved to another user', `UPDATE changes SET user_id = 2 WHERE event = 1`],
     ['a renamed user', `UPDATE users SET name = 'eve' WHERE name = 'bob'`],
   ])('finds %s in the journal', async (_, statement) => {
-    const file = await lived()
+    const file = await storeWithHistory()
     tamper(file, ...unlocked, statement)
 
     expect(failed(await findingsOf(file))).toContain('journal')
@@ -249,14 +249,14 @@ describe('verifying', () => {
     ['a wrong count of a scope', 'UPDATE scopes SET current = current + 1'],
     ['an extra word in the full-text index', `INSERT INTO texts (rowid, name) VALUES (1, '1:surplus')`],
   ])('finds %s that differs from the journal', async (_, statement) => {
-    const file = await lived()
+    const file = await storeWithHistory()
     tamper(file, statement)
 
     expect(failed(await findingsOf(file))).toEqual(['index'])
   })
 
   it('reports a damaged page without failing itself', async () => {
-    const file = await lived()
+    const file = await storeWithHistory()
     tamper(file, 'PRAGMA wal_checkpoint(TRUNCATE)')
     const bytes = readFileSync(file)
     const root = rootPage(file, 'phrase_prefixes')
@@ -276,7 +276,7 @@ function rootPage(file: string, table: string): number {
 
 describe('the journal', () => {
   it('accepts new events but cannot be rewritten', async () => {
-    const file = await lived()
+    const file = await storeWithHistory()
 
     for (const statement of [
       `UPDATE events SET actor = 'tool'`,
@@ -305,7 +305,7 @@ describe('the journal', () => {
 
 describe('a backup', () => {
   it('is a complete, separate store that only its owner can read', async () => {
-    const file = await lived()
+    const file = await storeWithHistory()
     const store = openAt(file)
     const copy = join(dirname(file), 'backup.db')
 
@@ -322,7 +322,7 @@ describe('a backup', () => {
   })
 
   it('never overwrites an existing file', async () => {
-    const file = await lived()
+    const file = await storeWithHistory()
     const store = openAt(file)
     const copy = join(dirname(file), 'backup.db')
     writeFileSync(copy, 'precious')
@@ -335,7 +335,7 @@ describe('a backup', () => {
   })
 
   it('removes leftovers of an interrupted backup', async () => {
-    const file = await lived()
+    const file = await storeWithHistory()
     const store = openAt(file)
     const copy = join(dirname(file), 'backup.db')
     // No process has this id.

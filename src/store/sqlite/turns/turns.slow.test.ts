@@ -22,7 +22,7 @@ async function complaintsIn(file: string): Promise<readonly string[]> {
   return found
 }
 
-async function holding(...turns: readonly NewTurn[]): Promise<string> {
+async function storeWithTurns(...turns: readonly NewTurn[]): Promise<string> {
   const file = newFile()
   const store = openAt(file)
   await hear(store, turns)
@@ -32,7 +32,7 @@ async function holding(...turns: readonly NewTurn[]): Promise<string> {
 
 describe('the SQLite store checks its turns', () => {
   it('and reports a text that differs from the journal', async () => {
-    const file = await holding(sampleTurn('The kayak is red.'), sampleTurn('And new.'))
+    const file = await storeWithTurns(sampleTurn('The kayak is red.'), sampleTurn('And new.'))
     tamper(
       file,
       'DROP TRIGGER turn_texts_are_never_updated',
@@ -46,14 +46,14 @@ describe('the SQLite store checks its turns', () => {
   })
 
   it('and reports a turn that is missing but was not forgotten', async () => {
-    const file = await holding(sampleTurn('The kayak is red.'))
+    const file = await storeWithTurns(sampleTurn('The kayak is red.'))
     tamper(file, 'DELETE FROM turn_texts')
 
     expect(await complaintsIn(file)).toContainEqual(expect.stringMatching(/is missing, although it was not forgotten/))
   })
 
   it('and reports an index that differs from the turns, and repairs it', async () => {
-    const file = await holding(sampleTurn('The kayak is red.', { speaker: 'Ana' }))
+    const file = await storeWithTurns(sampleTurn('The kayak is red.', { speaker: 'Ana' }))
     tamper(
       file,
       `DELETE FROM turn_postings WHERE term = 'kayak'`,
@@ -87,7 +87,7 @@ describe('the SQLite store checks its turns', () => {
   })
 
   it('and refuses to delete or rewrite one', async () => {
-    const file = await holding(sampleTurn('The kayak is red.'))
+    const file = await storeWithTurns(sampleTurn('The kayak is red.'))
 
     expect(() => tamper(file, 'DELETE FROM turns')).toThrow('append-only')
     expect(() => tamper(file, `UPDATE turns SET hash = x'00'`)).toThrow('append-only')
