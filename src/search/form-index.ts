@@ -43,7 +43,8 @@ export type FullText = {
     readonly beginning?: string
     /** Only beliefs that contain at least this many of the words. Default 1. */
     readonly atLeast?: number
-    readonly includeRetired: boolean
+    /** `only`: no current beliefs. */
+    readonly includeRetired: boolean | 'only'
     readonly limit: number
   }): Promise<readonly TextHit[]>
 }

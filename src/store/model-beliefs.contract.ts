@@ -81,7 +81,7 @@ export function openModelBeliefs({ random, journals = 'one', turns }: ModelOptio
   function matchText(query: Parameters<FullText['matchText']>[0]): readonly TextHit[] {
     const { user, agent, scopes, includeRetired } = query
     const inView = matching(user, (belief) => {
-      if (!includeRetired && !isCurrent(belief)) return false
+      if (isCurrent(belief) ? includeRetired === 'only' : !includeRetired) return false
       return isVisibleTo(belief.agent, agent) && (scopes === null || isIn(belief, scopes))
     })
     const texts = inView.map(({ id }) => of(user).textOf(id))

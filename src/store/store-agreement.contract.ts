@@ -220,7 +220,7 @@ async function everyView(store: AnyStore, user: string): Promise<unknown> {
       )
       answers.push(await store.postings(view, keys), await store.population(view))
     }
-    for (const includeRetired of [true, false]) {
+    for (const includeRetired of [true, false, 'only'] as const) {
       for (const inView of [null, ['domain:code', 'user:universal']]) {
         answers.push(await store.matchText({ user, agent, scopes: inView, words, includeRetired, limit: 50 }))
         answers.push(await store.matchText({ user, agent, scopes: inView, words: ['redis'], includeRetired, limit: 2 }))

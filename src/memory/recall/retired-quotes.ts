@@ -27,9 +27,17 @@ const maxCompared = 50
 export async function findRetirement(store: Store, view: View, said: Said): Promise<Retirement | null> {
   const words = [...new Set(informativeWords(said.text))]
   if (words.length < 2) return null
-  const query = { ...view, words, atLeast: 2, includeRetired: true, limit: maxCompared }
-  const ids = (await store.matchText(query)).map(({ beliefId }) => beliefId)
-  const stating = (await store.getMany(view.user, ids)).filter((belief) => states(said, belief))
+  const sharing = async (includeRetired: true | 'only'): Promise<readonly Belief[]> => {
+    const hits = await store.matchText({ ...view, words, atLeast: 2, includeRetired, limit: maxCompared })
+    return store.getMany(
+      view.user,
+      hits.map(({ beliefId }) => beliefId),
+    )
+  }
+  // Compared first, because few beliefs are retired.
+  const retired = await sharing('only')
+  if (retired.length < maxCompared && !retired.some((belief) => states(said, belief))) return null
+  const stating = (await sharing(true)).filter((belief) => states(said, belief))
   // If a belief that states it is current, the person may have returned to the old statement.
   if (stating.length === 0 || stating.some(isCurrent)) return null
   for (const old of stating) {

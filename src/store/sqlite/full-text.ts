@@ -26,20 +26,17 @@ export function matchText(connection: Connection, userId: number, query: Query):
   const { includeRetired, beginning: begun, atLeast = 1 } = query
   const audiences = JSON.stringify(audiencesInView(connection, userId, query))
   const base = textBase(connection, audiences, includeRetired)
+  if (base.beliefs === 0) return []
+  const isCurrent = JSON.stringify([...(includeRetired ? [0] : []), ...(includeRetired === 'only' ? [] : [1])])
   const terms = [...new Set(query.words.map(textTerm))]
   if (begun === undefined && atLeast > 1) {
     const rowsOf = (match: string): readonly number[] =>
-      connection.column<number>(rowsHolding, [match, audiences, Number(!includeRetired)])
+      connection.column<number>(rowsHolding, [match, audiences, isCurrent])
     const counted = countMatches(connection, userId, { terms, rowsOf, atLeast, needsAll: atLeast >= query.words.length })
     if (counted !== null) return rankText(counted, base, query)
   }
   const occurrencesOf = (from: string, to: string): readonly Occurrence[] =>
-    connection.all(occurrencesBetween, [
-      indexedTerm(userId, from),
-      indexedTerm(userId, to),
-      audiences,
-      Number(!includeRetired),
-    ])
+    connection.all(occurrencesBetween, [indexedTerm(userId, from), indexedTerm(userId, to), audiences, isCurrent])
   const beginning = query.beginning === undefined ? null : textTerm(query.beginning)
   const matches = terms.map((term, index) => {
     if (beginning === null || index < terms.length - 1) return groupByBelief(occurrencesOf(term, term))
@@ -96,7 +93,8 @@ function countMatches(
 }
 
 const rowsHolding = `SELECT beliefs.row FROM texts CROSS JOIN beliefs ON beliefs.row = texts.rowid
-  WHERE texts MATCH ? AND +beliefs.audience IN (SELECT value FROM json_each(?)) AND +beliefs.current >= ?
+  WHERE texts MATCH ? AND +beliefs.audience IN (SELECT value FROM json_each(?))
+  AND +beliefs.current IN (SELECT value FROM json_each(?))
   ORDER BY texts.rowid`
 
 const damagedIndex = ({ file }: Connection): Error =>
@@ -130,7 +128,7 @@ const occurrencesBetween = `
   SELECT beliefs.id, beliefs.words, found.col AS field, found.count
   FROM (SELECT doc, col, count(*) AS count FROM text_terms WHERE term >= ? AND term <= ? GROUP BY doc, col) AS found
   CROSS JOIN beliefs ON beliefs.row = found.doc
-  WHERE +beliefs.audience IN (SELECT value FROM json_each(?)) AND +beliefs.current >= ?`
+  WHERE +beliefs.audience IN (SELECT value FROM json_each(?)) AND +beliefs.current IN (SELECT value FROM json_each(?))`
 
 function audiencesInView(connection: Connection, userId: number, { agent, scopes }: Query): readonly number[] {
   const owner = agentKey(agent)
@@ -145,11 +143,12 @@ function audiencesInView(connection: Connection, userId: number, { agent, scopes
   )
 }
 
-function textBase(connection: Connection, audiences: string, includeRetired: boolean): TextBase {
+function textBase(connection: Connection, audiences: string, includeRetired: Query['includeRetired']): TextBase {
   const row = connection.get<{ beliefs: number | null; words: number | null }>(
-    `SELECT sum(current + :retired * retired) AS beliefs, sum(current_words + :retired * retired_words) AS words
+    `SELECT sum(:current * current + :retired * retired) AS beliefs,
+       sum(:current * current_words + :retired * retired_words) AS words
      FROM audiences WHERE id IN (SELECT value FROM json_each(:audiences))`,
-    [{ retired: Number(includeRetired), audiences }],
+    [{ current: Number(includeRetired !== 'only'), retired: Number(includeRetired !== false), audiences }],
   )
   return { beliefs: row?.beliefs ?? 0, words: row?.words ?? 0 }
 }
