@@ -26,7 +26,7 @@ export type AnsweringProcess = {
 const maxConnections = 64
 /** A client that sends no command within this time is disconnected. */
 const maxSilenceMs = 10_000
-/** A newer socket may belong to a process that created it but does not listen yet. */
+/** Min age of a socket before it is removed: a newer one may belong to a process that does not listen on it yet. */
 const minStaleMs = 10_000
 
 /**

@@ -83,7 +83,7 @@ const withStore = <Result>(
     server: address === undefined ? undefined : () => openServer(dir, address),
   })
 
-/** The journal and the index of a store must be sound. */
+/** Throws if the journal or the index of a store is damaged. */
 async function checkStore(session: Session, place: StoreLocation): Promise<void> {
   const findings = await withStore(session, place, (store) => store.verify())
   const wrong = findings.find(({ check, ok }) => !ok && (check === 'journal' || check === 'index'))
