@@ -87,7 +87,7 @@ function projectAt(at: string): Project | null {
   return { scope, directory, remote, inode: `${ino} ${birthtimeMs}` }
 }
 
-/** Skips damaged files, which only costs the hint. */
+/** Skips damaged files: only their hints are lost. */
 function notedProjects(dir: string): readonly Project[] {
   if (!existsSync(projectsIn(dir))) return []
   return readdirSync(projectsIn(dir)).flatMap((name) => {

@@ -55,7 +55,7 @@ async function answerFile(context: Context, file: Uint8Array<ArrayBuffer>, type:
   return context.body(known, 200, { 'content-type': type, 'content-encoding': encoding })
 }
 
-/** The maximum, 11, takes thirty times as long and saves only a tenth more, and the first page view waits for it. */
+/** The maximum quality, 11, takes thirty times as long and saves only a tenth more, and the first page view waits for it. */
 const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }
 const brotli = (file: Uint8Array) => promisify(brotliCompress)(file, quality)
 const zip = promisify(gzip)

@@ -49,7 +49,7 @@ export type Installation = {
   readonly storeFile: () => { readonly file: string; readonly bytes: number; readonly logBytes: number }
   readonly mirror: MirrorControl
   readonly background: BackgroundWork
-  /** The programs that are connected to the memory. */
+  /** The programs that can be connected to the memory, with their status. */
   readonly hosts: () => Promise<readonly Host[]>
   readonly evals: ServedEvals
 }
@@ -88,7 +88,7 @@ export type Host = {
         /** Number of prompts that were answered too late for the program. */
         readonly late?: number | undefined
         readonly lastPrompt?: string | null | undefined
-        /** When a hook last gave lines to the program. */
+        /** When a hook last added context, and how many lines. */
         readonly lastLines?: { readonly at: string; readonly lines: number } | null | undefined
         readonly lastFailure?: HookSeen | null | undefined
         /** For each event whose last hook failed: when the current series of failures began. */

@@ -19,7 +19,7 @@ export const connectHosts = [
 ] as const
 export type ConnectHost = (typeof connectHosts)[number]
 
-/** A configuration file, and how entries are added and removed. */
+/** A configuration file, with functions that add and remove our entries. */
 export type ConfigFile = {
   readonly path: string
   readonly add: (text: string | null) => string

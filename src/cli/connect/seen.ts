@@ -12,7 +12,7 @@ export type SeenHook = HookRun & {
   readonly prompts: number
   readonly late: number
   readonly lastPrompt: string | null
-  /** When a hook last gave lines to the host. */
+  /** When a hook last added context, and how many lines. */
   readonly lastLines: { readonly at: string; readonly lines: number } | null
   readonly lastFailure: HookRun | null
   /** For each event whose last hook failed: when the current series of failures began. */

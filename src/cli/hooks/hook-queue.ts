@@ -15,7 +15,7 @@ export type QueuedTurn = {
   readonly host: string
   readonly session: string | null
   readonly user: string
-  /** The active scopes of its directory, and the scopes for its turns and beliefs. */
+  /** `scopes` are active in its directory; its turns and beliefs go to `homeScopes`. */
   readonly scopes: readonly string[]
   readonly homeScopes: readonly string[]
   /** The file of the host's transcript, in which the message has an id. */
@@ -120,7 +120,7 @@ export const isMarked = (dir: string, mark: SessionMark): boolean =>
 /** The maximum difference between the times of a host's transcript and of its hooks. */
 export const clockSlackMs = 2_000
 
-/** A host that has written nothing to a transcript for this long has probably ended its turn, or was ended. */
+/** A host that has written nothing to a transcript for this long has probably finished its turn, or was stopped. */
 const minQuietMs = 10_000
 
 /**

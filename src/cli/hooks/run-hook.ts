@@ -336,8 +336,8 @@ function forgettingAskedIn(prompt: string): string {
 }
 
 /**
- * The kind of an error and its message without quoted values, which may be text of the conversation. For a bug, whose message
- * may contain such text without quotes, its location instead.
+ * The kind of an error and its message without quoted values, which may be text of the conversation. For a bug, its location
+ * instead, because its message may contain such text without quotes.
  */
 export function failureOf(error: unknown): string {
   const expected = error instanceof UsageError ? { code: 'usage', message: error.message } : expectedError(error)

@@ -8,7 +8,7 @@ import { keepStoresOpen } from '../../store/sqlite/idle-stores.ts'
 import type { Machine } from '../session.ts'
 import { type ForeignCommand, ForeignCommands } from './run-here.ts'
 
-/** The parts of `bin/socket.js` that both sides use. */
+/** The parts of `bin/socket.js` that both the client and this server use. */
 type SocketProtocol = {
   readonly addressOf: (directory: string, name: string) => string | null
   readonly greeting: () => string

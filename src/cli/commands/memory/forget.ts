@@ -155,7 +155,7 @@ async function proveForgotten(memory: Memory, { forgotten }: Copies, session: Se
   const said = forgotten.flatMap((text) => text.said)
   const names = forgotten.flatMap((text) => text.names)
   const texts = await collectTexts(memory, { beliefIds: [], said, names })
-  // Syncs and scrubs, because MEMORY.md may be outdated and a large or busy store unscrubbed. Files of an open store must not be read.
+  // MEMORY.md may be outdated, and a large or busy store unscrubbed. Closes the memory, because files of an open store must not be read.
   await session.memories.withPorts(dir, (ports) => syncIfThere(ports, { dir, user }))
   await isScrubbed(session, location, { ifSmall: false })
   await memory.close()

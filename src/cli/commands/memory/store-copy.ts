@@ -73,7 +73,7 @@ function storeLocationOf(text: string, session: Session): StoreLocation {
   return { dir, address: undefined, label: dir }
 }
 
-/** Opens the store itself. A memory directory means SQLite here; CREDENCE_STORE is ignored. */
+/** Opens the store at a location: for a memory directory, its SQLite file, even if CREDENCE_STORE is set. */
 const withStore = <Result>(
   session: Session,
   { dir, address }: StoreLocation,
