@@ -28,7 +28,7 @@ export function aiMemory({ deadlineMs = 3_000, onProblem = () => {}, ...options 
   const injector = memoryInjector({
     memory: {
       recall: async (_view, message) => {
-        // The messages of the previous request must be stored first.
+        // The messages of the previous request must be stored first, so that they can be recalled.
         await injector.settled()
         return memories.person.recall(message, { budget: proxyBudget })
       },

@@ -15,7 +15,7 @@ const maxTurns = 200
 
 /**
  * Handlers for Anthropic's memory tool (`memory_20250818`), for `betaMemoryTool` of its SDK. A file is a belief named after
- * its path. The model writes with an agent's authority: the history has every edit, and changes of a person's belief wait
+ * its path. The model writes with an agent's authority: the history has every edit, and changes to a person's belief wait
  * for review.
  */
 export function memoryHandlers(options: AgentMemoryOptions): MemoryToolHandlers & { close: () => Promise<void> } {

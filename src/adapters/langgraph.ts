@@ -146,7 +146,7 @@ function contentOf(key: string, value: Record<string, unknown>) {
   }
 }
 
-/** Null for a belief that no store wrote. */
+/** Null for a belief that was not written by a `CredenceStore`. */
 function itemOf({ content, scopes, provenance: { sourceId }, createdAt, updatedAt }: Belief): Item | null {
   const scope = scopes.find((one) => one.startsWith(kind))
   if (scope === undefined || sourceId === null) return null

@@ -15,7 +15,7 @@ export type CommandEntry = {
   readonly load: () => Promise<Command>
 }
 
-/** A command with actions: `people add`, `people list`. Its actions share no aliases. */
+/** A command with actions: `people add`, `people list`. Only its actions have aliases. */
 export type CommandGroup = Pick<CommandEntry, 'name' | 'group' | 'summary'> & {
   readonly actions: readonly Omit<CommandEntry, 'group'>[]
 }

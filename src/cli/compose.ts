@@ -41,7 +41,7 @@ import { type EnvironmentVariables, type OutputStream, terminalText } from './te
 import type { Progress } from './text/progress-bar.ts'
 import { isMemory, isTrusted, trustMemory } from './trusted-memories.ts'
 
-/** Everything that the command line uses of its process, so that it can also run for another process or a test. */
+/** Everything that the command line needs from its process, so that it can also run for another process or a test. */
 export type ProcessEnvironment = {
   readonly env: EnvironmentVariables
   readonly home: string
@@ -133,7 +133,7 @@ export function compose(
     void talk(`warning: ${notice}`).catch(() => {})
   }
 
-  /** `report` writes nothing, and does not even import pending edits of MEMORY.md. */
+  /** `report` writes nothing, and does not even import pending edits to MEMORY.md. */
   const memory = async (options: StandpointOptions, use: 'change' | 'read' | 'report'): Promise<Memory> => {
     const isReading = use !== 'change'
     const { hasStore, openMemory, openReport } = await import('../open-memory.ts')
@@ -288,7 +288,7 @@ export function compose(
 /** Finds memory directories, with their scopes and settings, and trusts those that this run creates. */
 function locateMemories({ env, home, workingDirectory: cwd }: ProcessEnvironment, onIgnored: (path: string) => void) {
   let found: { readonly file: ProjectFile | null } | undefined
-  /** Without the scopes of a file that the account does not trust: a cloned repository could name those of another project. */
+  /** Drops the scopes of a file that the account does not trust: a cloned repository could name scopes of another project. */
   const projectFile = (): ProjectFile | null => {
     if (found !== undefined) return found.file
     const file = findProjectFile(cwd())
@@ -301,13 +301,13 @@ function locateMemories({ env, home, workingDirectory: cwd }: ProcessEnvironment
   const directory = (given: string | undefined): string =>
     memoryDirectory({ given, env, project: () => projectFile()?.dir ?? null, cwd, home, onIgnored })
 
-  /** Empty directories in which a later run would use a memory even if no option names it. */
+  /** Empty directories that a later run would use as its memory even if no option names them. */
   const empty = new Set<string>()
   const noticeEmpty = (dir: string): void => {
     if (existsSync(dir) && readdirSync(dir).length > 0) return
     if (basename(dir) === localName || dir === projectFile()?.dir) empty.add(dir)
   }
-  /** Trusts the memories that this run has created in such directories. */
+  /** Trusts the memories that this run has created in `empty` directories. */
   const trustCreated = (): void => {
     for (const dir of [...empty].filter(isMemory)) {
       empty.delete(dir)
@@ -420,14 +420,14 @@ function openTerminal(
   }
 }
 
-/** Opens the PostgreSQL store at an address; undefined for none. Its modules are loaded only if there is one. */
+/** Loads the modules for PostgreSQL, and returns a function that opens the store at an address. Undefined without an address. */
 async function serverOpener(dir: string, address: string | undefined, onOffline?: (since: Date) => void) {
   if (address === undefined) return undefined
   const { openServer } = await import('../open-server.ts')
   return () => openServer(dir, address, onOffline)
 }
 
-/** Removes leftovers of killed processes from the folders of a memory. Errors of the disk are ignored. */
+/** Removes the files that killed processes left in the folders of a memory. Disk errors are ignored. */
 async function sweepTemporaryFiles(dir: string): Promise<void> {
   const { codeOf, sweepLeftovers } = await import('../files/leftovers.ts')
   try {

@@ -55,7 +55,7 @@ export function composeEvaluation({
     packsDirectory: packs,
     openEmbedder: openModel,
     systems,
-    /** The runners in src/eval. Those for learning are loaded only if `runner` is not one of the others. */
+    /** The runners in src/eval. Loads the learning runner only if no other runner is called `runner`. */
     runners: async ({ runner, embedder, extractor, data }: RunnersRequest): Promise<readonly Runner[]> => {
       if (runner === 'red-team') return [await composeRedTeamRunner({ temporary, version, clock })]
       if (runner === 'conversation') {
@@ -151,7 +151,7 @@ async function extractorOrControl(spec: string, open: (spec: string) => Promise<
   return open(spec)
 }
 
-/** The runners. That of tasks loads agents, graders and a sandbox, so it is added only for task packs. */
+/** The runners. The one for tasks loads agents, graders and a sandbox, so it is added only for task packs. */
 export async function packRunners(session: Session, runner: string | undefined, embedder: string, data?: string) {
   const evaluation = await session.evaluation()
   const runners = await evaluation.runners({ runner, embedder, data, extractor: session.extractor })

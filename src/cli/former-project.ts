@@ -7,7 +7,7 @@ import type { Memory } from '../memory/memory.ts'
 import { commonDirectory, projectScope, repositoryName } from './memory-location.ts'
 import { pluralize, stripControlCharacters } from './text/output.ts'
 
-/** A repository that used a memory. Its scope is derived from its path, so a renamed repository gets another scope. */
+/** A repository that used a memory. Its scope is derived from its path, so a renamed repository gets a different one. */
 type Project = {
   readonly scope: string
   /** The directory that its worktrees share. */
@@ -36,8 +36,8 @@ export function noteProject(dir: string, directory: string): void {
 }
 
 /**
- * Hints for a project without beliefs: scopes with beliefs that may be those of the same project. Either the directory of
- * another project is gone, or no directory on this machine has used a scope of this name, which came from another machine.
+ * Hints for a project without beliefs: scopes with beliefs that may be its former scopes. Either the directory of such a scope
+ * is gone, or the scope has the same name but came from another machine: no directory on this one has used it.
  */
 export async function formerProjectNotes(dir: string, directory: string, memory: Memory): Promise<readonly string[]> {
   const here = projectAt(directory)
@@ -87,7 +87,7 @@ function projectAt(at: string): Project | null {
   return { scope, directory, remote, inode: `${ino} ${birthtimeMs}` }
 }
 
-/** Skips damaged files, which only costs the hint. */
+/** Skips damaged files: only their hints are lost. */
 function notedProjects(dir: string): readonly Project[] {
   if (!existsSync(projectsIn(dir))) return []
   return readdirSync(projectsIn(dir)).flatMap((name) => {

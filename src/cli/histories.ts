@@ -23,7 +23,7 @@ export type AgentHistory = {
   readonly files: readonly HistoryFile[]
 }
 
-/** The directories in which programs store conversations, each with a path pattern, which excludes subagent transcripts. */
+/** The directories in which programs store conversations, with a pattern for the files. The patterns exclude subagent transcripts. */
 function historyPlaces({ env, home }: Machine): readonly (readonly [ChatFormat, string, string])[] {
   const openclaw = env.OPENCLAW_STATE_DIR || join(env.OPENCLAW_HOME || home, '.openclaw')
   const shared = xdgDirectory(env.XDG_DATA_HOME, join(home, '.local', 'share'))
@@ -104,7 +104,7 @@ export function lastImport(dir: string): ImportProgress | null {
   }
 }
 
-/** Lets one process at a time import the histories. Throws a MemoryError `conflict` while another one does. */
+/** Lets one process at a time import the histories. Throws a MemoryError `conflict` while another process does. */
 export const lockImport = (dir: string): Promise<() => void> =>
   takeLock(prepareOwnPath(dir, importLock(dir)), 'The import of the histories', 1_000)
 

@@ -84,7 +84,7 @@ async function runCommand(
   }
 }
 
-/** Replaces a lone `-` by standard input, for the arguments that allow it. */
+/** Replaces a lone `-` with the text of standard input, for the arguments that allow it. */
 async function withStdin(given: GivenTexts, { args }: Command, readStdin: () => Promise<string>): Promise<GivenTexts> {
   const read = { ...given.args }
   for (const [name, { takesStdin }] of Object.entries(args)) {

@@ -65,7 +65,7 @@ export const ignoredNotice = (dir: string): string =>
       ? `Ignored the memory in ${stripControlCharacters(dir)}, because this account has neither created nor allowed it. If you know its contents, or created it with version 0.2.0 or earlier, allow it once: \`credence trust ${shellWord(stripControlCharacters(dir))}\``
       : `Ignored ${stripControlCharacters(dir)}, which a ${projectFileName} names, because this account has not created a memory there: \`credence init --dir ${shellWord(stripControlCharacters(dir))}\``
 
-/** The XDG specification says that relative paths are ignored. */
+/** Ignores a relative path, as the XDG specification requires. */
 export const xdgDirectory = (given: string | undefined, otherwise: string): string =>
   given !== undefined && isAbsolute(given) ? given : otherwise
 
@@ -109,7 +109,7 @@ export const openingOptions = ({ semanticModel, agentShare, ...settings }: Setti
 export const recordsShadows = ({ evalHarnessEnabled, evalShadowModeEnabled }: Settings): boolean =>
   evalHarnessEnabled && evalShadowModeEnabled
 
-/** Records every recall of a memory in an eval store. A recall does not fail because its record is lost. */
+/** Records every recall of a memory in an eval store. A recall succeeds even if its record is lost. */
 export async function shadowRecorder(
   root: string,
   onProblem: (line: string) => void,

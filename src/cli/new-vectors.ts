@@ -3,10 +3,10 @@ import type { Memory } from '../memory/memory.ts'
 import type { LocationOptions, Session } from './session.ts'
 import { pluralize } from './text/output.ts'
 
-/** Max texts whose vectors a command computes itself: about a second. */
+/** Max texts whose vectors a command computes itself, which takes about a second. */
 const maxComputed = 32
 
-/** Computes the vectors of a few new texts, because a person asks next for what they just stated. Commands that read change no file. */
+/** Computes the vectors of a few new texts, which a person often asks about next. Only for commands that may change files. */
 export async function addVectors(memory: Memory): Promise<void> {
   const { waiting } = await memory.meaningStatus()
   if (waiting === 0 || waiting > maxComputed) return
@@ -18,7 +18,7 @@ export async function addVectors(memory: Memory): Promise<void> {
   }
 }
 
-/** For an answer that may lack texts without vectors. Counting them reads the whole store. */
+/** Notes for an answer that may lack texts without vectors. Counting these reads the whole store. */
 export async function waitingNotes(memory: Memory): Promise<readonly string[]> {
   const { waiting } = await memory.meaningStatus()
   const texts = pluralize(waiting, 'text')

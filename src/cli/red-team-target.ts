@@ -367,7 +367,7 @@ export async function openRedTeamTarget(temporary: string): Promise<Target> {
 
 const answerText = async (result: Promise<unknown>): Promise<string> => JSON.stringify(await result)
 
-/** Appends a line to a section of MEMORY.md, which is added if missing; without a heading, to the end of the file. */
+/** Appends a line to a section of MEMORY.md, adding the section if necessary; without a heading, to the end of the file. */
 function appendLine(text: string, line: string, heading: string | undefined): string {
   if (heading === undefined) return `${text.trimEnd()}\n${line}\n`
   const title = `## ${heading}`

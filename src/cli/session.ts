@@ -102,7 +102,7 @@ export type OpenMemories = {
   readonly writing: (options: StandpointOptions) => Promise<Memory>
   /** Opens the memory for reading. If there is no memory, returns an empty one and creates no files. */
   readonly reading: (options: StandpointOptions) => Promise<Memory>
-  /** Like `reading`, but does not import edits of MEMORY.md, so that no file changes at all. */
+  /** Like `reading`, but does not import edits to MEMORY.md, so that no file changes at all. */
   readonly reporting: (options: StandpointOptions) => Promise<Memory>
   /** A new memory in a temporary directory. `remove` deletes it; so does an interrupt. */
   readonly temporary: (

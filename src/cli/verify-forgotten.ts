@@ -15,7 +15,7 @@ const maxPartLength = 64
 const minTextLength = 4
 /** Shorter texts count only as whole words. */
 const minLooseLength = 12
-/** For imported packs and their runs, which never contained this memory: shorter texts in them are coincidences. */
+/** Imported packs and their runs never contained this memory, so shorter texts in them are coincidences. */
 const minLengthInOthers = 16
 
 /**

@@ -146,7 +146,7 @@ export class Authentication {
     return isSame(proof, this.#deriveSecret(`session ${session}`)) ? session : null
   }
 
-  /** A value derived from the person's token, which does not reveal the token. */
+  /** Derives a value from the person's token without revealing the token. */
   #deriveSecret(purpose: string): string {
     return createHmac('sha256', this.#given.tokens.person).update(purpose).digest('base64url')
   }
@@ -228,7 +228,7 @@ function isSame(a: string, b: string): boolean {
   return given.length === secret.length && timingSafeEqual(given, secret)
 }
 
-/** The maximum number of buckets. Beyond it, the least recently used bucket is dropped, and starts full if used again. */
+/** Above this number, the least recently used bucket is dropped. It starts full if it is used again. */
 const maxBuckets = 10_000
 
 /**

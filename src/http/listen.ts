@@ -33,8 +33,8 @@ const settleMs = 50
 const maxRequestMs = 30_000
 const maxOpenConnections = 1_000
 /**
- * How long a connection may wait for its next request. Longer than the idle timeout of common clients: reusing a
- * connection that the server is just closing fails.
+ * How long a connection may wait for its next request. Longer than the idle timeouts of common clients, because a request
+ * fails if the server is just closing its connection.
  */
 const keepAliveMs = 30_000
 
@@ -89,7 +89,7 @@ async function closeServer(server: Server, connections: ReadonlySet<Socket>): Pr
   while (!isClosed) {
     await waitForPendingReads()
     server.closeIdleConnections()
-    // Browsers open connections in advance, and Node does not count a connection without a request as idle.
+    // Browsers open connections in advance. Node does not count one without a request as idle, so these are closed here.
     for (const socket of connections) if (socket.bytesRead === 0) socket.destroy()
   }
   clearTimeout(grace)

@@ -24,7 +24,7 @@ type Asked = {
 /**
  * Why a request is refused; null if it is allowed. Only programs and the server's own pages are allowed. Another site can
  * reach this port under its own host name (DNS rebinding) or from its own origin, so both Host and Origin are checked.
- * Another port on this machine is also another origin, although browsers send it the same cookies.
+ * A different port on this machine is a different origin too, although browsers send it the same cookies.
  */
 export function explainForeignRequest(
   { host = '', origin, site }: Asked,

@@ -9,7 +9,7 @@ import { getMimeType } from 'hono/utils/mime'
 import { nullIfMissing } from '../files/leftovers.ts'
 import { RecentMap } from '../recent-map.ts'
 
-/** A name with a content hash, whose content never changes. */
+/** A file name that contains a hash of the content, so the content under this name never changes. */
 const hashed = /^\/assets\/.+-[\w-]{8,}\.\w+$/u
 
 const notBuilt =
@@ -55,11 +55,11 @@ async function answerFile(context: Context, file: Uint8Array<ArrayBuffer>, type:
   return context.body(known, 200, { 'content-type': type, 'content-encoding': encoding })
 }
 
-/** The maximum, 11, takes thirty times as long and saves only a tenth more, and the first page view waits for it. */
+/** The maximum quality, 11, takes thirty times as long and saves only a tenth more, and the first page view waits for it. */
 const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }
 const brotli = (file: Uint8Array) => promisify(brotliCompress)(file, quality)
 const zip = promisify(gzip)
 
-/** Files are in assets and at the root. Deeper paths are pages, whose ids may contain dots, unless they are badly encoded. */
+/** Whether a path can only be a file: in assets, at the root with an extension, or badly encoded. Ids of pages may contain dots. */
 const isFileName = (path: string): boolean =>
   path.startsWith('/assets/') || (path.lastIndexOf('/') === 0 && extname(path) !== '') || /%(?![\da-f]{2})/iu.test(path)

@@ -55,7 +55,7 @@ export function memoryMcp(options: McpOptions) {
     httpHandler: (): { fetch: (request: Request) => Promise<Response>; close: () => Promise<void> } => {
       const { fetch, close } = createMcpHandler(factory, {
         maxRequestBodySize: maxMessageLength,
-        // Ignored, because the handler reports the requests that it refuses, which are errors of the client.
+        // Ignored, because the handler reports only requests that it refuses, and these are errors of the client.
         onerror: () => {},
       })
       return { fetch: (request) => fetch(request), close }
@@ -96,7 +96,7 @@ function serverFactory(options: McpOptions): McpServerFactory {
   }
 }
 
-/** The SDK passes the envelope of a request untyped. */
+/** Parsed, because the SDK passes the envelope of a request untyped. */
 const envelope = z.object({
   [CLIENT_INFO_META_KEY]: z.object({ name: z.string(), version: z.string().optional() }),
 })
@@ -133,7 +133,7 @@ function serveStreams(
   { input, output, answered = null }: Streams,
   { hook, onBug }: Pick<McpOptions, 'hook' | 'onBug'>,
 ) {
-  // Every answer that waits for a slow reader adds a listener, so their number is unlimited.
+  // Every answer that waits for a slow reader adds a listener, so the number of listeners must not be limited.
   output.setMaxListeners(0)
   const lines = new BoundedLines(output)
   input.pipe(lines)

@@ -13,7 +13,7 @@ const maxTurns = 200
 
 const asUser = (text: string) => ({ messages: [{ role: 'user' as const, content: { type: 'text' as const, text } }] })
 
-/** Offers recall, for hosts without a hook for it, and the review of recent turns. */
+/** Offers two prompts: recall, for hosts whose hooks cannot recall, and the review of recent turns. */
 export function registerPrompts(server: McpServer, call: () => Promise<AgentCall>, onBug: OnBug): void {
   server.registerPrompt(
     'recall',

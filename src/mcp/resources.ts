@@ -150,7 +150,7 @@ async function readable(call: AgentCall, written: string, href: string): Promise
     const isNone = error instanceof MemoryError && (error.code === 'not_found' || error.code === 'conflict')
     throw isNone ? new ResourceNotFoundError(href) : error
   })
-  // Only ids are allowed in URIs, because a name may later belong to another belief.
+  // Only ids are allowed in URIs, because a name may later belong to a different belief.
   if (belief.id !== id) throw new ResourceNotFoundError(href)
   return belief
 }

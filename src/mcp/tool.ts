@@ -46,7 +46,7 @@ export function mcpTool(operation: Operation, tool: Tool) {
   }
 }
 
-/** Without this, Claude Code shows the model only the names of tools until it searches for them, which it seldom does. */
+/** Without this, Claude Code shows only the names of tools until the model searches for them, which models seldom do. */
 const alwaysLoaded = { 'anthropic/alwaysLoad': true }
 
 /**

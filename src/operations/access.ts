@@ -23,7 +23,7 @@ const done = { ok: true } as const
 
 const portsOf = (call: Call): Promise<access.AccessPorts> => servedBy(call).people.access()
 
-/** People, tokens and teams. No operation here reads a memory; the caller's token determines which of them it may see. */
+/** People, tokens and teams. No operation here reads a memory. The caller's token determines what the caller may see. */
 export const people = {
   listPeople: operation({
     summary: 'The people of this server.',

@@ -17,7 +17,7 @@ import { type InputOf, maxItems } from './field.ts'
 import { cacheFor, type Installation } from './served-memory.ts'
 
 const maxHistoryRuns = 50
-/** The maximum number of runs and cases in a grid. */
+/** Max runs (columns) and cases (rows) in a grid. */
 const maxColumns = 12
 const maxRows = 500
 /** How long a summary of shadow records is cached: there may be a hundred thousand. */

@@ -22,7 +22,7 @@ export type Field<Value = unknown, Presence extends 'needed' | 'optional' | 'def
   readonly presence: Presence
   readonly default?: Value
   /**
-   * The value is a scope or a belief id, and agents may only name those in view. `view`: a scope; if an agent names none, all
+   * What the value names. Agents may only name scopes and beliefs in view. `view` is a scope too, but if an agent names none, all
    * scopes in view are used.
    */
   readonly names?: 'scope' | 'view' | 'belief'

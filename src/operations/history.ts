@@ -5,7 +5,7 @@ import { omitUndefined } from '../omit-undefined.ts'
 import { choice, flag, list, maxItems, optional, whole, withDefault } from './field.ts'
 import { operation, servedBy } from './operation.ts'
 
-/** The number of beliefs that are named for each change in a list. */
+/** Max beliefs to name for each change in a list. */
 const maxNames = 3
 const number = whole({ min: 1 })
 

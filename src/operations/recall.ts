@@ -82,7 +82,7 @@ const captureInput = {
 /** The maximum number of `possible` hits; more would be noise. */
 const maxPossible = 5
 const defaultLimit = 10
-/** The maximum number of characters of all beliefs, and of all quotes. */
+/** Max characters of all beliefs together, and of all quotes together. */
 const maxPartCharacters = 8_000
 
 const around = whole({ min: 0, max: maxAround })
@@ -359,7 +359,7 @@ const toolQuote = ({ text, at, utcOffset, speaker, role, origin, strength, earli
 
 type Span = MatchedWords & { readonly beliefIds: readonly string[] }
 
-/** The spans of the message that name beliefs, in order. If two overlap, the longer one is kept. */
+/** The spans of the message that name beliefs, in order. If two overlap, the longer one is kept, with the beliefs of both. */
 function highlightsOf({ relevant }: Context, namedAnyway: readonly NamedAnyway[]): readonly Span[] {
   const byPlace = new Map<string, Omit<Span, 'beliefIds'> & { readonly beliefIds: Set<string> }>()
   const named = relevant.map(({ belief, matches }) => ({ beliefId: belief.id, matches }))

@@ -25,7 +25,7 @@ export function rememberHints(
   ]
 }
 
-/** The name of a belief that every message recalls does not matter. */
+/** Whether every message recalls the belief, so that its name does not matter. */
 const isAlwaysRecalled = (belief: Belief): boolean =>
   belief.pinned || belief.scopes.some((scope) => isStanding(belief, scope))
 
@@ -43,7 +43,7 @@ export const correctionHints = (
   { aliases }: { readonly aliases?: readonly string[] },
 ): readonly RememberHint[] => (outcome === 'unchanged' ? [] : statedHints(belief, aliases))
 
-/** Warns about new aliases of a belief that many messages would contain by chance. */
+/** Warns about new aliases that many messages would contain by chance. */
 export const aliasHints = (belief: Belief, added: readonly string[] = []): readonly RememberHint[] =>
   added.filter((alias) => belief.aliases.includes(alias)).flatMap(everydayHints)
 

@@ -7,7 +7,7 @@ import type { AccessPorts, Principal } from '../memory/people/access.ts'
 import type { Ports } from '../memory/ports.ts'
 import type { MemoryView } from './view.ts'
 
-/** How a request was authenticated, which determines the author: the cookie, the person's token or the agents' token. */
+/** How a request was authenticated: by the cookie, the person's token or the agents' token. This determines the author. */
 export type Channel = 'dashboard' | 'http' | 'agent'
 
 /** One memory as a server serves it: the installation's own, that of a person with a token, or that of a team. */
@@ -17,7 +17,7 @@ export type ServedMemory = {
   readonly memories: Readonly<Record<Channel, Memory>>
   /** For reads by exact id, and for reads of the dashboard: links, counts and growth. */
   readonly ports: ServedPorts
-  /** Imports edits of MEMORY.md before a request is handled. Costs one `stat` call if the file is unchanged. */
+  /** Imports edits to MEMORY.md before a request is handled. Costs one `stat` call if the file is unchanged. */
   readonly catchUp: () => Promise<void>
   readonly server: ServerFacts
   readonly people: ServedPeople
@@ -49,7 +49,7 @@ export type Installation = {
   readonly storeFile: () => { readonly file: string; readonly bytes: number; readonly logBytes: number }
   readonly mirror: MirrorControl
   readonly background: BackgroundWork
-  /** The programs that are connected to the memory. */
+  /** The programs that can be connected to the memory, with their status. */
   readonly hosts: () => Promise<readonly Host[]>
   readonly evals: ServedEvals
 }
@@ -77,7 +77,7 @@ type HookSeen = { readonly at: string; readonly event: string; readonly outcome:
 export type Host = {
   readonly host: string
   readonly connected: 'yes' | 'partly' | 'no'
-  /** A file of the user's own configuration of the program exists. */
+  /** Whether the user has a configuration file for this program. */
   readonly detected: boolean
   readonly levels: readonly string[]
   readonly files: readonly { readonly path: string; readonly connected: boolean; readonly problem: string | null }[]
@@ -88,12 +88,12 @@ export type Host = {
         /** Number of prompts that were answered too late for the program. */
         readonly late?: number | undefined
         readonly lastPrompt?: string | null | undefined
-        /** When a hook last gave lines to the program. */
+        /** When a hook last added context, and how many lines. */
         readonly lastLines?: { readonly at: string; readonly lines: number } | null | undefined
         readonly lastFailure?: HookSeen | null | undefined
-        /** For each event whose last hook failed, when the first of its failures in a row was. */
+        /** For each event whose last hook failed: when the current series of failures began. */
         readonly failingSince?: Readonly<Record<string, string>> | undefined
-        /** The sessions that have started since the last other hook; null after another hook. */
+        /** How many session starts came in a row, and since when; null if the last hook was for a different event. */
         readonly onlyStarts?: { readonly sessions: number; readonly since: string } | null | undefined
       })
     | null
@@ -139,7 +139,7 @@ export type ServedEvals = {
   readonly taskWork: (runId: string, taskId: string, repeat: number) => Promise<TaskEvidence | null>
 }
 
-/** Reads a belief by its whole id. Names and id prefixes are only for people: a program must never get another belief. */
+/** Reads a belief by its whole id. Names and id prefixes are only for people: a program must never get the wrong belief. */
 export async function readBeliefById({ ports, view }: ServedMemory, id: string): Promise<Belief> {
   const belief = await ports.store.get(view.user, id)
   if (belief !== null) return belief

@@ -42,7 +42,7 @@ export const draft = {
   relation: optional(nullable(text(limits.label)), 'For a relation: how they are connected, such as "depends on".'),
 }
 
-/** The fields of a newer statement. */
+/** The fields of a correction. */
 export const correction = {
   content: draft.content,
   why: draft.why,

@@ -63,7 +63,7 @@ export const system = {
         isInstallation: installation !== null,
         command: server.command,
         counts: await countsAt(served, head),
-        // Counting reads every turn.
+        // Cached, because counting reads every turn.
         meaning: await cacheForMs(served, 'meaning', mirrorTtlMs, () => call.memory.meaningStatus()),
         journalHead: head,
         mirror:
@@ -196,7 +196,7 @@ async function syncOf(call: Call) {
   return (await import('../memory/sync/exchange.ts')).openSyncContext(ports, view.user)
 }
 
-/** The installation of a call, whose access was already checked to be `installation`. */
+/** The installation of a call. The access `installation` must have been checked before. */
 export function installationOf(call: Call): Installation {
   const { installation } = servedBy(call)
   if (installation === null) throw new Error('This operation needs the installation.')

@@ -108,7 +108,7 @@ export async function limitToView<Input extends Readonly<Record<string, unknown>
       if (!scopes.some((scope) => visible.includes(scope))) throw noBelief(value)
       continue
     }
-    // Parsed like the operations do, which ignore white space around a scope.
+    // Parsed as in the operations, which ignore white space around a scope.
     const scope = parseScope(value)
     if (!isServed(view, scope))
       throw forbidden(`The scope "${scope}" is not served to agents here.`, `Use one of ${visible.join(', ')}.`)

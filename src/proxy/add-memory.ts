@@ -12,7 +12,7 @@ import type { Dialect, HistoryMessage, ModelAnswer, RequestBody, RequestConversa
 export type View = {
   readonly user: string
   readonly scopes: readonly string[]
-  /** Where turns and beliefs are written to. */
+  /** The scopes that new turns and beliefs get. */
   readonly homeScopes: readonly string[]
 }
 
@@ -40,14 +40,14 @@ export type WithMemory = {
   readonly isChanged: boolean
   /** The value of the header `x-credence-memory`. */
   readonly outcome: string
-  /** To be called with the complete answer. */
+  /** Must be called when the answer has ended, even if it was cut off. */
   readonly onAnswer: (answer: ModelAnswer) => void
 }
 
 /** A request that is ready to be forwarded. */
 export type Prepared = WithMemory & { readonly body: Buffer }
 
-/** Limited, because hosts hide longer context and models overlook it. */
+/** Limited, because hosts hide a part of a longer context, and models overlook some of it. */
 export const proxyBudget = { maxPrelude: 2_000, maxCharacters: 6_000 }
 
 /** Adds recalled context to requests, and stores their messages as turns. */
@@ -130,7 +130,7 @@ export function memoryInjector({ memory, view: usual, isPaused, deadlineMs, now,
     }
   }
 
-  /** Stores the person's messages. All but the last, and texts by another author, are stored as documents. */
+  /** Stores the person's messages: the last one as their own words if they typed it, all others as documents. */
   function keepSaid(view: View, { conversation, current }: PlacedRequest): void {
     const fresh = current.filter(({ key }) => !conversation.kept.has(key))
     for (const { key } of fresh) conversation.kept.add(key)
@@ -253,7 +253,7 @@ const maxKnown = 2_000
  * message is stored.
  */
 class ConversationTracker {
-  /** By the whole history: its conversation and the next message. A different next message starts another conversation. */
+  /** By the whole history: the conversation and its next message. A different next message starts a new conversation. */
   readonly #histories = new RecentMap<{ readonly conversation: TrackedConversation; next: string | null }>(maxKnown)
   /** By the last exchange only, for clients that drop old messages. */
   readonly #exchanges = new RecentMap<TrackedConversation>(maxKnown)
@@ -267,7 +267,7 @@ class ConversationTracker {
     this.#host = host
   }
 
-  /** Finds the conversation of a request; null if no message is a person's. `view` separates users and scopes. */
+  /** Finds the conversation of a request; null if no message is a person's. Requests with different views never share one. */
   identify(view: string, { messages, continues, session }: RequestConversation) {
     const exchanges = exchangesIn(messages)
     const last = exchanges.at(-1)
@@ -285,7 +285,7 @@ class ConversationTracker {
       /** All messages of the person, oldest first; `current` are the ones to be answered. */
       said,
       current: said.slice(-last.said.length),
-      /** To be called with the answer, so that the next request is recognised. */
+      /** Must be called with the answer, so that the next request is recognised. */
       onResponse: ({ text, id, isComplete }: ModelAnswer): void => {
         if (id !== null) this.#answers.set(exchangeHashOf(view, id), conversation)
         if (!isComplete) return
@@ -336,7 +336,7 @@ class ConversationTracker {
     }
     const key = wordsKey(view, exchanges[0] as Exchange)
     const opening = this.#openings.get(key)
-    // An incomplete answer may differ in the client's history, or the client may repeat the request.
+    // No complete answer was recorded: the client repeats the request, or its history has only a part of the answer.
     if (opening !== undefined && !opening.isAnswered) return opening.conversation
     const conversation = newConversation()
     if (exchanges.length === 1) this.#openings.set(key, { conversation, isAnswered: false })

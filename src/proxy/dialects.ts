@@ -109,7 +109,7 @@ export const chatCompletions: Dialect = {
   },
 }
 
-/** Anthropic's Messages. Tool results are user messages without a text of the person. */
+/** Anthropic's Messages. Tool results are user messages without text from the person. */
 export const messages: Dialect = {
   route: '/messages',
   read: (body) => historyIn(body, withPart('text')),

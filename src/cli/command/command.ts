@@ -54,7 +54,7 @@ export type Option<Value = unknown> = {
   readonly read: (texts: readonly string[]) => Value
 }
 
-/** A positional argument. `words` joins all remaining words to one text; `rest` is a possibly empty list of them. */
+/** A positional argument. `words` joins all remaining words into one text; `rest` lists them, and may be empty. */
 export type Argument<Value = unknown> = {
   readonly help: string
   readonly count: 'one' | 'optional' | 'words' | 'rest'
@@ -68,13 +68,11 @@ export type Argument<Value = unknown> = {
 /** The result of a command: `--json` prints `document`, otherwise `text` is printed. */
 export type CommandAnswer = Omit<DefaultAnswer, 'shown'> & {
   readonly text: (style: Style) => string | AsyncIterable<string>
-  /** The text is data for programs, and is printed unchanged. Other texts cannot control the terminal. */
+  /** The text is data for programs, and is printed unchanged. In other texts, control characters are replaced. */
   readonly isData?: true
 }
 
-/**
- * A result that no command-specific renderer formats: a list is printed as a table, an object as one line per value.
- */
+/** A result in the default format: a list is printed as a table, an object as one line per value. */
 export type DefaultAnswer = {
   /** An async iterable is printed as an array, item by item. */
   readonly document: unknown
@@ -103,7 +101,7 @@ type Definition<Args, Options> = {
   /** Another program reads the output, so nothing is printed besides the answer. */
   readonly isForPrograms?: true
   readonly exitCodes?: readonly ExitCode[]
-  /** Handles the error of a command that must never fail for the program that runs it; the exit code is then 0. */
+  /** For a command that must never fail for its caller: handles its error, after which the exit code is 0. */
   readonly failOpen?: (error: unknown, session: Session, argv: readonly string[]) => Promise<void>
   readonly run: (
     input: { readonly args: ValuesOf<Args>; readonly options: ValuesOf<Options> },
@@ -158,7 +156,7 @@ function readAll<Specs extends Readonly<Record<string, { readonly read: (texts: 
       throw isWrongValue ? new UsageError(`${label(name)}: ${error.message}`, error.hint) : error
     }
   })
-  // Each value was made by the `read` of the same name.
+  // Each value was returned by the `read` function under its name.
   return Object.fromEntries(values) as ValuesOf<Specs>
 }
 

@@ -16,7 +16,7 @@ const introduction = `Memory for AI agents that can show it is right.
 A belief is a stored statement, with a name. A turn is a stored message of a
 conversation. A scope is where a belief applies, such as a project.`
 
-/** Describes the first commands, and names the others by group; for a topic, describes its actions. Loads no command. */
+/** Describes the first group's commands, and only names the others; for a topic, describes its actions. Loads no command. */
 export function programHelp(topic: string | null, style: Style): string {
   const width = Math.min(style.width, 80)
   const describe = (entries: readonly (CommandEntry | CommandGroup)[]): string =>
@@ -98,7 +98,7 @@ function argumentUsage([name, { count, takesStdin, choices }]: [string, Argument
   }
 }
 
-/** The usage and help of every option of a command; the options that all commands have come last. */
+/** The usage and help of every option of a command. Options common to all commands come last. */
 export function optionsOf({ options }: Command): readonly { readonly usage: string; readonly help: string }[] {
   const all: Readonly<Record<string, Pick<Option, 'help' | 'value' | 'default'>>> = { ...options, ...everywhere }
   return Object.entries(all).map(([name, { help, value, default: otherwise }]) => ({

@@ -185,9 +185,9 @@ export const viewOptions = scopes(
 )
 /** Limits a list of beliefs to scopes. */
 export const filterOptions = scopes('Only beliefs of this scope.', 'every scope')
-/** Selects the belief if several have the name. */
+/** Selects the belief if several have the given name. */
 export const referenceOptions = scopes('Where to look first if several beliefs have the name.', activeScopes)
-/** The scope of something new. */
+/** The scopes of a new belief or turn. */
 export const targetOptions = scopes(
   'The scope it belongs to, such as domain:code.',
   'the project of the working directory; outside of a repository user:universal',
@@ -201,7 +201,7 @@ export const timeOptions = {
   until: time('until', 'Only turns up to this day.'),
 }
 
-/** A day or a time, as it was given. */
+/** An option for a day or a time. It is checked, but returned as it was given. */
 export const date = (value: string, help: string, otherwise?: string): Option<string | undefined> =>
   option(value, help, readDate, otherwise)
 

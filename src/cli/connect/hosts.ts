@@ -19,7 +19,7 @@ export const connectHosts = [
 ] as const
 export type ConnectHost = (typeof connectHosts)[number]
 
-/** A configuration file, and how entries are added and removed. */
+/** A configuration file, with functions that add and remove our entries. */
 export type ConfigFile = {
   readonly path: string
   readonly add: (text: string | null) => string
@@ -77,7 +77,7 @@ export function filesFor(host: ConnectHost, request: ConnectRequest): readonly C
   return files(request, launchFrom(request.machine, request.level === 'project'))
 }
 
-/** The host with this MCP client. */
+/** The host whose MCP client has this name; null if there is none. */
 export const hostOfClient = (client: string): ConnectHost | null =>
   connectHosts.find((host) => client === host || hosts[host].clientName?.test(client)) ?? null
 
@@ -231,7 +231,7 @@ export const hosts: Readonly<Record<ConnectHost, Host>> = {
           /^Status: loaded$.*^before_prompt_build$.*^memory_search$.*^allowPromptInjection: true$.*^allowConversationAccess: true$/ms,
         proves: 'OpenClaw has loaded the plugin, its hook and its tools, and both permissions are given.',
       },
-      // A command of the plugin, which runs in OpenClaw with the configuration written here.
+      // A command that the plugin adds to OpenClaw. It runs with the configuration that is written below.
       { args: ['credence'], proof: /^Credence \S+ answers OpenClaw/m },
     ],
     files: ({ machine, dir, scopes = [] }, { command, args }) => {
@@ -270,11 +270,11 @@ const settingsPathOf = ({ level, directory }: ConnectRequest, inProject: string,
   level === 'project' ? join(directory, inProject) : own
 
 type MoreEntries = {
-  /** Entries that others may also need, so they are added but never removed. */
+  /** Entries that other programs may also need, so they are added but never removed. */
   readonly shared?: readonly JsonEntry[]
-  /** Entries that are also removed, even if only some or none of them were added. */
+  /** Entries that an earlier `connect` may have added. Disconnecting removes them too. */
   readonly optional?: readonly JsonEntry[]
-  /** Entries of another form of the connection, which are removed. */
+  /** Hooks of the kind that this connection does not use (commands or tool calls). Connecting and disconnecting remove them. */
   readonly other?: readonly JsonEntry[]
 }
 
@@ -340,8 +340,8 @@ const endEvent = 'SessionEnd'
 const toolsHooked = { matcher: 'Bash|Edit|Write|NotebookEdit|apply_patch' }
 
 /**
- * Tool calls of the running server store each answer at `Stop`, and answer before tool uses. Commands do neither, because they
- * would start more than one process per turn: the next prompt and the end of the session store the answer from the transcript.
+ * Hooks that call a tool of the running server store each answer at `Stop`, and add lines before tool uses. Hooks that run a
+ * command do neither, so that a turn starts one process; the next prompt or the session's end stores the answer from the transcript.
  */
 function claudeHooks(host: HookHost, request: ConnectRequest, launch: Launch) {
   const usual = matcherHooks(host, claudeEvents, request, launch)
@@ -351,7 +351,7 @@ function claudeHooks(host: HookHost, request: ConnectRequest, launch: Launch) {
     beside: toolsHooked,
   }))
   const byTool = [...atStop, ...beforeTools]
-  // Codex allows no more time.
+  // 3 s is the most that Codex allows.
   const byCommand = matcherHooks(host, [endEvent], request, launch, { timeout: 3 })
   const [more, other] = callsTool(host, 'Stop', request) ? [byTool, byCommand] : [byCommand, byTool]
   return { always: [...usual, ...more], other }

@@ -20,9 +20,9 @@ type Entry = { readonly path: readonly string[]; readonly value: unknown }
 type IsOurs = (value: unknown) => boolean
 
 /**
- * An entry of Credence in a configuration: the value at a path (by default, ours) or one element of the list at the path. With
- * `group`, the list contains objects that have lists of elements under this key, which may include elements of others. A new
- * object also gets the fields in `beside`.
+ * An entry of Credence in a configuration. `value`: the value at a path, ours unless `isOurs` returns false. `element`: one
+ * element of the list at the path. With `group`, that list contains objects, and each object has a list of elements under this
+ * key, some of which may belong to other programs. A new object also gets the fields in `beside`.
  */
 export type JsonEntry = Entry &
   (

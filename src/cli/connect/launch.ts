@@ -5,8 +5,8 @@ import type { Machine } from '../session.ts'
 export type Launch = { readonly command: string; readonly args: readonly string[] }
 
 /**
- * A shared configuration gets the bare command name, if it is on the PATH here. The user's own gets full paths, because
- * programs that are not started from a shell do not have its PATH.
+ * A shared configuration gets the bare command name, if it is on the PATH here. The user's own configuration gets full paths,
+ * because programs that are not started from a shell do not have its PATH.
  */
 export const launchFrom = (machine: Machine, isShared: boolean): Launch =>
   isShared && isOnPath(machine) ? { command: 'credence', args: [] } : { command: machine.node, args: [machine.program] }

@@ -48,7 +48,7 @@ const writeRecord = async (machine: Machine, record: ConnectionRecord): Promise<
 
 const dropRecord = (machine: Machine, path: string): void => rmSync(recordFile(machine, path), { force: true })
 
-/** A change of one file. A null text means that there is no file. */
+/** A planned change to one file. A null text means that there is no file. */
 type PlannedChange = {
   readonly path: string
   readonly before: string | null
@@ -126,7 +126,7 @@ export function diffOf({ path, before, after }: PlannedChange): string {
   return patch.slice(patch.indexOf('--- '))
 }
 
-/** Writes each file, after its record. If a file cannot be written, all changes are undone. */
+/** Writes the record of each file, then the file. If a file cannot be written, all changes are undone. */
 export async function connectFiles(changes: readonly PlannedChange[], machine: Machine): Promise<void> {
   const undoing: (() => Promise<void>)[] = []
   try {

@@ -8,16 +8,16 @@ type HookRun = { readonly at: string; readonly event: string; readonly outcome: 
 
 /** The last hook of a host, and the results of earlier hooks. */
 export type SeenHook = HookRun & {
-  /** The number of prompts; `late` counts those that were answered too late for the host. */
+  /** The number of prompts. `late` counts those that were answered too late for the host. */
   readonly prompts: number
   readonly late: number
   readonly lastPrompt: string | null
-  /** When a hook last gave lines to the host. */
+  /** When a hook last added context, and how many lines. */
   readonly lastLines: { readonly at: string; readonly lines: number } | null
   readonly lastFailure: HookRun | null
-  /** For each event whose last hook failed, when the first of its failures in a row was. */
+  /** For each event whose last hook failed: when the current series of failures began. */
   readonly failingSince: Readonly<Record<string, string>>
-  /** The sessions that have started since the last other hook; null after another hook. */
+  /** How many session starts came in a row, and since when; null if the last hook was for a different event. */
   readonly onlyStarts: { readonly sessions: number; readonly since: string } | null
 }
 
@@ -31,7 +31,7 @@ type Seen = {
 const fileOf = (machine: Machine, host: string, kind: keyof Seen): string =>
   join(stateDirectory(machine), 'hosts', `${host}.${kind}.json`)
 
-/** Records the last hook, call or version of a host. Write errors are ignored, because only `connect --status` needs it. */
+/** Records the last hook, call or version of a host. Write errors are ignored: only notices and reports use the record. */
 export function noteSeen<Kind extends keyof Seen>(machine: Machine, host: string, kind: Kind, seen: Seen[Kind]): void {
   const file = fileOf(machine, host, kind)
   const draft = `${file}.${process.pid}`
@@ -76,12 +76,12 @@ export function noteHook(
 
 const dayMs = 86_400_000
 
-/** Fewer sessions may have had no prompt. */
+/** Min sessions without a prompt before they are reported: in fewer, the person may not have typed any. */
 const minSilentSessions = 5
 
 /**
- * A notice for the start of a session if the hooks of an event have failed for a day, or if only starts of sessions were heard
- * for a day, because the other hooks need the MCP server; otherwise empty.
+ * A notice for the start of a session, if the hooks of an event have failed for a day, or if only starts of sessions were
+ * noted for a day; otherwise empty. The other hooks need the MCP server, which may not be connected.
  */
 export function failingNotice(machine: Machine, host: string, now: Date): string {
   const { failingSince = {}, lastFailure = null, onlyStarts = null } = lastSeen(machine, host, 'hook') ?? {}

@@ -18,7 +18,7 @@ type ToolUse = { readonly kind: 'edit'; readonly file: string } | { readonly kin
 type ToolView = { readonly user: string; readonly scopes: readonly string[] }
 
 export const maxToolLines = 2
-/** How many beliefs and how many earlier steps are compared with a tool use, starting with the newest. */
+/** Max beliefs, and max earlier steps, to compare with a tool use, starting with the newest. */
 const maxCompared = 40
 const maxErrorLength = 160
 const maxDeeds = 3

@@ -24,7 +24,7 @@ export type HeardQueue = Readonly<Counts> & { readonly outcome: 'done' | 'store 
 
 /**
  * Stores all queued messages in order, one process at a time. If the store is busy, stops at the current message to keep the
- * order. A message that causes a bug is moved to `failed/`, so that it neither blocks the others nor is lost.
+ * order. A message that triggers a bug is moved to `failed/`, so that it neither blocks the others nor is lost.
  */
 export async function hearQueue(session: Session, dir: string): Promise<HeardQueue> {
   const counts: Counts = { kept: 0, learned: 0, refused: 0, failed: 0 }
@@ -43,7 +43,7 @@ export async function hearQueue(session: Session, dir: string): Promise<HeardQue
   return { ...counts, outcome: 'done' }
 }
 
-/** How long to wait for the lock of a process whose host may be ending it. */
+/** Max wait for the lock, because its owner may be a process that its host is about to end. */
 const maxQueueWaitMs = 3_000
 
 /** Null if another process has the lock. */

@@ -21,7 +21,7 @@ export type HookRecord = {
 
 export const hookLogFile = (dir: string): string => join(dir, 'state', 'hook.log')
 
-/** Adds one line. Errors in writing are ignored. */
+/** Adds one line. Write errors are ignored. */
 export function logHook(dir: string, record: HookRecord): void {
   const file = hookLogFile(dir)
   const line = `${JSON.stringify(record)}\n`

@@ -8,14 +8,14 @@ import { checkOwn, prepareOwnPath, writePrivate } from '../../files/own-files.ts
 /** A queued message of a hook, with secrets masked. */
 export type QueuedTurn = {
   readonly role: TurnRole
-  /** Null if the text has to be read from the transcript: its last answer until `at`, and after `after` if that is given. */
+  /** Null if the text must be read from the transcript: its last answer before `at` and, if `after` is given, after that time. */
   readonly text: string | null
   readonly at: string
   readonly after?: string
   readonly host: string
   readonly session: string | null
   readonly user: string
-  /** The active scopes of its directory, and the scopes for its turns and beliefs. */
+  /** `scopes` are active in its directory; its turns and beliefs go to `homeScopes`. */
   readonly scopes: readonly string[]
   readonly homeScopes: readonly string[]
   /** The file of the host's transcript, in which the message has an id. */
@@ -30,7 +30,7 @@ let lastQueuedMs = 0
 
 /** Adds a message to the queue: a private file, written under a temporary name and renamed when it is complete. */
 export function enqueue(dir: string, turn: QueuedTurn): void {
-  // Two messages of a hook keep their order.
+  // Always increases, so that two messages of one hook keep their order.
   lastQueuedMs = Math.max(Date.now(), lastQueuedMs + 1)
   const name = `${lastQueuedMs}-${process.pid}-${randomBytes(4).toString('hex')}.json`
   const draft = prepareOwnPath(dir, join(queueIn(dir), `.${name}`))
@@ -99,8 +99,8 @@ export function forgetQueued(dir: string, isMeant: (turn: QueuedTurn) => boolean
 
 /**
  * A mark of a session. `unkept`: its last prompt was not stored, so the answer is not stored either. `started`: it has received
- * the lines for its start. `told`: it has received a certain line about a tool use. `answer`: the answer to its last prompt will
- * be in the transcript; the mark contains the message to queue.
+ * the lines for its start. `told`: it has already received this line about a tool use. `answer`: the answer to its last prompt
+ * will be in the transcript; the mark contains the message to queue.
  */
 export type SessionMark = { readonly kind: 'unkept' | 'started' | 'told' | 'answer'; readonly of: string }
 
@@ -120,13 +120,13 @@ export const isMarked = (dir: string, mark: SessionMark): boolean =>
 /** The maximum difference between the times of a host's transcript and of its hooks. */
 export const clockSlackMs = 2_000
 
-/** A host that has written nothing to a transcript for this long has probably ended its turn, or was ended. */
+/** A host that has written nothing to a transcript for this long has probably finished its turn, or was stopped. */
 const minQuietMs = 10_000
 
 /**
- * Queues awaited answers, and returns whether there are any: those that `isMeant` selects, or those whose transcripts have changed
- * since they were last queued, and are quiet now. If `isEnded`, the answer is the last one that is in the transcript now, because
- * the next may answer another prompt. Otherwise the turn may continue, so the mark stays.
+ * Queues awaited answers, and returns whether there are any. `isMeant` selects them; without it, these are the answers whose
+ * transcripts have changed since they were last queued, and are quiet now. If `isEnded`, the answer is the last one in the
+ * transcript now, because a later one may answer a different prompt. Otherwise the turn may continue, so the mark stays.
  */
 export function queueAwaited(dir: string, isMeant?: (turn: QueuedTurn) => boolean, isEnded = false): boolean {
   let isQueued = false

@@ -8,7 +8,7 @@ import { isObject, type JsonObject, parseObject } from '../../json.ts'
 export const hookHosts = ['claude-code', 'codex', 'gemini', 'opencode', 'cursor', 'vscode'] as const
 export type HookHost = (typeof hookHosts)[number]
 
-/** The events of hosts, and `hear`, which they start to process the queue. */
+/** The events of hosts, and `hear`, which hooks start in the background to process the queue. */
 export const hookEvents = ['session-start', 'prompt-submit', 'pre-tool', 'stop', 'pre-compact', 'hear'] as const
 export type HookEvent = (typeof hookEvents)[number]
 
@@ -28,7 +28,7 @@ export const hookEventNamed = (name: string): HookEvent | undefined =>
 
 /**
  * The answer in the host's format; empty for no answer. Codex refuses unknown fields, and accepts context for three events
- * only. Cursor shows the person a message only if it stops the prompt. `notice` is for the person.
+ * only. `notice` is added to the context, because Cursor shows the person a message only if the hook stops the prompt.
  */
 export function hookAnswer(host: HookHost, event: HookEvent, context: string, notice = ''): string {
   const line = (answer: object): string => `${JSON.stringify(answer)}\n`
@@ -49,7 +49,7 @@ export function hookAnswer(host: HookHost, event: HookEvent, context: string, no
 export type HookPayload = {
   /** VS Code also runs the hooks in Claude Code's settings, but sends some field names in camel case. */
   readonly isFromVsCode: boolean
-  /** A digest that is equal for all hooks of one event. Too short to guess a message from it. */
+  /** A digest that is equal for all hooks of one event, and too short for guessing a message from it. */
   readonly digest: string
   readonly directory: string | null
   readonly prompt: string

@@ -30,7 +30,7 @@ import { type HookEvent, type HookHost, type HookPayload, hookAnswer, readPayloa
 /** How long a hook waits for a locked store, from the start of its process. */
 export const hookDeadlineMs = 300
 
-/** The minimum time to wait for the store, because on a busy machine starting takes longer than the deadline. */
+/** Min wait for the store, because on a busy machine the start alone may take longer than the deadline. */
 const minStoreWaitMs = 100
 
 /** How long to wait for the input. Hosts end a hook after 5 s. */
@@ -42,9 +42,9 @@ const maxHearingMs = 2_000
 /** Hosts ignore an answer after this time. */
 const maxHookMs = 5_000
 
-/** For the start of a session. Hosts hide longer context. */
+/** For the start of a session. Hosts hide a part of a longer context from the agent. */
 const standing: Partial<Budget> = { maxPrelude: 2_000, maxCharacters: 6_000 }
-/** For later prompts: the session already has the other tiers. */
+/** For later prompts, because the session already has the other tiers. */
 const onlyRelevant: Partial<Budget> = { maxPrelude: 0, maxPinned: 0, maxQuestions: 0, maxCharacters: 6_000 }
 
 export type HookRun = { readonly host: HookHost; readonly event: HookEvent; readonly options: StandpointOptions }
@@ -249,7 +249,7 @@ async function keepSaid(payload: HookPayload, { host, event, place, isKept }: De
   const { dir, user, scopes, homeScopes } = place
   const ofSession = (kind: SessionMark['kind']): SessionMark => ({ kind, of: session ?? '' })
   const isMarkedAs = (kind: SessionMark['kind']): boolean => session !== null && isMarked(dir, ofSession(kind))
-  // The transcript format is known only for these two. Codex records prompts without an id.
+  // The transcript format is known only for these two hosts. Codex records prompts without an id, so `transcript` is null for them.
   const transcript = host === 'claude-code' || host === 'codex' ? payload.transcript : null
   const turn = async (role: QueuedTurn['role'], said: string | null): Promise<QueuedTurn> => {
     const at = new Date().toISOString()
@@ -336,8 +336,8 @@ function forgettingAskedIn(prompt: string): string {
 }
 
 /**
- * The kind of an error and its message without quoted values, which may be text of the conversation. For a bug, whose message
- * may contain such text without quotes, its location instead.
+ * The kind of an error and its message without quoted values, which may be text of the conversation. For a bug, its location
+ * instead, because its message may contain such text without quotes.
  */
 export function failureOf(error: unknown): string {
   const expected = error instanceof UsageError ? { code: 'usage', message: error.message } : expectedError(error)

@@ -8,7 +8,7 @@ import { keepStoresOpen } from '../../store/sqlite/idle-stores.ts'
 import type { Machine } from '../session.ts'
 import { type ForeignCommand, ForeignCommands } from './run-here.ts'
 
-/** The parts of `bin/socket.js` that both sides use. */
+/** The parts of `bin/socket.js` that both the client and this server use. */
 type SocketProtocol = {
   readonly addressOf: (directory: string, name: string) => string | null
   readonly greeting: () => string
@@ -26,7 +26,7 @@ export type AnsweringProcess = {
 const maxConnections = 64
 /** A client that sends no command within this time is disconnected. */
 const maxSilenceMs = 10_000
-/** A newer socket may belong to a process that created it but does not listen yet. */
+/** Min age of a socket before it is removed: a newer one may belong to a process that does not listen on it yet. */
 const minStaleMs = 10_000
 
 /**

@@ -51,7 +51,7 @@ export class ForeignCommands {
       stdout,
       stderr,
       startedAt: performance.now() - command.ageMs,
-      // Runs here rather than in a new process, because this process keeps running, and starts after the answer was sent.
+      // Runs here, because this process keeps running anyway; starts only after the answer has been sent.
       startDetached: async (argv, variables) => {
         const env = { ...command.env, ...variables }
         if (this.#isHandedOver) return processEnvironment().startDetached?.(argv, env)

@@ -59,7 +59,7 @@ const Examined = z.object({
 
 export type StoppableWork = ReturnType<typeof backgroundWork>
 
-/** Checks, syncs and benchmark runs, each in a separate process. `onProblem` gets the reason why one failed. */
+/** Checks, syncs and benchmark runs, each in a separate process. `onProblem` gets the reason for a failure. */
 export function backgroundWork(
   session: Session,
   { dir, user, evalRoot }: { readonly dir: string; readonly user: string; readonly evalRoot: string },

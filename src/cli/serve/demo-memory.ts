@@ -68,7 +68,7 @@ async function connectSome(ports: Ports): Promise<void> {
   await memory.resolve('invoice numbers', { name: 'invoice numbering', content: 'Invoice numbers never restart.' })
 }
 
-/** Fills the demo as of two weeks ago, and adds conversations since then in which beliefs were stored and recalled. */
+/** Fills the demo as of two weeks ago, and adds later conversations in which beliefs are stored and recalled. */
 export async function fillDemoWithPast(ports: Ports, dir: string): Promise<void> {
   const start = ports.now().getTime()
   const at = (ms: number): Ports => ({ ...ports, now: () => new Date(ms) })

@@ -35,7 +35,7 @@ export function tenantMemory(
     return team === undefined ? principalMemory(used, principal, author) : memoryOfTeam(used, principal, team, author)
   }
   const head = async () => {
-    // The head of the whole journal would reveal how much other people change.
+    // The last event of this user, because the head of the whole journal would reveal how much other people change.
     const [last] = await ports.store.events(user, { limit: 1, hearing: true })
     return { number: last?.number ?? 0, hash: last?.hash ?? '' }
   }

@@ -3,7 +3,7 @@ import { localDay } from '../../local-time.ts'
 import type { EditResult } from '../../memory/change/edit.ts'
 import { indentText, lines, type Style } from './output.ts'
 
-/** The kind and scopes of a belief, and everything unusual. Usual is: active, certain, and visible to every agent. */
+/** The kind and scopes of a belief, and everything unusual. A usual belief is active, certain and visible to every agent. */
 export function marksOf(belief: Belief): readonly string[] {
   const { status, agent, supersededBy, resolvedAt, proposedFor } = belief
   const isUsual = status === 'active' || status === 'superseded' || proposedFor !== null

@@ -2,8 +2,8 @@ import { localMinute } from '../../local-time.ts'
 import { type Style, table } from './output.ts'
 
 /**
- * The text of an answer that no command-specific renderer formats. A list becomes a table with a heading; an object
- * becomes one line per value, with its lists of objects below. Empty values and columns are omitted.
+ * The text of an answer in the default format. A list becomes a table with a heading; an object becomes one line per value,
+ * with its lists of objects below. Empty values and columns are omitted.
  */
 export const defaultText = (shown: object, style: Style): string =>
   Array.isArray(shown) ? listText(shown, style) : detailText(shown, style)

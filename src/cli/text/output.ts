@@ -29,7 +29,7 @@ export function styleFor(stream: OutputStream, env: EnvironmentVariables): Style
 }
 
 /**
- * Marks the start and the end of a paint in a text, until `terminalText` replaces it by the codes of a terminal. Random, so
+ * Marks the start and the end of a paint in a text, until `terminalText` replaces it with the codes of a terminal. Random, so
  * that no remembered text can contain it.
  */
 const mark = `\u{fdd0}${randomBytes(4).toString('hex')}`

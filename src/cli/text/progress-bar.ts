@@ -1,7 +1,7 @@
 import type { EnvironmentVariables, OutputStream } from './output.ts'
 
 const barWidth = 28
-/** The remaining time is shown after this time. */
+/** The remaining time is shown once the work has taken this long. */
 const patienceMs = 2_000
 
 type ProgressOptions = {

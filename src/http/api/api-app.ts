@@ -43,7 +43,7 @@ export function apiApp(options: ApiOptions): { readonly app: Hono<Authenticated>
   }
   const live = liveEvents(options, servedFor)
   const respondTo = respondWithoutMemory(authentication, live.of)
-  // The parent app handles errors: a handler here would add a promise to every step of a request.
+  // Without an error handler: the parent app has one, and a second would add a promise to every step of a request.
   const app = new Hono<Authenticated>()
   for (const endpoint of Object.values(endpoints)) {
     const { name, method } = endpoint

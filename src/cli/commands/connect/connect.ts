@@ -161,7 +161,7 @@ const readingNote = [
   'Claude Code asks before each call of memory_search, and refuses it under `claude -p`; `credence connect claude-code --allow-read` allows the tools that only read.',
 ]
 
-/** At a terminal, asks whether Claude Code may call the reading tools unasked. */
+/** At a terminal, asks whether Claude Code may call the reading tools without asking the person. */
 async function offerReading(
   host: ConnectHost,
   { remove, dryRun, yes }: { remove: boolean; dryRun: boolean; yes: boolean },
@@ -209,15 +209,15 @@ const paintDiff = (diff: string, style: Style): string =>
     .join('\n')
 
 type Proof = {
-  /** `unchecked`: the host has no such command, or it is not on the PATH. */
+  /** `unchecked`: the host has no command that checks the connection, or its program is not on the PATH. */
   readonly outcome: 'proven' | 'not proven' | 'unchecked'
   /** The commands that were run, as a person would type them; after a failure, only the failed one. */
   readonly command: string | null
-  /** Its output about Credence, or the reason why it was not run. */
+  /** What these commands printed about Credence, or the reason why none was run. */
   readonly detail: string
 }
 
-/** OpenClaw takes half a minute on a slow machine. */
+/** Long enough for OpenClaw, whose check takes half a minute on a slow machine. */
 const maxCheckMs = 120_000
 const maxDetailLength = 1_000
 

@@ -38,7 +38,7 @@ export const doctor = defineCommand({
     const exists = await session.places.hasMemory(options)
     const privacy = privacyFindings(dir)
     const { findings: others, hints } = privacy.some(({ check }) => check === 'links')
-      ? // Through a link, the other checks would read and change files elsewhere.
+      ? // Runs no other checks: through a link, they would read and change files elsewhere.
         { findings: [], hints: [] }
       : exists
         ? await checkStore(session, store, location, options)
@@ -69,7 +69,7 @@ async function checkStore(
 ): Promise<Report> {
   try {
     const { found, mirror } = await examineStore(session, location, options)
-    // These findings name their own remedy.
+    // The findings `log` and `forgotten` name their own remedy.
     const isDamaged = found.some(({ check, ok }) => !ok && check !== 'log' && check !== 'forgotten')
     const hints = [...(isDamaged ? [remedy] : []), ...(mirror.every(({ ok }) => ok) ? [] : [mirrorRemedy])]
     if (!options.setAside) return { findings: [...found, ...mirror, ...queueFindings(location.dir)], hints }
@@ -94,7 +94,7 @@ const mirrorRemedy = '`credence mirror status` shows details about MEMORY.md. Th
 const remedy =
   '`credence doctor --rebuild` rebuilds the store from the journal. If the journal itself is damaged or incomplete, restore a backup; `credence doctor --accept-loss` accepts the journal as it is, `credence doctor --set-aside` renames the store, so that a new one is created.'
 
-/** Findings about MEMORY.md are returned separately, because they are no reason to set the store aside. */
+/** Findings about MEMORY.md are returned separately, because they do not justify setting the store aside. */
 async function examineStore(session: Session, { dir, user }: MemoryLocation, options: ValuesOf<typeof maintenance>) {
   const done = await runMaintenance(session, dir, options)
   const { found, mirror } = await session.terminal.withProgress(async (bar) => {
@@ -154,7 +154,7 @@ function queueFindings(dir: string): readonly StoreFinding[] {
   return [{ check: 'hooks', ok: failed === 0, detail }]
 }
 
-/** Whether MEMORY.md is held, or differs from the store. */
+/** The problems of MEMORY.md; if there are none, whether it is in sync with the store. */
 function mirrorFindings(status: MirrorStatus): readonly StoreFinding[] {
   if (!status.exists) return []
   const problems = listMirrorProblems(status)
@@ -165,7 +165,7 @@ function mirrorFindings(status: MirrorStatus): readonly StoreFinding[] {
   return [{ check: 'mirror', ok: problems.length === 0, detail }]
 }
 
-/** How many problems of one kind are listed. */
+/** Max paths to list for each problem. */
 const maxListed = 5
 
 /** Whether the files of a memory belong to this account, are not accessible to others, and are not links. */

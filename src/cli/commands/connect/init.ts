@@ -41,7 +41,7 @@ export const init = defineCommand({
     const hasContents = existsSync(dir) && readdirSync(dir).length > 0
     makePrivateDirectory(dir)
     await session.memories.writing(options)
-    // Existing text in the file stays, and beliefs are added after it.
+    // Existing text in MEMORY.md stays, and beliefs are added after it.
     const authority = session.places.settings(options).mirrorAuthority
     const { file, leftAlone, held } = await session.memories.withPorts(dir, (ports) =>
       syncMirror(ports, { dir, user, authority }),

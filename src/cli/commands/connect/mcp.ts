@@ -32,7 +32,7 @@ export const mcp = defineCommand({
     const { answerHandshake } = await import('../../../mcp/handshake.ts')
     const { stdin, stdout, stderr } = session.terminal.streams()
     const { machine } = session.program
-    // The Claude Code plugin starts a second server, which offers nothing if `connect` has set one up.
+    // The Claude Code plugin also starts a server. It offers nothing if `connect` has already set one up.
     const offersNothing =
       Boolean(machine.env.CLAUDE_PLUGIN_ROOT) &&
       (await import('../../connect/status.ts')).hasServer('claude-code', machine, session.places.workingDirectory())
@@ -67,7 +67,7 @@ function readHost(given: string): string {
   throw new UsageError(`"${given.slice(0, 80)}" is not a name of a program. Use up to 60 letters, digits and . _ @ -.`)
 }
 
-/** Any further programs share the author name for unnamed clients. */
+/** Max authors with names of their own. Any further programs write under the name of unnamed clients. */
 const maxAuthors = 32
 
 /** The options of the MCP server. Without --host, each program writes under the name that it gives itself. */
@@ -87,7 +87,7 @@ async function mcpSetup(
       return opened({ ...author, origin: unnamedOrigin })
     const memory = session.memories.writing({ ...options, scope: scopes, as: author, staysOpen: true })
     memories.set(author.origin, memory)
-    // Opening is tried again at the next call.
+    // After a failure, the next call tries again.
     memory.catch(() => memories.delete(author.origin))
     return memory
   }
@@ -122,7 +122,7 @@ async function mcpSetup(
       if (version) noteSeen(session.program.machine, host, 'version', { at, version })
     },
     onBug: (error) => console.error(error),
-    // Loads the embedding model in the background: Codex makes no request that opens the memory.
+    // Opens the memory at the start, because Codex makes no request that does. The embedding model then loads in the background.
     open: async () => {
       if (memories.size === 0 && (await session.places.hasMemory(options)))
         await opened({ actor: 'agent', origin: options.host ?? unnamedOrigin })
@@ -158,7 +158,7 @@ function hookTool(
       stdout: {},
       stderr: {},
     })
-    // Claude Code tells the model about a hook without output.
+    // Not empty, because Claude Code tells the model about a hook without output.
     return stdout === '' ? '{}' : stdout
   }
 }

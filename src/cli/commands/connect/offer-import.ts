@@ -5,7 +5,7 @@ import type { LocationOptions, Session } from '../../session.ts'
 import { lines, pluralize } from '../../text/output.ts'
 import { importHistories } from '../conversation/import-chats.ts'
 
-/** Recall is useful after this many turns; the others are imported in the background. */
+/** After this number of turns, recall is useful, so the rest is imported in the background. */
 const firstTurns = 1_000
 
 type Offer = {
@@ -20,7 +20,7 @@ type Offer = {
 
 /**
  * Shows the histories on this machine, asks once whether to import them, and imports the newest. A background process
- * imports the rest. With `show` or without a terminal, only the command is shown.
+ * imports the rest. With `show`, or if nobody can be asked, only shows the histories and the command.
  */
 export async function offerImport(
   session: Session,
@@ -44,7 +44,7 @@ export async function offerImport(
     return { document, text: 'Nothing was imported. `credence import chats` does it later.' }
   }
   const { heard, remaining } = await importHistories(session, options, firstTurns)
-  // The background import computes the vectors itself.
+  // If files remain, the background import also computes the vectors.
   const started = remaining > 0 || heard.wasInterrupted ? 0 : await startVectors(session, options)
   const imported = { turns: heard.kept, remainingFiles: remaining }
   if (heard.wasInterrupted) {

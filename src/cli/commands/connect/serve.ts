@@ -218,7 +218,7 @@ async function answerRequests(
   }
 }
 
-// The client is told only that there was an internal error.
+// Logged, because the client is told only that there was an internal error.
 const onBug = (error: unknown): void => console.error(error)
 
 /** Starts the work that a server does between requests. Returns a function that ends it. */

@@ -89,7 +89,7 @@ async function showSession(memory: Memory, reference: string, options: Options):
 const emptyText =
   'There are no conversations yet. `credence connect` connects an agent, `credence hear` stores a message, and `credence import chats` imports a file.'
 
-/** The turn that a reference names; null if it names a conversation, or something unknown. */
+/** The turn that a reference names; null for a conversation, and for a text that cannot be the id of a turn. */
 async function findTurn(memory: Memory, reference: string): Promise<Turn | null> {
   if (!reference.startsWith('t-') || (await nullIfNotFound(() => findSession(memory, reference))) !== null) return null
   const turn = await nullIfNotFound(() => memory.turn(reference))

@@ -25,8 +25,8 @@ export const newHeardLines = () => ({
   /** The number of turns that were stored before. */
   known: 0,
   /**
-   * Both counts by scope. `knownElsewhere` counts the known turns that are in a different scope from the one they would
-   * go to now.
+   * `kept` and `known` by scope. `knownElsewhere` counts the known turns whose scope differs from the one that they would
+   * get now.
    */
   scopes: {} as Record<string, { kept: number; known: number }>,
   knownElsewhere: {} as Record<string, number>,
@@ -51,9 +51,9 @@ type HearLinesOptions = Pick<HearRequest, 'learn' | 'maxTurnCharacters' | 'dryRu
   /** The name of the file or stream. */
   readonly source: string
   readonly signal: AbortSignal
-  /** Fields of turns that do not give their own. */
+  /** Values for the fields that a turn leaves out. */
   readonly defaults: Partial<HeardTurn>
-  /** The scopes of turns from a directory; null if they are left out. */
+  /** The scopes of turns from a directory; null if its turns are left out. */
   readonly scopesOf: (directory: string | null) => readonly string[] | null
   /** Turns before this time are left out. */
   readonly since?: string | undefined
@@ -122,7 +122,7 @@ export async function hearLines(
       else if (!unknown.has(item.field) && unknown.size < maxListed) unknown.set(item.field, item.line)
     }
   } catch (error) {
-    // The rest of the file cannot be read. Errors of the memory itself are MemoryErrors.
+    // A system error: the rest of the file cannot be read. Errors of the memory itself are MemoryErrors, and are thrown.
     if (error instanceof MemoryError || !(error instanceof Error && 'code' in error)) throw error
     report(0, `The file cannot be read (${String(error.code)}).`)
   }

@@ -88,10 +88,10 @@ type Imported = {
 
 type FilesRequest = {
   readonly nameOf: (file: string) => string
-  /** Whether the files were found in a directory rather than named, so that some may be of other kinds. */
+  /** Whether the files were found in a directory rather than named. Some may then be something other than chats. */
   readonly isDirectory: boolean
   readonly signal: AbortSignal
-  /** Called after each file. True ends the import. */
+  /** Called after each file. Returning true ends the import. */
   readonly onFile?: (files: number, heard: Imported['heard']) => boolean
 }
 
@@ -108,7 +108,7 @@ export async function importHistories(
   maxTurns = Number.POSITIVE_INFINITY,
 ): Promise<ImportedHistories> {
   const files = listNewestFirst(findHistories(session.program.machine))
-  // Before the lock, which an interrupt must not leave behind.
+  // Handles interrupts before taking the lock: otherwise an interrupt in between would leave the lock behind.
   const { signal } = session.program.interruption()
   const request = { nameOf: (file: string) => file, isDirectory: true, signal }
   if (options.dryRun === true) return { ...(await hearFiles(session, files, options, request)), remaining: 0 }
@@ -116,7 +116,7 @@ export async function importHistories(
   await session.memories.writing(options)
   const release = await lockImport(dir)
   try {
-    // The background process of an import finds the turns that were stored before it.
+    // Known turns count too, because the background process of an import also reads the turns that were stored before it.
     const note = (outcome: 'stopped' | 'done', done: number, { kept, known }: Imported['heard']): void =>
       noteImport(dir, { outcome, files: done, total: files.length, turns: kept + known })
     const onFile = (done: number, heard: Imported['heard']): boolean => {
@@ -152,7 +152,7 @@ async function hearFiles(
       const source = nameOf(file)
       const items = itemsIn(file, options.from, isDirectory)
       if (items === null) {
-        // A directory may contain other files.
+        // A named file must contain chats; a directory may also contain other files.
         if (!isDirectory) throw unknownFormat(file)
         const wrong = jsonProblem(file)
         if (wrong === null) leftAlone.push({ file: source, reason: 'its format is unknown' })
@@ -207,7 +207,7 @@ function itemsIn(file: string, given: ChatFormat | undefined, isDirectory: boole
   return isMeant || statSync(file).size === 0 ? readChats(file, 'jsonl') : null
 }
 
-/** How many skipped files are listed. */
+/** Max skipped files to list. */
 const maxNamed = 5
 /** Larger files are not parsed just to report an error in them. */
 const maxCheckedBytes = 64 * 1024 * 1024

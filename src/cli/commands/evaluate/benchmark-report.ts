@@ -163,7 +163,7 @@ function acceptedChanges(given: readonly string[]): Readonly<Record<string, stri
   )
 }
 
-/** A mistyped id must not look like an accepted change. If no base was found, the report starts with that. */
+/** A mistyped id must not look like an accepted change. If the base has no benchmarks, the report gives the reason. */
 function refuseUnknown(accepted: readonly string[], { verdicts }: DeltaReport): void {
   const known = [...new Set(verdicts.map(({ benchmarkId }) => benchmarkId))]
   const unknown = accepted.find((id) => !known.includes(id))

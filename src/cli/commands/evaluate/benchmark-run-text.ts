@@ -15,7 +15,7 @@ export type RunResult = {
   readonly directory: string
   /** Unverified claims of the pack. */
   readonly warnings: readonly string[]
-  /** For a run with a part switched off: whether the cases detected that. */
+  /** For a run with one part of the system switched off: whether the cases detected it. */
   readonly ablation: AblationResult | null
   readonly isBaseline: boolean
   /** The interface through which the system was called. */
@@ -94,11 +94,11 @@ function overview(results: readonly RunResult[], failures: readonly string[], st
   return [table([title, ...rows]), ...(failures.length === 0 ? [] : ['', ...shown, ...more])].join('\n')
 }
 
-/** Whether every case passed: such a pack can only show regressions. */
+/** Whether every case passed, so that the pack can only show regressions. */
 const isSaturated = ({ status, passedCases, totalCases, filter, role }: RunSummary): boolean =>
   status === 'completed' && passedCases === totalCases && (filter ?? role) === undefined
 
-/** The figures of conversation packs: a row per system and, under measured systems, a row per type of question. */
+/** The figures of conversation packs: a row per system, then its types of question unless it is a baseline or an ablation. */
 function suiteTables(runs: readonly StoredRun[]) {
   const suites = runs.filter(
     ({ summary, records }) => summary.status === 'completed' && records.some(({ cluster }) => cluster !== undefined),

@@ -23,7 +23,7 @@ import {
 } from './benchmark-store.ts'
 import { type Measuring, measure, measureWith } from './measure.ts'
 
-/** The locations in which packs are searched. */
+/** The locations to search for packs. */
 export type PackSearch = Pick<Measuring, 'root' | 'session' | 'evaluation'>
 
 /** The folder of a pack, given as a path or as an id of a pack in the eval store or in the shipped packs. */
@@ -175,7 +175,7 @@ export function newJobs(
   })
 }
 
-/** Completes an interrupted run, with the pack at its original path; the run rejects a changed pack. */
+/** Completes an interrupted run, with the pack at its original path. The run fails if the pack has changed. */
 function resumeJob(runId: string, jobs: number | undefined, setup: Measuring) {
   const { settings } = optionsOf(setup.root, runId)
   const textIn = (name: string): string | undefined => {

@@ -51,7 +51,7 @@ export const benchmarkScore = defineCommand({
   },
 })
 
-/** The pack of a suite. Only conversation packs have documents and rankings. */
+/** The pack of a suite. Must be a conversation pack, because only these have documents and rankings. */
 function conversationPack(suite: string, search: PackSearch): PackPlace {
   const directory = packDirectory(suite, search)
   const manifest = manifestOf(directory)
@@ -104,7 +104,7 @@ async function* documentLines(place: PackPlace, published: string | undefined): 
     yield {
       conversation: neutralId('c', conversation),
       turns,
-      // Sorted, because published questions are in order of their kinds.
+      // Sorted by neutral id, because the order in published data would reveal the kind of each question.
       questions: questions
         .map(({ id, text, askedAt }) => ({ id: neutralId('q', id), text, askedAt }))
         .sort((a, b) => compareStrings(a.id, b.id)),

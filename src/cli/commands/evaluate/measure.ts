@@ -19,7 +19,7 @@ export async function measureWith<Result>(
   root: string,
   work: (setup: Measuring) => Promise<Result>,
 ): Promise<Result> {
-  // Times in packs are in UTC, and a result must not depend on the time zone of the machine.
+  // As in packs, because a result must not depend on the time zone of the machine.
   process.env.TZ = 'UTC'
   const evaluation = await session.evaluation()
   const { signal, release } = session.program.interruption()

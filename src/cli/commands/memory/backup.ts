@@ -33,7 +33,7 @@ export const backup = defineCommand({
     return session.terminal.withProgress(async (bar) => {
       bar.show('copying and checking', 0, 1)
       const note = { file, at: new Date().toISOString() }
-      // Recorded first, so that forgetting also finds the incomplete file of a killed backup.
+      // Recorded first, so that forgetting also finds the incomplete file if the process is killed.
       if (!existsSync(file)) await noteBackup(dir, note)
       const head = await session.memories.withPorts(dir, async ({ store }) => {
         await store.backup(file)
@@ -143,19 +143,19 @@ type NotedBackup = z.infer<typeof Noted>[number]
 const maxNoted = 100
 const notesFile = (dir: string): string => join(dir, 'state', 'backups.json')
 
-/** The existing backups of a memory, so that forgetting can list them. Removes the drafts of killed backups. */
+/** The existing backups of a memory, so that forgetting can list them. Removes the unfinished files of interrupted backups. */
 export async function readKnownBackups(dir: string): Promise<readonly NotedBackup[]> {
   if (!existsSync(notesFile(dir))) return []
   // An unreadable list of backups counts as empty.
   const noted = Noted.safeParse(parseJson(readFileSync(notesFile(dir), 'utf8'))).data ?? []
-  // A directory may be gone or unreadable.
+  // Ignores a directory that is gone or unreadable.
   for (const folder of new Set(noted.map(({ file }) => dirname(file)))) await sweepLeftovers(folder).catch(() => {})
   return noted.filter(({ file }) => existsSync(file))
 }
 
 /**
- * Records a backup, for forgetting. Skipped for a read-only memory, in which nothing can be forgotten. A full disk is no
- * error, because the backup may be written to another disk.
+ * Records a backup, for forgetting. Skipped for a read-only memory, in which nothing can be forgotten. A full disk is
+ * ignored, because the backup may be written to another disk.
  */
 async function noteBackup(dir: string, made: NotedBackup): Promise<void> {
   const isWritable = await access(join(dir, 'state'), constants.W_OK).then(

@@ -85,7 +85,7 @@ export const forget = defineCommand({
       for (const file of changed) copies.changed.add(file)
       copies.unchanged.push(...unchanged)
     }
-    // Before the first stored message, a hook may have put the text into its queue.
+    // Only a reference needs an existing memory: selected text may be in the queue of a hook before a memory exists.
     if (reference !== undefined) await session.places.locateExisting(given)
     const memory = await session.memories.writing({ ...given, onErased: note })
     const named = reference?.startsWith('t-') ? await turnOrBelief(memory, reference) : null
@@ -101,7 +101,7 @@ export const forget = defineCommand({
       'Give --dry-run to see what would be forgotten, and --yes to forget it.',
     )
     if (!given.yes && !(await session.terminal.confirm(question, refusal))) return nothingForgotten
-    // Rewriting the file of a large store takes seconds.
+    // Shows progress, because rewriting the file of a large store takes seconds.
     const answer = await session.terminal.withProgress((bar) => {
       bar.show('erasing', 0, 1)
       return plan.erase()
@@ -141,7 +141,7 @@ const turnOrBelief = (memory: Memory, reference: string): Promise<Turn | null> =
     turn: async (found) => found,
   })
 
-/** The forgotten texts, and the files outside the store from which they were or could not be erased. */
+/** The forgotten texts, the files outside the store from which they were erased, and those that could not be changed. */
 type Copies = {
   readonly forgotten: ForgottenTexts[]
   readonly changed: Set<string>
@@ -155,7 +155,7 @@ async function proveForgotten(memory: Memory, { forgotten }: Copies, session: Se
   const said = forgotten.flatMap((text) => text.said)
   const names = forgotten.flatMap((text) => text.names)
   const texts = await collectTexts(memory, { beliefIds: [], said, names })
-  // A large or busy store may not be scrubbed yet, and MEMORY.md may be outdated. The files of an open store must not be read.
+  // MEMORY.md may be outdated, and a large or busy store unscrubbed. Closes the memory, because files of an open store must not be read.
   await session.memories.withPorts(dir, (ports) => syncIfThere(ports, { dir, user }))
   await isScrubbed(session, location, { ifSmall: false })
   await memory.close()
@@ -164,7 +164,7 @@ async function proveForgotten(memory: Memory, { forgotten }: Copies, session: Se
   )
 }
 
-/** Scrubs the store again if the forget could not. False if forgotten text may be left in unused parts of its file. */
+/** Scrubs the store if the forget could not. False if forgotten text may still be left in unused parts of its file. */
 async function isScrubbed(
   session: Session,
   { dir, store }: MemoryLocation,
@@ -185,7 +185,7 @@ async function isScrubbed(
 
 type Outcome = {
   readonly proof: Proof | null
-  /** Whether unused parts of the store's file may still contain forgotten text, which a later scrub removes. */
+  /** Whether unused parts of the store's file may contain forgotten text until a later scrub. */
   readonly isLater: boolean
 }
 
@@ -315,7 +315,7 @@ async function planTurns(
   session: Session,
 ): Promise<Plan> {
   const { dir, user } = session.places.locate(given)
-  // Answers that hooks have not stored yet would be stored after the others were forgotten.
+  // Stores queued answers first; otherwise they would be stored after the turns were forgotten.
   if (queueAwaited(dir, () => true)) await (await import('../../hooks/hear-queue.ts')).hearQueue(session, dir)
   const inSession = conversation === undefined ? {} : { session: await findSession(memory, conversation) }
   const selection: TurnSelection = { ...others, ...inSession }

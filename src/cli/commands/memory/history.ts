@@ -169,7 +169,7 @@ const shownRevision = ({ event, outcome, belief: after }: BeliefRevision) => ({
   statement: after === null ? (outcome === 'absent' ? 'withdrawn' : 'its text is gone') : shortenText(after.content),
 })
 
-/** The name of each event's first belief, by belief id. Forgotten and withdrawn beliefs are missing from the map. */
+/** The name of each event's first belief, by belief id. Forgotten and withdrawn beliefs are left out. */
 async function readNames(memory: Memory, events: readonly JournalEntry[]): Promise<ReadonlyMap<string, string>> {
   const names = new Map<string, string>()
   for (const id of new Set(events.flatMap(({ beliefIds }) => beliefIds.slice(0, 1)))) {

@@ -136,7 +136,7 @@ const mayReplace = (others: readonly Belief[], session: Session): Promise<boolea
 const otherValueText = (other: Belief): string =>
   `Stated ${localDay(other.provenance.at)}: ${shortenText(other.content)} ${nameText(other)}`
 
-/** The hints of the operation, with the commands that follow them. */
+/** The hints of the operation, with commands to act on them. */
 function hintNotes(
   remembered: RememberResult,
   given: { readonly name: string | undefined; readonly aliases: readonly string[] },

@@ -73,7 +73,7 @@ function storeLocationOf(text: string, session: Session): StoreLocation {
   return { dir, address: undefined, label: dir }
 }
 
-/** Opens the store itself. A memory directory means SQLite here; CREDENCE_STORE is ignored. */
+/** Opens the store at a location: for a memory directory, its SQLite file, even if CREDENCE_STORE is set. */
 const withStore = <Result>(
   session: Session,
   { dir, address }: StoreLocation,
@@ -83,7 +83,7 @@ const withStore = <Result>(
     server: address === undefined ? undefined : () => openServer(dir, address),
   })
 
-/** The journal and the index of a store must be sound. */
+/** Throws if the journal or the index of a store is damaged. */
 async function checkStore(session: Session, place: StoreLocation): Promise<void> {
   const findings = await withStore(session, place, (store) => store.verify())
   const wrong = findings.find(({ check, ok }) => !ok && (check === 'journal' || check === 'index'))

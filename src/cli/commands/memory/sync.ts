@@ -148,7 +148,7 @@ async function syncTo(context: SyncContext, target: string, first: FirstSync, se
   })
 }
 
-/** Shows the changes that this device would send, grouped by scope so that a person can exclude one, and asks. */
+/** Asks before the first sync. Shows what this device would send, grouped by scope, so that the person can exclude a scope. */
 async function confirmFirst({ ports, user, file }: SyncContext, target: string, first: FirstSync, session: Session) {
   if (first.yes) return
   const { excluded } = await file.read()

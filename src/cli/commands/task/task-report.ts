@@ -29,7 +29,7 @@ export const taskRegrade = defineCommand({
     const { root } = evalStore(session, options)
     const old = requireRun(root, given)
     const settings = taskSettings(root, given)
-    // Evidence stays in its original run, even if it is regraded several times.
+    // Evidence stays in its original run, so a regrade of a regrade reads it there too.
     const source = settings.regradeOf ?? given
     const tasks = await tasksOfRun(runFolder(root, source))
     const { graders: openGraders, progress } = await session.taskWork()

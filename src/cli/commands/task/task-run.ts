@@ -39,7 +39,7 @@ function readMultiplier(given: string): number {
 
 function readVariable(given: string): string {
   if (/^[A-Za-z_]\w*$/u.test(given)) return given
-  // The text after `=` may be a key.
+  // The error leaves out the text after `=`, which may be a key.
   const [name = ''] = given.split('=')
   throw new UsageError(
     given.includes('=') ? `"${name}=…" has a value.` : `"${given}" is not the name of a variable.`,
@@ -179,7 +179,7 @@ async function performTasks(
   }
 }
 
-/** The benchmark id: from the task if there is one, else from the folder of all tasks, else from their ids. */
+/** The benchmark id, made from the task if there is only one, else from the folder if all are in one, else from their ids. */
 function benchmarkIdOf(tasks: readonly Task[]): string {
   const [first] = tasks
   if (first === undefined)

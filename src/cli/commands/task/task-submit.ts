@@ -68,7 +68,7 @@ export const taskSubmit = defineCommand({
       return {
         document: { sent: true, steps: done },
         shown: done.map(({ step, status, reference }) => ({ step, status, reference })),
-        // The arena may not count a report without a reference to an upload.
+        // A warning, because the arena may not count a report without a reference to an upload.
         notes: unnamed.map(({ step }) => `warning: The answer to ${step} has no reference, so the report has none.`),
       }
     } finally {
