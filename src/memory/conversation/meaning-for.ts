@@ -7,7 +7,7 @@ type Asked = { readonly user: string; readonly question: Question; readonly mess
 
 /**
  * The meaning of a message; undefined if the user has no vectors, the model cannot be used, or it takes longer than `maxWaitMs`.
- * The caller then compares words alone.
+ * The caller then compares words alone. `wordsOf` has what is left of that time, so that no recall waits longer for both.
  */
 export async function meaningFor(
   { store, embedder }: Pick<Ports, 'store'> & { readonly embedder: Ports['embedder'] | undefined },
@@ -22,10 +22,11 @@ export async function meaningFor(
       return undefined
     })
   if (maxWaitMs === Number.POSITIVE_INFINITY) return found
+  const deadline = performance.now() + maxWaitMs
   const meaning = await within(maxWaitMs, found)
   if (meaning?.wordsOf === undefined) return meaning
   const { wordsOf } = meaning
-  return { ...meaning, wordsOf: (texts) => within(maxWaitMs, wordsOf(texts)) }
+  return { ...meaning, wordsOf: (texts) => within(Math.max(0, deadline - performance.now()), wordsOf(texts)) }
 }
 
 /** The value, or undefined if it takes longer than `milliseconds`. */
