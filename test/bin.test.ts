@@ -26,7 +26,7 @@ export async function main(argv) {
 // A TypeScript file that runs only with type stripping.
 const typedCommandLine = commandLine.replace('(argv)', '(argv: readonly string[]): Promise<number>')
 
-// Without type stripping, this Node cannot run a clone's sources, like an old Node.
+// Without type stripping, this Node behaves like an old one: it cannot run a clone's sources.
 const asAnOldNode = ['--no-experimental-strip-types']
 
 function plant(root: string, files: Readonly<Record<string, string>>): string {

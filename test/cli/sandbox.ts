@@ -19,7 +19,9 @@ type Circumstances = {
   readonly typed?: readonly (readonly [shown: string, typed: string])[]
   /** Whether all three streams are a terminal, of this many columns. */
   readonly columns?: number
-  /** When the program started, on the clock of `performance.now()`; later than now leaves it more time. */
+  /**
+   * The start of the program on the clock of `performance.now()`. A start in the future gives the program more time.
+   */
   readonly startedAt?: number
   /** Starts background programs; by default none is started. */
   readonly startDetached?: (argv: readonly string[]) => Promise<void>

@@ -23,7 +23,7 @@ export type HostUnderTest = {
   readonly rewrites: readonly (readonly [string, ...string[]])[]
   /** The parts of the files that must be the same with and without Credence, after the host has rewritten them. */
   readonly compared: (home: string) => unknown
-  /** The tool that the model calls while a tool of Credence is not listed yet. */
+  /** The model's reply while the tool of Credence that it wants is not listed. */
   readonly call?: (tool: string, input: object) => ModelReply
   /** Whether prompts and answers are stored, and learned from, without a tool call of the model. */
   readonly keepsTurns: boolean

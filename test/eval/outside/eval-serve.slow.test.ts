@@ -9,7 +9,7 @@ import { belief, question } from './sample-records.ts'
 
 const entry = fileURLToPath(new URL('../../../bin/credence.js', import.meta.url))
 
-/** `credence eval serve` in a separate process, which is ended with the block. */
+/** `credence eval serve` in a separate process that ends with the block. */
 function serving(...args: readonly string[]) {
   const child = spawn(process.execPath, [entry, 'eval', 'serve', ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
   let stderr = ''
