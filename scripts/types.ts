@@ -20,7 +20,7 @@ const schemas: Record<string, Schema> = {}
 const described = new Map<string, number>()
 /** An MCP client gets each tool separately, so a tool's schema must not refer to others. */
 let isInlined = false
-/** Errors show the names of arguments, not their comments. */
+/** True while arguments are described. Their comments are left out, because errors show only the names. */
 let areArguments = false
 const table = exportsOf('src/operations/table.ts')
 const answers = Object.fromEntries(

@@ -26,7 +26,10 @@ const facts = [
   },
 ] as const
 
-/** Seconds since the start of `npm ci`: installed, `credence init` done, and right answers about two conversations. */
+/**
+ * Seconds since the start of `npm ci`: at its end (`installed`), at the end of `credence init` (`initialised`), and at
+ * the right answer about the newest and the oldest conversation.
+ */
 export type FirstMinuteFigures = {
   readonly conversations: number
   readonly turnsEach: number

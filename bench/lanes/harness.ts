@@ -17,7 +17,7 @@ import type { Lane } from '../run.ts'
 
 const days = 20
 
-/** The cost of the evaluation harness, compared with the minimal work. */
+/** The cost of the evaluation harness, compared with the least work that is needed for the same result. */
 export const harnessLane: Lane = {
   name: 'harness',
   summary: 'cases a second, the status of 100,000 shadow records, a watched recall',
@@ -128,7 +128,7 @@ async function recallBesideShadow(root: string) {
   const shadowed: number[] = []
   for (let round = 0; round < 20; round += 1) {
     plain.push(...(await recallTimes(memory)))
-    // Recalls are faster than writing records; each round waits for its records before the next begins.
+    // Recalls are faster than writing their records, so each round waits for its records before the next begins.
     const watched = withShadow({ ...memory, close: async () => {} }, options)
     shadowed.push(...(await recallTimes(watched)))
     await watched.close()

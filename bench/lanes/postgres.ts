@@ -218,7 +218,7 @@ async function measureFirst(
 
 type Answer = { readonly tookMs: readonly number[]; readonly seconds: number; readonly cpuMs: number }
 
-/** The same work by several server processes in parallel, each with eight clients. */
+/** Measures recalls by several server processes in parallel, each with eight clients. */
 async function measureGrowth(
   cluster: Cluster,
   address: string,

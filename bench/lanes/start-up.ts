@@ -13,7 +13,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 type Program = {
   readonly argv: readonly string[]
   readonly input?: string
-  /** Whether to measure the time until the first output, not until the end. */
+  /** Whether to measure the time until the first output instead of the end. */
   readonly untilOutput?: boolean
 }
 
@@ -111,7 +111,7 @@ const mcpCall = (query: string): string =>
     .map((call) => `${JSON.stringify({ jsonrpc: '2.0', ...call })}\n`)
     .join('')
 
-/** Packages whose import time is measured, to show which of them a fast command must not load. */
+/** Packages whose import time is measured, to show which ones a fast command must not load. */
 const imported = ['zod', 'hono', '@modelcontextprotocol/server', 'yaml', 'mdast-util-from-markdown']
 
 function importCosts(rounds: number): readonly { readonly module: string; readonly ms: number }[] {
