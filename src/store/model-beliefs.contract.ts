@@ -117,7 +117,7 @@ export function openModelBeliefs({ random, journals = 'one', turns }: ModelOptio
     supersededBy: async (user, id) => matching(user, ({ supersededBy }) => supersededBy === id).sort(compareUpdate),
     proposalsFor: async (user, id) => matching(user, ({ proposedFor }) => proposedFor === id).sort(compareUpdate),
     list: async (filter, { limit, offset, order = 'updated' }) => {
-      // Recalls are not counted here.
+      // This model does not count recalls, so it finds no recalled beliefs.
       const found = filter.recalled === true ? [] : matching(filter.user, (belief) => passesFilter(belief, filter))
       const byName = (a: Belief, b: Belief): number => compareText(nameKeyInScope(a.name), nameKeyInScope(b.name))
       const items = found.sort((a, b) => (order === 'name' ? byName(a, b) : 0) || compareUpdate(a, b))

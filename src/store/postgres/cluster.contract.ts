@@ -66,7 +66,10 @@ export function emptyDatabases(cluster: () => Promise<Cluster>, altered = '') {
 
 type EmptyStores = { readonly altered?: string; readonly reached?: (address: string) => Promise<string> }
 
-/** Empty stores in such databases, opened at the address that `reached` returns for theirs. */
+/**
+ * Empty stores in databases of `emptyDatabases`. `reached` may change the address at which a store is opened, for
+ * example to that of a pooler.
+ */
 export function emptyStores(
   cluster: () => Promise<Cluster>,
   { altered, reached = async (address) => address }: EmptyStores = {},
