@@ -54,7 +54,7 @@ function isPrinted(printed: string, text: string): boolean {
   return new RegExp(`^${pattern.join('')}$`, 'u').test(`${printed}\n`)
 }
 
-/** A shell in an empty directory and home, with the command on its PATH. */
+/** A shell in an empty working directory with an empty home, and with `credence` on its PATH. */
 function shellWithCredence() {
   const place = createSandbox()
   const programs = join(place.path, 'bin')

@@ -13,7 +13,7 @@ export type HostUnderTest = {
   readonly installed: keyof typeof pinned
   /** `url`: the URL of its model; `home`: its home directory. */
   readonly env: (url: string, home: string) => Readonly<Record<string, string>>
-  /** The person's configuration files of the host, by their paths below the home. */
+  /** The configuration files that the person already has for the host, by their paths below the home directory. */
   readonly files: (url: string) => Readonly<Record<string, string>>
   /** The command that runs one turn in a separate process. */
   readonly turn: (prompt: string) => readonly [string, ...string[]]

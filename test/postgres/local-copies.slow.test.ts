@@ -197,7 +197,7 @@ describe.skipIf(postgresPrograms === null)('The local copies of a PostgreSQL sto
 
     const trying = store.tryOut(beliefCommit('ada', 'tried'), async (tried) => {
       begun.resolve()
-      // Waits until the commit has locked the owner and is about to be decided.
+      // Waits until the commit below has locked the row of the owner.
       const isLocked = () =>
         query(address, 'SELECT FROM credence.owners FOR UPDATE NOWAIT').then(
           () => false,

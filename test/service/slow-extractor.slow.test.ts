@@ -101,7 +101,10 @@ async function perform(
   }
 }
 
-/** Runs the steps concurrently in the order of the scheduler; returns the changes that the store lost or brought back. */
+/**
+ * Runs the steps concurrently, in the order that the scheduler chooses; returns the changes that the store lost or
+ * brought back.
+ */
 async function wrongAfter(
   steps: readonly Step[],
   scheduler: fc.Scheduler,
