@@ -65,9 +65,9 @@ const at = '2026-01-01T00:00:00.000Z'
 export const benchScope = 'domain:work'
 
 /**
- * Invented words for names. Their number grows more slowly than the store, like a vocabulary (Heaps' law), but fast enough that a
- * name refers to about one belief in a small store and in a large one: the benchmark measures the cost of finding a belief, not of
- * returning more.
+ * Invented words for names. Their number grows more slowly than the store, like a vocabulary (Heaps' law), but fast
+ * enough that a name refers to about one belief in small and in large stores, because the benchmark measures the cost
+ * of finding a belief, not of returning several.
  */
 function vocabularyFor(count: number, random: () => number): () => string {
   const words = [...new Set(Array.from({ length: Math.round(20 * count ** 0.75) }, () => inventWord(random)))]

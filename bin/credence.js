@@ -14,7 +14,7 @@ const isHook = process.argv[2] === 'hook'
 const root = join(__dirname, '..')
 const isClone = existsSync(join(root, 'src', 'cli', 'main.ts'))
 
-// SQLite is part of Node; its version is checked when a store is opened.
+// The oldest supported Node. SQLite is part of Node, but its version is checked later, when a store is opened.
 const needed = '24.0'
 const isSupported = isAtLeast(needed) && (!isClone || Boolean(process.features.typescript))
 
@@ -84,7 +84,10 @@ async function loadCommandLine() {
   return require('../dist/cli/main.js')
 }
 
-/** Replaces Node's format, `(node:123) Warning: …`. Without a listener, warnings are switched off, and stay off. */
+/**
+ * Replaces Node's format, `(node:123) Warning: …`. If there is no listener, the user has switched warnings off, and
+ * they stay off.
+ */
 function printWarningsPlainly() {
   if (process.listenerCount('warning') === 0) return
   process.removeAllListeners('warning')

@@ -31,7 +31,8 @@ function socketDirectory(env, home) {
 /** The first line that a process sends. A client whose own greeting differs does not use the process. */
 function greeting() {
   const { version } = JSON.parse(readFileSync(join(__dirname, '..', 'package.json'), 'utf8'))
-  // A process in another mount namespace sees other files, even if the socket is visible in both.
+  // A process in another mount namespace sees other files, even if both see the socket, so the namespace is part of the
+  // greeting.
   const files = process.platform === 'linux' ? readlinkSync('/proc/self/ns/mnt') : ''
   return JSON.stringify({ protocol, version, program: __dirname, files, timeZone: process.env.TZ || '' })
 }
@@ -190,7 +191,7 @@ function readInput() {
   }
 }
 
-/** Returns whether everything was written, or cannot be, because the reader has gone. */
+/** True if everything was written, or if the reader has gone, so that nothing more can be written. */
 function print(descriptor, text) {
   let rest = Buffer.from(text)
   try {

@@ -32,7 +32,8 @@ const bundling = {
   // Installed packages are not bundled.
   external: (id) => !id.startsWith('.') && !id.startsWith('/') && !/^[A-Za-z]:/.test(id),
   logLevel: 'warn',
-  // The groups below decide which modules are loaded together. A dynamic import of a grouped module matters only for unbundled sources.
+  // The groups below decide which modules are loaded together. A dynamic import of a grouped module matters only for
+  // unbundled sources, so this warning is off.
   checks: { ineffectiveDynamicImport: false },
 } satisfies BuildOptions
 // All files are in one folder two levels below the root, like the sources, so that relative paths stay valid.

@@ -129,7 +129,9 @@ function remembered(index: SearchedIndex): SearchedIndex {
   }
 }
 
-/** The rows of a conversation and of unrelated messages of other people, with vectors and by words alone. */
+/**
+ * The rows for the messages of a conversation and for unrelated messages of other people, for each of the two models.
+ */
 async function rowsOf(conversation: Conversation, foreign: readonly Asked[]): Promise<Record<ModelName, Row[]>> {
   const { family, id, turns } = conversation
   const store = openSqliteStore({ file: inMemory, random: randomBytes })
@@ -616,8 +618,8 @@ const isNewestFirst = (ids: readonly string[], { fine, outdated }: Row): boolean
   rankIn(ids, fine) <= 10 && rankIn(ids, fine) < rankIn(ids, outdated)
 
 /**
- * Chooses when a newer turn is placed in front of an outdated one: with the most right first turns and newest values.
- * All families of data have equal weight.
+ * Chooses the limits above which a newer turn is placed in front of an outdated one: those that give the most right
+ * first turns and newest values. All families of data have equal weight.
  */
 function chooseReplaced(results: readonly Result[]): Replaced {
   const families = [

@@ -90,7 +90,7 @@ function readLife(folder: string, id: string): readonly Conversation[] {
 
 type AskedOf = (conversation: SuiteConversation, question: SuiteQuestion) => Pick<Asked, 'gold' | 'outdated'>
 
-/** The conversations of a public suite, as the suite itself reads them. */
+/** The conversations of a public suite, read with the code that runs the suite. */
 function readSuite(
   suite: Suite,
   data: string,

@@ -18,7 +18,7 @@ const { checker, program } = project
 const schemas: Record<string, Schema> = {}
 /** The named types that are already described, by their ids. */
 const described = new Map<string, number>()
-/** An MCP client gets each tool separately, so a tool's schema must not refer to others. */
+/** An MCP client gets each tool separately, so a tool's schema must not refer to other schemas. */
 let isInlined = false
 /** True while arguments are described. Their comments are left out, because errors show only the names. */
 let areArguments = false

@@ -70,7 +70,7 @@ async function casesPerSecond(root: string) {
 async function statusBesideReading(root: string, runs: number, shadows: number) {
   makeStore(root, runs, shadows)
   const rounds = []
-  // Alternates, so that other load affects both.
+  // Alternates the two measurements, so that other load on the machine affects both.
   for (let round = 0; round < 5; round += 1) {
     const begin = performance.now()
     readEverything(root)

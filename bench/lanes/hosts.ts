@@ -179,7 +179,10 @@ async function measure(host: HostName, programs: string, request: MeasureRequest
   })
 }
 
-/** Each round starts with another variant, and every second one goes backwards, so that no variant always follows the same one. */
+/**
+ * Each round starts with a different variant, and every second round goes backwards, so that no variant always follows
+ * the same other variant.
+ */
 function inOrderOf<Variant>(round: number, variants: readonly Variant[]): readonly Variant[] {
   const first = round % variants.length
   const order = [...variants.slice(first), ...variants.slice(0, first)]

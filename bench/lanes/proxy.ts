@@ -50,7 +50,7 @@ export const proxyLane: Lane = {
       }
       const spent = { bare: [] as number[], ours: [] as number[] }
       let added = 0
-      // Alternates, so that other load affects both.
+      // Alternates the two proxies, so that other load on the machine affects both.
       for (const message of messages) {
         spent.bare.push((await askBare(message)).ms)
         const answer = await askOurs(message)

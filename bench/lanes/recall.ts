@@ -150,7 +150,7 @@ async function fillCrowd({ dir, users, beliefsEach }: Crowd): Promise<void> {
   if (code !== 0) throw new Error(`filling the store of ${users} users ended with ${code}`)
 }
 
-/** One store with many users. Each message comes from a different user, in a server that all users have used before. */
+/** One store with many users. Each message comes from a different user. All users have used the server before. */
 async function manyUsers({ dir, users, beliefsEach }: Crowd, count: number) {
   const ports = openPorts(dir)
   const samples: BeliefRecord[][] = []

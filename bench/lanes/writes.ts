@@ -41,7 +41,7 @@ export const writesLane: Lane = {
   },
 }
 
-/** Alternates, so that other load affects all. */
+/** Alternates the kinds of writes, so that other load on the machine affects all of them. */
 async function measureWrites(stores: FilledStores, size: number, rounds: number): Promise<readonly WriteRow[]> {
   const { dir, sample } = await stores.copyOf(size)
   const memory = openMemory({ dir, scopes: [benchScope] })
