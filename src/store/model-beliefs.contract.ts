@@ -215,7 +215,7 @@ const isIn = (belief: Belief, scopes: readonly string[]): boolean =>
 const isInView = (belief: Belief, { agent, scopes }: Viewpoint): boolean =>
   isVisibleTo(belief.agent, agent) && isIn(belief, scopes)
 
-/** The items of every key with items, in the order of the keys. */
+/** The keys that have items, each with its items, in the order of the keys. */
 function collect<Item>(
   keys: readonly string[],
   find: (key: string) => readonly Item[],
