@@ -22,8 +22,8 @@ if (isSupported) run()
 else if (isClone && existsSync(ownNode()) && realpathSync(ownNode()) !== realpathSync(process.execPath)) {
   runOnOwnNode()
 } else {
-  const remedy = isClone && !existsSync(ownNode()) ? ' (`npm ci` brings one)' : ''
-  console.error(`credence: Node ${process.versions.node} is too old; it needs Node ${needed} or newer${remedy}.`)
+  const remedy = isClone && !existsSync(ownNode()) ? ' (`npm ci` installs one)' : ''
+  console.error(`credence: Node ${process.versions.node} is too old; Credence needs Node ${needed} or newer${remedy}.`)
   process.exitCode = isHook ? 0 : 2
 }
 

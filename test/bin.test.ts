@@ -122,7 +122,7 @@ describe('bin/credence.js', () => {
     expect(result).toEqual({
       status: 2,
       stdout: '',
-      stderr: `credence: Node ${process.versions.node} is too old; it needs Node 24.0 or newer (\`npm ci\` brings one).\n`,
+      stderr: `credence: Node ${process.versions.node} is too old; Credence needs Node 24.0 or newer (\`npm ci\` installs one).\n`,
     })
   })
 

@@ -42,7 +42,7 @@ export type FirstMinuteFigures = {
 
 export const firstMinuteLane: Lane = {
   name: 'first-minute',
-  summary: 'from `npm ci` over `credence init` to right answers about 500 conversations of Claude Code',
+  summary: 'from `npm ci` through `credence init` to right answers about 500 conversations of Claude Code',
   async run({ quick, log, stores }): Promise<FirstMinuteFigures> {
     const conversations = quick ? 50 : 500
     const place = stores.place('first-minute')

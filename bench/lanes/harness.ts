@@ -29,8 +29,8 @@ export const harnessLane: Lane = {
       shadow: await recallBesideShadow(stores.place('shadow')),
     }
     log(`  ${figures.cases.perSecond} cases a second`)
-    log(`  status beside reading the files: ${figures.status.ratio.toFixed(2)}x`)
-    log(`  watched recall beside a plain one: ${figures.shadow.ratio.toFixed(2)}x`)
+    log(`  status compared with reading the files: ${figures.status.ratio.toFixed(2)}x`)
+    log(`  watched recall compared with a plain one: ${figures.shadow.ratio.toFixed(2)}x`)
     return figures
   },
 }

@@ -54,7 +54,7 @@ const settings = [
 /** The PostgreSQL store compared with SQLite and a bare SELECT by key, in the same rounds. */
 export const postgresLane: Lane = {
   name: 'postgres',
-  summary: 'recall and writes on PostgreSQL, beside SQLite and a bare SELECT by key; 1 to 4 server processes',
+  summary: 'recall and writes on PostgreSQL, compared with SQLite and a bare SELECT by key; 1 to 4 server processes',
   async run(options): Promise<PostgresFigures> {
     const { quick, log } = options
     if (postgresPrograms === null) {

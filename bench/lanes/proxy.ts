@@ -24,7 +24,7 @@ export type ProxyFigures = {
 /** Requests through `credence proxy`, compared with a proxy that only forwards them. */
 export const proxyLane: Lane = {
   name: 'proxy',
-  summary: 'what the proxy adds to the time of a request, over a bare pass-through',
+  summary: 'the time that the proxy adds to a request, compared with a bare pass-through',
   async run({ quick, log, stores }) {
     const size = quick ? 1_000 : 10_000
     const { dir, sample } = await stores.copyOf(size)

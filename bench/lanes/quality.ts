@@ -27,7 +27,7 @@ const examples = fileURLToPath(new URL('../../examples/systems', import.meta.url
 /** The quality of the answers of Credence and of other systems, on the same cases with the same neutral ids. */
 export const qualityLane: Lane = {
   name: 'quality',
-  summary: 'answers on our retrieval packs, beside search libraries and memory servers',
+  summary: 'answers on our retrieval packs, compared with search libraries and memory servers',
   async run({ quick, log }) {
     const packs = (quick ? packIds.slice(0, 1) : packIds).map((id) => loadPack(`${packsDirectory}/${id}`).pack)
     const backends = new Systems({

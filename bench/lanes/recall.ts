@@ -32,7 +32,7 @@ export type PeerSize = {
 /** Recall by store size, compared with search libraries over the same forms in the same run. */
 export const recallLane: Lane = {
   name: 'recall',
-  summary: 'recall latency against store size, beside search libraries over the same forms',
+  summary: 'recall latency against store size, compared with search libraries over the same forms',
   async run({ quick, log, stores }) {
     const sizes = quick ? [100, 1_000, 10_000] : [100, 1_000, 10_000, 100_000]
     const rows: RecallRow[] = []

@@ -21,7 +21,7 @@ export type ServeRow = LoadRow
 /** Recall through the servers, compared with a minimal server. */
 export const serveLane: Lane = {
   name: 'serve',
-  summary: 'recall over HTTP and MCP, beside a bare route and a bare tool; the event loop while others write',
+  summary: 'recall over HTTP and MCP, compared with a bare route and a bare tool; the event loop while others write',
   async run({ quick, log, stores }) {
     const size = quick ? 1_000 : 100_000
     const { dir, sample } = await stores.copyOf(size)

@@ -20,7 +20,7 @@ type Program = {
 /** One-shot commands from start to exit, compared with an empty Node program; runs alternate so that noise affects all. */
 export const startUpLane: Lane = {
   name: 'start-up',
-  summary: 'one-shot commands from start to exit, beside `node -e 0`; what importing costs',
+  summary: 'one-shot commands from start to exit, compared with `node -e 0`; what importing costs',
   async run({ quick, log, stores }) {
     const size = quick ? 1_000 : 100_000
     const rounds = quick ? 5 : 25

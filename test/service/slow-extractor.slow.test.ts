@@ -186,7 +186,7 @@ describe('a slow model', () => {
       { numRuns: schedules, seed },
     )
 
-    console.log(`slow extractor: seed ${seed}, ${schedules} schedules, ${steps} changes beside a learning model`)
+    console.log(`slow extractor: seed ${seed}, ${schedules} schedules, ${steps} changes while a model learns`)
   })
 
   it('is detected if the store accepts a change of an older version', { timeout: 120_000 }, async () => {
