@@ -97,7 +97,7 @@ function oneShots(installed: string, dir: string, message: string, session: stri
   }
 }
 
-/** A host's first messages and one search; the server ends when its input does. */
+/** A host's first messages and one search. The server ends when its input ends. */
 const mcpCall = (query: string): string =>
   [
     {
