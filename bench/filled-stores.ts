@@ -12,7 +12,7 @@ import { benchScope, generateBeliefs, sentence } from './corpus.ts'
 export type FilledStore = {
   readonly dir: string
   readonly beliefs: number
-  /** Up to a thousand of the beliefs, evenly spread. */
+  /** Max 1,000 of the beliefs, evenly spread. */
   readonly sample: readonly BeliefRecord[]
   readonly perSecond: number
   readonly bytesPerBelief: number

@@ -45,7 +45,10 @@ export async function inTurns<Question>(
   }))
 }
 
-/** Runs questions with this many parallel clients; each sends its next question when it has its answer. */
+/**
+ * Runs questions with this many parallel clients; each client sends its next question when the previous one is
+ * answered.
+ */
 export async function underLoad<Question>(
   clients: number,
   questions: readonly Question[],

@@ -15,7 +15,10 @@ function quantile(sample: readonly number[], share: number): number {
   return sorted[Math.max(0, Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1))] ?? Number.NaN
 }
 
-/** A ratio of durations, per round: the median, and the range of the middle eight of ten rounds. */
+/**
+ * A ratio of durations, computed in each round: the median of all rounds, and their 10th (`low`) and 90th (`high`)
+ * percentile.
+ */
 export type Ratio = { readonly median: number; readonly low: number; readonly high: number }
 
 /** Compares the samples of the same round, because the same noise affected them. */

@@ -14,7 +14,7 @@ const isHook = process.argv[2] === 'hook'
 const root = join(__dirname, '..')
 const isClone = existsSync(join(root, 'src', 'cli', 'main.ts'))
 
-// SQLite is part of Node; its version is checked when a store is opened.
+// The oldest supported Node. SQLite is part of Node, but its version is checked later, when a store is opened.
 const needed = '24.0'
 const isSupported = isAtLeast(needed) && (!isClone || Boolean(process.features.typescript))
 
@@ -22,8 +22,8 @@ if (isSupported) run()
 else if (isClone && existsSync(ownNode()) && realpathSync(ownNode()) !== realpathSync(process.execPath)) {
   runOnOwnNode()
 } else {
-  const remedy = isClone && !existsSync(ownNode()) ? ' (`npm ci` brings one)' : ''
-  console.error(`credence: Node ${process.versions.node} is too old; it needs Node ${needed} or newer${remedy}.`)
+  const remedy = isClone && !existsSync(ownNode()) ? ' (`npm ci` installs one)' : ''
+  console.error(`credence: Node ${process.versions.node} is too old; Credence needs Node ${needed} or newer${remedy}.`)
   process.exitCode = isHook ? 0 : 2
 }
 
@@ -77,13 +77,17 @@ function isPrivate(directory) {
 
 async function loadCommandLine() {
   if (isClone) return import('../src/cli/main.ts')
-  // V8 compiles a function on its first call, which is too late for the cache. With this flag, all functions of the file that a
-  // prompt needs are compiled on loading; the first line of the file clears the flag again (scripts/build.ts).
+  // V8 compiles a function on its first call, which is too late for the cache. With this flag it compiles all functions
+  // of the file that a prompt needs when it loads the file. The first line of that file clears the flag again
+  // (scripts/build.ts).
   require('v8').setFlagsFromString('--no-lazy')
   return require('../dist/cli/main.js')
 }
 
-/** Replaces Node's format, `(node:123) Warning: …`. Without a listener, warnings are switched off, and stay off. */
+/**
+ * Replaces Node's format, `(node:123) Warning: …`. If there is no listener, the user has switched warnings off, and
+ * they stay off.
+ */
 function printWarningsPlainly() {
   if (process.listenerCount('warning') === 0) return
   process.removeAllListeners('warning')

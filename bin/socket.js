@@ -8,10 +8,10 @@ const { isAbsolute, join } = require('path')
 const protocol = 1
 /** The maximum length of a request or an answer, in characters. */
 const maxLine = 8 * 1024 * 1024
-/** A process that takes longer to greet or to answer counts as hung. */
+/** Max wait for the greeting and for the answer of a process. After that, the process counts as hung. */
 const maxGreetingMs = 500
 const maxAnswerMs = { hook: 2000, other: 30000 }
-/** Hosts end a hook after 5 s. */
+/** Max wait for standard input. Hosts end a hook after 5 s. */
 const maxInputMs = 4000
 const maxTries = 5
 
@@ -19,7 +19,7 @@ const askable = ['hook', 'recall', 'search', 'hear']
 const sentVariables =
   /^(?:(?:CREDENCE|XDG)_.*|CLAUDE_PLUGIN_ROOT|CLAUDE_CONFIG_DIR|HOME|PATH|Path|APPDATA|TERM|CI|NO_COLOR|FORCE_COLOR|npm_command|npm_lifecycle_event)$/
 
-/** The same as that of Node, whose module takes half a millisecond to load. */
+/** Like `os.homedir`, but loads the module `os`, which takes half a millisecond, only if necessary. */
 const homedir = () => (process.platform !== 'win32' && process.env.HOME) || require('os').homedir()
 
 /** The directory with the sockets of an account. */
@@ -31,7 +31,8 @@ function socketDirectory(env, home) {
 /** The first line that a process sends. A client whose own greeting differs does not use the process. */
 function greeting() {
   const { version } = JSON.parse(readFileSync(join(__dirname, '..', 'package.json'), 'utf8'))
-  // A process in another mount namespace sees other files, even if the socket is visible in both.
+  // A process in another mount namespace sees other files, even if both see the socket, so the namespace is part of the
+  // greeting.
   const files = process.platform === 'linux' ? readlinkSync('/proc/self/ns/mnt') : ''
   return JSON.stringify({ protocol, version, program: __dirname, files, timeZone: process.env.TZ || '' })
 }
@@ -93,13 +94,13 @@ async function ask(argv) {
   if (answer === null || answer === 'late') return { exitCode: null, input }
   const { exitCode, stdout, stderr } = JSON.parse(answer)
   const isPrinted = [print(1, stdout), print(2, stderr)].every(Boolean)
-  // At once, because closing the socket in order would only take time.
+  // Exits at once, because closing the socket first would only take time.
   if (isPrinted) process.exit(exitCode)
   return { exitCode, input }
 }
 
 function requestLine(argv, input) {
-  // Reading a variable takes longer than testing its name.
+  // Reading a variable is slower than testing its name, so names are tested first.
   const names = Object.keys(process.env).filter((name) => sentVariables.test(name))
   const env = Object.fromEntries(names.map((name) => [name, process.env[name]]))
   const terminal = (descriptor) => {
@@ -190,7 +191,7 @@ function readInput() {
   }
 }
 
-/** Returns whether everything was written, or cannot be, because the reader has gone. */
+/** True if everything was written, or if the reader has gone, so that nothing more can be written. */
 function print(descriptor, text) {
   let rest = Buffer.from(text)
   try {

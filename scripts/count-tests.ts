@@ -24,7 +24,7 @@ const Report = z.object({
   ),
 })
 
-/** Enough lines to recognise a failure; the full output is further up. */
+/** Max lines that are printed of a failure, enough to recognise it. The full output is further up. */
 const linesPerFailure = 12
 
 const { values, positionals: paths } = parseArgs({
@@ -53,7 +53,7 @@ const tests = paths.flatMap((path) => {
   const passedAgain = new Set(second.filter((test) => test.status === 'passed').map((test) => test.name))
   const failedAgain = new Set(second.filter((test) => test.status === 'failed').map((test) => test.file))
   return testsOf(path).map((test) => {
-    // A file that could not be loaded counts as steady again if all its tests pass.
+    // A file that could not be loaded counts as unsteady if none of its tests fails when the file is run again.
     const passes =
       test.name === test.file ? second.length > 0 && !failedAgain.has(test.file) : passedAgain.has(test.name)
     return test.status === 'failed' && passes ? { ...test, status: 'unsteady' as const } : test

@@ -42,7 +42,7 @@ function testFiles(): readonly string[] {
   return [...new Set(files)].filter((file) => values.only === undefined || file.includes(values.only))
 }
 
-/** The results of earlier runs, if they are of the same commit. A changed working tree is a commit of its own. */
+/** The results of earlier runs at the same commit. With a changed working tree, earlier results do not count. */
 function readResults(): Results {
   const git = (...args: string[]) => spawnSync('git', args, { cwd: root, encoding: 'utf8' }).stdout.trim()
   const isClean = git('status', '--porcelain', '--untracked-files=no') === ''
@@ -66,7 +66,7 @@ async function runFile(file: string): Promise<Result> {
   )
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (output += text))
-  // The whole process group, because the tests start processes of their own.
+  // Kills the whole process group, because the tests start processes of their own.
   const timer = setTimeout(() => process.kill(-(child.pid as number), 'SIGKILL'), maxMs)
   const stop = (): never => {
     process.kill(-(child.pid as number), 'SIGKILL')
@@ -88,7 +88,7 @@ async function runFile(file: string): Promise<Result> {
 
 const modeOf = (file: string): readonly string[] => (file.endsWith('.slow.test.ts') ? ['--mode', 'slow'] : [])
 
-/** The lines that tests printed: vitest puts them below a heading "stdout | file > test", up to an empty line. */
+/** The lines that tests printed. Vitest prints them below a heading "stdout | file > test", up to an empty line. */
 const printedLines = (output: string): readonly string[] =>
   [...output.matchAll(/^stdout \| .*\n((?:.+\n)+)/gmu)].flatMap(([, lines = '']) => lines.trim().split('\n'))
 

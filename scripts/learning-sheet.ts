@@ -15,7 +15,7 @@ type Chat = readonly Turn[]
 
 const [directory = '', size = '100'] = process.argv.slice(2)
 if (!existsSync(join(directory, 'longmemeval'))) {
-  console.error('Name the directory that holds longmemeval, beam and locomo.')
+  console.error('Name the directory that contains longmemeval, beam and locomo.')
   process.exit(2)
 }
 const unzipped = (file: string): string => gunzipSync(readFileSync(join(directory, file))).toString('utf8')

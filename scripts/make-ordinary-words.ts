@@ -61,7 +61,7 @@ const names = `monday tuesday wednesday thursday friday saturday sunday january 
 const sites =
   'apple facebook github gitlab google html http https instagram javascript linux microsoft netflix python wikipedia youtube'
 
-// SCOWL lists it as a typed page, but in a message it always means the language.
+// SCOWL has "typescript" because of typed pages, but in a message it always means the language.
 const namesFirst = ['typescript', 'typescripts']
 
 const ordinary = wordsOf(ordinaryLevels)
@@ -71,7 +71,7 @@ const rare = wordsOf(rareLevels)
 for (const word of [...ordinary].filter((word) => word.length > 2)) {
   for (const form of inflections(word)) if (rare.has(form)) ordinary.add(form)
 }
-// For some verbs only the -s form is missing ("recompiled", "recompiling").
+// For some verbs SCOWL has all forms except the one with -s ("recompiled", "recompiling").
 for (const word of [...ordinary]) if (isVerb(word)) ordinary.add(withS(word))
 
 for (const noun of split(newerNouns)) ordinary.add(noun).add(withS(noun))

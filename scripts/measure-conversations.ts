@@ -1,7 +1,8 @@
 /**
- * Measures the lines shown unasked, for a person's own questions and for those of strangers, which `credence benchmark run
- * longmemeval` and `locomo` do not measure. `node scripts/measure-conversations.ts <directory of the data>`, where longmemeval/ and
- * locomo/ are folders with the published files. Everything goes through the library, on SQLite, without vectors.
+ * Measures the quotes that recall adds on its own (push), for a person's own questions and for questions of strangers.
+ * `credence benchmark run longmemeval` and `locomo` do not measure push. `node scripts/measure-conversations.ts
+ * <directory of the data>`, where longmemeval/ and locomo/ are folders with the published files. Everything goes
+ * through the library, on SQLite, without vectors.
  */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,8 +1,8 @@
 /**
- * Measures which messages recall single statements: with `remember` without a name, and with the same statements told
- * in conversations. Each line of `statements/statements.tsv` has a statement, a question about it and a request that
- * needs it; `unrelated.txt` has requests that need none of them. The author of these files did not know how recall
- * works. `node scripts/measure-statements.ts`.
+ * Measures which messages recall single statements, once stored by `remember` without a name, and once told in
+ * conversations. Each line of `statements/statements.tsv` has a statement, a question about it and a request that needs
+ * it; `unrelated.txt` has requests that need none of them. The author of these files did not know how recall works.
+ * `node scripts/measure-statements.ts`.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -75,7 +75,7 @@ if (import.meta.main) {
   )
   rmSync(out, { recursive: true })
   const { rows, notes, skipped } = JSON.parse(stdout)
-  // A table without some backends would look complete.
+  // Fails, because a table without some backends would look complete.
   if (skipped.length > 0) throw new Error(skipped.join('\n'))
   const packs = findPacks(join(root, 'packs')).flatMap((path) => {
     const { benchmarkId: id, provenance, runner } = manifestOf(path)

@@ -204,7 +204,7 @@ function randomMutants({ name, files, count, tests }: Area, seed: string): reado
     .flatMap((file) => {
       const text = readFileSync(join(root, file), 'utf8')
       return text.split('\n').flatMap((line) => {
-        // Comments and types have no effect; a repeated line could not be identified.
+        // Leaves out comments and types, which have no effect, and repeated lines, which could not be identified.
         if (/^\s*(?:\/[/*]|\*|import|export type|type|readonly)/u.test(line) || text.split(line).length !== 2) return []
         return operators.flatMap(([operator, pattern, to]) => {
           const changed = [...line.matchAll(pattern)].map(({ index, 0: found }) => {

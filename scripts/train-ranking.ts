@@ -1,9 +1,9 @@
 /**
- * Trains the ranking of turns: `node scripts/train-ranking.ts <data> [--cache DIR] [--only vectors|words] [--write]`. Reads development data from
- * outside the repository (`training-data.ts`), computes the features with the code of the product, fits the three linear
- * models of docs/ranking.md, and prints the results of cross-validation by person as Markdown. With `--write` it also writes
- * src/search/turns/weights.json. Everything is deterministic: Newton's method on convex losses, and no random number but
- * those of the data's fixed seeds.
+ * Trains the ranking of turns: `node scripts/train-ranking.ts <data> [--cache DIR] [--only vectors|words] [--write]`.
+ * Reads development data from outside the repository (`training-data.ts`), computes the features with the code of the
+ * product, fits the three linear models of docs/ranking.md, and prints the results of cross-validation by person as
+ * Markdown. With `--write` it also writes src/search/turns/weights.json. Everything is deterministic: Newton's method
+ * on convex losses, and random numbers only from fixed seeds of the data.
  */
 import { randomBytes } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -71,7 +71,7 @@ if (conversations.length === 0) {
   process.exit(0)
 }
 
-/** A message with its candidates and their features. `gold` and the others are ids of turns. */
+/** A message with its candidates and their features. `gold`, `fine` and `outdated` are ids of turns. */
 type Row = {
   readonly asked: Pick<Asked, 'id' | 'kind' | 'message'>
   readonly family: Family
@@ -105,14 +105,14 @@ const embedder = options.cache === '' ? await openMiniLm() : storedVectors(await
  * third of the others, so that no person is in both the training data and the results of a fold.
  */
 const folds = 4
-/** Every so many LoCoMo questions are messages to train recall with. */
+/** One in this many LoCoMo questions is a message to train recall with. */
 const locomoEvery = 4
 
 /** What people said in a conversation: ids of turns, and the vectors of their sentences. */
 type Sentences = { readonly id: string; readonly vectors: Int8Array }
 const sentencesIn = new Map<Conversation, readonly Sentences[]>()
 
-/** An index that reads everything once: training asks for the same again for every fold. */
+/** An index that reads everything once, because the training of every fold asks for the same values again. */
 function remembered(index: SearchedIndex): SearchedIndex {
   const known = new Map<string, unknown>()
   const once = async <Value>(key: readonly unknown[], read: () => Promise<Value>): Promise<Value> => {
@@ -129,7 +129,9 @@ function remembered(index: SearchedIndex): SearchedIndex {
   }
 }
 
-/** The rows of a conversation and of unrelated messages of other people, with vectors and by words alone. */
+/**
+ * The rows for the messages of a conversation and for unrelated messages of other people, for each of the two models.
+ */
 async function rowsOf(conversation: Conversation, foreign: readonly Asked[]): Promise<Record<ModelName, Row[]>> {
   const { family, id, turns } = conversation
   const store = openSqliteStore({ file: inMemory, random: randomBytes })
@@ -206,7 +208,7 @@ async function rowsOf(conversation: Conversation, foreign: readonly Asked[]): Pr
 }
 
 type Matrix = readonly (readonly number[])[]
-/** A question: rows of features, which of them are right, an offset for each, and the weight of the question. */
+/** A question: rows of features, whether each row is right, an offset for each row, and the weight of the question. */
 type Choice = {
   readonly rows: Matrix
   readonly isRight: readonly boolean[]
@@ -265,7 +267,10 @@ function mirrorLower(matrix: readonly Float64Array[]): void {
     for (let g = 0; g < f; g += 1) (matrix[g] as Float64Array)[f] = row[g] as number
 }
 
-/** Minimises Σ weight · mean over right rows of −log softmax + l2/2 |w|², features divided by their deviation: damped Newton. */
+/**
+ * Minimises, by Newton's method with damping, Σ weight · mean over right rows of −log softmax + l2/2 |w|². Features are
+ * divided by their standard deviation first.
+ */
 function fitChoices(all: readonly Choice[], l2: number): readonly number[] {
   const choices = all.filter(({ isRight }) => isRight.includes(true) && isRight.includes(false))
   const { sd } = deviations(choices.flatMap(({ rows }) => rows))
@@ -348,15 +353,18 @@ function fitLogistic(labels: readonly Label[], l2: number): readonly number[] {
 /** Penalties. Chosen by hand, not by a search. */
 const penalties = { rank: 3, push: 2, update: 1, announcing: 3 }
 /**
- * An outdated turn weighs as much as this many messages, each of which has some turns that nothing updates: to show it without the
- * newest is worse than to show a newer turn for nothing.
+ * The weight of an outdated turn. All other turns of a message together weigh at most 1: showing an outdated turn
+ * without the newest is worse than showing a newer turn for nothing.
  */
 const outdatedWeight = 4
 /** The facts of one suite are so alike that its 100 messages would outweigh all others. */
 const familyWeights: Partial<Record<Family, number>> = { factconsolidation: 0.3 }
 const isChanged = ({ asked, outdated }: Row): boolean =>
   outdated.size > 0 && ['changed', 'knowledge-update'].includes(asked.kind)
-/** Weights of messages in recall: most messages of a day need no memory; a near miss is a small harm. */
+/**
+ * Weights of messages in the training of recall. Most messages of a day need no memory, so `unrelated` weighs most.
+ * Messages of the other kinds come close to what was said, so a false line does less harm.
+ */
 const messageWeights: Readonly<Record<string, number>> = { foreign: 0.3, 'never-told': 0.6, unrelated: 3 }
 const locomoWeight = 0.4
 
@@ -386,7 +394,10 @@ function trainRank(rows: readonly Row[]): Model['rank'] {
 const sentencesOf = ({ vectors }: Sentences): readonly number[] =>
   Array.from({ length: vectors.length / embedder.dimensions }, (_, place) => place)
 
-/** The sentences of a life by their sums: those with a changed fact, and the others. A turn counts once. */
+/**
+ * The weighted sums of the sentences of a life: those with a changed fact, and all others. Every turn has the same
+ * weight.
+ */
 type Moments = {
   readonly changed: { readonly weight: number; readonly sum: Float64Array }
   readonly others: { readonly weight: number; readonly sum: Float64Array }
@@ -420,7 +431,7 @@ function momentsOf(conversation: Conversation, rows: readonly Row[]): Moments {
   return moments
 }
 
-/** The direction of the sentences that announce a change, among all that people said: a linear discriminant. */
+/** The direction that separates sentences that announce a change from all others: a linear discriminant. */
 function trainAnnouncing(rows: readonly Row[]): Announcing | null {
   const lives = [
     ...Map.groupBy(
@@ -486,7 +497,7 @@ async function train(name: ModelName, rows: readonly Row[]): Promise<Trained> {
   const announcingOf = (some: readonly Row[]) => (name === 'vectors' ? trainAnnouncing(some) : null)
   const announcing = announcingOf(rows)
   const updateChoices: Choice[] = []
-  // A direction that was fitted to a conversation says too much about it.
+  // For a life, the direction is fitted without that life: a direction that has seen a conversation fits it too well.
   for (const [conversation, own] of Map.groupBy(rows, (row) => row.conversation)) {
     const others = rows.filter((row) => row.conversation !== conversation)
     const ofOthers = conversation.family === 'life' ? announcingOf(others) : announcing
@@ -509,7 +520,7 @@ async function train(name: ModelName, rows: readonly Row[]): Promise<Trained> {
 
 const knownNearness = new Map<Row, Map<string, Nearness>>()
 
-/** The nearness of the first turns of a row. A turn has the same in every fold. */
+/** The nearness of the first turns of a row, computed once, because it is the same in every fold. */
 async function nearnessIn(row: Row, ranked: readonly ScoredMessage[]): Promise<readonly Nearness[]> {
   const known = knownNearness.get(row) ?? new Map<string, Nearness>()
   knownNearness.set(row, known)
@@ -520,7 +531,10 @@ async function nearnessIn(row: Row, ranked: readonly ScoredMessage[]): Promise<r
   return first.flatMap(({ turn }) => known.get(turn.id) ?? [])
 }
 
-/** For each of the first turns, which newer one updates it: of an outdated turn one with the current value, of the others none. */
+/**
+ * For each of the first turns, which newer turn updates it. Right for an outdated turn is a newer turn with the current
+ * value; for any other turn, none.
+ */
 async function choicesOfUpdates(
   row: Row,
   rank: Model['rank'],
@@ -534,7 +548,7 @@ async function choicesOfUpdates(
   const found = await updateValues(row.index, ranked, places, { ...row.ranking, terms: row.found.terms }, announced)
   return [...found].flatMap(([place, newer]): readonly Choice[] => {
     const isOutdated = row.outdated.has(idAt(place))
-    // Nobody has said of the other turns about a changed fact whether they are outdated.
+    // If a fact changed, turns that are neither right nor outdated have no label, so they are left out.
     if (newer.length === 0 || (row.outdated.size > 0 && !isOutdated && !row.fine.has(idAt(place)))) return []
     const none = updateFeatures.map(() => 0)
     return [
@@ -550,7 +564,7 @@ async function choicesOfUpdates(
 
 type Result = {
   readonly row: Row
-  /** Ids of turns in the order of the model of ranking alone. */
+  /** Ids of turns in the order of the ranking model, without updates. */
   readonly idsOfRanking: readonly string[]
   /** The order of a search with these limits. */
   readonly idsFrom: (replaced: Replaced) => readonly string[]
@@ -603,7 +617,10 @@ const rankIn = (ids: readonly string[], wanted: ReadonlySet<string>): number => 
 const isNewestFirst = (ids: readonly string[], { fine, outdated }: Row): boolean =>
   rankIn(ids, fine) <= 10 && rankIn(ids, fine) < rankIn(ids, outdated)
 
-/** When newer turns come first: with the most right first turns and newest values, the families of data with equal weight. */
+/**
+ * Chooses the limits above which a newer turn is placed in front of an outdated one: those that give the most right
+ * first turns and newest values. All families of data have equal weight.
+ */
 function chooseReplaced(results: readonly Result[]): Replaced {
   const families = [
     ...Map.groupBy(
@@ -670,7 +687,10 @@ function searchTable(measured: readonly Result[], replaced: Replaced): string {
 
 type Shown = { readonly fires: number; readonly right: number; readonly outdated: number; readonly lines: number }
 
-/** Counts the messages of some results that show something, the right turn, or an outdated one without it. */
+/**
+ * Counts the messages that show anything, that show a right turn, and that show an outdated turn without a right one;
+ * and all their lines.
+ */
 function countShown(results: readonly Result[], linesOfResult: (result: Result) => readonly ShownLine[]): Shown {
   let fires = 0
   let right = 0
@@ -725,26 +745,36 @@ function recallTable(measured: readonly Result[], calibrationOf: (result: Result
   ].join('\n')
 }
 
-/** Max share of messages with a line that should have none, by kind: sure lines, all lines, and all lines if eager. */
+/**
+ * Of the messages that should have no line, the max share with a line, by kind of message: with a sure line, with any
+ * line, and with any line if eager.
+ */
 const maxFalse = {
   unrelated: { sure: 0.01, normal: 0.04, eager: 0.15 },
   'never-told': { sure: 0.1, normal: 0.4, eager: 0.6 },
 }
-/** By words alone one rare word looks like an answer: fewer sure lines may be false, of questions and of requests. */
+/**
+ * Replaces `sure` above for the model of words alone, for which one rare word looks like an answer. Applies to
+ * questions and requests separately.
+ */
 const maxSureByWords = 0.05
 type Strictness = 'sure' | 'normal' | 'eager'
 /** Max share of the messages with outdated turns for which an outdated turn is shown without the newest. */
 const maxOutdated = 0.08
-/** How many messages may show a line that should have none, or an outdated turn without the newest; about a changed fact. */
+/**
+ * Max messages that may show a line although they should have none, by kind; or an outdated turn without the newest, of
+ * all messages (`outdated`) or of those about a changed fact (`changed`).
+ */
 type Budget = Readonly<Record<keyof typeof maxFalse | 'outdated' | 'changed', number>>
 
 type Calibration = Pick<Model, 'levels' | 'limits' | 'replaced'>
 
 /**
- * The probabilities of messages that show a line if their probability is reached: a false, an outdated or a right one.
+ * The probabilities of the messages that show a line if the threshold is low enough, by whether the line is false,
+ * outdated or right.
  */
 type Reaching = Readonly<Record<keyof Budget | 'right', readonly number[]>>
-/** What the messages of one kind show with some limits of updates. */
+/** What the messages of one kind show with these limits for updates. */
 type Possible = { readonly limits: UpdateLimits; readonly any: Reaching; readonly sure: Reaching }
 
 function reachingOf(results: readonly Result[], linesOfResult: (result: Result) => readonly ShownLine[]): Reaching {
@@ -779,7 +809,7 @@ function possibilitiesOf(results: readonly Result[]): readonly Possible[] {
   return all
 }
 
-/** The lowest threshold that keeps within a budget. */
+/** The lowest threshold that stays within a budget. */
 const thresholdFor = (reaching: Reaching, budget: Budget): number =>
   Math.max(
     ...(Object.keys(budget) as (keyof Budget)[]).map(
@@ -793,7 +823,7 @@ const countReaching = (probabilities: readonly number[], threshold: number): num
 type Threshold = { readonly possible: Possible; readonly threshold: number; readonly right: number }
 const moreRight = <Option extends Pick<Threshold, 'right'>>(a: Option, b: Option): Option => (b.right > a.right ? b : a)
 
-/** Of some possibilities the one that shows the right turn most often within a budget, with its threshold. */
+/** The possibility that shows the right turn most often within a budget, with its threshold. */
 const bestWithin = (possibilities: readonly Possible[], which: 'any' | 'sure', budget: Budget): Threshold =>
   possibilities
     .map((possible) => {
@@ -804,7 +834,10 @@ const bestWithin = (possibilities: readonly Possible[], which: 'any' | 'sure', b
 
 const upTo = (number: number): readonly number[] => Array.from({ length: number + 1 }, (_, at) => at)
 
-/** The thresholds of questions and requests that together show the right turn most often, within limits for all messages. */
+/**
+ * Chooses the thresholds for questions and for requests that together show the right turn most often, within limits for
+ * all messages.
+ */
 function calibrate(name: ModelName, measured: readonly Result[]): Calibration {
   const results = measured.filter(({ row }) => row.family === 'life')
   const ofKind = Map.groupBy(results, kindOf)
@@ -902,7 +935,7 @@ function reliabilityTable(results: readonly Result[]): string {
   return [line(['probability of a line', 'lines', 'mean', 'right']), '|---|---:|---:|---:|', ...rows].join('\n')
 }
 
-/** The number of questions of other people per conversation. They come from conversations of the same kind. */
+/** Max questions that one conversation contributes to another as messages of other people. */
 const foreignEach = 20
 function foreignFor({ family }: Conversation): readonly Asked[] {
   const others = conversations.filter((one) =>

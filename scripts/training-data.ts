@@ -29,7 +29,7 @@ export type Asked = {
   readonly message: string
   readonly at: string
   readonly gold: readonly number[]
-  /** Other turns with the answer, neither required nor wrong. */
+  /** Other turns that contain the answer: not required, but not wrong either. */
   readonly also: readonly number[]
   readonly outdated: readonly number[]
 }
@@ -90,7 +90,7 @@ function readLife(folder: string, id: string): readonly Conversation[] {
 
 type AskedOf = (conversation: SuiteConversation, question: SuiteQuestion) => Pick<Asked, 'gold' | 'outdated'>
 
-/** The conversations of a public suite, as the suite itself reads them. */
+/** The conversations of a public suite, read with the code that runs the suite. */
 function readSuite(
   suite: Suite,
   data: string,
@@ -159,10 +159,7 @@ const currentFactsOf: AskedOf = (conversation, { text, group, gold: { answers = 
   return { gold: [right], outdated: placesOf(conversation, isOutdated) }
 }
 
-/**
- * Besides the sessions with evidence, only this many others of each haystack are used: embedding a whole haystack takes
- * hours.
- */
+/** The number of sessions without evidence that are used from each haystack. Embedding a whole haystack takes hours. */
 const otherSessions = 10
 const maxUserCharacters = 1_500
 const maxAssistantCharacters = 500

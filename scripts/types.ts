@@ -18,9 +18,9 @@ const { checker, program } = project
 const schemas: Record<string, Schema> = {}
 /** The named types that are already described, by their ids. */
 const described = new Map<string, number>()
-/** An MCP client gets each tool separately, so a tool's schema must not refer to others. */
+/** An MCP client gets each tool separately, so a tool's schema must not refer to other schemas. */
 let isInlined = false
-/** Errors show the names of arguments, not their comments. */
+/** True while arguments are described. Their comments are left out, because errors show only the names. */
 let areArguments = false
 const table = exportsOf('src/operations/table.ts')
 const answers = Object.fromEntries(

@@ -35,7 +35,7 @@ describe('an error of the system', () => {
     ['EROFS', 'unlink', '/m/x', '/m/x cannot be used: its disk is read-only (EROFS).'],
     ['EMFILE', 'scandir', '/m', '/m cannot be used: this program has too many files open (EMFILE).'],
     ['EEXIST', 'mkdir', '/m/state', '/m/state cannot be used: it cannot be created (EEXIST).'],
-    // Node's errors about open files have no path.
+    // No path, because Node's errors about open files have none.
     ['ENOSPC', 'write', undefined, 'A file cannot be used: the disk is full (ENOSPC).'],
     ['EIO', 'fsync', undefined, 'A file cannot be used: the disk failed (EIO).'],
   ])('with the code %s at %s becomes an error about a refused file, with advice', (code, syscall, path, message) => {

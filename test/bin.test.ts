@@ -26,7 +26,7 @@ export async function main(argv) {
 // A TypeScript file that runs only with type stripping.
 const typedCommandLine = commandLine.replace('(argv)', '(argv: readonly string[]): Promise<number>')
 
-// Without type stripping, this Node cannot run a clone's sources, like an old Node.
+// Without type stripping, this Node behaves like an old one: it cannot run a clone's sources.
 const asAnOldNode = ['--no-experimental-strip-types']
 
 function plant(root: string, files: Readonly<Record<string, string>>): string {
@@ -122,7 +122,7 @@ describe('bin/credence.js', () => {
     expect(result).toEqual({
       status: 2,
       stdout: '',
-      stderr: `credence: Node ${process.versions.node} is too old; it needs Node 24.0 or newer (\`npm ci\` brings one).\n`,
+      stderr: `credence: Node ${process.versions.node} is too old; Credence needs Node 24.0 or newer (\`npm ci\` installs one).\n`,
     })
   })
 

@@ -7,7 +7,9 @@ import { temporaryDirectory } from './temporary-directory.ts'
 const ciRun = readFileSync('.ci/run', 'utf8')
 const suiteFunction = ciRun.slice(ciRun.indexOf('max_repeated='), ciRun.indexOf('\n}\n', ciRun.indexOf('suite()')) + 3)
 
-/** A test runner that reports the planted results of a suite: $1.json, or $1.alone.json if it is run again. */
+/**
+ * A test runner that reports planted results of suite $1: `$1.json`, or `$1.alone.json` when the suite is run again.
+ */
 const runner = `
 runner() {
   local report="$work/$1.json" result=1
@@ -20,7 +22,10 @@ runner() {
   return $result
 }`
 
-/** Runs suites in which these files fail, with the function of .ci/run. Returns its last lines, starting at the failed steps. */
+/**
+ * Runs suites in which these files fail, with the function of .ci/run. Returns the failed steps and the counts of
+ * tests.
+ */
 function runSuites(suites: readonly (readonly string[])[], again: 'passed' | 'failed'): readonly string[] {
   using place = temporaryDirectory()
   const report = (files: readonly string[], status: 'passed' | 'failed') =>

@@ -54,7 +54,7 @@ function isPrinted(printed: string, text: string): boolean {
   return new RegExp(`^${pattern.join('')}$`, 'u').test(`${printed}\n`)
 }
 
-/** A shell in an empty directory and home, with the command on its PATH. */
+/** A shell in an empty working directory with an empty home, and with `credence` on its PATH. */
 function shellWithCredence() {
   const place = createSandbox()
   const programs = join(place.path, 'bin')
@@ -120,7 +120,7 @@ describe('the documents', () => {
     const sections = read('docs/api.md').split(/^##+ /mu)
     const sectionOf = (name: string): string =>
       sections.find((text) => text.split('\n')[0]?.includes(`\`${name}(`)) ?? ''
-    /** Values that fit the arguments before the options, or the object that has the options. */
+    /** The arguments before the options, for functions that accept none of the lists below. */
     const before = (name: string): readonly unknown[] => [...({ shadowRecall: [memory], hear: [[]] }[name] ?? [])]
     const optionsOf = async (name: string): Promise<readonly string[]> => {
       const found: string[] = []

@@ -38,7 +38,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   ),
 }
 
-/** The same for the files at the top of `src`. */
+/** What each file at the top of `src` may import. */
 const TOP_LEVEL: Readonly<Record<string, Layer>> = {
   'errors.ts': layer([], []),
   'json.ts': layer([], []),
@@ -89,7 +89,7 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
 /** The core neither reads the disk nor starts programs, so that the same input gives the same bytes everywhere. */
 const PURE_LAYERS: readonly string[] = ['beliefs', 'search']
 const IMPURE_BUILTINS: readonly string[] = ['fs', 'fs/promises', 'child_process']
-/** These read only the word list in their folder. */
+/** These files read only data that is part of the package, such as a word list. */
 const MAY_READ_ITS_ASSET: readonly string[] = ['ordinary-words.ts', 'turns/word-points.ts', 'minilm/minilm.ts'].map(
   (file) => `src/search/${file}`,
 )
@@ -125,7 +125,7 @@ export function importsOf(source: string): string[] {
 
 const isTest = (file: string): boolean => /\.(?:test|contract)\.ts$/.test(file)
 
-/** The folder of `src` a file is in, or the file's own name at the top of `src`. */
+/** The folder of `src` that contains a file, or the name of the file if it is at the top of `src`. */
 const placeOf = (file: string): string => file.split('/')[1] ?? ''
 
 const isKnownPlace = (file: string): boolean =>

@@ -31,11 +31,11 @@ function modulesOf(dir: string, name: string, argv: readonly string[], semantic 
   return { ...ended, modules: new Set(readFileSync(list, 'utf8').trimEnd().split('\n')) }
 }
 
-/** A command loads only the modules it needs: each one costs a one-shot process more than half a millisecond. */
+/** Max modules of each command. Every module costs a one-shot process more than 0.5 ms. */
 const commands = [
-  // The budgets include three modules for the fields and hints of an operation, five for the vectors of the store and their setting, and
-  // one for the store's tables of sync. Six of a benchmark are seals, capabilities and lives.
-  // Fourteen are the embedding model and what computes and stores vectors.
+  // The budgets include three modules for the fields and hints of an operation, five for the vectors of the store and
+  // their setting, and one for the store's tables of sync. Six modules of `benchmark run` are for seals, capabilities
+  // and lives. Fourteen modules of `remember` are the embedding model and the code that computes and stores vectors.
   { name: 'remember', max: 123, argv: ['remember', 'Invoices are due in 14 days.', '--name', 'payment terms'] },
   {
     name: 'remember by words',
@@ -43,15 +43,15 @@ const commands = [
     argv: ['remember', 'Invoices are paid by card.', '--name', 'card'],
     semantic: 'off',
   },
-  // The store loads its fifteen modules for writing together with the others.
+  // Includes the fifteen modules for writing, because the store loads all its modules together.
   { name: 'recall by words', max: 87, argv: ['recall', 'What are our payment terms?'], semantic: 'off' },
-  // Sixteen are the embedding model and what computes, stores and compares vectors.
+  // Sixteen more: the embedding model and the code that computes, stores and compares vectors.
   { name: 'recall', max: 103, argv: ['recall', 'What are our payment terms?'] },
   { name: 'benchmark run', max: 135, argv: ['benchmark', 'run', 'retrieval-precision'] },
   { name: 'task run', max: 200, argv: ['task', 'run', 'second-brain', '--agent', 'reference'] },
 ] as const
 
-/** Whether the graders of tasks can run here. */
+/** Whether this machine can run the graders of tasks. */
 const canConfine = (): boolean =>
   spawnSync('python3', ['--version']).status === 0 &&
   spawnSync('unshare', ['--user', '--map-root-user', '--net', 'true']).status === 0

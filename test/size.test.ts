@@ -45,7 +45,7 @@ const sources = readSources('src', ['.ts'])
 
 const linesOf = (text: string): number => text.split('\n').length - 1
 
-/** The longest folder with a budget that contains a file. */
+/** The most specific folder with a budget that contains a file. */
 const folderOf = (path: string): string =>
   Object.keys(budgets)
     .filter((folder) => folder === '' || path.startsWith(`${folder}/`))

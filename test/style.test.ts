@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { parseSync } from 'rolldown/utils'
 import { describe, expect, it } from 'vitest'
 
-/** A node of a syntax tree, of which only the fields that the rules need are typed. */
+/** A node of a syntax tree. Only the fields that the rules need are typed. */
 type Node = { readonly type: string; readonly start: number; readonly [field: string]: unknown }
 
 type Rule = { readonly name: string; readonly isBroken: (node: Node) => boolean }
@@ -70,7 +70,7 @@ function breachesIn(file: string, text: string): readonly (readonly string[])[] 
   return rules.map(({ isBroken }) => nodes.filter(isBroken).map((node) => `${file}:${lineOf(node)}`))
 }
 
-/** In this file, each inner list is one instruction of a WebAssembly program. */
+/** Exempt, because each inner list there is one instruction of a WebAssembly program. */
 const exempt = ['src/search/minilm/dot-products.ts']
 
 const files = globSync('{src,web,bench,scripts,test,examples}/**/*.{ts,tsx}', {

@@ -26,7 +26,10 @@ const facts = [
   },
 ] as const
 
-/** Seconds since the start of `npm ci`: installed, `credence init` done, and right answers about two conversations. */
+/**
+ * Seconds since the start of `npm ci`: at its end (`installed`), at the end of `credence init` (`initialised`), and at
+ * the right answer about the newest and the oldest conversation.
+ */
 export type FirstMinuteFigures = {
   readonly conversations: number
   readonly turnsEach: number
@@ -39,7 +42,7 @@ export type FirstMinuteFigures = {
 
 export const firstMinuteLane: Lane = {
   name: 'first-minute',
-  summary: 'from `npm ci` over `credence init` to right answers about 500 conversations of Claude Code',
+  summary: 'from `npm ci` through `credence init` to right answers about 500 conversations of Claude Code',
   async run({ quick, log, stores }): Promise<FirstMinuteFigures> {
     const conversations = quick ? 50 : 500
     const place = stores.place('first-minute')

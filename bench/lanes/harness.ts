@@ -17,7 +17,7 @@ import type { Lane } from '../run.ts'
 
 const days = 20
 
-/** The cost of the evaluation harness, compared with the minimal work. */
+/** The cost of the evaluation harness, compared with the least work that is needed for the same result. */
 export const harnessLane: Lane = {
   name: 'harness',
   summary: 'cases a second, the status of 100,000 shadow records, a watched recall',
@@ -29,8 +29,8 @@ export const harnessLane: Lane = {
       shadow: await recallBesideShadow(stores.place('shadow')),
     }
     log(`  ${figures.cases.perSecond} cases a second`)
-    log(`  status beside reading the files: ${figures.status.ratio.toFixed(2)}x`)
-    log(`  watched recall beside a plain one: ${figures.shadow.ratio.toFixed(2)}x`)
+    log(`  status compared with reading the files: ${figures.status.ratio.toFixed(2)}x`)
+    log(`  watched recall compared with a plain one: ${figures.shadow.ratio.toFixed(2)}x`)
     return figures
   },
 }
@@ -70,7 +70,7 @@ async function casesPerSecond(root: string) {
 async function statusBesideReading(root: string, runs: number, shadows: number) {
   makeStore(root, runs, shadows)
   const rounds = []
-  // Alternates, so that other load affects both.
+  // Alternates the two measurements, so that other load on the machine affects both.
   for (let round = 0; round < 5; round += 1) {
     const begin = performance.now()
     readEverything(root)
@@ -128,7 +128,7 @@ async function recallBesideShadow(root: string) {
   const shadowed: number[] = []
   for (let round = 0; round < 20; round += 1) {
     plain.push(...(await recallTimes(memory)))
-    // Recalls are faster than writing records; each round waits for its records before the next begins.
+    // Recalls are faster than writing their records, so each round waits for its records before the next begins.
     const watched = withShadow({ ...memory, close: async () => {} }, options)
     shadowed.push(...(await recallTimes(watched)))
     await watched.close()

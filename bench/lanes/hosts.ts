@@ -66,7 +66,7 @@ export const busyHostsLane: Lane = {
     log(`  load ${load.toFixed(1)}, and ${burners} processes that use the processors`)
     const burning = Array.from({ length: burners }, () => spawn(process.execPath, ['-e', burner]))
     try {
-      // 200 prompts in all: two hosts, and two variants.
+      // 200 prompts in all: 50 for each of two variants on each of two hosts.
       const sizes = { prompts: quick ? 10 : 50, log, stores }
       const request = { variants: ['command', 'mcp_tool'] as const, ...sizes, memory: await indexedMemory(stores) }
       const rows = await inEachHost((host, programs) => measure(host, programs, request))
@@ -95,10 +95,10 @@ export type HostsFigures = {
 type Row = {
   readonly host: HostName
   readonly variant: Variant
-  /** The times from the prompt to the request to the model, and to the end of the turn. */
+  /** The times from the prompt to the request to the model (`request`) and to the end of the turn (`turn`). */
   readonly request: Spread
   readonly turn: Spread
-  /** The ratio to the first variant and to `node -e 0`, round by round. */
+  /** The ratios to the first variant and to `node -e 0`, computed round by round. */
   readonly toFirst: Ratio
   readonly toNode: Ratio | null
   readonly withoutContext: number
@@ -113,7 +113,7 @@ type MeasureRequest = {
   readonly memory: string
 }
 
-/** The number of beliefs, and of turns. */
+/** The number of beliefs, and also of turns. */
 const memorySize = 1_000
 
 /** Fills a memory and computes its vectors, because a prompt waits for the text that is being indexed. Returns its directory. */
@@ -127,7 +127,10 @@ async function indexedMemory(stores: FilledStores): Promise<string> {
 
 const warmUp = 2
 
-/** Nobody writes a prompt in less time. Meanwhile the hooks of the previous variant store its turn. */
+/**
+ * The pause before each prompt; no person writes one faster. During the pause, the hooks of the previous variant store
+ * its turn.
+ */
 const pauseMs = 500
 
 async function measure(host: HostName, programs: string, request: MeasureRequest): Promise<readonly Row[]> {
@@ -176,7 +179,10 @@ async function measure(host: HostName, programs: string, request: MeasureRequest
   })
 }
 
-/** Each round starts with another variant, and every second one goes backwards, so that no variant always follows the same one. */
+/**
+ * Each round starts with a different variant, and every second round goes backwards, so that no variant always follows
+ * the same other variant.
+ */
 function inOrderOf<Variant>(round: number, variants: readonly Variant[]): readonly Variant[] {
   const first = round % variants.length
   const order = [...variants.slice(first), ...variants.slice(0, first)]
@@ -233,7 +239,7 @@ async function connectedPlace(
     const dir = stores.place(variant)
     cpSync(memory, dir, { recursive: true })
     const argv = ['connect', host, '--yes', '--dir', dir, '--scope', benchScope]
-    // Without its PATH, `connect` cannot detect the host's version, and writes commands.
+    // Without the PATH of the host, `connect` cannot detect its version, so it writes hooks that run commands.
     const { exitCode, stderr } = await (variant === 'command' ? place.runWith({}, ...argv) : place.credence(...argv))
     if (exitCode !== 0) throw new Error(`credence ${argv.join(' ')}: ${stderr}`)
   }

@@ -54,7 +54,7 @@ const settings = [
 /** The PostgreSQL store compared with SQLite and a bare SELECT by key, in the same rounds. */
 export const postgresLane: Lane = {
   name: 'postgres',
-  summary: 'recall and writes on PostgreSQL, beside SQLite and a bare SELECT by key; 1 to 4 server processes',
+  summary: 'recall and writes on PostgreSQL, compared with SQLite and a bare SELECT by key; 1 to 4 server processes',
   async run(options): Promise<PostgresFigures> {
     const { quick, log } = options
     if (postgresPrograms === null) {
@@ -218,7 +218,7 @@ async function measureFirst(
 
 type Answer = { readonly tookMs: readonly number[]; readonly seconds: number; readonly cpuMs: number }
 
-/** The same work by several server processes in parallel, each with eight clients. */
+/** Measures recalls by several server processes in parallel, each with eight clients. */
 async function measureGrowth(
   cluster: Cluster,
   address: string,

@@ -24,7 +24,7 @@ export type ProxyFigures = {
 /** Requests through `credence proxy`, compared with a proxy that only forwards them. */
 export const proxyLane: Lane = {
   name: 'proxy',
-  summary: 'what the proxy adds to the time of a request, over a bare pass-through',
+  summary: 'the time that the proxy adds to a request, compared with a bare pass-through',
   async run({ quick, log, stores }) {
     const size = quick ? 1_000 : 10_000
     const { dir, sample } = await stores.copyOf(size)
@@ -50,7 +50,7 @@ export const proxyLane: Lane = {
       }
       const spent = { bare: [] as number[], ours: [] as number[] }
       let added = 0
-      // Alternates, so that other load affects both.
+      // Alternates the two proxies, so that other load on the machine affects both.
       for (const message of messages) {
         spent.bare.push((await askBare(message)).ms)
         const answer = await askOurs(message)

@@ -17,17 +17,17 @@ import { libraries } from '../peers/libraries.ts'
 import { type Peer, peerSystem, systemWithoutCut } from '../peers/ranker.ts'
 import type { Lane } from '../run.ts'
 
-/** The usual number of results, also in the published comparison. */
+/** The number of results per query. 20 is usual, and the published comparison uses it too. */
 const topK = 20
 
 const packIds = ['retrieval-precision', 'retrieval-hard', 'session-drift']
 const packsDirectory = fileURLToPath(new URL('../../packs', import.meta.url))
 const examples = fileURLToPath(new URL('../../examples/systems', import.meta.url))
 
-/** The quality of our answers and of others', on the same cases with the same neutral ids. */
+/** The quality of the answers of Credence and of other systems, on the same cases with the same neutral ids. */
 export const qualityLane: Lane = {
   name: 'quality',
-  summary: 'answers on our retrieval packs, beside search libraries and memory servers',
+  summary: 'answers on our retrieval packs, compared with search libraries and memory servers',
   async run({ quick, log }) {
     const packs = (quick ? packIds.slice(0, 1) : packIds).map((id) => loadPack(`${packsDirectory}/${id}`).pack)
     const backends = new Systems({

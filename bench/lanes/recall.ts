@@ -32,7 +32,7 @@ export type PeerSize = {
 /** Recall by store size, compared with search libraries over the same forms in the same run. */
 export const recallLane: Lane = {
   name: 'recall',
-  summary: 'recall latency against store size, beside search libraries over the same forms',
+  summary: 'recall latency against store size, compared with search libraries over the same forms',
   async run({ quick, log, stores }) {
     const sizes = quick ? [100, 1_000, 10_000] : [100, 1_000, 10_000, 100_000]
     const rows: RecallRow[] = []
@@ -150,7 +150,7 @@ async function fillCrowd({ dir, users, beliefsEach }: Crowd): Promise<void> {
   if (code !== 0) throw new Error(`filling the store of ${users} users ended with ${code}`)
 }
 
-/** One store with many users. Each message comes from a different user, in a server that all users have used before. */
+/** One store with many users. Each message comes from a different user. All users have used the server before. */
 async function manyUsers({ dir, users, beliefsEach }: Crowd, count: number) {
   const ports = openPorts(dir)
   const samples: BeliefRecord[][] = []

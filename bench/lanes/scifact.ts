@@ -8,10 +8,10 @@ import type { Lane } from '../run.ts'
 
 const cutoff = 10
 
-/** The score of a strictly textbook BM25 ranker on this collection. */
+/** The score of a textbook BM25 ranker on this collection. */
 const anchor = 0.675
 
-/** The arithmetic that scores beliefs, as a plain ranker of documents. It validates the formula, not the product. */
+/** Ranks documents with the arithmetic that scores beliefs. It validates the formula, not the product. */
 export const scifactLane: Lane = {
   name: 'scifact',
   summary: 'our BM25 arithmetic as a ranker of the SciFact abstracts (NDCG@10)',
@@ -52,7 +52,7 @@ type Index = {
   readonly ids: readonly string[]
   readonly lengths: readonly number[]
   readonly averageLength: number
-  /** Document and frequency, by word. */
+  /** For each word, its frequency by document. */
   readonly postings: ReadonlyMap<string, ReadonlyMap<number, number>>
 }
 
@@ -103,7 +103,7 @@ const jsonLines = (folder: string, file: string): readonly Readonly<Record<strin
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line))
 
-/** Grades by document, by query. */
+/** For each query, the grades by document. */
 function judgements(folder: string): ReadonlyMap<string, ReadonlyMap<string, number>> {
   const judged = new Map<string, Map<string, number>>()
   for (const line of textOf(folder, 'test.tsv.gz').split('\n').slice(1)) {

@@ -21,7 +21,7 @@ export type ServeRow = LoadRow
 /** Recall through the servers, compared with a minimal server. */
 export const serveLane: Lane = {
   name: 'serve',
-  summary: 'recall over HTTP and MCP, beside a bare route and a bare tool; the event loop while others write',
+  summary: 'recall over HTTP and MCP, compared with a bare route and a bare tool; the event loop while others write',
   async run({ quick, log, stores }) {
     const size = quick ? 1_000 : 100_000
     const { dir, sample } = await stores.copyOf(size)
@@ -133,7 +133,7 @@ async function startBareRoute(answerBytes: number): Promise<{ child: ChildProces
   return { child, ask: (message) => poster('/', { message, scopes: [benchScope] }) }
 }
 
-/** The size of the server's response, so that the bare route sends as much. */
+/** The size of the server's response. The bare route sends a response of the same size. */
 const sizeOfAnswer = (server: { readonly ask: Ask }, message: string): Promise<number> => server.ask(message)
 
 function started(argv: readonly string[], env: Readonly<Record<string, string>> = {}) {

@@ -21,7 +21,7 @@ type Program = {
 /** One-shot commands from start to exit, compared with an empty Node program; runs alternate so that noise affects all. */
 export const startUpLane: Lane = {
   name: 'start-up',
-  summary: 'one-shot commands from start to exit, beside `node -e 0`; what importing costs',
+  summary: 'one-shot commands from start to exit, compared with `node -e 0`; what importing costs',
   async run({ quick, log, stores }) {
     const size = quick ? 1_000 : 100_000
     const rounds = quick ? 5 : 25
@@ -119,7 +119,7 @@ const mcpCall = (query: string): string =>
     .map((call) => `${JSON.stringify({ jsonrpc: '2.0', ...call })}\n`)
     .join('')
 
-/** Packages whose import time is measured, to show which of them a fast command must not load. */
+/** Packages whose import time is measured, to show which ones a fast command must not load. */
 const imported = ['zod', 'hono', '@modelcontextprotocol/server', 'yaml', 'mdast-util-from-markdown']
 
 function importCosts(rounds: number): readonly { readonly module: string; readonly ms: number }[] {

@@ -102,7 +102,8 @@ async function measured(turns: number, directory: string) {
   const bytes = statSync(file).size
   store = openSqliteStore({ file, random: randomBytes })
   const pushed = await measureEach(asked, push)
-  // The stored vectors are random, because those of a model would take hours. The question is embedded by the model.
+  // The stored vectors are random, because computing them with the model would take hours. The question is embedded by
+  // the model.
   const model = await openMiniLm()
   await keepRandomVectors(store, model, random)
   const withModel = { ...ports, store, embedder: async () => model }

@@ -25,7 +25,8 @@ export type ConcurrentWrites = {
 /** The cost of a durable change, compared with one durable row of the same text in the same database engine. */
 export const writesLane: Lane = {
   name: 'writes',
-  summary: 'durable adds, corrections, aliases, forgets and undos, beside a bare insert; eight processes at once',
+  summary:
+    'durable adds, corrections, aliases, forgets and undos, compared with a bare insert; eight processes at once',
   async run({ quick, log, stores }) {
     const rows: WriteRow[] = []
     for (const size of quick ? [1_000] : [1_000, 10_000, 100_000]) {
@@ -41,7 +42,7 @@ export const writesLane: Lane = {
   },
 }
 
-/** Alternates, so that other load affects all. */
+/** Alternates the kinds of writes, so that other load on the machine affects all of them. */
 async function measureWrites(stores: FilledStores, size: number, rounds: number): Promise<readonly WriteRow[]> {
   const { dir, sample } = await stores.copyOf(size)
   const memory = openMemory({ dir, scopes: [benchScope] })

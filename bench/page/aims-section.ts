@@ -67,7 +67,7 @@ function writeAims({ rows }: WritesFigures): readonly Aim[] {
   ]
 }
 
-/** A command that a person waits for ends before the answer feels late; an agent waits for a hook before each prompt. */
+/** A command must end before its answer feels late to the person who waits for it. A hook delays every prompt. */
 function startUpAims({ rows }: StartUpFigures): readonly Aim[] {
   return ['credence recall (package)', 'credence hook (package)'].map((program) =>
     atMostMs(`\`${program}\``, rows.find((row) => row.program === program)?.spread.p50 ?? Number.NaN, 300),

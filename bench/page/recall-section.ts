@@ -19,7 +19,7 @@ const sizesIn = (rows: readonly { readonly beliefs: number }[]): readonly number
   ...new Set(rows.map(({ beliefs }) => beliefs)),
 ]
 
-/** Credence by length and kind of message, then all systems at 40 words, then the ratios. */
+/** Three tables: Credence by length and kind of message; all systems for messages of 40 words; the ratios. */
 export function recallSection({ rows, users }: RecallFigures): string {
   const sizes = sizesIn(rows)
   const rowOf = (system: string, beliefs: number, words: number, kind = 'exact'): RecallRow | undefined =>

@@ -69,7 +69,7 @@ export function startUpSection({ rows, imports = [] }: StartUpFigures): string {
   const floor = rows[0]?.spread.p50 ?? Number.NaN
   return [
     table(
-      ['program', 'beliefs', 'p50 ms', 'p95 ms', 'beside `node -e 0`'],
+      ['program', 'beliefs', 'p50 ms', 'p95 ms', 'ratio to `node -e 0`'],
       rows.map(({ program, beliefs, spread }) => [
         `\`${program}\``,
         program.startsWith('node') ? '' : count(beliefs),
@@ -197,7 +197,14 @@ export const turnsSection = ({ rows }: TurnsFigures): string =>
 export const hostsSection = ({ load = Number.NaN, rows }: HostsFigures): string =>
   [
     table(
-      ['program', 'hooks', 'to the request, p50 / p95 ms', 'beside none', 'beside `node -e 0`', 'whole turn, p50 ms'],
+      [
+        'program',
+        'hooks',
+        'to the request, p50 / p95 ms',
+        'ratio to none',
+        'ratio to `node -e 0`',
+        'whole turn, p50 ms',
+      ],
       rows.map(({ host, variant, request, turn, toFirst, toNode }) => [
         host,
         `\`${variant}\``,

@@ -7,7 +7,7 @@ import type { BeliefRecord } from '../../src/memory/transfer/belief-record.ts'
 /** A search library that indexes the names and aliases of beliefs, the same texts that our recall searches. */
 export type FormIndexPeer = {
   readonly name: string
-  /** The largest number of beliefs to measure: as many as the library indexes in about a minute. */
+  /** Max beliefs to measure: as many as the library indexes in about a minute. */
   readonly maxBeliefs: number
   build(beliefs: Iterable<BeliefRecord>): Promise<FormSearch> | FormSearch
 }

@@ -4,11 +4,11 @@ import { recallApp } from '../../src/http/recall-app.ts'
 import { libraries } from './libraries.ts'
 import { systemWithoutCut } from './ranker.ts'
 
-/** The names of the libraries without spaces, as they are in tables. */
+/** The name of a library on the command line, with hyphens instead of spaces and punctuation. */
 const slugOf = (name: string): string => name.replaceAll(/\W+/gu, '-')
 
 /**
- * Serves a search library over the HTTP contract of docs/systems.md, so that it is in one run with memories:
+ * Serves a search library over the HTTP contract of docs/systems.md, so that one run can compare it with memories:
  * `node bench/peers/serve.ts minisearch 8081`.
  */
 const [wanted = '', port = '0'] = process.argv.slice(2)

@@ -1,5 +1,5 @@
-// One filled system in a separate process, so that no other shares its memory and its garbage collector. Reports when it is ready
-// and how much memory it uses, then answers lists of messages with the milliseconds of each.
+// One filled system in a separate process, so that it shares its memory and garbage collector with no other system.
+// Reports when it is ready and how much memory it uses, then answers lists of messages with the milliseconds of each.
 import { recall } from '../../src/memory/recall/recall.ts'
 import { openPorts } from '../../src/open-memory.ts'
 import { benchScope, generateBeliefs } from '../corpus.ts'

@@ -1,5 +1,5 @@
-// One server process with its own store, without HTTP. Answers lists of questions with the given number of clients, and reports the
-// time of each answer and the processor time of all of them.
+// One server process with its own store, without HTTP. Answers lists of questions with the given number of clients, and
+// reports the time of each answer and the total processor time.
 import { recall } from '../../src/memory/recall/recall.ts'
 import { openPorts } from '../../src/open-memory.ts'
 import { openServer } from '../../src/open-server.ts'

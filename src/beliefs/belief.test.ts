@@ -3,7 +3,7 @@ import { sample } from '../store/sample-beliefs.contract.ts'
 import { type ActorKind, actorKinds, mayChange } from './belief.ts'
 
 describe('who may change a belief', () => {
-  /** By rank: a person, a document, and the others. */
+  /** The kinds of actors by rank: a person, a document, and all others. */
   const ranks: readonly (readonly ActorKind[])[] = [['person'], ['document'], ['agent', 'tool', 'model']]
   const rankOf = (actor: ActorKind): number => ranks.findIndex((rank) => rank.includes(actor))
   const byEveryPair = actorKinds.flatMap((author) => actorKinds.map((writer) => [author, writer] as const))

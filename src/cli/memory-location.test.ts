@@ -152,7 +152,7 @@ describe('a project file', () => {
 
 function git(cwd: string, ...args: readonly string[]): string {
   const identity = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.org', '-c', 'protocol.file.allow=always']
-  // A git hook sets variables for its repository; the tests use other repositories.
+  // Removes Git's own variables: a git hook sets them for its repository, but the tests use other repositories.
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('GIT_')))
   const { status, stdout, stderr } = spawnSync('git', [...identity, ...args], { cwd, env, encoding: 'utf8' })
   if (status !== 0) throw new Error(`git ${args.join(' ')}: ${stderr}`)

@@ -8,7 +8,7 @@ import { temporaryDirectory } from '../../test/temporary-directory.ts'
 import { writeAtomically } from './atomic-write.ts'
 import { sweepLeftovers } from './leftovers.ts'
 
-/** An id that no process has: systems give only far smaller ones. */
+/** An id that no process has: operating systems assign only far smaller ids. */
 const deadPid = 2 ** 30
 
 describe('writing a file', () => {

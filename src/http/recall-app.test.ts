@@ -31,7 +31,7 @@ function served(system: System = ours()) {
     const text = typeof body === 'string' ? body : JSON.stringify(body)
     const init = { method, headers: { host: 'localhost', ...headers }, ...(body === undefined ? {} : { body: text }) }
     const response = await app.request(path, init)
-    // Typed as a search answer; tests of other answers check their form themselves.
+    // The body has the type of a search answer. Tests that expect a different answer check its form themselves.
     return { status: response.status, headers: response.headers, body: (await response.json()) as Found }
   }
   const search = async (query: string, fields: object = {}): Promise<readonly string[]> => {

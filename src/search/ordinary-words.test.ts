@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
 
-// A new module instance, as in a one-shot command: after many look-ups, also by other tests, the module uses a set.
+// A new module instance, as in a one-shot command. A module that has done many look-ups, for example for other tests,
+// uses a set instead.
 vi.resetModules()
 const { isOrdinaryWord } = await import('./ordinary-words.ts')
 

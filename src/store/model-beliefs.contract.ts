@@ -117,7 +117,7 @@ export function openModelBeliefs({ random, journals = 'one', turns }: ModelOptio
     supersededBy: async (user, id) => matching(user, ({ supersededBy }) => supersededBy === id).sort(compareUpdate),
     proposalsFor: async (user, id) => matching(user, ({ proposedFor }) => proposedFor === id).sort(compareUpdate),
     list: async (filter, { limit, offset, order = 'updated' }) => {
-      // Recalls are not counted here.
+      // This model does not count recalls, so it finds no recalled beliefs.
       const found = filter.recalled === true ? [] : matching(filter.user, (belief) => passesFilter(belief, filter))
       const byName = (a: Belief, b: Belief): number => compareText(nameKeyInScope(a.name), nameKeyInScope(b.name))
       const items = found.sort((a, b) => (order === 'name' ? byName(a, b) : 0) || compareUpdate(a, b))
@@ -215,7 +215,7 @@ const isIn = (belief: Belief, scopes: readonly string[]): boolean =>
 const isInView = (belief: Belief, { agent, scopes }: Viewpoint): boolean =>
   isVisibleTo(belief.agent, agent) && isIn(belief, scopes)
 
-/** The items of every key with items, in the order of the keys. */
+/** The keys that have items, each with its items, in the order of the keys. */
 function collect<Item>(
   keys: readonly string[],
   find: (key: string) => readonly Item[],

@@ -38,7 +38,7 @@ type JournalRecord = {
 export class ModelJournal {
   readonly #random: (bytes: number) => Uint8Array
   readonly #records: JournalRecord[] = []
-  /** By user and belief. */
+  /** The changes of each belief, by user and belief. */
   readonly #changes = new Map<string, { readonly record: JournalRecord; readonly change: JournalChange }[]>()
 
   constructor(random: (bytes: number) => Uint8Array) {

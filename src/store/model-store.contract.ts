@@ -38,7 +38,7 @@ export function openModelStore(options: Omit<ModelOptions, 'turns'>): ReturnType
     },
   })
   const beliefVectors = new Map<string, Int8Array>()
-  /** The row number of a belief is its index here. */
+  /** The row number of a belief is its index in this list. */
   const beliefKeys: string[] = []
   const beliefKey = ({ user, id, content }: Belief): string => `${JSON.stringify(user)} ${id} ${content}`
   const currentBeliefs = async (user: string) =>
@@ -104,7 +104,7 @@ export function openModelStore(options: Omit<ModelOptions, 'turns'>): ReturnType
 
 /** The turns of one user. Every answer is computed from the turns on each call. */
 class UserTurns {
-  /** In the order in which they were stored. */
+  /** The turns in the order in which they were stored. */
   #kept: StoredTurn[] = []
   readonly #sessions = new Map<string, StoredTurn[]>()
   readonly #sessionNumbers = new Map<string, number>()
@@ -321,7 +321,7 @@ class UserTurns {
   keepVectors(model: string, vectors: readonly TurnVectors[]): void {
     for (const { row, vectors: bytes } of vectors)
       if (this.#kept.some((kept) => kept.row === row)) {
-        // A turn has vectors of one model.
+        // A turn has vectors of only one model, so its older vectors are deleted.
         for (const key of this.#vectors.keys()) if (key.endsWith(` ${row}`)) this.#vectors.delete(key)
         this.#vectors.set(`${model} ${row}`, bytes)
       }

@@ -63,7 +63,7 @@ export function describeRecallCounts(name: string, addressOf: () => Promise<stri
       expect((await memory.whyTurn('Where is the kayak?', turn.id)).feedback).toMatchObject({ useful: 0, notUseful: 1 })
       expect(await ports.store.head()).toEqual(head)
       expect(await memory.recall('Where is Redis?')).toEqual(before)
-      // The PostgreSQL server of the tests does not wait for the disk, which `settings` reports.
+      // Ignores `settings`, which reports that the PostgreSQL server of the tests does not wait for the disk.
       expect((await ports.store.verify()).filter(({ ok, check }) => !ok && check !== 'settings')).toEqual([])
 
       await expect(memory.giveFeedback('nothing here', 'useful')).rejects.toMatchObject({ code: 'not_found' })

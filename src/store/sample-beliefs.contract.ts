@@ -10,7 +10,7 @@ export type AnyStore = BeliefStore & FormIndex & FullText & TurnStore & TurnInde
 
 const at = '2026-03-01T12:00:00.000Z'
 
-/** A belief of Ada with defaults for all fields that a test does not set. */
+/** One of Ada's beliefs, with defaults for all fields that a test does not set. */
 export const sample = (fields: Partial<Belief> & { readonly id: string }): Belief => ({
   user: 'ada',
   agent: null,
@@ -80,7 +80,7 @@ export const fixedRandom = (bytes: number): Uint8Array =>
 
 let made = 0
 
-/** A turn of Ada with defaults for all fields that a test does not set. */
+/** One of Ada's turns, with defaults for all fields that a test does not set. */
 export const sampleTurn = (text: string, fields: Partial<NewTurn> = {}): NewTurn => {
   made += 1
   return {

@@ -119,7 +119,7 @@ const change = fc.record({
   fields: beliefFields,
 })
 
-/** A requested change, usually, but not always, based on the latest state. */
+/** A request for changes, usually based on the latest state, but not always. */
 const request = fc.record({
   user: fc.constantFrom(...users, 'ada' as const),
   changes: fc.uniqueArray(change, { maxLength: 4, selector: ({ beliefId }) => beliefId }),

@@ -10,7 +10,10 @@ import { describeTurns } from './turn-store.contract.ts'
 
 const ids = (beliefs: readonly Belief[]): readonly string[] => beliefs.map(({ id }) => id)
 
-/** Every store passes this suite, its indexes included; a new one is one call to it. `open` returns an empty store. */
+/**
+ * Every store, including its indexes, passes this suite. A test of a new store is one call of this function. `open`
+ * returns an empty store.
+ */
 export function describeStore(
   name: string,
   open: () => AnyStore,

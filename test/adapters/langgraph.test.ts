@@ -48,7 +48,8 @@ describe('the LangGraph store', () => {
         return answers
       }),
     )
-    // LangGraph's own store compares arrays by identity, and treats "user" as a prefix of "users".
+    // These answers differ: LangGraph's own store compares arrays by identity, and treats "user" as a prefix of
+    // "users".
     expect(actual).toEqual({ ...expected, exact: expect.any(Array), other: [], batch: [undefined, null] })
     expect(actual?.exact).toHaveLength(1)
   })

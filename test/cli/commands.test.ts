@@ -13,7 +13,7 @@ describe('init', () => {
     const first = await place.run('init')
     const second = await place.json('init')
 
-    // Where messages are stored, and how to stop that.
+    // Must say where messages are stored, and how to stop that.
     expect(first.exitCode).toBe(0)
     expect(first.stderr).toContain(`stored word for word on this machine, in ${dir}, with secrets masked.`)
     expect(first.stderr).toContain('`credence pause` stops that')

@@ -434,7 +434,7 @@ describe('doctor', () => {
 
     expect(exitCode).toBe(5)
     expect(stdout).toMatch(/^FAIL {2}privacy +others have access: .*credence\.db; run: chmod go-rwx .*credence\.db$/m)
-    // The store is not damaged.
+    // The store is not damaged, so a rebuild would not help.
     expect(stderr).not.toContain('--rebuild')
     expect(setAside).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('is not damaged') })
   })

@@ -235,7 +235,7 @@ describe('a memory in a cloned repository', () => {
     const doctor = await place.runWith({ cwd: clone }, 'doctor', '--dir', memory)
 
     expect(victims.states()).toEqual(before)
-    // Replacing or removing a link by name does not change its target; every other link stays and is reported.
+    // A command may replace or remove the link itself, but never its target. A link that is left must be reported.
     const isLeft = lstatSync(join(memory, name), { throwIfNoEntry: false })?.isSymbolicLink() ?? false
     expect(doctor.exitCode).toBe(5)
     expect(doctor.stdout.includes(`; run: rm ${join(memory, name)}`)).toBe(isLeft)

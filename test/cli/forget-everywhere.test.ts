@@ -6,7 +6,10 @@ import { createSandbox } from './sandbox.ts'
 
 const secret = 'The vault in Ostend opens with 48213-kestrel.'
 
-/** A memory with a mirror, a captured case and its run, a message in the queue, a backup, and the draft of a dead process. */
+/**
+ * A memory with a mirror, a captured case and its run, a message in the queue, a backup, and a draft that a killed
+ * process left behind.
+ */
 async function memoryWithCopies() {
   const place = createSandbox()
   const dir = join(place.work, 'memory')
@@ -65,7 +68,6 @@ it('keeps the rest usable: the backup, the other case, the run marked as edited'
 
   const forgotten = await place.run('forget', 'vault code', '--yes', '--verify', ...at)
 
-  // The turn is not forgotten, because its text is correct.
   expect(forgotten).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Verified') })
   const elsewhere = ['--dir', join(place.work, 'elsewhere')] as const
   await place.json('restore', join(dir, 'before.db'), ...elsewhere)

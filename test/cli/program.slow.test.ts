@@ -84,7 +84,7 @@ describe('the program', () => {
     const child = place.start(['import', '-'])
     child.stdin.write('{"name": "half", "content": "a be')
 
-    // The compile cache shows that the program has started; it waits for input right after.
+    // The program creates the compile cache at its start, right before it waits for input.
     const ready = setInterval(() => {
       if (existsSync(join(place.path, 'cache', 'credence'))) child.kill('SIGINT')
     }, 50)

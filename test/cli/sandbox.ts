@@ -17,9 +17,11 @@ type Circumstances = {
   readonly stdin?: string | PassThrough
   /** Typed at a terminal: each `typed` text once standard error contains its `shown` text. */
   readonly typed?: readonly (readonly [shown: string, typed: string])[]
-  /** Whether all three streams are a terminal, of this many columns. */
+  /** The columns of the terminal, if all three streams are a terminal. */
   readonly columns?: number
-  /** When the program started, on the clock of `performance.now()`; later than now leaves it more time. */
+  /**
+   * The start of the program on the clock of `performance.now()`. A start in the future gives the program more time.
+   */
   readonly startedAt?: number
   /** Starts background programs; by default none is started. */
   readonly startDetached?: (argv: readonly string[]) => Promise<void>

@@ -77,7 +77,7 @@ it('a reader changes nothing, writers and owners only what their role allows, an
   await at.place.json('team', 'add-member', 'platform', 'ben', '--role', 'writer', ...here)
   const writer = await at.as('ben', 'correct', 'deploys', 'Deploys happen on Mondays.')
   const forgetting = await at.as('ben', 'forget', 'deploys', '--yes')
-  // Ana's own memory has a belief with this name, too.
+  // Ana's own memory also has a belief with this name, so she names the scope.
   const owner = await at.as('ana', 'forget', 'deploys', '--yes', ...scope)
 
   expect(reader).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('reader of the team "platform"') })

@@ -61,7 +61,7 @@ describe('at a terminal', () => {
     const { relevant } = await place.json('recall', 'Is the build server up?')
     const { chain } = await place.json('history', relevant[0].belief.id)
 
-    // A replaced belief has one version for each statement, under one name.
+    // If the belief was replaced, its history has both statements under one name.
     expect(chain).toHaveLength(3 - count)
     expect(relevant[0].belief.aliases.join()).not.toMatch(/\(2\)/)
     expect(stderr.split('Replace it? [y/N]').length - 1).toBe(1)

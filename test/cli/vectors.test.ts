@@ -52,7 +52,7 @@ describe('a question right after a statement', () => {
 
     const recalled = await place.json('recall', 'how much cetirizine do I take?')
 
-    // The older value has the larger cosine.
+    // The older value has the larger cosine, but must come second.
     expect(recalled.perhaps[0].cosine).toBeLessThan(recalled.perhaps[1].cosine)
     expect(perhapsIn(recalled)).toEqual(['I take 10 mg of cetirizine now.', 'I take 5 mg of cetirizine.'])
   })

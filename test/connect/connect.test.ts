@@ -8,7 +8,7 @@ import { bin, createSandbox } from '../cli/sandbox.ts'
 
 type Place = ReturnType<typeof createSandbox>
 
-/** Every file of every host, below the home. */
+/** The configuration files of each host, below the home directory. */
 const userFiles: Readonly<Record<ConnectHost, readonly string[]>> = {
   'claude-code': ['.claude.json', '.claude/settings.json'],
   codex: ['.codex/config.toml', '.codex/hooks.json'],
@@ -99,7 +99,7 @@ describe.each(connectHosts)('connecting %s', (host) => {
     await run(place, host, '--yes')
     for (const file of files) {
       const text = readFileSync(file, 'utf8')
-      // Programs that read strict JSON also write it.
+      // The JSON files of these hosts may not contain comments.
       const isStrict = /\.claude|\.codex|Claude/.test(file)
       const later = isStrict ? text.replace('{', '{"later": 1,') : `// later\n${text}`
       writeFileSync(file, file.endsWith('.toml') ? `# later\n${text}` : later)

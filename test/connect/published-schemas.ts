@@ -37,7 +37,10 @@ const matcherGroups = z.array(z.strictObject({ matcher: z.string().optional(), h
 export const claudeHooks = z.partialRecord(z.enum(events), matcherGroups)
 export const claudePluginHooks = z.strictObject({ description: z.string().optional(), hooks: claudeHooks })
 
-/** https://www.schemastore.org/codex-hooks.json and openai/codex, codex-rs/hooks: the same groups. */
+/**
+ * https://www.schemastore.org/codex-hooks.json and openai/codex, codex-rs/hooks: the same matcher groups as in Claude
+ * Code.
+ */
 export const codexHooks = z.strictObject({ hooks: z.partialRecord(z.enum(events), matcherGroups) })
 
 /** https://cursor.com/docs/agent/hooks, "Configuration". */
@@ -74,7 +77,7 @@ export const skillFrontMatter = z.strictObject({
   description: z.string().min(1).max(1_024),
 })
 
-/** openclaw/openclaw, docs/plugins/manifest.md and its child pages: the fields that are used here. */
+/** openclaw/openclaw, docs/plugins/manifest.md and its child pages: the fields that our plugin uses. */
 export const openclawManifest = z.strictObject({
   id: z.string().regex(/^[a-z0-9-]+$/),
   name: z.string(),

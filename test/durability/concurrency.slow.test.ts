@@ -9,7 +9,9 @@ import { WriterProcess } from './writer-process.ts'
 
 const processes = 8
 const writes = count(500)
-/** More processes with the same total of writes; each needs some 100 MB. */
+/**
+ * More processes with the same total of writes. A process needs some 100 MB, so only a full run starts 32 and then 50.
+ */
 const crowds: readonly (readonly [crowd: number, each: number])[] = [
   [16, count(250)],
   ...(count(10) === 10
@@ -45,7 +47,7 @@ async function expectAllWritten(file: string, writers: readonly WriterProcess[],
   const store = openStore(file)
   expect((await store.list({ user: 'ada' }, { limit: 1, offset: 0 })).total).toBe(count)
   expect((await store.listTurns({ user: 'ada' }, { limit: 1, offset: 0 })).total).toBe(count)
-  // A forget postpones its last clean-up if other processes are busy.
+  // Finishes the clean-up that a forget postpones while other processes are busy.
   await store.scrub()
   await store.close()
   expect(await complaintsOf(file)).toEqual([])

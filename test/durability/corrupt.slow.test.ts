@@ -107,7 +107,7 @@ describe('a file that is not a store', () => {
       if (!cut && variant % 4 === 3) whole.copy(damaged, page * pageSize, other, other + pageSize)
       for (const suffix of ['-wal', '-shm']) rmSync(file + suffix, { force: true })
       writeFileSync(file, damaged, { mode: 0o600 })
-      // An empty file counts as a new store.
+      // An empty file is opened as a new store, so it proves nothing.
       if (damaged.length === 0) continue
       const outcome = await readEverything(file)
       outcomes[outcome] += 1
@@ -153,7 +153,8 @@ describe('a file that is not a store', () => {
       return complaints
     })().catch((error: unknown) => error)
 
-    // Refused; or read as a prefix of the committed journal; or reported, because its journal differs from the anchored one.
+    // Allowed: the store is refused; or it is read as a prefix of the committed journal; or `verify` reports that its
+    // journal differs from the anchored one.
     const isOwn = names.every((name) => name.startsWith('Name 0 '))
     if (problem instanceof Error) expect(problem).toBeInstanceOf(MemoryError)
     else if (!isOwn) expect(problem).toContainEqual(expect.objectContaining({ check: 'journal', ok: false }))
@@ -211,7 +212,6 @@ function pragma(file: string, setting: string): void {
 }
 
 describe('a flipped bit', () => {
-  // At least a tenth of 2,000 flips.
   const flips = count(4_000)
 
   it(`never turns one belief into another, ${flips} times`, { timeout: 600_000 }, async () => {
@@ -237,7 +237,8 @@ describe('a flipped bit', () => {
       counts[await readEverything(copy)] += 1
     }
 
-    // Without the check of hashes, changed texts would have been read as the written ones.
+    // Guards the test: without the check of hashes, some changed texts would have been returned as if they had been
+    // written.
     expect(counts.unguarded).toBeGreaterThan(0)
     expect(counts.refused + counts.detected).toBeGreaterThanOrEqual(counts.unguarded)
     expect(counts.read + counts.refused + counts.detected).toBe(flips)
@@ -245,8 +246,8 @@ describe('a flipped bit', () => {
 })
 
 /**
- * `read`: every belief and its history were read as written. `refused`: some reads were refused. `detected`: something was missing, and
- * `verify` reports it. Anything else is the failure that this test looks for.
+ * `read`: every belief and its history were read as written. `refused`: some reads were refused. `detected`: something
+ * was lost, and `verify` reports it. Anything else is the failure that this test looks for.
  */
 async function readEverything(file: string): Promise<'read' | 'refused' | 'detected'> {
   let outcome: 'read' | 'refused' | 'detected' = 'read'

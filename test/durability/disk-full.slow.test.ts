@@ -9,7 +9,7 @@ import { WriterProcess } from './writer-process.ts'
 
 const workload = { prefix: 'w', count: 600, contentLength: 3000, maxRefusals: 5 }
 
-/** Sizes of the disk, and the work that fills it; a full run tries every combination. */
+/** A full run fills a disk of every size with every workload. */
 const sizes = ['3m', '5m', '8m']
 const workloads: readonly (readonly [name: string, options: Partial<WriterOptions>])[] = [
   ['long beliefs', {}],
@@ -56,7 +56,7 @@ describe('a full disk', () => {
         expect(await lostOrDuplicated(file, writer.acknowledged)).toEqual([])
         await expectWritable(file)
         const store = openStore(file)
-        // A forget has postponed its last clean-up until there is space.
+        // Finishes the clean-up that a forget postponed until there was space.
         await store.scrub()
         await store.close()
         expect(await complaintsOf(file)).toEqual([])

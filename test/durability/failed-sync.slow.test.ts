@@ -8,7 +8,7 @@ import type { WriterOptions } from './writer.ts'
 import { WriterProcess } from './writer-process.ts'
 
 const calls = 60
-/** Every call in a full run, otherwise every tenth. */
+/** A full run fails every call, other runs every tenth. */
 const step = calls / count(calls)
 const workload = { prefix: 'w', count: 40, forgetsEvery: 7, maxRefusals: 4 }
 const kept = workload.count - Math.floor(workload.count / workload.forgetsEvery)
@@ -87,7 +87,7 @@ describe.skipIf(!isTracerHere)('a disk that fails to sync', () => {
   })
 })
 
-/** A forget that could not empty the log has recorded that it is pending. */
+/** Finishes a forget that was recorded as pending because it could not empty the log. */
 async function scrubbed(file: string): Promise<void> {
   const store = openStore(file)
   await store.scrub()

@@ -32,8 +32,8 @@ const isIn = (cwd: string, values: string): boolean =>
 const isWrite = (call: string, values: string): boolean => call !== 'openat' || /O_(?:WRONLY|RDWR)/u.test(values)
 
 /**
- * The calls that write a file of the working directory other than those of the store, each with its number within its
- * thread.
+ * The calls that write to a file of the working directory, without the files of the store. `number` counts the calls of
+ * this name in the thread.
  */
 function writesIn(record: readonly string[], cwd: string): readonly Aim[] {
   const numbers = new Map<string, number>()
@@ -62,8 +62,8 @@ async function faultEverywhere(
   const step = count(10) === 10 ? 1 : 3
   for (let index = 0; index < aims.length; index += step) {
     const { call, number, error, about } = aims[index] as (typeof aims)[number]
-    // Another thread has its own call with that number and may get the fault instead, or as well, depending on load. So a fault that
-    // missed is retried.
+    // Calls are numbered per thread. Depending on load, the call with this number in another thread may get the fault
+    // instead, or as well, so a fault that missed is retried.
     for (let tries = 0; tries < 4; tries += 1) {
       using trial = temporaryDirectory()
       const cwd = join(trial.path, 'work')
@@ -72,7 +72,7 @@ async function faultEverywhere(
       const ending = await traced(argv, cwd, `${call}:error=${error}:when=${number}`)
 
       const hits = ending.record.filter((line) => line.includes('INJECTED'))
-      // A read may have that number too, and reading does not fail on a full disk.
+      // The call with this number may also be a read, which a full disk does not affect.
       if (hits.length === 1 && isIn(cwd, hits[0] ?? '') && isWrite(call, hits[0] ?? '')) {
         sums[await check(cwd, ending, `${error} of ${call} ${number}: ${about.slice(0, 200)}`)] += 1
         sums.injected += 1

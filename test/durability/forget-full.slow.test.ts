@@ -100,7 +100,7 @@ describe('forgetting on a full disk', () => {
     const doctor = await credence('doctor')
     expect(doctor.stdout).toMatch(/^ok +forgotten .*is removed now$/mu)
     expect(filesContaining(dir, 'kestrel').filter((file) => file.includes('credence.db'))).toEqual([])
-    // The mirror could not be written either.
+    // The disk was also too full to write the mirror, so the forget is repeated.
     const rest = await credence('forget', '--containing', 'kestrel', '--yes', '--verify')
     expect([rest.exitCode, filesContaining(dir, 'kestrel')]).toEqual([0, []])
   })

@@ -14,7 +14,7 @@ const canaryOf = (number: number): string =>
   `zq${Array.from(hash('sha256', String(number), 'buffer').subarray(0, 10), (byte) => String.fromCharCode(97 + (byte % 26))).join('')}`
 
 const numbers = Array.from({ length: memories }, (_, number) => number)
-/** Two of the three are forgotten: one by id, one by its words. */
+/** Of every three canaries, one is forgotten by id, one by its words, and one is kept. */
 const treatmentOf = (number: number): 'by id' | 'by words' | 'kept' =>
   (['by id', 'by words', 'kept'] as const)[number % 3] ?? 'kept'
 

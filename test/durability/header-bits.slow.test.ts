@@ -53,7 +53,7 @@ describe('a flipped bit in the header of the store', () => {
       const damaged = Buffer.from(bytes)
       damaged[bit >> 3] = (damaged[bit >> 3] ?? 0) ^ (1 << (bit & 7))
       for (const [at, [argv, isWhole]] of commands.entries()) {
-        // Recall for every bit; the other commands for every bit in a full run, otherwise for a tenth.
+        // Runs recall for every bit. Runs the other commands for every bit in a full run, otherwise for every tenth.
         if (at > 0 && (bit + at) % (bits / count(bits)) !== 0) continue
         write(damaged)
         const { exitCode, stdout, stderr } = await place.run(...argv, '--dir', dir, '--json')

@@ -14,7 +14,8 @@ const lanes = 2
 /** Starts a writer, kills it at some moment of its work, and returns its acknowledged writes. */
 async function killedWriter(options: WriterOptions, random: () => number): Promise<readonly string[]> {
   const writer = new WriterProcess(options)
-  // Counted in beliefs, because the rate depends on the disk; the exact moment is random within the next one or two.
+  // Waits for beliefs and not for a time, because the rate depends on the disk. The exact moment is random within the
+  // next one or two beliefs.
   await writer.hasAcknowledged(Math.floor(5 * random()))
   await after(5 * random())
   await writer.kill()
@@ -69,7 +70,7 @@ const changes = 20
 
 describe.skipIf(!isTracerHere)(`a writer of ${changes} changes that is killed at each of its calls`, () => {
   it('keeps every acknowledged change, and at most one more', { timeout: 1_800_000 }, async () => {
-    // Every call in a full run, otherwise every tenth.
+    // A full run kills at every call, other runs at every tenth.
     const step = count(10) === 10 ? 1 : 10
     let acknowledged = 0
     let kills = 0

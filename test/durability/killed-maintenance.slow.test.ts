@@ -12,7 +12,7 @@ import { isTracerHere } from './tracer.ts'
 
 /** The calls that change a file or make a change durable. */
 const calls = 'write,pwrite64,fsync,fdatasync,rename,ftruncate,unlink,link,copy_file_range,sendfile,mkdir,chmod'
-/** Every point in a full run; otherwise every tenth, with a different first point for each command. */
+/** A full run kills at every point, other runs at every tenth, with a different first point for each command. */
 const step = count(10) === 10 ? 1 : 10
 
 /** Hundreds of commands are started; compiling them once is enough. */
@@ -65,7 +65,8 @@ async function stateOf(dir: string): Promise<State> {
   const { hash } = await store.head()
   const { total } = await store.list({ user: 'local' }, { limit: 1, offset: 0 })
   await store.close()
-  // Text that was being forgotten when the process was killed may remain in the file until the command is repeated.
+  // Text that was being forgotten when the process was killed may remain in the file until the command is repeated, so
+  // that complaint is ignored.
   const complaints = (await complaintsOf(file)).filter((complaint) => !complaint.startsWith('forgotten'))
   return { head: hash, beliefs: total, complaints }
 }

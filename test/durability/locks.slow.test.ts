@@ -40,10 +40,10 @@ it('no command opens a file of a store except through SQLite', (context) => {
     })
     return readFileSync(trace, 'utf8').split('\n')
   }
-  /** The locked files that other code than SQLite opened, each with whether it was closed. */
+  /** For each locked file that code other than SQLite opened, whether it was closed. */
   const foreign = (lines: readonly string[]) =>
     lines.flatMap((line, index) => {
-      // The empty file of a new store is created before SQLite opens it.
+      // O_EXCL: the empty file of a new store is created before SQLite opens it.
       if (!/open.*credence\.db(?:-shm)?"/u.test(line) || /O_NOFOLLOW|O_EXCL/u.test(line)) return []
       const [process] = line.split(' ')
       const end = /= \d/u.test(line)
@@ -100,7 +100,7 @@ it('every operation of a memory keeps the locks of SQLite on the files of its st
     learnedFrom: async () => memory.learnedFrom((await memory.turns()).items[0]?.id ?? ''),
     whyTurn: async () => memory.whyTurn('the second thing', (await memory.turns()).items[0]?.id ?? ''),
     conversations: () => memory.conversations(),
-    // Without a model it reports what is missing.
+    // Fails if there is no model; only the locks matter.
     embedTexts: () => memory.embedTexts().catch(() => {}),
     meaningStatus: () => memory.meaningStatus(),
     forgetTurns: () => memory.forgetTurns({ session: 's1' }),

@@ -41,7 +41,7 @@ it('a reader that never ends makes the log grow, which doctor reports; when it e
   const doctor = await place.run('doctor', '--dir', dir)
   const setAside = await place.run('doctor', '--set-aside', '--dir', dir)
   reader.close()
-  // The first moves the log into the file, the second restarts the log.
+  // The first write moves the log into the file; the second restarts the log.
   await write()
   await write()
 
@@ -102,7 +102,7 @@ it('an idle server does not count as a long reader', { timeout }, async () => {
   const store = openStore(file)
   for (let number = 0; number < count(2_000); number += 1) {
     await store.commit(commitOf([presentChange(sample({ id: `b${number}`, name: `Name ${number}` }))]))
-    // Commits leave no time to notice that the server has closed an idle connection.
+    // Without a turn of the event loop, the client would not notice that the server has closed an idle connection.
     await nextTurn()
   }
 

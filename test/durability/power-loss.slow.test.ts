@@ -53,7 +53,7 @@ describe.skipIf(!isTracerHere)('a power cut', () => {
     const { lost, ...counts } = await cutPower(options, count(400), async (file, acknowledged) => {
       const missing = await lostOrDuplicated(file, acknowledged)
       await expectWritable(file)
-      // An interrupted forget has recorded that the file must be scrubbed.
+      // An interrupted forget has recorded that the file must be scrubbed, so that complaint is ignored.
       const complaints = (await complaintsOf(file)).filter((complaint) => !complaint.startsWith('forgotten'))
       return [...missing, ...complaints]
     })

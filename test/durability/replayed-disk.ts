@@ -93,7 +93,7 @@ export class ReplayedDisk {
       this.#setName(second, content)
       if (name === 'rename') this.#setName(first, null)
     } else if (name === 'unlink') this.#setName(path, null)
-    // A file without a name is lost anyway.
+    // A power cut loses a file without a name, so its changes are not recorded.
     else if (!this.#names.has(path)) return false
     else if (name.endsWith('sync')) sync(this.#content(path))
     else if (name === 'ftruncate') this.#content(path).unsynced.push({ length: lastNumber(values) })
@@ -147,7 +147,7 @@ function sync(content: Content): void {
   content.unsynced = []
 }
 
-/** The bytes of a file if this share of each unsynced change was written. */
+/** The bytes of a file if only this share of each unsynced change was written. */
 const after = ({ durable, unsynced }: Content, share: () => number): Buffer =>
   unsynced.reduce<Buffer>((bytes, change) => changed(bytes, change, share()), durable)
 

@@ -83,7 +83,7 @@ async function write(options: WriterOptions): Promise<void> {
   await store.close()
 }
 
-/** The same protocol from a program that never waits for the disk. */
+/** Follows the same protocol, but never waits for the disk. */
 function writeUnsynced({ file, prefix, count }: WriterOptions): void {
   const db = new DatabaseSync(file)
   db.exec('PRAGMA journal_mode = wal')

@@ -235,7 +235,7 @@ describe('credence eval all', () => {
 })
 
 describe('without the packages of the model', () => {
-  // The error of Node for a package that is not installed.
+  // Node's error for a package that is not installed.
   const missing = `data:text/javascript,${encodeURIComponent(`
     import { registerHooks } from 'node:module'
     registerHooks({

@@ -146,7 +146,7 @@ describe('the formats of the published suites and the harness', () => {
 
   it('include the evidence and the bundle of a task', async () => {
     using place = createSandbox()
-    // Without its Python, which needs a sandbox that some machines do not have.
+    // The task without its Python checks, which need a sandbox that some machines do not have.
     const text = boatTask.replace(/## Automated Checks.*?(?=## LLM)/su, '').replace('hybrid', 'llm_judge')
     const task = writeTask(place.work, 'task_boat', text.replace(/^grading_weights.*\n/mu, ''))
     const script = join(place.work, 'agent.mjs')

@@ -118,7 +118,7 @@ export function hostileTexts({ source, flags }: RegExp, length: number): readonl
 
 const nothing: Part = { kind: 'empty', source: '', parts: [], least: 1, most: 1 }
 
-/** Parses only the structure of a regular expression that is needed here. */
+/** Parses a regular expression, but only as much of its structure as these tests need. */
 export function parsePattern(source: string): Part {
   let at = 0
   const choice = (): Part => {

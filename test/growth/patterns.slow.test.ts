@@ -53,7 +53,10 @@ function costOf(pattern: RegExp, text: string): number {
   return process.cpuUsage(before).user / 1_000
 }
 
-/** With a quadratic pattern, 16 times the text takes 256 times as long. Less than some milliseconds is noise. */
+/**
+ * The long text has 16 times the length of the short one, so a quadratic pattern takes 256 times as long. Times below
+ * `minSlowMs` are noise.
+ */
 const short = 3_000
 const long = 48_000
 const minSlowMs = 1

@@ -77,7 +77,7 @@ const names = [
 
 type Random = () => number
 
-/** An inserted value may be mutated by the next change. */
+/** A copy, because the next change may mutate an inserted value. */
 const fresh = (value: unknown): unknown =>
   value !== null && typeof value === 'object' ? structuredClone(value) : value
 
@@ -101,7 +101,7 @@ function mutate(root: unknown, random: Random): void {
       place = inner
       continue
     }
-    // The length of a list cannot be mutated.
+    // The length of a list cannot be deleted or redefined, so the list is emptied.
     if (Array.isArray(place) && key === 'length') place.length = 0
     else if (random() < 0.2) delete holder[key]
     else

@@ -110,7 +110,7 @@ it('reports the last failure of a command, and the steps before it worked again'
   expect(await before(place, { command: 'npm run lint' })).toEqual([
     '- This command failed on 2026-05-03 with "src/a.ts: unexpected token".',
   ])
-  // The last run succeeded.
+  // The last run succeeded, so its earlier failure is not shown.
   expect(await before(place, { command: 'npm test' })).toEqual([])
   expect(await before(place, { command: 'npm run' })).toEqual([])
 })

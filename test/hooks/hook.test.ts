@@ -32,8 +32,8 @@ const logOf = (place: Place) =>
     .map((line) => JSON.parse(line))
 
 /**
- * Runs a hook in this process with this input of the host and a minute to answer. Its background work runs afterwards, also in this
- * process.
+ * Runs a hook in this process with this input from the host and a minute to answer. Afterwards runs its background
+ * work, also in this process.
  */
 const hook = async (place: Place, payload: unknown, ...argv: readonly string[]) => {
   const stdin = typeof payload === 'string' ? payload : JSON.stringify(payload)
@@ -62,7 +62,7 @@ async function withMemory(place: Place): Promise<void> {
   await place.json('remember', 'Answer briefly.', '--name', 'answer style', ...everywhere)
 }
 
-/** The session of `prompted` has already received its start lines. */
+/** Starts the session of `prompted`, so that its prompts do not get the lines for the start of a session. */
 const startSession = (place: Place) => hook(place, { session_id: 's-1', cwd: place.work }, 'session-start')
 
 const queueOf = (place: Place): string => join(ownDir(place), 'state', 'hook-queue')
@@ -654,7 +654,7 @@ describe('without a hook at stop, the answer in the transcript', () => {
     const turns = await place.json('export', '--turns')
     return turns.map(({ text }: { text: string }) => text)
   }
-  /** As if the prompt had come two minutes ago, and the host had written nothing for one. */
+  /** Makes the prompt two minutes old, and the last write of the host one minute old. */
   const letMinutesPass = (place: Place, { transcript }: { readonly transcript: string }): void => {
     for (const name of readdirSync(queueOf(place)).filter((name) => name.startsWith('answer-')))
       utimesSync(join(queueOf(place), name), new Date(), new Date(Date.now() - 120_000))
@@ -1279,7 +1279,7 @@ describe.concurrent('the program itself', () => {
     child.stdin.end(JSON.stringify(prompted(place, 'Why does Redis evict?')))
 
     expect((await ended).exitCode).toBe(0)
-    // Its background process still writes there.
+    // Waits for its background process, which still writes to the sandbox.
     const hearing = expect.objectContaining({ event: 'hear', outcome: 'done' })
     await vi.waitFor(() => expect(logOf(place)).toContainEqual(hearing), { timeout: 50_000 })
     expect(logOf(place)).toContainEqual(expect.objectContaining({ event: 'prompt-submit', outcome: 'done' }))

@@ -23,7 +23,7 @@ describeHost('Claude Code', {
   turn: (prompt) => ['claude', '-p', prompt],
   connect: ['--allow-read'],
   rewrites: [['claude', 'mcp', 'add', '--scope', 'user', 'other', '--', 'true']],
-  // The rest of .claude.json contains ids and times.
+  // Only the servers in .claude.json are compared, because the rest contains ids and times.
   compared: (home) => ({
     servers: JSON.parse(readFileSync(join(home, '.claude.json'), 'utf8')).mcpServers,
     settings:
@@ -36,7 +36,10 @@ describeHost('Claude Code', {
   }),
 })
 
-/** A statement about the person that a prompt names is given twice: at the start of the session, and with the prompt. */
+/**
+ * The number of times that a text contains a statement. A statement that the prompt names is given twice: at the start
+ * of the session and with the prompt.
+ */
 const occurrences = (text = '', statement: string): number => text.split(statement).length - 1
 
 const repository = fileURLToPath(new URL('../..', import.meta.url))
@@ -84,7 +87,7 @@ it.skipIf(programs === null)('Claude Code has the answer stored before it compac
   using place = hostPlace(programs ?? '', () => env(model.url))
   const settings = join(place.home, '.claude/settings.json')
   await place.credence('connect', 'claude-code', '--yes')
-  // Otherwise the answer is stored when it ends, and the hook before the compaction finds it stored.
+  // Removes the hook that stores the answer at its end, so that only the hook before the compaction can store it.
   const { hooks, ...others } = JSON.parse(readFileSync(settings, 'utf8'))
   writeFileSync(settings, JSON.stringify({ ...others, hooks: { ...hooks, Stop: [] } }))
   const say = async (...argv: readonly string[]) => {
@@ -153,7 +156,7 @@ it.skipIf(programs === null)('connect --verify reports whether lines reach the m
 
   expect(before).toEqual({ exitCode: 1, delivered: false })
   expect(await verify()).toEqual({ exitCode: 0, delivered: true })
-  // Claude Code's own history is available for import.
+  // `import chats` would import any history that the check left behind.
   expect(globSync('**/*.jsonl', { cwd: join(place.home, '.claude/projects') })).toEqual([])
   expect(await place.credenceJson('export', '--turns')).toEqual([])
 })

@@ -40,13 +40,13 @@ describeHost('Codex', {
     ['codex', 'features', 'enable', 'memories'],
     ['codex', 'mcp', 'add', 'other', '--', 'true'],
   ],
-  // Codex writes its new tables in another order if there are servers already.
+  // Compares parsed values, because Codex adds its tables in a different order if servers are already configured.
   compared: (home) => ({
     config: parse(readFileSync(join(home, '.codex/config.toml'), 'utf8')),
     beginning: readFileSync(join(home, '.codex/config.toml'), 'utf8').split('wire_api')[0],
     hasHooks: existsSync(join(home, '.codex/hooks.json')),
   }),
-  // Codex lists the tools of a server only when it has started, and does not wait for that; this tool does.
+  // Codex lists the tools of a server only after the server has started, and does not wait for that. This tool waits.
   call: () => ({ call: { name: 'list_mcp_resources', input: { server: 'credence' } } }),
   keepsTurns: true,
   shell: (command) => ({

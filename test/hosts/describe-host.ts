@@ -13,7 +13,7 @@ export type HostUnderTest = {
   readonly installed: keyof typeof pinned
   /** `url`: the URL of its model; `home`: its home directory. */
   readonly env: (url: string, home: string) => Readonly<Record<string, string>>
-  /** The person's configuration files of the host, by their paths below the home. */
+  /** The configuration files that the person already has for the host, by their paths below the home directory. */
   readonly files: (url: string) => Readonly<Record<string, string>>
   /** The command that runs one turn in a separate process. */
   readonly turn: (prompt: string) => readonly [string, ...string[]]
@@ -23,7 +23,7 @@ export type HostUnderTest = {
   readonly rewrites: readonly (readonly [string, ...string[]])[]
   /** The parts of the files that must be the same with and without Credence, after the host has rewritten them. */
   readonly compared: (home: string) => unknown
-  /** The tool that the model calls while a tool of Credence is not listed yet. */
+  /** The model's reply while the tool of Credence that it wants is not listed. */
   readonly call?: (tool: string, input: object) => ModelReply
   /** Whether prompts and answers are stored, and learned from, without a tool call of the model. */
   readonly keepsTurns: boolean

@@ -36,12 +36,12 @@ for (const [name, installed] of [
     // A separate session; otherwise the model would get the earlier turns from OpenClaw itself.
     turn: (prompt) => ['openclaw', 'agent', '--local', '--session-id', randomUUID(), '--message', prompt],
     rewrites: [['openclaw', 'config', 'set', 'gateway.port', '19001', '--strict-json']],
-    // OpenClaw stores the time of its last write in the file.
+    // Leaves out `meta`, where OpenClaw stores the time of its last write.
     compared: (home) => {
       const { meta: _, ...config } = JSON.parse(readFileSync(join(home, '.openclaw/openclaw.json'), 'utf8'))
       return config
     },
-    // Current versions offer their model most tools through one tool that calls them by name.
+    // In current versions the model reaches most tools through one tool, `tool_call`, which calls them by name.
     call: (tool, input) => ({ call: { name: 'tool_call', input: { id: tool, args: input } } }),
     keepsTurns: false,
   })

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 /** The protocols between hosts and their models. */
 export type Protocol = 'anthropic' | 'responses' | 'chat' | 'gemini'
 
-/** One request of a host to its model. */
+/** One request from a host to its model. */
 export type ModelRequest = {
   readonly protocol: Protocol
   /** The conversation as the host sent it, as JSON: instructions and messages, without the tools. */
@@ -29,8 +29,8 @@ export type ScriptedModel = AsyncDisposable & {
 type Body = any
 
 /**
- * A local model that answers from a script, in the protocol of the request, whole or as a stream. The script gets one request and
- * returns the reply.
+ * A local model that answers from a script, in the protocol of the request, as one document or as a stream. The script
+ * gets one request and returns the reply.
  */
 export async function scriptedModel(script: (request: ModelRequest) => ModelReply): Promise<ScriptedModel> {
   const requests: ModelRequest[] = []
@@ -78,7 +78,7 @@ function protocolAt(path: string): Protocol | null {
   return /:(?:stream)?[gG]enerateContent$/.test(path) ? 'gemini' : null
 }
 
-/** Other requests of hosts: the list of models, and the number of tokens of a conversation. */
+/** Answers the other requests that hosts make: the list of models, and the number of tokens of a conversation. */
 function sendOther(path: string, outgoing: ServerResponse): void {
   const body = path.endsWith('/models')
     ? { object: 'list', data: [{ id: 'scripted', object: 'model', owned_by: 'test' }], models: [] }
@@ -128,13 +128,13 @@ const readers: Readonly<Record<Protocol, (body: Body) => Read>> = {
 type Written = { readonly id: string; readonly model: string; readonly isStream: boolean }
 type ModelEvent = { readonly type?: string } & Record<string, unknown>
 
-/** An event of a stream; those of Anthropic and of Responses have a name. */
+/** An event of a stream. Anthropic and Responses name their events. */
 const eventText = (event: ModelEvent | string): string => {
   if (typeof event === 'string') return `data: ${event}\n\n`
   return `${event.type === undefined ? '' : `event: ${event.type}\n`}data: ${JSON.stringify(event)}\n\n`
 }
 
-/** The events of a stream, or the one document of a whole answer. */
+/** The events of a stream, or the single document of an answer that is not streamed. */
 const writers: Readonly<Record<Protocol, (reply: ModelReply, written: Written) => readonly (ModelEvent | string)[]>> = {
   anthropic(reply, { id, model, isStream }) {
     const usage = { input_tokens: 100, output_tokens: 10, cache_creation_input_tokens: 0, cache_read_input_tokens: 0 }

@@ -78,7 +78,7 @@ describe('the description of the API', () => {
   })
 })
 
-// A property named `type` has a schema here, not a text.
+// Texts that a schema may have as its `type`. A property that is named `type` has a schema there instead.
 const types = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null']
 
 function resolved(reference: string): unknown {

@@ -77,7 +77,7 @@ const asPerson = async () => {
   return { ports, name, ...(await createToken(ports, { kind: 'person', person: name })) }
 }
 
-/** A successful request to each route. The type ensures that no route is missing. */
+/** A successful request to each route. The type ensures that no route is left out. */
 const requests: { readonly [Name in RouteName]: () => Promise<Request> } = {
   login: async () => ({ path: '/login', body: { token } }),
   logout: async () => ({ path: '/logout' }),
@@ -260,7 +260,7 @@ const ask = async (name: RouteName, more: Parameters<typeof server.send>[2] = {}
 const bearer = (secret: string | undefined): Record<string, string> =>
   secret === undefined ? {} : { authorization: `Bearer ${secret}` }
 
-/** A token for a route that the default token may not use. */
+/** The header with a token for a route that the default token may not use; empty for other routes. */
 const credentials = async (name: RouteName): Promise<Record<string, string>> => {
   const { access } = routes[name]
   if (access === 'admin') return bearer((await asAdmin()).secret)

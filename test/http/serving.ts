@@ -7,7 +7,7 @@ type Announced = { url: string; port: number; link: string; dir: string; isDemo:
 export const serving = (place: ReturnType<typeof createSandbox>, ...argv: readonly string[]) =>
   servingWith({}, place, ...argv)
 
-/** The same with settings in its environment. */
+/** Like `serving`, with additional environment variables. */
 export async function servingWith(
   env: Readonly<Record<string, string>>,
   place: ReturnType<typeof createSandbox>,

@@ -31,7 +31,7 @@ type Sent = {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** An answer; `Body` is the expected type, which only the test checks. */
+/** An answer. `Body` is the type that the test expects; nothing else checks it. */
 export type Answered<Body = ApiErrorBody> = {
   readonly status: number
   readonly headers: Headers

@@ -137,7 +137,7 @@ describe.each([
       await plant('quokkateam', 'ana', 'team:platform'),
       await plant('quokkarivals', 'cleo', 'team:rivals'),
     ]
-    // The rate limit would answer instead of the routes.
+    // Without a rate limit, which would answer instead of the routes.
     await using server = await servingWith({ CREDENCE_REQUESTS_PER_MINUTE: '0' }, place, ...here)
     const holders: readonly Holder[] = [
       { name: 'nobody', token: null, sees: [] },
@@ -181,7 +181,7 @@ describe.each([
       return text
     }
     const askAll = async (holder: Holder, isWriting: boolean): Promise<void> => {
-      // Callers who may change the text are left out.
+      // A caller does not try to change texts that it is allowed to change.
       const targets = planted.filter(({ marker }) => !isWriting || !holder.sees.includes(marker))
       for (const endpoint of routes.filter(({ writes }) => writes === isWriting)) {
         const teams = isOfTeams(endpoint) ? ['/teams/platform', '/teams/rivals'] : []

@@ -7,7 +7,7 @@ import { memoryMcp } from '../../src/mcp/memory-mcp.ts'
 
 const version = '1.2.3'
 
-/** Sends messages to a server, the last one a ping, and returns its output up to the answer of the ping. */
+/** Sends messages to a server, the last one a ping, and returns its output up to the answer to the ping. */
 async function said(messages: readonly unknown[], answersEarly: boolean): Promise<readonly Record<string, unknown>[]> {
   const input = new PassThrough()
   const output = new PassThrough()

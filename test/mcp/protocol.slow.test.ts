@@ -17,7 +17,10 @@ const names = [
   'memory_proposals',
 ]
 
-/** Outside a repository every belief belongs to user:universal, in which an agent can only propose. */
+/**
+ * A project scope, because outside a repository every belief belongs to user:universal, where an agent can only
+ * propose.
+ */
 const inProject = ['--scope', 'project:test']
 
 describe.each(['stdio, SDK 1', 'stdio, SDK 2 of 2025', 'stdio, SDK 2 of 2026', 'HTTP, SDK 1', 'HTTP, SDK 2 of 2026'])(

@@ -82,7 +82,7 @@ export function servedMemory(given: Partial<MemoryView> = {}) {
     },
     connectEarlier: async (name = 'test-agent', headers: Record<string, string> = {}): Promise<EarlierClient> => {
       const client = new EarlierClient({ name, version: '1' })
-      // The two packages declare the same transport in ways that exactOptionalPropertyTypes tells apart.
+      // The transport types of the two packages differ only under exactOptionalPropertyTypes.
       const transport = new EarlierTransport(url, { fetch: direct, requestInit: { headers } })
       await client.connect(transport as unknown as Parameters<EarlierClient['connect']>[0])
       return client

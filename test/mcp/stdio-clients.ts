@@ -42,7 +42,7 @@ export async function earlierStdioClient(
 ): Promise<EarlierClient> {
   const client = new EarlierClient({ name, version: '1' })
   const transport = new EarlierTransport(serverIn(place, options))
-  // The two packages declare the same transport in ways that exactOptionalPropertyTypes tells apart.
+  // The transport types of the two packages differ only under exactOptionalPropertyTypes.
   await client.connect(transport as unknown as Parameters<EarlierClient['connect']>[0])
   return client
 }

@@ -11,7 +11,7 @@ const codes = Array.from({ length: count(10_000) }, (_, index) => String(10_000 
 const secret = codes[Math.floor(codes.length / 3)] as string
 const request = (code: string) => ({ name: 'door', content: `The code of the door is ${code}.`, key: 'k-door' })
 
-/** The codes that a thief of the files would find: those whose request is not refused under the same key. */
+/** The codes that a thief of the files cannot rule out: a request with such a code and the same key is not refused. */
 async function guessed(memory: Memory): Promise<readonly string[]> {
   const possible: string[] = []
   for (const code of codes) {

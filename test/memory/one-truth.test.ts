@@ -273,7 +273,7 @@ describe('correcting a turn', () => {
   })
 })
 
-/** Turns about other things: in a memory of a few sentences every word is rare and every turn is quoted. */
+/** Turns about other things, because in a memory of a few sentences every word is rare, so every turn is quoted. */
 const smallTalk = Array.from({ length: 300 }, (_, index) => ({
   text: `Errand ${index} is done; the afternoon was quiet and supper number ${index} was fine, thanks for asking again.`,
   session: `talk-${index}`,

@@ -469,7 +469,7 @@ describe('for any text in the file', () => {
         for (const { proposal } of await memory.proposals()) await memory.reject(proposal.id)
         for (const { belief } of await memory.candidates()) await memory.reject(belief.id)
         const shown = place.text()
-        // A line that cannot become a belief stays in the file in place of the stored belief.
+        // A refused line stays in the file instead of the stored belief.
         if (again.outcome === 'synced' && again.refused.length === 0)
           for (const { content } of await current()) expect(shown).toContain(content)
         expect((await place.sync()).undecided).toEqual([])

@@ -60,7 +60,7 @@ describe('a file that cannot show every belief', () => {
     expect(taken).toEqual({ ...nothingTaken, retired: 1 })
     expect(await total(place)).toBe(299)
 
-    // Newer beliefs replace older ones in the file, which an editor still shows.
+    // Newer beliefs replace older ones in the file, but an editor then saves the text it had read before.
     const before = place.text()
     await fill(place, 100, 'project:b')
     expect(shownIn(before).filter((id) => !place.text().includes(id)).length).toBeGreaterThan(50)

@@ -10,7 +10,7 @@ it('writes the file a few times for many concurrent changes, and each change is 
   await mirrored.memory.remember({ name: 'first', content: 'There is a file.' })
   const opened = openPorts(mirrored.dir)
   let looks = 0
-  // Every sync reads the journal for changes since the previous one.
+  // Counts syncs: each one reads the journal for changes since the previous sync.
   const events: typeof opened.store.events = (user, page) => {
     looks += 1
     return opened.store.events(user, page)

@@ -30,7 +30,7 @@ export function mirroredMemory(options: Partial<MemoryOptions> = {}) {
     path,
     text,
     has: (name: string): boolean => existsSync(path(name)),
-    /** Changes the file in place, like an editor that was opened a moment ago. */
+    /** Changes the current text and writes it in place, like an editor that has just read the file. */
     edit: (change: (text: string) => string, name?: string): void => {
       const before = text(name)
       const after = change(before)
@@ -65,7 +65,7 @@ export function mirroredMemory(options: Partial<MemoryOptions> = {}) {
   }
 }
 
-/** The same with edits as the person's own, so that every edit applies immediately. */
+/** Like `mirroredMemory`, but edits have the authority of the person, so every edit applies immediately. */
 export const personalMemory = (options: Partial<MemoryOptions> = {}) =>
   mirroredMemory({ mirrorAuthority: 'person', ...options })
 

@@ -10,7 +10,7 @@ async function mirrored(before: string | null = null) {
   writeFileSync(join(place.work, 'memory', 'config.json'), '{"mirrorAuthority": "person"}')
   if (before !== null) writeFileSync(file, before)
   const made = await place.run('init', '--dir', 'memory')
-  // The folder had contents before, so the memory in it has to be allowed.
+  // The folder had contents before `init`, so the memory in it must be trusted first.
   await place.run('trust')
   return {
     ...place,

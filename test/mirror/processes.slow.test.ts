@@ -58,7 +58,7 @@ describe('several processes with one mirror', () => {
         if (heard > round * 2) child.kill('SIGKILL')
       })
       for (const name of (await end).said) acknowledged.add(name)
-      // The file may be missing for a moment, but is never torn.
+      // The file may be gone for a moment, but is never incomplete.
       if (existsSync(place.path())) expect(place.text()).toMatch(/^# Memory\n.*<!-- Lines added here[^>]*-->\n$/su)
       expect((await place.sync()).outcome).toBe('synced')
     }

@@ -85,7 +85,7 @@ describe.each(['person', 'document'] as const)(
           for (const one of taken) {
             await steps[one.kind](place, one)
             if (one.kind === 'append' || one.kind === 'note') typed.push(one.word)
-            // A save that overwrites a recent edit is the editor's loss, not ours.
+            // An editor that saves an old copy may overwrite recent edits, so they are no longer expected.
             if (one.kind === 'saveCopy') typed.length = 0
           }
           await place.sync({ accept: true })

@@ -53,7 +53,7 @@ export const beliefCommit = (user: string, id: string, isKeyed = true): Commit =
   changes: [{ beliefId: id, expectedVersion: 0, outcome: 'present', after: beliefOf(user, id) }],
 })
 
-/** The local copies, shared by all writers like by the commands of one machine. */
+/** The directory of local copies, which all writers share, as the commands of one machine do. */
 let sharedCache: string | null = null
 
 function cacheOfWriters(): string {

@@ -26,7 +26,7 @@ describe.skipIf(postgresPrograms === null)('a PostgreSQL store whose connection 
     const proxy = await CuttingProxy.start(server.port)
     const store = openAt(server.address(address.split('/').at(-1), proxy.port), { patienceMs: 300_000 })
     const ids = ['first', 'prepared']
-    // The first two prepare the statements.
+    // The first two commits prepare the statements.
     for (const id of ids) await store.commit(beliefCommit('ada', id, false))
     // A commit without a cut, to count its bytes.
     const before = proxy.passed
@@ -93,7 +93,8 @@ describe.skipIf(postgresPrograms === null)('a PostgreSQL store whose connection 
     const ids = Array.from({ length: 40 }, (_, at) => `b${at}`)
     await store.commit(beliefCommit('ada', 'first', false))
 
-    // A connection that was not returned to the pool would be missing in the commits and at the end.
+    // The pool has two connections. If one were not returned, later calls would wait for it, and it would stay open at
+    // the end.
     for (const id of ids)
       await Promise.all([
         store.memberships('ada'),
@@ -178,7 +179,8 @@ describe.skipIf(postgresPrograms === null)('a PostgreSQL store whose connection 
       for (let step = 0; step < steps; step += 1) {
         const { cuts } = proxy
         proxy.cutAfter(Math.floor((bytes * step) / steps))
-        // Recalls differ in their number of bytes; near the end, the next one is cut.
+        // Not every recall transfers the same number of bytes. If the cut is near the end, a shorter recall finishes,
+        // and the next one is cut.
         while (proxy.cuts === cuts) expect(await recalls()).toEqual(Array.from({ length: atOnce }, () => expected))
       }
 

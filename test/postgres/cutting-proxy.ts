@@ -32,7 +32,7 @@ export class CuttingProxy {
             if (left !== null) this.#left = left - chunk.length
             to.write(chunk)
           } else {
-            // The part before the cut arrives, so that messages are cut in their middle too.
+            // Sends the part before the cut, so that messages are also cut in the middle.
             to.write(chunk.subarray(0, left), () => this.#cut())
           }
         })

@@ -48,7 +48,7 @@ describe.skipIf(postgresPrograms === null)('A primary and a synchronous standby'
       await moreWritten(40)
       const times = acknowledged.slice(from).map(({ at }) => at)
       pauses.push(Math.max(...times.slice(1).map((at, place) => at - (times[place] ?? at))))
-      // The killed server returns as the standby of the other.
+      // The killed server returns as the standby of the new primary.
       const { port } = primary
       await primary.stop()
       primary = standby

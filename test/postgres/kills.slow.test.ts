@@ -71,7 +71,7 @@ describe.skipIf(postgresPrograms === null)('A PostgreSQL store', () => {
     const random = chance(seed)
     const acknowledged: string[] = []
     let isOver = false
-    // Without keys: only the store prevents duplicate writes.
+    // Without idempotency keys, so only the store prevents duplicate writes.
     const writing = Array.from({ length: 4 }, async (_, writer) => {
       for (let number = 0; !isOver; number += 1) {
         const id = `w${writer}-${number}`

@@ -87,7 +87,7 @@ describe.skipIf(postgresPrograms === null)('The local copies of a PostgreSQL sto
       const rows = await query<{ head: string }>(address, 'SELECT head FROM credence.snapshots')
       expect(Number(rows[0]?.head)).toBeGreaterThanOrEqual(250)
     })
-    // The journal alone would not be enough.
+    // Deletes an event, so that a new copy cannot be built from the journal alone.
     const unguarded = 'SET session_replication_role = replica'
     await query(address, `${unguarded}; DELETE FROM credence.events WHERE number = 7`)
 
@@ -154,7 +154,7 @@ describe.skipIf(postgresPrograms === null)('The local copies of a PostgreSQL sto
     })
     expect(await first.commit(forgetting)).toMatchObject({ outcome: 'committed' })
 
-    // The second server gets no request.
+    // The second server must erase the words too, although it gets no request.
     await waitFor(() => expect(words.flatMap((word) => filesWith(word, one, other))).toEqual([]))
     for (const snapshot of await snapshots()) for (const word of words) expect(snapshot.includes(word)).toBe(false)
     for (const [table, column] of [
@@ -197,7 +197,7 @@ describe.skipIf(postgresPrograms === null)('The local copies of a PostgreSQL sto
 
     const trying = store.tryOut(beliefCommit('ada', 'tried'), async (tried) => {
       begun.resolve()
-      // Waits until the commit has locked the owner and is about to be decided.
+      // Waits until the commit below has locked the row of the owner.
       const isLocked = () =>
         query(address, 'SELECT FROM credence.owners FOR UPDATE NOWAIT').then(
           () => false,

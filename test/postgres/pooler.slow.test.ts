@@ -34,7 +34,7 @@ describe.skipIf(!hasPooler)('Behind PgBouncer in statement mode, a PostgreSQL st
   })
 })
 
-/** Every program keeps its connections while it runs. */
+/** In session mode every program keeps its connections while it runs, so the pool is larger. */
 const sessionSettings = settings.replace('= transaction', '= session').replace('size = 4', 'size = 40')
 
 describe.skipIf(!hasPooler).each([

@@ -110,7 +110,8 @@ describe.skipIf(postgresPrograms === null)('With a PostgreSQL store', () => {
       '--scope',
       'user:universal',
     ])
-    // In this process with a minute to answer, because connecting may take longer than a host waits on a busy machine.
+    // Runs the hook in this process with a minute to answer: on a busy machine, connecting may take longer than a host
+    // waits.
     const started: (readonly string[])[] = []
     const hook = (prompt: string) => {
       const event = { session_id: 's-1', transcript_path: null, cwd: place.work, hook_event_name: 'UserPromptSubmit' }

@@ -189,7 +189,7 @@ describe.skipIf(postgresPrograms === null)('a PostgreSQL store on a full disk', 
 
       expect(refused).toMatchObject({ code: 'unavailable' })
       rmSync(filler)
-      // If its log could not grow, the server has stopped, and an operator starts it again.
+      // If the server stopped because its log could not grow, it is started again, as an operator would do.
       await small.query('SELECT 1').catch(async () => {
         await small.kill()
         await small.startServer()

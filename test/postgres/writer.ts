@@ -1,5 +1,5 @@
-// Run in a separate process: writes beliefs one by one, and prints the id of each acknowledged one. Arguments: the address of the store,
-// the directory of local copies, the name of the writer, how many beliefs, and the user.
+// Run in a separate process: writes beliefs one by one, and prints the id of each acknowledged one. Arguments: the
+// address of the store, the directory of local copies, the name of the writer, the number of beliefs, and the user.
 import { randomBytes } from 'node:crypto'
 import { writeSync } from 'node:fs'
 import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts'

@@ -8,7 +8,7 @@ const port = { name: 'staging database', content: 'The staging database listens 
 const question = 'Which port has the staging database?'
 const answer = 'It listens on port 5433.'
 
-/** Asks one question in each protocol, whole or as a stream, and returns the text that the client assembled. */
+/** Asks one question in each protocol, streamed or not, and returns the text that the client assembled. */
 const protocols: Readonly<Record<string, (place: Proxied, stream: boolean, text?: string) => Promise<string>>> = {
   'Chat Completions': async ({ openai }, stream, text = question) => {
     const request = { model: 'm', messages: [{ role: 'user' as const, content: text }] }

@@ -10,7 +10,7 @@ type Message = { role: 'user' | 'assistant'; content: string }
 const user = (content: string): Message => ({ role: 'user', content })
 const assistant = (content: string): Message => ({ role: 'assistant', content })
 
-/** One request with this history, answered with this text. */
+/** Sends one request with this history; the scripted answer is this text. */
 async function request(place: Proxied, messages: readonly Message[], answer: string): Promise<string> {
   place.upstream.script(says(answer))
   await place.openai.chat.completions.create({ model: 'm', messages: [...messages] })

@@ -65,7 +65,7 @@ function parsed(bytes: Buffer): unknown {
   }
 }
 
-/** Answers in the protocol of the request, whole or as a stream. */
+/** Answers in the protocol of the request, as one document or as a stream. */
 export const says =
   (text: string): UpstreamReply =>
   (outgoing, { path, body }) => {
@@ -86,7 +86,7 @@ export function json(
   outgoing.end(JSON.stringify(value))
 }
 
-/** A whole answer with a text. */
+/** The body of a complete (not streamed) answer with this text. */
 export function documentOf(path: string, text: string): unknown {
   if (path.endsWith('/messages'))
     return {
@@ -122,7 +122,7 @@ const responseOf = (status: string, text: string) => {
   }
 }
 
-/** The same as a stream of server-sent events, word by word. */
+/** An answer with this text as a stream of server-sent events, word by word. */
 export function eventsOf(path: string, text: string): readonly string[] {
   const words = text.match(/\S+\s*/gu) ?? []
   if (path.endsWith('/messages')) {

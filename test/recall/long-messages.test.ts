@@ -48,7 +48,7 @@ function endEverySlice() {
   })
 }
 
-/** Longer than the parts that are read at the beginning and the end. */
+/** More turns of the event loop than reading only the beginning and the end of the message would take. */
 const manyTurns = expect.toSatisfy((turns: number) => turns > 2)
 
 describe('a message of 32,000 characters', () => {

@@ -109,7 +109,8 @@ describe('a process with earlier recalls', () => {
     const tidal = (id: string, scope: string) =>
       sample({ id, name: `Tide ${id}`, content: 'Tides at noon.', scopes: [scope] })
     const last = tidal('c', 'project:ledger')
-    // A new index is built in the order of ids, with different numbers for rows and audiences.
+    // Stored in reverse order of the ids. A new index is built in the order of the ids, so it numbers rows and
+    // audiences differently.
     for (const belief of [last, tidal('b', 'project:ledger'), tidal('a', 'project:other')])
       await other.commit(commitOf([presentChange(belief)]))
     const found = async () =>

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { createSandbox } from '../cli/sandbox.ts'
 
-/** A conversation with a tool step between question and answer, and one turn that belongs to another scope. */
+/** A conversation with a tool step between a question and its answer, and one turn in a different scope. */
 async function withConversation(place: ReturnType<typeof createSandbox>): Promise<void> {
   const texts = [
     ['user', 'Good morning.'],

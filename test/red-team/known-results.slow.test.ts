@@ -6,7 +6,9 @@ import { openPackFolder } from '../../src/eval/runners/runner.ts'
 import { temporaryDirectory } from '../temporary-directory.ts'
 import known from './known-results.json' with { type: 'json' }
 
-/** docs/red-team.md explains the attacks and the benign cases of the list. A case that is mended leaves it. */
+/**
+ * docs/red-team.md explains the attacks and the benign cases of the list. A case that is fixed must be removed from it.
+ */
 it('exactly the listed attacks of all packs succeed, and exactly the listed benign cases fail', {
   timeout: 1_800_000,
 }, async () => {

@@ -10,7 +10,7 @@ import { temporaryDirectory } from '../temporary-directory.ts'
 
 const packs = ['poisoning-corroboration-pack', 'trust-zones'].map((id) => join('packs', id))
 
-/** The kinds of the failing cases of a pack, each with whether the attack reached the context. */
+/** Runs a pack; returns its outcomes and the kinds of its failing cases. */
 async function runOn(system: TargetSystem, directory: string) {
   const kind = redTeamRunner({ open: async () => system, version: '0', clock: () => 0 })
   const { execute, cases } = await openPackFolder(directory, [kind])

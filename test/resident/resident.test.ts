@@ -336,7 +336,7 @@ describe('the MCP server of a host', () => {
     )
     await client.close()
 
-    // The first prompt gets the lines for the start of a session, and none by meaning.
+    // The first prompt gets the lines for the start of a session, but none that is found by meaning.
     expect(first).not.toContain('Perhaps relevant')
     expect(later).toContain('Bergen')
   })

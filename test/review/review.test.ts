@@ -16,10 +16,10 @@ async function imported(place: CliSandbox): Promise<void> {
   await place.run('import', 'chats', write(place.work, 'chats.jsonl', jsonLines(...turns)))
 }
 
-/** The walk with these keys typed, at a terminal. */
+/** Runs `credence review` at a terminal with these keys typed. */
 const walk = (place: CliSandbox, typed: string) =>
   place.runWith({ columns: 80, stdin: typed, env: { NO_COLOR: '1' } }, 'review')
-/** The same, with each text typed once its prompt is shown. */
+/** Like `walk`, but types each text only after its prompt is shown. */
 const answer = (place: CliSandbox, ...typed: readonly (readonly [string, string])[]) =>
   place.runWith({ columns: 80, typed, env: { NO_COLOR: '1' } }, 'review')
 const backspace = '\u007f'

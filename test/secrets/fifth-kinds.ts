@@ -12,7 +12,7 @@ import {
   uuid,
 } from './random-credentials.ts'
 
-/** A kind with sentences that mention it; `{}` is the place of the credential. */
+/** A kind with sentences that mention it; `{}` is replaced by the credential. */
 export type SpokenKind = Kind & { readonly sentences: readonly [string, string] }
 
 const words = 'harbor lemon window pepper tunnel violet saddle copper meadow rocket blanket walnut'.split(' ')

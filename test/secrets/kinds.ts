@@ -334,7 +334,7 @@ export const kinds: readonly Kind[] = [
 
 /**
  * Kinds that gitleaks knows and the lists above lack. Written after the rules had been made with both halves of those
- * lists. A credential is named if gitleaks needs the name too.
+ * lists. A kind is named if gitleaks also needs the name to find it.
  */
 export const gitleaksKinds: readonly Kind[] = [
   {

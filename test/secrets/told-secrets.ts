@@ -1,4 +1,4 @@
-/** A secret, a sentence that contains it (`{}` is its place), and the names of a setting and a field for it. */
+/** A secret, a sentence in which it replaces `{}`, and the names of a setting and a field for it. */
 export type ToldSecret = readonly [secret: string, sentence: string, setting: string, field: string]
 
 /**

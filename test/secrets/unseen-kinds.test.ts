@@ -11,7 +11,7 @@ const isFirstHalf = ({ label }: Kind): boolean => (createHash('sha256').update(l
 const firstHalf = kinds.filter(isFirstHalf)
 const secondHalf = kinds.filter((kind) => !isFirstHalf(kind))
 
-/** The wording differs between samples. A credential with a recognisable format is not named. */
+/** A different wording for each sample. A sentence names a credential only if it has no recognisable format. */
 const pick = (texts: readonly string[], sample: number): string => texts[sample % texts.length] as string
 
 const sentence = (kind: Kind | SpokenKind, credential: string, sample: number): string => {

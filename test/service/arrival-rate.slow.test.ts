@@ -113,7 +113,7 @@ describe('a server under requests that arrive at a rate', () => {
     )
     expect([...added].filter(([id, name]) => stored.get(id)?.name !== name)).toEqual([])
     expect(stored.size).toBe(beliefs + added.size)
-    // Each acknowledged revision is a version, and one of them is the last.
+    // Every acknowledged revision has added a version, and the stored reason comes from one of them.
     const lost = [...revised].filter(([id, whys]) => {
       const belief = stored.get(id)
       return belief?.version !== 1 + whys.length || !whys.includes(belief.why)

@@ -116,7 +116,8 @@ describe('the key of a model', () => {
     const keys = canaryKeys()
     const [openai = '', anthropic = '', , , other = ''] = keys
     let turn = 0
-    // The endpoint can repeat only the key that it received. Failures that are retried would take long.
+    // Failures that repeat `other`, the only key that the endpoint receives. Retried failures are left out, because
+    // they take too long.
     const ways = failureReplies(other).filter((one) => one.kind === 'raw' && one.status < 429)
     await using endpoint = await scriptedEndpoint(() => {
       turn += 1

@@ -135,7 +135,10 @@ export async function attackPeople({ people, requests, seed, door = 'none', stor
   const statuses = new Map<number, number>()
   let own = 0
   let shared = 0
-  /** People who undid their own change: on PostgreSQL, events are numbered per person. */
+  /**
+   * People who undid their own change by accident. On PostgreSQL events are numbered per person, so two people's events
+   * can have the same number.
+   */
   const undidOwn = new Set<string>()
   const asked = Object.keys(attempts) as RouteName[]
   const request = async (turn: number): Promise<void> => {

@@ -7,7 +7,8 @@ const seed = 19
 
 describe.each([
   { kind: 'SQLite', people: 1_000, requests: count(20_000), isThere: true },
-  // More people and teams than local copies that are open at a time. The full run also has 1,000: each needs a copy of their memory.
+  // More people and teams than local copies may be open at a time. Each person needs a local copy, so only a full run
+  // has 1,000 people.
   {
     kind: 'PostgreSQL',
     people: Math.max(300, count(1_000)),
@@ -34,7 +35,7 @@ describe.each([
       expect(changed).toEqual([])
       expect(problems).toEqual([])
       expect(statuses.get(500)).toBeUndefined()
-      // Guards the test: otherwise nothing was tested.
+      // Guards the test: without their own data in the answers, the people would have tested nothing.
       expect(Math.min(own, shared)).toBeGreaterThan(0)
     },
   )

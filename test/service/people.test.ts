@@ -150,9 +150,9 @@ describe('an administrator', () => {
   })
 })
 
-/** Requests of an administrator about a person; the person gets tokens from the owner of the store. */
+/** Requests that an administrator makes about a person. The person's own tokens come from the owner of the store. */
 const steps = ['add', 'ask', 'give token', 'write', 'revoke', 'remove'] as const
-/** The same requests in an order that makes sense. */
+/** Some of these requests in an order that makes sense. */
 const plans = [
   ['give token', 'write'],
   ['revoke', 'ask'],
@@ -210,7 +210,7 @@ it("no order of requests lets an administrator read a person's texts", { timeout
     { numRuns: tries(150) },
   )
 
-  // Guards the test: otherwise there was nothing to read.
+  // Without this, the test would pass even if nothing had been written.
   expect(written).toBeGreaterThan(0)
 })
 
@@ -295,7 +295,7 @@ describe('the token of a person', () => {
       if (heard.includes('event: journal')) await revokeToken(quick.ports, ana?.token.id ?? '')
     }
 
-    // The loop ends with the stream.
+    // The loop above ended, so the stream was closed when the token was revoked.
     const heads = [...heard.matchAll(/"journalHead":(\d+)/gu)].map(([, number]) => Number(number))
     expect(heads).toEqual([0, own.body.event])
   })

@@ -12,7 +12,7 @@ const schedules = count(5_000)
 const scopes = ['domain:code']
 const user = 'ann'
 
-/** Messages that arrive while a model still works on the last one. Each value is used once. */
+/** Calls that arrive while a model is still learning from an earlier message. */
 const step = fc.constantFrom('learn', 'learn-rules', 'add', 'edit', 'correct', 'forget', 'reject', 'confirm')
 type Step = typeof step extends fc.Arbitrary<infer One> ? One : never
 
@@ -44,7 +44,7 @@ const slowModel = (scheduler: fc.Scheduler): Extractor => ({
 })
 
 type Expected = {
-  /** Acknowledged reasons by belief. */
+  /** The aliases that acknowledged edits added, by belief. */
   readonly whys: Map<string, Set<string>>
   readonly forgotten: Set<string>
   readonly retired: Set<string>
@@ -101,7 +101,10 @@ async function perform(
   }
 }
 
-/** Runs the steps concurrently in the order of the scheduler; returns the changes that the store lost or brought back. */
+/**
+ * Runs the steps concurrently, in the order that the scheduler chooses; returns the changes that the store lost or
+ * brought back.
+ */
 async function wrongAfter(
   steps: readonly Step[],
   scheduler: fc.Scheduler,
@@ -130,7 +133,7 @@ async function wrongAfter(
   const extractor = slowModel(scheduler)
   const running = steps.map((what, number) =>
     perform({ memory, extractor, targets, expected }, what, number).catch((error: unknown) => {
-      // A change of a missing or already decided item is refused; that is not a lost update.
+      // A change to a deleted or already decided item is refused. That is not a lost update.
       if ((error as { code?: string }).code === undefined) throw error
     }),
   )
@@ -183,7 +186,7 @@ describe('a slow model', () => {
       { numRuns: schedules, seed },
     )
 
-    console.log(`slow extractor: seed ${seed}, ${schedules} schedules, ${steps} changes beside a learning model`)
+    console.log(`slow extractor: seed ${seed}, ${schedules} schedules, ${steps} changes while a model learns`)
   })
 
   it('is detected if the store accepts a change of an older version', { timeout: 120_000 }, async () => {

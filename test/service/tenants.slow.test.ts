@@ -71,7 +71,7 @@ type Tenant = {
 }
 
 const asked = Object.keys(attempts) as RouteName[]
-/** The routes of people are tested in people.slow.test.ts. */
+/** Routes that are not attacked here. people.slow.test.ts attacks the routes of people. */
 const excludedRoutes: readonly string[] = [
   'login',
   'logout',

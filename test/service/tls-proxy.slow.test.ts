@@ -98,7 +98,7 @@ describe.skipIf(missing.length > 0)('behind nginx with TLS', () => {
         asked.on('error', reject)
         asked.end(body === undefined ? undefined : JSON.stringify(body))
       })
-    // It starts listening a moment later.
+    // nginx starts listening only a moment after its start.
     for (let tries = 0; tries < 600 && nginx.isRunning(); tries += 1) {
       const isThere = await ask('/').then(
         () => true,

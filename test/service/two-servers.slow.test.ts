@@ -5,7 +5,7 @@ import { serving } from '../http/serving.ts'
 
 const timeout = 300_000
 
-/** Two server processes over one store: `locations` are the options of each. */
+/** Asserts that two server processes over one store share their tokens. `locations` are the options of each server. */
 async function expectSharedTokens(
   place: ReturnType<typeof createSandbox>,
   locations: readonly string[][],

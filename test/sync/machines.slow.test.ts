@@ -9,7 +9,10 @@ import { filesWith, type Machines, machines, noSshd, sharedState, startSshd } fr
 
 if (noSshd !== null) console.log(`Syncs over ssh are not tested: ${noSshd}`)
 
-/** A laptop and a desktop that share a belief, and then change it, forget, hear and remember while offline. */
+/**
+ * A laptop and a desktop that share two beliefs. While offline, both correct the first, the desktop forgets the second,
+ * and the laptop hears a turn.
+ */
 async function openPair(place: Machines, sync: () => Promise<unknown>) {
   const laptop = place.memory('laptop')
   const desktop = place.memory('desktop')

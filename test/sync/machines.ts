@@ -9,7 +9,7 @@ const sshd = '/usr/sbin/sshd'
 /** Why ssh cannot be tested on this machine, or null. */
 export const noSshd = existsSync(sshd) ? null : `${sshd} is missing; install openssh-server.`
 
-/** Machines of one person: memory directories in one temporary place, and the real program. */
+/** Machines of one person: memory directories in one temporary directory, and the real program. */
 export function machines() {
   const place = createSandbox()
   const commands = join(place.path, 'bin')

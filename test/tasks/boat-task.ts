@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** A task about one person's boat, in the format of the original: three sessions, checks in Python, a rubric. */
+/** A task file about one person's boat: three sessions, checks in Python, and a rubric. */
 export const boatTask = `---
 id: task_boat
 name: The boat

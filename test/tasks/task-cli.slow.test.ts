@@ -282,7 +282,7 @@ describe.skipIf(!canGrade)('credence task run', () => {
       place.store,
     )
 
-    // Paths and ids are not shortened.
+    // Lines with paths and ids may be longer, because these are not shortened.
     const lines = plainLines(stdout).filter((line) => !/evidence|^ *(?:run|store) |runs|\d{8}-\d{6}/u.test(line))
     expect(lines.filter((line) => line.length > 80)).toEqual([])
     expect(lines).toContain('  ✗ task_boat: facts 0.00')

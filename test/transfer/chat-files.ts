@@ -137,7 +137,7 @@ export function cursorSession(prompt: string, answer: string): string {
   )
 }
 
-/** The tables of opencode 1.18 that are read. The session of a subagent has a parent. */
+/** The tables of opencode 1.18 that the import reads. The session of a subagent has a parent. */
 export function writeOpencode(file: string, cwd: string, prompt: string, answer: string, session = 'op-1'): string {
   mkdirSync(dirname(file), { recursive: true })
   using database = new DatabaseSync(file)

@@ -32,7 +32,7 @@ async function kept(place: CliSandbox): Promise<readonly Readonly<Record<string,
 }
 const said = async (place: CliSandbox) => (await kept(place)).map(({ role, text }) => [role, text])
 
-/** The call and the result of a tool are one turn; an archive of ChatGPT does not link them. */
+/** The call and the result of a tool are one turn, or two for ChatGPT, whose archives do not link them. */
 const stepsOf = (format: string) => {
   if (format === 'chatgpt')
     return [
@@ -79,7 +79,7 @@ describe.each(Object.keys(files))('conversations of %s', (format) => {
     expect(turns[0]).toMatchObject({ host: format })
     // Cursor stores no times.
     if (format !== 'cursor') expect(turns[0]?.at).toContain('2026-05-03T10:')
-    // A standing instruction in it waits for the person.
+    // A standing instruction in an imported conversation waits for the person.
     expect((await place.json('review')).items).toMatchObject([{ belief: { content: 'Always paint the kayak blue.' } }])
   })
 

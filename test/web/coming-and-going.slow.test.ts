@@ -10,7 +10,7 @@ describe.skipIf(noBrowser !== null)('the dashboard when the server stops and com
   })
   afterAll(() => dashboard[Symbol.asyncDispose]())
 
-  /** Problems other than unanswered requests, which these tests cause on purpose. */
+  /** All problems except unanswered requests, because these tests cause those on purpose. */
   const otherProblems = () => dashboard.problems.splice(0).filter((one) => !/net::ERR_/.test(one))
 
   it('reports that a page cannot be loaded, and tries again on request', async () => {

@@ -17,7 +17,7 @@ describe.skipIf(noBrowser !== null)('the page of recall', () => {
     // From the last to the first, because dismissing a toast moves those after it.
     for (const toast of (await page.getByRole('button', { name: 'Dismiss' }).all()).reverse()) await toast.click()
     await go(page, '/recall')
-    // Until the answer comes, the page shows the one to the message before.
+    // Until the answer comes, the page shows the answer to the previous message.
     const answer = page.waitForResponse(
       (response) =>
         response.url().endsWith('/api/v1/recall') &&
@@ -74,7 +74,7 @@ describe.skipIf(noBrowser !== null)('the page of recall', () => {
     const june = 'The harpsichord tuner visits Okonkwo hall in June.'
     await dashboard.memoryAs().hear([{ text: june, at: '2026-05-03T10:00:00Z', session: 'june', speaker: 'Ben' }])
     await asked('When does the harpsichord tuner visit Okonkwo hall?')
-    // Words of another person are only perhaps relevant.
+    // What another person said is shown only under "Perhaps relevant".
     const perhaps = tier('Perhaps relevant').locator('.recalled', { hasText: 'in June.' })
     await perhaps.getByText('Ben said on').waitFor()
 

@@ -26,7 +26,7 @@ function side(fields: Partial<Figures> = {}): Figures {
   }
 }
 
-/** A side with one case per character; a dot is a pass. */
+/** One side of a comparison, with one case per character; a dot is a pass. */
 function sideOf(pattern: string, fields: Partial<Figures> = {}): Figures {
   const results = [...pattern].map(
     (mark, index): CaseResult => ({ id: `c${index}`, verdict: mark === '.' ? 'pass' : 'fail', scores: {} }),

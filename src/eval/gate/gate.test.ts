@@ -50,7 +50,7 @@ const standing = (figures: Figures): Standing => ({
 
 const sideOf = (...figures: readonly Figures[]): Side => ({ standings: figures.map(standing), reasons: [] })
 
-/** A candidate's side with a separate run for each of these figures. */
+/** The side of the candidate, with a separate run for each of these figures. */
 const measured = (...figures: readonly Figures[]): Side =>
   sideOf(...figures.map((one) => ({ ...one, runId: `own-${one.runId}` })))
 

@@ -199,7 +199,7 @@ describe('capturing a quote', () => {
   const gym = 'What is the code of the gym door?'
   const old = 'The gym code is 1188, says the flyer at the gym door.'
 
-  /** A memory with many words, so that its threshold differs from that of a few copied turns. */
+  /** A memory with many words, so that its threshold differs from the threshold of a few copied turns. */
   async function aTalkativeMemory() {
     const memory = await aMemory()
     const small = 'We talked about the plans for the weekend and what to eat. '

@@ -50,6 +50,6 @@ it('every score is the sum of its clauses, for any message', async () => {
     { numRuns: 300 },
   )
 
-  // Otherwise only hits with a single clause would have been tested.
+  // Guards the test: enough hits must have had more than one clause.
   expect(scored).toBeGreaterThan(50)
 })

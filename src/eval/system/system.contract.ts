@@ -159,7 +159,7 @@ export function describeSystem(name: string, open: () => Promise<System>): void 
       await system.ingest(corpus)
 
       for (const { relevant } of await askAll()) {
-        // Scores with and without clauses are on different scales.
+        // Scores with and without clauses are on different scales, so they are checked separately.
         for (const own of [relevant.filter((hit) => hit.clauses), relevant.filter((hit) => !hit.clauses)]) {
           const scores = own.flatMap(({ score }) => (score === null ? [] : [score]))
           expect(scores).toEqual([...scores].sort((a, b) => b - a))

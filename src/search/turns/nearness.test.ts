@@ -10,7 +10,7 @@ import { parseQuestion } from './question.ts'
 const scopes = ['project:ledger']
 const view = { user: 'ann', scopes }
 
-/** The nearness of each text to a message, with each text heard as a turn. */
+/** The nearness of each text to a message, with each text stored as a turn. */
 async function nearnessTo(message: string, texts: readonly string[]) {
   const model = await openMiniLm()
   const { store, ...others } = ports()

@@ -10,7 +10,7 @@ const scopes = ['project:ledger']
 
 type Said = string | HeardTurn
 
-/** Quotes from conversations on consecutive days, each with a single turn, in this order. */
+/** Quotes from conversations with a single turn each, in this order, on consecutive days. */
 async function conversation(...turns: readonly Said[]) {
   const { store, ...others } = ports()
   const author = { actor: 'person', origin: 'test' } as const

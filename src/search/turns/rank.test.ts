@@ -49,7 +49,7 @@ describe('ranking turns', () => {
 
     for (const asked of ['Which screws did you recommend for the gutter?', 'What did the assistant say about screws?'])
       expect((await texts(chat, asked))[0]).toContain('stainless')
-    // Either speaker may have said something in a conversation.
+    // A question that names no speaker prefers neither the person nor the assistant.
     const either = await ranked(chat, 'Remind me which screws I asked about for the gutter.')
     for (const { explain } of either) expect(JSON.stringify(explain())).not.toContain('"assistant"')
   })

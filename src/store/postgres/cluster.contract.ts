@@ -40,7 +40,9 @@ export const openAt = (address: string, options: Partial<PostgresStoreOptions> =
 const emptied =
   'owners events changes turns snapshots recall_counts recall_days feedback people tokens teams team_members'
 
-/** Empty databases with the schema, altered by some SQL, and reused: creating one for each test takes longer. */
+/**
+ * Empty databases with the schema, altered by some SQL, and reused, because creating one for each test takes longer.
+ */
 export function emptyDatabases(cluster: () => Promise<Cluster>, altered = '') {
   const free: string[] = []
   const take = async (): Promise<string> => {
@@ -66,7 +68,10 @@ export function emptyDatabases(cluster: () => Promise<Cluster>, altered = '') {
 
 type EmptyStores = { readonly altered?: string; readonly reached?: (address: string) => Promise<string> }
 
-/** Empty stores in such databases, opened at the address that `reached` returns for theirs. */
+/**
+ * Empty stores in databases of `emptyDatabases`. `reached` may change the address at which a store is opened, for
+ * example to that of a pooler.
+ */
 export function emptyStores(
   cluster: () => Promise<Cluster>,
   { altered, reached = async (address) => address }: EmptyStores = {},

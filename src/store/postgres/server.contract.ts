@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 
-/** The folder of PostgreSQL's programs, the newest installed version; null if PostgreSQL is not installed. */
+/** The folder with the programs of the newest installed PostgreSQL; null if PostgreSQL is not installed. */
 export const postgresPrograms: string | null = (() => {
   const named = process.env.CREDENCE_POSTGRES_BIN
   if (named !== undefined) return named
@@ -17,7 +17,7 @@ export const postgresPrograms: string | null = (() => {
   return found ?? null
 })()
 
-/** PostgreSQL and its poolers do not run as root. */
+/** The account for PostgreSQL and its poolers, which refuse to run as root. */
 export const account: { readonly uid?: number; readonly gid?: number } = (() => {
   if (process.getuid?.() !== 0) return {}
   const [, uid, gid] = readFileSync('/etc/passwd', 'utf8').match(/^(?:postgres):[^:]*:(\d+):(\d+):/mu) ?? []

@@ -164,7 +164,7 @@ describe('an open store', () => {
     const view = { user: 'ada', agent: null, scopes: belief.scopes }
     await commitTo(one, commitOf([presentChange(known)]))
     expect((await other.get('ada', 'b0'))?.content).toBe('Before.')
-    // Read before, so that an empty answer could have been cached.
+    // Reads before the change, so that `other` may cache the empty answers.
     await Promise.all([other.get('ada', 'b1'), other.formLengths('ada', ['redis']), other.postings(view, ['redis'])])
     await other.wordsNear('ada', ['rediss'])
 

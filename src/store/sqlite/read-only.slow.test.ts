@@ -62,7 +62,7 @@ it('a reading command changes no file', async () => {
     const { status } = spawnSync(process.execPath, [bin, ...argv, '--dir', dir], { env, cwd: place.work })
     expect([argv, status, filesIn(dir)]).toEqual([argv, 0, before])
   }
-  // A recall counts the beliefs that it showed.
+  // Guards the test: a recall on a writable memory counts the beliefs that it showed, so it changes files.
   await place.run('recall', 'What are our payment terms?', '--dir', dir)
   expect(filesIn(dir)).not.toEqual(before)
 })

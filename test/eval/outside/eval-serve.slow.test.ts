@@ -9,7 +9,7 @@ import { belief, question } from './sample-records.ts'
 
 const entry = fileURLToPath(new URL('../../../bin/credence.js', import.meta.url))
 
-/** `credence eval serve` in a separate process, which is ended with the block. */
+/** `credence eval serve` in a separate process that ends with the block. */
 function serving(...args: readonly string[]) {
   const child = spawn(process.execPath, [entry, 'eval', 'serve', ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
   let stderr = ''
@@ -69,7 +69,7 @@ describe('credence eval serve', () => {
     const socket = connect(Number(port), '127.0.0.1')
     const head = ['POST /search HTTP/1.1', 'host: localhost', 'connection: close', `content-length: ${body.length}`]
     socket.write(`${head.join('\r\n')}\r\n\r\n${body.slice(0, 5)}`)
-    // Answered by the same process, so the earlier messages have arrived.
+    // The same process answers this reset, so the request above has arrived by then.
     await httpSystem({ url: `http://127.0.0.1:${port}` }).reset()
 
     service.child.kill('SIGTERM')

@@ -1,6 +1,6 @@
 /**
- * Credence's own recall as an MCP server over standard input and output, with one tool for each route of the HTTP contract: a correct
- * server, so that the MCP system can run the contract suite of all systems.
+ * Credence's own recall as an MCP server over standard input and output, with one tool for each route of the HTTP
+ * contract. A correct server, so that the MCP system can run the contract suite of all systems.
  */
 import { randomBytes } from 'node:crypto'
 import { createInterface } from 'node:readline'

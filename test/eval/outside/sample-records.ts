@@ -1,7 +1,7 @@
 import type { SystemQuery } from '../../../src/eval/system/system.ts'
 import { type BeliefRecord, parseRecord } from '../../../src/memory/transfer/belief-record.ts'
 
-/** A belief of Ada about kitchens, as read from a file. */
+/** One of Ada's beliefs, in the scope of kitchens, as read from a file. */
 export const belief = (id: string, fields: object = {}): BeliefRecord =>
   parseRecord(
     { id, name: id, content: `About ${id}.`, scopes: ['domain:kitchen'], ...fields },

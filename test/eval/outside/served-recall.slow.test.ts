@@ -72,7 +72,7 @@ describe('Credence over HTTP', () => {
   })
 })
 
-/** A request over a socket has this header; a request without a socket must set it. */
+/** Sets the Host header, which a request gets by itself only if it goes over a socket. */
 const withHost = (init: RequestInit | undefined): RequestInit => ({
   ...init,
   headers: { ...(init?.headers as Record<string, string>), host: 'localhost' },

@@ -60,7 +60,7 @@ describe('@modelcontextprotocol/server-memory', () => {
 /** The passes of a run, formatted as in the tables. */
 const passesOf = (run: PackRun): string => `${passedIn(run).length}/${askedIn(run).length}`
 
-/** Without the cases that need features which the server lacks. */
+/** The cases whose features the server supports. */
 const askedIn = ({ outcomes }: PackRun) => outcomes.filter(({ verdict }) => verdict !== 'skipped')
 
 const passedIn = ({ outcomes }: PackRun): readonly string[] =>

@@ -174,7 +174,7 @@ async function seenOn(suite: string, data: string): Promise<string> {
 
 describe('labels', () => {
   const secret = 'zzlabelzz'
-  // Every field of the published formats that reveals an answer, a type or a source contains the word.
+  // Every field of the published formats that reveals an answer, a type or a source contains `secret`.
   const files: Readonly<Record<string, (directory: string) => string>> = {
     longmemeval: (directory) => write(directory, 'longmemeval_s.json', [longMemEvalRow]),
     'longmemeval-pooled': (directory) => write(directory, 'longmemeval_s.json', [longMemEvalRow]),

@@ -178,7 +178,7 @@ describe('packs, runs and the gate together', () => {
     using base = temporaryDirectory()
     using candidate = temporaryDirectory()
     const directory = directoryOf('retrieval-precision')
-    // A build that drops its best hit, with unchanged name and version.
+    // The system drops its best hit, but its name and version are unchanged.
     const system = ours()
     const forgetful = {
       ...system,

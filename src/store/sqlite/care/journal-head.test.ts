@@ -55,7 +55,7 @@ describe('the head of a journal, in a file next to the store,', () => {
         truncate(file, kept, { effects: false })
         const store = openAt(file)
         for (let number = 0; number < more; number += 1) {
-          // Their names are free only if the old beliefs are removed.
+          // New names, because the names of the old beliefs are still taken.
           await commitTo(store, commitOf([presentChange(sample({ id: `c${number}`, name: `Other ${number}` }))]))
         }
         await store.close()
@@ -138,7 +138,7 @@ describe('the head of a journal, in a file next to the store,', () => {
   it('is behind the journal, never ahead, if the process dies between a commit and writing it', async () => {
     const file = await storeWith(2)
     const store = openAt(file)
-    // A directory cannot be written like a file.
+    // A directory in place of the file makes writing fail.
     rmSync(`${file}-head`)
     mkdirSync(`${file}-head`)
     await commitTo(store, commitOf([presentChange(sample({ id: 'b3', name: 'Name 3' }))]))

@@ -14,7 +14,7 @@ import { newFile, openAt, tamper } from '../temporary-store.contract.ts'
 const failed = async (store: SqliteStore): Promise<readonly string[]> =>
   (await store.verify()).filter(({ ok }) => !ok).map(({ check, detail }) => `${check}: ${detail}`)
 
-/** Opens the store again, so that direct changes of its tables are seen. */
+/** Opens the store again, so that direct changes to its tables are noticed. */
 async function complaintsIn(file: string): Promise<readonly string[]> {
   const store = openAt(file)
   const found = await failed(store)
