@@ -92,12 +92,14 @@ export class ForeignCommands {
 export async function preloadHook(): Promise<void> {
   await import('../commands/connect/hook.ts')
   await import('../../open-memory.ts')
-  await import('../../memory/learn/rules.ts')
-  await import('../../memory/learn/secrets.ts')
+  const { findStatements } = await import('../../memory/learn/rules.ts')
+  const { maskSecrets } = await import('../../memory/learn/secrets.ts')
   await import('../../memory/recall/render.ts')
   await import('../../search/turns/push.ts')
   await import('../hooks/hear-queue.ts')
   await import('../../memory/use-cases.ts')
+  // Their patterns are compiled when they are first used.
+  findStatements(maskSecrets('Remember that we deploy on Fridays.'))
 }
 
 class Collector extends Writable {

@@ -6,7 +6,6 @@ import { localMinute } from '../../../local-time.ts'
 import { beginPause, endPause, isWithin, type Pause, pauseFor, pausesIn } from '../../../memory/conversation/pause.ts'
 import { type CommandAnswer, defineCommand, UsageError } from '../../command/command.ts'
 import { flag, memoryOptions, option, text } from '../../command/options.ts'
-import { queueAwaited } from '../../hooks/hook-queue.ts'
 import type { Session } from '../../session.ts'
 
 export const pausePlaceOptions = {
@@ -40,6 +39,7 @@ export const pause = defineCommand({
       throw invalid(`${directory} is not a directory.`, 'Give a directory with --in.')
     const now = new Date()
     const until = options.for === undefined ? null : new Date(now.getTime() + options.for).toISOString()
+    const { queueAwaited } = await import('../../hooks/hook-queue.ts')
     // Answers that are given during the pause are not stored, even if their prompts were.
     queueAwaited(dir, (turn) => directory === null || isWithin(turn.directory ?? '', directory), true)
     await beginPause(dir, { directory, until }, now)
