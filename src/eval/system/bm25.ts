@@ -73,7 +73,7 @@ export function bm25System({ openStore, version }: Pick<SystemsParts, 'openStore
 
 const anyLength = { maxTurnCharacters: Number.POSITIVE_INFINITY }
 
-/** A view of the store that reports these total amounts of turns and words. */
+/** A view of the store that reports these totals of text units and words. */
 const withAmount = (store: Store, { units, words }: SaidInAll): Store => ({
   ...store,
   turnPostings: async (view, terms) => ({ ...(await store.turnPostings(view, terms)), units, humanWords: words }),
