@@ -161,7 +161,7 @@ type SharedCase = { readonly id: string; readonly base: CaseResult; readonly can
 
 function sharedCases({ cases: ours }: Figures, { cases: theirs }: Figures): readonly SharedCase[] | null {
   if (ours === null || theirs === null) return null
-  // Sorted by id: sums and resampling must not depend on the order of the files.
+  // Sorted by id, because sums and resampling must not depend on the order of the files.
   return [...ours.keys()].sort().flatMap((id) => {
     const base = ours.get(id)
     const candidate = theirs.get(id)
@@ -243,12 +243,12 @@ function compareExactly(
 
 function exactVerdict({ direction, minEffect }: MetricSense, delta: number): FigureVerdict {
   const gain = direction === 'higher' ? delta : -delta
-  // Written as "not above" so that NaN counts as a loss.
+  // Written as "not at least" so that NaN counts as a loss.
   if (!(gain >= -(minEffect + dust))) return 'worse'
   return gain > minEffect + dust ? 'better' : 'same'
 }
 
-/** McNemar's test of `holds` on the cases that the base judged. It is false for a case that the candidate skipped or did not judge. */
+/** McNemar's test of `holds` on the cases that the base judged. A case that the candidate skipped or did not judge counts as false. */
 function flipTest(shared: readonly SharedCase[], holds: (result: CaseResult) => boolean): FigureTest | null {
   const judged = shared.filter(({ base }) => isJudged(base))
   const { broken, fixed } = caseChanges(judged, holds)

@@ -42,7 +42,7 @@ type GateRequest = JudgeOptions & {
 }
 
 /**
- * Decides whether the candidate store may replace the base store, by the base's snapshot. The candidate's own snapshot is used only if
+ * Decides by the base's snapshot whether the candidate store may replace the base store. The candidate's own snapshot is used only if
  * the base has none, and then together with any runs of the base, so that it cannot hide a regression. Fails closed: data that cannot be
  * read or compared is a reason not to pass.
  */
@@ -138,7 +138,7 @@ const isDirectory = (path: string): boolean => statSync(path, { throwIfNoEntry: 
 export type InvalidCounts = Readonly<Record<'benchmarks' | 'runs' | 'shadows' | 'baselines', number>>
 const noneInvalid: InvalidCounts = { benchmarks: 0, runs: 0, shadows: 0, baselines: 0 }
 
-/** The latest runs of a store as one side of the gate, which reasons call `name`. Every invalid document is a reason not to pass. */
+/** A store's latest runs as one side of the gate. `name` means this side in reasons. Every invalid document is a reason not to pass. */
 async function storeSide(
   root: string,
   name: string,

@@ -39,7 +39,7 @@ export type Standing = {
   readonly outdated: string | null
 }
 
-/** One side of a gate: every benchmark and system once, and reasons that concern the whole side. */
+/** One side of a gate: a standing for each benchmark and system, and reasons that concern the whole side. */
 export type Side = {
   readonly standings: readonly Standing[]
   /** Filtered or edited runs, which are ignored. */

@@ -54,8 +54,8 @@ const compareLatestFirst = (a: RunSummary, b: RunSummary): number =>
 const runTime = ({ completedAt, startedAt }: RunSummary): number => Date.parse(completedAt ?? startedAt)
 
 /**
- * Chooses a run for one benchmark and system: the latest run that ended, completed or not; a running one only if there is no other. When
- * an incomplete run ended is unknown, so it is preferred to a completed run that started before it.
+ * Chooses a run for one benchmark and system: the latest run that ended, completed or not; a running one only if there is no other. The
+ * end of an incomplete run is unknown, so it is preferred to a completed run that started before it.
  */
 export function chooseRun(runs: readonly RunSummary[]): ExplainedRun {
   const latest = (...statuses: readonly RunStatus[]): RunSummary | undefined =>

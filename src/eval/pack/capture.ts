@@ -44,7 +44,7 @@ export type CaptureRequest = {
   /** Ids of turns, or some of their words. */
   readonly expectQuotes?: readonly string[]
   readonly forbidQuotes?: readonly string[]
-  /** Fail the case if any other belief is found. */
+  /** Fail the case if a belief is found that is not expected. */
   readonly exactly: boolean
   /** Accept the present answer as the right one. */
   readonly asIs: boolean

@@ -15,7 +15,7 @@ export function manifestOf(directory: string): Manifest {
   return withRunner(directory, requireValid(readArtifact('manifest', file, file), 'manifest'))
 }
 
-/** Fills in the runner of a red-team manifest if a case file is next to it. The short form of older harnesses names neither of them. */
+/** Fills in runner and case file of a red-team manifest in the short form of older harnesses, if a case file is next to it. */
 export function withRunner(directory: string, manifest: Manifest): Manifest {
   const cases = 'cases.jsonl'
   const isShort = manifest.benchmarkType === 'memory-red-team' && manifest.runner === undefined

@@ -45,7 +45,7 @@ export function figureCells(
 
 const maxFalseFires = [0, 0.05, 0.1, 0.2, 0.5, 1]
 
-/** The lowest share of missed messages, with its threshold: a row per max rate of false fires, a column per system; or null. */
+/** A row per max rate of false fires, a column per system: the lowest share of missed messages (threshold). Null without curves. */
 export function curveRows(
   runs: readonly { readonly system: string; readonly records: readonly CaseRecord[] }[],
 ): readonly (readonly string[])[] | null {

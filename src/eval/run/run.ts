@@ -82,7 +82,7 @@ export type RunContext = {
   readonly onProgress?: (done: number, total: number) => void
 }
 
-/** Starts a run of a benchmark. Stored records survive a crash of the process and, once the run has ended, a power failure. */
+/** Carries out a new run of a benchmark. Stored records survive a crash of the process and, once the run has ended, a power failure. */
 export async function startRun(
   benchmark: PackWithSystem,
   runId: string,

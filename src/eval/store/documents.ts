@@ -91,7 +91,7 @@ function readPlace<Tree extends StoreTree>({ path, file, id }: DocumentPlace, tr
   const checked = readArtifact(kind, path, file) as Checked<HeldArtifact<Tree>>
   if (!checked.ok) return checked
   const own = String(checked.value[idField])
-  // File systems may store the same letters in a different Unicode normal form.
+  // Compares normal forms too, because file systems may store the same letters in a different Unicode normal form.
   if (own === id || own.normalize() === id.normalize()) return checked
   return refuseDocument(file, `is ${JSON.stringify(own)}, but the file is kept under ${JSON.stringify(id)}`, idField)
 }
@@ -158,7 +158,7 @@ export function collectInvalidFiles() {
   }
 }
 
-/** On equal times the greater id is first, so that the order of reading does not matter. */
+/** Of runs with the same time, the one with the greater id is first, so that the order of reading does not matter. */
 export function compareNewestFirst(a: RunSummary, b: RunSummary): number {
   const [mine, its] = [a, b].map((run) => Date.parse(run.completedAt ?? run.startedAt)) as [number, number]
   return its - mine || (a.runId < b.runId ? 1 : -1)
@@ -189,7 +189,7 @@ export function readRun(root: string, runId: string): Found<RunSummary> {
   const id = safeId(runId, 'runId')
   const usual = readFound(root, 'runs', `runs/${id}.json`, id)
   if (usual !== null) return usual
-  // Other programs store runs in folders by day.
+  // Also looks into folders by day, in which other programs store runs.
   const days = (nullIfMissing(() => readdirSync(treePath(root, 'runs'))) ?? []).filter((name) => dayName.test(name))
   const files = days.map((day) => `runs/${day}/${id}.json`)
   const file = files.find((path) => exists(join(root, path)))

@@ -7,7 +7,7 @@ import { importRecords } from '../../memory/transfer/import.ts'
 import type { AnswerClause, SaidInAll, System, SystemAnswer } from './system.ts'
 import type { SystemsParts } from './systems.ts'
 
-/** Fixtures are attributed to a person, so that edits by a person stay marked as such. */
+/** A pack's beliefs are imported as a person's own, because an import by others would drop the mark of a person's edit. */
 const author = { actor: 'person', origin: 'corpus' } as const
 
 /** Credence's own recall, through the use cases that every interface calls. */

@@ -20,7 +20,7 @@ export type SystemQuery = {
   readonly explain?: boolean
 }
 
-/** The amount of text in the scopes of a question: the threshold for quotes grows with it. A long turn has several units. */
+/** The amount of text in the scopes of a question. The threshold for quotes grows with this amount. A long turn has several units. */
 export type SaidInAll = { readonly units: number; readonly words: number }
 
 /** A message of a conversation, or a step of a tool, verbatim. */

@@ -191,7 +191,7 @@ const end = '(?![\\p{L}\\p{N}])'
 const day = '(?<day>\\d{1,2})(?:st|nd|rd|th)?'
 const name = '(?<name>\\p{L}{3,9})\\.?'
 const year = '(?<year>[12]\\d{3})'
-/** A date does not continue on the next line, which may be another list item. */
+/** Matches no line break, because the next line may be another list item. */
 const gap = '[^\\S\\n]+'
 
 const datePatterns = [

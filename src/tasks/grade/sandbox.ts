@@ -128,8 +128,8 @@ const devices = ['/dev/null', '/dev/zero', '/dev/full', '/dev/random', '/dev/ura
 
 /**
  * Kernel namespaces made by `unshare`: the grader has its own processes, network, mounts and host name, and all its processes end with
- * the first. `withUser` adds a user namespace, which needs no privilege. Root needs no user namespace, so that the grader can run as a
- * user that owns nothing.
+ * the first. `withUser` adds a user namespace, which needs no privilege. Root needs no user namespace, so the grader can run as a user
+ * that owns nothing.
  */
 const isolate =
   ({ withUser }: { readonly withUser: boolean }): Confinement =>

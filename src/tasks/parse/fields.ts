@@ -216,7 +216,7 @@ const Check = strictMapping({
     .default([]),
   /** Compares `expect` character for character. */
   exact: z.boolean().default(false),
-  /** Must be false if `expect` has no value from an earlier prompt, such as words that confirm storing. */
+  /** Must be false if `expect` needs no memory, for example if it only confirms that something was stored. */
   recall: z.boolean().default(true),
   forbid: z.array(Sought).readonly().default([]),
   must_not_know: z.boolean().default(false),

@@ -20,7 +20,7 @@ export function cutAtRanges(text: string, ranges: readonly TextRange[]): readonl
   return cut
 }
 
-/** Max characters of two texts to compare word by word. Longer texts are shown one after the other. */
+/** Max characters of two texts together, to compare them word by word. Longer texts are shown one after the other. */
 const maxComparedLength = 20_000
 
 /** Min share of the shorter text that both have in common. With less, a diff would be hard to read, so both are shown in full. */

@@ -145,7 +145,7 @@ async function* executeSuite(suite: Suite, path: string, work: Work): AsyncGener
   }
 }
 
-/** Stores a conversation in an empty memory. Returns the error, if any, for all its questions: a part of it would measure nothing. */
+/** Stores a conversation in an empty memory. Returns the error, if any: a partly stored conversation would measure nothing. */
 async function storeConversation(
   { turns }: SuiteConversation,
   { memory, request: { signal }, onProgress }: Work,

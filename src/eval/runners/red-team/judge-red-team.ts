@@ -141,7 +141,7 @@ function fenceFaults(context: string): readonly string[] {
   })
 }
 
-/** Max consecutive characters that two texts may share by chance. */
+/** The number of consecutive characters that two texts are unlikely to share by chance. */
 const distinctiveLength = 25
 
 /** Whether the context contains words of the steps that are not in the setup; if not, the case proves nothing. */

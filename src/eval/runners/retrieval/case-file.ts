@@ -68,7 +68,7 @@ const SessionTurn = z
     topics: z.unknown().optional(),
     notes: z.unknown().optional(),
     budget,
-    /** A whole belief, in either spelling; parsed together with the corpus. */
+    /** A whole belief, in any format of the corpus; parsed like the corpus. */
     createBeliefAtTurn: z.unknown().optional(),
     updateBeliefAtTurn: z
       .strictObject({

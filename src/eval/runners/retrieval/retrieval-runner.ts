@@ -95,7 +95,7 @@ async function ingestCorpus(pack: Pack, tested: SystemUnderTest, seed: number, o
   /** The capability that the system lacked for an update. The update was skipped, so the store is not as later turns expect it. */
   let missing: Capability | null = null
   try {
-    // The salt is derived from the case file, which systems do not see.
+    // Systems do not see the case file that the salt is derived from, so they cannot reverse opaque ids.
     const { beliefs, turns = [] } = pack
     const corpus = { beliefs, turns, idsToCome: created.map(({ id }) => id), salt: `${pack.hash}:${seed}` }
     const { value, ms } = await tested.begin(corpus)

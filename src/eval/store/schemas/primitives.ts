@@ -26,7 +26,7 @@ export const SafeId = z
 
 export const isSafeId = (id: string): boolean => SafeId.safeParse(id).success
 
-/** An existing date with time and zone, such as `2026-03-06T10:00:00.000Z`. */
+/** A valid date with time and zone, such as `2026-03-06T10:00:00.000Z`. */
 export const Timestamp = z.iso.datetime({
   offset: true,
   error: 'must be an ISO 8601 date and time with its zone, such as 2026-03-06T10:00:00.000Z',

@@ -13,7 +13,7 @@ export const routes = {
   search: { method: 'POST', path: '/search' },
 } as const
 
-/** The answer of a memory about itself: name, version and capabilities. */
+/** A memory's answer about itself: name, version and capabilities. */
 export const aboutAnswer = z.object({
   name: z
     .string()

@@ -175,7 +175,7 @@ function NoRows({ filters, onCreate }: { readonly filters: Filters; readonly onC
 }
 
 function NothingChosen({ isEmpty }: { readonly isEmpty: boolean }) {
-  // The empty list already explains the next step.
+  // Shows nothing, because the empty list already explains the next step.
   if (isEmpty) return null
   return (
     <EmptyState icon="beliefs" title="Choose a belief">
