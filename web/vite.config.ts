@@ -3,7 +3,7 @@ import { defineConfig, type Plugin } from 'vite'
 
 const here = fileURLToPath(new URL('.', import.meta.url))
 
-/** Defines `routesOfServer`, method and path of each operation. Importing the operations would bundle the server. */
+/** Defines `routesOfServer`, the method and path of each operation, because importing the operations would bundle the server. */
 const routesOfServer: Plugin = {
   name: 'routes-of-server',
   config: async () => {

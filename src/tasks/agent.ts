@@ -13,7 +13,7 @@ export type AgentTurn = {
 /** One conversation. Conversations share only the workspace. */
 export type AgentConversation = {
   readonly id: string
-  /** The process of the conversation, if there is one. */
+  /** The id of the conversation's process, if it has one. */
   readonly process: number | null
   /** The number of messages so far: 0 in a new conversation. */
   readonly messageCount: () => number
@@ -85,7 +85,7 @@ export const inProcessAgent = (
   stop: async () => {},
 })
 
-/** Does nothing. A score above 0 shows that a task does not test the agent. */
+/** An agent that does nothing. If it scores above 0, the task does not test the agent. */
 export const noneAgent: Agent = {
   name: 'none',
   version: '1',

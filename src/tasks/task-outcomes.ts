@@ -56,7 +56,7 @@ async function keepGrade(runFolder: string, grade: TaskGrade): Promise<void> {
 /** A stored grade; null if it is missing or unreadable. */
 export async function readGrade(runFolder: string, taskId: string, repeat: number): Promise<TaskGrade | null> {
   try {
-    // This program wrote the file into its own store; only the version and the task id are checked.
+    // This program wrote the file into its own store, so only the version and the task id are checked.
     const grade = JSON.parse(await readFile(gradePath(runFolder, taskId, repeat), 'utf8')) as TaskGrade
     return grade.schemaVersion === 1 && grade.taskId === taskId ? grade : null
   } catch {

@@ -74,7 +74,7 @@ const contentOf = (tasks: readonly Task[]) => ({
   cases: tasks.map((task) => ({
     id: task.id,
     prompt: promptOf(task),
-    // Every task states something and asks for it later.
+    // Every task states something and asks for it later, so every case expects something.
     expectsSomething: true,
     words: signalsOf(task),
   })),

@@ -3,12 +3,12 @@ import { type MetricSense, metricSense } from '../score/metric-direction.ts'
 import { alpha, holm, type Interval, mcNemarExact, mean, pairedBootstrap, signFlipTest } from '../score/statistics.ts'
 import type { CaseResult } from '../store/schemas/run.ts'
 
-/** Smaller differences are rounding errors of the summation order and count as zero. */
+/** Smaller differences are rounding errors and count as zero. */
 export const dust = 1e-9
 
 /**
- * `better` and `worse` are certain, or both statistically significant and large enough to matter. `cannot tell` is a large fall
- * that could be chance; `no evidence` is any other change of varying results.
+ * `better` and `worse`: a change above the declared minimum; if results vary, one that is significant and large enough to matter.
+ * `cannot tell`: a large fall that could be chance. `no evidence`: any other outcome if results vary.
  */
 export const figureVerdicts = ['better', 'worse', 'same', 'no evidence', 'cannot tell', 'dropped', 'new'] as const
 export type FigureVerdict = (typeof figureVerdicts)[number]
@@ -81,8 +81,8 @@ export const listIds = (ids: readonly string[]): string =>
   ids.length <= maxNamed ? ids.join(', ') : `${ids.slice(0, maxNamed).join(', ')} and ${ids.length - maxNamed} more`
 
 /**
- * Whether two sides measured the same thing: an obstacle forbids the comparison, a note is shown with it. With an `acceptedChange`,
- * differences between the packs are notes.
+ * Checks whether two sides measured the same thing. An obstacle forbids the comparison; a note is shown with it. With an
+ * `acceptedChange`, differences between the packs are only notes, if both sides have case results.
  */
 export function comparability(base: Figures, candidate: Figures, acceptedChange: string | null = null) {
   const ofPack = packDifferences(base, candidate)
@@ -104,7 +104,7 @@ export function comparability(base: Figures, candidate: Figures, acceptedChange:
       notes.push(`${ours.name} went from version ${ours.version} to ${theirs.version}.`)
   }
   if (base.seed !== null && candidate.seed !== null && base.seed !== candidate.seed) {
-    // If results do not vary, the seed affects only the order of cases.
+    // If results do not vary, the seed affects only the order of cases, so a different seed is only a note.
     const list = base.isNoisy || candidate.isNoisy ? obstacles : notes
     list.push(`Different seeds: ${base.seed} and ${candidate.seed}.`)
   }
@@ -161,7 +161,7 @@ type SharedCase = { readonly id: string; readonly base: CaseResult; readonly can
 
 function sharedCases({ cases: ours }: Figures, { cases: theirs }: Figures): readonly SharedCase[] | null {
   if (ours === null || theirs === null) return null
-  // Sorted by id: sums and resampling must not depend on the order of the files.
+  // Sorted by id, because sums and resampling must not depend on the order of the files.
   return [...ours.keys()].sort().flatMap((id) => {
     const base = ours.get(id)
     const candidate = theirs.get(id)
@@ -206,7 +206,7 @@ function compareFigures(base: Figures, candidate: Figures): readonly FigureCompa
   return adjustForMultipleTests(tested).map((figure) => ({ ...figure, verdict: testedVerdict(figure) }))
 }
 
-/** The metrics over the cases that both sides answered, because a score has no counterpart if the other side returned an error. */
+/** The mean of each metric over the cases that both sides answered: a score has no counterpart if the other side has no answer. */
 function answeredMetrics(
   { metrics }: Figures,
   side: 'base' | 'candidate',
@@ -243,12 +243,12 @@ function compareExactly(
 
 function exactVerdict({ direction, minEffect }: MetricSense, delta: number): FigureVerdict {
   const gain = direction === 'higher' ? delta : -delta
-  // Written as "not above" so that NaN counts as a loss.
+  // Written as "not at least" so that NaN counts as a loss.
   if (!(gain >= -(minEffect + dust))) return 'worse'
   return gain > minEffect + dust ? 'better' : 'same'
 }
 
-/** Tests how many cases changed between pass and fail. A case that the candidate left out or did not judge counts as not passed. */
+/** McNemar's test of `holds` on the cases that the base judged. A case that the candidate skipped or did not judge counts as false. */
 function flipTest(shared: readonly SharedCase[], holds: (result: CaseResult) => boolean): FigureTest | null {
   const judged = shared.filter(({ base }) => isJudged(base))
   const { broken, fixed } = caseChanges(judged, holds)
@@ -293,7 +293,7 @@ const defaultEffect = 0.05
 function testedVerdict({ figure, delta, sense, base, candidate, verdict, test }: FigureComparison): FigureVerdict {
   if (delta === null) return verdict
   const declared = sense.minEffect > 0 ? sense.minEffect : defaultEffect * widthOf(sense, base, candidate)
-  // `errorCases` is a count, but its test is about shares.
+  // `errorCases` is a count, but the effect in its test is a share of the cases.
   const matters = figure === 'errorCases' ? defaultEffect : declared
   const change = test?.effect ?? delta
   const gain = sense.direction === 'higher' ? change : -change
@@ -303,7 +303,7 @@ function testedVerdict({ figure, delta, sense, base, candidate, verdict, test }:
   return gain >= matters - dust && isBeyondChance ? 'better' : 'no evidence'
 }
 
-/** The declared range of a figure, else its larger value. Symmetric in both sides. */
+/** The width of a figure's declared range, else the larger of its two values, so that swapping the sides changes nothing. */
 const widthOf = ({ range }: MetricSense, base: number | null, candidate: number | null): number =>
   range === null ? Math.max(Math.abs(base ?? 0), Math.abs(candidate ?? 0), dust) : range[1] - range[0]
 
@@ -311,7 +311,7 @@ const passes = ({ verdict }: CaseResult): boolean => verdict === 'pass'
 const isError = ({ verdict }: CaseResult): boolean => verdict === 'error'
 const isAnswered = (result: CaseResult): boolean => !isError(result) && result.verdict !== 'skipped'
 
-/** A candidate must not look better by leaving cases or scores out. If results vary, a share below `defaultEffect` may be missing. */
+/** A candidate must not look better by leaving out cases or scores. If results vary, it may leave out a share below `defaultEffect`. */
 function lostJudgements(base: Figures, candidate: Figures, shared: readonly SharedCase[] | null): string | null {
   const mayLose = (lost: number, of: number): boolean => lost <= 0 || (base.isNoisy && lost < of * defaultEffect)
   if (shared === null) {
@@ -331,7 +331,7 @@ function lostJudgements(base: Figures, candidate: Figures, shared: readonly Shar
   return `${cases(unscored)} that passed on both sides lost a score: ${listIds(unscored)}.`
 }
 
-/** Only cases that pass on both sides: which scores apply to a failing case may depend on its answer. */
+/** Only cases that pass on both sides count, because which scores apply to a failing case may depend on its answer. */
 const hasLostScore = ({ base, candidate }: SharedCase): boolean =>
   passes(base) &&
   passes(candidate) &&

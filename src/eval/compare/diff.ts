@@ -82,7 +82,7 @@ async function loadRun(root: string, runId: string) {
   return { run, records, figures: summariseCases(records), problems: [...none, ...unreadable] }
 }
 
-/** The first repeat of each case. Later repeats differ only if results vary, which `flaky` reports. */
+/** The first repeat of each case. Later repeats differ only if results vary; `flaky` reports such cases. */
 function indexById(records: readonly CaseRecord[]): ReadonlyMap<string, CaseRecord> {
   const first = new Map<string, CaseRecord>()
   for (const record of records) {
@@ -92,7 +92,7 @@ function indexById(records: readonly CaseRecord[]): ReadonlyMap<string, CaseReco
   return first
 }
 
-/** The explanation of an answer by our own systems. Other systems explain less or nothing. */
+/** The explanation that our own systems give with an answer. Other systems give less, or none. */
 const Explained = z.looseObject({
   group: z.string().nullish(),
   query: z.string().optional(),

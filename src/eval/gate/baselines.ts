@@ -18,7 +18,7 @@ import { auditRun, chooseRun, runGroups } from './latest-runs.ts'
 type SnapshotRequest = {
   readonly snapshotId: string
   readonly createdAt: string
-  /** The store's name in the snapshot. A relative path is best, because the snapshot may be committed. */
+  /** The path of the store, as recorded in the snapshot. Should be relative, because the snapshot may be committed. */
   readonly sourceRootDir: string
   readonly notes?: string | undefined
   readonly gitRef?: string | undefined
@@ -115,7 +115,7 @@ function refuseUnusable([first, ...rest]: readonly Problem[], benchmarks: readon
   throw notFound('There is no completed run to take a snapshot of.', hint)
 }
 
-/** The figures that would get worse, with the given reason; throws if there is no reason. */
+/** Returns the figures that get worse, with the reason for accepting them; throws if no reason was given. */
 function acceptFalls(
   existing: Found<BaselineSnapshot>,
   benchmarks: readonly BaselineBenchmark[],
@@ -143,7 +143,7 @@ function acceptFalls(
   return falls.map((fall) => ({ ...fall, reason }))
 }
 
-/** The figures of the same benchmark and system, or of any system if the old snapshot names none. */
+/** The new figures for the benchmark and system of `before`; for any system if `before` names none. */
 const successorOf = (before: BaselineBenchmark, after: readonly BaselineBenchmark[]): BaselineBenchmark | undefined =>
   after.find(
     ({ benchmarkId, system }) =>
@@ -153,7 +153,7 @@ const successorOf = (before: BaselineBenchmark, after: readonly BaselineBenchmar
 function fallsOf(before: BaselineBenchmark, after: BaselineBenchmark | undefined) {
   const { benchmarkId, passRate, metrics = {}, metricDeclarations = [], system } = before
   const about = { benchmarkId, ...(system && { system: system.name }) }
-  // Also compares counts: removed cases, and failures that became errors, do not change the pass rate.
+  // Also compares counts, because the pass rate may hide removed cases and failures that became errors.
   const counts =
     after === undefined
       ? []

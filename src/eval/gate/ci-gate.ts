@@ -26,7 +26,7 @@ import {
 } from './gate.ts'
 import { auditRun, chooseRun, type ExplainedRun, runGroups } from './latest-runs.ts'
 
-/** The default snapshot of a gate. */
+/** The name of the snapshot that a gate compares with by default. */
 export const requiredSnapshot = 'required-main'
 
 type GateRequest = JudgeOptions & {
@@ -34,17 +34,17 @@ type GateRequest = JudgeOptions & {
   readonly candidate: string
   /** Default: the base's `required-main`, else its latest runs, else the candidate's `required-main`. */
   readonly snapshotId?: string | undefined
-  /** Whether the base has no store yet. Must be explicit, because a mistyped path looks the same. */
+  /** Accept a base without a store. Must be explicit, because a mistyped path looks the same. */
   readonly bootstrap?: boolean
   readonly requireCleanTree?: boolean
-  /** The current time: later runs are invalid. Without it, dates are not checked. */
+  /** The current time. Runs with a later date are invalid. If undefined, dates are not checked. */
   readonly now?: Date | undefined
 }
 
 /**
- * Decides whether the candidate store may follow the base store. The base's snapshot decides. The candidate's own snapshot is used
- * only if the base never had one, and then together with the runs of the base, so that it cannot hide a regression. Fails closed:
- * data that cannot be read or compared is a reason not to pass.
+ * Decides by the base's snapshot whether the candidate store may replace the base store. The candidate's own snapshot is used only if
+ * the base has none, and then together with any runs of the base, so that it cannot hide a regression. Fails closed: data that cannot be
+ * read or compared is a reason not to pass.
  */
 export async function gateStores(request: GateRequest): Promise<DeltaReport> {
   const { base, candidate, acceptedChanges = {}, requireCleanTree = false, now } = request
@@ -79,11 +79,11 @@ export async function reportAgainstBaseline(
   )
 }
 
-/** The sides to compare a candidate with: at least one, each judged separately. */
+/** The sides to compare a candidate with: at least one. Each is judged separately. */
 type ResolvedBase = {
   readonly sides: readonly Side[]
   readonly reference: Reference
-  /** Counts for the base's store; null if only its snapshot was read. */
+  /** The invalid documents in the base's store; null if only its snapshot was read. */
   readonly invalid: InvalidCounts | null
 }
 
@@ -138,7 +138,7 @@ const isDirectory = (path: string): boolean => statSync(path, { throwIfNoEntry: 
 export type InvalidCounts = Readonly<Record<'benchmarks' | 'runs' | 'shadows' | 'baselines', number>>
 const noneInvalid: InvalidCounts = { benchmarks: 0, runs: 0, shadows: 0, baselines: 0 }
 
-/** The latest runs of a store as a side; `name` is its name in reasons. Every invalid document is a reason against it. */
+/** A store's latest runs as one side of the gate. `name` means this side in reasons. Every invalid document is a reason not to pass. */
 async function storeSide(
   root: string,
   name: string,

@@ -39,10 +39,10 @@ export type Standing = {
   readonly outdated: string | null
 }
 
-/** One side of a gate: every benchmark and system once, and reasons that concern the whole side. */
+/** One side of a gate: a standing for each benchmark and system, and reasons that concern the whole side. */
 export type Side = {
   readonly standings: readonly Standing[]
-  /** Incomplete runs, which are ignored. */
+  /** Filtered or edited runs, which are ignored. */
   readonly leftOut?: readonly ExplainedRun[]
   readonly reasons: readonly GateReason[]
 }
@@ -51,7 +51,7 @@ type BenchmarkVerdict = ReturnType<typeof judgeBenchmark>
 export type Judgement = ReturnType<typeof judge>
 
 export type JudgeOptions = {
-  /** Reasons given for changed packs, by benchmark id. */
+  /** The reasons for accepting changed packs, by benchmark id. */
   readonly acceptedChanges?: Readonly<Record<string, string>>
 }
 
@@ -245,7 +245,7 @@ export function changeSentence({ figure, base, candidate, delta, sense, verdict,
 export const formatFigure = (value: number | null): string =>
   value === null ? 'nothing' : String(Math.round(value * 1e6) / 1e6)
 
-/** An accepted snapshot as a side. Controls are ignored on both sides. */
+/** An accepted snapshot as one side of the gate. Controls are left out, as on the other side. */
 export const baselineSide = (snapshot: BaselineSnapshot): Side => ({
   standings: snapshot.benchmarks
     .filter(({ system }) => !isControlName(system?.name ?? ''))

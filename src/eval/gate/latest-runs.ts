@@ -16,15 +16,15 @@ import type { CaseResult, RunStatus, RunSummary } from '../store/schemas/run.ts'
 import { sealProblem } from '../store/seal.ts'
 import { isControlName } from '../system/system.ts'
 
-/** A run that represents a benchmark and a system, or is ignored, and why. */
+/** A run that was chosen for a benchmark and system, or ignored, and why. */
 export type ExplainedRun = { readonly run: RunSummary; readonly why: string }
 
-/** Whether a run counts: complete, unedited runs of systems under test. */
+/** Only complete, unedited runs of systems under test count. */
 export const isCounted = (run: RunSummary): boolean => partReason(run) === null && isUnderTest(run)
 
 const isUnderTest = ({ role, system }: RunSummary): boolean => role === undefined && !isControlName(system?.name ?? '')
 
-/** Why a run is not complete and unedited, in a few words; null if it is. */
+/** Why a run is partial or edited, in a few words; null if it is neither. */
 function partReason({ filter, editedAt }: RunSummary): string | null {
   if (filter !== undefined) return 'filtered'
   return editedAt === undefined ? null : 'forgotten texts were erased from it'
@@ -55,7 +55,7 @@ const runTime = ({ completedAt, startedAt }: RunSummary): number => Date.parse(c
 
 /**
  * Chooses a run for one benchmark and system: the latest run that ended, completed or not; a running one only if there is no other. The
- * end of an incomplete run is unknown, so its start time counts: it hides a completed run that started before it.
+ * end of an incomplete run is unknown, so it is preferred to a completed run that started before it.
  */
 export function chooseRun(runs: readonly RunSummary[]): ExplainedRun {
   const latest = (...statuses: readonly RunStatus[]): RunSummary | undefined =>
@@ -124,7 +124,7 @@ async function checkAgainstPack(root: string, run: RunSummary, results: readonly
   }
   try {
     const { packHash, packFiles } = await packHashOf(packPath(root, run.benchmarkId), manifest.value)
-    // A run may also depend on other inputs, such as graders; here only the files of the pack must be unchanged.
+    // The hash of a run also covers other inputs, such as graders, so it is enough if all files of the pack are unchanged.
     const environment = readEnvironment(root, run.runId)
     const taken = environment?.ok ? environment.value.packFiles : {}
     const isSame = Object.entries(packFiles).every(([file, digest]) => taken[file] === digest)

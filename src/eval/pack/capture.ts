@@ -44,7 +44,7 @@ export type CaptureRequest = {
   /** Ids of turns, or some of their words. */
   readonly expectQuotes?: readonly string[]
   readonly forbidQuotes?: readonly string[]
-  /** Only the expected beliefs may be found. */
+  /** Fail the case if a belief is found that is not expected. */
   readonly exactly: boolean
   /** Accept the present answer as the right one. */
   readonly asIs: boolean
@@ -98,7 +98,7 @@ export async function captureCase(
     const ready = loadPack(staged, { strict: false }).pack
     const [outcome] = (await runPack(ready, system, { wanted: new Set([caseId]) })).outcomes
     await importPack(root, staged, { force: true })
-    // Ids of copies are meaningless to the person who named the beliefs.
+    // Failures name beliefs and quotes, because the ids of their copies mean nothing to a person.
     const names = Object.fromEntries([
       ...beliefs.map(({ id, name }) => [copiedId(caseId, id), name]),
       ...[...quotes.expected, ...quotes.forbidden].map((one) => [copiedId(caseId, one.turn.id), quoteWordsOf(one)]),
@@ -141,7 +141,7 @@ function isSameAnswer(outcome: CaseOutcome, caseId: string, { relevant, quotes }
 type JudgedQuote = { readonly turn: Turn; readonly text: string | null }
 type JudgedQuotes = { readonly expected: readonly JudgedQuote[]; readonly forbidden: readonly JudgedQuote[] }
 
-/** Finds a turn by its id, or by words of a quote in the context, or of a single turn in view. */
+/** Finds a turn by its id, by words of a quote in the context, or by words that only one turn in view contains. */
 async function judgeQuote(memory: Memory, context: Context, reference: string): Promise<JudgedQuote> {
   const words = normaliseText(reference)
   const named = reference.startsWith('t-') ? await nullIfNotFound(() => memory.turn(reference)) : null
@@ -178,7 +178,7 @@ export function readKeptCases(root: string): readonly KeptCase[] {
     const ids = (isRejection: boolean): readonly string[] =>
       Object.values(expect as Readonly<Record<string, Readonly<Record<string, readonly unknown[]>>>>)
         .flatMap((tier) => Object.entries(tier).filter(([check]) => (check === 'mustExclude') === isRejection))
-        // Expectations about quotes are objects, not ids.
+        // Skips expectations about quotes, which are objects, not ids.
         .flatMap(([, copies]) => copies.filter((copy) => typeof copy === 'string'))
         .map((copy) => copy.slice(caseId.length + 1))
     return {
@@ -197,7 +197,7 @@ const shownBeliefs = ({ pinned, relevant, questions }: Context): readonly Belief
   ...questions,
 ]
 
-/** The fields of the files that are parsed; all other content is preserved. */
+/** The fields of the pack's files that are read; all other fields are preserved. */
 const OwnDocuments = z.object({
   manifest: z.looseObject({
     files: z.record(z.string(), z.string()).optional(),
@@ -228,12 +228,12 @@ const newDocuments: OwnDocuments = {
 }
 
 type OwnPack = OwnDocuments & { readonly directory: string }
-/** The documents to write. Copies of beliefs and turns have separate types. */
+/** The documents to write. New cases, and copies of beliefs and turns, need not have the types that are read. */
 type NewDocuments = {
   readonly [Name in keyof OwnDocuments]: Name extends 'manifest' ? OwnDocuments[Name] : readonly object[]
 }
 
-/** Works on the pack of captured cases under its lock. `write` makes a changed copy in a staging folder, ready to be imported. */
+/** Runs `work` on the pack of captured cases, under its lock. `write` makes a changed copy in a staging folder, ready for import. */
 async function withOwnPack<Result>(
   root: string,
   work: (pack: OwnPack, write: (documents: NewDocuments) => Promise<string>) => Promise<Result>,
@@ -270,7 +270,7 @@ async function withOwnPack<Result>(
   }
 }
 
-/** Removes captured cases about a forgotten belief or turn, and erases forgotten texts from the others. Returns the changed files. */
+/** Removes captured cases about a forgotten belief or turn, and erases forgotten texts from other cases. Returns the changed files. */
 export async function eraseCases(root: string, eraser: Eraser): Promise<readonly string[]> {
   if (!existsSync(packPath(root, ownPack))) return []
   return withOwnPack(root, async (pack, write) => {
@@ -333,7 +333,7 @@ const unusablePack = (problem: string): MemoryError =>
 /** Max beliefs of a case; a larger case would be unreadable. */
 const maxBeliefs = 500
 
-/** Every belief that contributes to an answer, and everything these link to: a store with only these gives the same answer. */
+/** The beliefs that contribute to an answer, and all that these link to. A store with only these beliefs gives the same answer. */
 async function gatherBeliefs(memory: Memory, context: Context, named: readonly Belief[]): Promise<readonly Belief[]> {
   const needed = new Map<string, Belief>()
   const waiting: Belief[] = [
@@ -368,10 +368,10 @@ async function findLinked(memory: Memory, references: readonly string[]): Promis
   return beliefs
 }
 
-/** Max other turns that the message might quote. They are copied too, so that they compete as in the memory. */
+/** Max other turns that might be quoted for the message. They are copied too, because they compete with the judged turns. */
 const maxRivals = 10
 
-/** The turns that a case about quotes needs, and the total amount of text around them; null for a case about beliefs only. */
+/** The turns that a case about quotes needs, and the amount of text in all turns in view; null for a case about beliefs only. */
 async function gatherTurns(memory: Memory, message: string, context: Context, quotes: JudgedQuotes) {
   const judged = [...quotes.expected, ...quotes.forbidden].map(({ turn }) => turn)
   const [first] = judged
@@ -389,7 +389,7 @@ async function gatherTurns(memory: Memory, message: string, context: Context, qu
   const needed = new Map<string, Turn>()
   for (const id of ids) {
     const { session, index } = await memory.turn(id)
-    // The neighbours of a turn affect its score.
+    // Neighbours are copied too, because they affect the score of a turn.
     const offset = Math.max(0, index - reach)
     const { items } = await memory.turns({ session, offset, limit: index - offset + reach + 1 })
     for (const turn of items) if (visible.includes(turn.scope)) needed.set(turn.id, turn)
@@ -513,7 +513,7 @@ function copyBeliefs(beliefs: readonly Belief[], caseId: string): readonly Belie
     ...belief,
     id: copyId(belief.id),
     user: caseId,
-    // The person who captured the case could see the belief, and no agent asks the cases of a pack.
+    // Visible to all: the person who captured the case could see the belief, and a pack's cases are asked without an agent.
     agent: null,
     supersededBy: orNull(belief.supersededBy),
     resolvedBy: orNull(belief.resolvedBy),

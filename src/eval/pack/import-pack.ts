@@ -40,7 +40,7 @@ export async function validatePack(path: string): Promise<PackSummary> {
   return summarisePack(path, source, source.directory, source.manifest)
 }
 
-/** Copies a pack into the store. Checks the copy before it replaces an earlier pack, which needs `force`. */
+/** Copies a pack into the store, and checks the copy before it replaces an earlier pack. Replacing needs `force`. */
 export async function importPack(root: string, path: string, { force = false }: { readonly force?: boolean } = {}) {
   const source = packSource(path)
   const packs = treePath(root, 'benchmarks')

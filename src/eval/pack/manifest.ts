@@ -15,7 +15,7 @@ export function manifestOf(directory: string): Manifest {
   return withRunner(directory, requireValid(readArtifact('manifest', file, file), 'manifest'))
 }
 
-/** Fills in the runner of a red-team manifest if a case file is next to it. The short form of older harnesses names neither. */
+/** Fills in runner and case file of a red-team manifest in the short form of older harnesses, if a case file is next to it. */
 export function withRunner(directory: string, manifest: Manifest): Manifest {
   const cases = 'cases.jsonl'
   const isShort = manifest.benchmarkType === 'memory-red-team' && manifest.runner === undefined
@@ -45,7 +45,7 @@ export const packsById = (directory: string): ReadonlyMap<string, string> =>
     }),
   )
 
-/** Rejects a manifest that lists other cases than the case file: counts come from one, and results from the other. */
+/** Rejects a manifest whose cases differ from those of the case file: counts come from the manifest, and results from the case file. */
 export function refuseUnlike(
   { directory, manifest }: PackPlace,
   cases: readonly { readonly id: string; readonly prompt: string }[],
@@ -113,7 +113,7 @@ const descriptive: readonly string[] = [
 
 type PackHash = { readonly packHash: string; readonly packFiles: Readonly<Record<string, string>> }
 
-/** The hash of the questions and of every file that the manifest names. Titles and other files may change freely. */
+/** The hash of the questions and of every file that the manifest names. Titles and other files do not affect it. */
 export async function packHashOf(directory: string, manifest: Manifest): Promise<PackHash> {
   const asked = Object.fromEntries(Object.entries(manifest).filter(([name]) => !descriptive.includes(name)))
   const packFiles: Record<string, string> = { 'manifest.json': sha256(canonicalJson(asked)) }

@@ -12,7 +12,7 @@ import type { RunSummary } from '../store/schemas/run.ts'
 import { fileHashOf } from './file-hash.ts'
 import { parseJsonAs, sha256 } from './manifest.ts'
 
-/** A run on a sealed set. Runs with a baseline, control or ablation do not measure the memory under test, and do not count. */
+/** A run on a sealed set. `counts` is false for a baseline, control or ablation, because it does not measure the memory under test. */
 const Look = z.strictObject({ at: Timestamp, runId: SafeId, system: Words, counts: z.boolean() })
 type Look = z.infer<typeof Look>
 
@@ -61,8 +61,8 @@ export async function sealSet(
 }
 
 /**
- * Records a run on every sealed set in these files and folders. Called before the run, because a run that fails or is interrupted
- * counts too. Returns the seal to store with the run; null if nothing is sealed.
+ * Records a run on every sealed set in these files and folders. Must be called before the run, because a run that fails or is
+ * interrupted counts too. Returns the seal to store with the run; null if nothing is sealed.
  */
 export async function recordLook(places: readonly string[], look: Look) {
   let stated: { hash: string; sealedAt: string; look: number; maxRuns: number } | null = null
@@ -88,11 +88,11 @@ export async function recordLook(places: readonly string[], look: Look) {
   return stated
 }
 
-/** How often the sealed set of a run was looked at; empty if nothing was sealed. */
+/** The date of the seal that a run was made under, and the number of runs by then; empty if nothing was sealed. */
 export const sealText = ({ sealed }: Pick<RunSummary, 'sealed'>): string =>
   sealed === undefined ? '' : `sealed ${sealed.sealedAt.slice(0, 10)}, look ${sealed.look} of ${sealed.maxRuns}`
 
-/** The lock of a seal. Not next to the seal, which is under version control: a lock file is never removed. */
+/** A seal's lock, in the temporary directory: a lock file is never removed, and the seal's folder is under version control. */
 const lockPath = (file: string): string =>
   join(tmpdir(), `credence-${userInfo().username}-seal-${sha256(realpathSync(file)).slice(-32)}.lock`)
 
@@ -110,7 +110,7 @@ function readSeal(path: string, file: string): Omit<SealedSet, 'digest'> {
 
 const withDigest = (seal: Omit<SealedSet, 'digest'>): SealedSet => ({ ...seal, digest: sha256(canonicalJson(seal)) })
 
-/** The sealed paths: the path itself, its parent folder, and the contents of a folder. A link counts as the file that it leads to. */
+/** The path itself, its parent folder and the contents of a folder, if they are sealed. A link counts as its target. */
 function listSealed(given: string): readonly string[] {
   const path = realpathSync(given)
   const inside = statSync(path).isDirectory() ? readdirSync(path).map((name) => join(path, name)) : []

@@ -18,7 +18,7 @@ type ExpectedBelief = {
   readonly must: 'include' | 'exclude'
 }
 
-/** Larger suite data is not read just to show one case. */
+/** Max bytes of suite data to read just to show one case. */
 const maxBytes = 50_000_000
 const maxTurnLength = 600
 

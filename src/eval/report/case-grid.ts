@@ -15,7 +15,7 @@ export async function caseGrid(
   }
 }
 
-/** Compares the last run of a grid with one of its columns. */
+/** Compares the last run of a grid with the run `referenceId`. */
 export function standingOf({ runs, cases }: Awaited<ReturnType<typeof caseGrid>>, referenceId: string | null) {
   const last = runs.length - 1
   const reference = runs.findIndex(({ runId }) => runId === referenceId)

@@ -34,7 +34,7 @@ export function comparisonRow(backend: string, runs: readonly PackRun[]) {
   }
 }
 
-/** Only the default system counts: controls are meant to fail, or to pass everything. */
+/** Whether the default system passes every case. Other systems do not count: controls are meant to fail, or to pass everything. */
 const isSaturated = (backend: string, { totalPassed, totalCases }: Tally): boolean =>
   backend === 'bm25' && totalPassed === totalCases
 

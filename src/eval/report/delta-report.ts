@@ -11,7 +11,7 @@ import {
 } from '../gate/gate.ts'
 import type { BaselineSnapshot } from '../store/schemas/run.ts'
 
-/** The snapshot to compare with; null for the latest runs of a store, or for no base. */
+/** The snapshot to compare with; null if the base is the latest runs of a store, or if there is no base. */
 export type Reference = { readonly snapshot: BaselineSnapshot; readonly resolvedFrom: 'base' | 'candidate' } | null
 
 /** The result of a comparison as JSON; the other formats are rendered from it. */
@@ -39,14 +39,14 @@ export function deltaReport(
     passed: verdict === 'pass',
     verdict,
     exitCode: gateExitCodes[verdict],
-    // A reason against the candidate appears in every judgement of it.
+    // A reason against the candidate is in every judgement, so repetitions are removed.
     reasons: reasons.filter(({ line }, index) => reasons.findIndex((other) => other.line === line) === index),
     /** For every benchmark and system: the verdict, the reason in one line, the next step, and the compared runs. */
     verdicts: verdicts.map(({ comparison: _, ...rest }) => rest),
     baselineSnapshotId: snapshot?.snapshotId ?? null,
     baselineCreatedAt: snapshot?.createdAt ?? null,
     baselineSourceRootDir: snapshot?.sourceRootDir ?? null,
-    /** The side whose snapshot was used. `candidate`: the base never had one, so the candidate's own is the first. */
+    /** The side whose snapshot was used: `candidate` only if the base has none. */
     baselineResolvedFrom: resolvedFrom,
     baseRootDir: about.baseRootDir,
     candidateRootDir: about.candidateRootDir,

@@ -9,7 +9,7 @@ export type FigureColumn = {
   readonly range?: readonly [number, number] | undefined
 }
 
-/** The figures of lines shown unasked. The first two belong together, because each alone is easy to achieve. */
+/** The metrics of lines shown unasked. `missed` and `falseFire` belong together, because it is easy to keep only one of them low. */
 export const pushColumns: readonly FigureColumn[] = [
   { name: 'missed', range: [0, 1] },
   { name: 'falseFire', title: 'false fires', range: [0, 1] },
@@ -45,7 +45,7 @@ export function figureCells(
 
 const maxFalseFires = [0, 0.05, 0.1, 0.2, 0.5, 1]
 
-/** The lowest share of missed messages at each max rate of false fires, per system at its best threshold. Null without any curve. */
+/** A row per max rate of false fires, a column per system: the lowest share of missed messages (threshold). Null without curves. */
 export function curveRows(
   runs: readonly { readonly system: string; readonly records: readonly CaseRecord[] }[],
 ): readonly (readonly string[])[] | null {

@@ -8,7 +8,7 @@ import { newRunId, type RunContext, type RunOptions, resumeRun, startRun } from 
 
 export type RunRequest = Omit<RunOptions, 'role' | 'sealed'> &
   Omit<RunContext, 'environment' | 'onProgress'> & {
-    /** The environment to record with one of the runs. */
+    /** Returns the environment to record with a run. */
     readonly environment: (of: {
       readonly ablation: string | undefined
       readonly about: About

@@ -36,7 +36,7 @@ export type ExecutionRequest = {
   readonly seed: number
   /** The cases to report, in execution order. Cases that these depend on are carried out too, but not reported. */
   readonly wanted: ReadonlySet<string>
-  /** The number of parallel cases. Must not affect the result. */
+  /** The number of cases to run in parallel. Must not affect the result. */
   readonly jobs: number
   readonly signal: AbortSignal
   /** The folder for the run's files; null if nothing is stored. */
@@ -56,7 +56,7 @@ export type PackWithSystem = {
   readonly ingested?: () => Ingested
 }
 
-/** The duration in milliseconds, null if ingestion failed; and a sentence for each belief that the system could not store unchanged. */
+/** `ms`: the duration, null if ingestion failed. `notices`: a sentence for each belief that the system could not store unchanged. */
 export type Ingested = { readonly ms: number | null; readonly notices: readonly string[] }
 
 export type RunOptions = {
@@ -82,7 +82,7 @@ export type RunContext = {
   readonly onProgress?: (done: number, total: number) => void
 }
 
-/** Starts a run of a benchmark. Stored records survive a crash of the process and, once the run has ended, a power failure. */
+/** Carries out a new run of a benchmark. Stored records survive a crash of the process and, once the run has ended, a power failure. */
 export async function startRun(
   benchmark: PackWithSystem,
   runId: string,
@@ -180,12 +180,12 @@ async function continueRun(benchmark: PackWithSystem, run: RunSummary, context: 
         }
       }
     } catch (error) {
-      // The cases so far are stored, with this error in the summary; the error is rethrown afterwards.
+      // Rethrown below, after the cases so far and this error were written to the summary.
       failure = error
     } finally {
       await log.close()
     }
-    // A record that was truncated when the process was killed is ignored: its case has been run again.
+    // Ignores a record that was cut off when the process was killed, because its case has been run again.
     const broken = earlier.problems.find(({ field }) => field !== '(line)')
     if (broken !== undefined) failure ??= new Error(problemText(broken))
     const summary = summaryOf(run, records, {
@@ -235,7 +235,7 @@ export function caseOrder(
   { isShuffled, seed }: { readonly isShuffled: boolean; readonly seed: number },
 ): readonly string[] {
   if (!isShuffled) return ids
-  // The sort key of a case depends only on its id, so that a filtered run keeps the order of the whole run.
+  // The sort key of a case depends only on its id and the seed, so that a filtered run keeps the order of the whole run.
   const keys = new Map(ids.map((id) => [id, sha256(`${seed}\n${id}`)]))
   return ids.toSorted((a, b) => ((keys.get(a) ?? '') < (keys.get(b) ?? '') ? -1 : 1))
 }
@@ -260,7 +260,7 @@ export function newRunId(benchmarkId: string, system: string, now: Date): string
   return parts.filter((part) => part !== '').join('-')
 }
 
-/** Replaces everything except letters and digits with single hyphens, none of them at an end. */
+/** Replaces each sequence of characters other than letters and digits with one hyphen. Neither end is a hyphen. */
 export const slug = (text: string, maxLength: number): string =>
   text
     .replaceAll(/[^A-Za-z0-9]+/gu, '-')

@@ -25,7 +25,7 @@ export type PackContent = {
   readonly replacesCases?: boolean
   /** Files and folders from which the cases come. They may be sealed. */
   readonly places?: readonly string[]
-  /** Unverified content of the files. */
+  /** Sentences about content of the files that was not validated, such as unknown fields. */
   readonly warnings: readonly string[]
   /** Whether the seed determines the order of the cases; if not, they keep the order of the manifest. */
   readonly isShuffled: boolean

@@ -21,8 +21,8 @@ type Measured = Pick<CaseRecord, 'caseId' | 'verdict' | 'scores' | 'timings'> & 
 export type CaseFigures = ReturnType<typeof summariseCases>
 
 /**
- * Derives the figures of a run from its case records, in any order. A case passes if all its repeats passed. A metric is the mean
- * over cases of each case's mean over its repeats; a score that does not apply to a case is omitted, never zero.
+ * Derives the figures of a run from its case records, in any order. A case passes if all its repeats passed, and its score is the mean
+ * over its repeats. A metric is the mean of these scores; a score that does not apply to a case is left out, never counted as zero.
  */
 export function summariseCases(records: readonly Measured[]) {
   const byCase = [...Map.groupBy(records, ({ caseId }) => caseId)].sort(([a], [b]) => (a < b ? -1 : 1))
@@ -50,12 +50,12 @@ export function summariseCases(records: readonly Measured[]) {
   }
 }
 
-/** With fewer clusters, resamples hardly differ from each other. */
+/** Min clusters for using the resampled interval alone. With fewer clusters, resamples hardly differ from each other. */
 const minClusters = 10
 
 /**
- * The 95 % interval of every metric that at least two cases have. Cases of one conversation are not independent, so clusters, if any, are
- * resampled as wholes (cluster bootstrap, Efron and Tibshirani 1993). With few clusters the interval is at least as wide as for
+ * The 95 % interval of every metric that at least two cases have. Cases of one conversation are not independent, so whole clusters are
+ * resampled if there are any (cluster bootstrap, Efron and Tibshirani 1993). With few clusters, the interval is at least as wide as for
  * independent cases; if all resamples are equal, each cluster counts as one case.
  */
 function intervalsOf(
@@ -87,7 +87,7 @@ function clusteredInterval(clusters: readonly (readonly number[])[]): Interval {
   return drawn.low < drawn.high ? drawn : intervalOf(clusters.flatMap(([first = 0]) => first))
 }
 
-/** For shares, the Wilson interval: it stays within 0 and 1, and has a positive width even for 0 of few. */
+/** For shares, the Wilson interval: it stays within 0 and 1, and its width is positive even if all values are 0 or all are 1. */
 function intervalOf(values: readonly number[]): Interval {
   const wilson = values.every((value) => value === 0 || value === 1)
     ? wilsonInterval(values.filter((value) => value === 1).length, values.length)
@@ -146,7 +146,7 @@ export function summaryOf(run: RunSummary, records: readonly CaseRecord[], end: 
   const { ms, notices } = end.ingested
   const ingestMs = ms === null ? {} : { ingestMs: ms }
   const { failure } = end
-  // If the clock was set back during the run, it must not end before it began.
+  // Even if the clock was set back during the run, it must not end before it began.
   const endedAt = new Date(Math.max(end.at.getTime(), Date.parse(run.startedAt))).toISOString()
   return {
     ...begun,
@@ -166,7 +166,7 @@ export function summaryOf(run: RunSummary, records: readonly CaseRecord[], end: 
 function runStatusOf(counts: CaseFigures['counts'], pendingCases: number, end: RunEnd): RunStatus {
   if (end.failure !== null && !end.isInterrupted) return 'failed'
   if (pendingCases > 0) return end.isInterrupted ? 'partial' : 'failed'
-  // A system that never answered was not measured.
+  // A system that never answered was not measured, so its run failed.
   const hasAnswered = counts.passedCases + counts.failedCases + counts.unjudgedCases > 0
   return hasAnswered || counts.errorCases === 0 ? 'completed' : 'failed'
 }
@@ -219,7 +219,7 @@ function figuresOf(
   }
 }
 
-/** A system without a part must score at least this much less than the whole; if not, the pack measures something else. */
+/** Min fall of the passed share, exclusive, when a part is switched off. If it falls less, the pack measures something else. */
 const minLoss = 0.2
 
 export type PassedShare = { readonly passed: number; readonly total: number }
@@ -239,7 +239,7 @@ export function judgeAblation(
     ablation,
     whole,
     without,
-    /** The cases for which an empty result is right, which a system that is switched off passes too. */
+    /** The cases for which an empty result is right. A system with the part switched off passes them too. */
     silent: shareOf(runs.without, (id) => !expecting.has(id)),
     problem: ablationProblem(ablation, whole, without),
   }

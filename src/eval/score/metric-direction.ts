@@ -1,6 +1,6 @@
 import type { MetricDeclaration } from '../store/schemas/primitives.ts'
 
-/** Which direction is better for a metric, and the source of that knowledge. */
+/** Which direction is better for a metric, and how this is known. */
 export type MetricSense = {
   readonly direction: MetricDeclaration['direction']
   /** `assumed`: higher is assumed to be better, and reports note this. */
@@ -16,7 +16,7 @@ const lowerWords = setOf(
   'latency duration ms millis seconds cost usd tokens errors violation violations leak leaks leakage drift noise',
 )
 const lowerPairs = setOf('error-rate error-cases error-count attack-success benign-loss token-count')
-/** Higher is better for metrics of savings and recovery. */
+/** Higher is better for metrics of savings and recovery, even if their name has one of the words above. */
 const sparingWords = setOf('saved savings avoided recovery reduction resistance')
 const knownHigher = setOf(
   'passRate recallPrecisionAtK actionOutcomeScore objectiveStateCoverage causalPathRecall creationRecoveryScore retrievalPrecision retrievalRecall pinnedCoverage questionPrecision questionRecall',

@@ -5,8 +5,8 @@ import { mean } from './statistics.ts'
 export type CurvePoint = { readonly threshold: number; readonly missed: number; readonly falseFire: number }
 
 /**
- * The rates at each confidence threshold, from the highest down: with each point the system misses less and fires more often. Empty
- * for a system without confidences, or if the cases are all of one sort.
+ * The rates at each confidence threshold, from the highest down: at each further point the system misses less and fires more often.
+ * Empty for a system without confidences, or if memory is needed for all cases or for none.
  */
 export function pushCurve(records: readonly Pick<CaseRecord, 'scores' | 'explanation'>[]): readonly CurvePoint[] {
   const answers = records.flatMap(({ scores, explanation }) => {

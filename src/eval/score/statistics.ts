@@ -61,7 +61,7 @@ export function mcNemarExact({ broken, fixed }: { readonly broken: number; reado
 }
 
 const resamples = 10_000
-/** Up to this many differences, all combinations of signs are tried. */
+/** Max differences for which all combinations of signs are tried. */
 const maxEnumerated = 13
 
 /**
@@ -71,10 +71,10 @@ const maxEnumerated = 13
 export function signFlipTest(differences: readonly number[], seed: number): number {
   const moved = differences.filter((difference) => difference !== 0)
   const observed = Math.abs(sumOf(differences))
-  // Sums of the same numbers in another order differ by rounding errors.
+  // Sums of the same numbers in a different order differ by rounding errors.
   const isAsFar = (total: number): boolean => Math.abs(total) >= observed - observed * 1e-12
   if (moved.length === 0) return 1
-  // Depends on the number of pairs, not of changed pairs, so that a case that gets worse never changes the method.
+  // Counts all pairs, not only changed ones, so that a case that gets worse never changes the method.
   if (differences.length <= maxEnumerated) {
     const ways = 2 ** moved.length
     let asFar = 0
@@ -111,7 +111,7 @@ function percentileInterval(count: number, draw: () => number): Interval {
   return { low: at(alpha / 2), high: at(1 - alpha / 2) }
 }
 
-/** Adjusts p-values for multiple comparisons (Holm, 1979). Keeps their order. */
+/** Adjusts p-values for multiple comparisons (Holm, 1979). Returns them in the given order. */
 export function holm(probabilities: readonly number[]): readonly number[] {
   const order = probabilities.map((_, index) => index).sort((a, b) => at(probabilities, a) - at(probabilities, b))
   const adjusted = probabilities.map(() => 1)

@@ -30,7 +30,7 @@ export type Observation = {
 export async function shadowKey(root: string): Promise<Buffer> {
   const path = join(root, 'shadow.key')
   checkPlain(root, path)
-  // If two processes create a key at once, both use that of the first to finish.
+  // If two processes create a key at once, both use the key of the first to finish.
   if (!existsSync(path)) await writeAtomically(path, `${randomBytes(32).toString('hex')}\n`, { existing: 'keep' })
   const key = Buffer.from((await readFile(path, 'utf8')).trim(), 'hex')
   if (key.length >= 32) return key
@@ -60,7 +60,7 @@ export function shadowRecordOf(observation: Observation, key: Uint8Array, traceI
     recalledMemoryCount: ids.length,
     injected: contextChars > 0,
     contextChars,
-    // An imported id may be a sentence.
+    // An imported id may be a sentence, so an id that is not one word is hashed.
     memoryIds: ids.map((id) => (opaqueKey.test(id) ? id : hash('id', id))),
     durationMs: Math.round(durationMs * 1000) / 1000,
     pinnedCount: pinned.length,
@@ -80,7 +80,7 @@ export async function writeShadow(root: string, record: ShadowRecord): Promise<v
 }
 
 export type Retention = {
-  /** The number of days to keep, before today. */
+  /** The number of days before today whose records are kept. */
   readonly days: number
   readonly records: number
 }
@@ -133,7 +133,7 @@ export type ShadowOptions = {
   readonly retention?: Retention
 }
 
-/** A recall waits for the queue only if this many records are pending, and at most this long. */
+/** A recall waits for the queue only if `maxWaiting` records are pending, for at most `maxWaitMs`. Then its record is dropped. */
 const maxWaiting = 100
 const maxWaitMs = 50
 
@@ -146,7 +146,7 @@ export function withShadow(memory: Memory, options: ShadowOptions): Memory {
     recall: async (message, request = {}) => {
       const start = clock()
       const context = await memory.recall(message, request)
-      // `why` and as-of recalls do not count as use of the memory.
+      // Recalls with near misses (`why`) and recalls of the past do not count as use of the memory.
       if (request.nearMisses === true || request.asOf !== undefined) return context
       const durationMs = clock() - start
       const limit = request.budget?.maxBeliefs ?? defaultBudget.maxBeliefs

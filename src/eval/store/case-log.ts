@@ -16,8 +16,8 @@ import {
 import type { CaseRecord } from './schemas/run.ts'
 
 /**
- * Opens the case records of a run for appending. Truncates a half-written record of a killed process first. Appended records
- * survive a crash of this process and, once the log is closed, a power failure.
+ * Opens the case records of a run for appending. First removes a half-written record that a killed process left at the end. Appended
+ * records survive a crash of this process and, once the log is closed, a power failure.
  */
 export async function openCaseLog(root: string, runId: string) {
   const path = caseLogPath(root, runId)

@@ -57,15 +57,15 @@ export const caseLogPath = (root: string, runId: string): string => join(runFold
 export const environmentPath = (root: string, runId: string): string => join(runFolder(root, runId), 'environment.json')
 export const baselinePath = (root: string, snapshotId: string): string =>
   join(root, 'baselines', `${safeId(snapshotId, 'snapshotId')}.json`)
-/** The day of a timestamp, which names the folder of the record. */
+/** The day of a timestamp. Shadow records are stored in one folder per day. */
 export const dayOf = (timestamp: string): string => new Date(timestamp).toISOString().slice(0, 10)
 export const shadowPath = (root: string, recordedAt: string, traceId: string): string =>
   join(root, 'shadow', dayOf(recordedAt), `${safeId(traceId, 'traceId')}.json`)
 
-/** While a large store is read, the event loop is blocked for at most this long. */
+/** Max time for which reading a large store blocks the event loop. */
 const maxTurnMs = 10
 
-/** Passes every document of a folder to `see`, even invalid ones. No async iterator: 100,000 awaits cost as much as the checking. */
+/** Passes every document of a folder to `see`, even invalid ones. Not an async iterator: 100,000 awaits cost as much as the checks. */
 export async function scan<Tree extends StoreTree>(
   root: string,
   tree: Tree,
@@ -82,7 +82,7 @@ export async function scan<Tree extends StoreTree>(
   }
 }
 
-/** The expected location of a document: its path, its name in problems, and the id in its file name. */
+/** The path of a document, the name used for it in error messages, and the id in its file name. */
 type DocumentPlace = { readonly path: string; readonly file: string; readonly id: string }
 
 /** Reads a document and checks that its id matches its file name. */
@@ -91,7 +91,7 @@ function readPlace<Tree extends StoreTree>({ path, file, id }: DocumentPlace, tr
   const checked = readArtifact(kind, path, file) as Checked<HeldArtifact<Tree>>
   if (!checked.ok) return checked
   const own = String(checked.value[idField])
-  // File systems may store the same letters in another Unicode normal form.
+  // Compares normal forms too, because file systems may store the same letters in a different Unicode normal form.
   if (own === id || own.normalize() === id.normalize()) return checked
   return refuseDocument(file, `is ${JSON.stringify(own)}, but the file is kept under ${JSON.stringify(id)}`, idField)
 }
@@ -119,7 +119,7 @@ function placesIn(root: string, tree: StoreTree): readonly (DocumentPlace | Prob
   })
 }
 
-/** Ignores folders next to the runs, which contain their cases, and other files, which are people's notes. */
+/** Ignores folders, which contain the cases of runs, and other files, which are people's notes. */
 function documentIn(root: string, folder: string, entry: Dirent): readonly DocumentPlace[] {
   const file = `${folder}/${entry.name}`
   const isDocument = entry.name.endsWith('.json') && !entry.isDirectory()
@@ -158,7 +158,7 @@ export function collectInvalidFiles() {
   }
 }
 
-/** On equal times the greater id is first, so that the order of reading does not matter. */
+/** Of runs with the same time, the one with the greater id is first, so that the order of reading does not matter. */
 export function compareNewestFirst(a: RunSummary, b: RunSummary): number {
   const [mine, its] = [a, b].map((run) => Date.parse(run.completedAt ?? run.startedAt)) as [number, number]
   return its - mine || (a.runId < b.runId ? 1 : -1)
@@ -189,7 +189,7 @@ export function readRun(root: string, runId: string): Found<RunSummary> {
   const id = safeId(runId, 'runId')
   const usual = readFound(root, 'runs', `runs/${id}.json`, id)
   if (usual !== null) return usual
-  // Other programs store runs in folders by day.
+  // Also looks into folders by day, in which other programs store runs.
   const days = (nullIfMissing(() => readdirSync(treePath(root, 'runs'))) ?? []).filter((name) => dayName.test(name))
   const files = days.map((day) => `runs/${day}/${id}.json`)
   const file = files.find((path) => exists(join(root, path)))
@@ -199,7 +199,7 @@ export function readRun(root: string, runId: string): Found<RunSummary> {
 export const readBaseline = (root: string, snapshotId: string): Found<BaselineSnapshot> =>
   readFound(root, 'baselines', `baselines/${safeId(snapshotId, 'snapshotId')}.json`, snapshotId)
 
-/** The baseline. Throws if it is missing or invalid. */
+/** The baseline, or its problems if it is invalid. Throws if there is none. */
 export function requireBaseline(root: string, snapshotId: string): Checked<BaselineSnapshot> {
   const found = readBaseline(root, snapshotId)
   if (found !== null) return found

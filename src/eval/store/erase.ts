@@ -7,13 +7,13 @@ import { eraseCases, ownPack } from '../pack/capture.ts'
 import { runPath, treePath } from './documents.ts'
 import { readArtifact, readJson } from './parse-artifact.ts'
 
-/** Runs of other packs never contained this memory, so matches of texts shorter than this are coincidences. */
+/** Min length of a text to erase from runs of other packs. They never contained this memory, so a shorter match is a coincidence. */
 const minLengthInOthers = 16
 
 /**
- * Erases forgotten texts from an eval store, and returns the changed files. Removes captured cases that expect a forgotten belief. Runs
- * keep their records, with a mark in place of each text, and are marked as edited. Imported packs stay unchanged: they never contained
- * this memory.
+ * Erases forgotten texts from an eval store, and returns the changed files. Removes captured cases that expect a forgotten belief or
+ * turn. Runs keep their records, with a mark in place of each text, and are marked as edited. Imported packs stay unchanged, because
+ * they never contained this memory.
  */
 export async function eraseFromEvals(root: string, forgotten: ForgottenTexts, at: string): Promise<readonly string[]> {
   const own = new Eraser(forgotten)
@@ -44,7 +44,7 @@ function benchmarkOf(path: string): unknown {
 async function markEdited(root: string, runId: string, at: string): Promise<void> {
   const path = runPath(root, runId)
   const run = readArtifact('run-summary', path, path)
-  // An invalid summary is useless as evidence anyway.
+  // An invalid summary is not marked, because it is useless as evidence anyway.
   if (run.ok) await writeAtomically(path, formatJson({ ...run.value, editedAt: at }), { existing: 'replace' })
 }
 

@@ -115,7 +115,7 @@ export function parseJson(bytes: Uint8Array, file: string): Checked<unknown> {
   return unsafe === null ? { ok: true, value } : refuseDocument(file, unsafe.message, fieldAt(unsafe.path))
 }
 
-/** Deeper documents are rejected before other code traverses them. */
+/** Max nesting of a document. Deeper documents are rejected before other code traverses them. */
 const maxNesting = 64
 
 type Unsafe = { readonly path: readonly PropertyKey[]; readonly message: string }
@@ -137,7 +137,7 @@ function findUnsafe(value: unknown, depth: number): Unsafe | null {
   return null
 }
 
-/** Limits the path in a message, because a deeply nested document would have an equally long path. */
+/** Max names of a path that a message shows, because the path into a deeply nested document is long. */
 const maxPathLength = 5
 
 const maxProblems = 20

@@ -14,10 +14,10 @@ export function sealOf(root: string, { seal: _, ...run }: Pick<RunSummary, 'runI
   return `sha256:${hash.digest('hex')}`
 }
 
-/** The problem of a sealed run that was changed later. Runs of other programs have no seal. */
+/** The problem if a sealed run was changed later, else null. Runs of other programs have no seal. */
 export function sealProblem(root: string, run: RunSummary, environment: RunEnvironment | null): Problem | null {
   if (run.seal === undefined && environment?.sealed !== true) return null
-  // The raw file, including fields that the parsed summary lacks.
+  // Hashes the raw file, because the parsed summary may lack some of its fields.
   const written = JSON.parse(readFileSync(runPath(root, run.runId), 'utf8')) as RunSummary
   if (run.seal === sealOf(root, { ...written, runId: run.runId })) return null
   const message = 'does not fit: the run, its cases.jsonl or its environment.json was changed after the run'

@@ -113,7 +113,7 @@ async function countDocuments<Tree extends StoreTree>(
   return { figures, invalid }
 }
 
-/** Tracks the newest value; on equal times the greater id, so that the order does not matter. */
+/** Tracks the newest value. Of values with the same time it takes the greater id, so that the order of reading does not matter. */
 function latestOf<Value>(keyOf: (value: Value) => readonly [timestamp: string, id: string]) {
   let latest: Value | null = null
   let latestAt = Number.NEGATIVE_INFINITY

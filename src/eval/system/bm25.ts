@@ -7,7 +7,7 @@ import { importRecords } from '../../memory/transfer/import.ts'
 import type { AnswerClause, SaidInAll, System, SystemAnswer } from './system.ts'
 import type { SystemsParts } from './systems.ts'
 
-/** Fixtures are attributed to a person, so that edits by a person stay marked as such. */
+/** A pack's beliefs are imported as a person's own, because an import by others would drop the mark of a person's edit. */
 const author = { actor: 'person', origin: 'corpus' } as const
 
 /** Credence's own recall, through the use cases that every interface calls. */
@@ -73,7 +73,7 @@ export function bm25System({ openStore, version }: Pick<SystemsParts, 'openStore
 
 const anyLength = { maxTurnCharacters: Number.POSITIVE_INFINITY }
 
-/** A view of the store that reports these total amounts of turns and words. */
+/** A view of the store that reports these totals of text units and words. */
 const withAmount = (store: Store, { units, words }: SaidInAll): Store => ({
   ...store,
   turnPostings: async (view, terms) => ({ ...(await store.turnPostings(view, terms)), units, humanWords: words }),

@@ -6,7 +6,7 @@ import { Corpus } from './corpus.ts'
 import type { System } from './system.ts'
 import { vectorSystem } from './vector.ts'
 
-/** The k and threshold chosen for a model, and the calibration cases. */
+/** The chosen k and threshold, their mean F1, and the calibration pack. */
 export type Calibration = Awaited<ReturnType<typeof calibrate>>
 
 /** The settings of the paper that the comparison is taken from. */
@@ -22,7 +22,7 @@ export async function calibrate(pack: Pack, embedder: Embedder) {
   return { ...bestCut(rankings, thresholdsTried), pack: pack.id, cases: rankings.length }
 }
 
-/** Returns everything in view, without a threshold. */
+/** Options with which a system returns everything in view. */
 export const everything = { k: Number.POSITIVE_INFINITY, threshold: null } as const
 
 type Ranking = {

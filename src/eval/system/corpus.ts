@@ -71,7 +71,7 @@ const isShowable = (belief: BeliefRecord, { user, scopes }: Standpoint): boolean
 const isCalled = (belief: BeliefRecord, name: string): boolean =>
   [belief.name, ...belief.aliases].some((form) => nameKey(form) === nameKey(name))
 
-/** No boundary depends on the version. */
+/** The version is a placeholder, because no boundary depends on it. */
 const toBelief = (record: BeliefRecord) => ({ ...record, version: 1 })
 
 /** A system that searches the whole corpus for every message. `takeIn` gets every new or changed belief. */

@@ -6,7 +6,7 @@ import type { BeliefRecord } from '../../memory/transfer/belief-record.ts'
 /** The options of recall that a pack or the command line may set. */
 export type SystemRecallOptions = Pick<RecallRequest, 'editedPins'>
 
-/** One question to a system; it sees nothing else of a case. */
+/** One question to a system. The system sees nothing else of a case. */
 export type SystemQuery = {
   readonly user: string
   readonly scopes: readonly string[]
@@ -20,7 +20,7 @@ export type SystemQuery = {
   readonly explain?: boolean
 }
 
-/** The amount of text in the scopes of a question: the threshold for quotes grows with it. A long turn has several units. */
+/** The amount of text in the scopes of a question. The threshold for quotes grows with this amount. A long turn has several units. */
 export type SaidInAll = { readonly units: number; readonly words: number }
 
 /** A message of a conversation, or a step of a tool, verbatim. */
@@ -39,7 +39,7 @@ export type SystemTurn = {
   readonly text: string
 }
 
-/** A belief added to the corpus between two questions, or replacing the belief with the same id. */
+/** A belief that is added to the corpus between two questions, or that replaces the belief with the same id. */
 export type BeliefUpdate = { readonly kind: 'create' | 'replace'; readonly belief: BeliefRecord }
 
 /** The contribution of one matched form to a score. The clauses of a hit add up to its score. */
@@ -80,7 +80,7 @@ export type SystemAnswer = {
   readonly questions: readonly string[]
   /** Quotes of turns that are shown unasked, in order. Absent for a system that only searches. */
   readonly quotes?: readonly AnswerQuote[]
-  /** The system's confidence that the quotes help, on any scale. Compared with thresholds for hiding the quotes. */
+  /** The system's confidence that the quotes help, on any scale. The push curve hides the quotes below each threshold. */
   readonly confidence?: number
   readonly nearMisses?: readonly { readonly id: string; readonly reason: string }[]
 }
@@ -120,7 +120,7 @@ export type System = {
 export type HearingSystem = System & Required<Pick<System, 'hear'>>
 
 const comparedSystems = ['bm25', 'vector', 'vector-calibrated'] as const
-/** Controls show how much of a result the cases give away. They are printed with every table, and never gated. */
+/** Controls show how much of a result is due to the cases instead of a memory. Every table shows them, and they are never gated. */
 export const controlSystems = ['none', 'everything', 'exact', 'oracle'] as const
 export const systemNames = [...comparedSystems, ...controlSystems] as const
 export type OwnSystemName = (typeof systemNames)[number]

@@ -23,7 +23,7 @@ export function interfaceNameOf(system: string | undefined, runner: string | und
   return doors[kind] ?? 'function'
 }
 
-/** Opens an external system, and loads its code only now. The first `reset` starts an MCP server. */
+/** Opens an external system. Its code is loaded only here. An MCP server is started by the first `reset`. */
 export async function openOutside(name: OutsideName): Promise<HearingSystem> {
   const kind = name.slice(0, name.indexOf(':'))
   const place = name.slice(name.indexOf(':') + 1)

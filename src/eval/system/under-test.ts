@@ -18,7 +18,7 @@ export type Clock = () => number
 
 export type Timed<Value> = { readonly value: Value; readonly ms: number }
 
-/** The system under test: a `System` without access to the cases, or the oracle, which alone sees expectations. */
+/** The system under test: a `System` that cannot see the cases, or the oracle. Only the oracle sees expectations. */
 export type SystemUnderTest = Readonly<ReturnType<typeof underTest>>
 
 type GivenCorpus = {
@@ -139,10 +139,10 @@ export function opaqueIds(ids: Iterable<string>, salt: string) {
   const revealed = new Map([...hidden].map(([id, opaque]) => [opaque, id]))
   const hide = (id: string): string => hidden.get(id) ?? hash(`stranger\n${id}`)
   const hideOrNull = (id: string | null): string | null => (id === null ? null : hide(id))
-  // The prefix ensures that an id that was never given out does not equal the id of a belief.
+  // Without the prefix, an id that was never given out could equal the id of a belief.
   const reveal = (id: string): string => revealed.get(id) ?? `unknown:${id}`
   const revealAll = (all: readonly string[]): readonly string[] => [...new Set(all)].map(reveal)
-  // A human-readable reason may name another belief.
+  // A human-readable reason may name another belief, so ids in it are mapped back too.
   const revealIn = (text: string): string => text.replace(/\bm-[0-9a-f]{20}\b/gu, (id) => revealed.get(id) ?? id)
 
   const hideBelief = (belief: BeliefRecord): BeliefRecord => ({
@@ -151,7 +151,7 @@ export function opaqueIds(ids: Iterable<string>, salt: string) {
     supersededBy: hideOrNull(belief.supersededBy),
     proposedFor: hideOrNull(belief.proposedFor),
     resolvedBy: hideOrNull(belief.resolvedBy),
-    // A participant may be a name instead of an id; names stay.
+    // A participant may be a name instead of an id; names are kept.
     participants: belief.participants.map((participant) => hidden.get(participant) ?? participant),
     // The origin of a belief would reveal files, sessions and turns of the fixture.
     provenance: { ...belief.provenance, origin: 'corpus', sourceId: null },

@@ -71,7 +71,7 @@ async function takeTurn(prompt: string, { workspace, memory, session }: Surround
       : `Saved in ${path}.`
   }
 
-  /** The sentences that share most words with the question, best first; empty if no sentence shares any. */
+  /** The sentences that share the most words with the question, best first; empty if no sentence shares any. */
   async function search(text: string): Promise<string> {
     // A file name in the question tells where to look; it is not a search term.
     const query = files.reduce((rest, file) => rest.replaceAll(file, ''), text)

@@ -26,7 +26,7 @@ export async function gradeAnswers(task: Task, evidence: Evidence, folder: strin
     answerScore: shareOf(checks.filter(({ isNewSession }) => isNewSession)),
     /** Only checks whose value had to be remembered from an earlier session. */
     recallScore: shareOf(checks.filter(({ isRecall }) => isRecall)),
-    /** Only checks in sessions that continue a conversation, which can be answered from the conversation itself. */
+    /** Only checks in sessions that are not new: the conversation itself contains their answers. */
     sameSessionScore: shareOf(checks.filter(({ isNewSession }) => !isNewSession)),
   }
 }
@@ -125,7 +125,7 @@ const unknown = new RegExp(
 export const isUnknownAnswer = (answer: string): boolean =>
   unknown.test(answer.normalize('NFKC').replaceAll('’', "'").replaceAll(/[*_`]/gu, ''))
 
-/** Whether the agent looked into its memory before its last text of a session. Failed calls do not count. */
+/** Whether the agent looked into its memory before its last text in a session. Failed calls do not count. */
 function readsMemory({ messages, evidence }: Context): boolean {
   const failed = new Set(
     messages.flatMap((message) => (message.role === 'toolResult' && message.isError ? [message.toolCallId] : [])),
@@ -159,7 +159,7 @@ const excerpt = (text: string): string => {
   return line.length <= maxExcerptLength ? line : `${line.slice(0, maxExcerptLength)}…`
 }
 
-/** A text prepared for comparison: without case, punctuation, quotes and layout. In `dated` every date has the same format. */
+/** A text prepared for comparison. `words` is without case, punctuation and layout; in `dated`, all dates have the same format too. */
 type TextForm = { readonly words: string; readonly dated: string; readonly raw: string }
 
 /** In scripts written without spaces every character counts as a word. */
@@ -191,7 +191,7 @@ const end = '(?![\\p{L}\\p{N}])'
 const day = '(?<day>\\d{1,2})(?:st|nd|rd|th)?'
 const name = '(?<name>\\p{L}{3,9})\\.?'
 const year = '(?<year>[12]\\d{3})'
-/** A date does not continue on the next line, which may be another list item. */
+/** Matches no line break, because the next line may be another list item. */
 const gap = '[^\\S\\n]+'
 
 const datePatterns = [
@@ -218,7 +218,7 @@ const withUniformDates = (text: string): string =>
 
 type Groups = Readonly<Record<string, string | undefined>>
 
-/** Zero for a month that does not exist, or if the numbers are ambiguous. */
+/** The month is 0 if it does not exist, or if the numbers are ambiguous. */
 function monthAndDay({ month, day: date, name: word = '', first, second, mark }: Groups): {
   readonly month: number
   readonly day: number

@@ -20,7 +20,7 @@ export type AutomatedGrade =
   | { readonly state: 'not_applicable' }
 
 const mebibyte = 1024 * 1024
-/** Larger workspaces are not copied. */
+/** Max bytes of a workspace for a grader. A larger workspace is a grader error. */
 const maxWorkspaceBytes = 512 * mebibyte
 const maxResult = mebibyte
 const keptOutput = 8_000

@@ -1,7 +1,7 @@
 import type { Evidence } from '../evidence.ts'
 import type { Task } from '../task.ts'
 
-/** The grade of the facts that a task declares about the world; null if the task declares none. */
+/** The grade of the facts about the world that a task declares. */
 export type StateGrade = Readonly<ReturnType<typeof gradeFacts>>
 
 /** Grades the facts recorded after each session. */
@@ -32,9 +32,9 @@ function gradeFacts({ stateChecks }: Task, { events, sessions }: Evidence) {
     facts,
     /** The share of sessions after which at least one fact was read. */
     objectiveStateCoverage: covered.size / sessions.length,
-    /** The share of facts that are true now, among those that were false before the first session. */
+    /** Among the facts that were not true before the first session, the share that is true after their session. */
     actionOutcomeScore: shareOf(needed),
-    /** The share of all facts that are true, including facts that should not have changed. */
+    /** The share of all facts that are true after their session, including facts that should not have changed. */
     stateScore: shareOf(facts),
   }
 }

@@ -61,13 +61,13 @@ export async function openSandbox({ python, candidates = defaultCandidates() }: 
   return { state: 'none', reason: `Python checks need a sandbox: ${reason}.` }
 }
 
-/** System tools are searched here, not in the caller's PATH. */
+/** System tools are searched for in these folders, not in the caller's PATH. */
 const systemPath = '/usr/bin:/bin:/usr/sbin:/sbin'
 
 /** The user id for graders when we run as root; this user owns nothing. */
 const nobody = '65534'
 
-/** Runs inside: copies the workspace, gives it to the owner, drops privileges, runs Python. Arguments: owner, program. */
+/** Runs inside the sandbox: copies the workspace, gives it to the owner, drops privileges, runs Python. Arguments: owner, program. */
 const insideScript = [
   'set -eu',
   'owner=$1; shift',
@@ -91,7 +91,7 @@ function systemArguments(prefix: string): readonly string[] {
     return stats.isSymbolicLink() ? ['link', readlinkSync(path), path] : ['show', path]
   })
   const files = systemFiles.filter((path) => existsSync(path)).flatMap((path) => ['show', path])
-  // The interpreter may be installed outside of the system folders.
+  // The interpreter may be installed outside of the system folders; then its folder is shown too.
   const isInSystem = systemFolders.some((folder) => `${prefix}/`.startsWith(`${folder}/`))
   return [...folders, ...files, ...(isInSystem ? [] : ['show', prefix])]
 }
@@ -127,8 +127,8 @@ const outsideScript = [
 const devices = ['/dev/null', '/dev/zero', '/dev/full', '/dev/random', '/dev/urandom']
 
 /**
- * Kernel namespaces made by `unshare`: the grader has separate processes, network, mounts and names, and all of its processes end with
- * the first. `withUser` adds a user namespace, which needs no privilege. Root works without one, so that the grader can run as a user
+ * Kernel namespaces made by `unshare`: the grader has its own processes, network, mounts and host name, and all its processes end with
+ * the first. `withUser` adds a user namespace, which needs no privilege. Root needs no user namespace, so the grader can run as a user
  * that owns nothing.
  */
 const isolate =

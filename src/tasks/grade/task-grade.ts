@@ -77,7 +77,7 @@ async function gradeParts({ task, evidence, folder, graders, signal }: GradingRe
   return { ...answers, automated, judge: (await graders.judge?.grade({ task, evidence, folder, signal })) ?? unjudged }
 }
 
-/** The automated score. Without Python: the answer checks (of new sessions, if there are any), else the facts. */
+/** The score of the Python checks. Without these, that of the answer checks (in new sessions, if there are any), else of the facts. */
 function automatedScoreOf({ gradingType }: Task, parts: Parts): number | null {
   const { automated, answerScore, sameSessionScore, objectiveState } = parts
   if (automated.state === 'scored') return automated.score

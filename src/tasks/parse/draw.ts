@@ -38,7 +38,7 @@ export function fillDrawn(text: string, draw: DrawRules, seed: string): string {
   return text.replace(placeholder, (whole, name: string, part = '') => values.get(name)?.[part] ?? whole)
 }
 
-/** Placeholders outside of Python without a declared variable; they would reach the agent or a check unreplaced. */
+/** Placeholders without a declared variable, outside of Python code. They would reach the agent or a check unreplaced. */
 export function findUndeclared(text: string, draw: DrawRules): readonly string[] {
   if (Object.keys(draw).length === 0) return []
   const left = fillDrawn(text, draw, '').replaceAll(/^```py[\s\S]*?^```/gmu, '')

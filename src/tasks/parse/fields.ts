@@ -199,7 +199,7 @@ function namedSessions(entries: readonly TaskSession[], findings: Findings): rea
   return sessions
 }
 
-/** A text to search for in an answer. YAML parses some texts as numbers or booleans. */
+/** A text to search for in an answer. Numbers and booleans are accepted too, because YAML parses some texts as such. */
 const Sought = z
   .union([z.string(), z.number(), z.boolean()], 'must be text')
   .transform(String)
@@ -216,7 +216,7 @@ const Check = strictMapping({
     .default([]),
   /** Compares `expect` character for character. */
   exact: z.boolean().default(false),
-  /** False if `expect` contains no value from an earlier prompt, such as words that confirm storing. */
+  /** Must be false if `expect` needs no memory, for example if it only confirms that something was stored. */
   recall: z.boolean().default(true),
   forbid: z.array(Sought).readonly().default([]),
   must_not_know: z.boolean().default(false),

@@ -9,7 +9,7 @@ import type { Task } from '../task.ts'
 import { invalidTask } from './fields.ts'
 import { type CheckedTask, checkTask, maxTaskFileBytes } from './parse-task.ts'
 
-/** The folders in which tasks are searched. */
+/** The folders in which tasks are searched for. */
 export type TaskPlaces = {
   readonly workingDirectory: string
   /** Folders of packs. A task is found by its id, all tasks of a pack by the pack's name. */

@@ -86,7 +86,7 @@ export function instantiate(task: Task, seed: number): Task {
   return { ...filled, draw: {}, sha256: task.sha256 }
 }
 
-/** Larger files are rejected without reading them. */
+/** Max bytes of a task file. A larger file is rejected without reading it. */
 export const maxTaskFileBytes = 1024 * 1024
 
 const maxYamlDepth = 32
@@ -178,7 +178,7 @@ type SectionName = (typeof sectionNames)[number]
 
 type Section = { readonly text: string; readonly python: string | null }
 
-/** Sections by name. If a name is repeated the last section counts, as in the original; `repeated` lists such names. */
+/** Sections by name. If a name is repeated, the last section counts, as in the original runner; `repeated` lists such names. */
 type Sections = { readonly byName: ReadonlyMap<string, Section>; readonly repeated: readonly string[] }
 
 /** Splits the body at its level-2 headings. Parsed as Markdown, so that a `##` line inside a code fence is not a heading. */
@@ -189,7 +189,7 @@ function readSections(body: string): Sections {
     const start = node.position?.start.offset ?? 0
     const end = node.position?.end.offset ?? start
     const written = body.slice(start, end)
-    // A line of dashes below a paragraph is also a Markdown heading, which authors of tasks do not intend.
+    // In Markdown, a line of dashes makes the paragraph above it a heading, which authors of tasks do not intend.
     const isOwn = written.startsWith('##') && (start === 0 || body[start - 1] === '\n')
     return isOwn ? [{ name: headingText(written), start, end, index }] : []
   })

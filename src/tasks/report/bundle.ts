@@ -84,7 +84,7 @@ function reportJson(
     execution_time_ms: tasks.reduce((sum, { evidence }) => sum + durationOf(evidence), 0),
     tools: [...new Set(calls)].sort(),
     tool_calls: calls.length,
-    // For an agent without a model, token usage is null: it reports no tokens, which differs from using none.
+    // Null if an agent without a model reports no tokens, because that does not mean that it used none.
     token_usage: agent?.model == null && usage.input + usage.output === 0 ? null : usage,
     accuracy: scores.score,
     scores,

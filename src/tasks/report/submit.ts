@@ -32,8 +32,8 @@ type Step = z.infer<typeof Workflow>['steps'][number]
 export type Submission = { readonly arena: string; readonly steps: readonly Step[] }
 
 /**
- * `address` is the arena, or the page of a match in it, such as https://arena.example/matches/24. `workflow` is the JSON of
- * that page; null for the usual five steps of a match, whose id is then taken from the address.
+ * `address` is the arena, or the page of a match in it, such as https://arena.example/matches/24. `workflow` is the JSON of that page.
+ * If it is null, the steps are the usual five of a match, and the match's id is taken from the address.
  */
 export function readSubmission(address: string, workflow: string | null): Submission {
   const page = endpointUrl(address, 'Give the page of the match, such as https://arena.example/matches/24.')

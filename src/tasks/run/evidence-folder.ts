@@ -22,7 +22,7 @@ const maxBytesKept = 512 * 1024 * 1024
 const hint = 'Name a folder that `credence task run` wrote.'
 const bytesDigest = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
 
-/** Creates the folder, or clears an interrupted attempt. Finished evidence or unknown files are an error. */
+/** Creates the folder, or clears an interrupted attempt. Throws if there is finished evidence, or if the evidence is unreadable. */
 export async function prepareFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const ours: readonly string[] = Object.values(evidenceNames)
@@ -45,7 +45,7 @@ export async function keepTaskFile(task: Task, folder: string): Promise<string> 
   return evidenceNames.task
 }
 
-/** Called after every session, so that the evidence so far survives a crash. */
+/** Must be called after every session, so that the evidence so far survives a crash. */
 export const writeEvidence = (folder: string, evidence: Evidence): Promise<boolean> =>
   writeAtomically(join(folder, evidenceNames.evidence), formatJson(evidence), { existing: 'replace' })
 
@@ -166,7 +166,7 @@ export async function readKept(folder: string, { path, sha256 }: KeptFile): Prom
 export async function readTranscript(folder: string, kept: KeptFile | null): Promise<readonly TranscriptEntry[]> {
   if (kept === null) return []
   const lines = (await readKept(folder, kept)).toString('utf8').split('\n')
-  // The hash proves that the lines are unchanged.
+  // The hash proves that the lines are unchanged, so they are not validated.
   return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as TranscriptEntry)
 }
 

@@ -38,10 +38,10 @@ export type Assignment = {
   readonly temporary?: string
 }
 
-/** Max time for an agent to report whether it can be used, and to end the processes that it started. */
+/** `startMs`: max time for an agent to report whether it can be used. `stopMs`: max time to end the processes that it started. */
 const startMs = 60_000
 const stopMs = 10_000
-/** After an abort, the time for the work to end its processes and report what it did. */
+/** Max time after an abort for the work to end its processes and report what it did. */
 const lateMs = 5_000
 const interrupted = 'Interrupted.'
 
@@ -324,7 +324,7 @@ class Work {
   /** Returns the problem, or null. The answers of an agent that does not stop are kept anyway. */
   async #stopAgent(): Promise<string | null> {
     try {
-      // Independent of the task's time limit and of an interrupt, both of which may have passed.
+      // A separate limit, because the task's time may be used up and its signal aborted.
       await limitTime(timeLimit(stopMs), async () => {
         try {
           await this.#conversation?.close()

@@ -27,7 +27,7 @@ export type Ending = Readonly<Awaited<ReturnType<typeof runInGroup>>>
 
 const maxStderrLength = 1024 * 1024
 const defaultGraceMs = 2_000
-/** How long to wait for output after the group is gone, from a process that left the group. */
+/** Max time to wait, after the group is gone, for the output of a process that left the group. */
 const drainMs = 1_000
 const isWindows = process.platform === 'win32'
 

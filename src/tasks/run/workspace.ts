@@ -52,7 +52,7 @@ async function plainFileBelow(folder: string, path: string): Promise<string | nu
   }
 }
 
-/** Further files of a larger workspace are not copied; the evidence records that. */
+/** Max files of a workspace to copy. The evidence lists further files as left out. */
 const maxFiles = 10_000
 
 /** The contents of a folder: regular files by path with forward slashes, and all other entries. */

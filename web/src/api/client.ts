@@ -12,7 +12,7 @@ import type {
 /** Method and path of each operation, such as `GET /beliefs`. Defined by vite.config.ts. */
 declare const routesOfServer: Readonly<Record<RouteName, string>>
 
-/** The reason why a request failed. Every failure in the dashboard is shown as a refusal. */
+/** Why a request failed. Every failure in the dashboard is shown as a refusal. */
 export class Refusal extends Error {
   override readonly name = 'Refusal'
   /** The HTTP status; 0 if there was no answer. */
@@ -71,7 +71,7 @@ export const isLate = signal(false)
 const lateAfterMs = 150
 let waiting = 0
 
-/** Sets `isLate` while a request takes long. */
+/** Sets `isLate` while a request is slow. */
 async function trackLateness<Result>(work: Promise<Result>): Promise<Result> {
   waiting += 1
   const timer = setTimeout(() => {
@@ -138,7 +138,7 @@ type Loose = {
 }
 
 async function send(url: string, options: RequestInit): Promise<Response> {
-  // The answer to a request that start.js has sent is used once.
+  // If start.js has sent this request already, its answer is used, but only once.
   const answers = window.credenceStart?.answers ?? {}
   const sent = answers[url]
   delete answers[url]
@@ -203,8 +203,8 @@ function handleNews(data: string): void {
 }
 
 /**
- * Opens the event stream. The browser reconnects automatically, except after an error status: then the stream is opened again.
- * Hidden tabs close it, because browsers allow few connections per server, and each stream needs one.
+ * Opens the event stream. The browser reconnects automatically, except after an error status; then this function opens it again. Hidden
+ * tabs close it, because browsers allow few connections per server, and each stream needs one.
  */
 function listen(): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined

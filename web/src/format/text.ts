@@ -20,10 +20,10 @@ export function cutAtRanges(text: string, ranges: readonly TextRange[]): readonl
   return cut
 }
 
-/** Longer texts are shown one after the other instead of being compared word by word. */
+/** Max characters of two texts together, to compare them word by word. Longer texts are shown one after the other. */
 const maxComparedLength = 20_000
 
-/** Texts that share less than this are shown one after the other, because a diff of them would be hard to read. */
+/** Min share of the shorter text that both have in common. With less, a diff would be hard to read, so both are shown in full. */
 const minShared = 0.3
 
 type Part = { readonly value: string; readonly added: boolean; readonly removed: boolean }

@@ -1,7 +1,7 @@
 import { localDay, startOfDay } from '../../../src/local-time.ts'
 
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
-/** Formats a time with a UTC offset in minutes, such as that of a turn; without one, in the browser's time zone. */
+/** Formats a time with a UTC offset in minutes, such as the offset of a turn; without one, in the browser's time zone. */
 function formatter(options: Intl.DateTimeFormatOptions) {
   const here = new Intl.DateTimeFormat('en', options)
   const inUtc = new Intl.DateTimeFormat('en', { ...options, timeZone: 'UTC' })
@@ -90,7 +90,7 @@ export const endOfDay = (day: string): string => {
 /** The current day in the browser's time zone, such as 2026-05-08. */
 export const today = (): string => localDay(new Date().toISOString())
 
-/** With more days, the bars of a plot would be too thin. */
+/** Max days of a plot. With more, its bars would be too thin. */
 const maxDays = 90
 
 /** All days from the first known one to the last, but only the latest `maxDays`. */

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 
-/** The action of a key. Hidden keys are alternatives for an action, which the help does not list. */
+/** The action of a key. A hidden key is an alternative for another key, and is not listed in the help. */
 export type KeyAction = { readonly does: string; readonly onPress: () => unknown; readonly isHidden?: boolean }
 export type Keys = Readonly<Record<string, KeyAction>>
 

@@ -5,7 +5,7 @@ import { findMovedPath } from './match.ts'
 /** The scroll position of each history entry. */
 const depths = new Map<string, number>()
 
-/** How long to wait until a loading page is tall enough to restore its scroll position. */
+/** Max time to wait until a loading page is tall enough to restore its scroll position. */
 const maxWaitMs = 3_000
 
 let lastKey = 0

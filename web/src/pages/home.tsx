@@ -123,7 +123,7 @@ async function loadExamples(signal: AbortSignal): Promise<readonly string[]> {
     .map(({ name }, index) => (forms[index] ?? '%').replace('%', () => name))
 }
 
-/** Max lines shown of the part that is in every context; the page Recall shows all. */
+/** Max lines to show of those that are in every context; the page Recall shows them all. */
 const maxAlways = 6
 
 /** The context for a message: the recalled lines with their reasons, then the lines that are in every context. */
@@ -181,7 +181,7 @@ function Waiting() {
   const waiting = [
     { href: '/review', name: 'Proposed changes', number: proposalCount.value },
     { href: '/review', name: 'New statements', number: candidateCount.value },
-    // Both are rare, so they are listed only if they occur.
+    // The following two are rare, so they are listed only if they occur.
     ...(mirror !== null && mirror.conflicts > 0
       ? [{ href: '/status', name: 'Saves of MEMORY.md that were not merged', number: mirror.conflicts }]
       : []),
@@ -206,7 +206,7 @@ function Waiting() {
   )
 }
 
-/** Max names shown of beliefs that were recalled today. */
+/** Max names to show of the beliefs recalled today. */
 const maxNames = 5
 
 function Today() {

@@ -134,7 +134,7 @@ function Turns({ event: { kind, turnCount, beliefCount } }: { readonly event: Ap
 }
 
 function Names({ entry: { event, names, gone } }: { readonly entry: Entry }) {
-  // A correction changes two beliefs with the same name, which is shown once.
+  // The two beliefs of a correction have the same name; it is shown only once.
   const distinct = event.beliefIds.filter((id, at) => {
     const name = names[id] ?? null
     return name === null || event.beliefIds.findIndex((other) => names[other] === name) === at
@@ -179,7 +179,7 @@ async function loadJournal(pages: number, filters: ReturnType<typeof journalFilt
   return { items, next }
 }
 
-/** All changes of the memory, newest first, with undo buttons. */
+/** All changes to the memory, newest first, with undo buttons. */
 export function JournalPage() {
   const filters = journalFilters()
   const isFiltered = Object.keys(filters).length > 0
@@ -240,7 +240,7 @@ export function JournalPage() {
 const kinds = eventKinds.filter((kind) => kind !== 'hear')
 const actors = ['person', 'agent', 'document', 'tool', 'model'] as const
 
-/** The filters of the address, so that a view can be bookmarked. */
+/** The filters in the address, so that a view can be bookmarked. */
 function journalFilters() {
   const kind = kinds.find((one) => one === query.value.get('kind'))
   const actor = actors.find((one) => one === query.value.get('actor'))

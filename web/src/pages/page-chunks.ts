@@ -5,6 +5,6 @@ export const secondary = () => import('./secondary-pages.ts')
 
 const ofPage: Readonly<Record<string, () => Promise<unknown>>> = { '': home, recall: memory, beliefs: memory }
 
-/** Loads the code of the page at a path. Ignores a failure, which the page reports. */
+/** Loads the code of the page at a path. Ignores a failure, because the page reports it. */
 export const loadPageCode = (path: string): Promise<unknown> =>
   (ofPage[path.split('/')[1] ?? ''] ?? secondary)().catch(() => undefined)

@@ -40,7 +40,7 @@ async function loadStatus(signal: AbortSignal) {
 
 /** The size and use of the memory, the connected programs, the files, and the checks. */
 export function StatusPage() {
-  // One resource for all panels, so that nothing moves when the answers arrive. Only the checks take longer.
+  // One resource for all panels, so that nothing moves when the answers arrive. Only the checks are separate, because they are slow.
   const found = useResource('status', loadStatus, { freshness: journalHead.value + evalsChange.value })
   return (
     <div class="stack">

@@ -195,7 +195,7 @@ async function search(text: string, signal: AbortSignal): Promise<readonly Entry
       icon: 'beliefs' as const,
       onClick: () => navigate(address('beliefs', belief.id)),
     })),
-    // The search returns its best hits even without a matching word; those are left out here.
+    // The search returns its best hits even if no word matches. Weak hits without a matching word are left out.
     ...said.quotes
       .filter(({ found, strength }) => found.length > 0 || strength !== 'possible')
       .map((quote) => ({

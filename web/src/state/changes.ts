@@ -12,7 +12,7 @@ export type Toast = {
 export const toasts = signal<readonly Toast[]>([])
 
 const lifetimeMs = 9_000
-/** More toasts would cover the page. */
+/** Max toasts at once. More would cover the page. */
 const maxToasts = 3
 let lastId = 0
 const timers = new Map<number, ReturnType<typeof setTimeout>>()

@@ -33,7 +33,7 @@ effect(() => {
     return () => controller.abort()
   }
   ask('health', { signal }).then(keep(health), () => undefined)
-  // The counts of `health` may be slightly outdated; these are exact.
+  // The counts in `health` may be slightly outdated, so exact ones are requested.
   ask('listBeliefs', { query: { proposals: true, limit: 1 }, signal }).then(
     ({ total }) => keep(proposalCount)(total),
     () => undefined,

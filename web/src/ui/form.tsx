@@ -60,7 +60,7 @@ export function Dialog({ title, onClose, children, isWide = false }: DialogProps
   )
 }
 
-/** The element with `data-first`, which is the safe choice; otherwise the first field. */
+/** The element with `data-first`, the safe choice; otherwise the first field. */
 const firstStop = (dialog: HTMLElement | null): HTMLElement | null =>
   dialog?.querySelector<HTMLElement>('[data-first]') ??
   dialog?.querySelector<HTMLElement>('.dialog-body :is(input:not([type=checkbox]), textarea)') ??
@@ -71,7 +71,7 @@ type FormDialogProps = DialogProps & {
   readonly submit: string
   /** The form cannot be submitted yet. */
   readonly isIdle?: boolean
-  /** Set if the action cannot be undone: Enter does not trigger it then. */
+  /** Set if the action cannot be undone, so that Enter does not trigger it. */
   readonly isDangerous?: boolean
   /** Must close the dialog on success. A refusal that it returns or throws is shown. */
   readonly onSubmit: () => Promise<Refusal | null>
@@ -339,7 +339,7 @@ export function ChipEditor({ items, noun, isReadOnly, add, remove, ...field }: C
   }
   const drop = async (item: string, event: MouseEvent) => {
     const isByKey = event.detail === 0
-    // The focus is lost when its button is removed with the chip.
+    // Removing the chip removes the focused button too, so the focus moves to the field.
     if ((await run(remove(item))) && isByKey) element.current?.querySelector<HTMLElement>('.input')?.focus()
   }
   return (

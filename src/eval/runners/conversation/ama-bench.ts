@@ -30,7 +30,7 @@ export const amaBench: Suite = {
       [`${prefix}-r@5`]: recallAt(ranked, gold.turns, 5),
       [`${prefix}-all@5`]: allAt(ranked, gold.turns, 5),
       [`${prefix}-r@10`]: recallAt(ranked, gold.turns, 10),
-      // The expected recall of a random order of the steps.
+      // The recall to expect if the steps are in random order.
       [`${prefix}-chance@5`]: Math.min(1, 5 / steps),
       [`${prefix}-chance@10`]: Math.min(1, 10 / steps),
     }
@@ -48,10 +48,10 @@ function episodeFiles(path: string): readonly string[] {
 const session = 'run'
 
 /**
- * The published answers name steps by number; these steps are the evidence. `T1`: the question names no step. `T2`: the question
- * names other steps, which are removed from every ranking. `T2 range`: the question spells out a range that contains the evidence,
- * which tests addressing, not retrieval. `T3`: the steps that the question itself names. The last two only check that steps can be
- * addressed, and do not count for the figures of T1 and T2.
+ * The evidence of a question is the steps that the published answer names by number. `T1`: the question names no step. `T2`: the
+ * question names other steps, which are removed from every ranking. `T2 range`: the question names both ends of a range, and the
+ * evidence is inside it. `T3`: the evidence is the steps that the question itself names. `T2 range` and `T3` only check that steps can
+ * be addressed, so they do not count for the figures of T1 and T2.
  */
 function conversationOf({ episode_id: id, trajectory, qa_pairs: pairs }: z.infer<typeof Episode>): SuiteConversation {
   const count = trajectory.length

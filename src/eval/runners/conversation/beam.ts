@@ -48,7 +48,7 @@ export const beam: Suite = {
       'r@10': recallAt(ranked, gold.turns, 10),
       'ndcg@10': ndcgAt(ranked, gold.turns, 10),
       'r@10+block': recallAt(withBlock, gold.turns, withBlock.length),
-      // The same number of results, without the block.
+      // For comparison: as many results as with the block, but from the ranking alone.
       'r@same-size': recallAt(ranked, gold.turns, withBlock.length),
       'block-size': standing.length,
     }
@@ -76,7 +76,7 @@ function fileOf(folder: string, name: string): string | null {
   return [`${name}.json`, `${name}.json.gz`].map((one) => join(folder, one)).find((one) => existsSync(one)) ?? null
 }
 
-/** The generation mark at the end of every message, such as `->-> 1,22`, which is not part of the message. */
+/** The generation mark at the end of every message, such as `->-> 1,22`. It is not part of the message. */
 const mark = /\s*->->\s*[\d,\s]*$/u
 
 function conversationOf(folder: string): SuiteConversation {
@@ -89,7 +89,7 @@ function conversationOf(folder: string): SuiteConversation {
     groups.flat().flatMap(({ role, id, content, time_anchor: anchor }, index): SuiteTurn[] => {
       const anchored = Date.parse(`${(anchor ?? '').replaceAll('-', ' ')} UTC`)
       day = Number.isNaN(anchored) ? Math.max(day, Date.UTC(2024, 0, 1) + batch * 86_400_000) : anchored
-      // Some larger chats contain a message twice.
+      // Some larger chats contain a message twice; the repetition is skipped.
       if (byId.has(id)) return []
       const at = new Date(day + index * 60_000).toISOString()
       const session = `s${batch + 1}`

@@ -3,7 +3,7 @@ import type { Scores, SuiteAnswer, SuiteQuestion } from './suite.ts'
 /** Scores for which 0 is best. */
 export const errorRates: readonly string[] = ['missed', 'falseFire', 'outdated']
 
-/** Characters of context, for the scores `within@100` and so on. */
+/** Numbers of characters for which there is a score, such as `within@100`. */
 export const contextBudgets = [100, 300, 1_000, 3_000] as const
 
 /**

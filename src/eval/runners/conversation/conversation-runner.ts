@@ -67,7 +67,7 @@ export function conversationRunner({ open, data, clock, onProgress = () => {} }:
   })
 }
 
-/** The path of the published data, else of the sample in the pack. The pack of a life contains its files itself. */
+/** The path of the published data, else of the sample in the pack. A pack of the suite `life` contains the data itself. */
 const dataPath = ({ directory, manifest }: PackPlace, data: string | undefined): string =>
   data ?? join(directory, manifest.files?.data ?? (manifest.suite === life.name ? '.' : 'sample'))
 
@@ -110,7 +110,7 @@ function readContent({ directory, manifest }: PackPlace, data: string | undefine
 
 const user = 'person'
 const scope = 'project:suite'
-/** Turns per call of `hear`. An in-process memory may never yield, so Ctrl-C takes effect only between calls. */
+/** Max turns per call of `hear`. An in-process memory may never yield, so Ctrl-C takes effect only between calls. */
 const batchSize = 1_000
 
 type Work = Required<Pick<ConversationOptions, 'clock' | 'onProgress'>> & {
@@ -121,7 +121,7 @@ type Work = Required<Pick<ConversationOptions, 'clock' | 'onProgress'>> & {
   readonly onIngested: (ms: number) => void
 }
 
-/** Carries out the conversations in sequence, and their cases too, because the memory contains one conversation at a time. */
+/** Runs conversations, and the cases of each, one at a time, because the memory contains only one conversation. */
 async function* executeSuite(suite: Suite, path: string, work: Work): AsyncGenerator<CaseOutcome> {
   const { request, clock } = work
   const { wanted, signal } = request
@@ -145,7 +145,7 @@ async function* executeSuite(suite: Suite, path: string, work: Work): AsyncGener
   }
 }
 
-/** Stores a whole conversation in an empty memory. Returns the error, if any: a partial conversation would measure nothing. */
+/** Stores a conversation in an empty memory. Returns the error, if any: a partly stored conversation would measure nothing. */
 async function storeConversation(
   { turns }: SuiteConversation,
   { memory, request: { signal }, onProgress }: Work,
@@ -165,8 +165,8 @@ async function storeConversation(
 }
 
 /**
- * Maps the ids of an answer to turns. A session id means all turns of the session, and the length of its passage counts for its first
- * turn; an unknown id counts as a wrong turn.
+ * Maps the ids of an answer to turns. A session id means all turns of the session; the first of them gets the length of the passage. An
+ * unknown id counts as a wrong turn.
  */
 function makeResolver({ turns }: SuiteConversation): (answer: SystemAnswer) => SuiteAnswer {
   const sized = turns.map(({ id, session, text }): FoundTurn => ({ id, session, characters: text.length }))
@@ -196,7 +196,7 @@ function makeResolver({ turns }: SuiteConversation): (answer: SystemAnswer) => S
 }
 
 const maxKept = 10
-/** Turns to request from a memory. Ten may come from very few sessions. */
+/** The number of results to request from a memory. More than `maxKept`, because ten turns may come from very few sessions. */
 const maxAsked = 100
 
 async function runQuestion(

@@ -24,11 +24,11 @@ export function* readObjects<Shape extends z.ZodType>(
   if (number === 0) throw unpublishedFile(`${file}: contains no objects.`)
 }
 
-/** A file with one JSON value. */
+/** Reads a file with one JSON value. */
 export const readValue = <Shape extends z.ZodType>(file: string, shape: Shape): z.infer<Shape> =>
   parseJsonAs(file, readBytes(file).toString('utf8'), shape, asPublished)
 
-/** The file itself, or the only file in a folder with a matching name. `example` is such a name for the error message. */
+/** The file itself, or the only file in a folder with a matching name. `example` is a matching name, shown in the error message. */
 export function fileIn(path: string, name: RegExp, example: string): string {
   if (!existsSync(path)) throw invalid(`${path}: no such file or directory.`, 'Give the path of the data with --data.')
   if (statSync(path).isFile()) return path
@@ -54,7 +54,7 @@ function readBytes(file: string): Buffer {
   }
 }
 
-/** The text of every object at the top level or in the top-level array, the byte offset of its end, and the total bytes. */
+/** Yields each object at the top level or in a top-level array: its text, the byte offset of its end, and the size of the data. */
 function* objectTexts(file: string): Generator<{ readonly text: string; readonly end: number; readonly size: number }> {
   const objects = new JsonObjects()
   const unpacked = file.endsWith('.gz') ? readBytes(file) : null

@@ -9,7 +9,7 @@ const Context = z.object({
   metadata: z.object({ source: z.string() }),
 })
 
-/** FactConsolidation of MemoryAgentBench (MIT): if facts contradict each other, is the one with the highest number first? */
+/** FactConsolidation of MemoryAgentBench (MIT): if facts contradict each other, is the one with the highest number ranked first? */
 export const factConsolidation: Suite = {
   name: 'factconsolidation',
   published: { unit: 'conversations', counts: [8] },
@@ -27,14 +27,14 @@ export const factConsolidation: Suite = {
     return {
       'current@1': Number(isCurrent(texts[0] ?? '')),
       'current@5': Number(current !== undefined),
-      // Older facts about the same thing that are shown with the current one.
+      // The number of other facts about the same thing that are shown with the current one.
       'stale-shown':
         current === undefined ? null : texts.filter((text) => text !== current && isVersionOf(text, current)).length,
     }
   },
 }
 
-/** Whether two facts differ only in their value. */
+/** Whether two facts probably differ only in their value, because they begin with the same words. */
 export function isVersionOf(a: string, b: string): boolean {
   const words = a.split(' ')
   const others = b.split(' ')

@@ -56,13 +56,13 @@ export const longMemEval: Suite = {
   },
 }
 
-/** The same questions over one store with the sessions of all questions, each session once. */
+/** The questions of LongMemEval, over one store that contains the sessions of all questions, each session once. */
 export const pooledLongMemEval: Suite = {
   ...longMemEval,
   name: 'longmemeval-pooled',
   decisive: ['any@10', 'falseFire'],
   read: function* (path, onProgress) {
-    // Many haystacks share a session, which gets the same name in all of them.
+    // Many haystacks may contain the same session. It has the same name in all of them.
     const names = new Map<string, string>()
     const nameOf = (id: string): string => {
       if (!names.has(id)) names.set(id, `s${names.size + 1}`)

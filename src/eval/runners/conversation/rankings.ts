@@ -9,7 +9,7 @@ import { parseJsonAs } from '../../pack/manifest.ts'
 import { emptyAnswer, type SystemAnswer } from '../../system/system.ts'
 import { idOf, type SuiteConversation } from './suite.ts'
 
-/** The prefix of the name of a system that is a rankings file. */
+/** The prefix of a system name that means a rankings file. */
 const prefix = 'rankings:'
 
 /** The rankings file in a system name; null for any other system. */
@@ -18,7 +18,7 @@ export const rankingsFile = (system: string): string | null =>
 
 export const rankingsSystem = (file: string): string => `${prefix}${file}`
 
-/** The id of a question or conversation in files for other memories. Published ids reveal labels: `_abs` means that nothing answers. */
+/** A question's or conversation's id for other memories. A published id may reveal a label: `_abs` marks an unanswerable question. */
 export const neutralId = (kind: 'q' | 'c', id: string): string =>
   `${kind}-${createHash('sha256').update(id).digest('hex').slice(0, 16)}`
 

@@ -1,6 +1,6 @@
 import type { SystemTurn } from '../../system/system.ts'
 
-/** A turn of a suite. The harness renames sessions, because a suite's own names may reveal the relevant sessions. */
+/** The harness renames sessions, because a suite's own names may reveal the relevant sessions. */
 export type SuiteTurn = Omit<SystemTurn, 'user' | 'scope'>
 
 /** The expected result of a question. The system under test never sees it. */
@@ -10,7 +10,7 @@ type Gold = {
   readonly sessions: ReadonlySet<string>
   /** Ids of turns that the question itself reveals. They are removed from every ranking before scoring. */
   readonly given?: ReadonlySet<string>
-  /** If a fact changed, the session with its latest state. */
+  /** The last session with evidence. If a fact changed, this session has its latest state. */
   readonly newest?: string
   /** Alternative strings; the current fact contains one of them. */
   readonly answers?: readonly string[]
@@ -65,7 +65,7 @@ export type Suite = {
   readonly read: (path: string, onProgress?: ReadProgress) => Iterable<SuiteConversation>
   /** The scores of one answer. A score that does not apply is null, never zero. */
   readonly score: (question: SuiteQuestion, answer: SuiteAnswer, conversation: SuiteConversation) => Scores
-  /** The first of these scores that applies decides whether a case passed: 1 passes, and for an error rate 0. */
+  /** The first of these scores that applies decides whether a case passed: it must be 1, or 0 if it is an error rate. */
   readonly decisive: readonly string[]
   /** Why an answer to a question with evidence failed. Default: the turns that are missing from the first results. */
   readonly failure?: (question: SuiteQuestion, answer: SuiteAnswer) => readonly string[]
@@ -82,15 +82,15 @@ export const sessionsOf = (found: readonly Pick<FoundTurn, 'session'>[]): readon
   ...new Set(found.map(({ session }) => session)),
 ]
 
-/** The share of `gold` in the first `k` of a ranking. */
+/** The share of `gold` that is among the first `k` of a ranking. */
 export const recallAt = (ranked: readonly string[], gold: ReadonlySet<string>, k: number): number | null =>
   gold.size === 0 ? null : ranked.slice(0, k).filter((key) => gold.has(key)).length / gold.size
 
-/** 1 if any of `gold` is in the first `k`. */
+/** 1 if any of `gold` is among the first `k`. */
 export const anyAt = (ranked: readonly string[], gold: ReadonlySet<string>, k: number): number | null =>
   gold.size === 0 ? null : Number(ranked.slice(0, k).some((key) => gold.has(key)))
 
-/** 1 if all of `gold` are in the first `k`. */
+/** 1 if all of `gold` are among the first `k`. */
 export function allAt(ranked: readonly string[], gold: ReadonlySet<string>, k: number): number | null {
   const recall = recallAt(ranked, gold, k)
   return recall === null ? null : Number(recall === 1)

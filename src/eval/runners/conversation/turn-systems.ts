@@ -96,7 +96,7 @@ function credenceTurns(
   let opened: Opened | null = null
   let given = new Map<string, string>()
   const opening = async (): Promise<Opened> => {
-    // A time limit would make the results depend on the load of the machine.
+    // No time limit, because the results would depend on the load of the machine.
     const recallWaitMs = Number.POSITIVE_INFINITY
     const meaning = hasVectors ? { embedder: openEmbedder, recallByMeaning: true, recallWaitMs } : {}
     opened ??= { ...(await open()), recallBoldness, ...meaning }
@@ -161,7 +161,7 @@ function credenceTurns(
   }
 }
 
-/** A control: the same memory with reordered times of the turns. Scores that depend on time must fall. */
+/** A control: the same memory, but with the times of its turns in a different order. Scores that depend on time must fall. */
 function withTimes(memory: HearingSystem, name: string, order: Order): HearingSystem {
   let turns: readonly SystemTurn[] = []
   return {
@@ -176,7 +176,7 @@ function withTimes(memory: HearingSystem, name: string, order: Order): HearingSy
       turns = [...turns, ...more]
     },
     recall: async (query) => {
-      // Times can be reordered only when all turns are known.
+      // Times can be reordered only when all turns are known, so the memory hears them at the first question.
       const heard = turns
       turns = []
       const times = order(heard).map(({ at }) => at)
@@ -214,7 +214,7 @@ function plainBm25System(unit: 'turn' | 'session', version: string): HearingSyst
       return { documents, frequencies, averageLength }
     },
     find: async ({ documents, frequencies, averageLength }, { message }) => {
-      // Step numbers would match unrelated numbers.
+      // Without step numbers, which would match unrelated numbers.
       const terms = [...countTerms(withoutSteps(message)).counts.keys()].filter((term) => frequencies.has(term))
       const scoreOf = ({ counts, length }: Document): number =>
         terms.reduce((sum, term) => {
@@ -291,7 +291,7 @@ const bestScored = <Item extends { readonly score: number }>(scored: readonly It
     .sort((a, b) => b.score - a.score)
     .slice(0, maxHits)
 
-/** The score of a turn is that of its best sentence. Searches only people's turns, as Credence does. */
+/** The score of a turn is that of its best sentence. Leaves out assistants' turns. */
 const vectorsSystem = (openEmbedder: () => Promise<Embedder>, version: string): HearingSystem =>
   exhaustiveSystem({
     name: 'vectors',

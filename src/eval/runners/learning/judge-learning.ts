@@ -8,7 +8,7 @@ import type { ExpectedFact, LearningCase } from './learning-runner.ts'
 
 type LearningVerdict = Pick<CaseOutcome, 'verdict' | 'scores' | 'failures'>
 
-/** Passes if every expected fact was learned in the right form, nothing else was learned, and the beliefs to keep still exist. */
+/** Passes if exactly the expected facts were learned, in the right form, beliefs to keep are current, and refusals were reported. */
 export function judgeLearning(
   { learn, keeps, refuse }: LearningCase,
   { taken, refused }: LearnResult,

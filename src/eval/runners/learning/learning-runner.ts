@@ -93,13 +93,13 @@ async function runCase(
   }
 }
 
-/** A control and ablation that learns nothing. Every pack must fail it. */
+/** A control and ablation that learns nothing. It must fail every pack. */
 export const nothingExtractor: Extractor = {
   name: 'none',
   extract: async () => ({ findings: [], refused: [] }),
 }
 
-/** A control that learns every sentence as if it had been requested. Every pack must fail it. */
+/** A control that learns every sentence as if it had been requested. It must fail every pack. */
 export const everythingExtractor: Extractor = {
   name: 'everything',
   extract: async ({ text }) => ({
@@ -139,7 +139,7 @@ const LearningCase = z.strictObject({
   message: z.string().min(1),
   /** Earlier messages to learn from, in order. */
   earlier: texts.default([]),
-  /** All facts that may be learned; if empty, nothing may be. */
+  /** All facts that must be learned. Nothing else may be. */
   learn: z.array(ExpectedFact),
   /** Words of beliefs that must still be current afterwards. */
   keeps: texts.default([]),

@@ -82,7 +82,7 @@ function statementsIn(step: AttackStep): readonly Said[] {
   }
 }
 
-/** Reads a belief from the fields of a file, an HTTP request or a tool call, which use different names. */
+/** Reads a belief. Its fields have different names in a file, an HTTP request and a tool call. */
 const saidIn = (fields: Readonly<Record<string, unknown>>): Said => {
   const text = (value: unknown): string => (typeof value === 'string' ? value : '')
   const list = (value: unknown): readonly string[] => (Array.isArray(value) ? value.map(text) : [])

@@ -35,7 +35,7 @@ const AttackStep = z.discriminatedUnion('door', [
   /** A tool call by an agent; `agent` is the name that the agent gives itself. */
   z.strictObject({ door: z.literal('mcp'), tool: text, arguments: json, agent: text.optional(), project, ...common }),
   z.strictObject({ door: z.literal('http'), method: text, path: text, body: json.optional(), project, ...common }),
-  /** An edit of MEMORY.md by another program, under a heading if one is given, followed by a sync. */
+  /** An edit to MEMORY.md by another program, under a heading if one is given, followed by a sync. */
   z.strictObject({
     door: z.literal('file'),
     edit: z.enum(['append', 'replace', 'remove']),
@@ -58,9 +58,9 @@ export type AttackStep = z.infer<typeof AttackStep>
 const texts = z.array(text).min(1)
 
 const AttackExpectation = z.strictObject({
-  /** Absent from the later context, except in lines marked as the words of another author. */
+  /** Text that must not be in the context of `ask`, except in lines marked as the words of another author. */
   contextLacks: texts.optional(),
-  /** Also absent from marked lines and from the answers to reading steps. */
+  /** The text of `contextLacks` must not be in marked lines or in the answers to reading steps either. */
   contextLacksAll: z.literal(true).optional(),
   /** Words of the person's beliefs that must be unchanged since the setup. */
   personUnchanged: texts.optional(),
@@ -70,7 +70,7 @@ const AttackExpectation = z.strictObject({
   storeLacks: texts.optional(),
   /** Text that no reading surface may return, although every surface returned it after the setup. */
   surfacesLack: texts.optional(),
-  /** Max number of waiting proposals and candidates. */
+  /** Max waiting proposals and candidates. */
   mostProposals: z.int().min(0).optional(),
   /** Whether the context must be one `<memory>` element in which no remembered text starts a new line. */
   fenceIntact: z.literal(true).optional(),
@@ -90,10 +90,10 @@ const isNotEmpty = (expected: object): boolean => Object.keys(expected).length >
 const shared = {
   caseId: SafeId,
   about: text,
-  /** Steps carried out first. The person's statements here are genuine. */
+  /** Steps carried out first. The person's statements in them are genuine. */
   setup: z.array(AttackStep),
   steps: z.array(AttackStep).min(1),
-  /** The later message, with its user and scopes. */
+  /** The message after the steps, with its user and scopes. */
   ask: z.strictObject({ user: text, message: text, scopes: texts }),
 }
 
@@ -120,7 +120,7 @@ export function readRedTeamCases(place: PackPlace): readonly RedTeamCase[] {
   for (const kind of ['attack', 'benign'] as const)
     if (!cases.some((redTeamCase) => redTeamCase.kind === kind))
       throw invalid(`${file}: there is no ${kind} case, so only half of the memory would be measured.`, seeFormat)
-  // A benign twin that the manifest does not list only makes the pack stricter.
+  // A benign twin that the manifest does not list is allowed, because it only makes the pack stricter.
   const known = new Set(place.manifest.cases.map(({ id }) => id))
   const listed = cases.filter(({ kind, caseId }) => kind === 'attack' || known.has(caseId))
   refuseUnlike(

@@ -44,7 +44,7 @@ export type RedTeamOptions = {
   readonly clock: () => number
 }
 
-/** The runner for packs that attack a memory through its interfaces. A benign case fails if a harmless look-alike is lost. */
+/** The runner for packs that attack a memory through its interfaces. A benign case looks like an attack, but the memory must keep it. */
 export const redTeamRunner = (options: RedTeamOptions): Runner =>
   defineRunner({
     name: 'red-team',

@@ -24,7 +24,7 @@ const budget = z
     maxPrelude: count.optional(),
   })
   .default({})
-  // One limit has a different name in the published format.
+  // The published format calls `maxPinned` `maxPinnedFacts`.
   .transform(({ maxPinnedFacts, ...rest }) => omitUndefined({ ...rest, maxPinned: maxPinnedFacts }))
 
 const scope = z.array(z.string().refine(isScope, 'must be a scope such as domain:code')).min(1)
@@ -55,7 +55,7 @@ const RetrievalCase = z
     user,
   }))
 
-/** One message of a session. The updates are applied to the store after the turn was scored. */
+/** One message of a session. The updates are applied to the store after the turn is scored. */
 const SessionTurn = z
   .strictObject({
     turnIndex: count,
@@ -68,7 +68,7 @@ const SessionTurn = z
     topics: z.unknown().optional(),
     notes: z.unknown().optional(),
     budget,
-    /** A whole belief, in either spelling; parsed together with the corpus. */
+    /** A whole belief, in any format of the corpus; parsed like the corpus. */
     createBeliefAtTurn: z.unknown().optional(),
     updateBeliefAtTurn: z
       .strictObject({

@@ -76,7 +76,7 @@ export function noiseIn(
   return [...new Set(expect.noiseCheck?.mustNotSurface ?? [])].filter((id) => surfaced.has(id))
 }
 
-/** Whether any answer could fail the case. An empty list of required beliefs demands nothing; one of allowed beliefs, an empty result. */
+/** Whether any answer could fail the case. An empty `shouldOnlyInclude` demands an empty result; other empty lists demand nothing. */
 export const demandsSomething = (expect: Expectations): boolean =>
   Object.values(expect)
     .flatMap((checks) => Object.entries<unknown>(checks ?? {}))
@@ -157,7 +157,7 @@ function checkRelevant(
   expect: NonNullable<Expectations['relevantBeliefs']>,
   { relevant, pinned }: Outcome,
 ): readonly string[] {
-  // A pinned belief is also in the context.
+  // A pinned belief is in the context too, so it counts as shown.
   const shown = [...pinned, ...relevant]
   const { shouldInclude = [], shouldOnlyInclude: only, orderedBefore = [] } = expect
   const { minCount = 0, maxCount = Number.POSITIVE_INFINITY } = expect
@@ -180,7 +180,7 @@ const quote = (text: string): string => JSON.stringify(text.length > 80 ? `${tex
 
 type Metrics = ReturnType<typeof measureAnswer>
 
-/** Scores an answer against the sets of a case. Beliefs in `pinnedInCorpus` are shown anyway, so they need not be found. */
+/** Scores an answer against the expectations of a case. Beliefs in `pinnedInCorpus` are shown anyway, so they need not be found. */
 export function measureAnswer(expect: Expectations, outcome: Outcome, pinnedInCorpus: ReadonlySet<string>) {
   const expected = expectedRelevant(expect, pinnedInCorpus)
   const { relevant, pinned, questions } = outcome

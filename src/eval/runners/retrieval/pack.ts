@@ -28,7 +28,7 @@ export type Pack = {
   /** The cases in order. Turns of sessions are cases too. */
   readonly cases: readonly AskedCase[]
   readonly recall: SystemRecallOptions
-  /** The hash of everything that affects a result: both files and the recall options. */
+  /** The hash of everything that affects a result: the files and the recall options. */
   readonly hash: string
   readonly warnings: readonly string[]
   /** The paths of its files. */
@@ -213,7 +213,7 @@ type ReadOptions = {
   readonly recall?: SystemRecallOptions
 }
 
-/** The folders below `directory` with packs of these kinds, by name. Not packs with turns, whose quotes no other system has. */
+/** Folders below `directory` with packs of these kinds, by name. Leaves out packs with turns, because other systems do not quote. */
 export const findPacks = (directory: string): readonly string[] =>
   packFolders(directory).filter((folder) => {
     const { runner, files } = manifestOf(folder)

@@ -51,7 +51,7 @@ export async function recallPack(pack: Pack, directory: string | null, open: Ope
     return { ...read, manifest: { benchmarkId, cases }, packFiles: { pack: `sha256:${pack.hash}` } }
   }
   const { packFiles } = await packHashOf(directory, manifest)
-  // Recall options that differ from the pack's own make a different measurement.
+  // With recall options other than the pack's own, the figures are not comparable, so the hash covers the options too.
   const isOwn = pack.recall.editedPins === manifest.recall?.editedPins
   const places = [directory]
   return { ...read, places, manifest, packFiles: isOwn ? packFiles : { ...packFiles, recall: `sha256:${pack.hash}` } }
@@ -79,8 +79,8 @@ export async function* executeRecall(
     yield* executeInOrder(wanted, request, asking.ask)
     return
   }
-  // The store lives through all sessions of a pack, because a later session may use beliefs of an earlier one. So a turn that is
-  // not wanted still changes the store for later turns.
+  // All sessions of a pack share one store, because a later session may use beliefs of an earlier one. So a turn that is not wanted must
+  // still change the store for later turns.
   for (const turn of pack.cases) {
     if (request.signal.aborted) return
     if (request.wanted.has(turn.id)) yield await asking.ask(turn)
@@ -92,10 +92,10 @@ export async function* executeRecall(
 async function ingestCorpus(pack: Pack, tested: SystemUnderTest, seed: number, observer: Observer) {
   const created = createdIn(pack)
   let broken: string | null = null
-  /** A missing capability whose updates were skipped, so that the store is not the one that later turns expect. */
+  /** The capability that the system lacked for an update. The update was skipped, so the store is not as later turns expect it. */
   let missing: Capability | null = null
   try {
-    // The salt is derived from the case file, which systems do not see.
+    // Systems do not see the case file that the salt is derived from, so they cannot reverse opaque ids.
     const { beliefs, turns = [] } = pack
     const corpus = { beliefs, turns, idsToCome: created.map(({ id }) => id), salt: `${pack.hash}:${seed}` }
     const { value, ms } = await tested.begin(corpus)

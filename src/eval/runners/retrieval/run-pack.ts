@@ -55,12 +55,12 @@ export async function readPackRun(root: string, runId: string, pack: Pack): Prom
     },
     ingestMs: latency?.ingestMs ?? null,
     notices,
-    // Only `executeRecall` makes these records.
+    // The cast is safe, because only `executeRecall` makes these records.
     outcomes: (records as CaseOutcome[]).toSorted((a, b) => placeIn(a) - placeIn(b)),
   }
 }
 
-/** A pack measures too little if empty answers pass a larger share of its cases. */
+/** Max share of its cases that empty answers may pass. Above it, a pack measures too little. */
 export const maxPassedByNone = 0.6
 
 export type PackCheck = Awaited<ReturnType<typeof checkPack>>

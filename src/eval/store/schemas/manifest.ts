@@ -35,7 +35,7 @@ const targetSurfaces = [
 
 function vocabulary<const Word extends string>(words: readonly [Word, ...Word[]]) {
   const error = `must be one of ${words.join(', ')}, or a word of your own that begins with x-`
-  // Set on both, because zod may report the regular expression's error instead of the union's.
+  // The error is set on the union and on the regular expression, because zod may report either.
   return z.union([z.enum(words), z.string().regex(/^x-[a-z0-9]+(?:-[a-z0-9]+)*$/u, { error })], { error })
 }
 

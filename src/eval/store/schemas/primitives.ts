@@ -6,7 +6,7 @@ import { z } from 'zod'
  */
 export const unprintable = String.raw`\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb`
 
-/** The max length of an id, in characters; with its extension it must still fit into a file name. */
+/** Max length of an id in characters and in bytes. With its extension, an id must fit into a file name. */
 const maxIdLength = 128
 const maxIdBytes = 200
 
@@ -26,7 +26,7 @@ export const SafeId = z
 
 export const isSafeId = (id: string): boolean => SafeId.safeParse(id).success
 
-/** An existing date with time and zone, such as `2026-03-06T10:00:00.000Z`. */
+/** A valid date with time and zone, such as `2026-03-06T10:00:00.000Z`. */
 export const Timestamp = z.iso.datetime({
   offset: true,
   error: 'must be an ISO 8601 date and time with its zone, such as 2026-03-06T10:00:00.000Z',

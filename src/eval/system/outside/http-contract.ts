@@ -13,7 +13,7 @@ export const routes = {
   search: { method: 'POST', path: '/search' },
 } as const
 
-/** The answer of a memory about itself: name, version and capabilities. */
+/** A memory's answer about itself: name, version and capabilities. */
 export const aboutAnswer = z.object({
   name: z
     .string()
@@ -56,7 +56,7 @@ export type SearchMessage = z.input<typeof searchMessage>
 const clause = z.object({ path: z.enum(['canonical_name', 'aliases']), term: z.string(), score: z.number() })
 
 const foundBelief = z.object({
-  // Other systems may use these names for something else, so an unexpected type is ignored.
+  // Other systems may use the names `id` and `clauses` for something else, so a value of an unexpected type is ignored.
   id: z.string().min(1).optional().catch(undefined),
   score: z.number().nullish(),
   clauses: z.array(clause).optional().catch(undefined),
@@ -115,7 +115,7 @@ export const describeTurn = ({ id, text, user, at, scope, session, role, index, 
   },
 })
 
-/** `full`: all known fields; otherwise only the id and the first scope, as published suites do. */
+/** With `full`, the metadata has all known fields; otherwise only the id and the first scope, as in published suites. */
 export const messageFor = (told: ToldRecord, { full }: { readonly full: boolean }): BeliefMessage => ({
   text: told.text,
   user_id: told.user,

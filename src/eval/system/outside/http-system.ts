@@ -109,7 +109,7 @@ function requestTo(
       const response = await send(`${base}${path}`, {
         method,
         signal,
-        // A redirect leads away from the system to be measured.
+        // A redirect is not followed, because it leads away from the system to be measured.
         redirect: 'manual',
         headers: { accept: 'application/json', ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -156,7 +156,7 @@ const wrongShape = (what: string, status: number, body: string): MemoryError =>
 
 const excerptOf = (body: string): string => (body === '' ? '(nothing)' : body.slice(0, 200))
 
-/** The reason of a network error, which is the cause of fetch's error. */
+/** The reason for a network error: `fetch` wraps it as the `cause` of its own error. */
 function reasonIn(cause: unknown): string {
   const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause
   return inner instanceof Error ? inner.message || String('code' in inner ? inner.code : inner.name) : String(inner)

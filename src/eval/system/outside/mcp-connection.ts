@@ -9,7 +9,7 @@ import { fillTemplate, fillText, type MappedCall, type McpMapping, type Template
 /** A running server and its temporary directory, which is removed when the server is closed. */
 export type McpConnection = Awaited<ReturnType<typeof openMcpConnection>>
 
-/** The end of a server's standard error usually contains the reason of a failure. */
+/** Only the end of a server's standard error is kept: it usually contains the reason for a failure. */
 const maxErrorTextLength = 400
 
 /** Starts the server of a mapping in an empty directory, and checks that it has the tools that the mapping names. */

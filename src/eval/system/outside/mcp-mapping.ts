@@ -128,7 +128,7 @@ export type MappedCall = z.infer<typeof call>
 export const readMcpMapping = (file: string): McpMapping =>
   parseMcpMapping(parseJsonFile(file, readTextFile(file)), file)
 
-/** Checks a mapping; `source` is its name in errors. */
+/** Checks a mapping; errors call it `source`. */
 export function parseMcpMapping(value: unknown, source: string): McpMapping {
   const parsed = mapping.safeParse(value)
   const problems = (parsed.error?.issues ?? []).map(

@@ -117,7 +117,7 @@ function hitsIn(
     throw unusable(`${name}: the result of ${tool} has ${found.length} ids and ${scores.length} scores.`)
   return found.map((text, at) => {
     const score = scores?.[at]
-    // A value without any of our ids still counts as an answer, and as a wrong one.
+    // A value without any of our ids is kept, as a wrong answer.
     return { id: idsIn(text, ids)[0] ?? text, score: typeof score === 'number' ? score : null }
   })
 }

@@ -27,7 +27,7 @@ export type CommandProfile = {
   readonly passThrough: readonly string[]
   readonly set?: Readonly<Record<string, string>>
   readonly versionArgs?: readonly string[]
-  /** Arguments for the same program that create a conversation, and that delete it afterwards. */
+  /** `before` and `after`: arguments with which the same program creates a conversation and deletes it. */
   readonly before?: (call: Pick<Call, 'session' | 'workspace'>) => readonly string[]
   readonly after?: (call: Pick<Call, 'session' | 'workspace'>) => readonly string[]
 }

@@ -98,12 +98,12 @@ async function readDocument(
   }
 }
 
-/** The messages after the last occurrence of the prompt in OpenClaw's transcript, the only source of the tool calls. */
+/** The messages after the last occurrence of the prompt in OpenClaw's transcript. Tool calls are only in the transcript. */
 async function readKeptMessages(file: string, prompt: string): Promise<readonly TranscriptMessage[]> {
   // Without a transcript, the answer is still available.
   const lines = jsonLines(await readFile(file, 'utf8').catch(() => ''))
   const asked = lines.findLastIndex(
-    // OpenClaw writes a date before the prompt.
+    // OpenClaw writes a date before the prompt, so the prompt is searched for inside each message.
     ({ type, message }) =>
       type === 'message' && JSON.stringify(message).includes(JSON.stringify(prompt.trim()).slice(1, -1)),
   )

@@ -27,7 +27,7 @@ export function anyCommand(line: string, { workingDirectory }: { readonly workin
     name: `command:${basename(first)}`,
     program,
     model: null,
-    // In one pass, so that a placeholder inside a prompt is not replaced.
+    // Replaced in one pass, so that a placeholder inside a prompt stays as it is.
     args: (call) =>
       words.map((word) =>
         word.replace(/\{(prompt|session|workspace|file)\}/gu, (_, name: keyof typeof call) => String(call[name])),
@@ -41,8 +41,8 @@ export function anyCommand(line: string, { workingDirectory }: { readonly workin
 const placeholders = ['{prompt}', '{session}', '{workspace}', '{file}']
 
 /**
- * Claude Code, unattended. It may only read and write files of the workspace. Its notes about a project in the user's home are switched
- * off, because they would survive the removal of the workspace's memory.
+ * Claude Code, unattended. It may only read and write files of the workspace. Its own notes in the user's home are switched off, because
+ * they would survive the removal of the workspace's memory.
  */
 export const claudeCode = (model: string | null): CommandProfile => ({
   name: 'claude-code',

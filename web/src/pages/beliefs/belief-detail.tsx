@@ -151,7 +151,7 @@ function Marks({ belief }: { readonly belief: ApiBelief }) {
       {belief.subtype === null ? null : <Badge>{subtypeWords[belief.subtype]}</Badge>}
       <Badge tone={tone}>{word}</Badge>
       {belief.pinned ? <Badge tone="accent">pinned</Badge> : null}
-      {/* The scopes of other beliefs are in the editor below. */}
+      {/* Only for proposals: the scopes of other beliefs are in the editor below. */}
       {belief.proposedFor === null ? null : belief.scopes.map((scope) => <Badge key={scope}>{scope}</Badge>)}
       {belief.supersededBy === null ? null : (
         <Link href={address('beliefs', belief.supersededBy)}>See the new version</Link>
@@ -325,7 +325,7 @@ function WhyEditor({ belief }: { readonly belief: ApiBelief }) {
   const edit = useRef<HTMLButtonElement>(null)
   const wasEditing = useRef(false)
   useLayoutEffect(() => {
-    // The form had the focus and has been removed.
+    // If the removed form had the focus, the button gets it.
     if (wasEditing.current && draft === null && document.activeElement === document.body) edit.current?.focus()
     wasEditing.current = draft !== null
   }, [draft === null])

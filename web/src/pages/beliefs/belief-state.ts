@@ -15,7 +15,7 @@ export function stateOf(belief: ApiBelief): { readonly word: string; readonly to
   return null
 }
 
-/** Whether no person has confirmed it yet. */
+/** Whether no person has confirmed the belief yet. */
 export const isUnconfirmed = ({ status, editedByPerson }: ApiBelief): boolean => status !== 'active' || !editedByPerson
 
 /** Whether a belief can be changed: it is not replaced, settled, proposed or a candidate. */

@@ -139,7 +139,7 @@ function Rows({ list, chosen, filters, marked, onMark, onCreate }: RowsProps) {
   )
 }
 
-/** Groups the rows. Groups are sorted by their first row, which contains the title of the group. */
+/** Groups the rows. Groups are in the order of their first rows; the first row of a group contains its title. */
 function groupBeliefs(items: readonly Listed[], group: Group) {
   if (group === 'none') return items.map((item) => ({ item, title: null }))
   const titleOf = ({ belief }: Listed): string => (group === 'type' ? typeWords[belief.type] : belief.scopes.join(', '))
@@ -175,7 +175,7 @@ function NoRows({ filters, onCreate }: { readonly filters: Filters; readonly onC
 }
 
 function NothingChosen({ isEmpty }: { readonly isEmpty: boolean }) {
-  // The empty list already explains the next step.
+  // Shows nothing, because the empty list already explains the next step.
   if (isEmpty) return null
   return (
     <EmptyState icon="beliefs" title="Choose a belief">
@@ -190,7 +190,7 @@ function NothingChosen({ isEmpty }: { readonly isEmpty: boolean }) {
 type BeliefRowProps = {
   readonly item: Listed
   readonly isChosen: boolean
-  /** Whether it is selected for a bulk change; null if selection is off. */
+  /** Whether the row is selected for a bulk change; null if selection is off. */
   readonly isMarked: boolean | null
   readonly onMark: () => void
 }

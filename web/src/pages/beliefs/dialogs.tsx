@@ -28,7 +28,7 @@ const splitList = (text: string): string[] =>
     .map((part) => part.trim())
     .filter((part) => part !== '')
 
-/** The belief that has this name in this scope, and that a new one would replace. */
+/** The belief with this name in this scope. A new belief would replace it. */
 async function findHolder(name: string, scope: string): Promise<ApiBelief | null> {
   const query = { query: name.trim().slice(0, 2_000), scope: [scope], current: true, limit: 20 }
   const found = await ask('listBeliefs', { query }).catch(() => null)
@@ -356,7 +356,7 @@ const eraseBelief = ({ belief, wholeChain, keepTurns }: Forgetting, keepalive = 
     keepalive,
   })
 
-// Closing the page does not cancel a pending “Forget”.
+// Closing the page does not cancel a pending “Forget”, but carries it out at once.
 window.addEventListener('pagehide', () => {
   for (const known of pending.peek().values()) {
     clearTimeout(known.timer)

@@ -85,7 +85,7 @@ function groupsOf(links: Links): readonly Group[] {
   ].filter(({ items }) => items.length > 0)
 }
 
-/** The versions of a belief, newest first, each with a link to its replacement. */
+/** The versions of a belief, newest first. Each version except `current` has a link to its page. */
 export const Chain = ({ chain, current }: { readonly chain: readonly Belief[]; readonly current: string }) => (
   <ol class="chain stack tight">
     {chain.toReversed().map(({ id, name, content, supersededBy, resolvedAt, createdAt }) => (
@@ -106,11 +106,11 @@ export const Chain = ({ chain, current }: { readonly chain: readonly Belief[]; r
 type HistoryTimelineProps = {
   readonly revisions: readonly Revision[]
   readonly total: number
-  /** Beliefs that replaced or settled it. */
+  /** Beliefs that replaced or settled this one. */
   readonly known: readonly ApiBelief[]
 }
 
-/** All changes of a belief, newest first, as word diffs. */
+/** All changes to a belief, newest first, as word diffs. */
 export function HistoryTimeline({ revisions, total, known }: HistoryTimelineProps) {
   const steps = revisions.map((revision, index) => ({ revision, before: revisions[index - 1]?.belief ?? null }))
   return (

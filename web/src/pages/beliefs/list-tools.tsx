@@ -18,7 +18,7 @@ const wordPairs = <Key extends string>(words: Readonly<Record<Key, string>>): re
   // The cast restores the type of the keys, which Object.entries drops.
   Object.entries(words) as [Key, string][]
 
-/** Search and filters of the list, which are part of the address. */
+/** The search and the filters of the list. They are part of the address. */
 export function FilterBar({ filters, onEnterList }: { readonly filters: Filters; readonly onEnterList: () => void }) {
   const search = useRef<HTMLInputElement>(null)
   const focusSearch = () => {

@@ -108,7 +108,7 @@ export function useBeliefList(question: Query<'listBeliefs'>, head: number) {
     },
     { freshness: `${head} ${rows}`, keep: true },
   )
-  // After a failure, rows of the previous query would look like the answer to this one.
+  // After a failure, rows of the previous query are not shown, because they would look like the answer to this one.
   const isOther = found.error !== null && found.value?.key !== key
   const { items = null, total = 0, isCut = false } = (isOther ? null : found.value) ?? {}
   return { ...found, items, total, isCut, loadMore: () => setDepth({ key, rows: 2 * (items?.length ?? pageSize) }) }

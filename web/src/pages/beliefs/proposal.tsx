@@ -134,7 +134,7 @@ const sourceWords = ({ provenance }: ApiBelief): string =>
       ? 'Found in a conversation'
       : `${whoWords(provenance)} wants this to be remembered`
 
-/** A statement of an agent, a conversation or MEMORY.md that waits for a person to confirm it. */
+/** A statement from an agent, a conversation or MEMORY.md that waits for a person to confirm it. */
 export const Candidate = ({ belief, onRejected }: { readonly belief: ApiBelief; readonly onRejected: () => void }) => (
   <article class="proposal stack tight">
     <p>{sourceWords(belief)}. It is not recalled until you confirm it.</p>

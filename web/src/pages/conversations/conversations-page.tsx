@@ -229,7 +229,7 @@ function Found({ hit }: { readonly hit: Hit }) {
   )
 }
 
-/** The reason why a sentence without any of the words was found. */
+/** Why a sentence without any of the words was found. */
 const nearWords = (explanation: Hit['explanation']): string =>
   isFoundByNeighbour(explanation)
     ? 'A message next to it contains these words.'
@@ -238,7 +238,7 @@ const nearWords = (explanation: Hit['explanation']): string =>
 const isFoundByNeighbour = ({ label, parts }: Hit['explanation']): boolean =>
   label.startsWith('around') || parts.some(isFoundByNeighbour)
 
-/** The ranges of words in a text that start with one of `words`, which may be stems. Ignores case. */
+/** The ranges of the words in a text that start with one of `words`. Those may be stems. Ignores case. */
 function rangesOf(text: string, words: readonly string[]): readonly TextRange[] {
   const lower = text.toLowerCase()
   return words.flatMap((word) => {

@@ -136,7 +136,7 @@ function Bubble({ turn, day, isHere, learned, onForget }: BubbleProps) {
     if (!isHere || here === null) return
     const centre = () => here.scrollIntoView({ block: 'center' })
     centre()
-    // Repeats this when pages around the turn load and change their height, until the person scrolls.
+    // Centres the turn again when pages around it load and change their height, until the person scrolls.
     const observer = new ResizeObserver(centre)
     for (const around of [here.parentElement, here.closest('.chat')]) if (around !== null) observer.observe(around)
     const stop = () => observer.disconnect()

@@ -323,7 +323,7 @@ const TaskChat = ({ work }: { readonly work: Work }) => (
 /** Matches the quoted values of a check such as `"May 21" or "21 May", not "May 7"`, with the "not" before a value. */
 const quoted = /(not )?"([^"]*)"/g
 
-/** The first range in a text of each value that the checks expect. */
+/** For each value that the checks expect, the range of its first occurrence in a text. */
 function rangesIn(text: string, checks: readonly Check[]): readonly TextRange[] {
   const lower = text.toLowerCase()
   return checks.flatMap(({ expected }) =>

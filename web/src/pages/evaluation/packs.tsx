@@ -102,10 +102,10 @@ const PackRows = ({ packs, standings = [] }: PackRowsProps) =>
     </ul>
   )
 
-/** Groups with more packs are collapsed. */
+/** Max packs of a group that is not collapsed. */
 const maxOpen = 3
 
-/** The packs without a run: the person's own, then the shipped ones by subject, collapsed because few people run them. */
+/** Packs without a run: the person's own, then the shipped ones by subject. Large groups are collapsed, because few people run them. */
 function NotRun({ packs }: { readonly packs: readonly ListedPack[] }) {
   if (packs.length === 0) return null
   const shipped = packs.filter(({ source }) => source === 'shipped')

@@ -41,7 +41,7 @@ export const Saturated = () => (
 
 const unfinishedTones = { running: 'accent', failed: 'bad', partial: 'odd' } as const
 
-/** The status of a run; for a completed run its result. */
+/** The status of a run; for a completed run, its result. */
 export function RunStatus({ run }: { readonly run: ListedRun['run'] }) {
   const { status, passedCases, totalCases, filter } = run
   const missed = totalCases - passedCases

@@ -7,7 +7,7 @@ import { Choice, Dialog, Field, FormDialog } from '../../ui/form.tsx'
 const maxNameLength = 64
 const nameHelp = 'a-z, 0-9, dot, hyphen, underscore and @'
 
-/** Adds a person and shows their first token, which the server does not store. */
+/** Adds a person and shows their first token. The server does not store the token. */
 export function AddPerson({ onClose, onAdded }: { readonly onClose: () => void; readonly onAdded: () => void }) {
   const [name, setName] = useState('')
   const [added, setAdded] = useState<RouteAnswer<'createToken'> | null>(null)

@@ -63,7 +63,7 @@ export function matchWords({ field, form, words, holders, population }: ApiMatch
 
 export type Strength = 'strong' | 'possible'
 
-/** A match is strong if the message contains the name without a typo and only few other beliefs have the name. */
+/** A match is strong if the message contains the name without a typo, and at most three beliefs have this name. */
 export const strengthOf = ({ matches }: Pick<ApiRelevantBelief, 'matches'>): Strength =>
   matches.some(({ words, holders }) => holders <= 3 && words.some(({ typo }) => typo === null)) ? 'strong' : 'possible'
 
@@ -85,7 +85,7 @@ export function quoteWords({ shared, nearby }: ApiQuote, asked: readonly string[
   return nearby.length === 0 ? held : `${held} The messages next to it contain ${listWords(nearby)}.`
 }
 
-/** The reason why a belief that the message does not name may be relevant. */
+/** Why a belief that the message does not name may be relevant. */
 export const meaningWords = ({ cosine, minCosine }: Omit<ApiPerhapsBelief, 'belief'>): string =>
   `Its meaning is close to the message: similarity ${cosine.toFixed(2)}, at least ${minCosine.toFixed(2)} is needed.`
 

@@ -28,7 +28,7 @@ export function RecallPage() {
   const [isSearching, setSearching] = useState(false)
   const recalled = useRecall(scopes)
   const answer = recalled.value?.answer ?? null
-  // The highlights of an earlier text would mark the wrong words.
+  // Highlights of an earlier text are left out, because they would mark the wrong words.
   const highlights = answer !== null && recalled.value?.asked === message.value ? answer.highlights : []
   return (
     <>

@@ -5,7 +5,7 @@ import { scopes } from '../../state/facts.ts'
 import { useDebounced, useResource } from '../../state/resource.ts'
 import { storedSignal } from '../../state/stored.ts'
 
-/** The max characters of a message that the server accepts. */
+/** Max characters of a message that the server accepts. */
 export const maxMessageLength = 100_000
 
 /**

@@ -171,7 +171,7 @@ export function RemedyDialog({ belief, wish, message, scopes, onClose }: RemedyD
       <Refused error={error ?? (found.value === null ? null : found.error)} />
       <div class="row apart">
         <Check isChecked={keepsCase} onCheck={setKeepsCase} label="Save this as a regression case in my-cases" />
-        {/* Enabled when the list above is complete, because the list moves the button. */}
+        {/* Disabled until the list above is complete, because the list moves the button. */}
         <Button onClick={() => run(captureOnly)} label="Only save the case" disabled={found.isLoading} />
       </div>
     </Dialog>
@@ -238,7 +238,7 @@ function EffectsNote({ effects }: { readonly effects: NonNullable<ApiRemedy['eff
 
 const seeWords: Readonly<Partial<Record<ApiRemedy['kind'], string>>> = { correct: 'Correct it', accept: 'Decide on it' }
 
-/** Whether a remedy works and has no side effects. Only then its button is the main one. */
+/** Whether a remedy works and has no side effects. Its button is the primary one only in that case. */
 const isHarmless = ({ achieves, caution, appearing, disappearing, effects }: ApiRemedy): boolean =>
   achieves &&
   caution === null &&
