@@ -70,7 +70,7 @@ export class FilledStores {
     return store
   }
 
-  /** An empty directory. */
+  /** A new path in the temporary directory. The caller creates the directory. */
   place(name: string): string {
     this.#copies += 1
     return join(this.#root, `${name}-${this.#copies}`)

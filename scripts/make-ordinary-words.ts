@@ -61,7 +61,7 @@ const names = `monday tuesday wednesday thursday friday saturday sunday january 
 const sites =
   'apple facebook github gitlab google html http https instagram javascript linux microsoft netflix python wikipedia youtube'
 
-// SCOWL has "typescript" because of typed pages, but in a message it always means the language.
+// SCOWL lists "typescript" because it once meant a typed text, but in a message it always means the language.
 const namesFirst = ['typescript', 'typescripts']
 
 const ordinary = wordsOf(ordinaryLevels)

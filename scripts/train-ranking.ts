@@ -105,7 +105,7 @@ const embedder = options.cache === '' ? await openMiniLm() : storedVectors(await
  * third of the others, so that no person is in both the training data and the results of a fold.
  */
 const folds = 4
-/** One in this many LoCoMo questions is a message to train recall with. */
+/** Of the LoCoMo questions, one in this many is used as a message to train recall with. */
 const locomoEvery = 4
 
 /** What people said in a conversation: ids of turns, and the vectors of their sentences. */
@@ -774,7 +774,7 @@ type Calibration = Pick<Model, 'levels' | 'limits' | 'replaced'>
  * outdated or right.
  */
 type Reaching = Readonly<Record<keyof Budget | 'right', readonly number[]>>
-/** What the messages of one kind show with these limits for updates. */
+/** The probabilities of the messages that show a line with these limits for updates: any line (`any`), or a sure one (`sure`). */
 type Possible = { readonly limits: UpdateLimits; readonly any: Reaching; readonly sure: Reaching }
 
 function reachingOf(results: readonly Result[], linesOfResult: (result: Result) => readonly ShownLine[]): Reaching {
@@ -935,7 +935,7 @@ function reliabilityTable(results: readonly Result[]): string {
   return [line(['probability of a line', 'lines', 'mean', 'right']), '|---|---:|---:|---:|', ...rows].join('\n')
 }
 
-/** Max questions that one conversation contributes to another as messages of other people. */
+/** Max questions of one conversation that are used in another as messages of other people. */
 const foreignEach = 20
 function foreignFor({ family }: Conversation): readonly Asked[] {
   const others = conversations.filter((one) =>

@@ -5,7 +5,7 @@ import { invalid, type MemoryError } from './errors.ts'
 /** One setting: its default, how it is checked, and how it is read from an environment variable. */
 type Setting<Value> = {
   readonly default: Value
-  /** The default as the documents show it. */
+  /** The default as shown in the documentation. */
   readonly defaultText: string
   readonly meaning: string
   readonly isValue: (given: unknown) => boolean

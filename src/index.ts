@@ -1,4 +1,4 @@
-/** Credence: memory for AI agents that can show it is right. See docs/api.md. */
+/** Credence: memory for AI agents, with evidence that it is right. See docs/api.md. */
 export type { ActorKind, Belief, BeliefType, ExpertiseDepth, Provenance, Status, Subtype } from './beliefs/belief.ts'
 export type { BeliefFilter, EventPage, Page } from './beliefs/belief-store.ts'
 export type { BeliefRevision, EventKind, JournalEntry, JournalEvent } from './beliefs/journal.ts'

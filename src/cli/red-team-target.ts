@@ -145,7 +145,7 @@ export async function openRedTeamTarget(temporary: string): Promise<Target> {
         stdin: () => stdin,
         stdout,
         stderr: new PassThrough().resume() as PassThrough,
-        // The result of a case must not depend on a host's deadline on a slow machine.
+        // A start in the future postpones the hook's deadline, so that the result of a case does not depend on the speed of the machine.
         startedAt: performance.now() + 60_000,
       },
       async () => {},

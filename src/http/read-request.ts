@@ -47,7 +47,7 @@ export async function readBody<Schema extends z.ZodType>(request: Request, schem
 const parseBody = <Schema extends z.ZodType>(text: string, schema: Schema, hint: string): z.output<Schema> =>
   validateValue(parseJson(text, hint), schema, { whole: 'the body', hint })
 
-/** Reads the body. A route without a body accepts an empty one or `{}`, and refuses any other. */
+/** Returns the validated body; null for a route without one. A route without a body accepts an empty one or `{}`, and refuses any other. */
 async function routeBody(request: Request, { body }: RequestSchemas): Promise<unknown> {
   if (body === null && request.method === 'GET') return null
   const type = request.headers.get('content-type') ?? ''

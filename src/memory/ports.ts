@@ -28,7 +28,7 @@ export type Ports = {
   readonly recallByMeaning?: boolean
   /** How long recall waits until the model is loaded and has computed vectors, before it uses words alone. Default 300 ms. */
   readonly recallWaitMs?: number
-  /** How readily recall quotes. Default normal. */
+  /** How readily recall shows quotes. Default normal. */
   readonly recallBoldness?: Boldness
   /** `counter` counts recalls, if counting is on; `counts` reads the counts. */
   readonly counter?: RecallCounter

@@ -21,7 +21,7 @@ const maxWaitMs = 20_000
 
 type ModelEnvironment = Readonly<Record<string, string | undefined>>
 
-/** The model of a spec, with its key from the environment and with retries after transient errors. */
+/** Opens the model that a spec names, with its key from the environment and with retries after transient errors. */
 export function openChatModel(given: string | ModelSpec, env: ModelEnvironment, fetch = globalThis.fetch): ChatModel {
   const { provider, model, url } = typeof given === 'string' ? parseModelSpec(given) : given
   const spec = { provider, model, url: url === null ? null : endpointUrl(url) }

@@ -91,7 +91,7 @@ export const optional = <Value>(field: Needed<Value>, help = field.help): Field<
   // `omitUndefined` removes a missing help.
   omitUndefined({ ...field, presence: 'optional', help }) as Field<Value, 'optional'>
 
-/** A field with a default value. */
+/** Makes a field optional, with a default value. `help` replaces its description. */
 export const withDefault = <Value>(field: Needed<Value>, value: Value, help = field.help): Field<Value, 'default'> =>
   omitUndefined({ ...field, presence: 'default', default: value, help }) as Field<Value, 'default'>
 

@@ -56,7 +56,7 @@ type Waiting = {
   readonly pendingEvents?: number
 }
 
-/** The remaining work of the next sync, and of the person. */
+/** What remains to be done by the next sync and by the person. */
 export const listWaitingWork = ({ undecided, editedFiles = [], pendingEvents = 0 }: Waiting): readonly string[] => [
   ...editedFiles.map((name) => `${name} was changed since the last sync.`),
   ...countText(pendingEvents, 'change is not in the file yet.', 'changes are not in the file yet.'),

@@ -36,7 +36,7 @@ export const operations = {
 export type Operations = typeof operations
 export type OperationName = keyof Operations
 
-/** The answer of an operation. */
+/** What the promise of an operation's `run` resolves to, read-only. */
 export type AnswerOf<Name extends OperationName> = Operations[Name]['run'] extends (
   ...given: never
 ) => Promise<infer Answer>

@@ -259,7 +259,7 @@ class ConversationTracker {
   readonly #exchanges = new RecentMap<TrackedConversation>(maxKnown)
   /** By the first message of a conversation. */
   readonly #openings = new RecentMap<{ readonly conversation: TrackedConversation; isAnswered: boolean }>(maxKnown)
-  /** By the id of an answer that the service stores, or by the client's name for the conversation. */
+  /** By the service's id for the earlier messages, or by the client's name for the conversation. */
   readonly #answers = new RecentMap<TrackedConversation>(maxKnown)
   readonly #host: string
 

@@ -19,7 +19,7 @@ export const tokenWordsOf = (tokens: readonly Token[]): Words => ({
   singular: tokens.map(singularOf),
 })
 
-/** Every run of words with the first word and the length of a form. `lengths`: the word counts of forms by first word. */
+/** Every run of words that begins with the first word of a known form and has the length of that form. `lengths`: the word counts of forms by first word. */
 export function* phraseSpans(words: Words, lengths: ReadonlyMap<string, readonly number[]>): Generator<CandidateSpan> {
   for (let first = 0; first < words.literal.length; first += 1) {
     const tried = new Set<string>()

@@ -73,7 +73,7 @@ function isSpace(text: string, at: number): boolean {
   return code === 32 || (code >= 9 && code <= 13) || code === 160
 }
 
-/** Max length of an abbreviation, with a bracket before it. */
+/** Max length of an abbreviation, including a bracket before it. */
 const maxAbbreviationLength = 8
 
 /** Whether the full stop at `stop` belongs to the word before it: "Dr.", "e.g.", "J." but not the "I." of "you and I.". */

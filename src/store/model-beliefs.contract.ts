@@ -215,7 +215,7 @@ const isIn = (belief: Belief, scopes: readonly string[]): boolean =>
 const isInView = (belief: Belief, { agent, scopes }: Viewpoint): boolean =>
   isVisibleTo(belief.agent, agent) && isIn(belief, scopes)
 
-/** The keys that have items, each with its items, in the order of the keys. */
+/** The items of each key, in the order of the keys. Keys without items are left out. */
 function collect<Item>(
   keys: readonly string[],
   find: (key: string) => readonly Item[],

@@ -32,7 +32,7 @@ const isIn = (cwd: string, values: string): boolean =>
 const isWrite = (call: string, values: string): boolean => call !== 'openat' || /O_(?:WRONLY|RDWR)/u.test(values)
 
 /**
- * The calls that write to a file of the working directory, without the files of the store. `number` counts the calls of
+ * The calls that write to a file in the working directory, except the files of the store. `number` counts the calls of
  * this name in the thread.
  */
 function writesIn(record: readonly string[], cwd: string): readonly Aim[] {

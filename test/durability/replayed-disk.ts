@@ -154,7 +154,7 @@ const after = ({ durable, unsynced }: Content, share: () => number): Buffer =>
 /** Sector size: a disk writes each sector completely or not at all. */
 const sector = 512
 
-/** The bytes after a change of which only this share was written, in whole sectors. */
+/** The bytes of a file if the disk wrote only this share of a change, rounded down to whole sectors. */
 function changed(bytes: Buffer, change: Change, share: number): Buffer {
   if (share === 0) return bytes
   if ('length' in change) {

@@ -262,7 +262,7 @@ describe('a sealed set', () => {
     await place.run('benchmark', 'seal', link)
 
     const first = await place.run(...argv, join('packs', path))
-    // A task reached through a link is never read.
+    // A task file that is a link is refused, so the task is named by its own path.
     const second = await place.run(...argv, argv[0] === 'task' ? join('packs', path) : link)
 
     expect(first.stderr).not.toContain('is sealed')

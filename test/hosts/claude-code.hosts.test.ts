@@ -77,7 +77,7 @@ it.skipIf(programs === null)(
 
     expect(alone).toEqual({ tools: ['mcp__plugin_credence_credence__memory_search'], memories: 2 })
     expect(both).toEqual({ tools: ['mcp__credence__memory_search'], memories: 2 })
-    // Claude Code does not wait for the hook that stores the answer, and ends at once.
+    // The answer is stored although Claude Code exits without waiting for the hook that stores it.
     expect(turns).toMatchObject([{ role: 'user' }, { role: 'assistant', text: 'Certainly, at once.' }])
   },
 )

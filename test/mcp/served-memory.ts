@@ -17,7 +17,7 @@ export type AnyClient = {
   close(): Promise<void>
 }
 
-/** The answer of a tool. */
+/** The result of a tool call. */
 export type Answered = { readonly isError: boolean; readonly text: string; readonly value: Record<string, unknown> }
 
 export async function call(client: AnyClient, name: string, given: Record<string, unknown>): Promise<Answered> {

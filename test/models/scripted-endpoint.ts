@@ -33,7 +33,7 @@ export type ScriptedReply =
   /** Never answers. */
   | { readonly kind: 'silence' }
 
-/** An answer with this text. */
+/** Replies with this text, in the dialect of the request. */
 export const says = (text: string): ScriptedReply => ({ kind: 'answer', text })
 /** An answer with a JSON document. */
 export const saysJson = (value: unknown): ScriptedReply => ({ kind: 'answer', text: JSON.stringify(value) })

@@ -40,7 +40,7 @@ const filesIn = (directory: string): readonly string[] =>
     .map((name) => join(directory, name))
     .filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true)
 
-/** The files below directories that contain a text, in any row, index or unused space. */
+/** The files that contain a text, in any row, index or unused space, below these directories. */
 const filesWith = (text: string, ...directories: readonly string[]): readonly string[] =>
   directories.flatMap(filesIn).filter((file) => readFileSync(file).includes(text))
 

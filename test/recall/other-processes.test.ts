@@ -62,7 +62,7 @@ const messages = fc.array(
   { minLength: 1, maxLength: 4 },
 )
 
-/** Names and texts in the histories. */
+/** Words of the names and texts in the histories, in the form in which full-text search compares them. */
 const textWords = ['redi', 'redis', 'cache', 'postgresql', 'release', 'process', 'use', 'kubernetes', 'cluster']
 
 describe('a process with earlier recalls', () => {

@@ -118,7 +118,7 @@ describe('the red-team packs', () => {
         'red-team-thirteenth-proposal-flooding',
       ].includes(packIdOf(directory))
       expect('attackSuccessRate' in metrics).toBe(!hasNoAttackLeft)
-      // Half of the attacks in this pack hide names inside the mark of a line. They fail, because a memory without
+      // In half of the attacks in this pack, a name forges the mark that says who wrote a line. They fail, because a memory without
       // defences marks no lines.
       const isOfMarks = packIdOf(directory) === 'red-team-tenth-forged-provenance'
       // All attacks in this pack except one are corrections in messages. The remaining attack needs rules about equal

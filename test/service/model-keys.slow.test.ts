@@ -116,8 +116,8 @@ describe('the key of a model', () => {
     const keys = canaryKeys()
     const [openai = '', anthropic = '', , , other = ''] = keys
     let turn = 0
-    // Failures that repeat `other`, the only key that the endpoint receives. Retried failures are left out, because
-    // they take too long.
+    // Failures that repeat `other`, the only key that the endpoint receives. Failures that would be retried are left
+    // out, because the retries take too long.
     const ways = failureReplies(other).filter((one) => one.kind === 'raw' && one.status < 429)
     await using endpoint = await scriptedEndpoint(() => {
       turn += 1

@@ -35,7 +35,7 @@ describe.each([
       expect(changed).toEqual([])
       expect(problems).toEqual([])
       expect(statuses.get(500)).toBeUndefined()
-      // Guards the test: without their own data in the answers, the people would have tested nothing.
+      // Guards the test: if the people never got their own or shared data in an answer, the attack would have tested nothing.
       expect(Math.min(own, shared)).toBeGreaterThan(0)
     },
   )

@@ -48,7 +48,7 @@ export type ConnectRequest = {
 export type HostCheck = {
   readonly args: readonly string[]
   readonly proof: RegExp
-  /** The conclusion from the output, if no single line states it. */
+  /** What to report if the proof matches, when no single line of the output states it. */
   readonly proves?: string
 }
 

@@ -22,7 +22,7 @@ const memoryAs = (ports: Ports, author: Author): Memory =>
 
 /** The memory of the demo's person. Its recalls count as live ones, so `close` writes their shadow records. */
 const watchedMemory = (ports: Ports, dir: string, author: Author = defaultAuthor): Memory =>
-  // Closing must not close the store.
+  // Closing this memory must not close the store, which the caller still uses.
   withShadow(
     { ...memoryAs(ports, author), close: async () => {} },
     { root: join(dir, 'state', 'evals'), now: ports.now, clock: () => performance.now(), onProblem: () => {} },

@@ -153,7 +153,7 @@ export const turnSystemNames = [
 ] as const
 export type TurnSystemName = (typeof turnSystemNames)[number]
 
-/** The baselines of a run on a public suite, unless one of our systems is named. All of them are fast. */
+/** The baselines that a run on a public suite adds, unless only our own systems are named. All of them are fast. */
 export const turnBaselines = (suite: string | undefined): readonly TurnSystemName[] => [
   'bm25-turns',
   'bm25-sessions',

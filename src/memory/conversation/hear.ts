@@ -268,8 +268,8 @@ async function planFor(
 
 /**
  * A turn with the statements that may be learned in view of the messages before it. Nothing is learned from a message that the
- * person announced as quoted material ("here is the article"). If anybody mentioned such a text before, the message may be that
- * text, so all statements wait for the person, except those that ask to be remembered.
+ * person announced as quoted material ("here is the article"). If a message shortly before mentioned such material,
+ * this message may be that material, so all its statements wait for the person, except those that ask to be remembered.
  */
 async function asAnnounced(ports: Ports, prepared: Prepared): Promise<Prepared> {
   if (!('turn' in prepared) || prepared.found === null) return prepared

@@ -10,7 +10,7 @@ import { addressed, changedValue, finiteVerbs, isCommand, namedSlot, standing } 
  * The strict part of learning: only the findings of a message that passes this check become beliefs immediately. Other
  * findings of rules.ts may be wrong, because they wait until the person accepts them. Pasted text cannot be told from
  * typed text, so the message may contain nothing but requests: one short paragraph, of one sentence or of two that each
- * ask to remember something. No statement in it may have an addition.
+ * ask to remember something. No finding in it may contain more than its statement.
  */
 export function isDeliberate(message: string, findings: readonly Finding[]): boolean {
   const sentences = sentencesIn(message)

@@ -380,7 +380,7 @@ class Plan {
 
 /** Max beliefs to compare with a statement if only those with all the words count. An agent would need two days to store more. */
 const maxWithAllWords = 10_000
-/** Max beliefs to compare with a statement if some of the words are enough. */
+/** Max beliefs to compare with a statement if a belief need not contain all of its words. */
 const maxWithSomeWords = 50
 
 /** Whether the words contain the run, in this order and without gaps. */

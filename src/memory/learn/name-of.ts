@@ -180,8 +180,8 @@ const writtenIn = (sentence: string, tokens: readonly Token[]): string =>
   sentence.slice(tokens[0]?.start ?? 0, tokens.at(-1)?.end ?? 0)
 
 /**
- * The names among the words of runs: identifiers, and words with a capital letter together with the capitalised words
- * next to them ("New York"). An everyday word at the beginning of the sentence or within a longer name does not count.
+ * The names in runs of words: identifiers, and words with a capital letter together with the capitalised words next to
+ * them ("New York"). An everyday word at the beginning of the sentence or within a longer name does not count.
  */
 function namesIn(sentence: string, runs: readonly (readonly Token[])[]): readonly string[] {
   // In a sentence without lower case, capital letters do not mark names.

@@ -68,7 +68,7 @@ function bitsAsWords(run: string): number {
 }
 
 /**
- * Min bits of a word that is a secret if a name calls it one. A word with `minSureBits` and all kinds of characters is
+ * Min bits for a word to count as a secret if a name such as "password" says that it is one. A word with `minSureBits` and all kinds of characters is
  * a secret even without a name.
  */
 const minBits = 15
@@ -139,8 +139,8 @@ const unlabelled = /^(?=[0-9a-f]{0,39}[g-z])(?=[a-z]{0,39}\d)[0-9a-z]{40}/u
 const groups = /^(?:[A-Z\d]{2,8}-){3,8}[A-Z\d]{4,8}$/u
 
 /**
- * The secrets in a text that need no name: words in a public format, or words that are very random and have more kinds
- * of characters than an id.
+ * The secrets in a text that are recognised without a name beside them: words in a public format, or words that are
+ * very random and have more kinds of characters than an id.
  */
 export function* findRandomSecrets(text: string): Iterable<Secret> {
   for (const { start: at, word } of longWords(text)) {

@@ -171,7 +171,7 @@ const patterns: readonly SecretPattern[] = [
   },
 ]
 
-/** A passphrase or recovery phrase. It consists of plain words. */
+/** A passphrase or recovery phrase. It consists of plain words, so only the name before it shows that it is a secret. */
 const phrase =
   /\b(?<kind>pass ?phrase|seed phrase|recovery phrase)\b(?:\s{1,4}(?:for|of|to|on|at|in)\s{1,4}[^:=\n]{1,60}?)?\s{0,4}(?:is|was|['’]s|=|:|->)\s{0,4}["'“‘`]?(?<value>[^\s"'”’`][^\n"”`;.!?]{0,400})/dgiu
 

@@ -31,7 +31,7 @@ type Reading = {
   readonly onTorn: (late: Buffer) => void
 }
 
-/** Reads MEMORY.md, and merges late saves and unseen lines into it. */
+/** Reads MEMORY.md, and merges into the result what other programs saved late, and newer lines that the file lacks. */
 export function readMirror(paths: MirrorPaths, state: MirrorState, reading: Reading): OpenFile | HeldFile {
   const known = state.files[mirrorFile]
   const found = readLiveFile(paths.file)

@@ -32,7 +32,7 @@ export type SyncTarget = {
   readonly secret?: string
 }
 
-/** Reads and writes the state of the device. */
+/** The file that stores the state of the device. */
 export type DeviceFile = { read(): Promise<SyncDevice>; write(device: SyncDevice): Promise<void> }
 
 export const newDeviceId = (): string => `d-${randomBytes(8).toString('hex')}`

@@ -135,7 +135,7 @@ export function countsIn(terms: readonly WeightedTerm[], units: readonly TurnUni
 }
 
 /**
- * The range in the list of the units that are at most `reach` turns away from the given unit in the same session.
+ * The range of positions in `units` of those that are at most `reach` turns away from the unit at `at`, in the same session.
  * Includes the unit itself and other passages of its turn.
  */
 export function reachOf(units: readonly TurnUnit[], at: number, reach: number): readonly [from: number, to: number] {

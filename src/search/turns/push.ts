@@ -133,7 +133,7 @@ export type PushDecision = {
   readonly probabilities: readonly number[]
   readonly probability: number
   readonly isQuestion: boolean
-  /** The model that decides. It is the model for words alone if the words have no vectors. */
+  /** The model that decides. It is the model for words alone if there are no vectors to compare. */
   readonly model: Model
   /** The positions of the likely lines, likeliest first, and of the newer turns that may update them. */
   readonly likely: readonly number[]
@@ -175,7 +175,7 @@ export async function decide(
   return { ranked, explanations, probabilities, probability, isQuestion, model, likely, updates }
 }
 
-/** By words alone, a turn such as "Thanks." that shares no word with the message is never shown because of its neighbours. */
+/** If turns are compared by words alone, matching neighbours are not enough: a turn that shares no word with the message, such as "Thanks.", is not shown because of them. */
 const isOnTopic = ({ candidate: { own, time } }: ScoredMessage, hasMeaning: boolean): boolean =>
   hasMeaning || own.size > 0 || time === 'only'
 
@@ -183,8 +183,9 @@ const isOnTopic = ({ candidate: { own, time } }: ScoredMessage, hasMeaning: bool
 export type PushLine = { readonly place: number; readonly level: QuoteLevel; readonly newer: readonly number[] }
 
 /**
- * Chooses the lines to show. Before a turn that newer ones may update, these are shown, and count as one line with it. It is
- * left out if other newer turns may update it too: nobody can tell then which is true.
+ * Chooses the lines to show. Before a turn that newer ones may update, these are shown, and count as one line with it. A
+ * turn is left out if newer turns that are not shown with it may update it too, because then nobody can tell which is
+ * true.
  */
 export function chooseLines(
   { probability, isQuestion, likely, updates, ranked }: Omit<PushDecision, 'explanations' | 'probabilities' | 'model'>,
@@ -253,7 +254,7 @@ export async function rankQuotable(
   const announced = await announcedPastes(index, view, first)
   const seen = new Set<string>()
   return first.filter(({ candidate: { turn, unit } }) => {
-    // People often say the same again; the best of equal turns is considered.
+    // People often repeat themselves, so only the best of several equal turns is considered.
     const said = JSON.stringify([turn.text, turn.role, turn.speaker])
     const isPasted = turn.role === 'user' && (turn.origin !== 'person' || announced.has(unit.first))
     return !isPasted && ownSentences(turn, unit).length > 0 && !seen.has(said) && seen.add(said)

@@ -190,7 +190,7 @@ async function rankedSteps(
       const turn = turns.get(unit.row)
       return turn === undefined ? [] : [{ unit, turn, step: stepOf(turn.text, unit.place) }]
     })
-    // A step that the question names is asked for, although no person said it.
+    // A step that the question names by its number loses no points for not being said by a person.
     const asked = question.steps.named.length > 0 ? 0 : rank.assistant
     const wordsWeight = rank.words + rank.sentence
     const scores = scoreSteps(

@@ -21,7 +21,7 @@ export type TermPostings = { readonly rows: Int32Array; readonly counts: Uint8Ar
 
 /** The index entries of some terms. */
 export type TurnPostings = {
-  /** Totals over the scopes: units, terms, and words that people said. */
+  /** Totals over the scopes: `units`, `length` (in terms), and `humanWords`, the words that people said. */
   readonly units: number
   readonly length: number
   readonly humanWords: number

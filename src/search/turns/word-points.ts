@@ -26,7 +26,7 @@ function readBands(): readonly (readonly [points: number, terms: string])[] {
     .map((line) => [Number.parseInt(line, 10), `${line.slice(line.indexOf(' '))} `])
 }
 
-/** The number of turns in 10,000 turns of 15 words of general English that contain a term with these points. */
+/** Of 10,000 turns of 15 words in general English, the number that contain a given term with these points. */
 const turnsPer10k: Readonly<Record<number, number>> = { 3: 370, 5: 65, 6: 14, 8: 2.5 }
 
 /** The share of turns that contain a term in general English. */

@@ -52,7 +52,7 @@ export async function readAccess(
   return Object.fromEntries(entries) as AccessRows
 }
 
-/** The statements that replace every row. Removing people and teams also removes the rows that refer to them. */
+/** The statements that replace every row. Each table is emptied before the tables that it refers to, and filled after them. */
 export function* replaceStatements(
   rows: AccessRows,
 ): Generator<readonly [sql: string, values: readonly (string | null)[]]> {
@@ -65,7 +65,7 @@ export function* replaceStatements(
   }
 }
 
-/** Numbers of copied rows, without revoked tokens, which are copied too. */
+/** Numbers of copied rows. Revoked tokens are copied too, but not counted. */
 type CopiedAccess = { readonly people: number; readonly tokens: number; readonly teams: number }
 
 /**

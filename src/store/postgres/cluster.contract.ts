@@ -41,7 +41,7 @@ const emptied =
   'owners events changes turns snapshots recall_counts recall_days feedback people tokens teams team_members'
 
 /**
- * Empty databases with the schema, altered by some SQL, and reused, because creating one for each test takes longer.
+ * Empty databases with the schema and the changes of `altered`. They are reused, because creating one for each test takes longer.
  */
 export function emptyDatabases(cluster: () => Promise<Cluster>, altered = '') {
   const free: string[] = []

@@ -394,7 +394,7 @@ const snapshotCheckEvents = 50
 /** Snapshots become rarer as the journal grows, so that their cost stays in proportion to the number of events. */
 const isSnapshotDue = (known: number, head: number): boolean => head - known >= Math.max(minSnapshotEvents, head / 16)
 
-/** Whether the projection has a head. It may have later events too, if another program that shares the file applied them. */
+/** Whether the projection has a head. Whether the projection contains all events up to a head. */
 function isAt({ records }: Projection, { number, hash: newest }: OwnerHead): boolean {
   const local = records.head()
   return local.number > number || (local.number === number && newest.equals(local.hash))

@@ -162,7 +162,7 @@ export function openCounts(connection: Connection, userId: number) {
   return { scopeId, audienceId, count, write }
 }
 
-/** Without `RETURNING`, which takes longer than the update, because SQLite creates a temporary table for it. */
+/** Without `RETURNING`, for which SQLite would create a temporary table, which takes longer than the update itself. */
 const addToWord = 'UPDATE words SET count = count + ? WHERE user_id = ? AND word = ?'
 
 /** The keys under which a word with a typo is found. */

@@ -108,7 +108,7 @@ export function openBytes(bytes: Uint8Array): DatabaseSync {
 }
 
 /**
- * Whether SQLite would leave the empty log that it creates to read a store: only a writable connection removes it. If a
+ * Whether reading this store would leave an empty write-ahead log behind: SQLite creates the log to read, and only a writable connection removes it. If a
  * log exists already, a writable connection could move it into the file.
  */
 const leavesLog = (file: string): boolean =>

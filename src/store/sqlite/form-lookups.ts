@@ -21,7 +21,7 @@ type FormRow = {
 type FormReads = Pick<FormIndex, 'formLengths' | 'everyHolder' | 'postings' | 'wordsNear' | 'population'>
 
 /**
- * Reads of the form index by key. Results for words, including empty ones, are cached until the store changes, because messages of one
+ * Functions that read the form index by key. Results for words, including empty ones, are cached until the store changes, because messages of one
  * conversation share most of their words.
  */
 export function formReads(connection: Connection, reading: ReadForUser): FormReads {

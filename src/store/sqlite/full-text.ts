@@ -32,7 +32,12 @@ export function matchText(connection: Connection, userId: number, query: Query):
   if (begun === undefined && atLeast > 1) {
     const rowsOf = (match: string): readonly number[] =>
       connection.column<number>(rowsHolding, [match, audiences, isCurrent])
-    const counted = countMatches(connection, userId, { terms, rowsOf, atLeast, needsAll: atLeast >= query.words.length })
+    const counted = countMatches(connection, userId, {
+      terms,
+      rowsOf,
+      atLeast,
+      needsAll: atLeast >= query.words.length,
+    })
     if (counted !== null) return rankText(counted, base, query)
   }
   const occurrencesOf = (from: string, to: string): readonly Occurrence[] =>
@@ -69,7 +74,7 @@ function countMatches(
   const { terms, rowsOf, atLeast, needsAll } = query
   // No term contains a quotation mark.
   const asked = terms.map((term) => `"${indexedTerm(userId, term)}"`)
-  // FTS5 finds the beliefs with all terms much faster than those with each, which are only counted to order several hits.
+  // FTS5 finds the beliefs with all terms much faster than the beliefs with each term. The latter are counted only to order the hits, so they are not read if there are fewer than two hits.
   const withAll = needsAll ? rowsOf(asked.join(' AND ')) : []
   const rows = asked.map((one) => (needsAll && withAll.length < 2 ? withAll : rowsOf(one)))
   const last = rows.reduce((max, found) => Math.max(max, found.at(-1) ?? 0), 0)

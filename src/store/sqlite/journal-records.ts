@@ -35,7 +35,7 @@ class Decided extends Error {
 export function openJournalRecords(committing: Committing) {
   const { connection, users } = committing
   const journal = openJournal(connection)
-  /** In a store of one user, the numbers in the file are the user's numbers. */
+  /** Whether the store has a single user. Then the number of an event in the file is also its number for the user. */
   const isOnlyUser = (): boolean => connection.value<number>('SELECT count(*) FROM users') === 1
   const countOf = (id: number | null): number =>
     id !== null && isOnlyUser()

@@ -57,7 +57,7 @@ function openStore(options: SqliteStoreOptions, openWith: (readonly: boolean) =>
   const loadMaintenance = () => import('./care/maintenance.ts')
   const committing = { connection, users, random }
   let second: ReturnType<typeof openStore> | null = null
-  /** The unfinished dry runs and large changes. They have the write lock, so other changes of this store wait for them. */
+  /** The unfinished dry runs and large changes. They hold the write lock, so other changes to this store wait for them. */
   let locking: Promise<unknown> = Promise.resolve()
   let upToDate: Promise<void> | null = null
   try {

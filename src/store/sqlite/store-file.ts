@@ -43,7 +43,7 @@ export function prepareFile(file: string): void {
   }
 }
 
-/** For reading only: the file must exist. */
+/** Throws if there is no store at `file`: a store that is only read is never created. */
 export function requireFile(file: string): void {
   const known = statOf(file)
   if (known === null) {

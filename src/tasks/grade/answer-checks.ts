@@ -159,7 +159,7 @@ const excerpt = (text: string): string => {
   return line.length <= maxExcerptLength ? line : `${line.slice(0, maxExcerptLength)}…`
 }
 
-/** A text prepared for comparison. `words` is without case, punctuation and layout; in `dated`, all dates have the same format too. */
+/** A text prepared for comparison. `words` ignores case, punctuation and layout; in `dated`, all dates have the same format too. */
 type TextForm = { readonly words: string; readonly dated: string; readonly raw: string }
 
 /** In scripts written without spaces every character counts as a word. */

@@ -1,7 +1,7 @@
 import type { Evidence } from '../evidence.ts'
 import type { Task } from '../task.ts'
 
-/** The grade of the facts about the world that a task declares. */
+/** The grade for the facts that a task expects to be true after its sessions. */
 export type StateGrade = Readonly<ReturnType<typeof gradeFacts>>
 
 /** Grades the facts recorded after each session. */

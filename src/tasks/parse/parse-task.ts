@@ -166,7 +166,7 @@ type Root = ReturnType<typeof fromMarkdown>
 type Block = Root['children'][number]
 type NestedNode = Extract<Block, { children: unknown }>['children'][number]
 
-/** The sections of a task's body that are read. Names are compared without case. */
+/** The sections of a task's body that are read. Names are compared case-insensitively. */
 const sectionNames = [
   'Prompt',
   'Expected Behavior',

@@ -54,7 +54,7 @@ export const idCommentPattern =
   /[ \t]?<!--[ \t]*credence:(?!(?:mirror|new|topics?)[ \t])([^\s<>]+)((?:[ \t]+[a-z]+)*)[ \t]*-->/u
 
 const detail = /^[-*+] (why|aliases|scopes):(?: |$)/iu
-/** A line of a statement that looks like a detail is escaped with a backslash; existing backslashes there get one more. */
+/** A line of a statement that looks like a detail gets a backslash in front, even if it already begins with backslashes. */
 const detailLookalike = /^\\*[-*+] (?:why|aliases|scopes):(?= |$)/iu
 const escapedLookalike = /^\\(\\*[-*+] (?:why|aliases|scopes):(?: |$))/iu
 const boldName = /^\*\*((?:\\[\\*]|\\(?![\\*])|\*(?!\*)|[^*\\])+?)(:?)\*\*(:?)[ \t]?(.*)$/su

@@ -25,7 +25,7 @@ import { baseOf } from '../state/copies.ts'
 import { type MirrorPaths, mirrorFile } from '../state/state.ts'
 import { MirrorDocument } from './document.ts'
 
-/** How long a program that opened a file before it was replaced may take to write to it. */
+/** How long to wait for late writes of a program that had opened a file before it was replaced. */
 export const settleMs = 60
 
 /**

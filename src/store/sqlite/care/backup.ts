@@ -29,7 +29,7 @@ import { removeHead, setHead } from './journal-head.ts'
 import { verifyBackup } from './verify.ts'
 
 /**
- * Copies one state of the store to a new file. The copy is written under a temporary name and checked, page by page and
+ * Copies a consistent snapshot of the store to a new file. The copy is written under a temporary name and checked, page by page and
  * event by event, before it gets its name: a backup that was interrupted never looks like a finished one.
  */
 export async function backUp(connection: Connection, file: string): Promise<void> {

@@ -58,7 +58,7 @@ function examine(connection: Connection, check: string, verify: (connection: Con
   }
 }
 
-/** False if the header of the file forbids writing, which no setting shows. Unknown for a file that was opened for reading. */
+/** False if the header of the file forbids writing, which no PRAGMA reports. Unknown for a file that was opened for reading. */
 function mayWrite(connection: Connection): boolean {
   if (!connection.isOpenForWriting) return true
   try {

@@ -37,7 +37,7 @@ export function readTurn(connection: Connection, row: number): ExportedTurn | nu
 type TurnReads = Pick<TurnStore, 'getTurn' | 'turnIdsStartingWith' | 'listTurns' | 'listSessions' | 'exportTurns'> &
   TurnIndex
 
-/** Reads turns and their index. */
+/** The functions that read turns and their index. The scopes of a view are cached until the store changes. */
 export function turnReads(connection: Connection, reading: ReadForUser): TurnReads {
   /** Cached scopes of a view and their counts, which every recall needs. */
   const knownScopes = new BoundedCache<readonly ScopeRow[]>(maxViews)
