@@ -21,22 +21,25 @@ export function isDeliberate(message: string, findings: readonly Finding[]): boo
   return sentences.every((sentence) => {
     const said = findings.filter(({ span }) => span.start >= sentence.start && span.end <= sentence.end)
     const isRequest = said.some(({ isAsked }) => isAsked === true || sentences.length === 1)
-    return isRequest && !listMark.test(sentence.text) && !said.some((one) => hasMore(one, sentence))
+    const isPlain = !listMark.test(sentence.text) && isStatementEnd.test(sentence.text) && !hasTags.test(sentence.text)
+    return isRequest && isPlain && !said.some((one) => hasMore(one, sentence))
   })
 }
 
 /** Max sentences of a message that contains nothing but requests. */
 const maxRequestSentences = 2
 
+/** Not an ellipsis, a picture or a question mark of another script. rules.ts knows the plain question mark. */
+const isStatementEnd = /[\p{L}\p{M}\p{N}\p{Sc}\p{Sm}\p{Sk}%#.!?][\p{Pe}\p{Pf}"'*_]{0,8}\s{0,8}$/u
+/** Two tags, as below a post. */
+const hasTags = /\s#\p{L}.*\s#\p{L}/u
+
 /** Whether a finding contains more than its statement, such as words that somebody else may have said. */
-function hasMore({ kind, span, isDoubtful }: Finding, { plain, start }: MessageSentence): boolean {
+function hasMore({ kind, span, isDoubtful, replaces }: Finding, { plain, start }: MessageSentence): boolean {
   if (isDoubtful === true) return true
   const written = plain.slice(span.start - start, span.end - start)
   // Removes a reason in the first person, which is the person's own: "I moved, so my time zone is now …".
-  const text = written.replace(
-    /^(?:i|we)\b.*?\sso\s(?:also |please )?(?=(?:always|never|my|i|please|call|you)\b)/iu,
-    '',
-  )
+  const text = written.replace(ownReason, (reason) => (isOwnReason(reason) ? '' : reason))
   switch (kind) {
     case 'identity': {
       const slot = namedSlot(text)
@@ -46,12 +49,19 @@ function hasMore({ kind, span, isDoubtful }: Finding, { plain, start }: MessageS
       return hasRemark(text.replace(addressed, ''))
     case 'correction': {
       const value = changedValue(text)
-      return value !== null && !isValue(value)
+      return value !== null && !(isValue(value) && hasShapeOf(value, replaces ?? ''))
     }
     default:
       return false
   }
 }
+
+const ownReason = /^(?:i|we)\b.*?\sso\s(?:also |please )?(?=(?:always|never|my|i|please|call|you)\b)/iu
+
+/** Whether a reason is an act of the person ("I moved to Porto, so"): a longer one, or one about a text, may have another speaker. */
+const isOwnReason = (reason: string): boolean => !mentionsText(reason) && analyse(reason).length <= maxReasonWords + 1
+
+const maxReasonWords = 4
 
 /**
  * After a name, only the rest of the value may follow: any other text may name another speaker ("…, says the label").
@@ -67,6 +77,16 @@ const isValue = (text: string): boolean => {
 }
 
 const maxValueWords = 5
+
+/** Whether two values have numbers, names and other words in the same places. A name may have several words. */
+export const hasShapeOf = (value: string, other: string): boolean => shapeOf(value) === shapeOf(other)
+
+const shapeOf = (text: string): string =>
+  analyse(text)
+    .map(({ start, end }) => text.slice(start, end))
+    .map((word) => (/\p{N}/u.test(word) ? '0' : /^\p{Lu}/u.test(word) ? 'A' : 'a'))
+    .join('')
+    .replace(/A+/gu, 'A')
 
 /**
  * Whether a command has a remark: words before "from now on"; words in brackets or after a dash, except for an
