@@ -90,7 +90,7 @@ const shapeOf = (text: string): string =>
 
 /**
  * Whether a command has a remark: words before "from now on"; words in brackets or after a dash, except for an
- * abbreviation or format; a reason or a source ("as the letter says"); a separate verb that no conjunction subordinates
+ * abbreviation or format; a source ("as the letter says"); a separate verb that no conjunction subordinates
  * ("never hang up is what the caller said"); or a part after a comma that is not another command, an alternative
  * ("tabs, not spaces, in …"), or the rest of a list.
  */
@@ -98,15 +98,13 @@ function hasRemark(text: string): boolean {
   const cue = standing.exec(text)
   if (cue !== null && cue.index > 0 && /\p{L}/u.test(text.slice(cue.index + cue[0].length))) return true
   if (/[([](?![\p{Lu}\p{N}:.+/-]{1,20}[)\]])|\s[-–—]{1,2}\s|\p{L}—\p{L}/u.test(text)) return true
-  const words = analyse(text.slice(0, 400)).map(({ word }) => word)
-  if (words.some((word, at) => sources.has(word) || (word === 'as' && isFunctionWord(words[at + 1] ?? '')))) return true
+  const words = analyse(text.replace(standing, '').slice(0, 400)).map(({ word }) => word)
+  if (words.some((word, at) => word === 'as' && isFunctionWord(words[at + 1] ?? ''))) return true
   const verb = words.findIndex((word) => finiteVerbs.has(word))
-  // In "You may deploy on Fridays", the verb after the pronoun belongs to the instruction.
-  const isSeparate = verb > 0 && !isFunctionWord(words[verb - 1] ?? '')
-  return (isSeparate && !words.slice(0, verb).some((word) => conjunctions.has(word))) || hasRemarkBehindComma(text)
+  // In "You may deploy on Fridays", the second word is the verb of the instruction.
+  return (verb > 1 && !words.slice(0, verb).some((word) => conjunctions.has(word))) || hasRemarkBehindComma(text)
 }
 
-const sources = new Set('per because since so though although according says said claims claimed wrote told'.split(' '))
 const conjunctions = new Set(
   'that which who whose what where when whenever why how if unless whether as and but or than until while before after every each'.split(
     ' ',
