@@ -91,6 +91,9 @@ describe('hearing a turn', () => {
     expect(await answerOf('vault kv get -field=password secret/portal\n\nLarch4417moor')).toBe(
       'vault kv get -field=password secret/portal\n\n█████████████',
     )
+    expect(await answerOf('Bash {"command":"vault kv get -field=password"}\nLarch4417moor\n')).toBe(
+      'Bash {"command":"vault kv get -field=password"}\n█████████████\n',
+    )
     for (const text of [
       'grep -c password notes.md\n\n4417',
       'git log -1 --format=%H password.ts\n\n3fa9c1d27be04d5f8a6b1c2e9d7f0a3b4c5d6e7f',

@@ -140,7 +140,8 @@ function prepare(ports: Ports, request: HearRequest, heard: HeardTurn): Prepared
   const at = (heard.at === undefined ? ports.now() : new Date(parseTime('since', heard.at))).toISOString()
   const utcOffset = heard.at === undefined ? null : offsetIn(heard.at)
   const host = givenNameOf('host', heard.host) ?? author.origin
-  const kept = maskSecrets(text.toWellFormed())
+  const masked = maskSecrets(text.toWellFormed())
+  const kept = role === 'tool' ? maskOutput(masked, maskSecret) : masked
   const by = originOf(role, author)
   const origin = by === 'person' ? (heard.origin ?? by) : by
   const found = role === 'user' && origin === 'person' ? findStatements(kept) : null
@@ -171,10 +172,6 @@ async function withoutAnswer(
   before: readonly Prepared[],
 ): Promise<Prepared> {
   const prepared = prepare(ports, request, heard)
-  if ('turn' in prepared && prepared.turn.role === 'tool') {
-    const output = maskOutput(prepared.turn.text, maskSecret)
-    return output === prepared.turn.text ? prepared : { ...prepared, turn: { ...prepared.turn, text: output } }
-  }
   if (!('turn' in prepared) || prepared.turn.role !== 'user' || !mayBeAnswer(heard.text)) return prepared
   const { session, text } = prepared.turn
   const last = before

@@ -49,7 +49,7 @@ function hasMore({ kind, span, isDoubtful, replaces }: Finding, { plain, start }
       return hasRemark(text.replace(addressed, ''))
     case 'correction': {
       const value = changedValue(text)
-      return value !== null && !(isValue(value) && hasShapeOf(value, replaces ?? ''))
+      return value !== null && !hasFormOf(value, replaces ?? '')
     }
     default:
       return false
@@ -69,24 +69,15 @@ const maxReasonWords = 4
 const isBareEnd =
   /^(?:\s(?:[Tt]ime(?: ?zone)?|pronouns|for me|speaker|now|please))?(?:\s\([^\s()]{1,20}\))?[\s.!,;*_)"'”’]{0,8}$/u
 
-/** After a change, only a value may follow: a few words, none of which begins another phrase. */
-const isValue = (text: string): boolean => {
-  const words = analyse(text).map(({ word }) => word)
-  const isPlain = (word: string): boolean => !isFunctionWord(word) || /^(?:the|a|an|my|our)$/u.test(word)
-  return words.length <= maxValueWords && words.every(isPlain) && !/[,;:]\s|[([]|\s[-–—]{1,2}\s|—/u.test(text)
-}
+/** Whether two values have the same form: numbers, names, other words and punctuation in the same places. */
+export const hasFormOf = (value: string, other: string): boolean => formOf(value) === formOf(other)
 
-const maxValueWords = 5
-
-/** Whether two values have numbers, names and other words in the same places. A name may have several words. */
-export const hasShapeOf = (value: string, other: string): boolean => shapeOf(value) === shapeOf(other)
-
-const shapeOf = (text: string): string =>
-  analyse(text)
-    .map(({ start, end }) => text.slice(start, end))
-    .map((word) => (/\p{N}/u.test(word) ? '0' : /^\p{Lu}/u.test(word) ? 'A' : 'a'))
-    .join('')
-    .replace(/A+/gu, 'A')
+const formOf = (text: string): string =>
+  text
+    .replace(/^\s+|[.!\s]+$/gu, '')
+    .replace(/[\p{L}\p{M}\p{N}]+(?:[.,:'’_-][\p{L}\p{M}\p{N}]+)*/gu, (word) =>
+      /\p{N}/u.test(word) ? '0' : /^\p{Lu}/u.test(word) ? 'A' : 'a',
+    )
 
 /**
  * Whether a command has a remark: words before "from now on"; words in brackets or after a dash, except for an

@@ -20,7 +20,7 @@ import { findRestatements } from '../change/restatement.ts'
 import { change, createChange, reviseChange } from '../change/transaction.ts'
 import { freeName } from '../find-belief.ts'
 import type { Author, Ports } from '../ports.ts'
-import { hasShapeOf, isDeliberate } from './deliberate.ts'
+import { hasFormOf, isDeliberate } from './deliberate.ts'
 import type { Extraction, Extractor, Finding, Refusal } from './extraction.ts'
 import { isFunctionWord, openingOf, statementNameOf } from './name-of.ts'
 import { findStatements } from './rules.ts'
@@ -411,7 +411,7 @@ function hasSubjectOf({ lead, replaces }: Finding, { name, content }: Belief): b
   return (
     informativeWords(words.slice(0, start).join(' ')).length > 0 &&
     value.every((word) => isNew(word) && !isFunctionWord(word)) &&
-    hasShapeOf(
+    hasFormOf(
       wordsThat(isNew, lead.text),
       wordsThat((word) => !words.includes(word), replaces ?? ''),
     ) &&

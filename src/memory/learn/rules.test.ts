@@ -402,6 +402,7 @@ describe('a message that consists of the request', () => {
     ['a reason that tells of a role', 'I am playing Captain Heron tonight, so my native language is Norwegian.'],
     ['a reason that tells of a copy', 'I copied a profile, so my time zone is now Asia/Tokyo.'],
     ['a word more than the old value has', 'The limit changed from 90 euros to allegedly 900 euros.'],
+    ['a word in brackets behind a new value', 'The limit changed from 90 euros to 900 (alleged).'],
     ['a word in place of a number', 'The limit changed from 90 euros to allegedly 900.'],
     ['a question mark of another script', 'Actually the account is at Heron, not at Kite\u061f'],
     ['a wide question mark', 'Actually the account is at Heron, not at Kite？'],

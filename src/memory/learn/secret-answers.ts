@@ -40,10 +40,10 @@ export function maskAnswer(text: string, asked: string, mask: (secret: string) =
   return masked.replace(spokenDigits, mask).replace(/(?<![\p{L}\p{N}])\d(?:[ -]?\d){3,18}(?![\p{L}\p{N}])/gu, mask)
 }
 
-/** Masks the output of a tool that is one word in the form of a password, if the line above it asks for a secret. */
+/** Masks the output of a tool that is one word in the form of a password, if the call above it asks for a secret. */
 export function maskOutput(text: string, mask: (secret: string) => string): string {
-  const [action = '', value = '', ...more] = text.trimEnd().split(/\n\s*\n/u)
-  const asks = passwordName.test(action) || keyName.test(action)
+  const [call = '', value = '', ...more] = text.trim().split(/\s*\n\s*/u, 3)
+  const asks = passwordName.test(call) || keyName.test(call)
   const isSecret = more.length === 0 && !/\s/u.test(value) && isPassword(value) && !/^[\da-f]+$/iu.test(value)
   return asks && isSecret && isLiteral(value) ? text.replace(value, mask) : text
 }
