@@ -22,7 +22,7 @@ import { freeName } from '../find-belief.ts'
 import type { Author, Ports } from '../ports.ts'
 import { hasFormOf, isDeliberate } from './deliberate.ts'
 import type { Extraction, Extractor, Finding, Refusal } from './extraction.ts'
-import { isFunctionWord, openingOf, statementNameOf } from './name-of.ts'
+import { openingOf, statementNameOf } from './name-of.ts'
 import { findStatements } from './rules.ts'
 import { redactSecrets } from './secrets.ts'
 
@@ -399,7 +399,7 @@ function saysMostOf(sentence: string, content: string): boolean {
 
 /**
  * Whether a correction has exactly the subject of the belief: its words are the belief's, except for one new value,
- * which follows the subject and does not contain a word such as "might" or "of".
+ * which follows the subject and has the form of the old one.
  */
 function hasSubjectOf({ lead, replaces }: Finding, { name, content }: Belief): boolean {
   const known = new Set(searchableWords(`${name} ${content}`))
@@ -407,14 +407,10 @@ function hasSubjectOf({ lead, replaces }: Finding, { name, content }: Belief): b
   const isNew = (word: string): boolean => !known.has(word) && !besideSubject.includes(word)
   const start = words.findIndex(isNew)
   if (start < 0 || lead?.hasValue !== true) return start < 0
-  const value = words.slice(start, words.findLastIndex(isNew) + 1)
+  const oldValue = wordsThat((word) => !words.includes(word), replaces ?? '')
   return (
     informativeWords(words.slice(0, start).join(' ')).length > 0 &&
-    value.every((word) => isNew(word) && !isFunctionWord(word)) &&
-    hasFormOf(
-      wordsThat(isNew, lead.text),
-      wordsThat((word) => !words.includes(word), replaces ?? ''),
-    ) &&
+    hasFormOf(wordsThat(isNew, lead.text), oldValue) &&
     !/[,;:()–—]\s|\s[-–—(]/u.test(lead.text)
   )
 }
