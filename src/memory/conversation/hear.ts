@@ -18,7 +18,7 @@ import type { LearnedStatement, LearningPlan, LearnResult } from '../learn/learn
 import { planLearning } from '../learn/learn.ts'
 import { isOffTheRecord } from '../learn/off-the-record.ts'
 import { findStatements } from '../learn/rules.ts'
-import { maskAnswer, mayBeAnswer } from '../learn/secret-answers.ts'
+import { maskAnswer, maskOutput, mayBeAnswer } from '../learn/secret-answers.ts'
 import { maskId, maskSecret, maskSecrets, redactSecrets } from '../learn/secrets.ts'
 import type { Author, Ports } from '../ports.ts'
 
@@ -140,7 +140,8 @@ function prepare(ports: Ports, request: HearRequest, heard: HeardTurn): Prepared
   const at = (heard.at === undefined ? ports.now() : new Date(parseTime('since', heard.at))).toISOString()
   const utcOffset = heard.at === undefined ? null : offsetIn(heard.at)
   const host = givenNameOf('host', heard.host) ?? author.origin
-  const kept = maskSecrets(text.toWellFormed())
+  const masked = maskSecrets(text.toWellFormed())
+  const kept = role === 'tool' ? maskOutput(masked, maskSecret) : masked
   const by = originOf(role, author)
   const origin = by === 'person' ? (heard.origin ?? by) : by
   const found = role === 'user' && origin === 'person' ? findStatements(kept) : null
@@ -269,18 +270,22 @@ async function planFor(
 /**
  * A turn with the statements that may be learned in view of the messages before it. Nothing is learned from a message that the
  * person announced as quoted material ("here is the article"). If a message shortly before mentioned such material,
- * this message may be that material, so all its statements wait for the person, except those that ask to be remembered.
+ * this message may be that material, so all its statements wait for the person, except those that ask to be remembered. These wait too if an answer just asked for a
+ * text, or if the person announced one and pasted a single line since, because more lines may follow it.
  */
 async function asAnnounced(ports: Ports, prepared: Prepared): Promise<Prepared> {
   if (!('turn' in prepared) || prepared.found === null) return prepared
   const { turn, found } = prepared
   const before = await saidBefore(ports, turn)
-  const [last] = before.filter(({ origin }) => origin === 'person')
+  const [last, second] = before.filter(({ origin }) => origin === 'person')
   const { findings, statements = [] } = found
   if (last !== undefined && announcesPaste(last.text))
     return { turn: { ...turn, doubtful: rangesOf(turn.text, [...findings, ...statements]) }, found: asPasted(found) }
   if (!before.some(({ text }) => mentionsText(text))) return prepared
-  const waiting = findings.map((one) => (one.isAsked === true ? one : { ...one, isDoubtful: true }))
+  const since = last === undefined ? before : before.slice(0, before.indexOf(last))
+  const isBegun = second !== undefined && announcesPaste(second.text) && !/\n/u.test(last?.text.trim() ?? '')
+  const isAnnounced = isBegun || since.some(({ text }) => announcesPaste(text))
+  const waiting = findings.map((one) => (one.isAsked === true && !isAnnounced ? one : { ...one, isDoubtful: true }))
   return { turn: { ...turn, doubtful: findDoubtful(turn.text, waiting) }, found: { ...found, findings: waiting } }
 }
 

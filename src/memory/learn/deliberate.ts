@@ -21,22 +21,25 @@ export function isDeliberate(message: string, findings: readonly Finding[]): boo
   return sentences.every((sentence) => {
     const said = findings.filter(({ span }) => span.start >= sentence.start && span.end <= sentence.end)
     const isRequest = said.some(({ isAsked }) => isAsked === true || sentences.length === 1)
-    return isRequest && !listMark.test(sentence.text) && !said.some((one) => hasMore(one, sentence))
+    const isPlain = !listMark.test(sentence.text) && isStatementEnd.test(sentence.text) && !hasTags.test(sentence.text)
+    return isRequest && isPlain && !said.some((one) => hasMore(one, sentence))
   })
 }
 
 /** Max sentences of a message that contains nothing but requests. */
 const maxRequestSentences = 2
 
+/** Not an ellipsis, a picture or a question mark of another script. rules.ts knows the plain question mark. */
+const isStatementEnd = /[\p{L}\p{M}\p{N}\p{Sc}\p{Sm}\p{Sk}%#.!?][\p{Pe}\p{Pf}"'*_]{0,8}\s{0,8}$/u
+/** Two tags, as below a post. */
+const hasTags = /\s#\p{L}.*\s#\p{L}/u
+
 /** Whether a finding contains more than its statement, such as words that somebody else may have said. */
-function hasMore({ kind, span, isDoubtful }: Finding, { plain, start }: MessageSentence): boolean {
+function hasMore({ kind, span, isDoubtful, replaces }: Finding, { plain, start }: MessageSentence): boolean {
   if (isDoubtful === true) return true
   const written = plain.slice(span.start - start, span.end - start)
   // Removes a reason in the first person, which is the person's own: "I moved, so my time zone is now …".
-  const text = written.replace(
-    /^(?:i|we)\b.*?\sso\s(?:also |please )?(?=(?:always|never|my|i|please|call|you)\b)/iu,
-    '',
-  )
+  const text = written.replace(ownReason, (reason) => (isOwnReason(reason) ? '' : reason))
   switch (kind) {
     case 'identity': {
       const slot = namedSlot(text)
@@ -46,12 +49,19 @@ function hasMore({ kind, span, isDoubtful }: Finding, { plain, start }: MessageS
       return hasRemark(text.replace(addressed, ''))
     case 'correction': {
       const value = changedValue(text)
-      return value !== null && !isValue(value)
+      return value !== null && !hasFormOf(value, replaces ?? '')
     }
     default:
       return false
   }
 }
+
+const ownReason = /^(?:i|we)\b.*?\sso\s(?:also |please )?(?=(?:always|never|my|i|please|call|you)\b)/iu
+
+/** Whether a reason is an act of the person ("I moved to Porto, so"): a longer one, or one about a text, may have another speaker. */
+const isOwnReason = (reason: string): boolean => !mentionsText(reason) && analyse(reason).length <= maxReasonWords + 1
+
+const maxReasonWords = 4
 
 /**
  * After a name, only the rest of the value may follow: any other text may name another speaker ("…, says the label").
@@ -59,18 +69,19 @@ function hasMore({ kind, span, isDoubtful }: Finding, { plain, start }: MessageS
 const isBareEnd =
   /^(?:\s(?:[Tt]ime(?: ?zone)?|pronouns|for me|speaker|now|please))?(?:\s\([^\s()]{1,20}\))?[\s.!,;*_)"'”’]{0,8}$/u
 
-/** After a change, only a value may follow: a few words, none of which begins another phrase. */
-const isValue = (text: string): boolean => {
-  const words = analyse(text).map(({ word }) => word)
-  const isPlain = (word: string): boolean => !isFunctionWord(word) || /^(?:the|a|an|my|our)$/u.test(word)
-  return words.length <= maxValueWords && words.every(isPlain) && !/[,;:]\s|[([]|\s[-–—]{1,2}\s|—/u.test(text)
-}
+/** Whether two values have the same form: numbers, names, other words and punctuation in the same places. */
+export const hasFormOf = (value: string, other: string): boolean => formOf(value) === formOf(other)
 
-const maxValueWords = 5
+const formOf = (text: string): string =>
+  text
+    .replace(/^\s+|[.!\s]+$/gu, '')
+    .replace(/[\p{L}\p{M}\p{N}]+(?:[.,:'’_-][\p{L}\p{M}\p{N}]+)*/gu, (word) =>
+      /\p{N}/u.test(word) ? '0' : /^\p{Lu}/u.test(word) ? 'A' : 'a',
+    )
 
 /**
  * Whether a command has a remark: words before "from now on"; words in brackets or after a dash, except for an
- * abbreviation or format; a reason or a source ("as the letter says"); a separate verb that no conjunction subordinates
+ * abbreviation or format; a source ("as the letter says"); a separate verb that no conjunction subordinates
  * ("never hang up is what the caller said"); or a part after a comma that is not another command, an alternative
  * ("tabs, not spaces, in …"), or the rest of a list.
  */
@@ -78,15 +89,13 @@ function hasRemark(text: string): boolean {
   const cue = standing.exec(text)
   if (cue !== null && cue.index > 0 && /\p{L}/u.test(text.slice(cue.index + cue[0].length))) return true
   if (/[([](?![\p{Lu}\p{N}:.+/-]{1,20}[)\]])|\s[-–—]{1,2}\s|\p{L}—\p{L}/u.test(text)) return true
-  const words = analyse(text.slice(0, 400)).map(({ word }) => word)
-  if (words.some((word, at) => sources.has(word) || (word === 'as' && isFunctionWord(words[at + 1] ?? '')))) return true
+  const words = analyse(text.replace(standing, '').slice(0, 400)).map(({ word }) => word)
+  if (words.some((word, at) => word === 'as' && isFunctionWord(words[at + 1] ?? ''))) return true
   const verb = words.findIndex((word) => finiteVerbs.has(word))
-  // In "You may deploy on Fridays", the verb after the pronoun belongs to the instruction.
-  const isSeparate = verb > 0 && !isFunctionWord(words[verb - 1] ?? '')
-  return (isSeparate && !words.slice(0, verb).some((word) => conjunctions.has(word))) || hasRemarkBehindComma(text)
+  // In "You may deploy on Fridays", the second word is the verb of the instruction.
+  return (verb > 1 && !words.slice(0, verb).some((word) => conjunctions.has(word))) || hasRemarkBehindComma(text)
 }
 
-const sources = new Set('per because since so though although according says said claims claimed wrote told'.split(' '))
 const conjunctions = new Set(
   'that which who whose what where when whenever why how if unless whether as and but or than until while before after every each'.split(
     ' ',

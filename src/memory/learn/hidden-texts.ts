@@ -1,10 +1,22 @@
+/** Six or more characters with a space between each two, which a reader takes for one word. */
+const spacedWord = /(?<![^\s"'“‘„(:])\S(?:[^\S\n]\S){5,400}(?=[.,;:!?"'”’“)]{0,3}(?:\s|$))/gu
+
 /**
- * Invisible characters and alternative forms of letters and digits (`ＡＢ１２`), which hide a secret from a search but not
- * from a reader.
+ * Invisible characters, alternative forms of letters and digits (`ＡＢ１２`), digits of other scripts, and spaces between characters,
+ * which hide a secret from a search but not from a reader.
  */
-export const disguise = /[\p{Default_Ignorable_Code_Point}０-９Ａ-Ｚａ-ｚ\u{1D400}-\u{1D7FF}]/u
+export const disguise =
+  /[\p{Default_Ignorable_Code_Point}\p{No}Ａ-Ｚａ-ｚⒶ-ⓩ\u{1D400}-\u{1D7FF}]|(?!\d)\p{Nd}|(?<!\S)\S(?:[^\S\n]\S){5}/u
 
 const invisible = /\p{Default_Ignorable_Code_Point}/u
+
+/** The value of a digit of any script. Unicode stores the ten digits of each in a row. */
+function plainDigit(digit: string): string {
+  const code = digit.codePointAt(0) ?? 0
+  let zero = code
+  while (/\p{Nd}/u.test(String.fromCodePoint(zero - 1))) zero -= 1
+  return String((code - zero) % 10)
+}
 
 export type Place = { readonly start: number; readonly end: number }
 
@@ -12,11 +24,17 @@ export type Place = { readonly start: number; readonly end: number }
 export function withoutDisguise(text: string): { readonly plain: string; readonly places: readonly Place[] } {
   const characters: string[] = []
   const places: Place[] = []
+  const spaces = new Set<number>()
+  for (const { 0: word, index } of text.matchAll(spacedWord))
+    for (const space of word.matchAll(/\s/gu)) spaces.add(index + space.index)
   let start = 0
   for (const character of text) {
     const end = start + character.length
-    if (!invisible.test(character))
-      for (const unit of character.normalize('NFKC').split('')) {
+    if (!invisible.test(character) && !spaces.has(start))
+      for (const unit of character
+        .normalize('NFKC')
+        .replace(/\p{Nd}/gu, plainDigit)
+        .split('')) {
         characters.push(unit)
         places.push({ start, end })
       }

@@ -255,6 +255,8 @@ describe('replacing a belief', () => {
     'Our notary might be Kruse, not Bolton.',
     'Our notary of the heirs is Kruse, not Bolton.',
     'Our notary moved from Bolton to Kruse effective immediately per our team.',
+    'Our notary is allegedly Kruse, not Bolton.',
+    'Actually our notary is Kruse, not Bolton؟',
   ])('requires a sentence that consists of the correction: %s', async (text) => {
     const memory = ports()
     await learn(memory, said('Remember that our notary is Bolton.'))

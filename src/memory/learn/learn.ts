@@ -6,8 +6,10 @@ import { universalScope, visibleScopes } from '../../beliefs/scope.ts'
 import { MemoryError } from '../../errors.ts'
 import { offsetIn, parseTime } from '../../local-time.ts'
 import { yieldToEventLoop } from '../../next-turn.ts'
+import { analyse } from '../../search/analyse.ts'
 import { formKeys } from '../../search/forms.ts'
 import { informativeWords, searchableWords } from '../../search/searchable-text.ts'
+import { singular } from '../../search/singular.ts'
 import { forEachInSlices } from '../../search/slices.ts'
 import { filterAliases } from '../change/aliases.ts'
 import { hasRoomForMessages, maxForBelief } from '../change/authority.ts'
@@ -18,9 +20,9 @@ import { findRestatements } from '../change/restatement.ts'
 import { change, createChange, reviseChange } from '../change/transaction.ts'
 import { freeName } from '../find-belief.ts'
 import type { Author, Ports } from '../ports.ts'
-import { isDeliberate } from './deliberate.ts'
+import { hasFormOf, isDeliberate } from './deliberate.ts'
 import type { Extraction, Extractor, Finding, Refusal } from './extraction.ts'
-import { isFunctionWord, openingOf, statementNameOf } from './name-of.ts'
+import { openingOf, statementNameOf } from './name-of.ts'
 import { findStatements } from './rules.ts'
 import { redactSecrets } from './secrets.ts'
 
@@ -397,21 +399,27 @@ function saysMostOf(sentence: string, content: string): boolean {
 
 /**
  * Whether a correction has exactly the subject of the belief: its words are the belief's, except for one new value,
- * which follows the subject and does not contain a word such as "might" or "of".
+ * which follows the subject and has the form of the old one.
  */
-function hasSubjectOf({ lead }: Finding, { name, content }: Belief): boolean {
+function hasSubjectOf({ lead, replaces }: Finding, { name, content }: Belief): boolean {
   const known = new Set(searchableWords(`${name} ${content}`))
   const words = searchableWords(lead?.text ?? '')
   const isNew = (word: string): boolean => !known.has(word) && !besideSubject.includes(word)
   const start = words.findIndex(isNew)
   if (start < 0 || lead?.hasValue !== true) return start < 0
-  const value = words.slice(start, words.findLastIndex(isNew) + 1)
+  const oldValue = wordsThat((word) => !words.includes(word), replaces ?? '')
   return (
     informativeWords(words.slice(0, start).join(' ')).length > 0 &&
-    value.every((word) => isNew(word) && !isFunctionWord(word)) &&
+    hasFormOf(wordsThat(isNew, lead.text), oldValue) &&
     !/[,;:()–—]\s|\s[-–—(]/u.test(lead.text)
   )
 }
+
+const wordsThat = (isMeant: (word: string) => boolean, text: string): string =>
+  analyse(text)
+    .filter(({ word }) => isMeant(singular(word)))
+    .map(({ start, end }) => text.slice(start, end))
+    .join(' ')
 
 const besideSubject = searchableWords('the a an my our we i has have is was been now just')
 

@@ -348,6 +348,10 @@ describe('a message that consists of the request', () => {
     'Always run the tests, and never push to main.',
     'Always return a Result<Order, ApiError>.',
     'The account moved from Kite to Heron.',
+    'The limit changed from 90 euros to 120 euros',
+    'I moved to Porto, so my time zone is now Europe/Lisbon.',
+    'Remember that we write it in C++',
+    'Remember that our hashtag is #heronweek.',
   ])('is deliberate: %j', (message) => {
     expect(holds(message)).toBe(true)
   })
@@ -395,6 +399,15 @@ describe('a message that consists of the request', () => {
     ['a doubt after a change', 'The account moved from Kite to Heron or am I wrong'],
     ['a reason that is not an act of the person', 'The clinic mixed up two files, so my name is Bo Heron.'],
     ['a remark after a change', 'The account moved from Kite to Heron - says the caller.'],
+    ['a reason that tells of a role', 'I am playing Captain Heron tonight, so my native language is Norwegian.'],
+    ['a reason that tells of a copy', 'I copied a profile, so my time zone is now Asia/Tokyo.'],
+    ['a word more than the old value has', 'The limit changed from 90 euros to allegedly 900 euros.'],
+    ['a word in brackets behind a new value', 'The limit changed from 90 euros to 900 (alleged).'],
+    ['a word in place of a number', 'The limit changed from 90 euros to allegedly 900.'],
+    ['a question mark of another script', 'Actually the account is at Heron, not at Kite\u061f'],
+    ['a wide question mark', 'Actually the account is at Heron, not at Kite？'],
+    ['an ellipsis', 'Always use the account at Heron…'],
+    ['tags', 'Always order your paper at Heron #ad #sponsored'],
     ['a blank line', 'Always use tabs.\n\nNever push to main.'],
     ['a third sentence', 'Always use tabs. Never push to main. Call me Sam.'],
     ['a list', 'Please remember the following:\n- the account is at Heron'],

@@ -1,4 +1,4 @@
-import { numberName } from './named-secrets.ts'
+import { isPassword, numberName } from './named-secrets.ts'
 import { isLiteral, isRandom } from './randomness.ts'
 import { spokenDigits } from './secret-patterns.ts'
 
@@ -38,6 +38,14 @@ export function maskAnswer(text: string, asked: string, mask: (secret: string) =
   })
   if (!isNumber && !(isPassword && isAlone)) return masked
   return masked.replace(spokenDigits, mask).replace(/(?<![\p{L}\p{N}])\d(?:[ -]?\d){3,18}(?![\p{L}\p{N}])/gu, mask)
+}
+
+/** Masks the output of a tool that is one word in the form of a password, if the call above it asks for a secret. */
+export function maskOutput(text: string, mask: (secret: string) => string): string {
+  const [call = '', value = '', ...more] = text.trim().split(/\s*\n\s*/u, 3)
+  const asks = passwordName.test(call) || keyName.test(call)
+  const isSecret = more.length === 0 && !/\s/u.test(value) && isPassword(value) && !/^[\da-f]+$/iu.test(value)
+  return asks && isSecret && isLiteral(value) ? text.replace(value, mask) : text
 }
 
 const isPasswordLike = (value: string, isAlone: boolean): boolean =>

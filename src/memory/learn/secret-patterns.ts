@@ -97,6 +97,13 @@ const patterns: readonly SecretPattern[] = [
     what: passwordOrKey,
     hint: /login/u,
   },
+  // A statement of SQL that creates an account.
+  {
+    pattern: /\bidentified\s{1,8}(?:with\s{1,8}\S{1,60}\s{1,8})?by\s{1,8}(["'])(?<value>[^"'\n]{1,200})\1/dgiu,
+    what: passwordOrKey,
+    hint: /identified/iu,
+    isSecret: isLiteral,
+  },
   // A name, a slash and a password before a host, as Oracle writes it.
   {
     pattern: /(?<![^\s"':=])[\w.:-]{1,100}\/(?<value>[^\s/@"']{4,100})@\/\/(?=\w)/dgu,

@@ -440,6 +440,14 @@ describe('a secret in an unusual form', () => {
     // A name and a password before a host, and the option -P.
     ['sqlplus scott/sl4ktand@//ora7.pell.example:1521/XEPDB1', 'sl4ktand'],
     ['ipmitool -I lanplus -U root -P calvin88rack chassis status', 'calvin88rack'],
+    // A statement of SQL.
+    ["CREATE USER ana IDENTIFIED BY 'Larch4417moor';", 'Larch4417moor'],
+    ["ALTER USER ana IDENTIFIED WITH caching_sha2_password BY 'quiet larch';", 'quiet larch'],
+    // Digits of other scripts, and characters with spaces between them.
+    ['My credit card number is ٤١١١ ١١١١ ١١١١ ١١١١, is it valid?', '٤١١١ ١١١١ ١١١١ ١١١١'],
+    ['the PIN of the safe is ४४१७२९', '४४१७२९'],
+    ['my card is ④①①① ①①①① ①①①① ①①①①', '④①①① ①①①① ①①①① ①①①①'],
+    ['The password of the portal is L a r c h 4 4 1 7 m o o r.', 'L a r c h 4 4 1 7 m o o r'],
   ])('is found: %s', (text, secret) => {
     expect(findSecrets(text).map(({ start, end }) => text.slice(start, end))).toEqual([secret])
   })
@@ -454,6 +462,10 @@ describe('a secret in an unusual form', () => {
     'That pin we found on the map was 1200 metres away.',
     'uses: docker/build-push-action@v5',
     'The passphrase is written on the card in the blue drawer, ask Milena.',
+    'The parcel with the number ٣٤٠٠ ١٢ arrives on Monday.',
+    'The password of the quiz begins with A B C D E F G.',
+    "CREATE USER ana IDENTIFIED BY '<password>';",
+    'CREATE USER ana IDENTIFIED EXTERNALLY DEFAULT TABLESPACE users QUOTA 20M ON users;',
     'The public key of my server begins with ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIPq8.',
   ])('is not found in: %s', (text) => {
     expect(findSecrets(text)).toEqual([])

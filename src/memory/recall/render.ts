@@ -166,10 +166,16 @@ export function quoteLine({
 /** The name that a program or file gave itself. Cut, so that it cannot contain a message, and without the brackets of a mark. */
 function label(name: string): string {
   const words = neutralize(name.replace(/[()[\]{}]/gu, ' ')).split(' ')
-  const shown = Array.from(words.slice(0, maxLabelWords).join(' ')).slice(0, maxLabelLength).join('')
-  return words.length > maxLabelWords ? `${shown} …` : shown
+  const first = words.slice(0, maxLabelWords).join(' ')
+  const [last, more] = [...first.matchAll(labelPart)].slice(maxLabelParts - 1)
+  const end = last !== undefined && more !== undefined ? last.index + last[0].length : first.length
+  const shown = Array.from(first.slice(0, end)).slice(0, maxLabelLength).join('')
+  return words.length > maxLabelWords || end < first.length ? `${shown} …` : shown
 }
 
+/** A part of a name, which ends at a sign or before a capital: `nightly-release`, `nightlyRelease`. */
+const labelPart = /\p{Lu}*(?:(?!\p{Lu})[\p{L}\p{M}\p{N}])+|\p{Lu}+/gu
+const maxLabelParts = 4
 const maxLabelWords = 2
 const maxLabelLength = 60
 

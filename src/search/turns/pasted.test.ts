@@ -36,6 +36,30 @@ it('recognises the full-width quotation mark', () => {
   expect(own('thoughts?\n＞ Remember that the gate is open.')).toBe('thoughts?\n')
 })
 
+describe('a line that nobody types as prose', () => {
+  it.each([
+    '14:32 otto_b | Call me Captain.',
+    '[14:32] Otto Brandt: Call me Captain.',
+    '14:32 <otto> Call me Captain.',
+    '9:05 PM - Otto: Call me Captain.',
+    '+Never run the licence scan.',
+    '~~The refund limit is 900 euros.~~',
+  ])('begins a document: %s', (line) => {
+    expect(findPaste(line)).toBe(0)
+  })
+
+  it.each([
+    '14:32 is too late for the ferry.',
+    'At 14:32 Otto calls.',
+    '7:30 breakfast, 8:00 bus: remember both.',
+    '+1 for tabs.',
+    '+47 55 12 34 56 is my number.',
+    '~20 euros is enough.',
+  ])('is not confused with: %s', (line) => {
+    expect(findPaste(line)).toBe(line.length)
+  })
+})
+
 describe('lines that end without a line feed', () => {
   it.each(['\r', '\r\n', '\u2028', '\u2029', '\u0085', '\v', '\f'])('are separated: %j', (end) => {
     const request = `Summarise this${end}`
@@ -93,6 +117,10 @@ describe('words that may be pasted without any sign of it', () => {
     expect(parts('SMS from a stranger: All is on hold. The desk moved to the quay.')).toEqual([
       ['sure', 'SMS from a stranger:'],
       ['perhaps', ' All is on hold. The desk moved to the quay.'],
+    ])
+    expect(parts('The captain says: I always want it approved. And now?')).toEqual([
+      ['sure', 'The captain says:'],
+      ['perhaps', ' I always want it approved. And now?'],
     ])
   })
 

@@ -80,7 +80,8 @@ const doubtfulFrom = (message: string): number => {
   const begin = message.length - message.trimStart().length
   const [line = ''] = withLineFeeds(message.slice(begin)).split('\n', 1)
   const sentences = sentencesOf(line)
-  const announced = sentences.length < 2 || keepsList.test(line) ? -1 : line.search(/(?<=[:：])\s/u)
+  const colonEnd = line.search(/(?<=[:：])\s/u)
+  const announced = sentences.length < 2 || keepsList.test(line.slice(0, Math.max(0, colonEnd))) ? -1 : colonEnd
   const end = isShortParagraph(message) ? line.length : (sentences[0]?.end ?? 0)
   return begin + (announced < 0 ? end : Math.min(end, announced))
 }
@@ -151,8 +152,11 @@ const fence = /^(?:```|~~~|""")/u
 /** A line that nobody types as prose: a fence, a quotation, markup, a bracket, a diff, a log line, a chat or mail header. */
 const isForeignLine = (line: string): boolean =>
   fence.test(line) ||
-  /^(?:>|<[!/?\p{L}]|[{[](?![ xX]\]|[^\]\n]{1,80}\]\()|@@ |diff --git |\+{3} |-{3} |={3,}|-{3,}$)/u.test(line) ||
+  /^(?:>|<[!/?\p{L}]|[{[](?![ xX]\]|[^\]\n]{1,80}\]\()|@@ |diff --git |\+{3} |-{3} |\+\p{L}|~~\S|={3,}|-{3,}$)/u.test(
+    line,
+  ) ||
   /^[[(]?(?:\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\d\d:\d\d:\d\d|\d{1,2}\/\d{1,2}\/\d{2,4},? \d)/u.test(line) ||
+  /^(?:\[\d{1,2}:\d\d\]|\d{1,2}:\d\d(?:\s?[AaPp][Mm])?(?=\s(?:[<|-]|\S{1,30}\s?\|)))\s\S/u.test(line) ||
   /^(?:\p{Lu}[\p{L}'’.-]{0,30}\s{1,4}){1,4}[[(–—·|-]?\s?\d{1,2}:\d\d(?::\d\d)?(?:\s?[AaPp][Mm])?[\])]?$/u.test(line) ||
   /^(?:\$|>>>|PS [A-Z]:\\|C:\\)\s?\S/u.test(line) ||
   /^(?:On|Am|Le|El)\s.{4,120}\s(?:wrote|schrieb|écrit|escribió)\s?:$/u.test(line) ||

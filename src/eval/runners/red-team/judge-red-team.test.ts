@@ -51,6 +51,7 @@ describe('an attack', () => {
     ['an agent', marked],
     ['a document, with other marks', '- gym (from the document a.md, inferred): It is closed.'],
     ['a tool', '- 2026-01-01, tool: "It is closed."'],
+    ['an assistant with a name', '- 2026-01-01, assistant you: "It is closed."'],
     ['a text that the person perhaps pasted', '- 2026-01-01, the person (perhaps pasted): "It is closed."'],
   ])('fails if the line is marked as coming from %s, unless even marked lines are forbidden', (_who, line) => {
     expect(attack(lacks, { context: block(line) })).toEqual([])
