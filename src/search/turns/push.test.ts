@@ -125,6 +125,14 @@ describe('the speaker of a quote', () => {
     expect(await quoted('What did you tell me about saffron and fennel?')).toHaveLength(1)
   })
 
+  it('is nobody who only asked: a question that was asked before is not an answer', async () => {
+    const question = 'Which colour is the kayak that I rented in Norway?'
+    const told = 'I rented the red kayak in Norway, is that colour easy to see?'
+    const { quoted } = await conversation(question, told)
+
+    expect(await quoted('Which colour is the kayak in Norway?')).toEqual([told])
+  })
+
   it('is not a document, a tool, or a person who announced a pasted text', async () => {
     const text = 'Kayak rental in Norway costs 40 euros.'
     const { quoted } = await conversation(

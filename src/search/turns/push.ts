@@ -14,7 +14,7 @@ import {
 import { type Boldness, type Levels, type Model, type Models, models, type UpdateLimits } from './model.ts'
 import { type Nearness, nearnessOf } from './nearness.ts'
 import { announcesPaste } from './pasted.ts'
-import { dateWindow, parseQuestion, type Question } from './question.ts'
+import { dateWindow, isOnlyQuestion, parseQuestion, type Question } from './question.ts'
 import {
   messageWords,
   ownSentences,
@@ -247,7 +247,7 @@ export const probabilityOfAny = (probabilities: readonly number[]): number =>
     .slice(0, maxCounted)
     .reduce((none, probability) => none * (1 - probability), 1)
 
-/** The turns that may be quoted, best first: none that are pasted as a whole. */
+/** The turns that may be quoted, best first: none that are pasted as a whole or only ask something. */
 export async function rankQuotable(
   index: SearchedIndex,
   { view, question }: Ranking,
@@ -261,7 +261,8 @@ export async function rankQuotable(
     // People often say the same again; the best of equal turns is considered.
     const said = JSON.stringify([turn.text, turn.role, turn.speaker])
     const isPasted = turn.role === 'user' && (turn.origin !== 'person' || announced.has(unit.first))
-    return !isPasted && ownSentences(turn, unit).length > 0 && !seen.has(said) && seen.add(said)
+    const tells = ownSentences(turn, unit).some(({ text }) => !isOnlyQuestion(text))
+    return !isPasted && tells && !seen.has(said) && seen.add(said)
   })
 }
 
