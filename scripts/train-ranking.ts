@@ -37,6 +37,7 @@ import { type Nearness, nearnessOf } from '../src/search/turns/nearness.ts'
 import {
   chooseLines,
   decide,
+  type LineLimits,
   mayQuote,
   type PushDecision,
   type PushLine,
@@ -70,6 +71,10 @@ if (conversations.length === 0) {
   console.log(`There is no development data in ${data}; nothing was trained.`)
   process.exit(0)
 }
+
+const isLife = (family: Family): boolean => family === 'life' || family === 'small life'
+/** Small stores are parts of the lives, and only measured. */
+const isTrained = ({ family }: Pick<Row, 'family'>): boolean => family !== 'small life'
 
 /** A message with its candidates and their features. `gold`, `fine` and `outdated` are ids of turns. */
 type Row = {
@@ -168,14 +173,14 @@ async function rowsOf(conversation: Conversation, foreign: readonly Asked[]): Pr
     ),
   )
   const setOf = (places: readonly number[]): ReadonlySet<string> => new Set(places.map((place) => ids[place] as string))
-  const ofFamily = conversations.filter((one) => one.family === family)
-  const fold = String(ofFamily.indexOf(conversation) % folds)
+  const people = [...new Set(conversations.filter((one) => one.family === family).map(({ person }) => person))]
+  const fold = String(people.indexOf(conversation.person) % folds)
   const speakers = await store.turnSpeakers(view)
   const index = remembered(store)
   const rows: Record<ModelName, Row[]> = { vectors: [], words: [] }
   for (const [place, asked] of [...conversation.asked, ...foreign].entries()) {
     const isForeign = foreign.includes(asked)
-    const isRecalled = isForeign || family === 'life' || (family === 'locomo' && place % locomoEvery === 0)
+    const isRecalled = isForeign || isLife(family) || (family === 'locomo' && place % locomoEvery === 0)
     const question = parseQuestion(asked.message, speakers)
     const dates = isForeign ? null : await dateWindow(asked.message, new Date(asked.at))
     const meaning = await meaningOf(embedder, question, asked.message)
@@ -569,7 +574,7 @@ type Result = {
   /** The order of a search with these limits. */
   readonly idsFrom: (replaced: Replaced) => readonly string[]
   readonly decision: PushDecision
-  readonly lines: (levels: Levels, limits: UpdateLimits) => readonly ShownLine[]
+  readonly lines: (levels: Levels, limits: LineLimits) => readonly ShownLine[]
 }
 const notRecalled = (model: Model): PushDecision => ({
   ranked: [],
@@ -581,7 +586,7 @@ const notRecalled = (model: Model): PushDecision => ({
   model,
   updates: new Map(),
 })
-type ShownLine = Pick<PushLine, 'level'> & { readonly id: string }
+type ShownLine = Pick<PushLine, 'level'> & { readonly id: string; readonly isEarlier: boolean }
 
 async function resultOf(name: ModelName, row: Row, trained: Trained): Promise<Result> {
   const model = { ...models[name], ...trained }
@@ -593,12 +598,13 @@ async function resultOf(name: ModelName, row: Row, trained: Trained): Promise<Re
   const idsOf = (list: readonly ScoredMessage[]) => list.map(({ candidate }) => candidate.turn.id)
   const updates = await updatesOfFirst(row.index, row.ranking, row.found, ranking, model)
   const idsFrom = (replaced: Replaced) => idsOf(placeNewest(ranking, updates, replaced))
-  const places = row.family === 'life' ? [...ranked.keys()] : []
+  const places = isLife(row.family) ? [...ranked.keys()] : []
   const quotes = await quoteTurns(row.index, row.ranking, row.quotable, decision, places, row.asked.message)
-  const lines = (levels: Levels, limits: UpdateLimits): readonly ShownLine[] =>
-    chooseLines(decision, levels, limits).lines.map(({ place, level }) => ({
+  const lines = (levels: Levels, limits: LineLimits): readonly ShownLine[] =>
+    chooseLines(decision, levels, limits).lines.map(({ place, level, newer }) => ({
       id: (ranked[place] as ScoredMessage).candidate.turn.id,
       level: quotes.get(place)?.perhapsPasted === true ? 'perhaps' : level,
+      isEarlier: newer.length > 0,
     }))
   return { row, idsFrom, idsOfRanking: idsOf(ranking), decision, lines }
 }
@@ -624,7 +630,7 @@ const isNewestFirst = (ids: readonly string[], { fine, outdated }: Row): boolean
 function chooseReplaced(results: readonly Result[]): Replaced {
   const families = [
     ...Map.groupBy(
-      results.filter(({ row }) => row.fine.size > 0),
+      results.filter(({ row }) => isTrained(row) && row.fine.size > 0),
       ({ row }) => row.family,
     ).values(),
   ]
@@ -652,7 +658,7 @@ function searchTable(measured: readonly Result[], replaced: Replaced): string {
     results.filter(({ row }) => row.fine.size > 0),
     ({ row }) => `${row.family}, all`,
   )
-  const shownGroups = [...groups].filter(([, some]) => some.some(({ row }) => row.family === 'life' || isChanged(row)))
+  const shownGroups = [...groups].filter(([, some]) => some.some(({ row }) => isLife(row.family) || isChanged(row)))
   const rows = [...shownGroups, ...families]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, some]) => {
@@ -685,26 +691,32 @@ function searchTable(measured: readonly Result[], replaced: Replaced): string {
   ].join('\n')
 }
 
-type Shown = { readonly fires: number; readonly right: number; readonly outdated: number; readonly lines: number }
+type Shown = Readonly<Record<'fires' | 'right' | 'outdated' | 'lines' | 'newestFirst' | 'marked', number>>
 
 /**
- * Counts the messages that show anything, that show a right turn, and that show an outdated turn without a right one;
- * and all their lines.
+ * Counts the messages that show anything, that show a right turn, that show an outdated turn without a right one, that show a right turn
+ * before every outdated one, and that mark a right turn as earlier; and all their lines.
  */
 function countShown(results: readonly Result[], linesOfResult: (result: Result) => readonly ShownLine[]): Shown {
   let fires = 0
   let right = 0
   let outdated = 0
   let lines = 0
+  let newestFirst = 0
+  let marked = 0
   for (const result of results) {
     const shown = linesOfResult(result)
-    const hasRight = shown.some(({ id }) => result.row.fine.has(id))
+    const rightLines = shown.filter(({ id }) => result.row.fine.has(id))
+    const hasRight = rightLines.length > 0
+    const ids = shown.map(({ id }) => id)
+    newestFirst += Number(isChanged(result.row) && isNewestFirst(ids, result.row))
+    marked += Number(hasRight && rightLines.every(({ isEarlier }) => isEarlier))
     fires += Number(shown.length > 0)
     right += Number(hasRight)
     outdated += Number(!hasRight && shown.some(({ id }) => result.row.outdated.has(id)))
     lines += shown.length
   }
-  return { fires, right, outdated, lines }
+  return { fires, right, outdated, lines, newestFirst, marked }
 }
 
 const isSureLine = ({ level }: ShownLine): boolean => level === 'sure'
@@ -714,22 +726,30 @@ const kindOf = ({ row }: Result): MessageKind => (row.question.isQuestion ? 'que
 function recallTable(measured: readonly Result[], calibrationOf: (result: Result) => Calibration): string {
   const results = measured.filter(({ row }) => row.isRecalled)
   const shownIn = (one: Result): readonly ShownLine[] => {
-    const { levels, limits } = calibrationOf(one)
-    return one.lines(levels.normal[kindOf(one)], limits[kindOf(one)])
+    const { levels, limits, replaced } = calibrationOf(one)
+    return one.lines(levels.normal[kindOf(one)], { ...limits[kindOf(one)], replaced: replaced.probability })
   }
   const groups = Map.groupBy(results, ({ row }) =>
     row.asked.kind === 'foreign'
       ? `${row.family}, messages of other people`
-      : row.family === 'life'
+      : isLife(row.family)
         ? row.asked.kind
         : row.family,
   )
-  const needing = results.filter(({ row }) => row.family === 'life' && row.fine.size > 0)
+  const needing = results.filter(({ row }) => isLife(row.family) && row.fine.size > 0)
   const rows = [...groups, ['lives, all that need memory', needing] as const].map(([name, some]) => {
     const sure = countShown(some, (one) => shownIn(one).filter(isSureLine))
     const all = countShown(some, shownIn)
     const cells = [sure, all].flatMap(({ fires, right, outdated }) => [fires, right, outdated])
-    return line([name, some.length, ...cells, all.fires === 0 ? '' : (all.lines / all.fires).toFixed(1)])
+    const newest = some.some(({ row }) => isChanged(row)) ? all.newestFirst : ''
+    return line([
+      name,
+      some.length,
+      ...cells,
+      newest,
+      all.marked,
+      all.fires === 0 ? '' : (all.lines / all.fires).toFixed(1),
+    ])
   })
   const titles = ['shows', 'right', 'outdated alone']
   return [
@@ -738,9 +758,11 @@ function recallTable(measured: readonly Result[], calibrationOf: (result: Result
       'messages',
       ...titles.map((title) => `sure: ${title}`),
       ...titles.map((title) => `all: ${title}`),
+      'newest first',
+      'right marked earlier',
       'lines',
     ]),
-    '|---|---:|---:|---:|---:|---:|---:|---:|---:|',
+    '|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|',
     ...rows,
   ].join('\n')
 }
@@ -796,12 +818,12 @@ function reachingOf(results: readonly Result[], linesOfResult: (result: Result) 
   }
 }
 
-function possibilitiesOf(results: readonly Result[]): readonly Possible[] {
+function possibilitiesOf(results: readonly Result[], replaced: number): readonly Possible[] {
   const all: Possible[] = []
   for (const unclear of [0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 1])
     for (const likely of [0.03, 0.06, 0.1]) {
       const limits = { likely, unclear }
-      const lines = new Map(results.map((one) => [one, one.lines({ sure: 0, perhaps: 0 }, limits)]))
+      const lines = new Map(results.map((one) => [one, one.lines({ sure: 0, perhaps: 0 }, { ...limits, replaced })]))
       const linesIn = (one: Result): readonly ShownLine[] => lines.get(one) ?? []
       const sure = reachingOf(results, (one) => linesIn(one).filter(isSureLine))
       all.push({ limits, any: reachingOf(results, linesIn), sure })
@@ -884,7 +906,11 @@ function calibrate(name: ModelName, measured: readonly Result[]): Calibration {
     )
     return options.reduce(moreRight)
   }
-  const normal = divided('normal', 'any', { question: possibilitiesOf(questions), request: possibilitiesOf(requests) })
+  const replaced = chooseReplaced(measured)
+  const normal = divided('normal', 'any', {
+    question: possibilitiesOf(questions, replaced.probability),
+    request: possibilitiesOf(requests, replaced.probability),
+  })
   const chosen = { question: [normal.question.possible], request: [normal.request.possible] }
   const sure =
     name === 'vectors'
@@ -903,7 +929,7 @@ function calibrate(name: ModelName, measured: readonly Result[]): Calibration {
   }
   const sureOf = (kind: MessageKind): number => Math.max(sure[kind].threshold, normal[kind].threshold)
   return {
-    replaced: chooseReplaced(measured),
+    replaced,
     limits: { question: normal.question.possible.limits, request: normal.request.possible.limits },
     levels: {
       quiet: levelsFor(sureOf),
@@ -960,7 +986,7 @@ async function trainAll(
   for (const fold of new Set(rows.map((row) => row.fold))) {
     const model = await train(
       name,
-      rows.filter((row) => row.fold !== fold),
+      rows.filter((row) => isTrained(row) && row.fold !== fold),
     )
     for (const row of rows.filter((one) => one.fold === fold)) results.push(await resultOf(name, row, model))
     console.error(`${name}, fold ${fold}`)
@@ -978,12 +1004,20 @@ async function trainAll(
   )
   const tables = [
     searchTable(results, calibration.replaced),
-    recallTable(results, () => calibration),
+    recallTable(
+      results.filter(({ row }) => isTrained(row)),
+      () => calibration,
+    ),
+    'Recall in small stores:',
+    recallTable(
+      results.filter(({ row }) => !isTrained(row)),
+      () => calibration,
+    ),
     'Recall of each life with the thresholds of the others:',
     recallTable(lives, ({ row }) => withoutFold.get(row.fold) as Calibration),
     reliabilityTable(results),
   ].join('\n\n')
-  return { model: { ...(await train(name, rows)), ...calibration }, tables }
+  return { model: { ...(await train(name, rows.filter(isTrained))), ...calibration }, tables }
 }
 
 const rows: Record<ModelName, Row[]> = { vectors: [], words: [] }

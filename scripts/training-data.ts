@@ -34,17 +34,21 @@ export type Asked = {
   readonly outdated: readonly number[]
 }
 
-export type Family = 'life' | 'locomo' | 'longmemeval' | 'beam' | 'factconsolidation'
+export type Family = 'life' | 'small life' | 'locomo' | 'longmemeval' | 'beam' | 'factconsolidation'
 export type Conversation = {
   readonly id: string
   readonly family: Family
+  /** Conversations of the same person are in the same fold. */
+  readonly person: string
   readonly turns: readonly StoreTurn[]
   readonly asked: readonly Asked[]
 }
 
 /** Every conversation in a folder of development data; families that are absent are left out. */
 export const readConversations = (data: string): readonly Conversation[] => [
-  ...foldersOf(join(data, 'life')).flatMap((name) => readLife(join(data, 'life', name), `life-${name}`)),
+  ...foldersOf(join(data, 'life'))
+    .flatMap((name) => readLife(join(data, 'life', name), `life-${name}`))
+    .flatMap((life) => [life, ...smallStoresOf(life)]),
   ...readSuite(loCoMo, data, 'locomo', questionsOf),
   ...readSuite(longMemEval, data, 'longmemeval', updatesOf, withFewerSessions),
   ...readSuite(beam, data, 'beam', questionsOf),
@@ -85,7 +89,37 @@ function readLife(folder: string, id: string): readonly Conversation[] {
       outdated: placesOf(earlier),
     }),
   )
-  return [{ id, family: 'life', turns, asked }]
+  return [{ id, family: 'life', person: id, turns, asked }]
+}
+
+/**
+ * Small stores out of a life: the sessions that one message of each kind needs, which are asked there. In a small store nearly
+ * every turn is a candidate, so turns about other things are compared with the answer.
+ */
+function smallStoresOf({ id, turns, asked }: Conversation): readonly Conversation[] {
+  const ofKind = [...Map.groupBy(asked, ({ kind }) => kind).values()]
+  return Array.from({ length: Math.max(...ofKind.map((some) => some.length)) }, (_, at): Conversation => {
+    const own = ofKind.flatMap((some) => some[at] ?? [])
+    const sessions = new Set(
+      own.flatMap(({ gold, outdated }) => [...gold, ...outdated].map((place) => turns[place]?.session)),
+    )
+    const kept = [...turns.keys()].filter((place) => sessions.has(turns[place]?.session))
+    const placesIn = (places: readonly number[]): readonly number[] =>
+      places.flatMap((place) => (kept.includes(place) ? [kept.indexOf(place)] : []))
+    return {
+      id: `${id}-${at + 1}`,
+      family: 'small life',
+      person: id,
+      turns: kept.map((place) => turns[place] as StoreTurn),
+      asked: own.map((one) => ({
+        ...one,
+        id: `${one.id}-small`,
+        gold: placesIn(one.gold),
+        also: placesIn(one.also),
+        outdated: placesIn(one.outdated),
+      })),
+    }
+  })
 }
 
 type AskedOf = (conversation: SuiteConversation, question: SuiteQuestion) => Pick<Asked, 'gold' | 'outdated'>
@@ -105,6 +139,7 @@ function readSuite(
     return {
       id: `${family}-${whole.id}`,
       family,
+      person: `${family}-${whole.id}`,
       turns: conversation.turns.map(({ session, role, speaker, at: said, text }) => ({
         session,
         role,

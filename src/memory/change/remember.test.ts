@@ -94,7 +94,7 @@ describe('remembering without a name', () => {
     expect(renderContext(context)).toContain('- staging port: The staging port is 5433.')
   })
 
-  it.each(['Always answer in British English.', 'From now on give all dates in ISO format.'])(
+  it.each(['Always answer in British English.', 'From now on give all dates in ISO format.', "Don't use em dashes."])(
     'stores a standing instruction as such, so that it applies without being named: %s',
     async (content) => {
       const memory = ports()

@@ -333,7 +333,7 @@ export const isStandingInstruction = (text: string): boolean =>
   sentencesIn(text).some((sentence) => {
     const start = beginningOf(sentence.plain)
     const from = start + (requestLength(sentence.plain.slice(start)) ?? 0)
-    if (/^(?:always|never)\s/iu.test(sentence.plain.slice(from))) return true
+    if (/^(?:please\s)?(?:always|never|do not|don['’]?t)\s/iu.test(sentence.plain.slice(from))) return true
     const found = laterStatements(sentence, start, false).map(({ finding }) => finding)
     return [instruction(sentence, from), ...found].some((finding) => finding?.kind === 'instruction')
   })

@@ -15,11 +15,14 @@ export type MessageKind = 'question' | 'request'
 
 /**
  * Limits for the probabilities that newer turns update a line of recall. A newer turn with at least `likely` is shown
- * before the line. If the probabilities of those that are not shown add up to `unclear`, the line is left out.
+ * with the line. If the probabilities of those that are not shown add up to `unclear`, the line is left out.
  */
 export type UpdateLimits = { readonly likely: number; readonly unclear: number }
 
-/** A search puts a newer turn before one that it may update if it does so with at least `probability`, and if the score of the older turn is at most `lead` higher. */
+/**
+ * A newer turn comes before an older one, which is marked as earlier, if it updates it with at least `probability`; in a search only if the
+ * score of the older one is at most `lead` higher.
+ */
 export type Replaced = { readonly probability: number; readonly lead: number }
 
 /** A learned direction in the vector space of a model: towards sentences that announce a change. */

@@ -14,7 +14,7 @@ import {
 import { type Boldness, type Levels, type Model, type Models, models, type UpdateLimits } from './model.ts'
 import { type Nearness, nearnessOf } from './nearness.ts'
 import { announcesPaste } from './pasted.ts'
-import { dateWindow, parseQuestion, type Question } from './question.ts'
+import { dateWindow, isOnlyQuestion, parseQuestion, type Question } from './question.ts'
 import {
   messageWords,
   ownSentences,
@@ -87,7 +87,8 @@ export async function pushQuotes(
   const decision = await decide(index, ranking, found, using, (model) => model.levels[boldness][kind].perhaps)
   const { ranked, probability, probabilities, model } = decision
   const levels = model.levels[boldness][kind]
-  const { lines, unclear } = chooseLines(decision, levels, model.limits[kind])
+  const limitsOfKind = { ...model.limits[kind], replaced: model.replaced.probability }
+  const { lines, unclear } = chooseLines(decision, levels, limitsOfKind)
   const places = [...new Set([...ranked.keys()].slice(0, maxConsidered).concat(lines.map(({ place }) => place)))]
   const quoted = await quoteTurns(index, ranking, found, decision, places, message)
   const sure = new Set<number>()
@@ -179,31 +180,34 @@ export async function decide(
 const isOnTopic = ({ candidate: { own, time } }: ScoredMessage, hasMeaning: boolean): boolean =>
   hasMeaning || own.size > 0 || time === 'only'
 
-/** A line of recall by its position, and the positions of the newer turns that come before it. */
+/** A line of recall by its position, and the positions of the newer turns that come before it because they probably update it. */
 export type PushLine = { readonly place: number; readonly level: QuoteLevel; readonly newer: readonly number[] }
 
+/** The limits of a kind of message, and the min probability at which a newer turn counts as an update: the one of a search. */
+export type LineLimits = UpdateLimits & { readonly replaced: number }
+
 /**
- * Chooses the lines to show. Before a turn that newer ones may update, these are shown, and count as one line with it. A
- * turn is left out if newer turns that are not shown with it may update it too, because then nobody can tell which is
- * true.
+ * Chooses the lines to show, the likeliest first. Newer turns that may update a line are shown with it and count as one line with it: before
+ * it if they probably update it, otherwise last and as perhaps relevant. A line is left out if newer turns that are not shown may update
+ * it too, because then nobody can tell which is true.
  */
 export function chooseLines(
   { probability, isQuestion, likely, updates, ranked }: Omit<PushDecision, 'explanations' | 'probabilities' | 'model'>,
   levels: Levels,
-  { likely: minLikely, unclear: minUnclear }: UpdateLimits,
+  { likely: minLikely, unclear: minUnclear, replaced }: LineLimits,
 ): { readonly lines: readonly PushLine[]; readonly unclear: readonly number[] } {
   if (probability < levels.perhaps) return { lines: [], unclear: [] }
-  const newerThan = (place: number): readonly number[] =>
+  const newerThan = (place: number, minProbability: number): readonly number[] =>
     (updates.get(place) ?? [])
       .slice(0, maxNewer)
-      .filter((update) => update.probability >= minLikely)
+      .filter((update) => update.probability >= minProbability)
       .map((update) => update.place)
   const { lines: maxLines, withNewer } = limits[isQuestion ? 'question' : 'request']
   const shown = new Set<number>()
   const unclear: number[] = []
   let chosen = 0
   for (const place of likely) {
-    const group = new Set([...shown, ...newerThan(place), place])
+    const group = new Set([...shown, place, ...newerThan(place, minLikely)])
     const missing = (updates.get(place) ?? []).filter((update) => !group.has(update.place))
     if (missing.reduce((sum, update) => sum + update.probability, 0) >= minUnclear) unclear.push(place)
     else if (chosen < maxLines && group.size <= withNewer) {
@@ -212,16 +216,16 @@ export function chooseLines(
     }
   }
   const timeOf = (place: number): number => (ranked[place] as ScoredMessage).candidate.unit.at
-  const level = probability >= levels.sure ? 'sure' : 'perhaps'
-  const lines = [...shown].map((place): PushLine => {
-    const newer = newerThan(place).filter((one) => shown.has(one))
-    return { place, level, newer }
-  })
-  const hasNewer = lines.some(({ newer }) => newer.length > 0)
-  return {
-    lines: hasNewer ? lines.toSorted((a, b) => timeOf(b.place) - timeOf(a.place)) : lines,
-    unclear: unclear.filter((place) => !shown.has(place)),
+  const lines = new Map<number, PushLine>()
+  const add = (place: number, level: QuoteLevel): void => {
+    if (lines.has(place)) return
+    const newer = newerThan(place, replaced).filter((one) => shown.has(one))
+    for (const one of newer.toSorted((a, b) => timeOf(b) - timeOf(a))) add(one, level)
+    lines.set(place, { place, level, newer })
   }
+  for (const place of likely) if (shown.has(place)) add(place, probability >= levels.sure ? 'sure' : 'perhaps')
+  for (const place of shown) add(place, 'perhaps')
+  return { lines: [...lines.values()], unclear: unclear.filter((place) => !shown.has(place)) }
 }
 
 /** Quotes come from people, and from the assistant if the message asks for its words. */
@@ -243,7 +247,7 @@ export const probabilityOfAny = (probabilities: readonly number[]): number =>
     .slice(0, maxCounted)
     .reduce((none, probability) => none * (1 - probability), 1)
 
-/** The turns that may be quoted, best first: none that are pasted as a whole. */
+/** The turns that may be quoted, best first: none that are pasted as a whole or only ask something. */
 export async function rankQuotable(
   index: SearchedIndex,
   { view, question }: Ranking,
@@ -257,7 +261,8 @@ export async function rankQuotable(
     // People often repeat themselves, so only the best of several equal turns is considered.
     const said = JSON.stringify([turn.text, turn.role, turn.speaker])
     const isPasted = turn.role === 'user' && (turn.origin !== 'person' || announced.has(unit.first))
-    return !isPasted && ownSentences(turn, unit).length > 0 && !seen.has(said) && seen.add(said)
+    const tells = ownSentences(turn, unit).some(({ text }) => !isOnlyQuestion(text))
+    return !isPasted && tells && !seen.has(said) && seen.add(said)
   })
 }
 

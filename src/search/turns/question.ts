@@ -89,12 +89,17 @@ function speakersIn(text: string, speakers: readonly string[]): readonly string[
 }
 
 const interrogative = 'what|when|where|who|whom|whose|which|why|how'
+const opening = `(?:${interrogative}|do|did|does|is|are|was|were|can|could|would|should|have|has|had)\\b`
+
+/** Whether a sentence is nothing but a question. "I moved to Ghent, where can I swim?" also tells something. */
+export const isOnlyQuestion = (sentence: string): boolean => onlyAsks.test(sentence)
+const onlyAsks = new RegExp(String.raw`^\W{0,4}${opening}.*[?？]["'”’)*_\s]{0,4}$`, 'isu')
 /**
  * Matches a question mark at the end, or the beginning of a question: at the start of the text, or after a comma or a
  * preposition ("ok, at what time do I …").
  */
 const asks = new RegExp(
-  String.raw`\?\s*$|^(?:${interrogative}|do|did|does|is|are|was|were|can|could|would|should|have|has|had)\b|^(?:remind|tell) me\b|(?:^|[,;:]\s*)(?:\w+\s+){0,2}(?:at|in|on|for|to|from|with|by|of|about|and|so|ok)\s+(?:${interrogative})\b|[,;:]\s*(?:${interrogative})(?:'s|\s+(?:is|are|was|were|do|does|did|can|has|have))\b`,
+  String.raw`\?\s*$|^${opening}|^(?:remind|tell) me\b|(?:^|[,;:]\s*)(?:\w+\s+){0,2}(?:at|in|on|for|to|from|with|by|of|about|and|so|ok)\s+(?:${interrogative})\b|[,;:]\s*(?:${interrogative})(?:'s|\s+(?:is|are|was|were|do|does|did|can|has|have))\b`,
   'i',
 )
 const assistantSaid =
