@@ -135,21 +135,31 @@ function serveStreams(
 ) {
   // Every answer that waits for a slow reader adds a listener, so their number is unlimited.
   output.setMaxListeners(0)
-  const pending = pendingRequests()
-  const lines = new BoundedLines(output, pending.allAnswered)
+  // Requests without an answer. A cancelled one gets none, and one that listens gets its answer when the connection is closed.
+  const pending = new Set<unknown>()
+  let onAllAnswered = (): void => {}
+  const lines = new BoundedLines(output, (done) => {
+    onAllAnswered = () => {
+      onAllAnswered = () => {}
+      done()
+    }
+    end(null)
+  })
+  const end = (id: unknown): void => {
+    pending.delete(id)
+    if (pending.size === 0) onAllAnswered()
+  }
   input.pipe(lines)
   const transport = new StdioServerTransport(lines, output, { maxBufferSize: maxMessageLength + readAhead })
   const write = transport.send.bind(transport)
   let dropped = answered
   const send: typeof write = async (message) => {
-    const id = 'id' in message && !('method' in message) ? message.id : undefined
-    const isDropped = id !== undefined && id === dropped
-    try {
-      if (isDropped) dropped = null
-      else await write(message)
-    } finally {
-      pending.end(id)
-    }
+    const id = 'id' in message && !('method' in message) ? message.id : null
+    const isDropped = id !== null && id === dropped
+    if (isDropped) dropped = null
+    const sent = isDropped ? undefined : write(message)
+    end(id)
+    return sent
   }
   transport.send = send
   const handle = serveStdio(factory, {
@@ -160,7 +170,9 @@ function serveStreams(
   })
   const onmessage = transport.onmessage
   transport.onmessage = (message) => {
-    pending.begin(message)
+    const method = 'method' in message ? message.method : null
+    if (method === 'notifications/cancelled' && 'params' in message) end(message.params?.requestId)
+    else if (method !== null && method !== 'subscriptions/listen' && 'id' in message) pending.add(message.id)
     const call = hook === undefined ? null : hookCallIn(message)
     if (hook === undefined || call === null) return onmessage?.(message)
     const reply = (text: string) =>
@@ -180,29 +192,6 @@ function serveStreams(
     resolve()
   }
   return { closed, close: (): Promise<void> => handle.close() }
-}
-
-/** The requests that have no answer yet. A cancelled one gets none, and one that listens gets its answer when it is closed. */
-function pendingRequests() {
-  const ids = new Set<unknown>()
-  let resolve = (): void => {}
-  const end = (id: unknown): void => {
-    ids.delete(id)
-    if (ids.size === 0) resolve()
-  }
-  return {
-    begin: (message: JSONRPCMessage): void => {
-      if (!('method' in message)) return
-      if (message.method === 'notifications/cancelled') end(message.params?.requestId)
-      else if ('id' in message && message.method !== 'subscriptions/listen') ids.add(message.id)
-    },
-    end,
-    allAnswered: (): Promise<void> =>
-      new Promise((done) => {
-        resolve = done
-        if (ids.size === 0) done()
-      }),
-  }
 }
 
 /** The call of the hidden tool `hook`, and the fields of its result that the version of the protocol needs. */
@@ -259,19 +248,19 @@ export const readAhead = 1024 * 1024
 const newline = 0x0a
 
 /**
- * Forwards the lines of a stream, and ends only when `allAnswered`. A message that is too large or is not JSON gets a JSON-RPC
+ * Forwards the lines of a stream, and ends only when all requests are answered. A message that is too large or is not JSON gets a JSON-RPC
  * error instead, as it does over HTTP. The SDK would close the connection, with all other requests, or ignore the line.
  */
 export class BoundedLines extends Transform {
   readonly #output: Writable
-  readonly #allAnswered: () => Promise<void>
+  readonly #whenAnswered: (done: () => void) => void
   #chunks: Buffer[] = []
   #size = 0
 
-  constructor(output: Writable, allAnswered: () => Promise<void>) {
+  constructor(output: Writable, whenAnswered: (done: () => void) => void) {
     super()
     this.#output = output
-    this.#allAnswered = allAnswered
+    this.#whenAnswered = whenAnswered
   }
 
   override _transform(chunk: Buffer, _encoding: string, done: TransformCallback): void {
@@ -290,7 +279,7 @@ export class BoundedLines extends Transform {
     if (this.#size > 0) this.#add(Buffer.from('\n'))
     this.#end()
     // The lines that were just pushed are read first.
-    setImmediate(() => void this.#allAnswered().then(() => done()))
+    setImmediate(() => this.#whenAnswered(done))
   }
 
   #add(bytes: Buffer): void {

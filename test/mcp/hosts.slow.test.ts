@@ -141,7 +141,7 @@ describe('a message of 5 MB on standard input', () => {
 
   it('does not affect smaller messages, however they are split', async () => {
     const output = new PassThrough()
-    const lines = new BoundedLines(output, async () => {})
+    const lines = new BoundedLines(output, (done) => done())
     const small = ['{"a":1}\n', `"${'é'.repeat(1_000)}"\n`, '[]\n', '"no end"']
     const bytes = Buffer.from([small[0], small[1], `${'z'.repeat(maxMessageLength)}\n`, small[2], small[3]].join(''))
     for (let at = 0; at < bytes.length; at += 60_001) lines.write(bytes.subarray(at, at + 60_001))
