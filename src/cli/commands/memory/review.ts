@@ -129,7 +129,9 @@ async function walk(
   async function decide(item: ReviewItem): Promise<'quit' | 'next'> {
     const mayEdit = item.kind !== 'removal'
     for (;;) {
-      const typed = await session.terminal.ask(`  [a]ccept  ${mayEdit ? '[e]dit  ' : ''}[r]eject  [s]kip  [q]uit, then Enter: `)
+      const typed = await session.terminal.ask(
+        `  [a]ccept  ${mayEdit ? '[e]dit  ' : ''}[r]eject  [s]kip  [q]uit, then Enter: `,
+      )
       const answer = typed?.trim().toLowerCase().slice(0, 1) ?? 'q'
       if (answer === 'q') return 'quit'
       if (answer === 's') return 'next'
