@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { universalScope } from '../beliefs/scope.ts'
 import type { Settings } from '../config.ts'
 import { expectedError, invalid, MemoryError, notFound, unavailable } from '../errors.ts'
-import { checkOwn } from '../files/own-files.ts'
+import { checkOwn, shellWord } from '../files/own-files.ts'
 import { localMinute } from '../local-time.ts'
 import type { Extractor } from '../memory/learn/extraction.ts'
 import type { Memory, Standpoint } from '../memory/memory.ts'
@@ -52,6 +52,8 @@ export type ProcessEnvironment = {
   readonly stderr: OutputStream
   /** Whether a line of progress may be drawn on a terminal. Default true. */
   readonly showsProgress?: boolean
+  /** Whether a memory is created if there is none. Default true. */
+  readonly createsMemory?: boolean
   /** Default: the platform of this process. */
   readonly platform?: NodeJS.Platform
   /** When the program started, on the clock of `performance.now()`. Default now. */
@@ -101,7 +103,7 @@ export function compose(
   /** Memory directories that were already reported as ignored. */
   reported = new Set<string>(),
 ): Session & { readonly close: () => Promise<void>; readonly made: ReadonlySet<string> } {
-  const { env, home, workingDirectory: cwd, stderr } = environment
+  const { env, home, workingDirectory: cwd, stderr, createsMemory = true } = environment
   const startedAt = performance.now()
   const open: { readonly close: () => Promise<void> }[] = []
   const closeAtEnd = <Resource extends { readonly close: () => Promise<void> }>(resource: Resource): Resource => {
@@ -136,20 +138,16 @@ export function compose(
   /** `report` writes nothing, and does not even import pending edits to MEMORY.md. */
   const memory = async (options: StandpointOptions, use: 'change' | 'read' | 'report'): Promise<Memory> => {
     const isReading = use !== 'change'
-    const { hasStore, openMemory, openReport } = await import('../open-memory.ts')
+    const { openMemory, openReport } = await import('../open-memory.ts')
     const { dir, store, user, scopes, everyTeam } = locate(options)
     const standpoint = { user, scopes, agent: options.agent ?? null, author: options.as ?? defaultAuthor }
-    if (store === undefined && !hasStore(dir)) {
+    if (!(await hasMemory(options))) {
       if (isReading) {
-        // A default directory is created with the first belief; a missing --dir is probably a typo.
-        if (options.dir !== undefined && !existsSync(dir))
-          throw notFound(
-            `There is no directory ${dir}.`,
-            `\`credence init --dir ${options.dir}\` creates a memory there.`,
-          )
+        if (options.dir !== undefined && !existsSync(dir)) throw noMemoryIn(dir, options.dir)
         await talk(`There is no memory in ${dir} yet; \`credence remember\` creates one.`)
         return closeAtEnd(await emptyMemory(standpoint))
       }
+      if (!createsMemory) throw noMemoryIn(dir)
       made.add(dir)
     }
     const { busyTimeoutMs, waitsForModel, onErased } = options
@@ -173,7 +171,9 @@ export function compose(
     options?: Parameters<OpenMemories['ports']>[1],
     whenOffline?: typeof onOffline,
   ): Promise<OpenedPorts> => {
-    const { openPorts } = await import('../open-memory.ts')
+    const { hasStore, openPorts } = await import('../open-memory.ts')
+    const isServer = serverOf(dir) !== undefined || options?.server !== undefined
+    if (!createsMemory && !isServer && !hasStore(dir)) throw noMemoryIn(dir)
     const given = { server: await serverOpener(dir, serverOf(dir), whenOffline), ...options }
     if (options?.inspect === true) return openPorts(dir, given)
     noticeEmpty(dir)
@@ -199,7 +199,7 @@ export function compose(
     locateExisting: async (options) => {
       const location = locate(options)
       if (await hasMemory(options)) return location
-      throw notFound(`There is no memory in ${location.dir}.`, 'Create one with `credence init`.')
+      throw noMemoryIn(location.dir)
     },
     directory: (given) => memoryDirectory({ given, env, cwd, home, onIgnored }),
     hasMemory,
@@ -285,8 +285,19 @@ export function compose(
   }
 }
 
+const noMemoryIn = (dir: string, given?: string): MemoryError =>
+  notFound(
+    `There is no memory in ${dir}.`,
+    given === undefined
+      ? 'Create one with `credence init`.'
+      : `Correct the path, or create one: \`credence init --dir ${shellWord(given)}\`.`,
+  )
+
 /** Finds memory directories, with their scopes and settings, and trusts those that this run creates. */
-function locateMemories({ env, home, workingDirectory: cwd }: ProcessEnvironment, onIgnored: (path: string) => void) {
+function locateMemories(
+  { env, home, workingDirectory: cwd, createsMemory = true }: ProcessEnvironment,
+  onIgnored: (path: string) => void,
+) {
   let found: { readonly file: ProjectFile | null } | undefined
   /** Drops the scopes of a file that the account does not trust: a cloned repository could name scopes of another project. */
   const projectFile = (): ProjectFile | null => {
@@ -374,7 +385,10 @@ function locateMemories({ env, home, workingDirectory: cwd }: ProcessEnvironment
 
   const hasMemory = async (options: LocationOptions): Promise<boolean> => {
     const { dir, store } = locate(options)
-    return store !== undefined || (await import('../open-memory.ts')).hasStore(dir)
+    const exists = store !== undefined || (await import('../open-memory.ts')).hasStore(dir)
+    // A default directory gets its memory with the first belief; a --dir without one is probably mistyped.
+    if (!exists && !createsMemory && options.dir !== undefined) throw noMemoryIn(dir, options.dir)
+    return exists
   }
 
   /** Whether the scope of the repository is active; a `.credence.json` or --scope may replace it. */

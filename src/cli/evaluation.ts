@@ -3,13 +3,14 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { Settings } from '../config.ts'
 import { invalid } from '../errors.ts'
 import type { ConversationOptions } from '../eval/runners/conversation/conversation-runner.ts'
 import { recallRunners } from '../eval/runners/retrieval/retrieval-runner.ts'
 import type { Runner } from '../eval/runners/runner.ts'
 import { readSystemName, Systems } from '../eval/system/systems.ts'
 import type { Extractor } from '../memory/learn/extraction.ts'
-import { openEmbedder } from '../memory/meaning/open-embedder.ts'
+import { defaultEmbedder, openEmbedder } from '../memory/meaning/open-embedder.ts'
 import type { Ports } from '../memory/ports.ts'
 import type { Embedder } from '../search/embedder.ts'
 import { inMemory } from '../store/sqlite/database.ts'
@@ -20,6 +21,12 @@ import type { TaskWork } from './task-work.ts'
 import { ProgressBar } from './text/progress-bar.ts'
 
 export type Evaluation = ReturnType<typeof composeEvaluation>
+
+type SystemsRequest = {
+  readonly packsDirectory: string
+  readonly embedder: string
+  readonly apiKey?: string | undefined
+}
 
 type RunnersRequest = {
   readonly runner: string | undefined
@@ -37,17 +44,17 @@ export function composeEvaluation({
   showsProgress = true,
 }: Pick<ProcessEnvironment, 'env' | 'stderr' | 'temporary' | 'showsProgress'>) {
   const version = packageVersion()
-  const openModel = (spec: string): Promise<Embedder> => openEmbedder(spec, { apiKey: env.OPENAI_API_KEY })
+  const openModel = (spec: string, apiKey = env.OPENAI_API_KEY): Promise<Embedder> => openEmbedder(spec, { apiKey })
   const packs = fileURLToPath(new URL('../../packs', import.meta.url))
   const clock = (): number => performance.now()
   const progress = new ProgressBar(stderr, env, { isShown: showsProgress })
   const conversationKinds = new Map<string, Promise<Runner>>()
-  const systems = ({ packsDirectory, embedder }: { readonly packsDirectory: string; readonly embedder: string }) =>
+  const systems = ({ packsDirectory, embedder, apiKey }: SystemsRequest) =>
     new Systems({
       openStore: openEmptyStore,
       version,
       clock,
-      openEmbedder: () => openModel(embedder),
+      openEmbedder: () => openModel(embedder, apiKey),
       packsDirectory,
     })
   return {
@@ -55,6 +62,13 @@ export function composeEvaluation({
     packsDirectory: packs,
     openEmbedder: openModel,
     systems,
+    /** Credence with the vectors of a memory: a case in `my-cases` then gets the answer that the memory gives. */
+    openAs: ({ semantic, semanticModel }: Settings) => {
+      const isLocal = semantic === 'on' || semantic === 'off'
+      const embedder = isLocal ? defaultEmbedder : `openai:${semantic}:${semanticModel}`
+      const opened = systems({ packsDirectory: packs, embedder, apiKey: env.CREDENCE_MODEL_KEY })
+      return opened.open(semantic === 'off' ? 'bm25' : 'credence-vectors')
+    },
     /** The runners in src/eval. Loads the learning runner only if no other runner is called `runner`. */
     runners: async ({ runner, embedder, extractor, data }: RunnersRequest): Promise<readonly Runner[]> => {
       if (runner === 'red-team') return [await composeRedTeamRunner({ temporary, version, clock })]

@@ -60,9 +60,10 @@ export async function formerProjectNotes(dir: string, directory: string, memory:
         `its directory, ${stripControlCharacters(dirname(former))}, is gone. If the project was renamed or moved`,
       ),
     )
-  const elsewhere = [...counts.keys()]
-    .filter((scope) => nameInScope(scope) === nameInScope(here.scope) && !known.some((other) => other.scope === scope))
-    .map((scope) => noteFor(scope, 'no directory on this machine has used it. If it is the same project'))
+  const elsewhere = [...counts]
+    .filter(([scope, beliefs]) => beliefs > 0 && nameInScope(scope) === nameInScope(here.scope))
+    .filter(([scope]) => !known.some((other) => other.scope === scope))
+    .map(([scope]) => noteFor(scope, 'no directory on this machine has used it. If it is the same project'))
   return [...gone, ...elsewhere]
 }
 

@@ -62,7 +62,8 @@ async function runCommand(
   printer: Printer,
 ): Promise<ExitCode> {
   const command = await entry.load()
-  const session = compose({ ...environment, showsProgress: !wantsJson(argv) }, (line) => printer.talk(`${line}\n`))
+  const circumstances = { showsProgress: !wantsJson(argv), createsMemory: command.createsMemory === true }
+  const session = compose({ ...environment, ...circumstances }, (line) => printer.talk(`${line}\n`))
   try {
     const given = await withStdin(sortTexts(argv, command), command, session.terminal.readStdin)
     const answer = await command.run(given, session)

@@ -11,7 +11,7 @@ import {
 } from '@modelcontextprotocol/server'
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio'
 import { z } from 'zod'
-import { isObject, type JsonObject, parseObject } from '../json.ts'
+import { isObject, type JsonObject, parseJson, parseObject } from '../json.ts'
 import { describeSecret } from '../memory/learn/secrets.ts'
 import type { Memory } from '../memory/memory.ts'
 import type { Author } from '../memory/ports.ts'
@@ -135,15 +135,33 @@ function serveStreams(
 ) {
   // Every answer that waits for a slow reader adds a listener, so the number of listeners must not be limited.
   output.setMaxListeners(0)
-  const lines = new BoundedLines(output)
+  // Requests without an answer. A cancelled one gets none, and one that listens gets its answer when the connection is closed.
+  const pending = new Set<unknown>()
+  let onAllAnswered = (): void => {}
+  const lines = new BoundedLines(output, (done) => {
+    onAllAnswered = () => {
+      onAllAnswered = () => {}
+      done()
+    }
+    end(null)
+  })
+  const end = (id: unknown): void => {
+    pending.delete(id)
+    if (pending.size === 0) onAllAnswered()
+  }
   input.pipe(lines)
   const transport = new StdioServerTransport(lines, output, { maxBufferSize: maxMessageLength + readAhead })
-  const send = transport.send.bind(transport)
-  if (answered !== null)
-    transport.send = async (message) => {
-      if (!('id' in message) || 'method' in message || message.id !== answered) return send(message)
-      transport.send = send
-    }
+  const write = transport.send.bind(transport)
+  let dropped = answered
+  const send: typeof write = async (message) => {
+    const id = 'id' in message && !('method' in message) ? message.id : null
+    const isDropped = id !== null && id === dropped
+    if (isDropped) dropped = null
+    const sent = isDropped ? undefined : write(message)
+    end(id)
+    return sent
+  }
+  transport.send = send
   const handle = serveStdio(factory, {
     transport,
     onerror: (error) => {
@@ -152,6 +170,9 @@ function serveStreams(
   })
   const onmessage = transport.onmessage
   transport.onmessage = (message) => {
+    const method = 'method' in message ? message.method : null
+    if (method === 'notifications/cancelled' && 'params' in message) end(message.params?.requestId)
+    else if (method !== null && method !== 'subscriptions/listen' && 'id' in message) pending.add(message.id)
     const call = hook === undefined ? null : hookCallIn(message)
     if (hook === undefined || call === null) return onmessage?.(message)
     const reply = (text: string) =>
@@ -227,17 +248,19 @@ export const readAhead = 1024 * 1024
 const newline = 0x0a
 
 /**
- * Forwards the lines of a stream. A message that is too large gets a JSON-RPC error instead, as it does over HTTP. The SDK
- * would close the connection, and with it all other requests of the client.
+ * Forwards the lines of a stream, and ends only when all requests are answered. A message that is too large or is not JSON gets a JSON-RPC
+ * error instead, as it does over HTTP. The SDK would close the connection, with all other requests, or ignore the line.
  */
 export class BoundedLines extends Transform {
   readonly #output: Writable
+  readonly #whenAnswered: (done: () => void) => void
   #chunks: Buffer[] = []
   #size = 0
 
-  constructor(output: Writable) {
+  constructor(output: Writable, whenAnswered: (done: () => void) => void) {
     super()
     this.#output = output
+    this.#whenAnswered = whenAnswered
   }
 
   override _transform(chunk: Buffer, _encoding: string, done: TransformCallback): void {
@@ -252,8 +275,11 @@ export class BoundedLines extends Transform {
   }
 
   override _flush(done: TransformCallback): void {
+    // The SDK ignores a line that does not end.
+    if (this.#size > 0) this.#add(Buffer.from('\n'))
     this.#end()
-    done()
+    // The lines that were just pushed are read first.
+    setImmediate(() => this.#whenAnswered(done))
   }
 
   #add(bytes: Buffer): void {
@@ -268,12 +294,14 @@ export class BoundedLines extends Transform {
     this.#chunks = []
     this.#size = 0
     if (size === 0) return
-    if (size <= maxMessageLength) {
-      this.push(line)
-      return
-    }
-    const message = `The message has ${size} bytes; at most ${maxMessageLength} are allowed.`
-    this.#output.write(`${JSON.stringify({ jsonrpc: '2.0', id: idIn(line), error: { code: -32600, message } })}\n`)
+    if (size > maxMessageLength)
+      this.#refuse(line, -32600, `The message has ${size} bytes; at most ${maxMessageLength} are allowed.`)
+    else if (parseJson(line.toString('utf8')) !== undefined) this.push(line)
+    else if (line.toString('utf8').trim() !== '') this.#refuse(line, -32700, 'The line is not JSON.')
+  }
+
+  #refuse(line: Buffer, code: number, message: string): void {
+    this.#output.write(`${JSON.stringify({ jsonrpc: '2.0', id: idIn(line), error: { code, message } })}\n`)
   }
 }
 

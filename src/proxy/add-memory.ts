@@ -116,7 +116,7 @@ export function memoryInjector({ memory, view: usual, isPaused, deadlineMs, now,
     if (last === undefined || conversation.blocks.has(last.key)) return null
     const message = current.map(({ message: { text } }) => text).join('\n\n')
     const skipped = (reason: string): string => {
-      log(`The request went on without memory: ${reason}.`)
+      log(`The request was forwarded without memory: ${reason}.`)
       return reason
     }
     try {

@@ -406,7 +406,7 @@ describe('recall', () => {
   })
 
   it.each([['recall', 'anything'], ['search', 'anything'], ['beliefs'], ['history']])(
-    'refuses a directory that does not exist: %s',
+    'refuses a directory without a memory: %s',
     async (...argv) => {
       using place = createSandbox()
       mkdirSync(join(place.work, 'empty'))
@@ -414,12 +414,13 @@ describe('recall', () => {
       const missing = await place.run(...argv, '--dir', 'nowhere')
       const empty = await place.run(...argv, '--dir', 'empty')
 
-      expect(missing).toEqual({
+      const refusal = (dir: string) => ({
         exitCode: 3,
         stdout: '',
-        stderr: `error: There is no directory ${join(place.work, 'nowhere')}.\nhint: \`credence init --dir nowhere\` creates a memory there.\n`,
+        stderr: `error: There is no memory in ${join(place.work, dir)}.\nhint: Correct the path, or create one: \`credence init --dir ${dir}\`.\n`,
       })
-      expect(empty.exitCode).toBe(0)
+      expect(missing).toEqual(refusal('nowhere'))
+      expect(empty).toEqual(refusal('empty'))
       expect(readdirSync(place.work)).toEqual(['empty'])
     },
   )

@@ -209,7 +209,7 @@ it('removes captured cases about a quote with its turn, and proves it', async ()
 
   expect([quoted, missing, unwanted, other].map(({ passesNow }) => passesNow)).toEqual([true, false, false, true])
   expect([quoted, missing, unwanted, other].every(({ isFaithful }) => isFaithful)).toBe(true)
-  expect(run.stdout).toMatch(/my-cases +bm25 +function +completed +2\/4/u)
+  expect(run.stdout).toMatch(/my-cases +credence-vectors +function +completed +2\/4/u)
   expect(answer.proof.found).toEqual([])
   expect(filesContaining(dir, 'kestrel')).toEqual([])
   expect(filesContaining(dir, '48213')).toEqual([])

@@ -109,6 +109,18 @@ describe('a repository whose directory was renamed', () => {
     expect(stderr).not.toContain('--attach project:ledgers')
   })
 
+  it('gets no notice about its own scope, or about one with conversations only', async () => {
+    using place = createSandbox()
+    const here = repository(join(place.work, 'ledger'))
+    await place.runWith({ cwd: here }, 'hear', 'The queue is called marlin.')
+    await place.run('hear', 'The queue is called marlin.', '--scope', 'project:ledger-0a1b2c3d')
+
+    const { stderr } = await place.runWith({ cwd: here }, 'recall', 'Which port has Redis?')
+
+    expect(stderr).toContain('matches this message')
+    expect(stderr).not.toContain('--attach')
+  })
+
   it('gets a notice about the beliefs of its former path, and can attach them', async () => {
     using place = createSandbox()
     const before = repository(join(place.work, 'ledger'))

@@ -86,7 +86,10 @@ describe('at a terminal', () => {
     const interrupted = await atTerminal(place, '\u0003', 'review')
 
     expect(wrong.stderr.split('[a]ccept')).toHaveLength(3)
-    expect(interrupted).toMatchObject({ exitCode: 130, stderr: expect.stringMatching(/\[q\]uit [^a-z]*\n$/) })
+    expect(interrupted).toMatchObject({
+      exitCode: 130,
+      stderr: expect.stringMatching(/\[q\]uit, then Enter: [^a-z]*\n$/),
+    })
   })
 
   it('an interrupted confirmation ends its line', async () => {

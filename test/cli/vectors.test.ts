@@ -57,6 +57,29 @@ describe('a question right after a statement', () => {
     expect(perhapsIn(recalled)).toEqual(['I take 10 mg of cetirizine now.', 'I take 5 mg of cetirizine.'])
   })
 
+  it('is captured as a case with the answer that the person saw', async () => {
+    using place = createSandbox()
+    await place.run('remember', found)
+    const capture = async (...judged: readonly string[]) => place.json('benchmark', 'capture', asked, ...judged)
+
+    const expected = await capture('--expect', "I'm allergic to walnuts")
+    const asIs = await capture('--as-is')
+    const rejected = await capture('--reject', "I'm allergic to walnuts")
+    const ran = JSON.parse((await place.run('benchmark', 'run', 'my-cases', '--json')).stdout)
+    const off = { env: { CREDENCE_SEMANTIC: 'off' } }
+    const byWords = await place.runWith(off, 'benchmark', 'capture', asked, '--as-is', '--json')
+
+    expect(expected).toMatchObject({ passesNow: true, isFaithful: true })
+    expect(asIs).toMatchObject({
+      passesNow: true,
+      isFaithful: true,
+      case: { description: expect.stringMatching(/walnuts/u) },
+    })
+    expect(rejected).toMatchObject({ passesNow: false, isFaithful: true })
+    expect(ran.runs).toMatchObject([{ system: { name: 'credence-vectors' }, totalCases: 3, passedCases: 2 }])
+    expect(JSON.parse(byWords.stdout).case.description).toBe('Recalls no belief.')
+  })
+
   it('is compared by words if `semantic` is off', async () => {
     using place = createSandbox()
     await place.run('remember', found)

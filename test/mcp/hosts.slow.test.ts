@@ -141,15 +141,15 @@ describe('a message of 5 MB on standard input', () => {
 
   it('does not affect smaller messages, however they are split', async () => {
     const output = new PassThrough()
-    const lines = new BoundedLines(output)
-    const small = ['{"a":1}\n', `${'é'.repeat(1_000)}\n`, '\n', 'no end']
+    const lines = new BoundedLines(output, (done) => done())
+    const small = ['{"a":1}\n', `"${'é'.repeat(1_000)}"\n`, '[]\n', '"no end"']
     const bytes = Buffer.from([small[0], small[1], `${'z'.repeat(maxMessageLength)}\n`, small[2], small[3]].join(''))
     for (let at = 0; at < bytes.length; at += 60_001) lines.write(bytes.subarray(at, at + 60_001))
     lines.end()
 
     const passed = await lines.toArray()
 
-    expect(Buffer.concat(passed).toString('utf8')).toBe(small.join(''))
+    expect(Buffer.concat(passed).toString('utf8')).toBe(`${small.join('')}\n`)
     const refusal = JSON.parse(String(output.read()))
     expect(refusal).toMatchObject({ id: null, error: { code: -32600 } })
   })

@@ -291,6 +291,30 @@ describe('credence mcp', () => {
     expect(lines.map((line) => JSON.parse(line).id)).toEqual(expect.arrayContaining([1, 2]))
   })
 
+  it('answers every request that it has read before its input ends, and a line that is not JSON', {
+    timeout: 20_000,
+  }, async () => {
+    using place = createSandbox()
+    const child = place.start(['mcp'])
+    const ended = endOf(child)
+
+    // The last line does not end.
+    child.stdin.end(`${JSON.stringify(initialize)}\nthis is not JSON\n\n${JSON.stringify(search)}`)
+
+    const { exitCode, stdout } = await ended
+    expect(exitCode).toBe(0)
+    expect(
+      stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+    ).toEqual([
+      expect.objectContaining({ id: 1, result: expect.anything() }),
+      { jsonrpc: '2.0', id: null, error: { code: -32700, message: 'The line is not JSON.' } },
+      expect.objectContaining({ id: 2, result: expect.anything() }),
+    ])
+  })
+
   it('ends on SIGTERM, even while a client is connected', { timeout: 20_000 }, async () => {
     using place = createSandbox()
     const child = place.start(['mcp'])

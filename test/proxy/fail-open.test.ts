@@ -20,7 +20,7 @@ describe('a memory that does not answer', () => {
 
     expect(response.status).toBe(200)
     expect(response.headers.get('x-credence-memory')).toBe('skipped; no answer within 20 ms')
-    expect(place.log).toEqual(['The request went on without memory: no answer within 20 ms.'])
+    expect(place.log).toEqual(['The request was forwarded without memory: no answer within 20 ms.'])
     expect(place.upstream.requests[0]?.bytes.toString()).toBe(body)
     await response.text()
     expect((await place.turns()).map(({ text }) => text)).toEqual([secret, 'Yes.'])
@@ -37,7 +37,7 @@ describe('a memory that does not answer', () => {
     expect(response.headers.get('x-credence-memory')).toBe('skipped; the memory is unavailable')
     await place.settled()
     expect(place.log).toEqual([
-      'The request went on without memory: the memory is unavailable.',
+      'The request was forwarded without memory: the memory is unavailable.',
       'The message was not stored: the memory is unavailable.',
       'The message was not stored: the memory is unavailable.',
     ])

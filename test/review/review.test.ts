@@ -164,7 +164,7 @@ describe('credence review', () => {
 
     expect(ended).toMatchObject({ exitCode: 0, stdout: '1 accepted, 0 edited, 0 rejected, 2 left.\n' })
     expect(interrupted).toMatchObject({ exitCode: 130, stdout: '0 accepted, 0 edited, 1 rejected, 1 left.\n' })
-    expect(interrupted.stderr).toMatch(/\[q\]uit [^a-z]*\n$/u)
+    expect(interrupted.stderr).toMatch(/\[q\]uit, then Enter: [^a-z]*\n$/u)
     expect((await place.json('review')).total).toBe(1)
   })
 

@@ -202,8 +202,8 @@ describe('a failed expectation', () => {
   it('has the name of a belief instead of its id, also for a captured copy', () => {
     const names = { 'my-case-1a.b-2': 'redis cache' }
 
-    expect(failureWords('relevant beliefs: my-case-1a.b-2, b-9 must be there.', names)).toBe(
-      'Relevant beliefs: “redis cache”, b-9 must be there.',
+    expect(failureWords('relevant beliefs: my-case-1a.b-2, b-9 were expected, but not recalled.', names)).toBe(
+      'Relevant beliefs: “redis cache”, b-9 were expected, but not recalled.',
     )
   })
 })

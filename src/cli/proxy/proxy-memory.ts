@@ -22,6 +22,13 @@ export function openProxyMemory({ open, maxTurnCharacters }: ProxyMemoryOptions)
     return opened.get(key) ?? opened.set(key, open({ user, scopes }))
   }
   return {
+    /** Opens the memory and loads the model, so that the first request need not wait. Counts as no recall. */
+    warmUp: async (view: View): Promise<void> => {
+      const message = 'Where did we leave off?'
+      // A search waits for the model; a recall does not.
+      await memoryOf(view).search(message, { limit: 1 })
+      await memoryOf(view).recall(message, { budget: proxyBudget, nearMisses: true })
+    },
     recall: async (view, message) => memoryOf(view).recall(message, { budget: proxyBudget }),
     keep: async (view, turns) => {
       for (let attempt = 1; ; attempt += 1) {
@@ -37,5 +44,5 @@ export function openProxyMemory({ open, maxTurnCharacters }: ProxyMemoryOptions)
     close: async (): Promise<void> => {
       for (const memory of opened.values()) await memory.close()
     },
-  } satisfies ProxyMemory & { readonly close: () => Promise<void> }
+  } satisfies ProxyMemory & Readonly<Record<'warmUp' | 'close', unknown>>
 }

@@ -110,11 +110,7 @@ export async function openServedStore(
         root: evalRoot,
         shippedPacks: join(session.program.machine.program, '..', '..', 'packs'),
         isRecordingShadows,
-        openSystem: async () => {
-          const { systems, packsDirectory } = await session.evaluation()
-          const { defaultEmbedder } = await import('../../memory/meaning/open-embedder.ts')
-          return systems({ packsDirectory, embedder: defaultEmbedder }).open('bm25')
-        },
+        openSystem: async () => (await session.evaluation()).openAs(settings),
         taskWork: async (runId, taskId, repeat) => {
           const { runFolder } = await import('../../eval/store/documents.ts')
           return taskWorkOf(runFolder(evalRoot, runId), taskId, repeat + 1)

@@ -145,7 +145,10 @@ describe('capturing a recall', () => {
     await memory.remember({ name: 'levain', content: 'Feed it.', type: 'entity', scopes: ['domain:kitchen'] })
 
     const elsewhere = await captureCase(memory, request({ expect: ['levain'] }), at(store.path))
-    expect(elsewhere).toMatchObject({ passesNow: false, failures: [expect.stringContaining('"levain" must be there')] })
+    expect(elsewhere).toMatchObject({
+      passesNow: false,
+      failures: [expect.stringContaining('"levain" was expected, but not recalled')],
+    })
     await expect(captureCase(memory, request({ expect: ['nobody'] }), at(store.path))).rejects.toMatchObject({
       hint: expect.stringContaining('--expect-quote'),
       code: 'not_found',
@@ -268,9 +271,9 @@ describe('capturing a quote', () => {
     expect(missing).toMatchObject({
       passesNow: false,
       isFaithful: true,
-      failures: ['quotes: "in a choir" must be there.'],
+      failures: ['quotes: "in a choir" was expected, but not quoted.'],
     })
-    expect(otherWords.failures).toEqual(['relevant beliefs: "Albatross" must be there.'])
+    expect(otherWords.failures).toEqual(['relevant beliefs: "Albatross" was expected, but not recalled.'])
     expect(await runOf(store.path)).toMatchObject({ status: 'completed', passedCases: 0, failedCases: 2 })
   })
 
@@ -281,7 +284,11 @@ describe('capturing a quote', () => {
     const wrong = await captureCase(memory, request({ message: gym, forbidQuotes: ['1188'] }), at(store.path))
     const silent = await captureCase(memory, request({ message: gym, forbidQuotes: ['choir'] }), at(store.path))
 
-    expect(wrong).toMatchObject({ passesNow: false, isFaithful: true, failures: ['quotes: "1188" must not be there.'] })
+    expect(wrong).toMatchObject({
+      passesNow: false,
+      isFaithful: true,
+      failures: ['quotes: "1188" was quoted, but must not be.'],
+    })
     expect(silent).toMatchObject({ passesNow: true, isFaithful: true })
     expect(await runOf(store.path)).toMatchObject({ passedCases: 1, failedCases: 1 })
   })

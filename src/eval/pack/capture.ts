@@ -90,7 +90,11 @@ export async function captureCase(
     }
     const listed = { id: caseId, prompt: message, expectedSignals: [captured.category] }
     const staged = await write({
-      manifest: { ...pack.manifest, cases: [...pack.manifest.cases.filter(({ id }) => !replaced.has(id)), listed] },
+      manifest: {
+        ...pack.manifest,
+        system: system.name,
+        cases: [...pack.manifest.cases.filter(({ id }) => !replaced.has(id)), listed],
+      },
       cases: [...pack.cases.filter((known) => !replaced.has(known.caseId)), captured],
       beliefs: [...pack.beliefs.filter(({ user }) => !replaced.has(user)), ...copyBeliefs(beliefs, caseId)],
       turns: [...pack.turns.filter(({ user }) => !replaced.has(user)), ...turns],
@@ -131,8 +135,8 @@ const findJudged = (memory: Memory, references: readonly string[]) =>
     }),
   )
 
-function isSameAnswer(outcome: CaseOutcome, caseId: string, { relevant, quotes }: Context): boolean {
-  const copies = relevant.map(({ belief }) => copiedId(caseId, belief.id))
+function isSameAnswer(outcome: CaseOutcome, caseId: string, { relevant, perhaps, quotes }: Context): boolean {
+  const copies = [...relevant, ...perhaps].map(({ belief }) => copiedId(caseId, belief.id))
   const quoted = quotes.map(({ turn }) => copiedId(caseId, turn)).toSorted()
   return isDeepStrictEqual([returnedIn(outcome, 'relevant'), returnedIn(outcome, 'quote').toSorted()], [copies, quoted])
 }
@@ -191,9 +195,9 @@ export function readKeptCases(root: string): readonly KeptCase[] {
   })
 }
 
-const shownBeliefs = ({ pinned, relevant, questions }: Context): readonly Belief[] => [
+const shownBeliefs = ({ pinned, relevant, perhaps, questions }: Context): readonly Belief[] => [
   ...pinned,
-  ...relevant.map(({ belief }) => belief),
+  ...[...relevant, ...perhaps].map(({ belief }) => belief),
   ...questions,
 ]
 

@@ -108,6 +108,7 @@ const descriptive: readonly string[] = [
   'contentHash',
   'metrics',
   'ablations',
+  'system',
   'provenance',
 ]
 

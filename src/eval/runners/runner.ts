@@ -73,7 +73,7 @@ export type Runner = {
 
 /** A pack ready to be run: a folder with a manifest, or files without one. */
 export type RunnablePack = ReadPack & {
-  readonly manifest: Pick<Manifest, 'benchmarkId' | 'cases' | 'deterministic' | 'metrics' | 'ablations'>
+  readonly manifest: Pick<Manifest, 'benchmarkId' | 'cases' | 'system' | 'deterministic' | 'metrics' | 'ablations'>
   /** The digest of each file that affects a result. */
   readonly packFiles: Readonly<Record<string, string>>
 }
@@ -148,7 +148,10 @@ export async function readPackFolder(directory: string, runners: readonly Runner
 /** Opens a pack with a system, or with the pack's default system. */
 export async function openPack(
   { manifest, packFiles, cases, warnings, isShuffled, defaultSystem, open }: RunnablePack,
-  { system = defaultSystem, ...options }: OpenOptions & { readonly system?: string | undefined } = {},
+  {
+    system = manifest.system ?? defaultSystem,
+    ...options
+  }: OpenOptions & { readonly system?: string | undefined } = {},
 ): Promise<PackWithSystem & Pick<PackContent, 'warnings' | 'cases'> & Pick<OpenSystem, 'close'> & { about: About }> {
   const { tested, execute, ingested } = await open(system, options)
   const { description = '', notes = [], hasSuppliedTiers = false } = tested

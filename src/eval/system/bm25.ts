@@ -10,14 +10,19 @@ import type { SystemsParts } from './systems.ts'
 /** A pack's beliefs are imported as a person's own, because an import by others would drop the mark of a person's edit. */
 const author = { actor: 'person', origin: 'corpus' } as const
 
-/** Credence's own recall, through the use cases that every interface calls. */
-export function bm25System({ openStore, version }: Pick<SystemsParts, 'openStore' | 'version'>): System {
+type Parts = Pick<SystemsParts, 'openStore' | 'version'>
+
+/** Credence's own recall, through the use cases that every interface calls: by words, and with `openEmbedder` also by meaning. */
+export function bm25System({ openStore, version, openEmbedder }: Parts & Partial<SystemsParts>): System {
   let store: Store | null = null
   /** The ids of turns in the pack, by their ids in the store. */
   let turnIds = new Map<string, string>()
   const ports = () => {
     store ??= openStore()
-    return { store, now: () => new Date(0), newId: refuseNewId }
+    // A time limit would make the results depend on the load of the machine.
+    const meaning = { embedder: openEmbedder, recallByMeaning: true, recallWaitMs: Number.POSITIVE_INFINITY }
+    const opened = { store, now: () => new Date(0), newId: refuseNewId }
+    return openEmbedder === undefined ? opened : { ...opened, ...meaning }
   }
   const takeIn = (beliefs: readonly BeliefRecord[]) => {
     const records = beliefs.map((record) => ({ place: `belief ${record.id}`, record }))
@@ -31,9 +36,9 @@ export function bm25System({ openStore, version }: Pick<SystemsParts, 'openStore
   }
 
   return {
-    name: 'bm25',
+    name: openEmbedder === undefined ? 'bm25' : 'credence-vectors',
     version,
-    description: 'Credence: entity linking by name and alias, alias-weighted BM25',
+    description: `Credence: entity linking by name and alias, alias-weighted BM25${openEmbedder === undefined ? '' : ', with sentence vectors'}`,
     tiers: 'all',
     reset,
     ingest: async (beliefs) => {
@@ -61,9 +66,11 @@ export function bm25System({ openStore, version }: Pick<SystemsParts, 'openStore
       await takeIn([belief])
     },
     recall: async ({ user, scopes, message, budget, recall: options, saidInAll, explain = false }) => {
-      const limits = turnIds.size === 0 ? { ...budget, maxQuotes: 0 } : budget
+      const limits = turnIds.size === 0 && openEmbedder === undefined ? { ...budget, maxQuotes: 0 } : budget
       const request = { user, scopes, message, budget: limits, nearMisses: explain, ...options }
       const opened = ports()
+      if (openEmbedder !== undefined)
+        await (await import('../../memory/conversation/meaning.ts')).embedTexts(opened, { user })
       const counted = saidInAll === undefined ? opened : { ...opened, store: withAmount(opened.store, saidInAll) }
       return answerOf(await recall(counted, request), turnIds, explain)
     },
@@ -83,12 +90,16 @@ function answerOf(context: Context, turnIds: ReadonlyMap<string, string>, explai
   return {
     prelude: context.prelude?.text ?? null,
     pinned: context.pinned.map(({ id }) => id),
-    relevant: context.relevant.map(({ belief, score, matches }) => ({
-      id: belief.id,
-      score,
-      clauses: matches.map(clauseOf),
-      ...(explain ? { matches: matches.map(({ form, words, explanation }) => ({ form, words, explanation })) } : {}),
-    })),
+    relevant: [
+      ...context.relevant.map(({ belief, score, matches }) => ({
+        id: belief.id,
+        score,
+        clauses: matches.map(clauseOf),
+        ...(explain ? { matches: matches.map(({ form, words, explanation }) => ({ form, words, explanation })) } : {}),
+      })),
+      // A cosine cannot be compared with the scores above.
+      ...context.perhaps.map(({ belief }) => ({ id: belief.id, score: null })),
+    ],
     questions: context.questions.map(({ id }) => id),
     quotes: context.quotes.map(({ turn, text, level }) => ({ turn: turnIds.get(turn) ?? turn, text, level })),
     ...(context.nearMisses && {

@@ -123,7 +123,9 @@ const comparedSystems = ['bm25', 'vector', 'vector-calibrated'] as const
 /** Controls show how much of a result is due to the cases instead of a memory. Every table shows them, and they are never gated. */
 export const controlSystems = ['none', 'everything', 'exact', 'oracle'] as const
 export const systemNames = [...comparedSystems, ...controlSystems] as const
-export type OwnSystemName = (typeof systemNames)[number]
+/** Also those that are only run by name. `credence-vectors` answers as a memory with vectors, which is the default. */
+export const ownSystemNames = [...systemNames, 'credence-vectors'] as const
+export type OwnSystemName = (typeof ownSystemNames)[number]
 
 /** The controls of red-team packs: one believes everything, the other nothing. */
 export const redTeamControls = ['defenceless', 'refusing'] as const

@@ -5,7 +5,7 @@ import { findPacks, loadPack } from '../runners/retrieval/pack.ts'
 import { bm25System } from './bm25.ts'
 import { type Calibration, calibrate, paperProtocol } from './calibration.ts'
 import { everythingSystem, exactSystem, noneSystem, oracleUnderTest } from './controls.ts'
-import { type HearingSystem, type OwnSystemName, type System, systemNames } from './system.ts'
+import { type HearingSystem, type OwnSystemName, ownSystemNames, type System } from './system.ts'
 import { type Clock, type SystemUnderTest, underTest } from './under-test.ts'
 import { vectorSystem } from './vector.ts'
 
@@ -38,9 +38,9 @@ export async function openOutside(name: OutsideName): Promise<HearingSystem> {
 export type SystemName = OwnSystemName | OutsideName
 
 export const isSystemName = (name: string): name is SystemName =>
-  systemNames.some((known) => known === name) || isOutsideName(name)
+  ownSystemNames.some((known) => known === name) || isOutsideName(name)
 
-export const systemForms: string = [...systemNames, ...outsideForms].join(', ')
+export const systemForms: string = [...ownSystemNames, ...outsideForms].join(', ')
 
 export function readSystemName(name: string): SystemName {
   if (isSystemName(name)) return name
@@ -64,7 +64,12 @@ export class Systems {
   #vectors: Promise<VectorParts> | undefined
 
   constructor(parts: SystemsParts) {
-    this.#parts = parts
+    let embedder: Promise<Embedder> | undefined
+    const openEmbedder = (): Promise<Embedder> => {
+      embedder ??= parts.openEmbedder().then((opened) => cacheEmbedder(opened))
+      return embedder
+    }
+    this.#parts = { ...parts, openEmbedder }
   }
 
   async open(name: SystemName): Promise<SystemUnderTest> {
@@ -83,6 +88,8 @@ export class Systems {
     switch (name) {
       case 'bm25':
         return this.ours()
+      case 'credence-vectors':
+        return bm25System(this.#parts)
       case 'vector':
         return paperVector(await this.#vectorParts())
       case 'vector-calibrated':
@@ -105,7 +112,7 @@ export class Systems {
 type VectorParts = { readonly embedder: Embedder; readonly calibration: Calibration }
 
 async function loadVectorParts({ openEmbedder, packsDirectory }: SystemsParts): Promise<VectorParts> {
-  const embedder = cacheEmbedder(await openEmbedder())
+  const embedder = await openEmbedder()
   for (const directory of findPacks(packsDirectory)) {
     const { runner, pack } = loadPack(directory)
     if (runner === 'calibration') return { embedder, calibration: await calibrate(pack, embedder) }

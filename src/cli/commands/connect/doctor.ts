@@ -35,9 +35,10 @@ export const doctor = defineCommand({
     const location = session.places.locate(options)
     const { dir, user } = location
     const store = await session.places.storeFile(dir)
-    const exists = await session.places.hasMemory(options)
     const privacy = privacyFindings(dir)
-    const { findings: others, hints } = privacy.some(({ check }) => check === 'links')
+    const isLinked = privacy.some(({ check }) => check === 'links')
+    const exists = !isLinked && (await session.places.hasMemory(options))
+    const { findings: others, hints } = isLinked
       ? // Runs no other checks: through a link, they would read and change files elsewhere.
         { findings: [], hints: [] }
       : exists

@@ -18,10 +18,11 @@ const defaultPort = 4778
 const loopback = '127.0.0.1'
 /** How long a request waits for the memory. */
 const deadlineMs = 300
-/** How long the start waits for the memory. */
-const maxOpeningMs = 2_000
+/** How long the start waits for the memory and its model. */
+const maxOpeningMs = 20_000
 
 export const proxy = defineCommand({
+  createsMemory: true,
   args: {},
   options: {
     upstream: option('<url>', 'The service to forward requests to. Required.', readUpstream),
@@ -58,8 +59,8 @@ export const proxy = defineCommand({
       open: (view) => record(openMemory({ ...opening, ...view })),
       maxTurnCharacters: settings.maxTurnCharacters,
     })
-    // Opens the memory now, so that the first request need not wait. If that fails, the requests report it.
-    const warmingUp = memory.recall({ user, scopes, homeScopes }, '').catch(() => {})
+    // If that fails, the requests report it.
+    const warmingUp = memory.warmUp({ user, scopes, homeScopes }).catch(() => {})
     await Promise.race([warmingUp, sleep(maxOpeningMs, null, { ref: false })])
     const directory = session.places.workingDirectory()
     const proxying = memoryProxy({

@@ -31,7 +31,10 @@ export const pause = defineCommand({
   },
   async run({ options }, session) {
     const directory = pausedDirectory(options, session)
-    const { dir } = (directory === null ? session : session.places.inDirectory(directory)).places.locate(options)
+    const { places } = directory === null ? session : session.places.inDirectory(directory)
+    const { dir } = places.locate(options)
+    // Refuses a mistyped --dir.
+    await places.hasMemory(options)
     if (options.off && options.for !== undefined)
       throw new UsageError('--for and --off exclude each other.', 'Give one of them.')
     if (options.off) return resumeHooks(dir, directory)

@@ -170,10 +170,9 @@ export const benchmarkCapture = defineCommand({
       )
     }
     const { root } = evalStore(session, options)
-    const memory = await session.memories.reading(options)
-    const evaluation = await session.evaluation()
-    const { packsDirectory } = evaluation
-    const system = await evaluation.systems({ packsDirectory, embedder: defaultEmbedder }).open('bm25')
+    const memory = await session.memories.reading({ ...options, waitsForModel: true })
+    const settings = session.places.settings(options)
+    const system = await (await session.evaluation()).openAs(settings)
     try {
       const { scopes } = session.places.locate(options)
       const captured = await captureCase(
@@ -230,7 +229,7 @@ const notesOf = ({ packDir, isFaithful, passesNow }: Captured): readonly string[
   ...(isFaithful
     ? []
     : [
-        'The copies give another answer than the memory: a belief or turn that matters was not copied. Check the case before you rely on it.',
+        'The copies give another answer than the memory: a belief or turn that matters was not copied, or a setting such as recallBoldness is not its default. Check the case before you rely on it.',
       ]),
   ...(passesNow
     ? []

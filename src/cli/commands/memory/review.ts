@@ -53,7 +53,7 @@ export const review = defineCommand({
     ...keyOptions,
   },
   description:
-    'Shows candidates and proposals one by one, the most recent first: standing instructions, preferences and corrections found in conversations, and proposals of agents and models. One letter decides: a accepts, e edits and accepts, r rejects, s skips, q quits. Without a terminal it only prints the list; `review accept` and `review reject` decide. A proposal is a change by an agent or an edit of MEMORY.md that contradicts another author. A candidate is not recalled until you accept it.',
+    'Shows candidates and proposals one by one, the most recent first: standing instructions, preferences and corrections found in conversations, and proposals of agents and models. Type a letter and press Enter: a accepts, e edits and accepts, r rejects, s skips, q quits. Without a terminal it only prints the list; `review accept` and `review reject` decide. A proposal is a change by an agent or an edit of MEMORY.md that contradicts another author. A candidate is not recalled until you accept it.',
   examples: {
     'credence review': 'Shows the candidates one by one.',
     'credence review accept b-7k2m b-9x4q':
@@ -129,7 +129,9 @@ async function walk(
   async function decide(item: ReviewItem): Promise<'quit' | 'next'> {
     const mayEdit = item.kind !== 'removal'
     for (;;) {
-      const typed = await session.terminal.ask(`  [a]ccept  ${mayEdit ? '[e]dit  ' : ''}[r]eject  [s]kip  [q]uit `)
+      const typed = await session.terminal.ask(
+        `  [a]ccept  ${mayEdit ? '[e]dit  ' : ''}[r]eject  [s]kip  [q]uit, then Enter: `,
+      )
       const answer = typed?.trim().toLowerCase().slice(0, 1) ?? 'q'
       if (answer === 'q') return 'quit'
       if (answer === 's') return 'next'

@@ -38,11 +38,13 @@ describe('relevantBeliefs', () => {
 
     expect(failures({ relevantBeliefs: { mustInclude: ['p', 'r'] } }, shown)).toEqual([])
     expect(failures({ relevantBeliefs: { shouldInclude: ['p', 'x'] } }, shown)).toEqual([
-      'relevant beliefs: x should be there.',
+      'relevant beliefs: x should be recalled.',
     ])
-    expect(failures({ relevantBeliefs: { mustInclude: ['x'] } }, shown)).toEqual(['relevant beliefs: x must be there.'])
+    expect(failures({ relevantBeliefs: { mustInclude: ['x'] } }, shown)).toEqual([
+      'relevant beliefs: x was expected, but not recalled.',
+    ])
     expect(failures({ relevantBeliefs: { mustExclude: ['p'] } }, shown)).toEqual([
-      'relevant beliefs: p must not be there.',
+      'relevant beliefs: p was recalled, but must not be.',
     ])
     expect(failures({ relevantBeliefs: { mustExclude: ['x'] } }, shown)).toEqual([])
   })
@@ -68,7 +70,7 @@ describe('relevantBeliefs', () => {
 describe('the other tiers', () => {
   it('pinnedFacts checks pinned beliefs only', () => {
     expect(failures({ pinnedFacts: { mustInclude: ['a'] } }, { relevant: ['a'] })).toEqual([
-      'pinned facts: a must be there.',
+      'pinned facts: a was expected, but not recalled.',
     ])
     expect(failures({ pinnedFacts: { mustExclude: ['a'] } }, { relevant: ['a'] })).toEqual([])
     expect(failures({ pinnedFacts: { mustExclude: ['a'] } }, { pinned: ['a'] })).toHaveLength(1)

@@ -111,10 +111,16 @@ function checkMembership(tier: string, expect: Membership, ids: readonly string[
   const missing = (expect.mustInclude ?? []).filter((id) => !ids.includes(id))
   const unwanted = (expect.mustExclude ?? []).filter((id) => ids.includes(id))
   return [
-    ...(missing.length === 0 ? [] : [`${tier}: ${missing.join(', ')} must be there.`]),
-    ...(unwanted.length === 0 ? [] : [`${tier}: ${unwanted.join(', ')} must not be there.`]),
+    ...(missing.length === 0
+      ? []
+      : [`${tier}: ${missing.join(', ')} ${wasOrWere(missing)} expected, but not recalled.`]),
+    ...(unwanted.length === 0
+      ? []
+      : [`${tier}: ${unwanted.join(', ')} ${wasOrWere(unwanted)} recalled, but must not be.`]),
   ]
 }
+
+const wasOrWere = ({ length }: readonly string[]): string => (length === 1 ? 'was' : 'were')
 
 export const isQuoted = ({ turn, text = '', level }: ExpectedQuote, quotes: readonly AnswerQuote[]): boolean =>
   quotes.some(
@@ -133,10 +139,14 @@ function checkQuotes(
   return [
     ...mustInclude
       .filter((expected) => !isQuoted(expected, quotes))
-      .map(({ turn }) => `quotes: ${turn} must be there${shown.includes(turn) ? ' with the expected words' : ''}.`),
+      .map(({ turn }) =>
+        shown.includes(turn)
+          ? `quotes: ${turn} was quoted, but without the expected words.`
+          : `quotes: ${turn} was expected, but not quoted.`,
+      ),
     ...mustExclude
       .filter((unwanted) => isQuoted(unwanted, quotes))
-      .map(({ turn }) => `quotes: ${turn} must not be there.`),
+      .map(({ turn }) => `quotes: ${turn} was quoted, but must not be.`),
     ...orderFailures('quotes: order', orderedBefore, shown),
   ]
 }
@@ -162,7 +172,7 @@ function checkRelevant(
   const { shouldInclude = [], shouldOnlyInclude: only, orderedBefore = [] } = expect
   const { minCount = 0, maxCount = Number.POSITIVE_INFINITY } = expect
   const wrong: readonly (readonly [ids: readonly string[], why: string])[] = [
-    [shouldInclude.filter((id) => !shown.includes(id)), 'should be there.'],
+    [shouldInclude.filter((id) => !shown.includes(id)), 'should be recalled.'],
     [(only ?? []).filter((id) => !relevant.includes(id)), 'is missing.'],
     [only === undefined ? [] : relevant.filter((id) => !only.includes(id)), 'was not expected.'],
   ]

@@ -50,13 +50,21 @@ describe('expectations about quotes', () => {
   it.each([
     ['the expected turn is quoted', include({ turn: 't-kayak' }), ['pass']],
     ['the quote has the expected words', include({ turn: 't-kayak', text: 'NEAR  voss' }), ['pass']],
-    ['the expected turn is missing', include({ turn: 't-choir' }), ['fail', 'quotes: t-choir must be there.']],
+    [
+      'the expected turn is missing',
+      include({ turn: 't-choir' }),
+      ['fail', 'quotes: t-choir was expected, but not quoted.'],
+    ],
     [
       'the quote has other words',
       include({ turn: 't-kayak', text: 'paddle' }),
-      ['fail', 'quotes: t-kayak must be there with the expected words.'],
+      ['fail', 'quotes: t-kayak was quoted, but without the expected words.'],
     ],
-    ['a forbidden turn is quoted', exclude({ turn: 't-kayak' }), ['fail', 'quotes: t-kayak must not be there.']],
+    [
+      'a forbidden turn is quoted',
+      exclude({ turn: 't-kayak' }),
+      ['fail', 'quotes: t-kayak was quoted, but must not be.'],
+    ],
     ['a forbidden turn is quoted with other words', exclude({ turn: 't-kayak', text: 'paddle' }), ['pass']],
     ['a pasted text is not quoted', exclude({ turn: 't-paste' }), ['pass']],
   ])('are judged: %s', async (_what, expectations, verdict) => {

@@ -87,6 +87,7 @@ export const Manifest = z
     targetSurface: Words.optional(),
     cases: z.array(ManifestCase).min(1),
     runner: Words.optional().describe('Which runner executes the cases; without one the pack cannot be run.'),
+    system: Words.optional().describe('The system under test if --system names none. Default: that of the runner.'),
     files: z
       .record(z.string(), PackPath)
       .optional()
