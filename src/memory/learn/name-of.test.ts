@@ -93,6 +93,12 @@ describe('the name of a statement', () => {
     ['**NATS** is our queue.', 'NATS', null],
     ['**Never** Push to main.', 'Push', null],
     ['We deploy with Kamal to Hetzner.', 'We deploy with Kamal', null],
+    ['My car is a 2014 Skoda Fabia.', 'My car', null],
+    ["Nele's birthday is 12 December.", "Nele's birthday", null],
+    ["My sister's husband works at Siemens.", "My sister's husband", null],
+    ['The API key rotates every 90 days.', 'API key', null],
+    ['Our nightly database backups are in S3.', 'nightly database backups', null],
+    ['We meet Mr. Jones at 9 a.m.', 'Mr. Jones', null],
   ])('of %j is %j', (statement, name, value) => {
     expect(nameStatement(statement)).toMatchObject({ name, content: value ?? statement, isGiven: value !== null })
   })

@@ -94,13 +94,31 @@ export function nameStatement(statement: string): NamedStatement {
   return { name: named, content, aliases: markedIn(content, named), isGiven: false }
 }
 
-/** The first words that could be a name. A single everyday word cannot be one. */
+/**
+ * The first words that could be a name, without a verb before or after them. A single everyday word is one only together with its owner:
+ * "My car".
+ */
 function subjectOf(text: string): string | null {
-  const tokens = runsOf(text, linkingWords)[0]?.tokens.slice(0, maxNameLength) ?? []
-  const subject = writtenIn(text, tokens)
-  const isTelling = tokens.length > 1 || isRare(tokens) || namesIn(text, [tokens]).includes(subject)
-  return isTelling ? subject : null
+  const all = analyse(text)
+  const run = runsOf(text, linkingWords)[0]?.tokens.slice(0, maxNameLength) ?? []
+  const first = all.findIndex(({ start }) => start === run[0]?.start)
+  const wordAt = (at: number): string => text.slice(all[at]?.start ?? 0, all[at]?.end ?? 0).toLowerCase()
+  const isVerbFirst = run.length > 1 && subjects.has(wordAt(first - 1))
+  const next = wordAt(first + run.length)
+  // What comes before an auxiliary verb is a noun.
+  const mayEndInVerb = isFunctionWord(next) && !commonVerbs.includes(next)
+  const isVerbLast = mayEndInVerb && run.length - Number(isVerbFirst) > 2 && isInflected(run.at(-1))
+  const name = run.slice(Number(isVerbFirst), isVerbLast ? -1 : run.length)
+  const subject = writtenIn(text, name)
+  if (name.length > 1 || isRare(name) || namesIn(text, [name]).includes(subject)) return subject
+  const owned = all.slice(0, first).findLastIndex((_, at) => !isOwner.test(wordAt(at))) + 1
+  return owned < first && first - owned < maxAliasLength ? writtenIn(text, [...all.slice(owned, first), ...name]) : null
 }
+
+const subjects = new Set('i you we he she they'.split(' '))
+
+/** Matches a word that names the owner of the thing after it: "my", "Nele's". */
+const isOwner = /^(?:my|our|your|his|her|their)$|['’]s$/u
 
 /** A name before a colon or dash (`payment terms: 14 days`), or a bold name before a sentence (`**Queue** We use NATS.`). */
 function givenName(content: string): { readonly name: string; readonly content: string } | null {
