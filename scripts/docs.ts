@@ -50,7 +50,7 @@ async function commandLinePage(): Promise<string> {
   \`recall\` and the session-start hook report a stored project with the same remote, name or git directory whose path no longer exists;
   \`credence init --attach <scope>\` writes a \`.credence.json\` so that the repository uses that project's beliefs.
 - A **belief** is named by its id, the beginning of its id, its name or an alias.
-- \`-\` as a text argument reads standard input. Everything after \`--\` is text, even if it begins with a dash.
+- \`-\` as a text argument reads standard input; for \`hear\`, a JSON object in each line. Everything after \`--\` is text, even if it begins with a dash.
 - Answers go to standard output, everything else to standard error. With \`--json\` standard output is exactly one JSON
   document; if the command fails, it is \`{"ok": false, "error": {"code", "message", "hint"}}\`.
 - Colours are for terminals only; \`NO_COLOR\`, \`FORCE_COLOR\`, \`TERM=dumb\` and \`CI\` are honoured.

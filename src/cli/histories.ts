@@ -78,7 +78,7 @@ export const historiesText = (histories: readonly AgentHistory[]): string =>
     histories.map(({ host, conversations, from, to }) => [
       `  ${host}`,
       pluralize(conversations, 'conversation'),
-      `${localDay(from)} to ${localDay(to)}`,
+      `last changed ${localDay(from)} to ${localDay(to)}`,
     ]),
   )
 

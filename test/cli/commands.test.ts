@@ -77,6 +77,8 @@ describe('remember', () => {
       /another value of the same thing.*\n {2}Stated \d{4}-\d\d-\d\d: Tom's build server is larch\. /,
     )
     expect(replaced.stdout).toMatch(/^Corrected /)
+    expect(replaced.stdout.match(/Before: .*/gu)).toEqual([expect.stringContaining('larch')])
+    expect(replaced.stdout).not.toContain('(2)')
     expect(replaced.stderr).not.toContain('another value')
     expect(recalled.relevant.map(({ belief }: { belief: { content: string } }) => belief.content)).toEqual([
       "Tom's build server is birch.",
@@ -693,7 +695,9 @@ describe('show and history', () => {
       /superseded +Invoices are due after 14 days\.\n *> .*holds +Invoices are due after 30 days\./,
     )
     expect(old.chain.map(({ status }: { status: string }) => status)).toEqual(['superseded', 'active'])
-    expect(history.stdout).toMatch(/2 +[\d-]+ [\d:]+ +correct +person cli/)
+    expect(history.stdout).toMatch(
+      /\n1 +[\d-]+ [\d:]+ +remember +person cli.*14 days\.\n2 +[\d-]+ [\d:]+ +correct +person cli.*30 days\.\n/,
+    )
   })
 
   it('list the latest changes of all beliefs, including undone and forgotten ones', async () => {

@@ -15,6 +15,8 @@ describe('a wrong command line', () => {
     expect(stderr).toMatch(/^Usage: credence people <action> \[options\]\n[\s\S]* {2}people remove {2}[\s\S]*\.\n$/)
   })
 
+  const notUtf8 = 'The text contains bytes that are not UTF-8, or the replacement character U+FFFD.'
+  const utf8Hint = 'Convert it to UTF-8, for example with iconv, and pass it on standard input.'
   const dateHint = 'Write a day such as 2026-05-03, or a time such as 2026-05-03T10:00:00Z.'
   it.each([
     [['recal', 'hello'], 'There is no command "recal".', 'Did you mean `credence recall`?'],
@@ -23,6 +25,10 @@ describe('a wrong command line', () => {
     [['search', 'x', '--since', 'soon'], '--since: "soon" is not a date.', dateHint],
     [['search', 'x', '--as-of', 'soon'], '--as-of: "soon" is not a date.', dateHint],
     [['hear', 'x', '--at', 'soon'], '--at: "soon" is not a date.', dateHint],
+    [['--versoin'], 'There is no option --versoin.', 'Did you mean --version?'],
+    [['remember', 'caf\uFFFD opens'], `<statement>: ${notUtf8}`, utf8Hint],
+    [['correct', 'b-1', 'caf\uFFFD opens'], `<statement>: ${notUtf8}`, utf8Hint],
+    [['hear', 'caf\uFFFD opens'], `<message>: ${notUtf8}`, utf8Hint],
     [['status', 'now'], 'Unexpected argument "now".', 'See `credence status --help`.'],
     [['recall'], '<message> is missing.', 'For example: credence recall "When is the invoice due?" --explain'],
     [
@@ -104,6 +110,21 @@ describe('a wrong command line', () => {
     expect(asJson.exitCode).toBe(2)
     expect(JSON.parse(asJson.stdout)).toEqual({ ok: false, error: { code: 'usage', message, hint } })
     expect(existsSync(join(place.home, '.local'))).toBe(false)
+  })
+
+  it('a missing file is not called a Markdown file, and what is no belief is offered to `forget --containing`', async () => {
+    using place = createSandbox()
+    await place.run('remember', 'A dinghy.', '--name', 'Albatross')
+
+    const missing = await place.run('import', 'nowhere.md')
+    const forgotten = await place.run('forget', 'the kayak', '--yes')
+
+    expect(missing).toMatchObject({ exitCode: 3, stderr: expect.not.stringContaining('is a Markdown file') })
+    expect(forgotten).toMatchObject({
+      exitCode: 3,
+      stderr: expect.stringContaining("`credence forget --containing 'the kayak'`"),
+    })
+    expect((await place.run('-v')).stdout).toBe((await place.run('--version')).stdout)
   })
 
   it('does not repeat a password', async () => {

@@ -69,7 +69,7 @@ describe('credence serve', () => {
       .poll(
         async () => {
           const { items } = await get<RouteAnswer<'standings'>>('/evals/standings')
-          return items.find(({ system }) => system === 'example-memory')?.broken.length ?? 0
+          return items.find(({ system }) => system === 'invented-memory')?.broken.length ?? 0
         },
         { timeout: 60_000 },
       )

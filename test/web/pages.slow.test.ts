@@ -116,7 +116,7 @@ describe.skipIf(noBrowser !== null)('home, review, conversations, hosts and the 
     await banner.waitFor()
     const text = await banner.textContent()
     expect(text).toContain('This is a demo memory, which is deleted when the server stops.')
-    expect(text).not.toMatch(/regression|example-memory/)
+    expect(text).not.toMatch(/regression|invented-memory/)
   })
 
   it('shows the same numbers as the API and the command line', async () => {

@@ -9,7 +9,7 @@ export const everywhere = {
 } as const
 
 /** Options with a value that may precede the command's name. */
-const leading = ['dir', 'store', 'evals', 'user', 'scope', 'as', 'agent'] as const
+const leading: readonly string[] = ['dir', 'store', 'evals', 'user', 'scope', 'as', 'agent']
 
 /** The parsed command line. `argv` does not contain the words of the command's name. */
 type Request =
@@ -28,7 +28,11 @@ export function readRequest(argv: readonly string[], table: readonly CommandEntr
 
   const [first, second] = positionals.filter(({ index }) => index < end)
   if (first === undefined) {
-    if (has('--version', '-V')) return { kind: 'version' }
+    if (has('--version', '-V', '-v')) return { kind: 'version' }
+    const unknown = tokens.find(
+      (token) => token.kind === 'option' && !leading.concat('json', 'help', 'h').includes(token.name),
+    )
+    if (unknown?.kind === 'option') throw unknownOption(unknown.rawName, {}, [...leading, 'json', 'help', 'version'])
     return { kind: wantsHelp ? 'help' : 'nothing', topic: [] }
   }
   if (first.value === 'help') return { kind: 'help', topic: positionals.slice(1).map(({ value }) => value) }

@@ -141,6 +141,19 @@ const orStdin = (base: Argument<string>): Argument<string> => ({
 })
 
 export const oneText = (help: string): Argument<string> => orStdin(one(help))
+/** What a person states. Node replaces the bytes of an argument that are not UTF-8 with U+FFFD. */
+export const stated = (base: Argument<string>): Argument<string> => ({
+  ...base,
+  read: (given) => {
+    const text = base.read(given)
+    if (!text.includes('\uFFFD')) return text
+    throw new UsageError(
+      'The text contains bytes that are not UTF-8, or the replacement character U+FFFD.',
+      'Convert it to UTF-8, for example with iconv, and pass it on standard input.',
+    )
+  },
+})
+
 /** All remaining words as one text, so that quotes are not needed. */
 export const words = (help: string): Argument<string> => orStdin(argument('words', (given) => given.join(' '))(help))
 

@@ -90,18 +90,28 @@ export async function fillDemoWithPast(ports: Ports, dir: string): Promise<void>
 }
 
 const pack = 'retrieval-precision'
-const name = 'example-memory'
+const name = 'invented-memory'
 const accepted = '1.0'
 const versions = [
-  { version: '0.8', daysAgo: 12, backend: 'exact', notes: 'Demo: an example memory that matches letter by letter.' },
-  { version: '0.9', daysAgo: 9, backend: 'exact', notes: 'Demo: the example memory, unchanged.' },
-  { version: accepted, daysAgo: 6, backend: 'bm25', notes: 'Demo: the example memory forgives typos.' },
-  { version: '1.0.1', daysAgo: 3, backend: 'bm25', notes: 'Demo: the example memory, unchanged.' },
-  { version: '1.1', daysAgo: 0, backend: 'exact', notes: 'Demo: after a change it matches letter by letter again.' },
+  {
+    version: '0.8',
+    daysAgo: 12,
+    backend: 'exact',
+    notes: 'Invented for this demo: a memory that matches letter by letter.',
+  },
+  { version: '0.9', daysAgo: 9, backend: 'exact', notes: 'Invented for this demo; unchanged.' },
+  { version: accepted, daysAgo: 6, backend: 'bm25', notes: 'Invented for this demo; forgives typos.' },
+  { version: '1.0.1', daysAgo: 3, backend: 'bm25', notes: 'Invented for this demo; unchanged.' },
+  {
+    version: '1.1',
+    daysAgo: 0,
+    backend: 'exact',
+    notes: 'Not Credence, but invented for this demo to show a regression: it matches letter by letter again.',
+  },
 ] as const
 
 /**
- * Evaluates the versions of an example memory, dated over two weeks, and accepts one as the baseline, so that the pages
+ * Evaluates the versions of an invented memory, dated over two weeks, and accepts one as the baseline, so that the pages
  * of the demo show a regression: the last version compares strings, and fails on typos.
  */
 export async function evaluateExample(session: Session, root: string, signal: AbortSignal): Promise<void> {
@@ -121,6 +131,10 @@ export async function evaluateExample(session: Session, root: string, signal: Ab
     }
     if (version !== accepted) continue
     const snapshot = { snapshotId: 'main', createdAt: now().toISOString(), sourceRootDir: 'evals' }
-    await createSnapshot(root, { ...snapshot, notes: `Demo: version ${version} of the example memory.`, system: name })
+    await createSnapshot(root, {
+      ...snapshot,
+      notes: `Version ${version} of a memory that was invented for this demo.`,
+      system: name,
+    })
   }
 }

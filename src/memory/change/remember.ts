@@ -354,7 +354,9 @@ export const supersedeBelief = (belief: Belief, successor: Belief, at: string) =
 export function inherit(belief: Belief, replaced: readonly Belief[]): Belief {
   const author = { actor: authorityOf(belief) }
   const predecessors = replaced.filter((predecessor) => !outranks(author, predecessor))
-  const forms = predecessors.flatMap(({ name, aliases }) => [name, ...aliases])
+  // A derived name that is numbered because it was taken is no alias.
+  const isNumbered = (name: string): boolean => nameKey(unnumberedName(name)) === nameKey(belief.name)
+  const forms = predecessors.flatMap(({ name, aliases }) => [name, ...aliases].filter((form) => !isNumbered(form)))
   return {
     ...belief,
     aliases: mergeAliases(belief.name, belief.aliases, forms),

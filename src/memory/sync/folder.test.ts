@@ -111,6 +111,17 @@ describe('a folder', () => {
     }
   })
 
+  it('counts a forgetting as sent, although all files are replaced', async () => {
+    const laptop = openTestDevice('laptop')
+    const { belief } = await laptop.memory.remember({ name: 'plan', content: 'Sell the zeppelin' })
+    await laptop.memory.remember({ name: 'db', content: 'Postgres' })
+    await through(laptop)
+    await laptop.memory.forget(belief.id)
+
+    expect(await through(laptop)).toMatchObject({ sent: 1 })
+    expect(await through(laptop)).toMatchObject({ sent: 0 })
+  })
+
   it('is refused with another passphrase', async () => {
     await expect(openFolderIdentity(folder, 'five blue herons')).rejects.toMatchObject({ code: 'forbidden' })
   })

@@ -124,10 +124,11 @@ export async function syncFolder(
     mustReplace ? [...files.values()].filter(({ hello }) => hello.device !== device.device) : [...files.values()],
   )
   const announces = own.length === 0 || mustReplace
-  const sent = await writeBatches(context, device, { folder, identity, covered, announces, onProgress })
+  const present = eventsIn([...files.values()])
+  const sent = await writeBatches(context, device, { folder, identity, covered, present, announces, onProgress })
   // Removed last, so that a sync that is killed leaves too many files, never too few.
   if (mustReplace) for (const [name] of own) await rm(join(folder, name), { force: true })
-  return { received, sent: mustReplace ? 0 : sent, skipped }
+  return { received, sent, skipped }
 }
 
 /** Gives a group to the devices of a new folder. It comes from the folder's identity, so that all get the same one. */
@@ -167,6 +168,8 @@ async function writeBatches(
     readonly folder: string
     readonly identity: string
     readonly covered: Seen
+    /** Events that the folder contains already; they are not counted. */
+    readonly present: Seen
     /** Whether to write a file even without events, so that other devices learn the group and keys of this one. */
     readonly announces: boolean
     readonly onProgress: (label: string, done: number, total: number) => void
@@ -183,16 +186,18 @@ async function writeBatches(
   for await (const events of readForgetting(context, device, target.covered))
     await write({ hello, after: {}, events, isForgetting: true })
   let { covered } = target
+  let isEmpty = true
   let sent = 0
   for (;;) {
     const events = await readEventsFor(context, device, covered, false)
     if (events.length === 0) break
     await write({ hello, after: covered, events, isForgetting: false })
     covered = withEvents(covered, events)
-    sent += events.length
+    isEmpty = false
+    sent += events.filter(({ stamp }) => stamp.number > (target.present[stamp.device] ?? 0)).length
     onProgress('writing', sent, sent)
   }
-  if (sent === 0 && target.announces) await write({ hello, after: {}, events: [], isForgetting: false })
+  if (isEmpty && target.announces) await write({ hello, after: {}, events: [], isForgetting: false })
   return sent
 }
 

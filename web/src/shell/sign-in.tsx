@@ -35,7 +35,7 @@ const HowToSignIn = ({ error }: { readonly error: Refusal | null }) => (
     <Refused error={error} />
     <p>This memory is private, so you need the link that the server printed when it started. It looks like this:</p>
     <code class="command box">{window.location.origin}/#token=…</code>
-    <p>Cannot find it? Stop the server and start it again in the terminal. It prints the same link.</p>
+    <p>Cannot find it? Stop the server and start it again in the terminal. It prints a link that works.</p>
     <p>Does the server belong to a team? Then the link ends with your own token.</p>
     <p class="soft small">
       You need the link only once in each browser. Its token is removed from the address bar immediately. Opening the

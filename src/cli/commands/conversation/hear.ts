@@ -11,7 +11,7 @@ import { type ChatItem, readChatLines } from '../../../memory/transfer/chats/rea
 import { omitUndefined } from '../../../omit-undefined.ts'
 import { heardTurn } from '../../../operations/shared-fields.ts'
 import { type Argument, type CommandAnswer, defineCommand, exitCodes, UsageError } from '../../command/command.ts'
-import { date, fieldOptions, flag, writeOptions } from '../../command/options.ts'
+import { date, fieldOptions, flag, stated, writeOptions } from '../../command/options.ts'
 import { addVectors } from '../../new-vectors.ts'
 import { nameText, shortenText } from '../../text/beliefs.ts'
 import { lines, pluralize, type Style } from '../../text/output.ts'
@@ -176,12 +176,12 @@ export function heardLinesAnswer(heard: HeardLines, isDryRun: boolean) {
   } satisfies Partial<CommandAnswer>
 }
 
-const message: Argument<string> = {
+const message = stated({
   help: 'What was said. - reads JSON Lines of turns from standard input.',
   count: 'words',
   takesStdin: false,
   read: (words) => words.join(' '),
-}
+})
 
 /** A line of JSON Lines, for the help. */
 export const lineFormat =

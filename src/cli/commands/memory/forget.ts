@@ -2,8 +2,9 @@ import { relative } from 'node:path'
 import type { Belief } from '../../../beliefs/belief.ts'
 import type { Turn } from '../../../beliefs/turn.ts'
 import { type ErasedCopies, eraseCopies } from '../../../copied-texts.ts'
-import { MemoryError } from '../../../errors.ts'
+import { MemoryError, notFound, nullIfNotFound } from '../../../errors.ts'
 import type { ForgottenTexts } from '../../../files/erase-texts.ts'
+import { shellWord } from '../../../files/own-files.ts'
 import { localDay } from '../../../local-time.ts'
 import type { ForgottenTurns, TurnSelection } from '../../../memory/conversation/turns.ts'
 import type { Memory } from '../../../memory/memory.ts'
@@ -270,7 +271,13 @@ type Plan = {
 const receiptText = (event: number | null, hash: string): string => `  Receipt: change ${event}, ${hash.slice(0, 16)}`
 
 async function planBelief(memory: Memory, reference: string, { chain, keepTurns, key }: Options): Promise<Plan> {
-  const { belief, chain: versions } = await memory.history(reference)
+  const found = await nullIfNotFound(() => memory.history(reference))
+  if (found === null)
+    throw notFound(
+      `There is no belief "${reference.trim()}".`,
+      `List beliefs with \`credence beliefs\`. To forget what contains these words: \`credence forget --containing ${shellWord(reference.trim())}\`.`,
+    )
+  const { belief, chain: versions } = found
   // Uses the id, so that exactly the shown items are forgotten.
   const target = { wholeChain: chain, keepTurns }
   const { beliefs: selected, turns } = await memory.previewForget(belief.id, target)

@@ -19,6 +19,7 @@ import {
   keyOptions,
   memoryOptions,
   option,
+  stated,
   targetOptions,
   text,
   words,
@@ -34,7 +35,7 @@ const aliasOption = fieldOption(draft.aliases, '<alias>')
 
 export const remember = defineCommand({
   createsMemory: true,
-  args: { statement: words('The statement, in your words.') },
+  args: { statement: stated(words('The statement, in your words.')) },
   options: {
     name: nameOption(draft.name.help),
     alias: aliasOption,
@@ -100,7 +101,7 @@ export const remember = defineCommand({
 })
 
 export const correct = defineCommand({
-  args: { belief, statement: words('The current statement.') },
+  args: { belief, statement: stated(words('The current statement.')) },
   options: {
     name: nameOption(correction.name.help),
     alias: aliasOption,
@@ -164,7 +165,9 @@ export function rememberedText(
   style: Style,
 ): string {
   const what = `${nameText(kept)} in ${style.cyan(kept.scopes.join(' and '))}`
-  const others = (label: string) => replaced.map((old) => `  ${label}: ${shortenText(old.content)} (${old.id})`)
+  // A belief with the same words is replaced too if there are several values.
+  const different = replaced.filter(({ content }) => content !== kept.content)
+  const others = (label: string) => different.map((old) => `  ${label}: ${shortenText(old.content)} (${old.id})`)
   const forms = `  ${formsText(kept)}`
   switch (outcome) {
     case 'remembered':

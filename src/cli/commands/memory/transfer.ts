@@ -34,9 +34,10 @@ export const importCommand = defineCommand({
   },
   async run({ args: { file }, options }, session) {
     const isStdin = file === '-'
-    if (!options.markdown && /\.(?:md|markdown)$/iu.test(file))
+    const stats = isStdin ? undefined : statSync(file, { throwIfNoEntry: false })
+    if (!options.markdown && stats?.isFile() && /\.(?:md|markdown)$/iu.test(file))
       throw new UsageError(`${file} is a Markdown file.`, `Run credence import --markdown ${file}`)
-    if (!isStdin && statSync(file, { throwIfNoEntry: false })?.isDirectory())
+    if (stats?.isDirectory())
       throw invalid(
         `${file} cannot be read: it is a directory.`,
         'Give a file of beliefs. For conversations use `credence import chats`.',

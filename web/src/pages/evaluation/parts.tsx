@@ -143,6 +143,7 @@ export function StandingLine({ standing, pack }: StandingLineProps) {
           </p>
         )}
         <b>{standingWords(standing)}</b>
+        {isWorse ? <p class="small">{latest.run.notes}</p> : null}
         <p class="row small">
           {against === null || !isCompared(standing) ? null : (
             <Link
