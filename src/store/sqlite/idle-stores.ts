@@ -1,7 +1,7 @@
 import { defaultBusyTimeoutMs } from './database.ts'
 import { openSqliteStore, type SqliteStore, type SqliteStoreOptions } from './sqlite-store.ts'
 
-/** Closed stores that are kept open for the next command, by file; null if closing really closes. */
+/** Stores that their users closed but that stay open for the next command, by file. Null if `close` really closes a store. */
 let idle: Map<string, SqliteStore> | null = null
 
 /** Max idle stores; the others are closed. */
