@@ -19,7 +19,10 @@ export type PreparedTurn = ReturnType<typeof prepareTurns>[number]
 const wordsKey = ({ session, role, text }: Pick<NewTurn, 'session' | 'role' | 'text'>): Buffer =>
   hash('sha256', JSON.stringify([session, role, text]), 'buffer').subarray(0, 8)
 
-/** For each turn, the row of the stored turn that it repeats, or null. No two turns repeat the same stored turn by its words. */
+/**
+ * For each turn, the row of the stored turn that it repeats, or null. Equal words alone never match a stored turn that an earlier one of
+ * `turns` repeats.
+ */
 export function findKnown(
   connection: Connection,
   userId: number,
