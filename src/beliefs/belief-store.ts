@@ -23,7 +23,10 @@ export type BeliefFilter = {
   readonly proposals?: boolean
   /** True: only candidates. False: no candidates. */
   readonly candidates?: boolean
-  /** True: only beliefs that were ever recalled. False: only beliefs that never were. In a store that counts no recalls, none ever was. */
+  /**
+   * True: only beliefs that were ever recalled. False: only beliefs that never were. A store that counts no recalls has no recalled
+   * beliefs.
+   */
   readonly recalled?: boolean
 }
 
@@ -61,7 +64,7 @@ export type BeliefStore = {
     filter: BeliefFilter,
     page: { readonly limit: number; readonly offset: number; readonly order?: BeliefOrder },
   ): Promise<Page<Belief>>
-  /** Every scope of the user with the number of current beliefs in it, by name. */
+  /** Every scope of the user with the number of current beliefs in it, sorted by name. */
   scopes(user: string): Promise<readonly { readonly scope: string; readonly beliefs: number }[]>
 
   /**

@@ -55,7 +55,7 @@ function keyIn(env: ModelEnvironment, name: string): string | null {
 
 type Pause = (ms: number, signal: AbortSignal) => Promise<void>
 
-/** Repeats requests to a model after transient errors: too many requests, a server error, a cut connection. */
+/** Repeats requests to a model after transient errors: too many requests, a server error, a lost connection. */
 export function withRetries(model: ChatModel, pause: Pause = abortablePause): ChatModel {
   const reply: ChatModel['reply'] = async (request) => {
     for (let tries = 1; ; tries += 1) {

@@ -57,8 +57,8 @@ export type TermHolders = { readonly docFreq: number; readonly holders: readonly
 export type TextBase = { readonly beliefs: number; readonly words: number }
 
 /**
- * BM25 over all fields together, each occurrence counted by the weight of its field. Frequencies are counted only in the view, so nothing
- * outside it can change a score. Beliefs with fewer than `atLeast` of the terms are not returned.
+ * BM25 over all fields together. Each occurrence counts as much as the weight of its field. Frequencies are counted only in the view, so
+ * nothing outside it can change a score. Beliefs with fewer than `atLeast` of the terms are not returned.
  */
 export function rankText(
   terms: readonly TermHolders[],

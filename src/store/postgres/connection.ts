@@ -16,7 +16,7 @@ const maxPauseMs = 500
 const connectMs = 10_000
 /** A statement without an answer after this time is sent again on another connection, because the server's machine may have vanished. */
 const defaultAnswerMs = 15_000
-/** The same limit for statements that read or write a lot of data. */
+/** `defaultAnswerMs` for statements that read or write a lot of data. */
 export const longAnswerMs = 30 * 60_000
 /**
  * Max idle time of a transaction. If a program dies without closing its connection, the server then ends its transaction and releases the

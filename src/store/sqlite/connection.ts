@@ -264,7 +264,7 @@ export class Connection {
       this.#rollback(error)
       throw translateSqliteError(error, this.file)
     } finally {
-      // After a disk error, `#rollback` has closed it.
+      // After a disk error, `#rollback` has closed the database.
       if (db.isOpen) setPragma(db, 'busy_timeout', this.#options.busyTimeoutMs)
     }
   }

@@ -8,8 +8,8 @@ let idle: Map<string, SqliteStore> | null = null
 const maxIdle = 4
 
 /**
- * Until the returned function is called, a closed store stays open for reuse, because opening takes longer than a recall. A store has
- * one user at a time.
+ * Until the returned function is called, a closed store stays open for reuse, because opening takes longer than a recall. Only one caller
+ * uses a store at a time.
  */
 export function keepStoresOpen(): () => Promise<void> {
   const kept = new Map<string, SqliteStore>()

@@ -235,7 +235,7 @@ export function openSyncStore(committing: Committing): SyncStore {
           heard.push(...turns.map((turn, ordinal) => ({ ...turn, ordinal, event: event.number })))
           noteForgetting(connection, userId, commit, event.number)
         }
-        // All turns together, so that the index is written once.
+        // Inserts all turns together, so that the index is written once.
         runToEnd(insertTurns(connection, { userId, event: 0 }, heard))
         return journal.head()
       })

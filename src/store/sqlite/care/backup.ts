@@ -250,7 +250,7 @@ async function readContentsAt({ file }: SqliteStoreOptions): Promise<StoreConten
   }
 }
 
-/** Null for an empty database. */
+/** Reads the contents of a store; null for an empty database. */
 function readContents(file: string): StoreContents | null {
   const db = new DatabaseSync(file, { timeout: defaultBusyTimeoutMs })
   try {
@@ -299,8 +299,8 @@ const inUse = (file: string, cause?: unknown): MemoryError =>
   })
 
 /**
- * Replaces a damaged store, which is kept under a different name, with its log. No process may have it open. If the file system supports
- * hard links, a file has the store's name at every moment, even during the replacement.
+ * Replaces a damaged store. The store is kept, with its log, under a different name. No process may have it open. If the file system
+ * supports hard links, a file has the store's name at every moment, even during the replacement.
  */
 function replaceDamaged(file: string, draft: string): string {
   const aside = `${file}.corrupt-${new Date().toISOString().replace(/[:.]/g, '-')}`

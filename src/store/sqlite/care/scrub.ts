@@ -33,8 +33,8 @@ export async function scrub(connection: Connection, { ifSmall = false } = {}): P
 }
 
 /**
- * Rewrites the full-text index. FTS5 stores the beginning of a term for each page of its index, even after the term was deleted. It merges
- * an index that has a single segment only after an insert, so a row is inserted and deleted again.
+ * Rewrites the full-text index. FTS5 stores the beginning of a term for each page of its index, even after the term was deleted. After an
+ * insert, it merges even an index that has a single segment, so a row is inserted and deleted again.
  */
 const mergeFullText = [
   `BEGIN IMMEDIATE`,

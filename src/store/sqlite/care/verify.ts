@@ -87,7 +87,7 @@ function withWrites<Result>(connection: Connection, work: () => Result): Result 
 function verifySettings(connection: Connection, isWritable: boolean): CheckResult {
   if (connection.value('PRAGMA journal_mode') === 'memory')
     return { detail: 'a copy in memory, since the directory cannot be written to', complaints: [] }
-  // Not the journal mode of a read-only store: a restored backup has a different one until it is opened for writing.
+  // Skips the journal mode of a read-only store, because a restored backup has a different one until it is opened for writing.
   const settings = safeSettings.filter(([name]) => !connection.isReadonly || name !== 'journal_mode')
   const complaints = settings.flatMap(([name, wanted]) => {
     const found = connection.value(`PRAGMA ${name}`)
