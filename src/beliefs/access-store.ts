@@ -1,4 +1,4 @@
-/** Stores of versions up to 0.2 may also contain tokens of the kind `invite`, which no call returns. */
+/** Stores written by versions up to 0.2 may also contain tokens of the kind `invite`. No call returns those. */
 export const tokenKinds = ['person', 'agent', 'admin'] as const
 export type TokenKind = (typeof tokenKinds)[number]
 
@@ -12,13 +12,13 @@ export type Person = { readonly name: string; readonly createdAt: string }
 export type AccessToken = {
   readonly id: string
   readonly kind: TokenKind
-  /** The person whose memory it opens; null for an administrator. */
+  /** The person whose memory the token opens; null for an administrator's token. */
   readonly person: string | null
-  /** For an agent: the scopes it is limited to. Empty for others. */
+  /** For an agent's token, the scopes it is limited to; empty for other tokens. */
   readonly scopes: readonly string[]
   readonly label: string
   readonly createdAt: string
-  /** Accurate to a few minutes; null if it was never used. */
+  /** Accurate to a few minutes; null if the token was never used. */
   readonly lastUsedAt: string | null
   readonly revokedAt: string | null
 }
@@ -34,8 +34,8 @@ export type Team = {
 export type FoundToken = AccessToken & { readonly teams: readonly Membership[] }
 
 /**
- * Who may use a served memory. Each change is one transaction; it returns false if it did not apply: the name is taken,
- * or the named item does not exist. Lists are sorted by name or id.
+ * Who may use a served memory. Each change is one transaction. It returns false if it had no effect, because the name is taken or the named
+ * item does not exist. Lists are sorted by name or id.
  */
 export type AccessStore = {
   addPerson(person: Person): Promise<boolean>
@@ -44,13 +44,13 @@ export type AccessStore = {
   people(): Promise<readonly Person[]>
   /** False if there is no such person. A token with an existing id is not added again. */
   addToken(token: AccessToken, hash: string): Promise<boolean>
-  /** False if there is no such token, or if it was revoked at another time. */
+  /** False if there is no such token, or if it was already revoked at a different time. */
   revokeToken(id: string, at: string): Promise<boolean>
   /** Records the time of a token's last use. */
   noteUse(id: string, at: string): Promise<void>
   /** Lists all tokens, or those of one person, including revoked ones. */
   tokens(person?: string): Promise<readonly AccessToken[]>
-  /** Finds a token that was not revoked. */
+  /** Finds a token; null if there is none or it was revoked. */
   findToken(by: { readonly hash: string } | { readonly id: string }): Promise<FoundToken | null>
   addTeam(team: Omit<Team, 'members'>): Promise<boolean>
   removeTeam(name: string): Promise<boolean>
@@ -63,6 +63,6 @@ export type AccessStore = {
 /** The part of a store that controls who may use it. */
 export type AccessControl = {
   access(): Promise<AccessStore>
-  /** The teams of a person, sorted by name; empty for an unknown person. One fast look-up, because every local program calls it. */
+  /** The teams of a person, sorted by name; empty for an unknown person. Must be one fast look-up, because every local program calls it. */
   memberships(person: string): Promise<readonly Membership[]>
 }

@@ -2,8 +2,8 @@ import type { Belief, BeliefType, Status } from './belief.ts'
 import type { BeliefRevision, Commit, IdempotencyKey, JournalEntry, JournalEvent } from './journal.ts'
 
 /**
- * `stale`: a belief changed since it was read, or another belief now has the name; read again and retry.
- * `replayed`: the idempotency key was used before; `event` is the event of that use.
+ * `stale`: a belief changed since it was read, or a different belief now has its name. The caller should read again and retry. `replayed`:
+ * the idempotency key was used before; `event` is the event of that use.
  */
 export type CommitResult =
   | { readonly outcome: 'committed'; readonly event: JournalEvent }
@@ -17,13 +17,16 @@ export type BeliefFilter = {
   readonly types?: readonly BeliefType[]
   readonly statuses?: readonly Status[]
   readonly pinned?: boolean
-  /** Only beliefs that recall may return; false for only the others. */
+  /** True: only beliefs that recall may return. False: only beliefs that it may not return. */
   readonly current?: boolean
-  /** Only proposals, or no proposals. */
+  /** True: only proposals. False: no proposals. */
   readonly proposals?: boolean
-  /** Only candidates, or no candidates. */
+  /** True: only candidates. False: no candidates. */
   readonly candidates?: boolean
-  /** Only beliefs that were ever recalled, or only the others. A store that counts no recalls treats all as never recalled. */
+  /**
+   * True: only beliefs that were ever recalled. False: only beliefs that never were. A store that counts no recalls has no recalled
+   * beliefs.
+   */
   readonly recalled?: boolean
 }
 
@@ -41,27 +44,27 @@ export type Viewpoint = { readonly user: string; readonly agent: string | null; 
 
 /** Stores beliefs. Reads return the state after the last acknowledged commit of any process. */
 export type BeliefStore = {
-  /** Appends one event and brings every derived table up to date, in one transaction. Durable when it returns. */
+  /** Appends one event and brings every derived table up to date, in one transaction. Durable when the promise resolves. */
   commit(commit: Commit): Promise<CommitResult>
 
   get(user: string, id: string): Promise<Belief | null>
   getMany(user: string, ids: readonly string[]): Promise<readonly Belief[]>
-  /** Ids of the user that start with `prefix`, at most `limit`. */
+  /** At most `limit` ids of the user's beliefs that start with `prefix`. */
   idsStartingWith(user: string, prefix: string, limit: number): Promise<readonly string[]>
   /** Every belief with this name, current ones first, then newest first. */
   named(user: string, name: string): Promise<readonly Belief[]>
   /** Current beliefs with this name in one of the scopes. At most one per scope. */
   holders(user: string, name: string, scopes: readonly string[]): Promise<readonly Belief[]>
-  /** The beliefs this one directly replaced. */
+  /** The beliefs that this one replaced directly. */
   supersededBy(user: string, id: string): Promise<readonly Belief[]>
   /** Proposals that would replace this belief. */
   proposalsFor(user: string, id: string): Promise<readonly Belief[]>
-  /** Most recently updated first, then by name, unless another order is asked for. */
+  /** Most recently updated first, then by name, unless `order` is given. */
   list(
     filter: BeliefFilter,
     page: { readonly limit: number; readonly offset: number; readonly order?: BeliefOrder },
   ): Promise<Page<Belief>>
-  /** Every scope of the user with the number of current beliefs in it, by name. */
+  /** Every scope of the user with the number of current beliefs in it, sorted by name. */
   scopes(user: string): Promise<readonly { readonly scope: string; readonly beliefs: number }[]>
 
   /**
@@ -78,7 +81,7 @@ export type BeliefStore = {
   /** Newest first. The cost depends on the number of requested events, not on how many beliefs they changed. */
   events(user: string, page: EventPage): Promise<readonly JournalEntry[]>
   event(user: string, number: number): Promise<JournalEvent | null>
-  /** The event of an earlier request with this key. Throws `conflict` if the key was used for another request. */
+  /** The event of an earlier request with this key. Throws `conflict` if the key was used for a different request. */
   eventByKey(user: string, key: IdempotencyKey): Promise<JournalEvent | null>
   /** The newest event that is neither an undo nor undone. */
   lastUndoable(user: string): Promise<JournalEvent | null>
@@ -88,8 +91,8 @@ export type BeliefStore = {
   revisions(user: string, event: number): Promise<readonly BeliefRevision[]>
 
   /**
-   * Lets all reads of `work` see the same state, unless this store writes in between. Faster than separate reads. `work` may
-   * await only calls of this store.
+   * Lets all reads in `work` see the same state, unless this store writes in between. Faster than separate reads. `work` may await only
+   * calls of this store.
    */
   withSnapshot<Result>(work: () => Promise<Result>): Promise<Result>
 

@@ -20,8 +20,8 @@ export const expertiseDepths = ['learning', 'working', 'deep', 'expert'] as cons
 export type ExpertiseDepth = (typeof expertiseDepths)[number]
 
 /**
- * The source of a text: a person; a document (a file, MEMORY.md, an import, pasted text); an agent; a tool's
- * output; or a model's conclusion. A person outranks a document, which outranks the others.
+ * The source of a text: a person; a document (a file, MEMORY.md, an import, pasted text); an agent; a tool's output; or a model's
+ * conclusion. A person outranks a document, and a document outranks the rest.
  */
 export const actorKinds = ['person', 'document', 'agent', 'tool', 'model'] as const
 export type ActorKind = (typeof actorKinds)[number]
@@ -29,9 +29,9 @@ export type ActorKind = (typeof actorKinds)[number]
 /** The source of a belief, determined by the channel it arrived through and never by its text. */
 export type Provenance = {
   readonly actor: ActorKind
-  /** The program or document that wrote it: `cli`, `claude-code`, `notes.jsonl`. */
+  /** The program or document that wrote it, such as `cli`, `claude-code` or `notes.jsonl`. */
   readonly origin: string
-  /** Id of the episode, message or record it was taken from. */
+  /** The id of the episode, message or record that it was taken from. */
   readonly sourceId: string | null
   /** The model that derived it; null if none did. */
   readonly model: string | null
@@ -42,7 +42,7 @@ export type Provenance = {
 export type Belief = {
   readonly id: string
   readonly user: string
-  /** The agent it belongs to; null means every agent of the user may see it. */
+  /** The agent it belongs to; null if every agent of the user may see it. */
   readonly agent: string | null
   readonly type: BeliefType
   readonly subtype: Subtype | null
@@ -63,7 +63,7 @@ export type Belief = {
   readonly proposedFor: string | null
   /** Listed for review, and not recalled until a person confirms or repeats it. */
   readonly candidate: boolean
-  /** When it was settled. If set on a proposal, accepting it retires its target. */
+  /** When it was settled. If this is set on a proposal, accepting the proposal retires its target. */
   readonly resolvedAt: string | null
   /** The belief that settled this open question. */
   readonly resolvedBy: string | null
@@ -80,8 +80,8 @@ export type Belief = {
 }
 
 /**
- * Whether a belief may be recalled at all: not replaced, not settled, not merely proposed, and no candidate.
- * Other beliefs stay stored, but never affect a result or a score.
+ * Whether a belief may be recalled at all: it is not replaced, settled, merely proposed, or a candidate. Other beliefs stay stored, but
+ * never affect a result or a score.
  */
 export const isCurrent = (belief: Belief): boolean =>
   belief.status !== 'superseded' &&
@@ -97,7 +97,10 @@ export const isCurrent = (belief: Belief): boolean =>
 export const isStanding = (belief: Belief, scope: string): boolean =>
   isCurrent(belief) && belief.type === 'preference' && (belief.subtype === 'instruction' || scope === universalScope)
 
-/** The order of standing beliefs: edited by a person, then instructions, then the rest; in each group, latest reinforced first. */
+/**
+ * The order of standing beliefs: those edited by a person first, then instructions, then the rest; in each group, the most recently
+ * reinforced first.
+ */
 export const compareStanding = (a: Belief, b: Belief): number =>
   Number(b.editedByPerson) - Number(a.editedByPerson) ||
   Number(b.subtype === 'instruction') - Number(a.subtype === 'instruction') ||
@@ -149,8 +152,8 @@ export const outranks = (
 ): boolean => rank[author.actor] > rank[authorityOf(belief)]
 
 /**
- * The reason why a person must accept a belief of another author: it would be part of contexts of messages that do not
- * mention it. Null if it needs no acceptance.
+ * Why a person must accept a belief by a different author: it would be part of the context of messages that do not mention it. Null if
+ * nobody need accept it.
  */
 export function explainWait({ scopes, pinned, subtype }: Pick<Belief, 'scopes' | 'pinned' | 'subtype'>): string | null {
   if (scopes.includes(universalScope)) return `It would apply everywhere (${universalScope}).`

@@ -12,7 +12,7 @@ const normaliseName = (text: string): string =>
 /** Two names with the same key are the same name: case, underscores, spacing and invisible characters do not matter. */
 export const nameKey = (name: string): string => (plainName.test(name) ? name : normaliseName(name))
 
-/** Matches names that equal their key, as most do, so that these are not normalised. */
+/** Matches names that equal their key, as most names do, so that normalising them can be skipped. */
 const plainName = /^[a-z\d]+(?: [a-z\d]+)*$/u
 
 /** The name of the first, second, … statement under one name: "staging port", "staging port (2)". */
@@ -24,7 +24,7 @@ export const unnumberedName = (name: string): string => name.replace(/ \(\d+\)$/
 /** Whether two texts are equal apart from case, spacing and closing punctuation. */
 export const isSameStatement = (a: string, b: string): boolean => statementKey(a) === statementKey(b)
 
-/** Statements with the same key are the same. Unlike in names, compatibility characters differ: "10²" is not "102". */
+/** Statements with the same key are the same. Unlike in names, compatibility characters count: "10²" is not "102". */
 export const statementKey = (text: string): string =>
   text
     .replace(/\p{Cf}/gu, '')
@@ -53,7 +53,7 @@ export function mergeAliases(
   })
 }
 
-/** A comparator in the order of UTF-16 code units. */
+/** Orders texts by UTF-16 code unit. */
 export const compareStrings = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 /** Orders texts by code point, as SQLite does; JavaScript's own order differs beyond the basic plane. */

@@ -20,7 +20,7 @@ export const eventKinds = [
   'import',
   'review',
   'undo',
-  /** Keeps turns and changes no belief. */
+  /** Stores turns and changes no belief. */
   'hear',
 ] as const
 export type EventKind = (typeof eventKinds)[number]
@@ -28,7 +28,7 @@ export type EventKind = (typeof eventKinds)[number]
 /** The change of one belief. */
 export type BeliefChange = {
   readonly beliefId: string
-  /** The version before the change; 0 for a new belief. The commit is stale if the belief has another version. */
+  /** The version before the change; 0 for a new belief. The commit is stale if the belief has a different version. */
   readonly expectedVersion: number
   /** `present`: replaced by `after`. `absent`: withdrawn. `erased`: withdrawn, and its text is removed from the journal. */
   readonly outcome: 'present' | 'absent' | 'erased'
@@ -44,7 +44,7 @@ export type IdempotencyKey = { readonly value: string; readonly fingerprint: str
 /** For each device, the number of its last known event. */
 export type Seen = Readonly<Record<string, number>>
 
-/** The device that made an event, the events it had seen before, and the position in the order of all events. */
+/** The device that made an event, the events that the device had seen before, and the event's position among all events. */
 export type EventStamp = {
   readonly device: string
   /** The number of the event in the journal of its device. */
@@ -64,16 +64,16 @@ export type Commit = {
   readonly origin: string
   readonly at: string
   readonly key: IdempotencyKey | null
-  /** Number of the event this one takes back. */
+  /** The number of the event that this one undoes. */
   readonly undoes: number | null
   readonly changes: readonly BeliefChange[]
   /** Turns to store. The commit is stale if one of them was stored in the meantime. */
   readonly turns?: readonly NewTurn[]
   /** Ids of turns to erase. The commit is stale if one of them no longer exists. */
   readonly forgottenTurns?: readonly string[]
-  /** Keyed fingerprints of the texts that it erases. */
+  /** Keyed fingerprints of the texts that the commit erases. */
   readonly fingerprints?: readonly string[]
-  /** Set if a sync received or made the event; number and hash are null if it made it. */
+  /** Set if a sync received or made the event. `number` and `hash` are null if the sync made it. */
   readonly stamp?: Omit<EventStamp, 'number' | 'hash'> & {
     readonly number: number | null
     readonly hash: string | null
@@ -95,18 +95,18 @@ export type JournalEvent = {
   /** The idempotency key of its request. */
   readonly key: string | null
   readonly undoes: number | null
-  /** Number of the event that took this one back. */
+  /** The number of the event that undid this one. */
   readonly undoneBy: number | null
   readonly beliefIds: readonly string[]
-  /** How many turns it stored or forgot. */
+  /** The number of turns that the event stored or forgot. */
   readonly turnCount: number
   readonly hash: string
 }
 
-/** Max belief ids of an event in a list: an import may have changed a hundred thousand beliefs. */
+/** Max belief ids of an event in a list, because an import may have changed a hundred thousand beliefs. */
 export const maxListedBeliefs = 20
 
-/** An event in a list: with the number of its beliefs, and only the first of their ids. */
+/** An event in a list, with the number of its beliefs but only the first of their ids. */
 export type JournalEntry = Omit<JournalEvent, 'beliefIds'> & {
   /** At most `maxListedBeliefs`. */
   readonly beliefIds: readonly string[]
@@ -119,11 +119,11 @@ export const entryOf = ({ beliefIds, ...event }: JournalEvent): JournalEntry => 
   beliefCount: beliefIds.length,
 })
 
-/** The state of a belief after one event. `belief` is null if it was withdrawn or its text has been erased. */
+/** A belief as it was after one event. `belief` is null if it was withdrawn or its text has been erased. */
 export type BeliefRevision = {
   readonly event: JournalEntry
   readonly beliefId: string
-  /** Every revision has another version, even a removal, so that a change based on an earlier read is stale. */
+  /** Every revision has a new version, even a removal, so that a change based on an earlier read is stale. */
   readonly version: number
   readonly outcome: BeliefChange['outcome']
   readonly belief: Belief | null

@@ -23,7 +23,7 @@ export type GrowthDay = {
   readonly day: string
   readonly actor: ActorKind
   readonly origin: string
-  /** Null if the text was forgotten since. */
+  /** Null if the beliefs' texts were forgotten later. */
   readonly scope: string | null
   readonly beliefs: number
 }
@@ -42,13 +42,16 @@ export type FeedbackCount = {
 /** Statistics about recalls. They never affect recall. */
 export type RecallCounts = {
   countRecalls(user: string, tallies: readonly RecallTally[]): Promise<void>
-  /** By belief id. Beliefs that were never recalled are missing. */
+  /** Counts by belief id. Beliefs that were never recalled are left out. */
   recallCounts(user: string, beliefIds: readonly string[]): Promise<ReadonlyMap<string, RecallCount>>
   countFeedback(
     user: string,
     feedback: { readonly id: string; readonly verdict: FeedbackVerdict; readonly at: string },
   ): Promise<void>
-  /** The feedback on these beliefs and turns, or all if null; latest first. Forgetting a belief or turn removes its feedback. */
+  /**
+   * The feedback on these beliefs and turns, or all feedback if `ids` is null; latest first. Forgetting a belief or turn removes its
+   * feedback.
+   */
   feedback(user: string, ids: readonly string[] | null): Promise<readonly FeedbackCount[]>
   /** Oldest first. */
   recallDays(user: string): Promise<readonly RecallDay[]>

@@ -3,7 +3,7 @@ import { invalid } from '../errors.ts'
 /** The scope of beliefs that apply everywhere. Its preferences are part of every context. */
 export const universalScope = 'user:universal'
 
-// No invisible characters: scopes that look the same must be the same.
+// Allows no invisible characters, because scopes that look the same must be the same.
 const scopePattern = /^[a-z][a-z0-9_-]*:[^\s/:\p{Cc}\p{Cf}]+(?:\/[^\s/:\p{Cc}\p{Cf}]+)*$/u
 const maxScopeLength = 200
 
@@ -34,7 +34,7 @@ export const visibleScopes = (active: readonly string[]): readonly string[] =>
 
 export const isProject = (scope: string): boolean => scope.startsWith('project:')
 
-/** Whether a caller with these active scopes may name a scope: any scope except a project that is not in view. */
+/** Whether a caller with these active scopes may name a scope: always, unless it is a project that is not in view. */
 export const mayName = (scope: string, active: readonly string[]): boolean =>
   !isProject(scope) || visibleScopes(active).includes(scope)
 
@@ -43,6 +43,6 @@ const teamPrefix = 'team:'
 /** The owner of a team's memory, which is also the scope of its beliefs. No person has this name, because of the colon. */
 export const teamOwner = (team: string): string => `${teamPrefix}${team}`
 
-/** The team of a scope or an owner, such as `platform` of `team:platform/api`; null if it is not a team's. */
+/** The team that a scope or owner belongs to, such as `platform` for `team:platform/api`; null if it belongs to no team. */
 export const teamOf = (scope: string): string | null =>
   scope.startsWith(teamPrefix) ? (scope.slice(teamPrefix.length).split('/')[0] ?? null) : null

@@ -14,11 +14,11 @@ export type StoreCare = {
   rebuild(): Promise<void>
   /** A hash of all data derived from the journal. */
   fingerprint(): Promise<string>
-  /** Number and hash of the newest event. A copy outside the store shows later whether events were cut off. */
+  /** Number and hash of the newest event. A copy of these outside the store shows later whether events were cut off. */
   head(): Promise<{ readonly number: number; readonly hash: string }>
   /**
-   * Sets the stored journal head to the newest event, so that `verify` accepts the journal as complete. For restored
-   * backups, and to accept lost events.
+   * Sets the stored journal head to the newest event, so that `verify` accepts the journal as complete. Used for restored backups, and to
+   * accept lost events.
    */
   anchorJournal(): Promise<void>
   /**

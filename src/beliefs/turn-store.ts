@@ -21,7 +21,7 @@ export type SessionSummary = {
   readonly turns: number
   readonly firstAt: string
   readonly lastAt: string
-  /** The offset of its last turn. */
+  /** The UTC offset of the last turn. */
   readonly utcOffset: number | null
   readonly scopes: readonly string[]
   readonly hosts: readonly string[]
@@ -32,17 +32,17 @@ export type SessionSummary = {
 /** A turn with the fields that only an export needs. */
 export type ExportedTurn = Turn & Pick<NewTurn, 'messageId'>
 
-/** Reads turns. Commits store and forget them, in the same transaction as beliefs. */
+/** Reads turns. A commit stores and forgets them, in the same transaction as beliefs. */
 export type TurnStore = {
   /**
-   * Returns for each turn, in order, the stored turn that it is a copy of; null if it is new; `forgotten` if a turn with the
-   * same message id was forgotten. Returns no stored turn twice.
+   * Returns for each turn, in order: the stored turn that it repeats; null if it is new; `forgotten` if a turn with the same message id was
+   * forgotten. Equal words alone never match a stored turn that an earlier one of `turns` repeats.
    */
   knownTurns(user: string, turns: readonly NewTurn[]): Promise<readonly (Turn | 'forgotten' | null)[]>
   getTurn(user: string, id: string): Promise<Turn | null>
-  /** Sorted; at most `limit`. */
+  /** At most `limit` ids, sorted. */
   turnIdsStartingWith(user: string, prefix: string, limit: number): Promise<readonly string[]>
-  /** Oldest first within a session; newest first without a session. */
+  /** Oldest first if the filter names a session; otherwise newest first. */
   listTurns(filter: TurnFilter, page: { readonly limit: number; readonly offset: number }): Promise<Page<Turn>>
   /** Sorted by the last turn of each session, newest first. */
   listSessions(
@@ -55,8 +55,8 @@ export type TurnStore = {
     page: { readonly after: number | null; readonly limit: number },
   ): Promise<{ readonly turns: readonly ExportedTurn[]; readonly next: number | null }>
   /**
-   * Sets `doubtful` of the newest turns of the role `user` in which it is null, at most `limit`. Returns whether there
-   * may be more such turns.
+   * Sets `doubtful` in at most `limit` turns of the role `user` in which it is null, newest first. Returns whether there may be more such
+   * turns.
    */
   judgeOldTurns(user: string, limit: number, judge: (text: string) => readonly TextRange[]): Promise<boolean>
 }

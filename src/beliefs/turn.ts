@@ -1,6 +1,6 @@
 import type { ActorKind } from './belief.ts'
 
-/** Who spoke in a turn: the person (or another person of a dialogue), the assistant, or a tool the assistant used. */
+/** Who spoke in a turn: the person (or another person in a dialogue), the assistant, or a tool that the assistant used. */
 export const turnRoles = ['user', 'assistant', 'tool'] as const
 export type TurnRole = (typeof turnRoles)[number]
 
@@ -11,19 +11,19 @@ export type TurnOrigin = ActorKind
 export type Turn = {
   readonly id: string
   readonly user: string
-  /** The conversation it belongs to, by the id its host gave it. */
+  /** The id that the host gave the conversation. */
   readonly session: string
-  /** Its position in the conversation, from 0. Increases if an earlier turn of the conversation is stored later. */
+  /** The turn's position in the conversation, from 0. Increases if an earlier turn of the conversation is stored after this one. */
   readonly index: number
   readonly role: TurnRole
   /** The speaker's name, if it is known. */
   readonly speaker: string | null
   /** When it was said; ISO 8601 in UTC. */
   readonly at: string
-  /** The UTC offset that its time arrived with, in minutes; null if it arrived in UTC or without one. */
+  /** The UTC offset, in minutes, with which the time arrived; null if it arrived in UTC or without an offset. */
   readonly utcOffset: number | null
   readonly scope: string
-  /** The program it came through: `claude-code`, `cli`, `import`. */
+  /** The program that the turn came through, such as `claude-code`, `cli` or `import`. */
   readonly host: string
   readonly origin: TurnOrigin
   /** Word for word, except for secrets, which are masked. */
@@ -35,12 +35,12 @@ export type Turn = {
   readonly doubtful: readonly TextRange[] | null
 }
 
-/** Offsets in a text; the end is not part of it. */
+/** A range of offsets in a text, without the character at `end`. */
 export type TextRange = readonly [start: number, end: number]
 
 /**
- * The attribution, such as "reported by an agent", of a turn with the role `user` that a program stored: its words may not be
- * the person's. Null for any other turn.
+ * The attribution, such as "reported by an agent", for a turn with the role `user` that a program stored, because its words may not be the
+ * person's. Null for any other turn.
  */
 export function reporterOf({ role, origin, host }: Pick<Turn, 'role' | 'origin'> & { host?: string }): string | null {
   if (role !== 'user' || origin === 'person' || origin === 'document') return null
@@ -51,7 +51,7 @@ export function reporterOf({ role, origin, host }: Pick<Turn, 'role' | 'origin'>
 
 /** A turn to store. */
 export type NewTurn = Omit<Turn, 'index'> & {
-  /** Its position in the conversation, if the host reports it; otherwise its time decides. */
+  /** The position in the conversation, if the host reports it; otherwise the time decides. */
   readonly index: number | null
   /** The host's own id of the message, if it has one. */
   readonly messageId: string | null
@@ -66,12 +66,12 @@ export type TurnIdentity = {
   readonly previous: string | null
 }
 
-/** The same words within this time are one message that arrived twice, not a repetition such as a second "go on". */
+/** Max time between two arrivals of one message. After a longer time, the same words are a repetition, such as a second "go on". */
 const sameMomentMs = 10_000
 
 /**
- * Whether two turns of one conversation with the same role and words are the same turn. If both have a message id of the host,
- * it decides; otherwise the same position, the same previous message of the person, or almost the same time is enough.
+ * Whether two turns of one conversation with the same role and words are the same turn. If the host gave both a message id, the ids decide;
+ * otherwise the same position, the same previous message by the person, or almost the same time is enough.
  */
 export function isSameTurn(a: TurnIdentity, b: TurnIdentity): boolean {
   if (a.messageId !== null && b.messageId !== null) return a.messageId === b.messageId

@@ -6,7 +6,7 @@ import { makeDirectory } from './make-directory.ts'
 type WriteOptions = {
   /** `keep`: an existing file is not replaced, and the result is false. */
   readonly existing: 'replace' | 'keep'
-  /** Whether the bytes must survive a power cut once the call returns. Default true. */
+  /** Whether the bytes must survive a power cut after the promise resolves. Default: true. */
   readonly durable?: boolean
 }
 
@@ -42,7 +42,7 @@ export async function writeAtomically(
 /** Formats a JSON document for a file: indented, with a newline at the end. */
 export const formatJson = (document: object): string => `${JSON.stringify(document, null, 2)}\n`
 
-/** Creating a link fails if the target exists, atomically, so exactly one of two writers succeeds. */
+/** Publishes a file with a link. Creating a link fails atomically if the target exists, so exactly one of two writers succeeds. */
 async function linkUnlessThere(temporary: string, path: string): Promise<boolean> {
   try {
     await link(temporary, path)

@@ -4,7 +4,7 @@ import { parseJson } from '../json.ts'
 import { writeAtomically } from './atomic-write.ts'
 import { codeOf, nullIfMissing } from './leftovers.ts'
 
-/** The texts that were forgotten, and the beliefs they belong to. */
+/** The texts that were forgotten, and the beliefs and turns that they belong to. */
 export type ForgottenTexts = {
   readonly beliefIds: readonly string[]
   readonly turnIds?: readonly string[]
@@ -18,10 +18,10 @@ export type ForgottenTexts = {
 export const forgottenMark = '[forgotten]'
 const markInId = 'forgotten'
 
-/** Shorter texts would match unrelated text too often. */
+/** Min length of a text to erase. Shorter texts would match unrelated text too often. */
 const minErasedLength = 4
 
-/** False for a name of one plain word. It identifies nothing, so it is only erased in records with the belief's id. */
+/** False for a name of one plain word. Such a name identifies nothing, so it is erased only in records with the belief's id. */
 export const isIdentifying = (name: string): boolean => /\s|\d/u.test(name.trim())
 
 /** Replaces forgotten texts with a mark. Matches whole words and ignores case. */
@@ -40,7 +40,7 @@ export class Eraser {
     this.#all = new Finder([...said, ...names])
   }
 
-  /** Whether a text contains the id of a forgotten belief or turn, as copies of them do. */
+  /** Whether a text contains the id of a forgotten belief or turn, as copies of beliefs and turns do. */
   namesForgotten(text: string): boolean {
     const isIn = (id: string): boolean => text === id || text.endsWith(`.${id}`) || text.includes(`"${id}"`)
     return this.#beliefIds.some(isIn) || this.#turnIds.some(isIn)
@@ -72,7 +72,10 @@ export class Eraser {
   }
 }
 
-/** Shorter ids, which only imports have, may occur in any word, so they must be the whole text. A shorter, imported id may be part of any word. */
+/**
+ * Min length of an id that is found inside a text. A shorter id, which only imports have, may be part of any word, so it must be the whole
+ * text.
+ */
 const minOwnIdLength = 8
 
 const isId = /^[\w.:-]+$/u
@@ -123,7 +126,7 @@ const isLetter = (character: string | undefined): boolean => character !== undef
 const isWhole = (text: string, at: number, length: number): boolean =>
   !(isLetter(text[at - 1]) && isLetter(text[at])) && !(isLetter(text[at + length - 1]) && isLetter(text[at + length]))
 
-/** Lower case without changing the length, so that offsets stay valid. */
+/** Converts a text to lower case without changing its length, so that offsets stay valid. */
 const foldCase = (text: string): string => {
   const lower = text.toLowerCase()
   if (lower.length === text.length) return lower
@@ -152,7 +155,7 @@ const maxFileBytes = 256 * 1024 * 1024
  */
 export async function eraseInFile(path: string, eraser: Eraser): Promise<boolean> {
   const size = lstatSync(path, { throwIfNoEntry: false })?.size ?? 0
-  // An empty file may be a lock of this process. Opening and closing it would release the lock.
+  // Skips an empty file, because it may be a lock of this process, which opening and closing the file would release.
   if (size === 0 || size > maxFileBytes) return false
   const text = readText(path)
   if (text === null) return false
@@ -175,7 +178,7 @@ function readText(path: string): string | null {
   }
 }
 
-/** Null if the text is not one JSON document. */
+/** Erases forgotten texts in a JSON document. Null if the text is not one JSON document. */
 function eraseDocument(text: string, eraser: Eraser): string | null {
   if (!eraser.mayChange(text)) return text
   const document = parseJson(text)

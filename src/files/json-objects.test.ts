@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { JsonObjects } from './json-objects.ts'
 
-/** The objects in a text that is passed in pieces of this size. */
+/** The objects found in a text that is passed in pieces of `size` bytes. */
 function objectsIn(text: string, size: number, maxLength?: number) {
   const bytes = Buffer.from(text)
   const objects = new JsonObjects(maxLength)

@@ -1,15 +1,15 @@
 type ObjectText = {
   /** Null if it is longer than `maxLength`. */
   readonly text: string | null
-  /** The line it begins in, from 1. */
+  /** The line in which the object begins, from 1. */
   readonly line: number
-  /** The offset of its end in the whole text, in bytes. */
+  /** The byte offset in the whole text at which the object ends. */
   readonly end: number
 }
 
 /**
- * Splits a JSON text into its top-level objects, or those of its top-level array, without keeping the whole text in memory.
- * The text is passed in pieces of any size.
+ * Splits a JSON text into its top-level objects, or the objects in its top-level array, without keeping the whole text in memory. The text
+ * is passed in pieces of any size.
  */
 export class JsonObjects {
   readonly #maxLength: number
@@ -33,7 +33,7 @@ export class JsonObjects {
     return this.#isInArray ? { part: 'array', line: 1 } : null
   }
 
-  /** The objects that end in the next piece. The caller may reuse the buffer afterwards. */
+  /** Takes the next piece of the text, and yields the objects that end in it. The caller may reuse the buffer afterwards. */
   *take(chunk: Buffer): Generator<ObjectText> {
     let start = this.#depth > 0 ? 0 : -1
     for (let at = 0; at < chunk.length; at += 1) {

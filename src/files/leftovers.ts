@@ -6,15 +6,15 @@ import { join } from 'node:path'
 /** Marks a file as unfinished work of a process. Document ids never start with a dot, so no document has such a name. */
 type Purpose = 'tmp' | 'staged' | 'replaced'
 
-/** A unique name next to `name` with the id of this process, which shows whether the file is still in use. */
+/** A unique file name for `name` that contains the id of this process, which shows later whether the file is still in use. */
 export const leftoverName = (purpose: Purpose, name: string): string =>
   `.${purpose}-${process.pid}-${randomBytes(4).toString('hex')}-${name}`
 
 const pattern = /^\.(?<purpose>tmp|staged|replaced)-(?<pid>\d+)-[0-9a-f]{8}-(?<name>.+)$/u
 
 /**
- * Removes the leftovers of dead processes from a directory. A file that was moved aside for a replacement is restored if
- * the replacement was never put in place.
+ * Removes the leftovers of dead processes from a directory. Restores a file that was moved aside for a replacement if the replacement was
+ * never put in place.
  */
 export async function sweepLeftovers(directory: string): Promise<void> {
   for (const entry of nullIfMissing(() => readdirSync(directory)) ?? []) {

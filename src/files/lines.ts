@@ -1,11 +1,11 @@
 import { createReadStream } from 'node:fs'
 
 export type Line = {
-  /** From 1. */
+  /** The number of the line, from 1. */
   readonly number: number
   /** Null if the line is longer than `maxLineLength`. */
   readonly bytes: Uint8Array | null
-  /** False for a last line without a newline: its writer was interrupted. */
+  /** False for a last line without a newline, whose writer was interrupted. */
   readonly isWhole: boolean
 }
 

@@ -10,14 +10,17 @@ const pollMs = 8
 const sqliteBusy = 5
 const sqliteNotADatabase = 26
 
-/** For each lock, the release of its last caller in this process, so that callers get the lock in the order of their calls. */
+/**
+ * By path: a promise that resolves when the last caller in this process has released the lock, so that callers take it in the order of
+ * their calls.
+ */
 const queues = new Map<string, Promise<void>>()
 
 /**
- * Takes a lock and returns a function that releases it. `what` names the protected thing in the error message; without
- * `waitMs` a lock in use is an error at once. The lock is SQLite's exclusive lock on an empty file: the operating system
- * releases it even if the process crashes, so there are no stale locks and no process ids to compare. It also excludes other
- * callers in this process. The file is never removed: a new file would let a second process take the lock.
+ * Takes a lock and returns a function that releases it. `what` names the protected thing in the error message. Without `waitMs`, a lock in
+ * use is an error at once. The lock is SQLite's exclusive lock on an empty file: the operating system releases it even if the process
+ * crashes, so there are no stale locks and no process ids to compare. It also excludes other callers in this process. The file is never
+ * removed: a new file would let a second process take the lock.
  */
 export async function takeLock(path: string, what: string, waitMs = 0): Promise<() => void> {
   if (waitMs === 0) return pollLock(path, what, 0)
@@ -42,7 +45,7 @@ export async function takeLock(path: string, what: string, waitMs = 0): Promise<
 }
 
 async function pollLock(path: string, what: string, waitMs: number): Promise<() => void> {
-  // Monotonic: setting the system clock neither shortens nor prolongs the wait.
+  // Uses the monotonic clock, so that setting the system clock neither shortens nor prolongs the wait.
   const deadline = performance.now() + waitMs
   for (;;) {
     const release = tryLock(path)
@@ -53,15 +56,15 @@ async function pollLock(path: string, what: string, waitMs: number): Promise<() 
   }
 }
 
-/** Null if another connection has the lock, in this process or another. */
+/** Null if another connection holds the lock, in this process or a different one. */
 function tryLock(path: string): (() => void) | null {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-  // An existing file is never opened with `fs`: closing it would release SQLite's lock on it in this process.
+  // Must not open an existing file with `fs`, because closing it would release this process's SQLite lock on it.
   if (!existsSync(path)) writeFileSync(path, '', { mode: 0o600 })
   const db = new DatabaseSync(path, { timeout: 0 })
   try {
     db.exec('BEGIN EXCLUSIVE')
-    // The caller may release the lock twice.
+    // Does nothing the second time, because a caller may release the lock twice.
     return () => {
       if (db.isOpen) db.close()
     }

@@ -23,8 +23,8 @@ export const isOfAnotherUser = ({ uid }: Stats): boolean => process.getuid !== u
 export const permissionsIn = ({ mode }: Stats, mask: number): number => (process.platform === 'win32' ? 0 : mode & mask)
 
 /**
- * Returns the path of a file to write below the memory directory `root`, after creating missing directories with access for
- * the owner only. Throws a MemoryError if `checkOwn` does. Everything that writes a file in a memory calls this first.
+ * Returns the path of a file to write below the memory directory `root`, after creating missing directories with access for the owner only.
+ * Throws a MemoryError if `checkOwn` does. Everything that writes a file in a memory must call this first.
  */
 export function prepareOwnPath(root: string, path: string): string {
   checkOwn(root, path)
@@ -39,7 +39,7 @@ export function prepareOwnDirectory(root: string, path: string): string {
   return path
 }
 
-/** Writes to a file of the owner alone, and never through a symbolic link. */
+/** Writes to a file that only the owner may access, and never through a symbolic link. */
 export function writePrivate(path: string, content: string | Uint8Array, how: 'append' | 'replace'): void {
   const { O_WRONLY, O_CREAT, O_APPEND, O_TRUNC } = constants
   const descriptor = openSync(path, O_WRONLY | O_CREAT | (how === 'append' ? O_APPEND : O_TRUNC) | noFollow, 0o600)
@@ -51,17 +51,19 @@ export function writePrivate(path: string, content: string | Uint8Array, how: 'a
 }
 
 /**
- * Throws unless everything that exists from `root` down to `path` belongs to this account, is a plain file or a directory that
- * no other user may write to, and is not a symbolic link, through which Credence would write to a file elsewhere. The result
- * stays valid until the write, because no other account may write to the directories. `root` itself may be a link, because the
- * person chose it.
+ * Throws unless everything that exists from `root` down to `path` belongs to this account and is a plain file or a directory that no other
+ * user may write to. A symbolic link is refused, because Credence would write through it to a file elsewhere. The result stays valid until
+ * the write, because no other account may write to the directories. `root` itself may be a link, because the person chose it.
  */
 export function checkOwn(root: string, path: string): void {
   refuseForeign(root, statSync(root, { throwIfNoEntry: false }))
   for (const [at, stats] of existingBelow(root, path)) refuseForeign(at, stats)
 }
 
-/** Rejects only links. For a directory that others may own or write to, such as an eval store in a shared checkout. */
+/**
+ * Like `checkOwn`, but rejects only links. Used for a directory that others may own or write to, such as an eval store in a shared
+ * checkout.
+ */
 export function checkPlain(root: string, path: string): void {
   for (const [at, stats] of existingBelow(root, path)) if (stats.isSymbolicLink()) throw linkRefused(at)
 }
@@ -127,7 +129,7 @@ const linkRefused = (at: string): MemoryError =>
 export const shellWord = (path: string): string =>
   /^[\w@%+=:,./-]+$/u.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
 
-/** The path with links resolved, if it exists. */
+/** The path with links resolved; if it does not exist, just the absolute path. */
 export function realPath(path: string): string {
   try {
     return realpathSync(path)

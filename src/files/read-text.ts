@@ -23,7 +23,7 @@ export function readTextFile(file: string): string {
   return decode(bytes, file)
 }
 
-/** The file itself; for a directory, the files below it whose names match, sorted by path. */
+/** Returns the file itself, or for a directory the files below it whose names match, sorted by path. */
 export function listFilesAt(path: string, names: RegExp): readonly string[] {
   const stats = statSync(path, { throwIfNoEntry: false })
   if (stats === undefined) throw notFound(`There is no file ${path}.`, 'Check the path.')

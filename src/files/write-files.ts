@@ -5,7 +5,7 @@ import { makeDirectory } from './make-directory.ts'
 
 export type FileToWrite = { readonly file: string; readonly text: string | Uint8Array }
 
-/** Writes several files, none of them partially: all are synced under temporary names before the first is renamed. */
+/** Writes several files, none of them partially, because all are synced under temporary names before the first is renamed. */
 export function writeFiles(files: readonly FileToWrite[]): void {
   const drafts: { readonly draft: string; readonly file: string }[] = []
   try {

@@ -4,14 +4,14 @@ import { Unzip, UnzipInflate, UnzipPassThrough } from 'fflate'
 /** A piece of a file in an archive. `read` is the number of archive bytes read so far. */
 type ZipPiece = { readonly name: string; readonly bytes: Buffer; readonly read: number }
 
-/** Archives that unpack to more than this many times their size are rejected. Text usually compresses 5 to 10 times. */
+/** Max ratio of unpacked to packed size; an archive above it is rejected. Text usually compresses 5 to 10 times. */
 const maxRatio = 100
-/** The ratio is not checked before this many bytes are unpacked. */
+/** Min unpacked bytes before the ratio is checked. */
 const minRefusedBytes = 16 * 1024 * 1024
 
 /**
- * The pieces of the files with wanted names, in the order of the archive. Throws if the archive is damaged, or unpacks to so
- * much text that reading it would exhaust memory or time.
+ * Yields the pieces of the files with wanted names, in the order of the archive. Throws if the archive is damaged, or unpacks to so much
+ * text that reading it would exhaust memory or time.
  */
 export async function* readZipEntries(file: string, isWanted: (name: string) => boolean): AsyncGenerator<ZipPiece> {
   let pieces: { name: string; bytes: Buffer }[] = []

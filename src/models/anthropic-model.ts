@@ -3,7 +3,7 @@ import type { ChatMessage, ChatModel, ChatReply, ChatRequest, ToolCall } from '.
 import { postJson } from './endpoint.ts'
 import type { ModelOptions } from './openai-model.ts'
 
-/** The API requires a limit; this one allows an answer of several pages. */
+/** The API requires a limit on output tokens. This one allows an answer of several pages. */
 const defaultOutputTokens = 4096
 
 const Tokens = z.int().nonnegative().catch(0)
@@ -34,7 +34,7 @@ const Answer = z.looseObject({
     .nullish(),
 })
 
-/** A model with the Messages API. JSON of a schema is requested as the input of a tool that must be called. */
+/** A model that is called through the Messages API. To request JSON of a schema, the model is told to call a tool with that input. */
 export function anthropicModel({ model, url, key, fetch }: ModelOptions): ChatModel {
   const route = url.endsWith('/v1') ? `${url}/messages` : `${url}/v1/messages`
   return {
@@ -67,7 +67,7 @@ function bodyOf({ system, messages, tools = [], schema, temperature, maxOutputTo
 
 type AnthropicTurn = { role: 'user' | 'assistant'; content: unknown[] }
 
-/** Turns must alternate and must not be empty; so the results of several tools become one turn of the user. */
+/** The API requires turns that alternate and are not empty, so the results of several tools become one user turn. */
 function turnsOf(messages: readonly ChatMessage[]): AnthropicTurn[] {
   const turns: AnthropicTurn[] = []
   for (const message of messages) {

@@ -9,7 +9,7 @@ export type ToolCall = {
   readonly id: string
   readonly name: string
   readonly arguments: Readonly<Record<string, unknown>>
-  /** The model's text of the arguments if it is not a JSON object; `arguments` is then empty. */
+  /** What the model wrote as arguments, if that is not a JSON object; `arguments` is then empty. */
   readonly malformed?: string
 }
 
@@ -55,7 +55,7 @@ export type ChatReply = {
   readonly model: string
 }
 
-/** A model at an endpoint. `reply` throws a MemoryError `unavailable` if the endpoint cannot be used. */
+/** A model at an endpoint. If the endpoint cannot be used, `reply` throws a MemoryError with the code `unavailable`. */
 export type ChatModel = {
   readonly provider: 'openai' | 'anthropic'
   readonly model: string

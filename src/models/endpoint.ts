@@ -31,7 +31,7 @@ export type EndpointRequest = {
   readonly fetch: typeof fetch
 }
 
-/** Posts JSON and validates the JSON answer. Every failure is a MemoryError `unavailable` with a hint. */
+/** Posts JSON and validates the JSON answer. Every failure is a MemoryError with the code `unavailable` and a hint. */
 export async function postJson<Schema extends z.ZodType>(
   request: EndpointRequest,
   schema: Schema,
@@ -74,7 +74,7 @@ export async function postJson<Schema extends z.ZodType>(
   )
 }
 
-/** Reads the body of a response. Throws the error of `tooLong` as soon as the body has more than `maxBytes` bytes. */
+/** Reads the body of a response. Throws the error that `tooLong` returns as soon as the body exceeds `maxBytes`. */
 export async function readBoundedText(
   response: Response,
   maxBytes: number,
@@ -144,7 +144,7 @@ function refusalError({ url, key }: EndpointRequest, { status, headers }: Respon
   return permanent(`refused the request (${status})${reason}`, 'Check the name of the model and what it can do.')
 }
 
-/** Reads a number of seconds. Ignores a date, which would need a clock and is rarely sent. */
+/** Reads a delay in seconds. Ignores a date, because it would need a clock and is rarely sent. */
 function retryAfterIn(header: string | null): number | null {
   const seconds = header === null || header.trim() === '' ? Number.NaN : Number(header)
   return Number.isFinite(seconds) && seconds >= 0 ? seconds * 1_000 : null
@@ -157,7 +157,7 @@ const ErrorBody = z.union([
   z.object({ message: z.string() }).transform(({ message }) => message),
 ])
 
-/** A colon and the endpoint's own error message, without keys and control characters; a full stop if the answer has none. */
+/** A colon and the endpoint's own error message, without keys and control characters; a full stop if the answer has no such message. */
 function reasonIn(text: string, key: string | null): string {
   const message = ErrorBody.safeParse(parseJson(text)).data
   if (message === undefined) return '.'

@@ -28,16 +28,16 @@ export function parseModelSpec(spec: string): ModelSpec {
   return { provider, model, url: url === undefined ? null : endpointUrl(url) }
 }
 
-/** Whether the text contains an @ followed by a URL, even an incomplete one or one of another protocol. */
+/** Whether the text contains an @ followed by a URL, even if the URL is incomplete or has a different protocol. */
 const isAddress = (model: string): boolean => {
   const behind = model.slice(model.indexOf('@'))
   return behind.startsWith('@') && /@https?:|\/\//iu.test(behind)
 }
 
-/** The text for an error message; cut if it may contain a key by mistake. */
+/** The text as shown in an error message. It is cut if it may contain a key by mistake. */
 const shortenSpec = (spec: string): string => (spec.length > 100 || /sk-/u.test(spec) ? `${spec.slice(0, 8)}…` : spec)
 
-/** Checks that a key may be sent to a URL: https, or http on this machine. Returns it without a slash at the end. */
+/** Checks that a key may be sent to a URL, which must be https, or http on this machine. Returns the URL without a slash at the end. */
 export function endpointUrl(text: string, hint = form): string {
   let url: URL
   try {

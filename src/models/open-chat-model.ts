@@ -11,12 +11,12 @@ const keyNames: Readonly<Record<ChatModel['provider'], string>> = {
   anthropic: 'ANTHROPIC_API_KEY',
 }
 
-/** The key for any other endpoint, so that a provider's key is sent to that provider only. */
+/** The variable with the key for any other endpoint, so that a provider's key is sent only to that provider. */
 const otherKeyName = 'CREDENCE_MODEL_KEY'
 
 const maxTries = 4
 const firstWaitMs = 500
-/** If an endpoint asks for a longer wait, the error is thrown instead. */
+/** Max wait before a retry. If an endpoint asks for a longer one, its error is thrown instead. */
 const maxWaitMs = 20_000
 
 type ModelEnvironment = Readonly<Record<string, string | undefined>>
@@ -28,7 +28,7 @@ export function openChatModel(given: string | ModelSpec, env: ModelEnvironment, 
   return withRetries(modelFrom(spec, keyFor(spec, env), fetch))
 }
 
-/** The model of a spec with the given key, without retries. */
+/** The model that a spec names, with the given key and without retries. */
 export function modelFrom(given: string | ModelSpec, key: string | null, fetch = globalThis.fetch): ChatModel {
   const { provider, model, url } = typeof given === 'string' ? parseModelSpec(given) : given
   const options = { model, url: url ?? providerEndpoints[provider], key: key || null, fetch }
@@ -44,7 +44,7 @@ function keyFor({ provider, url }: ModelSpec, env: ModelEnvironment): string | n
   })
 }
 
-/** The key in a variable. Rejects a key that is invalid in a header, because the error of `fetch` would print it. */
+/** The key in an environment variable. Rejects a key that is invalid in a header, because the error from `fetch` would contain it. */
 function keyIn(env: ModelEnvironment, name: string): string | null {
   const key = env[name]?.trim() ?? null
   if (key === null || /^[\x21-\x7e]*$/u.test(key)) return key
@@ -55,7 +55,7 @@ function keyIn(env: ModelEnvironment, name: string): string | null {
 
 type Pause = (ms: number, signal: AbortSignal) => Promise<void>
 
-/** Repeats requests to a model after transient errors: too many requests, a server error, a cut connection. */
+/** Repeats requests to a model after transient errors: too many requests, a server error, a lost connection. */
 export function withRetries(model: ChatModel, pause: Pause = abortablePause): ChatModel {
   const reply: ChatModel['reply'] = async (request) => {
     for (let tries = 1; ; tries += 1) {
@@ -73,5 +73,5 @@ export function withRetries(model: ChatModel, pause: Pause = abortablePause): Ch
   return { ...model, reply }
 }
 
-/** Ends early, without an error, when the request is aborted. */
+/** Waits. Ends early, without an error, when the request is aborted. */
 const abortablePause: Pause = (ms, signal) => setTimeout(ms, undefined, { signal }).catch(() => {})

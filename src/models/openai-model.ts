@@ -40,7 +40,7 @@ const Answer = z.looseObject({
     .nullish(),
 })
 
-/** A model with the Chat Completions API, which most model servers offer. */
+/** A model that is called through the Chat Completions API, which most model servers offer. */
 export function openaiModel({ model, url, key, fetch }: ModelOptions): ChatModel {
   return {
     provider: 'openai',
@@ -114,7 +114,7 @@ function replyOf({ model, choices, usage }: z.infer<typeof Answer>, requested: s
     text: content ?? refusal ?? '',
     toolCalls,
     stopReason: refusal ? 'refusal' : toolCalls.length > 0 ? 'tools' : finished,
-    // The API's prompt count includes cached tokens, which are counted separately here.
+    // The API's `prompt_tokens` include cached tokens, which `Usage` counts separately.
     usage: {
       input: Math.max((usage?.prompt_tokens ?? 0) - cached, 0),
       output: usage?.completion_tokens ?? 0,
@@ -135,6 +135,6 @@ const stopReasons: Readonly<Record<string, ChatReply['stopReason']>> = {
 function toolCallOf(id: string, { name, arguments: text }: { name: string; arguments: string }): ToolCall {
   if (text.trim() === '') return { id, name, arguments: {} }
   const value = parseObject(text)
-  // Models sometimes write broken JSON; the caller that runs the tool reports it to the model.
+  // Models sometimes write broken JSON. The caller that runs the tool must report it to the model.
   return value === null ? { id, name, arguments: {}, malformed: text } : { id, name, arguments: value }
 }

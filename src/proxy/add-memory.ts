@@ -47,7 +47,7 @@ export type WithMemory = {
 /** A request that is ready to be forwarded. */
 export type Prepared = WithMemory & { readonly body: Buffer }
 
-/** Limited, because hosts hide a part of a longer context, and models overlook some of it. */
+/** Limits of the added context, because hosts hide part of a longer one, and models overlook some of it. */
 export const proxyBudget = { maxPrelude: 2_000, maxCharacters: 6_000 }
 
 /** Adds recalled context to requests, and stores their messages as turns. */
@@ -70,7 +70,7 @@ export function memoryInjector({ memory, view: usual, isPaused, deadlineMs, now,
     }
   }
 
-  /** Adds blocks of memory to a request. Returns it unchanged if that is not possible; never fails. */
+  /** Adds blocks of memory to a request. Returns the request unchanged if that is not possible; never fails. */
   async function prepare(dialect: Dialect, bytes: Buffer, view: View): Promise<Prepared> {
     const passOn = (reason: string): Prepared => ({
       body: bytes,
@@ -79,7 +79,7 @@ export function memoryInjector({ memory, view: usual, isPaused, deadlineMs, now,
       onAnswer: () => {},
     })
     const body = parseBody(bytes.toString('utf8'))
-    // The service reports the error in the body.
+    // Forwards the body anyway, because the service reports the error in it.
     if (body === null) return passOn('the body is not a JSON object')
     const read = dialect.read(body)
     const added = read === null ? null : await addTo(read, view)
@@ -87,7 +87,7 @@ export function memoryInjector({ memory, view: usual, isPaused, deadlineMs, now,
     return { ...added, body: added.isChanged ? Buffer.from(JSON.stringify(body)) : bytes }
   }
 
-  /** Adds blocks of memory to the messages of a conversation. Null if it has no message of a person. Never fails. */
+  /** Adds blocks of memory to the messages of a conversation. Null if it has no message by a person. Never fails. */
   async function addTo(read: RequestConversation, view: View = usual): Promise<WithMemory | null> {
     const request = tracker.identify(JSON.stringify(view), read)
     if (request === null) return null
@@ -108,8 +108,8 @@ export function memoryInjector({ memory, view: usual, isPaused, deadlineMs, now,
   }
 
   /**
-   * Recalls for the current message, once. If the client sends the message again, with tool results or with the next message,
-   * the same bytes are added, so that the service's prompt cache still matches. Returns why nothing was recalled.
+   * Recalls for the current message, once. If the client sends the message again, with tool results or with the next message, the same
+   * bytes are added, so that the service's prompt cache still matches. Returns why recall was skipped; null if it was not.
    */
   async function recall(view: View, { conversation, current }: PlacedRequest): Promise<string | null> {
     const last = current.at(-1)
@@ -130,7 +130,7 @@ export function memoryInjector({ memory, view: usual, isPaused, deadlineMs, now,
     }
   }
 
-  /** Stores the person's messages: the last one as their own words if they typed it, all others as documents. */
+  /** Stores the person's messages: the last one as their own words if they typed it, the rest as documents. */
   function keepSaid(view: View, { conversation, current }: PlacedRequest): void {
     const fresh = current.filter(({ key }) => !conversation.kept.has(key))
     for (const { key } of fresh) conversation.kept.add(key)
@@ -177,7 +177,7 @@ export function memoryInjector({ memory, view: usual, isPaused, deadlineMs, now,
   }
 }
 
-/** The parts of a context that are new in the conversation. Marks them as shown. */
+/** Returns the parts of a context that are new in the conversation, and marks them as shown. */
 function withoutShown(context: ShownContext, { session: own, shown }: TrackedConversation): ShownContext {
   const isNew = (key: string): boolean => {
     const known = shown.has(key)
@@ -228,7 +228,7 @@ const failureOf = (error: unknown): string => {
   return expected === null ? 'the memory failed' : `the memory is ${expected.code}`
 }
 
-/** Messages of the person and the answer to them. */
+/** One or more messages of the person, and the answer to them. */
 type Exchange = ReturnType<typeof exchangesIn>[number]
 
 type TrackedConversation = {
@@ -242,15 +242,14 @@ type TrackedConversation = {
   readonly kept: Set<string>
 }
 
-/** A request with its place in a conversation. */
+/** A request, and the conversation that it belongs to. */
 type PlacedRequest = NonNullable<ReturnType<ConversationTracker['identify']>>
 
 const maxKnown = 2_000
 
 /**
- * Identifies conversations by the history that clients send with every request. The state is kept as hashes, only in this
- * process. After a restart, a conversation continues in a new session; nothing is stored twice, because only the current
- * message is stored.
+ * Identifies conversations by the history that clients send with every request. The history is kept as hashes, only in this process. After
+ * a restart, a conversation continues in a new session. Nothing is stored twice even then, because only the current message is stored.
  */
 class ConversationTracker {
   /** By the whole history: the conversation and its next message. A different next message starts a new conversation. */
@@ -267,7 +266,7 @@ class ConversationTracker {
     this.#host = host
   }
 
-  /** Finds the conversation of a request; null if no message is a person's. Requests with different views never share one. */
+  /** Finds the conversation of a request; null if no message is a person's. Requests with different views never share a conversation. */
   identify(view: string, { messages, continues, session }: RequestConversation) {
     const exchanges = exchangesIn(messages)
     const last = exchanges.at(-1)
@@ -336,7 +335,7 @@ class ConversationTracker {
     }
     const key = wordsKey(view, exchanges[0] as Exchange)
     const opening = this.#openings.get(key)
-    // No complete answer was recorded: the client repeats the request, or its history has only a part of the answer.
+    // No complete answer was recorded, so the client repeats the request, or its history has only part of the answer.
     if (opening !== undefined && !opening.isAnswered) return opening.conversation
     const conversation = newConversation()
     if (exchanges.length === 1) this.#openings.set(key, { conversation, isAnswered: false })
@@ -367,7 +366,7 @@ const wordsKey = (view: string, exchange: Exchange): string => exchangeHashOf(vi
 const exchangeKey = (view: string, exchange: Exchange): string =>
   exchangeHashOf(view, exchangeWordsOf(exchange), exchange.answer)
 
-/** Hashes of the history before the first exchange, before the second and so on; the last hash is of the whole history. */
+/** The hashes of the history before the first exchange, before the second, and so on. The last hash covers the whole history. */
 function historiesOf(view: string, exchanges: readonly Exchange[]): readonly string[] {
   const histories = [exchangeHashOf(view)]
   for (const exchange of exchanges)

@@ -8,13 +8,13 @@ export type HistoryMessage = {
   /** The person's text or the model's answer. */
   readonly text: string
   /**
-   * Whether the person may have typed it: a single, unmarked text. If there are several texts, any may be a document; next to
-   * the result of a tool, a text may be the client's.
+   * Whether the person may have typed the text: it is the only one and unmarked. If there are several texts, any may be a document; next to
+   * a tool result, a text may be the client's.
    */
   readonly isTyped: boolean
   /** The author named by the client; null if none is named. */
   readonly author: string | null
-  /** Adds a block after the person's text, in the parsed body. Only for messages of the person that have a text. */
+  /** Adds a block after the person's text, in the parsed body. Must be called only for the person's messages that have a text. */
   readonly add: (block: string) => void
 }
 
@@ -40,7 +40,7 @@ export type RequestBody = Record<string, unknown>
 export type Dialect = {
   /** The end of the URL path of its requests. */
   readonly route: string
-  /** The conversation in the body of a request; null if the body is not understood. */
+  /** Reads the conversation from the body of a request; null if the body is not understood. */
   readonly read: (body: RequestBody) => RequestConversation | null
   /** Reads the answer from the events of a stream, or from one JSON document. */
   readonly answerIn: (documents: readonly JsonObject[], isStream: boolean) => ModelAnswer
@@ -56,11 +56,11 @@ const withPart =
   (type: string): WithBlock =>
   (content, block) => [...(Array.isArray(content) ? content : [{ type, text: content }]), { type, text: block }]
 
-/** Appends the block to a content that is a plain text, because many servers of this protocol accept no lists. */
+/** Appends the block to a content that is a plain text, because many servers for this protocol do not accept lists. */
 const withText: WithBlock = (content, block) =>
   typeof content === 'string' ? `${content}\n\n${block}` : withPart('text')(content, block)
 
-/** The messages of the person and the model in a list of the body. */
+/** The messages of the person and the model in a list from the body. */
 function messagesIn(list: unknown, types: readonly string[], withBlock: WithBlock): readonly HistoryMessage[] | null {
   if (!Array.isArray(list)) return null
   return list.flatMap((message: unknown): readonly HistoryMessage[] => {
@@ -131,7 +131,7 @@ export const messages: Dialect = {
   },
 }
 
-/** OpenAI's Responses. Earlier messages are in `input`, or the service stores them and the request has their id. */
+/** OpenAI's Responses. Earlier messages are in `input`, or the service stores them and the request contains their id. */
 export const responses: Dialect = {
   route: '/responses',
   read: (body) => {
@@ -168,7 +168,7 @@ const outputOf = ({ output }: JsonObject): string =>
     .flatMap(({ content }) => textsIn(content, ['output_text']))
     .join('\n\n')
 
-/** The person's own texts of a message, without texts that a program added. */
+/** The person's own texts in a message, without texts that a program added. */
 export function ownText(texts: readonly string[]): Pick<HistoryMessage, 'text' | 'isTyped'> {
   const own = texts
     .filter(isSaidByPerson)

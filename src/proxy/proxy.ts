@@ -17,7 +17,7 @@ import { chatCompletions, type Dialect, type ModelAnswer, messages, responses } 
 
 type ProxyOptions = MemoryDeps & {
   readonly upstream: URL
-  /** Why a request is refused, checked before anything else; null if it is allowed. */
+  /** Returns why a request is refused; null if it is allowed. Called before anything else. */
   readonly refusalOf: (request: IncomingMessage) => { readonly message: string; readonly hint: string } | null
 }
 
@@ -28,7 +28,7 @@ type Proxy = {
 }
 
 const dialects: readonly Dialect[] = [chatCompletions, responses, messages]
-/** Larger requests are forwarded without memory. */
+/** Max bytes of a request to which memory is added. Larger requests are forwarded without memory. */
 const maxBodyBytes = 64 * 1024 * 1024
 
 /** Forwards requests to a service, adding memory to model requests, and streams the answers back. */
@@ -101,7 +101,7 @@ async function readBody(incoming: IncomingMessage): Promise<{ readonly bytes: Bu
 type Upstream = { readonly url: URL; readonly agent: HttpAgent | HttpsAgent; readonly log: (line: string) => void }
 
 type ForwardOptions = {
-  /** The header `x-credence-memory` of the answer; null for requests that are not to a model. */
+  /** The value of the answer's header `x-credence-memory`; null for requests that are not to a model. */
   readonly outcome: string | null
   readonly prepared?: Prepared
   readonly dialect?: Dialect
@@ -139,7 +139,7 @@ async function forward(
   const headers = withoutHopByHop(rawHeaders, answer.headers.connection)
   if (options.outcome !== null) headers.push('x-credence-memory', headerText(options.outcome))
   outgoing.writeHead(status, statusMessage, headers)
-  // The client may be waiting for the headers.
+  // Sends the headers at once, because the client may be waiting for them.
   outgoing.flushHeaders()
   const isKept = prepared !== undefined && status >= 200 && status < 300
   const copy = isKept ? answerCopy(answer.headers) : null
@@ -200,7 +200,10 @@ const addressOf = ({ hostname, port, protocol }: URL) => ({
   port: port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port),
 })
 
-/** The path at the service. The base URLs on both sides may end in /v1, but the result contains it only once. */
+/**
+ * The path of a request at the service. The base URLs of both the proxy and the service may end in /v1, but the result contains it only
+ * once.
+ */
 export function upstreamPath({ pathname }: URL, target: string): string {
   const base = pathname.replace(/\/+$/u, '')
   const path = target.startsWith('/') ? target : `/${target.replace(/^[a-z]+:\/\/[^/]*\/?/iu, '')}`
@@ -242,7 +245,7 @@ async function pipeResponse(
   }
 }
 
-/** Longer answers are forwarded but not stored. */
+/** Max bytes of an answer that is stored. Longer answers are only forwarded. */
 const maxCopyBytes = 16 * 1024 * 1024
 
 const nothing: ModelAnswer = { text: '', id: null, isComplete: false }
@@ -302,7 +305,7 @@ function eventsIn(text: string): readonly JsonObject[] {
   })
 }
 
-/** Empty for the end mark of a stream, for an event that was cut off, and for an answer that is not JSON. */
+/** The JSON object in a text. Empty for the end mark of a stream, for an event that was cut off, and for an answer that is not JSON. */
 function documentIn(text: string): readonly JsonObject[] {
   const value = parseObject(text)
   return value === null ? [] : [value]

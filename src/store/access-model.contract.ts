@@ -3,7 +3,7 @@ import { compareText } from '../beliefs/identity.ts'
 
 type KeptToken = { readonly token: AccessToken; readonly hash: string }
 
-/** The reference model for stores: people, tokens and teams in process memory. */
+/** People, tokens and teams in process memory: the reference model with which stores are compared. */
 export function openMemoryAccess(): AccessStore {
   const people = new Map<string, Person>()
   const teams = new Map<string, { readonly team: Omit<Team, 'members'>; readonly members: Map<string, Role> }>()

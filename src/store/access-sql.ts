@@ -30,11 +30,13 @@ const tokenOf = ({ id, kind, person, scopes, label, ...times }: TokenRow): Acces
 const made = 'id, kind, person, scopes, label, created_at'
 const columns = `${made}, last_used_at, revoked_at`
 
-/** The port in SQL that both SQLite and PostgreSQL accept. Every change is one statement, so it is atomic. */
+/** The `AccessStore` port, in SQL that both SQLite and PostgreSQL accept. Every change is one statement, so it is atomic. */
 export function sqlAccess(run: RunAccess): AccessStore {
   const read = <Row>(sql: string, values: readonly Value[] = []) => run<Row>('read', sql, values)
   const write = async (sql: string, values: readonly Value[]) => (await run('write', sql, values)).length > 0
-  /** After a lost connection the statement is repeated. It may then find the row that it inserted the first time, which has the same random id. */
+  /**
+   * Whether the token was added. After a lost connection the statement is repeated, and may find the row that the first attempt inserted.
+   */
   const isDoneOrThere = async (isDone: boolean, id: string): Promise<boolean> =>
     isDone || (await read('SELECT 1 AS found FROM credence.tokens WHERE id = $1', [id])).length > 0
 
@@ -60,7 +62,8 @@ export function sqlAccess(run: RunAccess): AccessStore {
         ),
         id,
       ),
-    // The hash is erased, so that no query finds a revoked token by it. After a lost connection the statement is repeated.
+    // Erases the hash, so that no query finds a revoked token by it. `revoked_at = $2` if an earlier attempt succeeded but its connection
+    // was lost.
     revokeToken: (id, at) =>
       write(
         `UPDATE credence.tokens SET revoked_at = $2, hash = 'revoked ' || id

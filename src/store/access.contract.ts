@@ -24,7 +24,7 @@ const team = fc.constantFrom('platform', 'design')
 const id = fc.constantFrom('t-1', 't-2', 't-3')
 const hashes: Readonly<Record<string, string>> = { 't-1': 'hash 1', 't-2': 'hash 2', 't-3': 'hash 3' }
 
-/** Any call with any arguments. An id always comes with the same hash, because a real token does too. */
+/** Any call with any arguments. Each id has a fixed hash, like a real token. */
 const anyCall: fc.Arbitrary<readonly [string, Call]> = fc.oneof(
   name.map((one) => [`add ${one}`, (store: AccessStore) => store.addPerson({ name: one, createdAt: at })] as const),
   name.map((one) => [`remove ${one}`, (store: AccessStore) => store.removePerson(one)] as const),

@@ -26,16 +26,19 @@ export type StoredText = {
   readonly body: string | null
   readonly salt: Uint8Array | null
   readonly body_hash: Uint8Array | null
-  /** 0 if the derived row of the belief has another version, because its newest change is unreadable on a damaged disk. */
+  /** 0 if the derived row of the belief has a different version, because the newest change is unreadable on a damaged disk. */
   readonly is_newest?: number | null
 }
 
-/** The newest change of a belief, whose text is the current one. */
+/** Selects the newest change to a belief. Its text is the current one. */
 export const newestText = `SELECT outcome, body, salt, body_hash,
   version = (SELECT version FROM beliefs WHERE user_id = changes.user_id AND id = changes.belief_id) AS is_newest FROM changes
   WHERE user_id = ? AND belief_id = ? ORDER BY event DESC LIMIT 1`
 
-/** The belief of a change; null if the change removed it. A text that does not match its hash is an error, never a different belief. */
+/**
+ * The belief after a change; null if the change removed it. Throws if the text does not match its hash, rather than return an altered
+ * belief.
+ */
 export function readText(id: string, row: StoredText): Belief | null {
   if (row.outcome !== 'present') return null
   if (row.body === null || row.is_newest === 0 || !isAsWritten(row)) throw damagedBelief(id)
@@ -73,7 +76,7 @@ const damagedBelief = (id: string): MemoryError =>
 export const typeCode = (type: BeliefType): number => beliefTypes.indexOf(type)
 export const statusCode = (status: Status): number => statuses.indexOf(status)
 
-/** The key of the belief's agent; '' for a belief that every agent sees. */
+/** The agent of a belief as a key; '' if every agent sees the belief. */
 export const agentKey = (agent: string | null): string => (agent === null ? '' : `@${agent}`)
 
 /** The inverse of `packFlags`. */
@@ -86,7 +89,7 @@ export function unpackFlags(flags: number): { type: BeliefType; subtype: Subtype
   return { type, subtype: subtypes[((flags >> 1) & 3) - 1] ?? null, pinned: (flags & 1) === 1 }
 }
 
-/** The terms of each user are distinct, so that no search reads rows of other users. */
+/** Puts the user's number in front of a term, so that no search reads the rows of other users. */
 export const indexedTerm = (userId: number, word: string): string => `${userId}:${word}`
 
 /**

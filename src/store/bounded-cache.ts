@@ -1,7 +1,7 @@
 /**
- * A cache of approximately the most recently used values, between `maxEntries` and twice `maxEntries`, in two generations: a full young generation
- * replaces the old one. (A single Map, with each used entry deleted and inserted again, would have to skip the holes of
- * deleted entries to find the oldest one.)
+ * A cache of approximately the most recently used values. It has two generations of at most `maxEntries` each: when the young one is full,
+ * it replaces the old one. (A single Map in the order of use would be slow: to find the oldest entry, it has to skip the holes that moved
+ * entries leave.)
  */
 export class BoundedCache<Value> {
   readonly #maxEntries: number

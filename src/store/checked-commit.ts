@@ -3,12 +3,12 @@ import type { CommitResult } from '../beliefs/belief-store.ts'
 import type { BeliefChange, Commit, IdempotencyKey, JournalEvent } from '../beliefs/journal.ts'
 import { MemoryError } from '../errors.ts'
 
-/** A consistent change: `after` is set exactly if the outcome is `present`. */
+/** A consistent change: `after` is set if, and only if, the outcome is `present`. */
 export type CheckedChange =
   | (Omit<BeliefChange, 'outcome' | 'after'> & { readonly outcome: 'present'; readonly after: Belief })
   | (Omit<BeliefChange, 'outcome' | 'after'> & { readonly outcome: 'absent' | 'erased'; readonly after: null })
 
-/** Rejects changes that are invalid in every state of a store. */
+/** Rejects changes that are invalid whatever the store contains. */
 export function checkChanges({ user, changes, stamp }: Commit): readonly CheckedChange[] {
   const seen = new Set<string>()
   return changes.map((change) => {
@@ -49,7 +49,7 @@ function checkChange(
 const contradictory = (message: string): MemoryError =>
   new MemoryError('invalid', message, { hint: 'A commit changes each belief once, from the version it was read at.' })
 
-/** The result of a commit that must not be written, which is a retry or an outdated undo. Null for any other commit. */
+/** The result of a commit that must not be written because it is a retry or an outdated undo. Null for any other commit. */
 export function resultWithoutWrite(
   { user, key, undoes }: Commit,
   journal: { eventByKey(key: IdempotencyKey): JournalEvent | null; event(number: number): JournalEvent | null },

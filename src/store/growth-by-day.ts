@@ -1,10 +1,10 @@
 import type { GrowthDay } from '../beliefs/recall-counts.ts'
 import { localDay } from '../local-time.ts'
 
-/** The number of beliefs of one author and scope that were first remembered at a time. */
+/** The number of beliefs that one author first remembered in one scope at the time `at`. */
 export type GrowthRow = Omit<GrowthDay, 'day'> & { readonly at: string }
 
-/** Adds the counts of a day, in the time zone of the process, which a database does not know. Rows are oldest first. */
+/** Adds up the counts of each day, in the time zone of the process, which a database does not know. `rows` must be oldest first. */
 export function growthByDay(rows: readonly GrowthRow[]): readonly GrowthDay[] {
   const days = new Map<string, GrowthDay>()
   for (const { at, beliefs, ...row } of rows) {

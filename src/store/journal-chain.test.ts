@@ -58,7 +58,7 @@ it('gives an event another hash if any of its fields differs', () => {
   expect(new Set(hashes).size).toBe(hashes.length)
 })
 
-/** Events 1, 2, 3…; each entry is the number of the earlier event that it undoes. */
+/** `findUndo` for events 1, 2, 3…. Argument n is the number of the event that event n undoes, or null. */
 const chain = (...undoes: readonly (number | null)[]) => {
   const undosOf = (number: number): readonly number[] =>
     undoes.flatMap((undone, index) => (undone === number ? [index + 1] : [])).reverse()

@@ -5,7 +5,7 @@ import type { NewTurn } from '../beliefs/turn.ts'
 import { MemoryError } from '../errors.ts'
 import type { CheckedChange } from './checked-commit.ts'
 
-/** The predecessor hash of the first event. */
+/** The hash that the first event uses as that of its predecessor. */
 export const beforeFirst: Uint8Array = new Uint8Array(32)
 
 const saltBytes = 16
@@ -21,13 +21,13 @@ export type SealedChange = {
 
 export type SealedEvent = Omit<Commit, 'changes' | 'turns' | 'forgottenTurns'> & { readonly number: number }
 
-/** The change of one turn by an event: stored, with the hash of its text, or forgotten. */
+/** What an event did to one turn: it stored the turn, with this hash, or forgot it (null). */
 export type SealedTurn = { readonly id: string; readonly hash: Uint8Array | null }
 
 /** A change with the salt and the text to store. */
 export type WrittenChange = SealedChange & { readonly salt: Uint8Array | null; readonly body: string | null }
 
-/** Hashes the text of each change. The salts of a whole commit are drawn at once. */
+/** Hashes the text of each change. One call of `random` draws the salts of the whole commit. */
 export function sealChanges(
   changes: readonly CheckedChange[],
   random: (bytes: number) => Uint8Array,
@@ -59,7 +59,7 @@ function drawSalts(count: number, random: (bytes: number) => Uint8Array): (index
 
 /** The salt is erased together with the text, so that a forgotten text cannot be guessed from its hash. */
 export function hashBody(salt: Uint8Array, body: string): Uint8Array {
-  // Every read of a belief hashes its text, so short ones are assembled in a reused buffer.
+  // Every read of a belief hashes its text, so a reused buffer joins the salt and a short text.
   const room = salt.length + body.length * 3
   const bytes = room <= scratch.length ? scratch : Buffer.allocUnsafe(room)
   bytes.set(salt)
@@ -68,7 +68,7 @@ export function hashBody(salt: Uint8Array, body: string): Uint8Array {
 
 const scratch = Buffer.allocUnsafeSlow(16_384)
 
-/** An idempotency key in the journal: the salted fingerprint of its request. */
+/** An idempotency key as stored in the journal, where the fingerprint of its request is salted. */
 export type SealedKey = IdempotencyKey & { readonly salt: Uint8Array }
 
 export function sealKey(key: IdempotencyKey | null, random: (bytes: number) => Uint8Array): SealedKey | null {
@@ -81,8 +81,8 @@ const saltedFingerprint = (salt: Uint8Array, { fingerprint }: IdempotencyKey): s
   createHmac('sha256', salt).update(fingerprint).digest('hex')
 
 /**
- * Throws if `key` was used before for another request. Without a salt, the earlier request was forgotten and cannot be
- * compared; the key still counts as used.
+ * Throws if `key` was used before for a different request. If the earlier request has no salt, it was forgotten and cannot be compared, so
+ * it counts as the same request.
  */
 export function requireSameRequest(
   key: IdempotencyKey,
@@ -105,8 +105,8 @@ export const hashChanges = (changes: readonly SealedChange[], turns: readonly Se
 }
 
 /**
- * The fields of a turn that its hash covers. `index` is not covered: it may change when earlier turns arrive. Turns
- * without a UTC offset have the hash that they had before there were offsets.
+ * The fields of a turn that its hash covers. `index` is left out, because it may change when earlier turns arrive. A null UTC offset is
+ * left out too, so that turns that were stored before offsets existed keep their hashes.
  */
 export const turnBody = (turn: Omit<NewTurn, 'index' | 'user' | 'doubtful'>): string => {
   const { id, session, role, speaker, at, utcOffset, scope, host, origin, messageId, text } = turn
@@ -126,13 +126,13 @@ export const toHex = (bytes: Uint8Array): string => Buffer.from(bytes).toString(
 /**
  * The event that undid `number`, or null. An undo that was itself undone does not count, so that a redone event can be undone again.
  * `undosOf` returns the events that undo an event, newest first. In a damaged store an event may claim to undo itself or a later event;
- * these are ignored.
+ * such undos are ignored.
  */
 export function findUndo(number: number, undosOf: (number: number) => readonly number[]): number | null {
   return undosOf(number).find((undo) => undo > number && findUndo(undo, undosOf) === null) ?? null
 }
 
-/** The order of a belief's fields in the journal. Empty fields are omitted, because they are empty in most beliefs. */
+/** The order of a belief's fields in the journal. Fields with the value in `left` are omitted, because most beliefs have it. */
 const fields = [
   'id',
   'user',
@@ -179,15 +179,15 @@ const left = {
 const isDefaultValue = (field: keyof Belief, value: unknown): boolean =>
   field === 'participants' ? (value as readonly string[]).length === 0 : left[field as keyof typeof left] === value
 
-/** A belief as the text that the journal stores and hashes. */
+/** Writes a belief as the text that the journal stores and hashes. */
 export function writeBody(belief: Belief): string {
   const text: Partial<Record<keyof Belief, unknown>> = {}
   for (const field of fields) if (!isDefaultValue(field, belief[field])) text[field] = belief[field]
   return JSON.stringify(text)
 }
 
-/** All fields in the order of the journal, so that a belief from the journal has them in the same order. */
+/** Gives beliefs that are read from the journal all fields, in the same order, with defaults for omitted ones. */
 const blank = { ...Object.fromEntries(fields.map((field) => [field, undefined])), ...left }
 
-/** Parses a belief's text from the journal. Texts of earlier versions contain every field. */
+/** Parses a belief's text from the journal. (Earlier versions omitted no field.) */
 export const readBody = (body: string): Belief => ({ ...blank, participants: [], ...JSON.parse(body) })

@@ -3,7 +3,7 @@ import type { WrittenChange } from './journal-chain.ts'
 import type { ChangeRow, EventRow } from './journal-rows.ts'
 import { exportedTurn } from './turn-rows.ts'
 
-/** The columns of a turn that both databases have, with the names of session and scope. Most are null for a forgotten turn. */
+/** The columns of a turn in SQLite and in PostgreSQL; `session` and `scope` are names. Most are null for a forgotten turn. */
 export const turnColumns = [
   'id',
   'passages',
@@ -43,14 +43,14 @@ export type JournalTurnRow = Readonly<Record<TurnColumn, unknown>> & {
 export const selectTurn = (from: Readonly<Partial<Record<TurnColumn, string>>> = {}): string =>
   turnColumns.map((column) => (from[column] === undefined ? column : `${from[column]} AS ${column}`)).join(', ')
 
-/** The turn of a row with a text, as it was received. */
+/** Converts a row that has a text to the turn as it was received. */
 export const newTurnOf = (user: string, row: JournalTurnRow): NewTurn => ({
-  // Safe, because a row with a text has a value in every required column.
+  // The cast is safe, because a row with a text has a value in every required column.
   ...exportedTurn({ ...row, user, row: 0 } as unknown as Parameters<typeof exportedTurn>[0]),
   index: row.given_index as number | null,
 })
 
-/** One event of a user with all rows that it wrote. Numbers count the events of the user, from 1. */
+/** One event of a user with all rows that it wrote. `number` counts the events of the user, from 1. */
 export type JournalRecord = Pick<EventRow, 'number' | 'kind' | 'actor' | 'origin' | 'at' | 'undoes'> & {
   readonly key: { readonly value: string; readonly fingerprint: string; readonly salt: Uint8Array | null } | null
   readonly changesHash: Uint8Array
@@ -100,9 +100,9 @@ export type RecordJournal = {
   users(): Promise<readonly string[]>
   /** The number of events of the user. */
   count(user: string): Promise<number>
-  /** The events after a number, at most `limit`. */
+  /** At most `limit` events, starting after the event with number `after`. */
   read(user: string, after: number, limit: number): Promise<readonly JournalRecord[]>
-  /** Appends the missing events in one transaction. */
+  /** Appends those of the records that the journal lacks, in one transaction. */
   append(user: string, records: readonly JournalRecord[]): Promise<void>
   places(user: string): Promise<TurnPlaces>
   setPlaces(user: string, places: TurnPlaces): Promise<void>

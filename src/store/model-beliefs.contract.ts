@@ -29,7 +29,7 @@ export type ModelOptions = {
   readonly turns: { isStale(commit: Commit): boolean; apply(commit: Commit): void }
 }
 
-/** The beliefs of the reference model. */
+/** Opens the beliefs of the reference model. */
 export function openModelBeliefs({ random, journals = 'one', turns }: ModelOptions): Store {
   const common = new ModelJournal(random)
   const own = new Map<string, ModelJournal>()

@@ -34,7 +34,7 @@ type JournalRecord = {
   key: (Omit<SealedKey, 'salt'> & { readonly salt: Uint8Array | null }) | null
 }
 
-/** The journal of a store in memory: the same events with the same hashes as in SQLite. */
+/** The journal of a store in memory, with the same events and hashes as in SQLite. */
 export class ModelJournal {
   readonly #random: (bytes: number) => Uint8Array
   readonly #records: JournalRecord[] = []

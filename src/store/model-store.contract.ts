@@ -17,7 +17,7 @@ import { type ModelOptions, openModelBeliefs } from './model-beliefs.contract.ts
 
 type StoredTurn = { readonly turn: NewTurn; readonly row: number }
 
-/** The reference model for stores, in process memory. Written to be obviously correct, not fast. */
+/** The reference model with which stores are compared, in process memory. Written to be obviously correct, not fast. */
 export function openModelStore(options: Omit<ModelOptions, 'turns'>): ReturnType<typeof openModelBeliefs> {
   const turns = new Map<string, UserTurns>()
   const noTurns = new UserTurns()
@@ -120,7 +120,7 @@ class UserTurns {
       const previous = lastSaid.get(turn.session) ?? lastUserText(before)
       if (turn.role === 'user') lastSaid.set(turn.session, turn.text)
       if (turn.messageId !== null && this.#forgottenMessages.has(turn.messageId)) return 'forgotten'
-      // A turn that another author stored first does not make the person's own message a duplicate.
+      // The person's own message is not a duplicate of a turn that another author stored first.
       const candidates = this.#kept.filter((kept) => turn.origin !== 'person' || kept.turn.origin === 'person')
       const sameMessage = candidates.find((kept) => turn.messageId !== null && kept.turn.messageId === turn.messageId)
       const same =

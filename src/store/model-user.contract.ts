@@ -17,7 +17,7 @@ type BeliefText = { readonly beliefId: string; readonly length: number; readonly
 /** The beliefs of one user in a store in memory, with their indexes. */
 export class UserBeliefs {
   readonly #held = new Map<string, StoredBelief>()
-  /** Built on the first use after a change. */
+  /** Null after a change, until the next use. */
   #forms: ReturnType<typeof formsOf> | null = null
 
   all(): readonly Belief[] {
@@ -43,7 +43,7 @@ export class UserBeliefs {
     return new Set(wanted).size === wanted.length && !wanted.some((one) => taken.has(one))
   }
 
-  /** Beliefs with this key, by id. */
+  /** The forms with this key, each with its belief, in the order of the beliefs' ids. */
   withKey(key: string) {
     this.#forms ??= formsOf([...this.#held.values()])
     return this.#forms.byKey.get(key) ?? []

@@ -1,12 +1,15 @@
 import { type IndexedUnit, maxOccurrences } from '../search/turns/passages.ts'
 import type { TermPostings } from '../search/turns/turn-index.ts'
 
-/** The rows per block; with small blocks, adding to a common term rewrites little. */
+/** Rows per block, as a power of two. Blocks are small, so that adding a posting to a common term rewrites little. */
 const blockBits = 12
 const blockMask = (1 << blockBits) - 1
 const entryBytes = 3
 
-/** The entries of one term in one block of rows. Each unit takes three bytes: its number in the block and the term's frequency. */
+/**
+ * The entries of one term in one block of rows. Each entry has three bytes: two for the unit's place in the block, and one for the term's
+ * frequency.
+ */
 type PostingBlock = { readonly term: string; readonly block: number; readonly entries: Uint8Array }
 
 /** Collects the postings of new turns by scope, so that each term is written once. */
@@ -26,7 +29,7 @@ export class PostingsDraft<Scope> {
     }
   }
 
-  /** The collected postings in the order of the table, so that neighbouring pages are written in sequence. */
+  /** Takes out the collected postings, in the order of the table, so that neighbouring pages are written in sequence. */
   *take(): Generator<PostingBlock & { readonly scope: Scope }> {
     for (const [scope, terms] of this.#scopes)
       for (const term of [...terms.keys()].sort())
@@ -35,7 +38,7 @@ export class PostingsDraft<Scope> {
   }
 }
 
-/** The block and position of each term of a turn. */
+/** The block, place and frequency of each term in each unit of a turn. */
 export function* postingEntriesOf(
   row: number,
   units: readonly IndexedUnit[],

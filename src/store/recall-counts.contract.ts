@@ -15,9 +15,7 @@ const standpoint = {
   author: { actor: 'person', origin: 'test' },
 } as const
 
-/**
- * Tests that every store counts in the same way. `addressOf` names an empty PostgreSQL store, or undefined for SQLite in the directory.
- */
+/** Tests that every store counts in the same way. `addressOf` returns the address of an empty PostgreSQL store; undefined tests SQLite. */
 export function describeRecallCounts(name: string, addressOf: () => Promise<string | undefined>): void {
   describe(name, () => {
     it('are stored as numbers, outside the journal, and do not change the results of recall', async () => {

@@ -55,7 +55,7 @@ export const erasedChange = (belief: Belief, outcome: 'absent' | 'erased'): Beli
   after: null,
 })
 
-/** The belief as its next version. */
+/** The next version of a belief, in which `fields` have changed. */
 export const nextVersion = (belief: Belief, fields: Partial<Belief>): Belief => ({
   ...belief,
   ...fields,

@@ -11,7 +11,7 @@ const users = ['ada', 'bob'] as const
 const agents = [null, 'codex', 'cursor'] as const
 const beliefIds = ['b1', 'b2', 'b3', 'b4', 'b5', 'c\u{1f600}', 'c\uffee'] as const
 const scopes = ['user:universal', 'project:ledger', 'domain:code', 'domain:code/typescript'] as const
-// Names with common keys, words, first words and typos, in several scripts.
+// Names that share keys, words, first words and typos, in several scripts.
 const names = [
   'Redis',
   'redis cache',
@@ -83,7 +83,6 @@ const keys = [
   '数 据 库',
 ] as const
 
-/** Mostly null. */
 const mostlyNull = <Value>(value: fc.Arbitrary<Value>): fc.Arbitrary<Value | null> =>
   fc.oneof({ weight: 5, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: value })
 
@@ -160,7 +159,7 @@ export async function outcomeOf(store: AnyStore, commit: Commit): Promise<Commit
   }
 }
 
-/** The answers of every read of a store for all possible contents of these histories. */
+/** A store's answers to every read, for all values that these histories may contain. */
 export async function everyAnswer(store: AnyStore): Promise<unknown> {
   const answers: unknown[] = []
   for (const user of users) {
@@ -244,7 +243,7 @@ async function everyView(store: AnyStore, user: string): Promise<unknown> {
   return answers
 }
 
-/** Two stores with the same history give the same answers to every read. */
+/** Tests that two stores with the same history give the same answers to every read. */
 export function describeAgreement(
   name: string,
   open: () => AnyStore,

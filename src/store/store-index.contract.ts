@@ -3,7 +3,7 @@ import type { Viewpoint } from '../beliefs/belief-store.ts'
 import { type AnyStore, commitOf, erasedChange, nextVersion, presentChange, sample } from './sample-beliefs.contract.ts'
 import { commitTo, storesFrom } from './test-stores.contract.ts'
 
-/** Every store finds the same beliefs by form and by text. */
+/** Tests that every store finds the same beliefs by form and by text. */
 export function describeIndexes(name: string, open: () => AnyStore): void {
   const { storeWith } = storesFrom(open)
 

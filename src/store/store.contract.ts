@@ -10,10 +10,7 @@ import { describeTurns } from './turn-store.contract.ts'
 
 const ids = (beliefs: readonly Belief[]): readonly string[] => beliefs.map(({ id }) => id)
 
-/**
- * Every store, including its indexes, passes this suite. A test of a new store is one call of this function. `open`
- * returns an empty store.
- */
+/** Every store, including its indexes, passes this suite. To test a new store, call this function. `open` returns an empty store. */
 export function describeStore(
   name: string,
   open: () => AnyStore,

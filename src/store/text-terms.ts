@@ -12,7 +12,7 @@ const fieldWeights: Readonly<Record<TextField, number>> = { name: 8, aliases: 6,
 
 export type TextTerms = Readonly<Record<TextField, readonly string[]>>
 
-/** Longer than any word people search for. Longer terms are cut. */
+/** Max length of a term; longer terms are cut. People do not search for words of this length. */
 const maxTermLength = 100
 
 /** ASCII that an index may treat as the end of a word. Rare in terms, as in `⑴`, which is normalised to "(1)". */
@@ -53,13 +53,12 @@ export type TermMatch = {
 /** A queried term: the number of visible beliefs that contain it, and its matches among the beliefs that may be returned. */
 export type TermHolders = { readonly docFreq: number; readonly holders: readonly TermMatch[] }
 
-/** The base of every idf and length: the beliefs in view and all their words. */
+/** The number of beliefs in view and of all their words, from which idf and average length are computed. */
 export type TextBase = { readonly beliefs: number; readonly words: number }
 
 /**
- * BM25 over all fields together, each occurrence counted by the weight of its field. Frequencies are those of the view,
- * so nothing outside it can move a score. Beliefs with fewer than `atLeast` of the terms are
- * not returned.
+ * BM25 over all fields together. Each occurrence counts as much as the weight of its field. Frequencies are counted only in the view, so
+ * nothing outside it can change a score. Beliefs with fewer than `atLeast` of the terms are not returned.
  */
 export function rankText(
   terms: readonly TermHolders[],

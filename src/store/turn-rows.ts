@@ -6,7 +6,7 @@ import type { TurnUnit, TurnView } from '../search/turns/turn-index.ts'
 /** Tables store these numbers instead of names. */
 export const roleCode = (role: TurnRole): number => turnRoles.indexOf(role)
 export const originCode = (origin: Turn['origin']): number => actorKinds.indexOf(origin)
-// Only indexes into these lists are written.
+// The casts are safe, because only indexes into these lists are written.
 export const roleOf = (code: number): TurnRole => turnRoles[code] as TurnRole
 export const originOf = (code: number): Turn['origin'] => actorKinds[code] as Turn['origin']
 

@@ -20,7 +20,7 @@ const extendDigest = (previous: string, records: readonly JournalRecord[]): stri
     previous,
   )
 
-/** The tables in insertion order, so that each comes after the tables that it refers to. */
+/** The tables in insertion order: each comes after the tables that it refers to. */
 const tables = {
   people: ['name', 'created_at'],
   teams: ['name', 'created_at'],
@@ -30,7 +30,7 @@ const tables = {
 type Table = keyof typeof tables
 const names = Object.keys(tables) as readonly Table[]
 
-/** The rows of people, teams, members and tokens, each a list of the values of its columns, sorted. */
+/** The sorted rows of each table. A row is a list of its values, in the order of the columns in `tables`. */
 type AccessRows = Readonly<Record<Table, readonly (readonly (string | null)[])[]>>
 type AccessTransfer = {
   access(): Promise<AccessRows>
@@ -38,7 +38,7 @@ type AccessTransfer = {
   replaceAccess(rows: AccessRows): Promise<void>
 }
 
-/** Reads every row with a function that runs a SELECT. */
+/** Reads every row of the tables. `select` runs one SELECT. */
 export async function readAccess(
   select: (sql: string) => Promise<readonly Readonly<Record<string, string | null>>[]>,
 ): Promise<AccessRows> {
@@ -69,8 +69,8 @@ export function* replaceStatements(
 type CopiedAccess = { readonly people: number; readonly tokens: number; readonly teams: number }
 
 /**
- * Replaces the people, tokens and teams of the target with those of the source, so that a token revoked during the copy is revoked in
- * both. A target that already has people or teams is an error. If the source has none, those of the target stay.
+ * Replaces the people, tokens and teams of the target with those of the source, so that a token revoked during the copy is revoked in both.
+ * Throws if the target has people or teams that the source lacks. If the source has no people, tokens or teams, those of the target stay.
  */
 export async function copyAccess(from: AccessTransfer, to: AccessTransfer): Promise<CopiedAccess> {
   const rows = await from.access()
@@ -98,13 +98,13 @@ const pageSize = 200
 type CopiedUser = {
   readonly user: string
   readonly events: number
-  /** Events that an earlier copy had already transferred. */
+  /** The number of events that an earlier copy had already transferred. */
   readonly before: number
 }
 
 /**
- * Copies the journals of all users, resumes an interrupted copy, and compares everything afterwards. If the target has
- * a different history of a user, the copy fails and does not change that history.
+ * Copies the journals of all users, resumes an interrupted copy, and compares everything afterwards. If a user's history in the target
+ * contradicts that in the source, the copy fails and does not change it.
  */
 export async function copyJournals(
   from: JournalTransfer,

@@ -4,7 +4,7 @@ import { migrate } from '../postgres/migrations/migrate.ts'
 import { openSqliteStore, type SqliteStoreOptions } from '../sqlite/sqlite-store.ts'
 import { type JournalTransfer, readAccess, replaceStatements } from './journal-transfer.ts'
 
-/** The journal of a SQLite store. Reading it changes nothing. */
+/** Opens the journal of a SQLite store. Reading the journal changes nothing. */
 export async function openSqliteTransfer(options: SqliteStoreOptions): Promise<JournalTransfer> {
   const store = openSqliteStore(options)
   const records = await store.records()
@@ -22,7 +22,7 @@ export async function openSqliteTransfer(options: SqliteStoreOptions): Promise<J
   }
 }
 
-/** Translates a statement for PostgreSQL to SQLite, whose tables are in no schema. */
+/** Translates a PostgreSQL statement to SQLite: the tables there are in no schema, and parameters have no numbers. */
 const toSqlite = (sql: string): string => sql.replaceAll('credence.', '').replaceAll(/\$\d+/gu, '?')
 
 export async function openPostgresTransfer(options: ConnectionOptions): Promise<JournalTransfer> {
@@ -43,7 +43,7 @@ export async function openPostgresTransfer(options: ConnectionOptions): Promise<
     append: (user, records) =>
       connection.write(async (run) => {
         let head = await lockOwner(run, user)
-        // Some events already exist after a lost connection or an earlier copy.
+        // After a lost connection or an earlier copy, some of the events already exist.
         for (const record of records)
           if (record.number > head.number) head = await appendRecord(run, user, head, record)
         await run('COMMIT')

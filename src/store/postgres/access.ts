@@ -9,7 +9,8 @@ export const openAccess = (connection: PostgresConnection): AccessStore =>
     let earlier: readonly Row[] = []
     return connection.write(async (run) => {
       const rows = await run<Row>(sql, values)
-      // If this attempt finds the rows of an earlier one, that attempt was committed before the connection was lost.
+      // If a repeated statement changes no row, an earlier attempt was committed before its connection was lost, so its rows are the
+      // result.
       if (rows.length > 0) earlier = rows
       await run('COMMIT')
       return earlier

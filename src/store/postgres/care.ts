@@ -17,8 +17,8 @@ const readOwners = (run: Run): Promise<readonly Owner[]> =>
   run('SELECT owner, head AS number, hash, forgotten FROM credence.owners ORDER BY owner')
 
 /**
- * Derives the memory of every owner from the journal in a temporary file, and checks that file like a SQLite store: the chain, every
- * text and every row of the index.
+ * Derives each owner's memory from the journal into a temporary file, and checks this file as a SQLite store: the chain, every text and
+ * every row of the index.
  */
 export function verifyStore(
   connection: PostgresConnection,
@@ -42,11 +42,11 @@ export function verifyStore(
   })
 }
 
-/** The checks that fail. */
+/** Checks the memory of one owner. Returns only the checks that fail. */
 async function verifyOwner(run: Run, projections: Projections, owner: Owner): Promise<readonly StoreFinding[]> {
   const folder = mkdtempSync(join(projections.directory, 'new-'))
   try {
-    // The copy contains no secrets, so it needs no random salts.
+    // Replaying the journal draws no salts, because its records contain them.
     const store = openSqliteStore({ file: join(folder, 'check.db'), random: (bytes) => new Uint8Array(bytes) })
     try {
       const records = await store.records()
@@ -109,7 +109,7 @@ export async function fingerprint(
   return hash('sha256', JSON.stringify(sums))
 }
 
-/** The number of all events, and a hash over the newest of every owner. */
+/** The total number of events, and a hash over the newest event of every owner. */
 export async function headOf(
   connection: PostgresConnection,
 ): Promise<{ readonly number: number; readonly hash: string }> {
@@ -123,7 +123,7 @@ export async function headOf(
   }
 }
 
-/** Removes the dead row versions that a forget leaves. Every table is read, so this is for maintenance. */
+/** Removes the dead row versions that a forget leaves. Reads every table, so it is only for maintenance. */
 export const vacuum = (connection: PostgresConnection): Promise<void> =>
   connection.readLong(async (run) => {
     for (const table of ['changes', 'events', 'turns', 'snapshots']) await run(`VACUUM credence.${table}`)

@@ -13,7 +13,7 @@ export { Cluster, password, postgresPrograms }
 if (postgresPrograms === null)
   console.log('PostgreSQL is not installed, so its tests are skipped. Install it: apt-get install postgresql')
 
-/** One server for the tests of a file, removed after them. */
+/** Starts one server for all tests of a file when it is first needed, and removes it after them. */
 export function sharedCluster(settings: readonly string[] = []): () => Promise<Cluster> {
   let started: Promise<Cluster> | null = null
   afterAll(async () => {
@@ -25,13 +25,13 @@ export function sharedCluster(settings: readonly string[] = []): () => Promise<C
   }
 }
 
-/** Settings for a server that no test kills: commits do not wait for the disk. */
+/** Settings for a server that no test kills, so that commits need not wait for the disk. */
 export const undurable = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off']
 
 const caches = mkdtempSync(join(tmpdir(), 'credence-postgres-caches-'))
 afterAll(() => rmSync(caches, { recursive: true, force: true }))
 
-/** Every store has its own local copies, like programs on different machines. */
+/** A new directory for local copies, so that stores share none, like programs on different machines. */
 export const newCache = (): string => mkdtempSync(join(caches, 'cache-'))
 
 export const openAt = (address: string, options: Partial<PostgresStoreOptions> = {}): CaredStore =>

@@ -16,9 +16,12 @@ const maxPauseMs = 500
 const connectMs = 10_000
 /** A statement without an answer after this time is sent again on another connection, because the server's machine may have vanished. */
 const defaultAnswerMs = 15_000
-/** The answer time for statements that read or write much data. */
+/** `defaultAnswerMs` for statements that read or write a lot of data. */
 export const longAnswerMs = 30 * 60_000
-/** A transaction whose program died without closing its connection ends after this time, and its locks with it. */
+/**
+ * Max idle time of a transaction. If a program dies without closing its connection, the server then ends its transaction and releases the
+ * locks.
+ */
 const idleTransactionMs = 10_000
 
 export type ConnectionOptions = {
@@ -87,7 +90,7 @@ export class PostgresConnection {
 
   /** Refuses standbys, and recognises a pooler: behind one, the client's process number is not that of a PostgreSQL process. */
   async #prepareSession(client: pg.ClientBase): Promise<void> {
-    // The pool listens for errors only between uses.
+    // While the client is in use, the pool does not listen for its errors, and an unhandled one would end the process.
     client.on('error', () => {})
     const { rows } = await client.query<{ standby: boolean; pid: number }>(
       'SELECT pg_is_in_recovery() AS standby, pg_backend_pid() AS pid',
@@ -140,7 +143,7 @@ export class PostgresConnection {
     return this.#retryWhileUnavailable(() => this.#withClient(longAnswerMs, (run) => work(run)))
   }
 
-  /** Runs reads on one state of the database. */
+  /** Runs reads on one snapshot of the database. */
   readSnapshot<Result>(work: (run: Run) => Promise<Result>): Promise<Result> {
     return this.readLong(async (run) => {
       const begun = run('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
@@ -172,7 +175,7 @@ export class PostgresConnection {
           return result
         } catch (error) {
           if (!isLostConnection(error)) await run('ROLLBACK').catch(() => {})
-          // After a failed guard, every statement of the transaction fails.
+          // If the guard failed, every later statement failed because of it, so the guard's error is thrown.
           await guarded
           throw error
         }
@@ -199,7 +202,7 @@ export class PostgresConnection {
     }
   }
 
-  /** After a host that failed or is a standby, the next attempt goes to the next host. */
+  /** Connects to the current host. If it fails or is a standby, the next attempt goes to the next host. */
   async #connect(): Promise<pg.PoolClient> {
     const host = this.#host
     try {
@@ -237,7 +240,7 @@ export class PostgresConnection {
       } catch (error) {
         const isOver = performance.now() >= deadline || this.#ended !== null
         const isStandby = error instanceof StandbyError
-        // Another host is asked at once.
+        // The next host is tried without a pause.
         const hasOtherHost = attempt + 1 < this.address.hosts.length && (isStandby || isLostConnection(error))
         const isWorthwhile = hasOtherHost || (isStandby ? this.#hasConnected : mayPass(error, this.#hasConnected))
         if (isOver || !isWorthwhile) throw translateError(error, this.address)
@@ -258,16 +261,16 @@ export class PostgresConnection {
 type Host = PostgresAddress['hosts'][number]
 
 class StandbyError extends Error {
-  /** The code of a write on a standby (read_only_sql_transaction). */
+  /** PostgreSQL's code for a write on a standby (read_only_sql_transaction). */
   readonly code = '25006'
 }
 
-/** The number of the server process, which the types of the driver do not have. */
+/** The id of the server process, which the driver's types lack. */
 const processIdOf = (client: pg.ClientBase): number => (client as unknown as { readonly processID: number }).processID
 
 const names = new Map<string, string>()
 
-/** Prepared statements have names, which are the same in every process of one version. */
+/** The name of a prepared statement, the same on every connection of this process. */
 function statementKeyOf(sql: string): string {
   const name = names.get(sql) ?? `credence_${names.size}`
   names.set(sql, name)

@@ -1,7 +1,7 @@
 import { MemoryError } from '../../errors.ts'
 import type { PostgresAddress } from './address.ts'
 
-/** The SQLSTATE of an error of PostgreSQL, or the code of an error of the operating system. */
+/** The SQLSTATE of an error from PostgreSQL, or the code of an error from the operating system; null for other errors. */
 export const codeOf = (error: unknown): string | null =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null
 
@@ -36,7 +36,7 @@ export function mayPass(error: unknown, hasConnected: boolean): boolean {
   return hasConnected && isLostConnection(error)
 }
 
-/** A certificate that is untrusted or for another host, or a server without TLS. */
+/** Whether the certificate is untrusted or for a different host, or the server has no TLS. */
 const isTlsProblem = (error: Error, code: string | null): boolean =>
   /CERT|^ERR_(?:TLS|SSL)|^UNABLE_TO_/u.test(code ?? '') || error.message.startsWith('The server does not support SSL')
 

@@ -13,7 +13,7 @@ import type { ChangeRow, EventRow } from '../journal-rows.ts'
 import type { Run } from './connection.ts'
 import { keyText } from './values.ts'
 
-/** Number and hash of the newest event of an owner, and the number of the newest one that erased texts. */
+/** Number and hash of an owner's newest event; `forgotten` is the number of the newest event that erased texts. */
 export type OwnerHead = { readonly number: number; readonly hash: Buffer; readonly forgotten: number }
 
 const none: OwnerHead = { number: 0, hash: Buffer.from(beforeFirst), forgotten: 0 }
@@ -23,7 +23,7 @@ const selectHead = 'SELECT head AS number, hash, forgotten FROM credence.owners 
 export const readHead = async (run: Run, owner: string): Promise<OwnerHead> =>
   (await run<OwnerHead>(selectHead, [owner]))[0] ?? none
 
-/** Takes the lock that serialises the changes of an owner, and creates a new owner. */
+/** Creates the owner if new, and takes the lock that serialises changes to the owner's memory. */
 export async function lockOwner(run: Run, owner: string): Promise<OwnerHead> {
   const made = run('INSERT INTO credence.owners (owner, head, hash) VALUES ($1, 0, $2) ON CONFLICT DO NOTHING', [
     owner,
@@ -34,7 +34,7 @@ export async function lockOwner(run: Run, owner: string): Promise<OwnerHead> {
   return head
 }
 
-/** The events after a number, at most `limit`. */
+/** At most `limit` events, starting after the event with number `after`. */
 export async function readRecords(run: Run, owner: string, after: number, limit: number) {
   const range = [owner, after, after + limit]
   const [events, changes, turns, erased] = await Promise.all([
@@ -82,7 +82,7 @@ export async function readPlaces(run: Run, owner: string): Promise<TurnPlaces> {
   return new Map(rows.map(({ id, place }) => [id, place]))
 }
 
-/** Updates the indexes of turns that have moved. */
+/** Updates the turns whose places in their sessions have changed. */
 export const movePlaces = (run: Run, owner: string, places: TurnPlaces): Promise<unknown> =>
   run(
     `UPDATE credence.turns SET place = rows.place FROM unnest($2::text[], $3::integer[]) AS rows (id, place)
@@ -203,7 +203,7 @@ const insertTurnRows = `INSERT INTO credence.turns (owner, event, ordinal, ${tur
   FROM unnest(${turnColumns.map((column, at) => `$${at + 3}::${turnTypes[column] ?? 'text'}[]`).join(', ')}) WITH ORDINALITY
     AS rows (${turnColumns.join(', ')}, ordinal)`
 
-/** A late turn shifts the later turns of its session up by one. */
+/** Inserts turns. A late turn shifts the turns after it in its session up by one. */
 function insertTurns(run: Run, owner: string, event: number, turns: readonly JournalTurnRow[]): Promise<unknown>[] {
   const moves = [...Map.groupBy(turns, ({ session }) => session)].flatMap(([session, own]) => {
     if (session === null) return []

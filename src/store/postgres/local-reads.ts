@@ -10,7 +10,7 @@ type LocalReadsOptions = {
   readonly onOffline: ((since: Date) => void) | undefined
 }
 
-/** Reads that share one state of each owner's memory. */
+/** Reads that share one snapshot of each owner's memory. */
 type Batch = {
   readonly used: Map<string, Promise<SqliteStore>>
   readonly taken: Projection[]
@@ -47,7 +47,7 @@ export class LocalReads {
     }
   }
 
-  /** Later reads in the caller's batch see a change that was just made. */
+  /** Makes later reads in the caller's batch see a change that was just made. */
   noteCommit(owner: string): void {
     this.#batches.getStore()?.used.delete(owner)
   }
@@ -68,7 +68,7 @@ export class LocalReads {
     )
     if (taken !== null) batch.taken.push(taken)
     const { store } = taken ?? (await projections.empty())
-    // Reads of the batch share a transaction of SQLite until its end.
+    // All reads of the batch share one SQLite transaction, until the batch ends.
     void store.withSnapshot(() => batch.ended)
     return store
   }
@@ -87,7 +87,7 @@ export class LocalReads {
     }
   }
 
-  /** Copies the counts of recalls, by which lists can be sorted, to the local copy. */
+  /** Copies the recall counts to the local copy, so that it can sort lists by them. */
   async setCounts(owner: string, read: () => Promise<ReadonlyMap<string, RecallCount>>): Promise<void> {
     const { projections, ready } = this.#options
     await this.withOfflineFallback(

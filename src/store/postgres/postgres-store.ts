@@ -20,11 +20,11 @@ export type PostgresStoreOptions = ConnectionOptions &
     /** The directory of local copies, which can be rebuilt from the database. */
     readonly cacheDir: string
     /**
-     * Called with the time of the local copy when it answered a read because the database cannot be reached. Without it, such reads
-     * fail.
+     * Called when the local copy answers a read because the database cannot be reached, with the time of that copy. Without this callback,
+     * such reads fail.
      */
     readonly onOffline?: ((since: Date) => void) | undefined
-    /** Forgotten texts leave the local copies of a running program within this time. Default one minute. */
+    /** How often a running program removes forgotten texts from its local copies. Default: one minute. */
     readonly sweepEveryMs?: number
   }
 
@@ -75,8 +75,8 @@ const reads = [
 type Reads = Pick<SqliteStore, (typeof reads)[number]>
 
 /**
- * Opens the store in a PostgreSQL database, and creates its schema if needed. The database stores the journal of every owner; reads are
- * answered by a local SQLite store of the owner, after reading the owner's head. Connects with the first call.
+ * Opens the store in a PostgreSQL database, and creates its schema if needed. The database stores the journal of every owner. Before a
+ * read, the owner's local SQLite store is brought up to date; it then answers the read. Connects on the first call.
  */
 export function openPostgresStore(options: PostgresStoreOptions): CaredStore {
   const { cacheDir: directory, onOffline, sweepEveryMs = 60_000, ...rest } = options
@@ -89,7 +89,7 @@ export function openPostgresStore(options: PostgresStoreOptions): CaredStore {
   /** Waits until the schema is up to date and no local copy contains a text that was forgotten while this program was not running. */
   function ready(): Promise<void> {
     opening ??= open().catch((error: unknown) => {
-      // Tried again with the next call, when the server may be reachable.
+      // The next call tries again, because the server may be reachable then.
       opening = null
       throw error
     })
@@ -159,7 +159,7 @@ export function openPostgresStore(options: PostgresStoreOptions): CaredStore {
   })
 
   return {
-    // Each entry has the type of the call that it forwards.
+    // The cast is safe, because each entry has the type of the call that it forwards.
     ...(Object.fromEntries(forwarded) as unknown as Reads),
     commit,
     tryOut: (wanted, work) => local.read(wanted.user, (store) => store.tryOut(wanted, work)),

@@ -18,11 +18,11 @@ import { type OwnerHead, readHead, readPlaces, readRecords } from './journal.ts'
 export type Projection = {
   readonly owner: string
   readonly store: SqliteStore
-  /** For reads only. Writes go through the store's records, which wait for dry runs. */
+  /** Only for reading. Writes must go through `store.records()`, which waits for dry runs. */
   readonly records: SqliteRecords
   /** When the projection was last found to contain the owner's newest event. */
   confirmedAt: Date
-  /** The number of calls that use it now. It is closed only at 0. */
+  /** The number of calls that use the projection now. It is closed only when there are none. */
   users: number
   /** Whether its file was removed, so that it must be closed after its last use. */
   isDiscarded: boolean
@@ -40,7 +40,7 @@ export type ProjectionOptions = {
 }
 
 const pageSize = 500
-/** A projection that lacks more events than this is rebuilt. */
+/** Max events that are added to a projection. If it lacks more, it is rebuilt. */
 const maxEventsBehind = 5_000
 const confirmEveryMs = 60_000
 const cacheKib = 16 * 1_024
@@ -48,10 +48,10 @@ const fileName = 'projection.db'
 /** A file next to the store; its modification time is when the store was last found to be up to date. */
 const markName = 'confirmed'
 
-/** The local file contradicts the journal or is unusable, and is rebuilt. */
+/** Thrown if the local file contradicts the journal or is unusable, so that it is rebuilt. */
 export class UnusableProjection extends Error {}
 
-/** The projections of this program. Only a few are open at a time, and the least recently used files are removed. */
+/** The projections of this program. At most `maxOpen` are open at a time; beyond `maxBytes`, the least recently used files are removed. */
 export class Projections {
   readonly #options: Required<Omit<ProjectionOptions, 'analysis'>>
   /** The version of the files. Programs of another version use separate files. */
@@ -59,7 +59,7 @@ export class Projections {
   readonly directory: string
   /** Least recently used first. */
   readonly #open = new Map<string, Promise<Projection | null>>()
-  /** The size of all files at the last scan, and of the files created since. */
+  /** The total size of the files found by the last scan and of those created since. */
   #bytes = 0
   #empty: Promise<Projection> | null = null
   #isClosed = false
@@ -94,7 +94,7 @@ export class Projections {
       const opening = this.#open.get(owner) ?? this.#begin(owner)
       try {
         const projection = await opening
-        // It was closed or replaced while this call waited.
+        // The projection was closed or replaced while this call waited.
         if (this.#open.get(owner) !== opening) continue
         this.#open.delete(owner)
         if (projection === null) return null
@@ -168,7 +168,7 @@ export class Projections {
     }
   }
 
-  /** Fills a folder with the usable snapshot of an owner, if any, and the events after it. */
+  /** Builds the projection of an owner in a folder, from a usable snapshot, if any, and the events after it. */
   async #make(run: Run, owner: string, folder: string): Promise<void> {
     const head = await readHead(run, owner)
     const snapshot = await this.#readSnapshot(run, owner)
@@ -206,11 +206,11 @@ export class Projections {
     if (this.#bytes > this.#options.maxBytes) this.trim()
   }
 
-  /** Borrows the projection of an owner with every event of the journal; null if there are none. The caller must return it. */
+  /** Borrows the projection of an owner, brought up to date; null if the owner has no events. The caller must return it. */
   takeCurrent(owner: string): Promise<Projection | null> {
     return this.withRenewal(owner, async (projection) => {
       if (projection === null) return null
-      // Read first, because another program may be applying events to the same file.
+      // Read before the head, because another program may be applying newer events to the same file.
       const { number } = projection.records.head()
       const head = await this.#options.connection.read((run) => readHead(run, owner))
       if (isAt(projection, head)) this.confirm(projection)
@@ -220,7 +220,7 @@ export class Projections {
     })
   }
 
-  /** Applies the newer events. */
+  /** Applies the events that the projection lacks. */
   catchUp(projection: Projection, from = projection.records.head().number): Promise<void> {
     return this.#options.connection.readSnapshot(async (run) =>
       this.bringUpTo(run, projection, await readHead(run, projection.owner), from),
@@ -235,7 +235,10 @@ export class Projections {
     this.confirm(projection)
   }
 
-  /** Applies an event that was just committed. If the local copy cannot be written, the commit still succeeds, and the copy is rebuilt later. */
+  /**
+   * Applies an event that was just committed. If the local copy cannot be written, the commit still succeeds, and the copy is rebuilt
+   * later.
+   */
   async add(projection: Projection, record: JournalRecord): Promise<void> {
     try {
       const { append } = await projection.store.records()
@@ -256,7 +259,7 @@ export class Projections {
     try {
       writeFileSync(join(this.#folderOf(projection.owner), markName), '.', { mode: 0o600 })
     } catch {
-      // If another program has removed the folder, the next change notices it.
+      // Another program may have removed the folder. The next change notices that.
     }
   }
 
@@ -286,7 +289,7 @@ export class Projections {
   #remove(folder: string): void {
     const trash = join(this.directory, `old-${hash('sha256', folder + process.pid + performance.now()).slice(0, 16)}`)
     try {
-      // All files together, because SQLite must never find the log of another file.
+      // Moves all files together, because SQLite must never find a log that belongs to a different database.
       renameSync(folder, trash)
     } catch {
       return
@@ -304,7 +307,7 @@ export class Projections {
     }
   }
 
-  /** Removes the least recently used files beyond the limit, and leftovers of killed programs. */
+  /** Removes the least recently used files beyond the limit, and what killed programs left behind. */
   trim(): void {
     const open = new Set([...this.#open.keys()].map((owner) => this.#folderOf(owner)))
     const timeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.mtimeMs
@@ -394,7 +397,7 @@ const snapshotCheckEvents = 50
 /** Snapshots become rarer as the journal grows, so that their cost stays in proportion to the number of events. */
 const isSnapshotDue = (known: number, head: number): boolean => head - known >= Math.max(minSnapshotEvents, head / 16)
 
-/** Whether the projection has a head. Whether the projection contains all events up to a head. */
+/** Whether the projection contains all events up to a head. */
 function isAt({ records }: Projection, { number, hash: newest }: OwnerHead): boolean {
   const local = records.head()
   return local.number > number || (local.number === number && newest.equals(local.hash))
@@ -410,7 +413,7 @@ export async function replay(
   for (let { number } = records.head(); number < head.number; ) {
     const page = await readRecords(run, owner, number, Math.min(pageSize, head.number - number))
     requireSequence(owner, page, number)
-    // A turn that was forgotten later may have shifted the places of other turns.
+    // A turn that was forgotten later may have shifted other turns, so the final places are read too.
     isGapped ||= page.some(({ turns }) => turns.some(({ text }) => text === null))
     const places = isGapped && page.at(-1)?.number === head.number ? await readPlaces(run, owner) : undefined
     const { append } = await store.records()
@@ -423,7 +426,7 @@ export async function replay(
   }
 }
 
-/** Throws if an event after a number is missing. At least one event must follow. */
+/** Throws if `records` is empty, or if they do not follow the event with the number `after` without a gap. */
 function requireSequence(owner: string, records: readonly JournalRecord[], after: number): void {
   const gap = records.findIndex(({ number }, at) => number !== after + 1 + at)
   if (gap !== -1 || records.length === 0)

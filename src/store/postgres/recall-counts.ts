@@ -2,11 +2,11 @@ import type { FeedbackCount, RecallCount, RecallCounts, RecallDay, RecallTally }
 import { localDay } from '../../local-time.ts'
 import type { PostgresConnection } from './connection.ts'
 
-/** Counts recalls and reads the counts. A connection that is lost while counts are written may count them twice. */
+/** Counts recalls and reads the counts. If the connection is lost while counts are written, they may be counted twice. */
 export const openRecallCounts = (connection: PostgresConnection) => ({
   countRecalls: (user: string, tallies: readonly RecallTally[]): Promise<void> => addTallies(connection, user, tallies),
 
-  /** The counts of all beliefs, or of those with these ids. */
+  /** The counts of the beliefs with these ids, or of all beliefs if `ids` is null. */
   async recallCounts(user: string, ids: readonly string[] | null): Promise<ReadonlyMap<string, RecallCount>> {
     const rows = await connection.read((run) =>
       run<RecallCount & { readonly belief: string }>(
@@ -68,7 +68,7 @@ async function addTallies(
            silent = known.silent + excluded.silent, total_ms = known.total_ms + excluded.total_ms`,
         [user, days, tallies.map(({ isSilent }) => isSilent), tallies.map(({ durationMs }) => durationMs)],
       ),
-      // Sorted, so that two processes never deadlock.
+      // Sorted, so that two processes lock rows in the same order and never deadlock.
       run(
         `INSERT INTO credence.recall_counts AS known (owner, belief, count, last_at)
          SELECT $1, belief, count(*), max(at COLLATE "C")

@@ -39,7 +39,7 @@ export class Cluster {
     this.#settings = settings
   }
 
-  /** `root` is the directory for its data. Default: the directory for temporary files. */
+  /** Starts a server. Its data is in a new directory below `root`. */
   static async start(settings: readonly string[] = [], root = tmpdir()): Promise<Cluster> {
     const directory = ownedDirectory(root)
     const cluster = new Cluster(directory, await freePort(), settings)
@@ -62,7 +62,7 @@ export class Cluster {
     return cluster
   }
 
-  /** A standby with a copy of another server's data, at the port of a stopped server or at a free one. */
+  /** Starts a standby with a copy of the primary's data, at `port` (of a stopped server) or at a free one. */
   static async follow(primary: Cluster, name: string, port?: number): Promise<Cluster> {
     const standby = new Cluster(ownedDirectory(tmpdir()), port ?? (await freePort()), [])
     const from = `host=127.0.0.1 port=${primary.port} user=credence password=${password} application_name=${name}`
@@ -81,7 +81,7 @@ export class Cluster {
     return standby
   }
 
-  /** Runs a program as the account of the server. */
+  /** Runs a program under the server's account. */
   run(program: string, values: readonly string[], folder = postgresPrograms as string): string {
     return execFileSync(join(folder, program), values, {
       ...account,
@@ -132,7 +132,7 @@ export class Cluster {
       this.#children.map((pid) => {
         const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
         const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-        // In ticks of 10 ms.
+        // The kernel counts in ticks of 10 ms.
         return [pid, (Number(fields[11]) + Number(fields[12])) * 10]
       }),
     )
@@ -154,7 +154,7 @@ export class Cluster {
     await this.#waitForEnd(children)
   }
 
-  /** Shared memory is released only when every process has exited. */
+  /** Waits until every process has exited, because only then is the shared memory released. */
   async #waitForEnd(pids: readonly number[]): Promise<void> {
     for (let attempt = 0; attempt < 600 && pids.some((pid) => existsSync(`/proc/${pid}`)); attempt += 1) await pause(50)
   }

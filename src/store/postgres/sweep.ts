@@ -4,10 +4,13 @@ import { writeAtomically } from '../../files/atomic-write.ts'
 import type { PostgresConnection } from './connection.ts'
 import type { Projections } from './projections.ts'
 
-/** Sweeps overlap by this much, because a transaction that was open during a sweep commits later with an earlier time. */
+/** The overlap of two sweeps. A transaction that is open during a sweep commits after it, but with an earlier time. */
 const overlap = "interval '10 minutes'"
 
-/** Updates the local copies of all owners with a forget since the last sweep of this directory, so that no file contains the text. */
+/**
+ * Updates the local copies of all owners who forgot something since the last sweep of this directory, so that no file contains a forgotten
+ * text.
+ */
 export async function sweepForgotten(connection: PostgresConnection, projections: Projections): Promise<void> {
   const file = join(projections.directory, 'swept')
   const since = lastSweep(file)
@@ -25,7 +28,7 @@ export async function sweepForgotten(connection: PostgresConnection, projections
       await projections.withRenewal(owner, async (projection) => {
         if (projection === null) return
         if (projection.records.head().number < forgotten) await projections.catchUp(projection)
-        // A reading program may have prevented the scrubbing of the file.
+        // Scrubs again, because a program that was reading may have prevented it before.
         await projection.store.scrub()
       })
   projections.trim()

@@ -10,7 +10,7 @@ const encodeText = (text: string): string =>
 export const decodeText = (text: string): string =>
   text.includes(mark) ? text.replaceAll(`${mark}0`, '\0').replaceAll(`${mark}1`, mark) : text
 
-/** A value in the type that the driver accepts. */
+/** Converts a value to a type that the driver accepts. */
 export function encodeValue(value: unknown): unknown {
   if (typeof value === 'string') return encodeText(value)
   if (value instanceof Uint8Array && !Buffer.isBuffer(value))
@@ -18,10 +18,10 @@ export function encodeValue(value: unknown): unknown {
   return Array.isArray(value) ? value.map(encodeValue) : value
 }
 
-/** Text with this many bytes fits an index entry with the other columns of its key. */
+/** Max bytes of a text in an index key, so that the entry has room for the other columns of the key. */
 const maxKeyBytes = 700
 
-/** A text as part of an index key: a very long one is cut, and its hash distinguishes it from others. */
+/** A text as part of an index key. A very long text is cut, and a hash of the whole text is appended to keep it distinct. */
 export function keyText(text: string): string {
   if (text.length * 3 <= maxKeyBytes || Buffer.byteLength(text) <= maxKeyBytes) return text
   return `${text.slice(0, 150).toWellFormed()}\u{10fffe}${hash('sha256', text)}`

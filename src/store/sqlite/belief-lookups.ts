@@ -17,7 +17,7 @@ import { type Conditions, type Connection, joinConditions, noItems, type ReadFor
 
 const maxCached = 5_000
 const maxViews = 50
-/** Max beliefs of a scope that are collected before they are filtered, which takes a few milliseconds. */
+/** Max beliefs in the scopes of a filter. Up to this number, collecting all their ids first takes only a few milliseconds. */
 const crowd = 5_000
 
 /** A prefix followed by this sorts after every text that starts with the prefix. */
@@ -29,12 +29,12 @@ type BeliefReads = Pick<
   | ('list' | 'scopes' | 'pinned' | 'standing')
 >
 
-/** Reads of beliefs, each by an index. */
+/** The functions that read beliefs, each with an index. */
 export function beliefReads(connection: Connection, reading: ReadForUser): BeliefReads {
   const cache = new BoundedCache<Belief>(maxCached)
-  /** Cached pinned and standing beliefs by view, which every recall of a conversation needs. */
+  /** The pinned and standing beliefs of a view. They are cached, because every recall in a conversation needs them. */
   const views = new BoundedCache<readonly Belief[]>(maxViews)
-  /** Cached totals: counting scans every belief, and each page of a list needs the total. */
+  /** The totals of lists. They are cached, because counting scans every belief, and each page of a list needs the total. */
   const totals = new BoundedCache<number>(maxViews)
   connection.onChange(() => {
     for (const known of [cache, views, totals]) known.clear()
@@ -141,7 +141,7 @@ export function beliefReads(connection: Connection, reading: ReadForUser): Belie
       const asked = { name: nameKeyInScope(name), scopes: JSON.stringify(scopes) }
       return reading(user, [], (userId) => readBeliefs(userId, holding, [{ userId, ...asked }]).sort(compareUpdate))
     },
-    // Without statistics SQLite would scan every belief of an index that contains both columns.
+    // Names the index, because SQLite, without statistics, would scan every belief in an index that contains both columns.
     supersededBy: (user, id) => {
       const replaced = 'SELECT id FROM beliefs INDEXED BY beliefs_superseded WHERE user_id = ? AND superseded_by = ?'
       return reading(user, [], (userId) => readBeliefs(userId, replaced, [userId, id]).sort(compareUpdate))
@@ -187,7 +187,7 @@ const orders: Readonly<Record<BeliefOrder, string>> = {
   recalled: `ifnull((SELECT count ${recallsOf}), 0) DESC, updated_at DESC, name_key, id`,
 }
 
-/** A condition that does not depend on the belief, so that SQLite evaluates its query once. */
+/** A condition with a subquery that does not depend on the belief, so that SQLite evaluates it once. */
 const isAmongMembers = `id IN (SELECT members.belief FROM json_each(?) AS asked
   CROSS JOIN scopes ON scopes.user_id = ? AND scopes.name = asked.value
   CROSS JOIN members ON members.user_id = scopes.user_id AND members.scope = scopes.id)`

@@ -51,8 +51,8 @@ export const isLargeCommit = ({ changes, turns = [] }: Commit): boolean =>
   changes.length > changesAtOnce || turns.reduce((sum, { text }) => sum + text.length, 0) > charactersAtOnce
 
 /**
- * Appends one event and updates every derived table. Durable when it returns. `apart`: the same store on a separate connection, for a
- * large commit that yields to the event loop.
+ * Appends one event and updates every derived table. The event is durable when the promise resolves. `apart`: the same store on a separate
+ * connection, for a large commit that yields to the event loop.
  */
 export async function commitChanges(committing: Committing, commit: Commit, apart?: Committing): Promise<CommitResult> {
   // Computes hashes and index entries before taking the lock, so that other processes wait less.
@@ -152,7 +152,7 @@ export function* projectChanges(
 
 function storedProjection(connection: Connection, userId: number, beliefId: string): Projected | null {
   const row = connection.value<number>('SELECT row FROM beliefs WHERE user_id = ? AND id = ?', [userId, beliefId])
-  // If there is no row, the text may have been forgotten before it arrived.
+  // A belief that was forgotten before its text arrived has no row.
   const belief = row === undefined ? null : storedBelief(connection, userId, beliefId)
   return row === undefined || belief === null ? null : { row, derived: deriveBelief(belief) }
 }

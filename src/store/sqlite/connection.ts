@@ -14,8 +14,8 @@ type ConnectionOptions = {
 }
 
 /**
- * One open database. Statements are prepared once. A read sees one state of the store from start to end. A write takes the lock first,
- * so the data that it read cannot change before it commits.
+ * One open database. Statements are prepared once. A read sees one snapshot of the store from start to end. A write takes the lock first,
+ * so that the data that it reads cannot change before it commits.
  */
 export class Connection {
   readonly file: string
@@ -34,7 +34,7 @@ export class Connection {
   /** Whether the shared transaction of `withSnapshot` is open. */
   #hasSnapshot = false
   #endsSoon = false
-  /** Whether `runExclusively` has the write lock. */
+  /** Whether `runExclusively` holds the write lock. */
   #isExclusive = false
   /** Whether the last write had to wait for another process. */
   #hasWaited = false
@@ -127,12 +127,12 @@ export class Connection {
     return this.#options.isReadonly
   }
 
-  /** Whether SQLite opened the file for writing, which it also needs for some reads. */
+  /** Whether SQLite opened the file for writing. Some stores that are only read need this too. */
   get isOpenForWriting(): boolean {
     return isWritable(this.#database())
   }
 
-  /** Runs several statements on one state of the store, and rolls back at the end, which is cheaper than a commit. */
+  /** Runs several statements on one snapshot of the store, and rolls back at the end, which is cheaper than a commit. */
   read<Result>(work: () => Result): Result {
     if (this.#isExclusive) return work()
     if (this.#snapshotUsers === 0) return this.#transaction(() => this.run('BEGIN'), 'ROLLBACK', work)
@@ -152,8 +152,9 @@ export class Connection {
   }
 
   /**
-   * Reads within `work` share one transaction, and so one state of the store, until a write on this connection, or until `work` awaits
-   * something else. Beginning, checking for changes and ending take as long as a read itself.
+   * Lets reads within `work` share one transaction, and so one snapshot of the store, until a write on this connection, or until `work`
+   * awaits something other than the store. This saves time: beginning a transaction, checking for changes and ending it take as long as a
+   * read.
    */
   async withSnapshot<Result>(work: () => Promise<Result>): Promise<Result> {
     this.#snapshotUsers += 1
@@ -228,8 +229,8 @@ export class Connection {
   }
 
   /**
-   * Takes the write lock and runs asynchronous work in one transaction that is committed or rolled back at its end. Other connections
-   * still read the previous state. One at a time, on a connection without other users.
+   * Takes the write lock and runs asynchronous work in one transaction that is committed or rolled back at its end. Other connections still
+   * read the previous state. The connection must have no other users, and run one such work at a time.
    */
   async runExclusively<Result>(end: 'COMMIT' | 'ROLLBACK', work: () => Promise<Result>): Promise<Result> {
     const deadline = performance.now() + this.#options.busyTimeoutMs
@@ -251,7 +252,7 @@ export class Connection {
     }
   }
 
-  /** Runs a statement that takes the write lock. False if another connection has the lock, before the deadline. */
+  /** Runs a statement that takes the write lock. False if another connection holds the lock; throws if it still does after the deadline. */
   #tryToRun(sql: string, deadline: number): boolean {
     const db = this.#database()
     setPragma(db, 'busy_timeout', 0)
@@ -263,7 +264,7 @@ export class Connection {
       this.#rollback(error)
       throw translateSqliteError(error, this.file)
     } finally {
-      // It was closed after an error of the disk.
+      // After a disk error, `#rollback` has closed the database.
       if (db.isOpen) setPragma(db, 'busy_timeout', this.#options.busyTimeoutMs)
     }
   }
@@ -289,8 +290,8 @@ export class Connection {
   }
 
   /**
-   * Rewrites the file without deleted data, and empties the log, in another thread. The statements `first` run before that. False if the
-   * log could not be emptied, usually because another process is reading.
+   * Rewrites the file without deleted data, and empties the log, in another thread. Before that, runs the statements in `first`. False if
+   * the log could not be emptied, usually because another process is reading.
    */
   async rewrite(first: readonly string[]): Promise<boolean> {
     this.#prepareToWrite()
@@ -358,8 +359,8 @@ export class Connection {
   }
 
   /**
-   * After a failed read or write of the disk the contents of the operating system's cache are unknown. The connection
-   * is closed, and the next use opens the file again.
+   * Rolls back. After a disk error the contents of the operating system's cache are unknown, so the connection is closed too, and the next
+   * use opens the file again.
    */
   #rollback(error: unknown): void {
     try {
@@ -399,7 +400,7 @@ export class Connection {
     for (const forget of this.#caches) forget()
   }
 
-  /** A write to a file that was unlinked would be acknowledged and lost. */
+  /** Throws if the file was moved or replaced, because a write to an unlinked file would be acknowledged and lost. */
   #requireSameFiles(): void {
     this.#database()
     if (this.isCurrent) return
@@ -420,7 +421,7 @@ const openForReading = (file: string): MemoryError =>
 
 const checkpointTimeoutMs = 1_000
 const lockPollMs = 5
-/** Work that awaits only the store is never interrupted, however long it takes. */
+/** Time after which a shared snapshot ends. Work that awaits only the store is not interrupted, however long it takes. */
 const maxSnapshotMs = 10
 
 /** Warns about a log that has grown too long, and names the programs that may be the reason. */
@@ -433,10 +434,10 @@ export function logTooLong(file: string, size: number): string {
 /** Casts parameters. Rows and requests were validated when read, so SQLite can store every value. */
 const sqlValues = (values: readonly unknown[]): SQLInputValue[] => values as SQLInputValue[]
 
-/** Max parameters in one statement of `insertMany`; more cost more than they save. */
+/** Max parameters in one statement of `insertMany`; longer statements cost more than they save. */
 const maxParameters = 160
 
-/** Reads for a user on one state of the store. `nothing` is the result for a user without rows. */
+/** Runs `read` for a user, on one snapshot of the store. `nothing` is the result for a user without rows. */
 export type ReadForUser = <Result>(
   user: string,
   nothing: NoInfer<Result>,

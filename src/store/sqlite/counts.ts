@@ -13,8 +13,8 @@ type AudienceCounts = {
 }
 
 /**
- * The counts over many beliefs of one user. Changes are collected and written once per transaction. A count that reaches zero has no
- * row, so that adding and then removing a belief leaves the tables unchanged.
+ * The counts over many beliefs of one user. Changes are collected and written once per transaction. A row whose count reaches zero is
+ * deleted, so that adding and then removing a belief leaves the tables unchanged.
  */
 export function openCounts(connection: Connection, userId: number) {
   const scopeCounts = new Map<string, ScopeCounts>()
@@ -162,12 +162,12 @@ export function openCounts(connection: Connection, userId: number) {
   return { scopeId, audienceId, count, write }
 }
 
-/** Without `RETURNING`, for which SQLite would create a temporary table, which takes longer than the update itself. */
+/** Does not use `RETURNING`: SQLite would create a temporary table for it, which takes longer than the update itself. */
 const addToWord = 'UPDATE words SET count = count + ? WHERE user_id = ? AND word = ?'
 
 /** The keys under which a word with a typo is found. */
 export const typoHashes = (word: string): ReadonlySet<number> => new Set(typoKeys(word).map(textHash))
 
-/** Sorted as in the index, so that each page is written once. */
+/** Sorts entries as the index does, so that each page is written once. */
 const inKeyOrder = <Value>(entries: ReadonlyMap<string, Value>): readonly (readonly [string, Value])[] =>
   [...entries].sort(([a], [b]) => (a < b ? -1 : 1))

@@ -80,8 +80,8 @@ function openInMemory(): DatabaseSync {
 }
 
 /**
- * SQLite cannot read a store with a write-ahead log in a directory in which it may not create the log, or on a full disk. Without a log
- * the file alone is the whole store, and no writer has it open.
+ * Whether to open the file as immutable. Otherwise SQLite would create a write-ahead log to read it, which fails in a protected directory
+ * or on a full disk. If there is no log now, the file alone is the whole store, and no writer has it open.
  */
 const needsNoLog = (file: string, readonly: boolean): boolean =>
   readonly && sizeOf(`${file}-wal`) === 0 && (!mayBeWritten(dirname(file)) || isDiskFull(file))
@@ -92,7 +92,7 @@ function immutableUrl(file: string): URL {
   return url
 }
 
-/** Databases that SQLite opened for writing, which it also needs for some reads. */
+/** The databases that SQLite opened for writing, some of which are only read. */
 const writable = new WeakSet<DatabaseSync>()
 export const isWritable = (db: DatabaseSync): boolean => writable.has(db)
 
@@ -108,8 +108,8 @@ export function openBytes(bytes: Uint8Array): DatabaseSync {
 }
 
 /**
- * Whether reading this store would leave an empty write-ahead log behind: SQLite creates the log to read, and only a writable connection removes it. If a
- * log exists already, a writable connection could move it into the file.
+ * Whether reading this store would leave an empty write-ahead log behind: SQLite creates the log to read, and only a writable connection
+ * removes it. False if a log exists already, because a writable connection could move it into the file.
  */
 const leavesLog = (file: string): boolean =>
   mayBeWritten(dirname(file), file) && !['-wal', '-journal'].some((suffix) => existsSync(file + suffix))
@@ -118,7 +118,7 @@ function requireVersion(db: DatabaseSync): void {
   const version = String(firstValue(db, 'SELECT sqlite_version()'))
   const parts = version.split('.').map(Number)
   const difference = minSqlite.map((part, index) => (parts[index] ?? 0) - part).find((step) => step !== 0) ?? 0
-  // It was added after this version, in another release of Node.
+  // Some releases of Node have this version of SQLite, but no `deserialize`.
   if (difference >= 0 && 'deserialize' in db) return
   throw new MemoryError(
     'unavailable',
@@ -129,7 +129,7 @@ function requireVersion(db: DatabaseSync): void {
   )
 }
 
-/** In bytes. The log is truncated to this length when it is emptied, and reported if it is longer. */
+/** Max bytes of the log. A longer log is reported, and truncated to this length when it is emptied. */
 export const maxLogBytes = 64 * 1024 * 1024
 
 type Setting = readonly [name: string, value: number | string]
@@ -174,7 +174,7 @@ const sleep = (milliseconds: number): void => {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds)
 }
 
-/** Runs `work`, which takes a lock of the database, and retries while another process has the lock. */
+/** Runs `work`, which takes a lock on the database, and retries while another process holds the lock. */
 function retryWhileLocked<Result>(busyTimeoutMs: number, work: () => Result): Result {
   const deadline = performance.now() + busyTimeoutMs
   for (;;)

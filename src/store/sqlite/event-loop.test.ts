@@ -37,7 +37,7 @@ async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
   return turns
 }
 
-/** Takes the write lock of a store, like another process. */
+/** Takes the write lock of a store, as another process would. */
 function lockHeld(file: string): { readonly release: () => void } {
   const other = new DatabaseSync(file)
   other.exec('BEGIN IMMEDIATE')

@@ -21,8 +21,8 @@ type FormRow = {
 type FormReads = Pick<FormIndex, 'formLengths' | 'everyHolder' | 'postings' | 'wordsNear' | 'population'>
 
 /**
- * Functions that read the form index by key. Results for words, including empty ones, are cached until the store changes, because messages of one
- * conversation share most of their words.
+ * Functions that read the form index by key. Results for words, including empty results, are cached until the store changes, because
+ * messages of one conversation share most of their words.
  */
 export function formReads(connection: Connection, reading: ReadForUser): FormReads {
   const lengths = new BoundedCache<readonly number[]>(maxWords)
@@ -39,7 +39,7 @@ export function formReads(connection: Connection, reading: ReadForUser): FormRea
   }
 
   function readPostings(userId: number, view: Viewpoint, scopes: readonly number[], keys: readonly string[]) {
-    // By key, then by belief: a belief in several visible scopes has a row for each, which differ only in the scope.
+    // The postings by key, then by belief. A belief in several visible scopes has a row for each; the rows differ only in the scope.
     const read = new Map<string, Map<string, Posting>>()
     // One query per owner: with both owners in one query, SQLite would scan the rows of both for every key.
     const owners = [...new Set([agentKey(null), agentKey(view.agent)])]
@@ -124,7 +124,7 @@ export function formReads(connection: Connection, reading: ReadForUser): FormRea
   }
 }
 
-/** The items of every key with items, from the cache or with one query. */
+/** The items of each key, from the cache or with one query. Keys without items are left out. */
 function cacheLookup<Item>(
   cache: BoundedCache<readonly Item[]>,
   owner: string,
@@ -139,7 +139,7 @@ function cacheLookup<Item>(
   return collectFound(keys, (key) => known.get(key) ?? fresh.get(key) ?? [])
 }
 
-/** The items of every key with items. */
+/** The items of each key. Keys without items are left out. */
 const collectFound = <Item>(
   keys: readonly string[],
   read: (key: string) => readonly Item[],

@@ -56,8 +56,8 @@ export function matchText(connection: Connection, userId: number, query: Query):
 const maxCounted = 200
 
 /**
- * The matches of each term among the beliefs that contain at least `atLeast` of the terms. Counts the terms of each belief
- * first, so that only the texts of those beliefs are read. Null if there are too many.
+ * The matches of each term among the beliefs that contain at least `atLeast` of the terms. Counts the terms of each belief first, so that
+ * only the texts of those beliefs are read. Null if there are more than `maxCounted` such beliefs.
  */
 function countMatches(
   connection: Connection,
@@ -74,7 +74,8 @@ function countMatches(
   const { terms, rowsOf, atLeast, needsAll } = query
   // No term contains a quotation mark.
   const asked = terms.map((term) => `"${indexedTerm(userId, term)}"`)
-  // FTS5 finds the beliefs with all terms much faster than the beliefs with each term. The latter are counted only to order the hits, so they are not read if there are fewer than two hits.
+  // FTS5 finds the beliefs with all terms much faster than the beliefs with each term. The latter are counted only to order the hits, so
+  // they are not read if there are fewer than two hits.
   const withAll = needsAll ? rowsOf(asked.join(' AND ')) : []
   const rows = asked.map((one) => (needsAll && withAll.length < 2 ? withAll : rowsOf(one)))
   const last = rows.reduce((max, found) => Math.max(max, found.at(-1) ?? 0), 0)

@@ -1,15 +1,15 @@
 import { defaultBusyTimeoutMs } from './database.ts'
 import { openSqliteStore, type SqliteStore, type SqliteStoreOptions } from './sqlite-store.ts'
 
-/** Closed stores that are kept open for the next command, by file; null if closing really closes. */
+/** Stores that their users closed but that stay open for the next command, by file. Null if `close` really closes a store. */
 let idle: Map<string, SqliteStore> | null = null
 
 /** Max idle stores; the others are closed. */
 const maxIdle = 4
 
 /**
- * Until the returned function is called, a closed store stays open for reuse, because opening takes longer than a recall. A store has
- * one user at a time.
+ * Until the returned function is called, a closed store stays open for reuse, because opening takes longer than a recall. Only one caller
+ * uses a store at a time.
  */
 export function keepStoresOpen(): () => Promise<void> {
   const kept = new Map<string, SqliteStore>()

@@ -79,7 +79,7 @@ export function openJournalRecords(committing: Committing) {
   function apply(user: string, userId: number, record: JournalRecord): void {
     const changes = record.changes.map(({ beliefId, version, outcome, body }) => {
       const change = { beliefId, expectedVersion: version - 1 }
-      // The text is missing if the belief was forgotten since; a later event of the journal erases it.
+      // The text is null if the belief was forgotten later; a later event in the journal erases the belief.
       return outcome === 'present' && body !== null
         ? ({ ...change, outcome, after: parseBody(body) } as const)
         : ({ ...change, outcome: outcome === 'erased' ? outcome : 'absent', after: null } as const)
@@ -109,7 +109,7 @@ export function openJournalRecords(committing: Committing) {
     if (isErasing(record)) noteRemains(connection, number)
   }
 
-  /** The turn was forgotten since. */
+  /** Inserts a turn that was forgotten later, without its text. */
   function insertErasedTurn(userId: number, event: number, ordinal: number, turn: JournalTurnRow): void {
     connection.run(
       `INSERT INTO turns (row, user_id, event, ordinal, id, passages, hash, message_id)
@@ -143,12 +143,12 @@ export function openJournalRecords(committing: Committing) {
         const count = countOf(userId)
         for (const record of records) if (record.number > count) apply(user, userId, record)
         if (places.size === 0) return
-        // The indexes of turns are those after the last record.
+        // `places` are those after the last record, so there must be no later event.
         const { number } = journal.head()
         if (number !== (records.at(-1)?.number ?? number)) throw new Error('Later events are there already.')
         movePlaces(userId, places)
       })
-      // At any file size, because a copy is never checked by `doctor`.
+      // Scrubs large files too, because `doctor`, which would do it later, is never run on a local copy.
       if (records.some(isErasing)) await scrubSoon(connection, { ifSmall: false })
     },
     places: (user: string): TurnPlaces =>
@@ -175,7 +175,7 @@ export function openJournalRecords(committing: Committing) {
         throw error
       }
     },
-    /** Replaces the counts of recalls, by which lists can be sorted. */
+    /** Replaces the recall counts, by which lists can be sorted. */
     setRecallCounts(user: string, counts: ReadonlyMap<string, RecallCount>): void {
       connection.write(() => {
         const userId = users.findOrAdd(user)
@@ -191,7 +191,7 @@ export function openJournalRecords(committing: Committing) {
       connection.write(() => {
         for (const [sql, values] of statements) connection.run(sql, values)
       }),
-    /** Until the connection is closed. */
+    /** Sets a PRAGMA until the connection is closed. */
     setPragma: (pragma: string): void => connection.outsideTransaction(() => void connection.run(`PRAGMA ${pragma}`)),
     /** Writes a compact copy of the store to a new file. */
     copyTo: (file: string): void => connection.outsideTransaction(() => void connection.run('VACUUM INTO ?', [file])),

@@ -196,7 +196,7 @@ describe('an open store', () => {
     const seen = await other.withSnapshot(async () => {
       const before = await other.get('ada', 'b1')
       const change = commitTo(one, commitOf([presentChange(nextVersion(belief, { content: 'After.' }))]))
-      // Awaiting the answer would end the snapshot.
+      // Awaiting the commit would end the snapshot.
       while (eventsIn(file) < 2) await Promise.resolve()
       const after = await other.get('ada', 'b1')
       await change

@@ -33,7 +33,7 @@ export function openProjection(connection: Connection, userId: number) {
     })
   }
 
-  /** `row` is its row number; null for the next free one. */
+  /** `row` is the row number for the belief; null takes the next free one. */
   function insert(derived: DerivedBelief, row: number | null = null): void {
     const { lastInsertRowid } = connection.run(
       `INSERT INTO beliefs (row, user_id, id, audience, current, words, name_key, type, status, pinned, candidate,
@@ -83,7 +83,7 @@ export function openProjection(connection: Connection, userId: number) {
     return [...keys, ...codes, supersededBy, proposedFor, updatedAt, version]
   }
 
-  /** Rows are written by `finish`, or earlier when there are very many. */
+  /** Collects the rows of forms. `finish` writes them, or this function does when there are very many. */
   function insertForms(derived: DerivedBelief): void {
     const { agent, belief, flags, reinforced } = derived
     const current = Number(derived.current)

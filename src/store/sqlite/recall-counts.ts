@@ -3,7 +3,7 @@ import { localDay } from '../../local-time.ts'
 import type { GrowthRow } from '../growth-by-day.ts'
 import type { Connection } from './connection.ts'
 
-/** Adds tallies in the caller's transaction. */
+/** Adds tallies, inside the caller's transaction. */
 export function addTallies(connection: Connection, userId: number, tallies: readonly RecallTally[]): void {
   for (const { at, beliefIds, isSilent, durationMs } of tallies) {
     connection.run(
@@ -35,7 +35,7 @@ export function readCounts(
 
 type Feedback = Parameters<RecallCounts['countFeedback']>[1]
 
-/** Inside a transaction. */
+/** Counts a verdict, inside the caller's transaction. */
 export function addFeedback(connection: Connection, userId: number, { id, verdict, at }: Feedback): void {
   const isUseful = Number(verdict === 'useful')
   connection.run(

@@ -67,7 +67,7 @@ function openStore(options: SqliteStoreOptions, openWith: (readonly: boolean) =>
     connection.close()
     throw error
   }
-  // A failure is reported to the callers that await it.
+  // Callers that await `upToDate` get the error. This only prevents an unhandled rejection.
   upToDate?.catch(() => {})
 
   function requireWhole(): void {
@@ -99,7 +99,10 @@ function openStore(options: SqliteStoreOptions, openWith: (readonly: boolean) =>
 
   const canShare = connection.isOnDisk && !isReadonly
 
-  /** Runs work that may need the lock for long on a separate connection, one at a time. A store that cannot be shared is copied. */
+  /**
+   * Runs work that may hold the lock for a long time on a separate connection, one piece of work at a time. A store that no second
+   * connection can open for writing is copied to memory.
+   */
   function runApart<Result>(work: (other: ReturnType<typeof openStore>) => Promise<Result>): Promise<Result> {
     const result = locking.then(async () => {
       const other =
@@ -115,7 +118,7 @@ function openStore(options: SqliteStoreOptions, openWith: (readonly: boolean) =>
     return result
   }
 
-  /** Waits until the store is up to date and no other work of this process has the lock. */
+  /** Waits until the store is up to date and no other work of this process holds the lock. */
   async function waitUntilReady(): Promise<void> {
     await upToDate
     await locking
@@ -240,12 +243,12 @@ const isDerivedHere = (connection: Connection): boolean => connection.value(isOw
 
 const isOwnAnalysis = 'SELECT 1 FROM derivation WHERE analysis = ?'
 
-/** Only the version that has filled the tables can check them. */
+/** Throws if another version filled the derived tables, because only that version can check them. */
 function requireOwnAnalysis(connection: Connection): void {
   if (!connection.read(() => isDerivedHere(connection))) throw otherVersion(connection.file)
 }
 
-/** Whether another version has filled the derived tables. An empty store is marked as derived at once. */
+/** Whether another version has filled the derived tables. An empty store is marked as filled by this version at once. */
 function mustDerive(connection: Connection, isReadonly: boolean): boolean {
   const mark = 'INSERT OR REPLACE INTO derivation (id, analysis) SELECT 1, ? WHERE NOT EXISTS (SELECT 1 FROM events)'
   if (!connection.read(() => isDerivedHere(connection))) {

@@ -32,7 +32,7 @@ export function prepareFile(file: string): void {
     if (known === null) createPrivate(file)
     else if (!known.isFile()) throw notAFile(file)
     else if (known.size === 0) chmodSync(file, 0o600)
-    // Versions up to 0.2 kept 1 MB of space in this file.
+    // Versions up to 0.2 reserved 1 MB of disk space with this file.
     rmSync(`${file}-reserve`, { force: true })
   } catch (error) {
     if (error instanceof MemoryError) throw error
@@ -54,7 +54,7 @@ export function requireFile(file: string): void {
   if (!known.isFile()) throw notAFile(file)
 }
 
-/** Whether all of these are writable. */
+/** Whether all of these paths are writable. */
 export function mayBeWritten(...paths: readonly string[]): boolean {
   try {
     for (const path of paths) accessSync(path, constants.W_OK)
@@ -71,7 +71,7 @@ export const isReadOnlyStore = (file: string): boolean =>
 /** The suffixes of the store's files: those of SQLite, and the head of the journal. */
 export const storeSuffixes = ['', '-wal', '-shm', '-journal', '-head'] as const
 
-/** The identity of the open file of a connection, to detect that the file was replaced. */
+/** Identifies the files of a store by their inodes, to detect that they were replaced. */
 export const identityOf = (file: string): string =>
   [file, `${file}-wal`].map((name) => statOf(name)?.ino ?? 'none').join(' ')
 
@@ -98,7 +98,7 @@ const freeBytes = (file: string): number => {
   return bavail * bsize
 }
 
-/** SQLite needs this much space next to the store to open it for writing. */
+/** Min free space next to a store for SQLite to open it for writing. */
 const openingBytes = 128 * 1024
 
 /** Whether SQLite could not create its files next to a store that no process has open. */

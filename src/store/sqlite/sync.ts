@@ -21,14 +21,14 @@ const stampOf = ({ device, number, hash, time, seen }: StampRow): EventStamp => 
   seen: JSON.parse(seen) as Seen,
 })
 
-/** The length of the event hashes in stamps. */
+/** An event's hash as used in stamps: the first 8 bytes, in hex. */
 const shortHash = (hash: Uint8Array): string => Buffer.from(hash.subarray(0, 8)).toString('hex')
 
 const microseconds = (at: string): number => {
   const time = Date.parse(at)
   return Number.isNaN(time) ? 0 : time * 1_000
 }
-/** Min distance between two events of one device, so that the events of a sync that settle conflicts fit in between. */
+/** Min microseconds between two events of one device. The events with which a sync settles conflicts fit in between. */
 const tick = 1_000
 
 export function openSyncStore(committing: Committing): SyncStore {
@@ -41,7 +41,7 @@ export function openSyncStore(committing: Committing): SyncStore {
     )
   }
 
-  /** With the index, one lookup for each device. */
+  /** Jumps from device to device with the index, instead of reading all events. */
   function knownTo(userId: number | null): KnownEvents {
     const known: Record<string, { number: number; hash: string }> = {}
     const next = 'SELECT min(device) FROM sync_events WHERE user_id = ? AND device > ?'
@@ -235,7 +235,7 @@ export function openSyncStore(committing: Committing): SyncStore {
           heard.push(...turns.map((turn, ordinal) => ({ ...turn, ordinal, event: event.number })))
           noteForgetting(connection, userId, commit, event.number)
         }
-        // Together, so that the index is written once for all of them.
+        // Inserts all turns together, so that the index is written once.
         runToEnd(insertTurns(connection, { userId, event: 0 }, heard))
         return journal.head()
       })

@@ -11,7 +11,7 @@ afterAll(() => rmSync(directory, { recursive: true, force: true }))
 
 let files = 0
 
-/** A directory for a store, removed after the tests of a file. */
+/** A path for a new store, whose directory is removed after the tests of a file. */
 export function newFile(): string {
   files += 1
   return join(directory, String(files), 'credence.db')

@@ -1,10 +1,10 @@
 import { compareWith } from '../../search/turns/cosines.ts'
 import type { MessageVectors } from '../../search/turns/turn-index.ts'
 
-/** Max items of a list that is compared completely. */
+/** Max items in a list for all of them to be compared. */
 export const maxCompared = 1_024
 
-/** The bits of a vector that are read together: three 32-bit words. */
+/** The number of 32-bit words of a code that are read together. */
 const codeStep = 3
 
 /** A row of the store, and its turn or belief. */
@@ -24,11 +24,11 @@ export class VectorList {
   #sentences = 0
   #numbers = new Int32Array(64)
   #items = new Int32Array(64)
-  /** For each item, the number of sentences before its end. */
+  /** For each item, the number of sentences in the list up to and including its own. */
   #ends = new Int32Array(64)
   #codes = new Uint32Array(64)
   #codeLength = 0
-  /** Every `stride`-th item; all of them up to `maxCompared`. */
+  /** Every `stride`-th item; all items if there are at most `maxCompared`. */
   #sample: SampledRow[] = []
   #stride = 1
 
@@ -60,7 +60,7 @@ export class VectorList {
     this.#stride *= 2
   }
 
-  /** Leaves out rows that the store no longer has. */
+  /** Excludes rows that are no longer in the store. */
   drop(numbers: readonly number[]): void {
     for (const number of numbers) {
       const at = this.#numbers.indexOf(number)
@@ -74,7 +74,7 @@ export class VectorList {
     return this.#stride === 1
   }
 
-  /** The sample, compared with a message. */
+  /** Compares the sample with a message. */
   compareSample(message: MessageVectors): readonly { readonly item: number; readonly cosine: number }[] {
     const cosineOf = compareWith(message)
     return this.#sample.map(({ item, vectors }) => ({ item, cosine: cosineOf(vectors) }))

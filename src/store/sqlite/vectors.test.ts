@@ -90,7 +90,7 @@ it('forgetting leaves no byte of a vector in any file of the store, and the stor
   const bytes = files.map((name) => readFileSync(join(dirname(file), name)))
   const isLeft = (text: string): boolean =>
     bytes.some((content) => content.includes(Buffer.from((vectors.get(text) as Int8Array).slice(0, 24))))
-  // The same search finds a vector that was kept.
+  // The same search finds a vector that was kept, so it would find the deleted one.
   expect(isLeft('The kayak is blue.')).toBe(true)
   expect(isLeft('The kayak is red.')).toBe(false)
 })

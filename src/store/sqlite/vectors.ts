@@ -9,7 +9,7 @@ import type { Users } from './sqlite-store.ts'
 import { VectorList } from './vector-list.ts'
 
 const maxLists = 50
-/** Rows that are read before yielding. */
+/** The number of rows that are read before yielding to the event loop. */
 const pageSize = 500
 /** Max rows that one call scans for texts without vectors. */
 const windowSize = 2_000
@@ -18,7 +18,7 @@ const maxNearest = 300
 
 type VectorTable = 'turn_vectors' | 'belief_vectors'
 type StoredVectors = { readonly number: number; readonly item: number; readonly vectors: Uint8Array }
-/** `seen`: the number of changes to the store that the list contains. */
+/** `seen`: the value of `changes` when the list was last up to date. */
 type LoadedList = { list: VectorList; loading: Promise<VectorList> | null; seen: number }
 
 const bytesOf = (stored: Uint8Array): Int8Array => new Int8Array(stored.buffer, stored.byteOffset, stored.byteLength)
@@ -31,7 +31,7 @@ export function vectorIndex(connection: Connection, users: Users, reading: ReadF
     changes += 1
   })
 
-  /** The current list of the store. Concurrent callers share one read. */
+  /** Brings a list up to date with the store. Concurrent callers share one read. */
   async function loadList(table: VectorTable, id: number, model: string, dimensions: number): Promise<VectorList> {
     const key = JSON.stringify([table, id, model, dimensions])
     const loaded = known.get(key) ?? { list: new VectorList(), loading: null, seen: -1 }
@@ -47,7 +47,8 @@ export function vectorIndex(connection: Connection, users: Users, reading: ReadF
 
   async function readNew(table: VectorTable, id: number, model: string, dimensions: number, loaded: LoadedList) {
     const page = `SELECT number, item, vectors FROM ${table} WHERE list = ? AND model = ? AND number > ? ORDER BY number LIMIT ?`
-    // Counting all rows would take longer. A deleted row outside the sample is noticed when its vectors are read.
+    // Whether rows of the sample were deleted. Counting all rows would take longer. A deleted row outside the sample is noticed when its
+    // vectors are read.
     const missing = `SELECT EXISTS (SELECT 1 FROM json_each(?) WHERE NOT EXISTS (SELECT 1 FROM ${table} WHERE number = value))`
     for (;;) {
       const { list } = loaded
@@ -167,7 +168,9 @@ export function vectorIndex(connection: Connection, users: Users, reading: ReadF
   }
 }
 
-/** Merges the answers for the lists of several scopes. Mean and deviation are those of the samples, weighted by the lists. */
+/**
+ * Merges the answers for the lists of several scopes. Mean and deviation are computed from the samples, weighted by the sizes of the lists.
+ */
 function joinLists(
   lists: readonly {
     readonly found: readonly { readonly item: number; readonly cosine: number }[]
@@ -197,7 +200,7 @@ function joinLists(
   }
 }
 
-/** Texts of a user without vectors of a model, in a range of rows. */
+/** Selects a user's texts that have no vectors of a model, in a range of rows. */
 const missingOf: Readonly<Record<EmbeddedKind, string>> = {
   turn: `FROM turns LEFT JOIN turn_vectors ON item = row AND model = ?
     WHERE user_id = ? AND row >= ? AND row < ? AND role = 0 AND origin = ${originCode('person')} AND item IS NULL`,
@@ -205,7 +208,7 @@ const missingOf: Readonly<Record<EmbeddedKind, string>> = {
     WHERE user_id = ? AND row >= ? AND row < ? AND current = 1 AND item IS NULL`,
 }
 
-/** Only for texts that still exist and that no other process has indexed since. */
+/** Inserts vectors only for texts that still exist and for which no other process has stored vectors meanwhile. */
 const insertOf: Readonly<Record<EmbeddedKind, string>> = {
   turn: `INSERT OR REPLACE INTO turn_vectors (item, list, model, vectors)
     SELECT row, scope, ?, ? FROM turns WHERE row = ? AND user_id = ? AND session IS NOT NULL

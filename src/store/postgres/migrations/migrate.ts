@@ -43,7 +43,7 @@ export async function migrate(connection: PostgresConnection): Promise<void> {
   connection.guardWrites((run) => refuseNewer(run, label))
 }
 
-/** The number of migrations that were applied. Throws if this version must not use the schema. */
+/** The number of migrations that were applied. Throws if this version of Credence must not use the schema. */
 async function readVersion(run: Run, label: string): Promise<number> {
   // Not to_regclass, which may answer from a cache that is older than the lock.
   const found = await run(

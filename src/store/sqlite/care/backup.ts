@@ -29,8 +29,8 @@ import { removeHead, setHead } from './journal-head.ts'
 import { verifyBackup } from './verify.ts'
 
 /**
- * Copies a consistent snapshot of the store to a new file. The copy is written under a temporary name and checked, page by page and
- * event by event, before it gets its name: a backup that was interrupted never looks like a finished one.
+ * Copies a consistent snapshot of the store to a new file. The copy is written under a temporary name, and gets its final name after a
+ * check of every page and event, so that an interrupted backup never looks like a finished one.
  */
 export async function backUp(connection: Connection, file: string): Promise<void> {
   const directory = dirname(file)
@@ -49,11 +49,11 @@ export async function backUp(connection: Connection, file: string): Promise<void
   }
 }
 
-/** SQLite does not report which disk is full; only the target's disk is written to. */
+/** Copies the store into the draft. If SQLite reports a full disk, it is the target's, because no other disk is written to. */
 function copyInto(connection: Connection, draft: string, file: string): void {
   try {
     connection.outsideTransaction(() => {
-      // A read-only store can be copied too, because the copy writes another file.
+      // Lifted for the copy, which writes only to a different file.
       connection.run('PRAGMA query_only = 0')
       connection.run('VACUUM INTO ?', [draft])
       if (connection.isReadonly) connection.run('PRAGMA query_only = 1')
@@ -93,7 +93,10 @@ function verifyCopy(file: string): void {
   }
 }
 
-/** Gives the draft its final name, unless that file exists by now. On file systems without links, checks first. */
+/**
+ * Gives the draft its final name, unless that file exists by now. On file systems without hard links, checks that first and renames the
+ * draft.
+ */
 function publishDraft(draft: string, file: string): void {
   try {
     linkSync(draft, file)
@@ -123,18 +126,18 @@ function removeStore(file: string): void {
 export type StoreContents = {
   readonly beliefs: number
   readonly turns: number
-  /** Number, hash and time of the newest event of the journal. */
+  /** Number and hash of the newest event in the journal; `newestChange` is its time. */
   readonly head: { readonly number: number; readonly hash: string }
   readonly newestChange: string | null
 }
 
 export type RestoreOptions = Omit<SqliteStoreOptions, 'readonly'> & {
-  /** The backup. */
+  /** The path of the backup. */
   readonly from: string
   readonly onStage?: (stage: 'copy' | 'check' | 'replace') => void
-  /** Called before the store is replaced, with the contents of the backup and of that store. */
+  /** Called before the store is replaced, with the contents of the backup and of the replaced store. */
   readonly confirm: (backup: StoreContents, replaced: StoreContents | 'damaged' | null) => Promise<boolean>
-  /** Changes the checked copy before it replaces a store that can be read. */
+  /** Changes the checked copy before the copy replaces a store. Called only if that store can be read. */
   readonly adapt?: (copy: SqliteStore, replaced: SqliteStore) => Promise<void>
 }
 
@@ -144,8 +147,8 @@ export type Restored = StoreContents & {
 }
 
 /**
- * Replaces the store with a backup. The backup is copied, migrated and checked under a temporary name; one rename replaces the store, so
- * a killed process leaves either the old store or the new one. Null if `confirm` returned false.
+ * Replaces the store with a backup. The backup is copied, migrated and checked under a temporary name; one rename replaces the store, so a
+ * killed process leaves either the old store or the new one. Returns null if `confirm` returned false.
  */
 export async function restoreStore({
   from,
@@ -208,7 +211,7 @@ function requireBackup(from: string, file: string): void {
       hint: 'Name a file that `credence backup` has written.',
     })
   if (!found.isFile() || found.size === 0) throw notABackup(from, found.isFile() ? 'it is empty' : 'it is not a file')
-  // Changes that are only in the log would be missing from a copy.
+  // A copy of the file would lack the changes that are only in the log.
   if (existsSync(`${from}-wal`)) throw notABackup(from, 'it is a store in use, with a write-ahead log next to it')
 }
 
@@ -234,7 +237,7 @@ async function prepareCopy(options: SqliteStoreOptions, from: string): Promise<S
   }
 }
 
-/** Null if there is no store. */
+/** The contents of the store that is to be replaced; null if there is none. */
 async function readContentsAt({ file }: SqliteStoreOptions): Promise<StoreContents | 'damaged' | null> {
   if (!existsSync(file)) return null
   try {
@@ -247,7 +250,7 @@ async function readContentsAt({ file }: SqliteStoreOptions): Promise<StoreConten
   }
 }
 
-/** Null for an empty database. */
+/** Reads the contents of a store; null for an empty database. */
 function readContents(file: string): StoreContents | null {
   const db = new DatabaseSync(file, { timeout: defaultBusyTimeoutMs })
   try {
@@ -269,9 +272,9 @@ function readContents(file: string): StoreContents | null {
 }
 
 /**
- * Replaces a store that can be opened, or creates one. No other process may have it open, so that its log can be merged and removed; a
- * remaining log would be applied to the new file. The lock is held until the new file has its name; a process that waited for it gets
- * SQLite's error that its file has been moved.
+ * Replaces a store that can be opened, or creates one. No other process may have it open, because its log must be merged and removed:
+ * SQLite would apply a remaining log to the new file. The lock is held until the new file has its name. A process that waited for the lock
+ * then gets SQLite's error that its file was moved.
  */
 function replaceSound(file: string, draft: string): void {
   const db = existsSync(file) ? new DatabaseSync(file, { timeout: inUseTimeoutMs }) : null
@@ -296,8 +299,8 @@ const inUse = (file: string, cause?: unknown): MemoryError =>
   })
 
 /**
- * A damaged store is kept under another name, with its log. No process may have it open. If the file system supports
- * hard links, a file has the store's name at every moment, even during the replacement.
+ * Replaces a damaged store. The store is kept, with its log, under a different name. No process may have it open. If the file system
+ * supports hard links, a file has the store's name at every moment, even during the replacement.
  */
 function replaceDamaged(file: string, draft: string): string {
   const aside = `${file}.corrupt-${new Date().toISOString().replace(/[:.]/g, '-')}`
@@ -314,7 +317,7 @@ function replaceDamaged(file: string, draft: string): string {
   return aside
 }
 
-/** Whether a file is a store or a backup of one, by its first bytes. It must not be open in this process. */
+/** Whether a file is a store or a backup of one, by its first bytes. This process must not have it open. */
 export function isStoreFile(file: string): boolean {
   const start = Buffer.alloc(100)
   const descriptor = openSync(file, 'r')
@@ -331,7 +334,7 @@ export type CopyErasure = Pick<Commit, 'user' | 'actor' | 'origin' | 'at'> & {
   readonly turnIds: readonly string[]
 }
 
-/** Forgets the same beliefs and turns in a backup. Returns whether the backup contained any of them. */
+/** Forgets beliefs and turns in a backup too. Returns whether the backup contained any of them. */
 export async function forgetInBackup(
   options: SqliteStoreOptions,
   { beliefIds, turnIds, user, actor, origin, at }: CopyErasure,

@@ -7,7 +7,7 @@ type Schema = 'main' | 'temp'
 
 /**
  * A query for each derived table, with names instead of the ids of users, scopes and audiences, so that its rows are equal in two stores
- * exactly if the contents are.
+ * if, and only if, the contents are.
  */
 const tableContents = (schema: Schema): Readonly<Record<string, string>> => {
   const ofUser = (table: string): string => `LEFT JOIN users ON users.id = ${table}.user_id`
@@ -90,7 +90,7 @@ function differenceOf(connection: Connection, a: string, b: string) {
 const shadowed =
   'beliefs members forms phrase_prefixes typos words audience_scopes audiences scopes turn_postings turn_speakers texts text_counts turns turn_scopes'
 
-/** Temporary tables take precedence over those of the store with the same name. */
+/** Creates the temporary tables, which take precedence over the store's tables of the same names. */
 function shadowDerivedTables(connection: Connection): void {
   const names = JSON.stringify(shadowed.split(' '))
   const definitions = connection.column<string>(

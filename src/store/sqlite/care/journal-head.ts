@@ -9,9 +9,9 @@ type JournalHead = { readonly number: number; readonly hash: string }
 
 /**
  * A small file next to the store with the newest event that is known to be committed. A journal that lost events at its end still has a
- * valid chain of hashes; only a head outside the database shows the loss. It is written after a commit, without waiting for the disk: if
- * the process dies or the power fails between the two, the file names an earlier event, never a later one, and the loss of exactly the
- * events in between would not be noticed until the next commit.
+ * valid chain of hashes, so only a head outside the database shows the loss. The file is written after a commit, without waiting for the
+ * disk. If the process dies or the power fails before that, the file names an earlier event, never a later one. Until the next commit, the
+ * loss of only the events after that one would go unnoticed.
  */
 const headFile = (file: string): string => `${file}-head`
 
@@ -92,7 +92,7 @@ export function setHead(file: string, head: JournalHead): void {
   }
 }
 
-/** For use before another journal replaces this one. */
+/** Must be called before a different journal replaces this one. */
 export const removeHead = (file: string): void => rmSync(headFile(file), { force: true })
 
 function withHeadFile(file: string, work: (descriptor: number) => void): void {
@@ -104,7 +104,7 @@ function withHeadFile(file: string, work: (descriptor: number) => void): void {
   }
 }
 
-/** Padded to the max length of a head, which fits one sector, so that a power cut leaves the old or the new head. */
+/** Every head is padded to this length. It fits one sector of the disk, so that a power cut leaves the old head or the new one. */
 const headBytes = 128
 
 function write(descriptor: number, { number, hash }: JournalHead): void {

@@ -5,7 +5,7 @@ type RewriteWork = {
   readonly statements: readonly string[]
   /** How long the thread waits for other connections that write. */
   readonly busyTimeoutMs: number
-  /** Max wait until the log can be emptied. Writers are blocked during that time. */
+  /** How long the thread tries to empty the log. Writers are blocked during that time. */
   readonly checkpointTimeoutMs: number
 }
 
@@ -13,7 +13,8 @@ type RewriteResult = { readonly isLogEmpty: boolean } | { readonly errcode: numb
 
 /**
  * Runs statements on a store, then moves its log into the file and truncates the log, in a thread with its own connection, because both
- * take time in proportion to the file. Returns whether the log is empty; it is not while another connection reads an older state.
+ * take time in proportion to the size of the file. Returns whether the log is empty; it is not if another connection is still reading an
+ * older snapshot.
  */
 export function rewriteInThread(work: RewriteWork): Promise<boolean> {
   return new Promise((resolve, reject) => {

@@ -6,7 +6,7 @@ import { sizeOf } from '../store-file.ts'
 export const findRemains = (connection: Connection): number | null =>
   connection.value<number>('SELECT event FROM remains') ?? null
 
-/** Records, in the transaction that forgets, that the file must be scrubbed. */
+/** Records that the file must be scrubbed. Called in the transaction that forgets. */
 export function noteRemains(connection: Connection, event: number): void {
   connection.run('INSERT OR REPLACE INTO remains (id, event) VALUES (1, ?)', [event])
 }
@@ -15,8 +15,8 @@ export function noteRemains(connection: Connection, event: number): void {
 const maxQuickBytes = 100 * 1000 * 1000
 
 /**
- * Removes forgotten text from unused parts of the file: SQLite rewrites the whole file without them and empties the log. Returns whether
- * nothing is left. Text remains while another process reads an older state, and in a large file if `ifSmall` is set; the record stays
+ * Removes forgotten text from unused parts of the file: SQLite rewrites the file without them and empties the log. Returns false if text
+ * remains, because another process is reading an older snapshot, or because the file is large and `ifSmall` is set. The record of it stays
  * then.
  */
 export async function scrub(connection: Connection, { ifSmall = false } = {}): Promise<boolean> {
@@ -27,14 +27,14 @@ export async function scrub(connection: Connection, { ifSmall = false } = {}): P
     return false
   }
   if (!(await connection.rewrite(mergeFullText))) return false
-  // A later forget has another number and a separate scrub.
+  // If something else was forgotten meanwhile, the record has a later event and stays.
   await connection.writeInTurn(() => connection.run('DELETE FROM remains WHERE event = ?', [event]))
   return true
 }
 
 /**
- * Rewrites the full-text index. FTS5 stores the beginning of a term for each page of its index, even after the term was deleted. It
- * merges an index of one segment only after an insert.
+ * Rewrites the full-text index. FTS5 stores the beginning of a term for each page of its index, even after the term was deleted. After an
+ * insert, it merges even an index that has a single segment, so a row is inserted and deleted again.
  */
 const mergeFullText = [
   `BEGIN IMMEDIATE`,
@@ -45,15 +45,15 @@ const mergeFullText = [
 ]
 
 /**
- * Scrubs right after a forget. If it fails because the disk is full or failing, or other processes are busy, the record stays. No read
- * returns the forgotten text in either case.
+ * Scrubs right after a forget. If that fails because the disk is full or failing, or other processes are busy, the record stays, but no
+ * query returns the forgotten text.
  */
 export async function scrubSoon(connection: Connection, { ifSmall = true } = {}): Promise<void> {
   try {
     await scrub(connection, { ifSmall })
   } catch (error) {
     if (!(error instanceof MemoryError)) throw error
-    // The log still contains older pages.
+    // The log still contains older pages, so at least these are removed.
     connection.emptyLog()
   }
 }

@@ -459,7 +459,7 @@ function secretBelief(index: number): Belief {
   })
 }
 
-/** Looks for a text in the bytes of the database and its log. No connection may be open: reading drops its locks. */
+/** Looks for a text in the bytes of the database and its log. No connection may be open, because reading the file drops its locks. */
 function traceIn(file: string): (text: string) => boolean {
   const bytes = [file, `${file}-wal`].map((name) => (existsSync(name) ? readFileSync(name, 'latin1') : ''))
   return (text) => bytes.some((content) => content.includes(text))

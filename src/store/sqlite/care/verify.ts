@@ -14,7 +14,7 @@ import { findRemains } from './scrub.ts'
 
 const maxExamples = 3
 
-/** Checks the settings, the file, the journal and everything derived from it, on one state of the store. */
+/** Checks the settings, the file, the journal and everything derived from it, on one snapshot of the store. */
 export function verifyStore(connection: Connection, onProgress: OnProgress = () => {}): readonly StoreFinding[] {
   const head = readHead(connection.file)
   const isWritable = mayWrite(connection)
@@ -58,7 +58,10 @@ function examine(connection: Connection, check: string, verify: (connection: Con
   }
 }
 
-/** False if the header of the file forbids writing, which no PRAGMA reports. Unknown for a file that was opened for reading. */
+/**
+ * False if the header of the file forbids writing, which no PRAGMA reports. Always true for a file that was opened for reading, which
+ * cannot be tested.
+ */
 function mayWrite(connection: Connection): boolean {
   if (!connection.isOpenForWriting) return true
   try {
@@ -84,7 +87,7 @@ function withWrites<Result>(connection: Connection, work: () => Result): Result 
 function verifySettings(connection: Connection, isWritable: boolean): CheckResult {
   if (connection.value('PRAGMA journal_mode') === 'memory')
     return { detail: 'a copy in memory, since the directory cannot be written to', complaints: [] }
-  // A restored backup has another journal mode until it is opened for writing.
+  // Skips the journal mode of a read-only store, because a restored backup has a different one until it is opened for writing.
   const settings = safeSettings.filter(([name]) => !connection.isReadonly || name !== 'journal_mode')
   const complaints = settings.flatMap(([name, wanted]) => {
     const found = connection.value(`PRAGMA ${name}`)

@@ -11,8 +11,8 @@ import { newFile, openAt } from '../temporary-store.contract.ts'
 import { schemaNames } from './migrate.ts'
 
 /**
- * A store of an earlier version. Schema 1: some beliefs by its hooks, some by hand, one by an agent. Schema 3: beliefs with aliases, an
- * erased belief, and two turns.
+ * A store that an earlier version created. Schema 1: some beliefs from hooks, some entered by hand, one from an agent. Schema 3: beliefs
+ * with aliases, an erased belief, and two turns.
  */
 function storeOfSchema(schema: 1 | 3): string {
   const file = newFile()
@@ -44,7 +44,7 @@ it('a store of schema 1 keeps its beliefs, and verifies', async () => {
 })
 
 it.each([
-  // The answers of the version that made the store.
+  // The scores computed by the version that created the store.
   ['Is the Redis cache behind kubernets?', { b1: 0.891662957, b2: 0.792589295 }],
   ['Move the postgresqll cluster off the main database', { b3: 1.24832814 }],
   ['nothing here', {}],

@@ -24,8 +24,8 @@ export const migrations: readonly string[] = [
 export const applicationId = 0x4372646e
 
 /**
- * `new`: empty. `old`: some migrations are missing. Throws for a database that this version must not change. The number in the header is
- * compared with the list of migrations, so that a damaged header is not mistaken for an older store.
+ * `new`: empty. `old`: some migrations are missing. `known`: up to date. Throws if this version must not change the database. The schema
+ * number in the header is compared with the table of migrations, so that a damaged header is not mistaken for an older store.
  */
 export const schemaState = (db: DatabaseSync, file: string): 'new' | 'old' | 'known' =>
   // In one transaction, because another process may migrate the store between two reads.
@@ -95,7 +95,7 @@ export function schemaProblem(db: DatabaseSync): string | null {
   return wrong === undefined ? null : `its header has ${wrong[0]} ${wrong[1]}, not ${wrong[2]}`
 }
 
-/** Every table and index of the newest schema, and the tables of the full-text index. A test compares the list. */
+/** Every table and index of the newest schema, and the tables of the full-text index. A test compares the list with a new store. */
 export const schemaNames: readonly string[] = [
   'audience_scopes audiences belief_vectors belief_vectors_in_list beliefs beliefs_by_id beliefs_by_name beliefs_by_update',
   'beliefs_proposed beliefs_superseded changes changes_of_belief changes_of_event derivation events events_by_key forgotten_texts forgotten_texts_of_event',

@@ -39,7 +39,7 @@ type TurnReads = Pick<TurnStore, 'getTurn' | 'turnIdsStartingWith' | 'listTurns'
 
 /** The functions that read turns and their index. The scopes of a view are cached until the store changes. */
 export function turnReads(connection: Connection, reading: ReadForUser): TurnReads {
-  /** Cached scopes of a view and their counts, which every recall needs. */
+  /** The scopes of a view and their counts. They are cached, because every recall needs them. */
   const knownScopes = new BoundedCache<readonly ScopeRow[]>(maxViews)
   connection.onChange(() => knownScopes.clear())
 
@@ -56,7 +56,7 @@ export function turnReads(connection: Connection, reading: ReadForUser): TurnRea
     return found
   }
 
-  /** The conditions of a filter. Texts are compared here, because SQLite's lower case covers only ASCII. */
+  /** The conditions of a filter. `containing` is compared here, because SQLite's `lower` changes only ASCII letters. */
   function withText(userId: number, filter: TurnFilter): Conditions {
     const { where, values } = conditionsOf(userId, filter)
     const wanted = filter.containing?.toLowerCase()

@@ -15,17 +15,21 @@ export const prepareTurns = (turns: readonly NewTurn[], random: (bytes: number) 
 
 export type PreparedTurn = ReturnType<typeof prepareTurns>[number]
 
-/** Equal for turns with the same session, role and words. */
+/** A key that is equal for turns with the same session, role and words. */
 const wordsKey = ({ session, role, text }: Pick<NewTurn, 'session' | 'role' | 'text'>): Buffer =>
   hash('sha256', JSON.stringify([session, role, text]), 'buffer').subarray(0, 8)
 
-/** For each turn the row of the stored turn that it repeats, or null. No stored turn is used twice. */
+/**
+ * For each turn, the row of the stored turn that it repeats, or null. Equal words alone never match a stored turn that an earlier one of
+ * `turns` repeats.
+ */
 export function findKnown(
   connection: Connection,
   userId: number,
   turns: readonly NewTurn[],
 ): readonly (number | null)[] {
-  // A turn that another author stored first does not make the person's own message a duplicate. A forgotten turn has no origin.
+  // The person's own message is not a duplicate of a turn that another author stored first. A forgotten turn has no origin, so any turn
+  // with its message id repeats it.
   const byMessage = `SELECT row FROM turns WHERE user_id = ? AND message_id = ? AND (? OR origin = ? OR origin IS NULL)
     ORDER BY origin IS NOT NULL, row`
   const byWords = 'SELECT row FROM turns WHERE user_id = ? AND key = ? AND (? OR origin = ?) ORDER BY row'
@@ -81,8 +85,8 @@ const turnsAtOnce = 50
 type EventOfUser = { readonly userId: number; readonly event: number }
 
 /**
- * Writes the turns of one event, or of the events that they name, and updates the index, inside the caller's transaction. Yields after
- * each part.
+ * Writes turns and updates the index, inside the caller's transaction. A turn belongs to its own `event`, if it has one, otherwise to the
+ * given one. Yields after each part.
  */
 export function* insertTurns(
   connection: Connection,
@@ -107,7 +111,7 @@ export function* insertTurns(
     const placed = [session.id, placeIn(connection, session, at, turn.index), turn.index]
     const said = [roleCode(turn.role), turn.speaker, at, turn.utcOffset, scope, turn.host, originCode(turn.origin)]
     const lengths = units.map(({ length }) => length).join(',')
-    // Null for a turn of an earlier version that was not judged yet.
+    // Null for a turn that an earlier version stored and that was not judged yet.
     const doubtful = turn.doubtful === null ? null : JSON.stringify(turn.doubtful)
     const read = [wordsKey(turn), Number(turn.text.includes('?')), lengths, doubtful]
     insert.run(...journalled, ...placed, ...said, ...read)
@@ -142,9 +146,9 @@ function findSession(connection: Connection, userId: number, name: string): Sess
   return { id, count: end?.count ?? 0, last: end?.last ?? Number.NEGATIVE_INFINITY }
 }
 
-/** The index of a new turn in its session. A late turn moves the later ones up. */
+/** The index of a new turn in its session. A late turn shifts the turns after it up by one. */
 function placeIn(connection: Connection, session: Session, at: number, index: number | null): number {
-  // Before the first turn that was said later.
+  // The place of the first turn that was said later.
   const byTime = (): number =>
     connection.value<number | null>('SELECT min(place) FROM turns WHERE session = ? AND at > ?', [session.id, at]) ?? 0
   const place = index !== null && index < session.count ? index : at >= session.last ? session.count : byTime()
@@ -226,7 +230,7 @@ export async function judgeTurns(
   return judged.length === limit
 }
 
-/** Removes every text of turns; only their hashes stay. False when one of them does not exist. */
+/** Removes the texts of turns and keeps only their hashes. False if one of the turns does not exist. */
 export function eraseTurns(
   connection: Connection,
   { userId, event }: EventOfUser,
