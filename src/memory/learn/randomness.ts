@@ -121,7 +121,7 @@ export const otherName =
   /(?<![a-z])(?:(?<!(?:key|secret)[ _-])ids?|identifier|hash|digest|checksum|integrity|fingerprint|(?<!hmac-?)sha\d{0,3}|commit|revision|address(?:es)?)(?![a-z])/iu
 const calledOtherwise = new RegExp(`(?:${otherName.source})[^.!?\\n]{0,16}$`, 'iu')
 
-/** Random characters that are not secrets: a hash digest, a hexadecimal number, an SSH public key, a ULID, a file. */
+/** Random characters that are not secrets: a hash digest, a hexadecimal number, an SSH public key, a ULID, a file name. */
 export const noSecret =
   /^(?:(?:[a-z]{1,12}_)?[0-7][\dA-HJKMNP-TV-Z]{25}$|sha\d{0,3}[-:]|0x[\dA-Fa-f]+$|AAAA[A-Z]3NzaC1)|[\w-]\.[a-z]{2,5}$/u
 
@@ -129,7 +129,7 @@ export const noSecret =
 const characterRuns = /[\w-][\w+/=~.!%:-]{9,}/gu
 
 /**
- * A label followed by random characters of one case. They are longer than the digests and ids that other programs print
+ * A label followed by random characters of one case, if there are more of them than in the digests and ids that programs print
  * after a label.
  */
 const labelled =
