@@ -130,7 +130,10 @@ export async function syncFolder(
   return { received, sent: mustReplace ? 0 : sent, skipped }
 }
 
-/** Gives a group to the devices of a new folder. It comes from the folder's identity, so that all get the same one. */
+/**
+ * Gives a group to the devices of a new folder. The group is derived from the folder's identity, so that all devices get the
+ * same one.
+ */
 async function withGroup({ file }: SyncContext, device: SyncDevice, identity: string): Promise<SyncDevice> {
   if (device.group !== null) return device
   const grouped = { ...device, group: hash('sha256', `group of ${identity}`).slice(0, 32) }

@@ -96,7 +96,7 @@ const readExported =
     throw invalid(`The object is not a conversation of ${isChatgpt ? 'ChatGPT' : 'Claude'}.`)
   }
 
-/** Reads a file of conversations in pieces. An unreadable part is a separate item. `export` is one of ChatGPT or Claude. */
+/** Reads a file of conversations in pieces. An unreadable part is a separate item. `export`: an export of ChatGPT or Claude. */
 export function readChats(file: string, format: ChatFormat | 'zip' | 'export'): AsyncGenerator<ChatItem> {
   if (format === 'zip') return itemsOf(objectsInArchive(file), 'export', file)
   if (format === 'opencode') return itemsOf(objectsInDatabase(file), format, file)
