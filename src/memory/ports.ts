@@ -35,10 +35,7 @@ export type Ports = {
   readonly counts?: Omit<RecallCounts, 'countRecalls'>
   /** Imports edits to MEMORY.md. Runs before every call to a memory that reads or changes beliefs. */
   readonly beforeCall?: () => Promise<void>
-  /**
-   * `sync` exchanges events with other devices; `syncDevice` returns the file that stores the state of this device. Only if the
-   * memory is in SQLite.
-   */
+  /** `sync` exchanges events with other devices; `syncDevice` returns the file that stores the state of this device. Only if the memory is in SQLite. */
   readonly sync?: () => Promise<SyncStore>
   readonly syncDevice?: (user: string) => Promise<DeviceFile>
   /** Throws if a commit is not allowed in this memory. */

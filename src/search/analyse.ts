@@ -94,10 +94,7 @@ const withoutTypesetting = (text: string): string =>
 /** The lowest code point of the scripts without spaces: the Thai letter ko kai. */
 const firstUnspaced = 0x0e01
 
-/**
- * Whether a word has characters of a script without spaces. Those characters have high code points, so most words are decided
- * without a regular expression.
- */
+/** Whether a word has characters of a script without spaces. Those characters have high code points, so most words are decided without a regular expression. */
 export function isUnspaced(word: string): boolean {
   for (let at = 0; at < word.length; at += 1) if (word.charCodeAt(at) >= firstUnspaced) return unspaced.test(word)
   return false

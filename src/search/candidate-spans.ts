@@ -19,10 +19,7 @@ export const tokenWordsOf = (tokens: readonly Token[]): Words => ({
   singular: tokens.map(singularOf),
 })
 
-/**
- * Every run of words that begins with the first word of a known form and has the length of that form. `lengths`: how many words
- * the known forms have, by their first word.
- */
+/** Every run of words that begins with the first word of a known form and has the length of that form. `lengths`: how many words the known forms have, by their first word. */
 export function* phraseSpans(words: Words, lengths: ReadonlyMap<string, readonly number[]>): Generator<CandidateSpan> {
   for (let first = 0; first < words.literal.length; first += 1) {
     const tried = new Set<string>()

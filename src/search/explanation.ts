@@ -22,10 +22,7 @@ export const product = (label: string, parts: readonly Explanation[]): Explanati
   parts,
 })
 
-/**
- * Computes the value again from the leaves alone. The result equals `value` for every explanation that the functions above
- * build.
- */
+/** Computes the value again from the leaves alone. The result equals `value` for every explanation that the functions above build. */
 export function recompute(explanation: Explanation): number {
   switch (explanation.op) {
     case 'leaf':

@@ -112,10 +112,7 @@ function singularKey(tokens: readonly Token[], form: string): FormKey | null {
   return formKeyOf(tokens.map(singularOf), breaksBetween(tokens))
 }
 
-/**
- * The form with its hyphens and dots removed: `e-mail` becomes "email". Null if the result may be a different word: `U.S.` is
- * not "us", and `re-sort` is not "resort".
- */
+/** The form with its hyphens and dots removed: `e-mail` becomes "email". Null if the result may be a different word: `U.S.` is not "us", and `re-sort` is not "resort". */
 function joinedKey(tokens: readonly Token[]): FormKey | null {
   const runs = joinedRuns(tokens)
   if (runs.length === tokens.length || !runs.every(isJoinable)) return null
@@ -139,9 +136,7 @@ function splitKey(tokens: readonly Token[], form: string): FormKey | null {
   return formKeyOf(token.parts, 0)
 }
 
-/**
- * The form without apostrophes, which people often omit. Null if a word would become a different word: "we'll" is not "well".
- */
+/** The form without apostrophes, which people often omit. Null if a word would become a different word: "we'll" is not "well". */
 function bareKey(tokens: readonly Token[]): FormKey | null {
   const words = tokens.map(({ word }) => word.replaceAll("'", ''))
   const isSafe = words.every((word, index) => word === tokens[index]?.word || !isOrdinaryWord(word))

@@ -164,9 +164,7 @@ function requireAtMost(field: string, values: readonly string[], maxCount: numbe
   throw invalid(`There are ${values.length} ${field}; at most ${maxCount} are allowed.`, `Give fewer ${field}.`)
 }
 
-/**
- * All agents of the user read the memory, so an agent or a tool may not store a credential in it. A person or a document may.
- */
+/** All agents of the user read the memory, so an agent or a tool may not store a credential in it. A person or a document may. */
 export async function refuseSecrets({ actor }: Author, texts: StatementTexts): Promise<void> {
   if (actor === 'person' || actor === 'document') return
   // Imported only when needed, because searches load this module too, and they need no secret rules.

@@ -51,10 +51,7 @@ export function eraseCopiesOnCommit(
   return { commit, finish }
 }
 
-/**
- * Writes a note of the forgotten texts directly under its final name. An incomplete note does no harm: nothing was forgotten at
- * that point.
- */
+/** Writes a note of the forgotten texts directly under its final name. An incomplete note does no harm: nothing was forgotten at that point. */
 async function writeNote(path: string, text: string): Promise<void> {
   await writeFile(path, text, { flag: 'wx', mode: 0o600, flush: true })
   await syncDirectory(dirname(path))

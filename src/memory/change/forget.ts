@@ -97,10 +97,7 @@ const receiptOf = ({ beliefIds, turnCount, number, at, hash }: JournalEvent): Re
   hash,
 })
 
-/**
- * For a request that finds something to forget under a key that was used before. A retry would find nothing, so it is a
- * different request.
- */
+/** For a request that finds something to forget under a key that was used before. A retry would find nothing, so it is a different request. */
 export const keyUsedBefore = ({ key }: ChangeRequest): MemoryError =>
   conflict(`The idempotency key "${key}" was used before for another request.`, 'Use a new key for a new request.')
 

@@ -75,10 +75,7 @@ type ProposalRequest = ChangeRequest &
     readonly over?: string
   }
 
-/**
- * Accepts a proposal or a candidate. A proposal replaces its target; a candidate becomes the person's belief. Only a person can
- * accept.
- */
+/** Accepts a proposal or a candidate. A proposal replaces its target; a candidate becomes the person's belief. Only a person can accept. */
 export async function accept(
   ports: Ports,
   request: ProposalRequest,

@@ -24,10 +24,7 @@ export type RememberRequest = ChangeRequest & {
   readonly draft: Omit<BeliefDraft, 'name'> & { readonly name?: string }
   readonly sourceId?: string
   readonly model?: string
-  /**
-   * Whether to also replace beliefs that give a different value of the same thing. A function is called with them to decide.
-   * Default false.
-   */
+  /** Whether to also replace beliefs that give a different value of the same thing. A function is called with them to decide. Default false. */
   readonly replace?: boolean | ((otherValues: readonly Belief[]) => Promise<boolean>)
 }
 

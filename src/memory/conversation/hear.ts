@@ -108,10 +108,7 @@ export async function hear(ports: Ports, request: HearRequest): Promise<HearResu
   return { turns, taken, refused }
 }
 
-/**
- * `hear` judges turns of earlier versions in at most `oldTurnSteps` steps. The steps are short, so that they do not block a
- * server.
- */
+/** `hear` judges turns of earlier versions in at most `oldTurnSteps` steps. The steps are short, so that they do not block a server. */
 const oldTurnSteps = 25
 const oldTurnsPerStep = 20
 

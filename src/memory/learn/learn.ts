@@ -199,10 +199,7 @@ class Plan {
     if (target !== undefined) await this.#propose({ ...statement, content: await datedWords(content, saidAt) }, target)
   }
 
-  /**
-   * Whether another item may wait for review. Old messages come from an import that the person asked for, so they have no
-   * limit.
-   */
+  /** Whether another item may wait for review. Old messages come from an import that the person asked for, so they have no limit. */
   async #hasRoom(): Promise<boolean> {
     const { user, saidAt = this.#at } = this.#request
     const isOld = Date.parse(this.#at) - Date.parse(saidAt) > 3_600_000
@@ -390,10 +387,7 @@ const maxWithSomeWords = 50
 const hasRun = (words: readonly string[], run: readonly string[]): boolean =>
   ` ${words.join(' ')} `.includes(` ${run.join(' ')} `)
 
-/**
- * Whether a sentence repeats most words of another. Numbers that the sentence lacks are ignored, because most are values that
- * changed.
- */
+/** Whether a sentence repeats most words of another. Numbers that the sentence lacks are ignored, because most are values that changed. */
 function saysMostOf(sentence: string, content: string): boolean {
   const words = searchableWords(sentence)
   const known = [...new Set(searchableWords(content))].filter((word) => words.includes(word) || !/\d/u.test(word))

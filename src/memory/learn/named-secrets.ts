@@ -177,7 +177,7 @@ function* valuesAfter(text: string, { end, isSetting, kind, points, onlyGiven }:
   }
 }
 
-/** A word without the punctuation at its end and without the next setting on the same line. */
+/** A word without the punctuation at its end, and without the next setting if that follows without a space. */
 const withoutEnd = (word: string, marks: RegExp): string =>
   word.replace(/(?:[;&,|](?=[\w.-]{1,40}[=:])|<\/).*$/u, '').replace(marks, '')
 

@@ -128,10 +128,7 @@ export const noSecret =
 /** Runs of the characters that credentials consist of. */
 const characterRuns = /[\w-][\w+/=~.!%:-]{9,}/gu
 
-/**
- * A label followed by random characters of one case, if there are more of them than in the digests and ids that programs print
- * after a label.
- */
+/** A label followed by random characters of one case, if there are more of them than in the digests and ids that programs print after a label. */
 const labelled =
   /^[A-Za-z][A-Za-z0-9]{0,20}[._-](?:[A-Za-z0-9]{1,30}[._-]){0,3}(?=[A-Za-z]{0,31}\d)(?:[0-9a-z]{28}|[0-9A-Z]{24})/u
 const unlabelled = /^(?=[0-9a-f]{0,39}[g-z])(?=[a-z]{0,39}\d)[0-9a-z]{40}/u

@@ -20,10 +20,7 @@ export type OpenFile = {
 /** Why a sync must not use a file. */
 export type HeldFile = Pick<HeldMirror, 'kind' | 'file' | 'reason'> & { readonly live: LiveFile | null }
 
-/**
- * The bytes that a program saved to the old file after Credence had replaced it. `seen`: the text that is already merged; null
- * if unknown.
- */
+/** The bytes that a program saved to the old file after Credence had replaced it. `seen`: the text that is already merged; null if unknown. */
 export type LateSave = { readonly seen: string | null; readonly bytes: Buffer }
 
 type Reading = {

@@ -94,7 +94,7 @@ export async function syncQuietly(ports: Ports, request: MirrorRequest) {
   const paths = mirrorPaths(request.dir)
   try {
     const state = loadState(paths)
-    // A directory has only one mirror, and this one shows another user's memory.
+    // A directory has only one mirror. This one shows another user's memory, so there is nothing to sync.
     if (state !== null && state !== 'damaged' && state.user !== request.user)
       return { synced: null, error: null, mustSettle: false }
     const synced = await syncMirror(ports, request)

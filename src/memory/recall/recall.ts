@@ -196,10 +196,7 @@ type BeforeQuotes = {
   readonly limits: Budget
 }
 
-/**
- * Chooses the quotes to show. Leaves out outdated statements if the current one is not in the context, and quotes that a belief
- * in the context repeats.
- */
+/** Chooses the quotes to show. Leaves out outdated statements if the current one is not in the context, and quotes that a belief in the context repeats. */
 async function chooseQuotes(
   found: readonly PushedQuote[],
   { retirements, told, standing, shown, message, limits }: BeforeQuotes,
@@ -495,7 +492,7 @@ function isShownAlready(
   standing: readonly Belief[],
   { prelude, pinned, relevant, questions }: Pick<Context, 'prelude' | 'pinned' | 'relevant' | 'questions'>,
 ): boolean {
-  // Includes standing instructions, although they are given at the beginning of a session and not with every message.
+  // Includes standing instructions, because agents get them at the beginning of a session.
   const beliefs = [...standing, ...pinned, ...relevant.map(({ belief }) => belief), ...questions]
   const statements = [...beliefs.map(({ content }) => content), ...(prelude?.text.split('\n') ?? [])]
   return statements.some((statement) => areAlike(quote, statement))

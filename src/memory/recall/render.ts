@@ -164,10 +164,7 @@ export function quoteLine({
   return `- ${before}${localDay(at, utcOffset)}, ${neutralize(who)}${doubt}${correctionMark(correctedAt)}: "${neutralize(text)}"`
 }
 
-/**
- * Cuts the name that a program or file gave itself, so that it cannot contain a message, and removes brackets, so that it
- * cannot imitate a mark.
- */
+/** Cuts the name that a program or file gave itself, so that it cannot contain a message, and removes brackets, so that it cannot imitate a mark. */
 function label(name: string): string {
   const words = neutralize(name.replace(/[()[\]{}]/gu, ' ')).split(' ')
   const shown = Array.from(words.slice(0, maxLabelWords).join(' ')).slice(0, maxLabelLength).join('')

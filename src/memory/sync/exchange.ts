@@ -342,10 +342,7 @@ export async function takeForgetting(
   if (result.outcome === 'stale') await takeForgetting(context, device, events)
 }
 
-/**
- * Forgets every text that has one of the fingerprints, and stores the fingerprints. Used after a backup was restored, because
- * it may contain texts that were forgotten later.
- */
+/** Forgets every text that has one of the fingerprints, and stores the fingerprints. Used after a backup was restored, because it may contain texts that were forgotten later. */
 export async function forgetAgain(
   ports: Pick<Ports, 'store' | 'now'>,
   user: string,

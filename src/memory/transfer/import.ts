@@ -226,10 +226,7 @@ function openPlanner(ports: Ports, { author, trusted, at, removed }: ImportConte
     }
   }
 
-  /**
-   * If another belief has the name of an updated one, supersedes that belief. If that belief is protected, makes the update a
-   * proposal for it.
-   */
+  /** If another belief has the name of an updated one, supersedes that belief. If that belief is protected, makes the update a proposal for it. */
   async function takeName(known: Belief): Promise<void> {
     const belief = changes.get(known.id)?.after
     if (!belief || !isCurrent(belief)) return

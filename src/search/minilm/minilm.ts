@@ -64,10 +64,7 @@ type ReadText = Pick<ReturnType<WordPieces['words']>, 'words'> & {
   readonly text: string
   readonly hidden: Float32Array
 }
-/**
- * The number of texts that are cached, because a recall asks for the vector of its message, and then for the vectors of its
- * words.
- */
+/** The number of texts that are cached, because a recall asks for the vector of its message, and then for the vectors of its words. */
 const maxRecent = 8
 
 async function manifest() {

@@ -9,10 +9,7 @@ export class WordPieces {
     this.#vocabulary = new Map(Object.entries(vocabulary))
   }
 
-  /**
-   * At most `maxTokens` token numbers of a text, including the start and end markers, and the words of the text with the ranges
-   * of their tokens.
-   */
+  /** At most `maxTokens` token numbers of a text, including the start and end markers, and the words of the text with the ranges of their tokens. */
   words(
     text: string,
     maxTokens: number,

@@ -50,23 +50,16 @@ export type TurnCandidate = {
   readonly sentences: readonly HoldingSentence[]
   /** BM25 of its own words, 0 to 1. */
   readonly words: number
-  /**
-   * The terms of the message that the unit contains; of the remaining terms, those in the turn before it; of the rest, those in
-   * the turn after it.
-   */
+  /** The terms of the message that the unit contains; of the remaining terms, those in the turn before it; of the rest, those in the turn after it. */
   readonly own: ReadonlySet<string>
   readonly before: ReadonlySet<string>
   readonly after: ReadonlySet<string>
   /** The cosine with the message, and how many standard deviations it is above the mean of all turns. */
   readonly cosine: number
   readonly cosineZ: number
-  /**
-   * The larger of two `cosineZ`: that of the nearest turn with vectors before the unit, and that of the nearest one after it.
-   */
+  /** The larger of two `cosineZ`: that of the nearest turn with vectors before the unit, and that of the nearest one after it. */
   readonly cosineZAround: number
-  /**
-   * `asked`: said at the time that the message asks about. `only`: said at that time, and the message asks about nothing else.
-   */
+  /** `asked`: said at the time that the message asks about. `only`: said at that time, and the message asks about nothing else. */
   readonly time: 'only' | 'asked' | 'other'
 }
 
@@ -98,10 +91,7 @@ const maxSessionShare = 0.6
 /** Max units from a time if the question asks about nothing but that time. More would not be an answer, so none is taken. */
 const maxOfTime = 120
 
-/**
- * Finds the turns that may answer a message: the best by words, the best by meaning, and those from the time that it asks
- * about.
- */
+/** Finds the turns that may answer a message: the best by words, the best by meaning, and those from the time that it asks about. */
 export async function findCandidates(index: SearchedIndex, ranking: Ranking): Promise<Candidates> {
   const { view, question, dates, meaning, mayRank = () => true } = ranking
   const postings = await index.turnPostings(view, [...question.terms.keys()])
@@ -252,10 +242,7 @@ function spreadOf({ rows, isEvery, mean, deviation }: TurnCosines): {
   return { mean: joined, deviation: Math.sqrt(squares / (known + missing)) }
 }
 
-/**
- * `of`: the cosines of turns, by first row. `best`: the first rows of the nearest turns in view. `z`: returns how many
- * deviations a cosine is above the mean.
- */
+/** `of`: the cosines of turns, by first row. `best`: the first rows of the nearest turns in view. `z`: returns how many deviations a cosine is above the mean. */
 function readCosines(found: TurnCosines | null, inView: ReadonlySet<number> | null, isOwnModel: boolean) {
   const of = new Map<number, number>()
   for (const [at, row] of (found?.rows ?? []).entries()) of.set(row, found?.cosines[at] as number)
@@ -327,10 +314,7 @@ async function rowsOfTime(index: TurnIndex, { view, question, dates }: Ranking):
   return inView === null || inView.size > maxOfTime ? new Set() : inView
 }
 
-/**
- * Returns a function that tells whether a unit was said at the time that the question asks about. The function always returns
- * false if most sessions are from that time.
- */
+/** Returns a function that tells whether a unit was said at the time that the question asks about. The function always returns false if most sessions are from that time. */
 function inTime(dates: DateWindow | null, units: readonly TurnUnit[]): (unit: TurnUnit) => boolean {
   if (dates === null) return () => false
   const isWithin = ({ at }: TurnUnit): boolean => at >= dates.from && at <= dates.to

@@ -53,16 +53,10 @@ export const maxCompared = 30
 /** The place in the ranking of a newer turn that may update an older one, and the probability that it does. */
 export type LikelyUpdate = { readonly place: number; readonly probability: number }
 
-/**
- * Measures how much a sentence sounds like the announcement of a change. The sentence is given by the vectors of its turn and
- * its position among them.
- */
+/** Measures how much a sentence sounds like the announcement of a change. The sentence is given by the vectors of its turn and its position among them. */
 type Announced = (vectors: Int8Array, place: number) => number
 
-/**
- * For each of the ranked turns at `places`, the newer turns that may update it, with their features. Empty for a question about
- * the past.
- */
+/** For each of the ranked turns at `places`, the newer turns that may update it, with their features. Empty for a question about the past. */
 export async function updateValues(
   index: SearchedIndex,
   ranked: readonly Scored[],

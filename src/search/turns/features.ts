@@ -153,10 +153,7 @@ const background = { from: 5, to: 15 }
 /** How many of the best turns may be shown. */
 export const maxConsidered = 10
 
-/**
- * From 0 for an everyday English word to 1 for a rare word or a name. Needed because idf cannot distinguish them in a small
- * store.
- */
+/** From 0 for an everyday English word to 1 for a rare word or a name. Needed because idf cannot distinguish them in a small store. */
 const rarityInEnglish = (term: string): number => Math.max(0, pointsOf(term) / 5 - 1)
 
 /** The features of recall for ranked turns, best first. */

@@ -19,10 +19,7 @@ export type MessageKind = 'question' | 'request'
  */
 export type UpdateLimits = { readonly likely: number; readonly unclear: number }
 
-/**
- * A search puts a newer turn before an older one if the probability of an update is at least `probability`, and if the score of
- * the older turn is at most `lead` higher.
- */
+/** A search puts a newer turn before an older one if the probability of an update is at least `probability`, and if the score of the older turn is at most `lead` higher. */
 export type Replaced = { readonly probability: number; readonly lead: number }
 
 /** A learned direction in the vector space of a model: towards sentences that announce a change. */

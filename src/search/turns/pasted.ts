@@ -158,13 +158,11 @@ const isForeignLine = (line: string): boolean =>
   /^(?:On|Am|Le|El)\s.{4,120}\s(?:wrote|schrieb|écrit|escribió)\s?:$/u.test(line) ||
   /^-{2,}\s?(?:Original|Forwarded|Begin forwarded)/iu.test(line)
 
-/**
- * A line such as "Subject: …", "Speaker 2: …" or "SUMMARY:…". Two in a row are the header of a mail, a record or a transcript.
- */
+/** A line such as "Subject: …", "Speaker 2: …" or "SUMMARY:…". Two in a row are the header of a mail, a record or a transcript. */
 const isHeader = (line: string): boolean =>
   /^\*{0,2}[\p{L}\p{N}][\p{L}\p{N} ()._;=-]{0,40}:\*{0,2}(?!\/\/)\s?\S/u.test(line)
 
-/** Indented by four columns or more outside of a list. */
+/** Whether a line is indented by four columns or more, and is not part of a list. */
 const isIndentedBlock = (line: string, before: string): boolean =>
   /^(?: {4}|\t)/u.test(line) && !/^\s{0,40}(?:[-*+•]|\d{1,3}[.)])\s/u.test(before)
 
@@ -188,10 +186,7 @@ const asks =
 /** Verbs of requests to work on a text that follows. */
 const workVerb = String.raw`\b(?:summari[sz]e|translate|proofread|review|fix|correct|rewrite|rephrase|reword|paraphrase|edit|explain|analy[sz]e|improve|convert|reformat|debug|classify|extract|simplify|shorten|critique|comment on|look at|reply to|respond to|continue|answer)\b`
 const textWork = new RegExp(workVerb, 'iu')
-/**
- * A request to work on a text that has a colon, or that names no object, such as "translate to Dutch, please". The text after
- * the colon or the line is the object.
- */
+/** A request to work on a text that has a colon, or that names no object, such as "translate to Dutch, please". The text after the colon or the line is the object. */
 const asksToWorkOnRest = new RegExp(
   String.raw`^\W{0,4}(?:(?:please|pls)\W{1,3})?${workVerb}(?:(?![^:：]{0,60}\b(?:remember|from now on|always|never)\b)[^.!?:：\n]{0,60}(?<colon>[:：])(?=\s)|(?:\s(?:in)?to\s\p{L}{2,20}|\sin\s(?:\p{L}{1,20}\s){0,2}\p{L}{1,20})?\W{0,3}(?:please|pls)?\W{0,3}$)`,
   'iu',

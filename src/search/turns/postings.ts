@@ -13,10 +13,7 @@ const saturation = 0.9
 const maxOccurrences = 20_000
 const minTerms = 3
 
-/**
- * The terms by which candidates are found. In a large store, the most frequent terms are left out, because they distinguish few
- * turns.
- */
+/** The terms by which candidates are found. In a large store, the most frequent terms are left out, because they distinguish few turns. */
 function tellingTerms(terms: readonly WeightedTerm[]): readonly WeightedTerm[] {
   const rarestFirst = [...terms].sort((a, b) => a.postings.rows.length - b.postings.rows.length)
   let occurrences = 0
@@ -84,7 +81,7 @@ export function findHeaviestRows(
         const { rows } = postings
         for (let place = 0; place < rows.length; place += 1) {
           const at = (rows[place] as number) - lowest
-          // Most rows are lighter than the lightest of the heaviest, and are skipped quickly.
+          // Most rows are lighter than `lightest`, and are skipped quickly.
           if ((totals[at] as number) < lightest || offered[at] === 1) continue
           offered[at] = 1
           seen.push(at)

@@ -142,10 +142,7 @@ const mayHoldDate =
 /** Max characters that are searched for a date, because the search is slow, and a longer text is usually pasted. */
 const maxQuestionLength = 2_000
 
-/**
- * The time that a question asks about ("last March", "two weeks ago", "in 2022"), relative to `now`; null for none. English
- * only. Days are in the time zone of the process.
- */
+/** The time that a question asks about ("last March", "two weeks ago", "in 2022"), relative to `now`; null for none. English only. Days are in the time zone of the process. */
 export async function dateWindow(asked: string, now: Date): Promise<DateWindow | null> {
   const question = asked.slice(0, maxQuestionLength)
   if (!mayHoldDate.test(question)) return null

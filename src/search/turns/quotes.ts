@@ -182,10 +182,7 @@ function isCorrectionOf(corrected: string, text: string): boolean {
 /** How many characters of a statement are compared with a quote, which may end before the statement does. */
 const comparedBeginning = 40
 
-/**
- * Whether a quote from a person's turn contains a statement that may be pasted. A turn that has not been checked yet counts as
- * doubtful.
- */
+/** Whether a quote from a person's turn contains a statement that may be pasted. A turn that has not been checked yet counts as doubtful. */
 const isDoubtful = ({ role, text, doubtful }: Turn, quote: string): boolean =>
   role === 'user' &&
   (doubtful?.some(([start, end]) => quote.includes(text.slice(start, Math.min(end, start + comparedBeginning)))) ??
@@ -199,9 +196,7 @@ const maxQuoteLength = 240
 /** A sentence, and the part of the turn that it belongs to. */
 type OwnSentence = Sentence & { readonly part: OwnPart }
 
-/**
- * The sentences of a unit that may be quoted. Sentences that a person pasted are left out. Offsets are relative to the turn.
- */
+/** The sentences of a unit that may be quoted. Sentences that a person pasted are left out. Offsets are relative to the turn. */
 export function ownSentences(
   { role, text }: Turn,
   { row, first }: Pick<TurnUnit, 'row' | 'first'>,
@@ -221,10 +216,7 @@ export function ownSentences(
   })
 }
 
-/**
- * The sentence at `place` and the following ones, as long as there is room: "Mr. Okafor cannot come on Thursday. He comes on
- * Monday instead."
- */
+/** The sentence at `place` and the following ones, as long as there is room: "Mr. Okafor cannot come on Thursday. He comes on Monday instead." */
 function quoteAt(sentences: readonly OwnSentence[], place: number): string {
   let text = ''
   for (const { text: next, part } of sentences.slice(place)) {

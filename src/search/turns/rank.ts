@@ -52,10 +52,7 @@ export async function rankTurns(
   return [...messages, ...placed].sort((a, b) => b.score - a.score || newerFirst(a.unit, b.unit))
 }
 
-/**
- * Steps have no vectors, so their ranks among the messages are found by comparing words alone. Each step gets the score of the
- * message at its rank.
- */
+/** Steps have no vectors, so their ranks among the messages are found by comparing words alone. Each step gets the score of the message at its rank. */
 function placedByWords(
   steps: readonly RankedTurn[],
   messages: readonly RankedTurn[],
@@ -77,9 +74,7 @@ function placedByWords(
 /** A candidate with its score and the explanation of the score. */
 export type ScoredMessage = Scored & { readonly explanation: Explanation }
 
-/**
- * Added to the scores of turns from the time that a message asks about, if it asks about nothing else, so that they come first.
- */
+/** Added to the scores of turns from the time that a message asks about, if it asks about nothing else, so that they come first. */
 const onlyTime = 20
 
 /** The best unit of each turn, scored with the weights of `rank`, best first. */
@@ -108,9 +103,7 @@ export type PlacedMessage = ScoredMessage & { readonly isEarlier: boolean }
 /** The number of best turns that newer turns may be placed before. */
 export const maxUpdated = 5
 
-/**
- * Before each of the best turns, puts the newer turn that most likely updates it, unless the message asks about a certain time.
- */
+/** Before each of the best turns, puts the newer turn that most likely updates it, unless the message asks about a certain time. */
 export async function rankNewestFirst(
   index: SearchedIndex,
   ranking: Ranking,

@@ -1,9 +1,6 @@
 import type { Turn, TurnRole } from '../../beliefs/turn.ts'
 
-/**
- * Which turns may be returned. All given conditions must be met. Statistics cover all turns of this user in these scopes,
- * whatever the other conditions.
- */
+/** Which turns may be returned. All given conditions must be met. Statistics cover all turns of this user in these scopes, whatever the other conditions. */
 export type TurnView = {
   readonly user: string
   /** Turns of these scopes; null for every scope of the user. */

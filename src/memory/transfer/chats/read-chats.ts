@@ -63,7 +63,7 @@ function formatOf(lines: readonly JsonObject[]): ChatFormat | null {
   if (has(({ type, message }) => type === 'session' || (type === 'message' && isObject(message)))) return 'openclaw'
   if (has(({ type, role }) => type === 'message' && typeof role === 'string')) return 'codex'
   if (has(({ role, message }) => typeof role === 'string' && isObject(message))) return 'cursor'
-  // Not recognised if there are unknown fields, because other programs store lists of prompts with other fields.
+  // A file with unknown fields is not recognised, because other programs store lists of prompts with other fields.
   return has((line) => typeof line.text === 'string' && unknownFields(line).length === 0) ? 'jsonl' : null
 }
 
