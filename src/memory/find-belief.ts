@@ -17,9 +17,10 @@ export type BeliefReference = {
 }
 
 /**
- * Prefers current beliefs. A retired belief is found by its id, or by its name if no current belief has that name. If several
- * retired beliefs have the name, the result is the newest one that none of the others replaced. A person's beliefs are tried
- * first by name and alias, so that no id, name or alias of another author's belief can hide them.
+ * Finds the belief that a reference names, preferably a current one. A retired belief is found by its id, or by its name if no
+ * current belief has that name. If several retired beliefs have the name, the result is the newest one that none of the others
+ * replaced. A person's beliefs are tried first by name and alias, so that no id, name or alias of another author's belief can
+ * hide them.
  */
 export async function findBelief({ store }: Ports, { user, reference, scopes = [] }: BeliefReference): Promise<Belief> {
   const wanted = reference.trim()

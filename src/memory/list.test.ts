@@ -76,7 +76,7 @@ describe('finding', () => {
 
     expect(await found('postg')).toEqual([['Postgres', 'Postgres']])
     expect(await found('works nig')).toEqual([['Works at night', 'Works', 'night']])
-    // Two letters are too few, and a word that a space follows is complete.
+    // Two letters are too few, and a word with a space after it is complete.
     expect(await found('po')).toEqual([])
     expect(await found('postg ')).toEqual([])
   })

@@ -113,13 +113,13 @@ export type Memory = {
   remedies(message: string, reference: string, options: RemedyOptions): Promise<Remedies>
   /** Words of a message that would name a belief if they were its aliases, best first. They are not tried out. */
   suggestAliases(message: string, reference: string): Promise<readonly string[]>
-  /** Counts whether a recalled belief or turn was useful; recall does not depend on it. Only a person can. */
+  /** Counts whether a recalled belief or turn was useful; recall does not depend on it. Only a person can give feedback. */
   giveFeedback(reference: string, verdict: FeedbackVerdict): Promise<FeedbackItem>
   /** Every belief and turn with feedback, the latest first. */
   feedback(): Promise<readonly FeedbackItem[]>
   correct(reference: string, correction: Correction): Promise<CorrectResult>
   reinforce(reference: string, options?: KeyOption): Promise<EditResult>
-  /** Makes an unconfirmed belief the person's own statement. Only a person can. */
+  /** Makes an unconfirmed belief the person's own statement. Only a person can confirm. */
   confirm(reference: string, options?: KeyOption): Promise<EditResult>
   pin(reference: string, options?: KeyOption): Promise<EditResult>
   unpin(reference: string, options?: KeyOption): Promise<EditResult>

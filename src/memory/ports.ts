@@ -22,7 +22,7 @@ export type Ports = {
   readonly agentShare?: number
   /** Loads the embedding model, if vectors are used. */
   readonly embedder?: () => Promise<Embedder>
-  /** The name of the embedding model, and the reason if indexing fails. Absent if vectors are off. */
+  /** The name of the embedding model, and why indexing failed, if it did. Absent if vectors are off. */
   readonly semantic?: { readonly model: string; readonly problem?: () => string | null }
   /** Whether recall uses the embedding model too. A hook that runs as a separate process does not wait for it. */
   readonly recallByMeaning?: boolean
@@ -35,7 +35,7 @@ export type Ports = {
   readonly counts?: Omit<RecallCounts, 'countRecalls'>
   /** Imports edits to MEMORY.md. Runs before every call to a memory that reads or changes beliefs. */
   readonly beforeCall?: () => Promise<void>
-  /** `sync` exchanges events with other devices; `syncDevice` has the state of this device. Only if the memory is in SQLite. */
+  /** `sync` exchanges events with other devices; `syncDevice` returns the file that stores the state of this device. Only if the memory is in SQLite. */
   readonly sync?: () => Promise<SyncStore>
   readonly syncDevice?: (user: string) => Promise<DeviceFile>
   /** Throws if a commit is not allowed in this memory. */

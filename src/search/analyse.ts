@@ -9,7 +9,7 @@ type Gap = 'tight' | 'joined' | 'apart' | 'broken'
 
 /** The smallest piece of text that can match: a word, a number, or one character of a script without spaces. */
 export type Token = {
-  /** In lower case, without accents and possessive endings. */
+  /** In lower case, without accents or possessive endings. */
   readonly word: string
   readonly start: number
   readonly end: number
@@ -23,9 +23,9 @@ export type Token = {
   readonly isAcronymPlural: boolean
 }
 
-// A word may contain combining marks and invisible format characters, an apostrophe before a letter, and `. , : / -`
-// between digits, so that 3.5, 10:30 and 2024-01-15 are one number. It may begin with a dot (.NET), a plus before a digit
-// (+1) or a degree sign (°C is not C), and end in ++ or #.
+// A word may contain combining marks and invisible format characters, an apostrophe before a letter, and `. , : / -` between
+// digits, so that 3.5, 10:30 and 2024-01-15 are one number each. It may begin with a dot (.NET), a plus before a digit (+1) or
+// a degree sign (°C is not C), and end in ++ or #.
 const tokenPattern =
   /(?:(?<![\p{L}\p{N}.)\]])(?:\.(?=\p{L})|\+(?=\p{N}))|°(?=\p{L}))?[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}\p{Cf}]|['’](?=\p{L})|(?<=\p{N})[.,:/-](?=\p{N}))*(?:\+\+|[+#](?![\p{L}\p{N}]))?/gu
 
@@ -68,13 +68,13 @@ export function analyse(text: string): readonly Token[] {
   return tokens
 }
 
-/** The first word at an offset or later. Faster than `matchAll`, which allocates two objects per word. */
+/** Returns the first word at or after an offset. Faster than `matchAll`, which allocates two objects per word. */
 function wordFrom(text: string, place: number): RegExpExecArray | null {
   tokenPattern.lastIndex = place
   return tokenPattern.exec(text)
 }
 
-/** Whether a word has only the letters a to z, as most words do. Faster than a pattern. */
+/** Whether a word consists of the letters a to z, as most words do. Faster than a regular expression. */
 function isPlainWord(word: string): boolean {
   for (let at = 0; at < word.length; at += 1) {
     const code = word.charCodeAt(at)
@@ -94,7 +94,7 @@ const withoutTypesetting = (text: string): string =>
 /** The lowest code point of the scripts without spaces: the Thai letter ko kai. */
 const firstUnspaced = 0x0e01
 
-/** Whether a word has characters of a script without spaces. Those characters have high code points, so most words need no pattern. */
+/** Whether a word has characters of a script without spaces. Those characters have high code points, so most words are decided without a regular expression. */
 export function isUnspaced(word: string): boolean {
   for (let at = 0; at < word.length; at += 1) if (word.charCodeAt(at) >= firstUnspaced) return unspaced.test(word)
   return false
@@ -107,7 +107,7 @@ function gapOf(between: string): Gap {
   return between.length <= 3 && !/[\s"'`*“”‘’]/u.test(between) ? 'joined' : 'apart'
 }
 
-/** Longer words are not identifiers but random text. */
+/** A longer word is treated as random text, not as an identifier. */
 const maxIdentifierLength = 100
 
 function camelParts(raw: string): readonly string[] {

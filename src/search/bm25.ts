@@ -5,16 +5,16 @@
 type TermStats = { readonly docFreq: number; readonly docCount: number }
 type FieldMatch = { readonly termFreq: number; readonly length: number; readonly averageLength: number }
 
-/** How slowly repeats saturate: with a smaller value they stop counting sooner. */
+/** How much repetitions count: the smaller the value, the sooner they stop adding to the score. */
 const K1 = 1.2
-/** How much a long field lowers the score, 0 to 1. */
+/** How much a long field lowers the score, from 0 to 1. */
 const B = 0.75
 
 /** Rare terms weigh more. Never negative, even for a term in every document. */
 export const inverseDocFreq = ({ docFreq, docCount }: TermStats): number =>
   Math.log(1 + (docCount - docFreq + 0.5) / (docFreq + 0.5))
 
-/** Repeats count less each time, and less again in long fields. Stays below 1. */
+/** Each repetition counts less than the one before, and less in a long field than in a short one. Stays below 1. */
 export const saturation = ({ termFreq, length, averageLength }: FieldMatch): number =>
   termFreq / (termFreq + K1 * (1 - B + (B * length) / averageLength))
 

@@ -11,7 +11,7 @@ export type CandidateSpan = {
   readonly typo: { readonly written: string; readonly meant: string; readonly at: number } | null
 }
 
-/** The words of a message, normalised; `singular` has the singular of each. */
+/** The normalised words of a message, and the singular of each. */
 export type Words = { readonly literal: readonly string[]; readonly singular: readonly string[] }
 
 export const tokenWordsOf = (tokens: readonly Token[]): Words => ({
@@ -19,7 +19,7 @@ export const tokenWordsOf = (tokens: readonly Token[]): Words => ({
   singular: tokens.map(singularOf),
 })
 
-/** Every run of words that begins with the first word of a known form and has the length of that form. `lengths`: the word counts of forms by first word. */
+/** Every run of words that begins with the first word of a known form and has the length of that form. `lengths`: how many words the known forms have, by their first word. */
 export function* phraseSpans(words: Words, lengths: ReadonlyMap<string, readonly number[]>): Generator<CandidateSpan> {
   for (let first = 0; first < words.literal.length; first += 1) {
     const tried = new Set<string>()
@@ -88,7 +88,7 @@ export function* compoundSpans(tokens: readonly Token[]): Generator<CandidateSpa
   }
 }
 
-/** The phrase ends inside a span, with the bits of `FormKey.breaks`. */
+/** The ends of phrases inside a span, as bits like those of `FormKey.breaks`. */
 export const breaksIn = (tokens: readonly Token[], { first, last }: CandidateSpan): number => {
   let bits = 0
   for (let at = first + 1; at <= last && at - first <= 31; at += 1) {

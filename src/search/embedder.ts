@@ -1,4 +1,4 @@
-/** Turns texts into vectors; near vectors mean similar texts. */
+/** Turns texts into vectors. The nearer two vectors are, the more similar are their texts. */
 export type Embedder = {
   /** The provider and its model. Vectors of different models are never compared. */
   readonly model: string
@@ -22,7 +22,7 @@ export function cacheEmbedder(embedder: Embedder, maxTexts = 10_000): Embedder {
   return { model, dimensions, embed, ...(words === undefined ? {} : { words: cached(words, wordsKept * maxTexts) }) }
 }
 
-/** The word cache may contain this many times `maxTexts`, because each question is compared with several sentences. */
+/** The word cache may contain `wordsKept` times `maxTexts` texts, because each question is compared with several sentences. */
 const wordsKept = 10
 
 function cached<Value>(compute: (texts: readonly string[]) => Promise<readonly Value[]>, maxTexts: number) {

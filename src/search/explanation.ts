@@ -1,4 +1,4 @@
-/** A number and how it was computed. The value of a node is that of its parts combined by `op`. */
+/** A number and how it was computed. The value of a node is computed by combining the values of its parts with `op`. */
 export type Explanation = {
   readonly value: number
   readonly label: string
@@ -22,7 +22,7 @@ export const product = (label: string, parts: readonly Explanation[]): Explanati
   parts,
 })
 
-/** Computes the value again from the leaves alone. Equal to `value` for every explanation made here. */
+/** Computes the value again from the leaves alone. The result equals `value` for every explanation that the functions above build. */
 export function recompute(explanation: Explanation): number {
   switch (explanation.op) {
     case 'leaf':

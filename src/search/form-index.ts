@@ -1,10 +1,10 @@
 import type { BeliefType, Subtype } from '../beliefs/belief.ts'
 import type { Viewpoint } from '../beliefs/belief-store.ts'
 
-/** A belief that can be found by a key, with just enough to filter and rank without loading it. */
+/** A belief that can be found by a key, with just enough data to filter and rank it without loading it. */
 export type Posting = {
   readonly beliefId: string
-  /** The position of the surface form that has the key: 0 is the name, i the alias at position i - 1. */
+  /** The position of the surface form that has the key: 0 for the name, i for the alias at position i - 1. */
   readonly ordinal: number
   readonly breaks: number
   readonly type: BeliefType
@@ -14,7 +14,7 @@ export type Posting = {
   readonly reinforcedAt: number
 }
 
-/** Surface forms by key. Every look-up is by user and key, so its cost does not depend on the number of beliefs. */
+/** Looks up surface forms by key. Every look-up is by user and key, so its cost does not depend on the number of beliefs. */
 export type FormIndex = {
   /** For each word, the word counts of the user's forms that start with it. Words that start no form are left out. */
   formLengths(user: string, heads: readonly string[]): Promise<ReadonlyMap<string, readonly number[]>>
@@ -39,11 +39,11 @@ export type FullText = {
     readonly agent: string | null
     readonly scopes: readonly string[] | null
     readonly words: readonly string[]
-    /** The last word is still being typed: words with this prefix match too. */
+    /** The beginning of a word that is still being typed. Words with this prefix match too. */
     readonly beginning?: string
     /** Only beliefs that contain at least this many of the words. Default 1. */
     readonly atLeast?: number
-    /** `only`: no current beliefs. */
+    /** `only`: searches retired beliefs alone. */
     readonly includeRetired: boolean | 'only'
     readonly limit: number
   }): Promise<readonly TextHit[]>

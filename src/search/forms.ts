@@ -16,7 +16,7 @@ type FormKey = {
   readonly breaks: number
 }
 
-/** 0 is the belief's name, i the alias at position i - 1. */
+/** `ordinal`: 0 for the belief's name, i for the alias at position i - 1. */
 type FormKeyOf = FormKey & { readonly ordinal: number }
 
 const maxFormLength = 64
@@ -45,9 +45,10 @@ export function formKeys(form: string, tokens: readonly Token[] = analyse(form))
 type Named = Pick<Belief, 'name' | 'aliases' | 'editedByPerson' | 'provenance'>
 
 /**
- * All distinct keys of a belief. A key of both the name and an alias counts as the name's. A belief of a person whose name has a
- * number, such as "port (2)", also has the keys of the name alone, so that a message with "port" finds it as well as the first.
- * Beliefs of other authors do not get these keys, because they could claim the name of a person's belief that way.
+ * All distinct keys of a belief. A key of both the name and an alias counts as the name's. If a person's belief has a number in
+ * its name, such as "port (2)", it also has the keys of the name without the number, so that a message with "port" finds both
+ * "port" and "port (2)". Beliefs of other authors do not get these keys, because with them they could claim the name of a
+ * person's belief.
  */
 export function beliefFormKeys(
   belief: Named,
@@ -65,7 +66,7 @@ export function beliefFormKeys(
   return [...keys.values()]
 }
 
-/** The keys a store looks a belief up by, derived from the belief alone. */
+/** The keys by which a store finds a belief, derived from the belief alone. */
 export type IndexEntries = {
   readonly forms: readonly FormKeyOf[]
   /** Distinct words of the forms that may be the correction of a typo. */
@@ -111,10 +112,7 @@ function singularKey(tokens: readonly Token[], form: string): FormKey | null {
   return formKeyOf(tokens.map(singularOf), breaksBetween(tokens))
 }
 
-/**
- * The form with its hyphens and dots removed: `e-mail` is "email". Null if the result may be another word: `U.S.` is not "us",
- * and `re-sort` is not "resort".
- */
+/** The form with its hyphens and dots removed: `e-mail` becomes "email". Null if the result may be a different word: `U.S.` is not "us", and `re-sort` is not "resort". */
 function joinedKey(tokens: readonly Token[]): FormKey | null {
   const runs = joinedRuns(tokens)
   if (runs.length === tokens.length || !runs.every(isJoinable)) return null
@@ -138,7 +136,7 @@ function splitKey(tokens: readonly Token[], form: string): FormKey | null {
   return formKeyOf(token.parts, 0)
 }
 
-/** The form without apostrophes, which people often omit. Null if a word would become another one: "we'll" is not "well". */
+/** The form without apostrophes, which people often omit. Null if a word would become a different word: "we'll" is not "well". */
 function bareKey(tokens: readonly Token[]): FormKey | null {
   const words = tokens.map(({ word }) => word.replaceAll("'", ''))
   const isSafe = words.every((word, index) => word === tokens[index]?.word || !isOrdinaryWord(word))
@@ -156,6 +154,6 @@ function joinedRuns(tokens: readonly Token[]): readonly (readonly Token[])[] {
   return runs
 }
 
-/** One bit per gap between neighbouring tokens. Gaps after the 32nd token are not recorded. */
+/** One bit for each gap between neighbouring tokens, set if a phrase ends there. Gaps after the 32nd token are not recorded. */
 const breaksBetween = (tokens: readonly Token[]): number =>
   tokens.slice(1, 32).reduce((bits, token, index) => (token.gap === 'broken' ? bits | (1 << index) : bits), 0)

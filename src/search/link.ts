@@ -32,7 +32,7 @@ export type Linked = {
   readonly links: readonly Link[]
   /** Number of current beliefs in view, from which every idf is computed; 0 if there are no links. */
   readonly population: number
-  /** Every candidate span of the message without typos, for looking up near misses. */
+  /** The candidate spans of the message, except those with a corrected typo. Near misses are looked up by them. */
   readonly spans: readonly CandidateSpan[]
 }
 
@@ -139,9 +139,9 @@ type FoundSpan = { readonly span: CandidateSpan; readonly postings: readonly Pos
 const maxMentions = 64
 
 /**
- * Adds a mention to its belief for each form found, if the span may mean that belief. Several spans of the same words,
- * such as `errors` and `error`, are counted together: each form is mentioned once, and all share one document
- * frequency.
+ * Adds a mention to its belief for each form found, if the span may mean that belief. Several spans of the same words, such as
+ * the keys `errors` and `error` of "errors", are counted together: each form is mentioned once, and all spans share one
+ * document frequency.
  */
 async function addMentions(
   links: Links,

@@ -1,6 +1,6 @@
 /**
- * The max characters of a message in which beliefs are searched, in every interface. Longer messages contain pasted text, and
- * people write about a paste at the start or the end of the message.
+ * Max characters of a message that are searched for names of beliefs, in every interface. A longer message contains pasted
+ * text, and people write about a paste before or after it, so only both ends are read.
  */
 export const maxMessageLength = 32_000
 
@@ -17,7 +17,7 @@ export const cutMessage = (message: string): string =>
 export const placeInWhole = (message: string, place: number): number =>
   isTooLong(message) && place >= maxMessageLength / 2 ? place + message.length - maxMessageLength : place
 
-/** Part of the answer to a message that was cut. */
+/** Added to the answer to a message that was cut. */
 export const cutNote = 'The text has more than 32,000 characters: only its first and last 16,000 were read.'
 
 /** Characters at each end of a message that `keepEnds` keeps. */

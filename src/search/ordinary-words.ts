@@ -5,14 +5,14 @@ const newline = 10
 /** The file with the sorted list, one word per line; read on the first look-up. */
 let list: Buffer | undefined
 
-/** After this many look-ups, as in a server or an import, a set of the words is built. */
+/** Max look-ups in the file. After them, as in a server or an import, the words are loaded into a set. */
 const maxFileLookUps = 5_000
 let asked = 0
 let words: ReadonlySet<string> | undefined
 
 /**
- * Whether `word`, lower-cased and without accents, is an ordinary English word, inflected forms included.
- * A name counts only if it is also a word ("rust", "slack").
+ * Whether `word` is an ordinary English word, inflected forms included. It must be in lower case and without accents. A name
+ * counts only if it is also a word ("rust", "slack").
  */
 export function isOrdinaryWord(word: string): boolean {
   if (words !== undefined) return words.has(word)

@@ -4,11 +4,11 @@ import type { Link, Mention } from './link.ts'
 import { forEachInSlices } from './slices.ts'
 import { editFactor } from './typo.ts'
 
-/** A name identifies a belief more reliably than an alias. */
+/** A name counts more than an alias, because it identifies a belief more reliably. */
 const NAME_BOOST = 2
 const ALIAS_BOOST = 1
 
-/** The share of one surface form in the score of a belief. */
+/** What one surface form contributes to the score of a belief. */
 export type Clause = {
   readonly field: 'name' | 'alias'
   /** 0 is the name, i the alias at position i - 1. */
@@ -69,7 +69,8 @@ function weighMentions(mentions: readonly Mention[], population: number): readon
 /** Weighted interval scheduling: the set of mentions with the highest weight in which no two share a word. */
 function selectWithoutOverlap(weighted: readonly Weighted[]): readonly Weighted[] {
   const byEnd = [...weighted].sort((a, b) => a.mention.last - b.mention.last)
-  // totals[i]: the best total of the first i candidates. takenAfter[i]: where the choice continues if candidate i - 1 is taken, else -1.
+  // totals[i]: the best total of the first i candidates. takenAfter[i]: if candidate i - 1 is taken, how many of the first
+  // candidates do not overlap with it; else -1.
   const totals = [0]
   const takenAfter = [-1]
   for (const [index, { mention, weight }] of byEnd.entries()) {

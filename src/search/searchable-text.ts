@@ -19,7 +19,7 @@ export const isInformative = (word: string): boolean => !questionWords.has(word)
 export const informativeWords = (text: string): readonly string[] =>
   searchableWords(text).filter((word) => isInformative(word) && !['not', 'no', 'now'].includes(word))
 
-/** A shorter prefix would match too many words. */
+/** Min length of a prefix. A shorter one would match too many words. */
 const minBeginningLength = 3
 
 /** The last word of a text that is still being typed, as a prefix; null if the word is complete. */

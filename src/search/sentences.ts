@@ -20,11 +20,11 @@ const closing = new Set(['"', "'", '”', '’', ')', ']', '»', '*', '_', '`'])
  */
 export const withLineFeeds = (text: string): string => text.replace(/\r(?!\n)|[\v\f\u0085\u2028\u2029]/gu, '\n')
 
-/** Matches possible ends of a sentence. The marks in the first group always end one. */
+/** Matches possible ends of a sentence. The marks in the first group always end a sentence. */
 const mayEnd = /([\n。！？।؟])|[.!?…]+/g
 
 /**
- * Splits a text into sentences, in order. A line break ends one, and so does `.`, `!`, `?` or `…` before white space,
+ * Splits a text into sentences, in order. A line break ends a sentence, and so does `.`, `!`, `?` or `…` before white space,
  * unless the full stop belongs to an abbreviation or an initial. Runs in linear time.
  */
 export function sentencesOf(text: string): readonly Sentence[] {

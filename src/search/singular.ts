@@ -25,12 +25,12 @@ const irregular: ReadonlyMap<string, string> = new Map(
   }),
 )
 
-/** Min length of an ordinary word at the end of a compound; shorter ones are often coincidences. */
+/** Min length of an ordinary word at the end of a compound. Shorter matches are often coincidences. */
 const minPartLength = 4
 
 /**
- * The singular of an English plural, or the word itself. Expects a lower-case word without accents. Words of up to three letters
- * or over forty, or with other characters than letters, are not changed.
+ * The singular of an English plural, or the word itself. Expects a lower-case word without accents. Except for the irregular
+ * plurals, words of up to three or over forty letters, or with characters other than letters, are not changed.
  */
 export const singular = (word: string): string =>
   word.endsWith('s') ? singularOfS(word) : (irregular.get(word) ?? word)

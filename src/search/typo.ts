@@ -1,13 +1,13 @@
 import { isOrdinaryWord } from './ordinary-words.ts'
 import { singular } from './singular.ts'
 
-/** Typos are accepted only in words of forms that are at least this long. */
+/** Min length of a word in a form for a typo of it to be accepted. */
 const minForgivenLength = 5
-/** An everyday word may be a typo for another word only if it is at least this long. */
+/** Min length of an everyday word that may be a typo for another word. */
 const longWord = 8
-/** Longer words are not checked for typos. */
+/** Max length of a word that is checked for typos. */
 const maxForgivenLength = 40
-/** The number of letters at the start that must be equal. */
+/** The number of letters at the start that a word and its typo must share. */
 const prefix = 2
 
 const lettersOnly = /^\p{L}+$/u
@@ -34,7 +34,7 @@ const isEveryday = (word: string): boolean => isOrdinaryWord(word) || isOrdinary
 
 const cutOf = (length: number): number => (length + 1) >> 1
 const firstHalf = (length: number, letters: string): string => `${length}<${letters}`
-/** The second half of a word, together with its first letters, which must be equal anyway. */
+/** A key with the second half of a word. It also contains the first letters of the word, which must be equal anyway. */
 const secondHalf = (length: number, start: string, letters: string): string => `${length}>${start}${letters}`
 
 /** The index keys by which a typo finds a word: the word's length with its first half, and with its second half. */

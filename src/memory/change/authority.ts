@@ -137,7 +137,7 @@ export async function roomForDocuments({ store }: Pick<Ports, 'store'>, user: st
   return maxFromDocuments - waiting.length
 }
 
-/** Whether messages may add `planned` items for review, in view of those that they added in the last hour. */
+/** Whether messages may add `planned` items for review, given the number that they added in the last hour. */
 export async function hasRoomForMessages(
   { store }: Pick<Ports, 'store'>,
   { user, at, planned }: { readonly user: string; readonly at: string; readonly planned: number },

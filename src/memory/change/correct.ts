@@ -72,7 +72,7 @@ async function referredTurn(ports: Ports, request: CorrectRequest): Promise<Turn
   return belief === null ? nullIfNotFound(() => findTurn(ports, request.user, request.reference)) : null
 }
 
-/** The sentence of a turn that has the most words in common with its correction; the whole text if none has any. */
+/** The sentence of a turn that has the most words in common with its correction; the whole text if no sentence shares a word with it. */
 function statementIn(text: string, correction: string): string {
   const words = new Set(informativeWords(correction))
   const counts = sentencesOf(text).map((sentence) => ({

@@ -115,11 +115,11 @@ export function parseParticipants(participants: readonly string[]): readonly str
   return requireAtMost('participants', parsed, limits.participants)
 }
 
-/** Checks a short text; null if it is missing or blank. */
+/** Checks a short text. Returns null for null or a blank text. */
 export const parseLabel = (field: string, text: string | null): string | null =>
   text === null || text.trim() === '' ? null : parseText(field, text, limits.label)
 
-/** Checks aliases and leaves out repeats of each other and of the name. */
+/** Checks aliases, and leaves out duplicates and those that repeat the name. */
 function parseAliases(name: string, aliases: readonly string[]): readonly string[] {
   const forms = aliases.map((alias) => parseForm('alias', alias))
   return requireAtMost('aliases', mergeAliases(name, [], forms), limits.aliases)
@@ -164,7 +164,7 @@ function requireAtMost(field: string, values: readonly string[], maxCount: numbe
   throw invalid(`There are ${values.length} ${field}; at most ${maxCount} are allowed.`, `Give fewer ${field}.`)
 }
 
-/** All agents of the user read the memory, so an agent or a tool may not store a credential in it. A person may. */
+/** All agents of the user read the memory, so an agent or a tool may not store a credential in it. A person or a document may. */
 export async function refuseSecrets({ actor }: Author, texts: StatementTexts): Promise<void> {
   if (actor === 'person' || actor === 'document') return
   // Imported only when needed, because searches load this module too, and they need no secret rules.

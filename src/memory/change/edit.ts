@@ -41,7 +41,7 @@ export const reinforce = (ports: Ports, request: EditRequest): Promise<EditResul
     reinforcement: { count: belief.reinforcement.count + 1, at },
   }))
 
-/** The fields of a belief that edits would change, checked. */
+/** Checks edits, and returns the fields of the belief that they would change. */
 export function changeFields(belief: Belief, edits: Edits): Partial<Belief> {
   const { why, pinned, addAliases: added = [], removeAliases: removed = [], scopes } = edits
   if (scopes?.length === 0)

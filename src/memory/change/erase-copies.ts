@@ -37,7 +37,7 @@ export function eraseCopiesOnCommit(
       rmSync(note, { force: true })
     }
   }
-  /** Erases the copies that killed processes left behind. False if there is nothing to erase. */
+  /** Erases the copies that killed processes left behind. Returns false if there is nothing to erase. */
   const finish = async (): Promise<boolean> => {
     checkOwn(dir, folder)
     const abandoned = existsSync(folder) ? listAbandoned(folder) : []
@@ -51,7 +51,7 @@ export function eraseCopiesOnCommit(
   return { commit, finish }
 }
 
-/** Writes the note directly under its final name. An incomplete note does no harm: nothing was forgotten at that point. */
+/** Writes a note of the forgotten texts directly under its final name. An incomplete note does no harm: nothing was forgotten at that point. */
 async function writeNote(path: string, text: string): Promise<void> {
   await writeFile(path, text, { flag: 'wx', mode: 0o600, flush: true })
   await syncDirectory(dirname(path))

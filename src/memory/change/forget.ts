@@ -97,7 +97,7 @@ const receiptOf = ({ beliefIds, turnCount, number, at, hash }: JournalEvent): Re
   hash,
 })
 
-/** A retry finds nothing left to forget. A request that finds something is a different request under the same key. */
+/** For a request that finds something to forget under a key that was used before. A retry would find nothing, so it is a different request. */
 export const keyUsedBefore = ({ key }: ChangeRequest): MemoryError =>
   conflict(`The idempotency key "${key}" was used before for another request.`, 'Use a new key for a new request.')
 
@@ -120,7 +120,7 @@ async function findBeliefsToForget(ports: Ports, request: ForgetRequest): Promis
   return [...new Map([...chain, ...taken].map((belief) => [belief.id, belief])).values()]
 }
 
-/** A proposal of a higher authority stays when an author forgets the belief that it would correct. */
+/** Whether a proposal outranks the author, so that it stays when the author forgets the belief that it would correct. */
 const isProtected = (author: ChangeRequest['author'], proposal: Belief): boolean =>
   outranks(
     { actor: authorityOf(proposal) },

@@ -75,7 +75,7 @@ type ProposalRequest = ChangeRequest &
     readonly over?: string
   }
 
-/** Accepts a proposal or a candidate. A proposal replaces its target; a candidate becomes the person's belief. Only a person can. */
+/** Accepts a proposal or a candidate. A proposal replaces its target; a candidate becomes the person's belief. Only a person can accept. */
 export async function accept(
   ports: Ports,
   request: ProposalRequest,
@@ -123,7 +123,7 @@ export async function reject(
   )
 }
 
-/** Makes an imported or inferred belief, or a candidate, active and the person's own statement. Only a person can. */
+/** Makes an imported or inferred belief, or a candidate, active and the person's own statement. Only a person can confirm. */
 export async function confirm(ports: Ports, request: EditRequest): Promise<EditResult> {
   if (request.author.actor !== 'person')
     throw forbidden('Only a person can confirm a belief.', 'An agent may reinforce it instead.')

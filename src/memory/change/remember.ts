@@ -24,7 +24,7 @@ export type RememberRequest = ChangeRequest & {
   readonly draft: Omit<BeliefDraft, 'name'> & { readonly name?: string }
   readonly sourceId?: string
   readonly model?: string
-  /** Whether to also replace beliefs that give a different value of the same thing; a function is asked. Default false. */
+  /** Whether to also replace beliefs that give a different value of the same thing. A function is called with them to decide. Default false. */
   readonly replace?: boolean | ((otherValues: readonly Belief[]) => Promise<boolean>)
 }
 
@@ -93,7 +93,7 @@ async function findReplaceable(
 
 type OneStatement = Pick<Belief, 'user' | 'agent' | 'scopes' | 'name' | 'content'>
 
-/** Max beliefs with shared words to compare with a statement. */
+/** Max beliefs to compare with a statement, of those that share words with it. */
 const maxCompared = 50
 
 /** The current beliefs that give a different value of the same thing, newest first. */

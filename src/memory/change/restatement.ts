@@ -3,7 +3,7 @@ import { universalScope, visibleScopes } from '../../beliefs/scope.ts'
 import { informativeWords, searchableWords } from '../../search/searchable-text.ts'
 import type { Ports } from '../ports.ts'
 
-/** Max beliefs with shared words to compare with a statement. */
+/** Max beliefs to compare with a statement, of those that share words with it. */
 const maxCompared = 50
 /** Min share of common words, exclusive, for two statements to be the same. */
 const minShared = 0.5

@@ -12,7 +12,7 @@ export type UndoRequest = ChangeRequest & {
   readonly review?: (undoing: UndoTarget) => Promise<boolean>
 }
 
-/** A change about to be undone, and the affected beliefs in their present state. A removed belief is in the state that comes back. */
+/** A change about to be undone, and the affected beliefs in their current state. A removed belief has the state that the undo would restore. */
 export type UndoTarget = { readonly change: JournalEvent; readonly beliefs: readonly Belief[] }
 
 export type UndoResult = {

@@ -47,7 +47,7 @@ export type HearRequest = {
   readonly user: string
   readonly author: Author
   readonly agent: string | null
-  /** `view` has the scopes in view; `scopes` are those that turns and beliefs about the work are written to. */
+  /** `view`: the scopes in view. `scopes`: the scopes that turns, and beliefs about the work, are written to. */
   readonly view: readonly string[]
   readonly scopes: readonly string[]
   readonly turns: readonly HeardTurn[]
@@ -57,7 +57,7 @@ export type HearRequest = {
   readonly maxTurnCharacters?: number
   /** Returns the result without storing anything. */
   readonly dryRun?: boolean
-  /** Called after each batch. */
+  /** Called after each batch with the number of turns done. */
   readonly onProgress?: (done: number) => void
   readonly signal?: AbortSignal
 }
@@ -108,7 +108,7 @@ export async function hear(ports: Ports, request: HearRequest): Promise<HearResu
   return { turns, taken, refused }
 }
 
-/** `hear` judges turns of earlier versions in at most `oldTurnSteps` steps; they are short, so that they do not block a server. */
+/** `hear` judges turns of earlier versions in at most `oldTurnSteps` steps. The steps are short, so that they do not block a server. */
 const oldTurnSteps = 25
 const oldTurnsPerStep = 20
 
@@ -187,7 +187,7 @@ async function withoutAnswer(
 
 const maxAgeOfStatementMs = 3_600_000
 
-/** Beliefs are learned only from the person's own words. */
+/** The statements of a turn that may be learned; null if there are none, or if they are not the person's own words. */
 function learnable(
   { findings, statements = [], ...found }: Extraction,
   turn: NewTurn,
@@ -268,9 +268,9 @@ async function planFor(
 }
 
 /**
- * A turn with the statements that may be learned in view of the messages before it. Nothing is learned from a message that the
- * person announced as quoted material ("here is the article"). If a message shortly before mentioned such material,
- * this message may be that material, so all its statements wait for the person, except those that ask to be remembered. These wait too if an answer just asked for a
+ * A turn with those statements that may be learned, given the messages before it. Nothing is learned from a message that the
+ * person announced as quoted material ("here is the article"). If a message shortly before mentioned such material, this
+ * message may be that material, so all its statements wait for the person, except those that ask to be remembered. These wait too if an answer just asked for a
  * text, or if the person announced one and pasted a single line since, because more lines may follow it.
  */
 async function asAnnounced(ports: Ports, prepared: Prepared): Promise<Prepared> {
@@ -289,7 +289,7 @@ async function asAnnounced(ports: Ports, prepared: Prepared): Promise<Prepared> 
   return { turn: { ...turn, doubtful: findDoubtful(turn.text, waiting) }, found: { ...found, findings: waiting } }
 }
 
-/** The mention of a text counts for this long, and for at most this many later messages of the person. */
+/** The mention of a text counts for `announcementMs`, and for at most `maxSaidBefore` later messages of the person. */
 const announcementMs = 3_600_000
 const maxSaidBefore = 10
 /** Max turns to read in search of a mention: many, so that turns that agents store in between cannot hide it. */
@@ -317,7 +317,7 @@ const asPasted = ({ findings, refused }: Extraction): Extraction => ({
   ],
 })
 
-/** The outcome of each turn, given the present state of the store. */
+/** The outcome of each turn, given the current state of the store. */
 async function outcomesOf(ports: Ports, user: string, batch: readonly Prepared[]): Promise<HearResult['turns']> {
   const turns = batch.flatMap((one) => ('turn' in one ? [one.turn] : []))
   const known = await ports.store.knownTurns(user, turns)

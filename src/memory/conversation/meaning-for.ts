@@ -6,8 +6,9 @@ import type { Ports } from '../ports.ts'
 type Asked = { readonly user: string; readonly question: Question; readonly message: string }
 
 /**
- * The meaning of a message; undefined if the user has no vectors, the model cannot be used, or it takes longer than `maxWaitMs`.
- * The caller then compares words alone. `wordsOf` has what is left of that time, so that no recall waits longer for both.
+ * The meaning of a message; undefined if the user has no vectors, the model cannot be used, or computing the vectors takes
+ * longer than `maxWaitMs`. The caller then compares words alone. `wordsOf` may take only what is left of `maxWaitMs`, so that a
+ * recall does not wait longer than that for both.
  */
 export async function meaningFor(
   { store, embedder }: Pick<Ports, 'store'> & { readonly embedder: Ports['embedder'] | undefined },

@@ -55,7 +55,7 @@ export function isWithin(directory: string, other: string): boolean {
   return path === '' || !(path === '..' || path.startsWith('../') || path.startsWith('..\\') || isAbsolute(path))
 }
 
-/** Throws if the file is damaged, because it may contain a pause. An empty list would store messages in spite of the pause. */
+/** Throws if the file is damaged, because it may contain a pause. If it were read as empty, messages would be stored in spite of the pause. */
 function parsePauses(text: string, file: string): readonly Pause[] {
   const isTextOrNull = (value: unknown): boolean => value === null || typeof value === 'string'
   try {

@@ -1,7 +1,7 @@
 import type { Belief } from '../../beliefs/belief.ts'
 import type { Ports } from '../ports.ts'
 
-/** Runs `work` on the memory as it would be if stored beliefs had these versions. Stores nothing. */
+/** Runs `work` on the memory as it would be if the store contained these versions of the beliefs. Stores nothing. */
 export function withChanged<Result>(
   ports: Ports,
   beliefs: readonly [Belief, ...(readonly Belief[])],

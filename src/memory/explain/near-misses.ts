@@ -55,7 +55,7 @@ function spansByKey(linked: Linked): ReadonlyMap<string, readonly CandidateSpan[
   return known
 }
 
-/** Why recall left a belief out: no request recalls it, it is out of this request's view, or it ranked too low. First match wins. */
+/** Why recall left a belief out: no request recalls it, it is out of this request's view, or it ranked too low. Returns the first reason that applies. */
 function reasonFor(belief: Belief, view: Viewpoint): NearMissReason {
   if (belief.proposedFor !== null) return { kind: 'proposed', for: belief.proposedFor }
   if (belief.candidate) return { kind: 'candidate' }

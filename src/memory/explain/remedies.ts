@@ -98,8 +98,8 @@ export async function remedies(ports: Ports, request: RemedyRequest): Promise<Re
 }
 
 /**
- * An alias is harmful if the belief would newly appear for more than `maxOthers` of the last prompts, and for more than this
- * share of them. A pin is not judged by this, because it is meant to show the belief for all prompts.
+ * An alias is harmful if the belief would newly appear for more than `maxOthers` of the last prompts, and for more than
+ * `maxShare` of them. This limit does not apply to a pin, because it is meant to show the belief for all prompts.
  */
 const maxShare = 0.05
 const maxOthers = 2

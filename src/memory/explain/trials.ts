@@ -33,7 +33,7 @@ const maxPrompts = 200
 type Trial = { readonly message: string; readonly scopes: readonly string[] }
 
 /**
- * Tries out changes to one belief on the person's saved cases and last prompts. The present results are computed only once.
+ * Tries out changes to one belief on the person's saved cases and last prompts. The current results are computed only once.
  * Quotes are left out, because no change to a belief adds one.
  */
 export async function prepareTrials(

@@ -18,10 +18,10 @@ export type WhyTurn = Pick<QuoteDecision, 'asked' | 'unknown' | 'probability' | 
   /** The best sentence of the turn with its probability, quoted or not; null if the turn is not among the best. */
   readonly best: Quote | null
   /**
-   * The condition for a quote that the turn does not meet; null if it is quoted. `a shared word`: it has no word of the message,
-   * and no similar meaning. `the person's own words`: it is not the person's, or may be pasted in part. `better turns`: other
-   * turns fit the message better. `probability`: no turn fits well enough. `other quotes` and `a belief`: those are shown
-   * instead. `the newest word`: too many newer turns may have changed it.
+   * The condition for a quote that the turn does not meet; null if it is quoted. `a shared word`: it has no word of the
+   * message, and no similar meaning. `the person's own words`: it is not the person's, or may be pasted in part. `better
+   * turns`: other turns fit the message better. `probability`: no turn fits well enough. `other quotes` and `a belief`: those
+   * are shown instead. `the newest word`: newer turns that are not shown may have changed it.
    */
   readonly unmet:
     | 'a shared word'

@@ -21,7 +21,7 @@ const publicFormats: readonly RegExp[] = [
 ]
 // biome-ignore-end format: one provider to a line
 
-/** A credential in the format of its provider, not starting within another word. */
+/** A credential in the format of its provider that does not start within another word. */
 export const credentialFormat = new RegExp(
   `(?<![A-Za-z\\d_])(?:${publicFormats.map(({ source }) => source).join('|')})`,
   'gu',

@@ -122,7 +122,7 @@ const tooMany: Refused = {
   explanation: 'Too many statements of the last hour wait for the person.',
 }
 
-/** A sentence that cannot become a belief, for example because of a control character, is left out. */
+/** Turns the error of a sentence that cannot become a belief, for example because of a control character, into a refusal. */
 function asRefusal(error: unknown): Refused {
   if (!(error instanceof MemoryError) || error.code !== 'invalid') throw error
   return { reason: 'unreadable', explanation: error.message }
@@ -201,7 +201,7 @@ class Plan {
     if (target !== undefined) await this.#propose({ ...statement, content: await datedWords(content, saidAt) }, target)
   }
 
-  /** Old messages come from an import that the person asked for, so their number is not limited. */
+  /** Whether another item may wait for review. Old messages come from an import that the person asked for, so they have no limit. */
   async #hasRoom(): Promise<boolean> {
     const { user, saidAt = this.#at } = this.#request
     const isOld = Date.parse(this.#at) - Date.parse(saidAt) > 3_600_000
@@ -316,7 +316,7 @@ class Plan {
     if (others.length > 0) return unclear(finding, meant)
     const lost = informativeWords(target.content).filter((word) => !said.includes(word) && !old.includes(word))
     const isSure = this.#isConfirmed && lost.length <= maxLost && hasSubjectOf(finding, target)
-    // A candidate here is from the same message and not stored yet, so it is replaced directly.
+    // A candidate at this point is from the same message and not stored yet, so it is replaced directly.
     if (!target.candidate && !isSure) return isRequest ? null : this.#propose(finding, target)
     const { name, type, subtype, scopes } = target
     const whose = scopes.includes(universalScope) ? 'person' : 'work'
@@ -366,7 +366,7 @@ class Plan {
     if (words.length === 0) return []
     const inView = visibleScopes([...view, ...scopes, universalScope])
     const { store } = this.#ports
-    // All beliefs that have `atLeast` of the words are read, because an agent's notes must not hide the person's.
+    // All beliefs that contain at least `atLeast` of the words are read, because an agent's notes must not hide the person's.
     const limits = atLeast > 0 ? { atLeast, limit: maxWithAllWords } : { limit: maxWithSomeWords }
     const hits = await store.matchText({ user, agent, scopes: inView, words, includeRetired: false, ...limits })
     const ids = hits.map(({ beliefId }) => beliefId).filter((id) => !this.changes.has(id))
@@ -389,7 +389,7 @@ const maxWithSomeWords = 50
 const hasRun = (words: readonly string[], run: readonly string[]): boolean =>
   ` ${words.join(' ')} `.includes(` ${run.join(' ')} `)
 
-/** Whether a sentence repeats most words of another. Numbers that it lacks are ignored, because most are values that changed. */
+/** Whether a sentence repeats most words of another. Numbers that the sentence lacks are ignored, because most are values that changed. */
 function saysMostOf(sentence: string, content: string): boolean {
   const words = searchableWords(sentence)
   const known = [...new Set(searchableWords(content))].filter((word) => words.includes(word) || !/\d/u.test(word))

@@ -32,7 +32,7 @@ const Found = z.strictObject({
 const maxBeliefs = 100
 const Answer = z.strictObject({ beliefs: z.array(Found).max(maxBeliefs) })
 
-/** The JSON schema of the answer, for the model. Has no limits of length, because endpoints with strict schemas reject them. */
+/** The JSON schema of the answer, for the model. It has no length limits, because endpoints with strict schemas reject them. */
 export const { $schema: _, ...answerSchema } = z.toJSONSchema(Answer, {
   override: ({ jsonSchema }) => {
     for (const limit of ['minLength', 'maxLength', 'maxItems'] as const) delete jsonSchema[limit]
@@ -146,7 +146,7 @@ function documentIn(reply: string): unknown {
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   value !== null && typeof value === 'object' && !Array.isArray(value)
 
-/** The fence is a text that the message does not contain, so that the message cannot close it. */
+/** Encloses the messages in a mark that none of them contains, so that no message can close it. */
 function fenceMessage({ text: message, earlier = [] }: HeardMessage): string {
   let mark = 'MESSAGE'
   while ([message, ...earlier].some((one) => one.includes(mark))) mark += '-X'
@@ -155,7 +155,7 @@ function fenceMessage({ text: message, earlier = [] }: HeardMessage): string {
   return `${context}The message to look at:\n<${mark}>\n${message}\n</${mark}>`
 }
 
-/** Keeps the statements that are in the message. */
+/** Keeps the statements that the message contains word for word. */
 function keepFounded({ text: message }: HeardMessage, beliefs: readonly z.infer<typeof Found>[]): Extraction {
   const { flat, placeOf } = flattenSpaces(message)
   const findings: Finding[] = []

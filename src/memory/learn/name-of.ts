@@ -26,7 +26,7 @@ const functionWords = new Set([
   next last today tonight tomorrow yesterday`.split(/\s+/u),
 ])
 
-/** Whether a word cannot be part of a name. True for contractions ("I've", "don't"). */
+/** Whether a word cannot be part of a name: a function word, or a contraction ("I've", "don't"). */
 export const isFunctionWord = (word: string): boolean => functionWords.has(word) || /['’]/u.test(word)
 
 /** Days and months, which name neither a belief nor a person. */

@@ -20,7 +20,7 @@ const minPoints = 6
 const never = -10
 
 type Naming = {
-  /** The kind of value that the name has: a number is not a key, and only a password may be a plain word. */
+  /** The kind of value that the name stands for. A number is never a key, and only a password may be a plain word. */
   readonly kind: 'password' | 'key' | 'number'
   readonly points: number
   readonly words: string
@@ -150,7 +150,7 @@ const direct = /^[\w-]{0,10}["'”’`]?\s{1,8}["'“‘`(]?$/u
 /** A word that is itself a setting, and not the value of the name before it: "token refreshed in 12ms span=…". */
 const ofSetting = /^[A-Za-z][\w.-]{0,40}=[^=]/u
 
-/** The words after a name. */
+/** The words after a name that may be its value. */
 function* valuesAfter(text: string, { end, isSetting, kind, points, onlyGiven }: Name): Iterable<Value> {
   const after = text.slice(end, end + 600)
   const stop = sentenceEnd.exec(after.slice(0, maxAway))?.index ?? maxAway
@@ -177,7 +177,7 @@ function* valuesAfter(text: string, { end, isSetting, kind, points, onlyGiven }:
   }
 }
 
-/** A word without the punctuation at its end and without the next setting on the same line. */
+/** A word without the punctuation at its end, and without the next setting if that follows without a space. */
 const withoutEnd = (word: string, marks: RegExp): string =>
   word.replace(/(?:[;&,|](?=[\w.-]{1,40}[=:])|<\/).*$/u, '').replace(marks, '')
 

@@ -1,6 +1,6 @@
 const keeps = '(?:save|store|remember|record|log|memori[sz]e|write down|note|keep(?: an?y? (?:record|note) of)?)'
 const kept = '(?:saved|stored|remembered|recorded|logged|memori[sz]ed|written down|kept)'
-/** Words for the message itself. "Don't store this in the session" is about a program, "don't keep it too long" about a thing. */
+/** Words for the message itself. "Don't store this in the session" is about a program, and "don't keep it too long" about a thing, so they do not count. */
 const thisMessage = String.raw`(?:this|that|it|these|any of (?:this|it|that)|anything|what i|my (?:last )?message)\b(?!\s(?:in|as|to|into|under|with|by|using|too|so|for)\s(?!(?:your|any|memory|mind|file|later)\b))`
 const unrecorded = new RegExp(
   [

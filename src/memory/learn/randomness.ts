@@ -121,17 +121,14 @@ export const otherName =
   /(?<![a-z])(?:(?<!(?:key|secret)[ _-])ids?|identifier|hash|digest|checksum|integrity|fingerprint|(?<!hmac-?)sha\d{0,3}|commit|revision|address(?:es)?)(?![a-z])/iu
 const calledOtherwise = new RegExp(`(?:${otherName.source})[^.!?\\n]{0,16}$`, 'iu')
 
-/** Random characters that are not secrets: a hash digest, a hexadecimal number, an SSH public key, a ULID, a file. */
+/** Random characters that are not secrets: a hash digest, a hexadecimal number, an SSH public key, a ULID, a file name. */
 export const noSecret =
   /^(?:(?:[a-z]{1,12}_)?[0-7][\dA-HJKMNP-TV-Z]{25}$|sha\d{0,3}[-:]|0x[\dA-Fa-f]+$|AAAA[A-Z]3NzaC1)|[\w-]\.[a-z]{2,5}$/u
 
 /** Runs of the characters that credentials consist of. */
 const characterRuns = /[\w-][\w+/=~.!%:-]{9,}/gu
 
-/**
- * A label followed by random characters of one case. They are longer than the digests and ids that other programs print
- * after a label.
- */
+/** A label followed by random characters of one case, if there are more of them than in the digests and ids that programs print after a label. */
 const labelled =
   /^[A-Za-z][A-Za-z0-9]{0,20}[._-](?:[A-Za-z0-9]{1,30}[._-]){0,3}(?=[A-Za-z]{0,31}\d)(?:[0-9a-z]{28}|[0-9A-Z]{24})/u
 const unlabelled = /^(?=[0-9a-f]{0,39}[g-z])(?=[a-z]{0,39}\d)[0-9a-z]{40}/u

@@ -71,7 +71,7 @@ function plainStatement(sentence: MessageSentence): Finding | null {
   const start = beginningOf(sentence.plain)
   const text = sentence.plain.slice(start)
   const words = analyse(text.slice(0, 400)).map(({ word }) => word)
-  // "Rent is 900 euros" is not an order.
+  // "Rent is 900 euros" is not an order, although "rent" may be a verb.
   const isOrdered = isOrder(text) && !finiteVerbs.has(words[1] ?? '')
   // After a colon, and between quotation marks, another person may be speaking.
   if (
@@ -171,7 +171,7 @@ const isPeriod = (word: string): boolean =>
 const saysSomething = (content: string): boolean =>
   analyse(content.slice(0, 400)).some(({ word }) => !isFunctionWord(word))
 
-/** After such a sentence, the rest of the message belongs to a role or to fiction. */
+/** Matches a sentence after which the rest of the message belongs to a role or to fiction. */
 const beginsRolePlay =
   /^\W{0,4}(?:please |now |so |ok,? |hi,? |let['’]s )?(?:(?:you are|you['’]re|you will be|your (?:task|job|role|name) is|act (?:as|like)|pretend|imagine|suppose|role-?play|simulate|play the (?:role|part))\b|(?:i want you|i['’]d like you|i need you) to (?:act|be|become|pretend|play|role)\b|(?:can|could|would|will) you (?:please )?(?:act as|pretend|role-?play|write|create|draft|generate)\b|(?:write|compose|draft|create|generate|continue) (?:me |up )?(?:an?|the|some|my|this|\d+) )/iu
 
@@ -308,7 +308,7 @@ function requestLength(text: string): number | null {
 export const standing =
   /\b(?:from (?:now|today|tomorrow|here|this (?:point|day|moment)) (?:on(?:wards?)?(?: out)?|forward)|henceforth|going forward|in (?:the )?future|as a (?:general |strict )?rule(?! of\b)|in (?:all|any)(?: of)? (?:my|our|your) [^,:.!?]{1,60}?(?:,|(?= (?:always|never|please|do not|don['’]?t|use|keep|make|be)\b))|for all (?:future|your) (?:answers|replies|responses|messages|conversations))(?!\p{L})/iu
 const whenIAsk = /\b(?:whenever|when|every time|each time|any ?time) i (?:ask|request|want you)\b/iu
-/** "Whenever you have time" asks for something once. */
+/** Excludes "whenever you have time", which asks for something once. */
 const whenever =
   /^(?:whenever|every time|each time|any ?time) (?:i|we|you)\s(?!(?:are|can|could|have|get|feel|want|like|need)\b)/iu
 const onCondition = /^(?:if|when|whenever|every time|each time|any ?time)\s(?<own>(?:i|we|you|my|our|your)\b)?/iu
@@ -518,7 +518,7 @@ const notOld = new RegExp(
   String.raw`,\s(?:(?:and|but|it is|it['’]s|that['’]s) ){0,2}(?:not|no longer) ${value(80)}${atEnd}`,
   'du',
 )
-/** Counts only after a cue word such as "actually". */
+/** Another form of the old value. It counts only after a cue word such as "actually". */
 const cuedOld = new RegExp(String.raw`\b(?:not|instead of|rather than) ${value(40)}${atEnd}`, 'diu')
 const oldToNew = new RegExp(
   String.raw`\b(?:changed|moved|switched|migrated|renamed|went)\b[^.;!?]{0,80}?\bfrom ${value(60, '?')} to\b`,

@@ -15,7 +15,7 @@ import {
 } from '../../../test/secrets/random-credentials.ts'
 import { maskSecrets } from './secrets.ts'
 
-/** Credentials of well-known providers. The figures in docs/secrets.md come from here. */
+/** Credentials of well-known providers. The figures in docs/secrets.md come from this list. */
 const families: readonly Kind[] = [
   { label: 'AWS access key id', env: 'AWS_ACCESS_KEY_ID', make: (r) => `AKIA${r(16, `${upper}234567`)}` },
   { label: 'AWS secret access key', env: 'AWS_SECRET_ACCESS_KEY', make: (r) => r(40, base64), isNamed: true },

@@ -14,7 +14,7 @@ import {
 type SecretPattern = {
   readonly pattern: RegExp
   readonly what: string
-  /** A faster pattern that every text with a match contains. Texts without it are skipped. */
+  /** A faster pattern that every text with a match also matches. Texts that do not match it are skipped. */
   readonly hint?: RegExp
   /** A condition on the match, or on its group `value` if it has one. */
   readonly isSecret?: (value: string, match: RegExpExecArray) => boolean
@@ -212,7 +212,7 @@ export function findWrittenSecrets(text: string): readonly Secret[] {
   return [...found, ...passwordsBeside(text, found)]
 }
 
-/** The cells below a heading such as "Password" in a table whose columns bars, tabs, commas or semicolons separate. */
+/** The cells below a heading such as "Password" in a table whose columns are separated by bars, tabs, commas or semicolons. */
 function* passwordsInTables(text: string): Generator<Secret> {
   if (!/pass|pwd/iu.test(text)) return
   let columns: { readonly mark: string; readonly count: number; readonly places: readonly number[] } | null = null

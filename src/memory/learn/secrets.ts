@@ -75,7 +75,7 @@ function replaceSecrets(text: string, by: (length: number) => string): string {
 /** The form of opencode's ids, which look as random as a key but are not masked. */
 const programId = /^(?:ses|msg|prt)_[0-9a-f]{12}[0-9A-Za-z]{14}$/u
 
-/** Replaces an id that contains a secret by a digest, so that different ids stay different. */
+/** Replaces an id that contains a secret with a digest, so that different ids stay different. */
 export const maskId = (id: string): string =>
   programId.test(id) || describeSecret(id) === null ? id : `sha256-${createHash('sha256').update(id).digest('hex')}`
 

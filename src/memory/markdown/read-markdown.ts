@@ -24,7 +24,7 @@ type Draft = {
 const generic =
   /^(?:notes?|misc(?:ellaneous)?|general|overview|introduction|summary|memory|memories|facts?|info(?:rmation)?|context|rules?|guidelines?|instructions?|preferences?|decisions?|relations?|(?:open )?questions?|todos?|tasks?|other|details|background|new|more|user|project|about.*|readme|important|key .*)$/iu
 
-/** Max statements below a heading that get the heading as an alias. With more of them, it would match too many messages. */
+/** Max statements below a heading that becomes their alias. With more statements, a message with the heading would find too many. */
 const maxBelowHeading = 3
 
 /**

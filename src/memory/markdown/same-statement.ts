@@ -5,12 +5,12 @@ import { questionWordsIn } from '../../search/searchable-text.ts'
 import { findSecretIn, type StatementTexts } from '../learn/secrets.ts'
 import type { Ports } from '../ports.ts'
 
-/** Max beliefs with shared words to compare with a statement. */
+/** Max beliefs to compare with a statement, of those that share words with it. */
 const maxCompared = 50
 
 /**
  * The name for a statement without one: the name of `same`, the belief that already makes the statement, or else the derived
- * name, with a number if it belongs to another statement.
+ * name, with a number if a different statement has that name.
  */
 export async function freeNameFor(
   ports: Pick<Ports, 'store'>,

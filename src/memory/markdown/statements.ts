@@ -28,7 +28,7 @@ export type DocumentStatement = {
   readonly section: number
 }
 
-/** A line with more than 100 markers of quotes and lists. It is refused, because parsing time is quadratic in their number. */
+/** Matches a line with more than 100 markers of quotes and lists. Such a document is refused, because the time to parse it is quadratic in their number. */
 const tooDeep = /^(?:[ \t]{0,8}(?:>|[*+-][ \t]|\d{1,9}[.)][ \t])){101}/mu
 
 /** Every statement of a document: list items, paragraphs and table rows, in the words of the document. */
@@ -38,7 +38,7 @@ export function statementsIn(document: string): readonly DocumentStatement[] {
   return readDocument(withoutFrontMatter(document))
 }
 
-/** The first sentence of the introduction. Only this is compared, because earlier versions wrote a different ending. */
+/** The first sentence of the introduction. Only this sentence is compared, because earlier versions wrote a different ending. */
 const introductionStart = introduction.slice(0, introduction.indexOf('.') + 1)
 
 /** Replaces front matter with spaces, so that lines keep their numbers. */

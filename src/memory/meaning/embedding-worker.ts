@@ -16,7 +16,7 @@ export type WorkerAnswer =
   | { readonly id: number; readonly problem: string }
 
 const opening = openMiniLm()
-// Prevents an unhandled rejection, because each request that waits for the model reports its failure.
+// Prevents an unhandled rejection. Each request that waits for the model reports the failure itself.
 opening.catch(() => {})
 /** The number of questions in progress. Indexing waits for them. */
 let questions = 0

@@ -26,7 +26,7 @@ type Semantic = {
 const opened = new Map<string, Promise<{ readonly questions: Embedder; readonly background: Embedder }>>()
 /** The keys of the models that have been loaded. A prompt does not wait for one that is still loading. */
 const loaded = new Set<string>()
-/** Max texts whose vectors are cached: people ask for the next page, or the same question again. */
+/** Max texts whose vectors are cached, because people ask for the next page, or the same question again. */
 const maxQuestions = 100
 
 /** The embedding model of a memory; null if vectors are off. It is loaded with the first question. */
@@ -60,7 +60,7 @@ export function openSemantic({ semantic = 'off', semanticModel, apiKey, ...proce
   }
   const keyOf = (isAlone: boolean): string => JSON.stringify([semantic, semanticModel, isAlone])
   const shared = () => {
-    // Whether a server in this process has loaded the model. A command that the server answers then uses it too.
+    // If a server in this process has opened the model, a command that the server answers uses that model too.
     const key = keyOf(isOneShot && !opened.has(keyOf(false)))
     const found = opened.get(key) ?? open()
     opened.set(key, found)

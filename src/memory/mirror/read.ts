@@ -20,7 +20,7 @@ export type OpenFile = {
 /** Why a sync must not use a file. */
 export type HeldFile = Pick<HeldMirror, 'kind' | 'file' | 'reason'> & { readonly live: LiveFile | null }
 
-/** The bytes of a file that a program saved after it was replaced. `seen`: the text that is already merged; null if unknown. */
+/** The bytes that a program saved to the old file after Credence had replaced it. `seen`: the text that is already merged; null if unknown. */
 export type LateSave = { readonly seen: string | null; readonly bytes: Buffer }
 
 type Reading = {
@@ -91,7 +91,8 @@ function mergeLate(
 ): { readonly text: string; readonly isTorn: boolean } {
   const text = decode(bytes)
   if (text === null) return { text: live.text, isTorn: true }
-  // If nothing was seen, another program created the file while ours was not in place: by appending lines, or by a whole save.
+  // If `seen` is empty, another program created the file while ours was not in place. It either appended lines or saved a whole
+  // file, which contains a version.
   const isWhole = seen === '' && new MirrorDocument(text).version() !== null
   if (seen !== null && text.startsWith(seen) && !isWhole)
     return { text: appendText(live.text, text.slice(seen.length)), isTorn: false }

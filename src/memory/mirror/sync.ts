@@ -94,7 +94,7 @@ export async function syncQuietly(ports: Ports, request: MirrorRequest) {
   const paths = mirrorPaths(request.dir)
   try {
     const state = loadState(paths)
-    // A directory has only one mirror, and this one shows another user's memory.
+    // A directory has only one mirror. This one shows another user's memory, so there is nothing to sync.
     if (state !== null && state !== 'damaged' && state.user !== request.user)
       return { synced: null, error: null, mustSettle: false }
     const synced = await syncMirror(ports, request)
@@ -226,7 +226,7 @@ async function eventsSince(store: Store, user: string, number: number): Promise<
 
 async function findForgotten(store: Store, user: string, events: readonly JournalEntry[]): Promise<readonly string[]> {
   const forgets = events.filter(({ kind }) => kind === 'forget')
-  // A list of events contains only the first beliefs of each event, so each is read again.
+  // A list of events contains only the first beliefs of each event, so each event is read again.
   const whole = await Promise.all(forgets.map(({ number }) => store.event(user, number)))
   return whole.flatMap((event) => event?.beliefIds ?? [])
 }

@@ -4,12 +4,13 @@ import { parseTime } from '../../local-time.ts'
 import { splitIntoParts } from '../../search/slices.ts'
 import type { Ports, Store } from '../ports.ts'
 
-/** Beliefs per commit. Other work of the process can run between two commits. */
+/** Max beliefs per commit, so that other work of the process can run between two commits. */
 const beliefsAtOnce = 100
 
 /**
- * The memory of a user as it was at a time: the beliefs of the journal and the turns up to then, without forgotten texts.
- * Read-only; takes time in proportion to the journal. Closing its store frees the memory, and leaves the store of `ports` open.
+ * The memory of a user as it was at a time: the beliefs of the journal and the turns up to then, without forgotten texts. It is
+ * read-only, and building it takes time in proportion to the journal. Closing its store frees the memory, and leaves the store
+ * of `ports` open.
  */
 export async function asOf(ports: Ports, user: string, time: string): Promise<Ports> {
   const until = parseTime('until', time)

@@ -65,7 +65,10 @@ export class ContextBudget {
     return isTaken
   }
 
-  /** Whether agents' share of beliefs or of characters is used up. A first belief may be longer; else it could never be recalled. */
+  /**
+   * Whether agents' share of beliefs or of characters is used up. The first belief of an agent may exceed the share of
+   * characters. Otherwise a long belief could never be recalled.
+   */
   #isShareTaken(length: number): boolean {
     const { maxBeliefs, maxFromAgents, maxCharacters } = this.#limits
     if (this.#fromAgents >= maxFromAgents) return true
@@ -113,7 +116,7 @@ export const preludeTitle = 'Preferences and standing instructions'
 /** Max standing beliefs to read. More never fit; the least recently reinforced ones are left out. */
 export const maxPreludeBeliefs = 40
 
-/** The last prelude of each list of beliefs. */
+/** The prelude that was last made for each list of beliefs. */
 const preludes = new WeakMap<readonly Belief[], { readonly maxCharacters: number; readonly prelude: Prelude | null }>()
 
 /** The prelude of a list of beliefs, cached: stores return the same list until something changes. */

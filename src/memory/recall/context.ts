@@ -67,8 +67,8 @@ export type RelevantBelief = {
   readonly explanation: Explanation
   readonly matches: readonly MatchedForm[]
   /**
-   * Id of the belief that led to it: a named relation that it takes part in, or a predecessor that a quote states. Null if the
-   * message names the belief itself.
+   * Id of the belief through which it was found: a relation that the message names and that it takes part in, or a predecessor
+   * that a quote states. Null if the message names the belief itself.
    */
   readonly through: string | null
 }
@@ -102,10 +102,10 @@ export type Quote = {
   readonly earlier: boolean
   /** When the person corrected it; the correction is among the beliefs of the context. */
   readonly correctedAt: string | null
-  /** `score` is the log odds of the probability; `explanation` lists the terms it is the sum of. */
+  /** `score` is the log odds of the probability; `explanation` is the sum that gives it. */
   readonly score: number
   readonly explanation: Explanation
-  /** Words of the message: `shared` are in the quote, `nearby` in the turns next to it. */
+  /** Words of the message: `shared` are in the quote, `nearby` elsewhere in its turn or in the turns next to it. */
   readonly shared: readonly string[]
   readonly nearby: readonly string[]
 }
@@ -122,7 +122,7 @@ export type QuoteDecision = {
   readonly meaning: 'vectors' | 'words'
   /** The best quote, shown or not; null if there is none. */
   readonly best: Quote | null
-  /** Ids of turns that are left out because too many newer turns may have changed them. */
+  /** Ids of turns that are left out because newer turns that are not shown may have changed them. */
   readonly unclear: readonly string[]
 }
 
@@ -159,7 +159,7 @@ export type Context = {
   readonly pinned: readonly Belief[]
   readonly relevant: readonly RelevantBelief[]
   readonly questions: readonly Belief[]
-  /** Quotes of turns that help with the message, the sure ones first; usually empty. */
+  /** Quotes from turns that help with the message, the sure ones first; usually empty. */
   readonly quotes: readonly Quote[]
   /** Beliefs near in meaning, nearest first. With the quotes, at most three for a question and five for a request. */
   readonly perhaps: readonly PerhapsBelief[]
@@ -176,7 +176,7 @@ export type Context = {
 export const correctionMark = (correctedAt: string | null): string =>
   correctedAt === null ? '' : ` (corrected on ${localDay(correctedAt)})`
 
-/** The mark of a belief that a quote may have changed since. */
+/** The mark of a belief that a newer quote may have changed. */
 export const olderThanQuote = 'older than a quote above'
 
 /** Whether the quotes are shown before the beliefs, because one of them may have changed a belief. */

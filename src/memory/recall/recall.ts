@@ -67,7 +67,7 @@ const recallFrom = (ports: Ports, request: RecallRequest): Promise<Context> =>
     return { ...context, nearMisses, namedAnyway: await namedAnyway(), quoteDecision }
   })
 
-/** The context, and a function that finds every near miss. */
+/** Assembles the context, and returns it with a function that finds every near miss. */
 export async function assemble(
   ports: Ports,
   request: RecallRequest,
@@ -166,7 +166,7 @@ async function findQuotes(
   scopes: readonly string[],
 ): Promise<Push> {
   const said = { user, scopes, ...(asOf === undefined ? {} : { until: now().getTime() }) }
-  // Skipped if there are no turns to quote, because analysing the message for quotes takes as long as finding its mentions.
+  // Quotes are skipped if there are no turns, because analysing the message for quotes takes as long as finding its mentions.
   if (nearMisses !== true && (await store.turnPostings(said, [])).units === 0) return nothingQuoted
   const meaning = (question: Question) =>
     meaningFor({ store, embedder }, { user, question, message: keepEnds(message) }, recallWaitMs)
@@ -196,7 +196,7 @@ type BeforeQuotes = {
   readonly limits: Budget
 }
 
-/** The quotes to show. Leaves out outdated statements without the current one, and quotes that a belief in the context repeats. */
+/** Chooses the quotes to show. Leaves out outdated statements if the current one is not in the context, and quotes that a belief in the context repeats. */
 async function chooseQuotes(
   found: readonly PushedQuote[],
   { retirements, told, standing, shown, message, limits }: BeforeQuotes,
@@ -287,7 +287,7 @@ function withNewer(quotes: readonly PushedQuote[]): readonly PushedQuote[] {
   })
 }
 
-/** The quotes whose statement was corrected or settled. */
+/** The retirement of each quote whose statement was corrected or settled. */
 async function retirementsOf(
   store: Store,
   view: Viewpoint,
@@ -425,7 +425,7 @@ function matchesOf(
 
 /** Most recently reinforced first, then by name; scopes and id only make the order total. */
 const byRecency = (a: Belief, b: Belief): number =>
-  // Compares the texts of the times first: parsing them is slow, and beliefs that were imported together have equal ones.
+  // Compares the texts of the times first: parsing them is slow, and beliefs that were imported together have equal times.
   (a.reinforcement.at !== b.reinforcement.at && Date.parse(b.reinforcement.at) - Date.parse(a.reinforcement.at)) ||
   compareStrings(nameKey(a.name), nameKey(b.name)) ||
   compareStrings(a.scopes.join(' '), b.scopes.join(' ')) ||
@@ -455,7 +455,7 @@ async function participantsOf(
 const isInView = ({ agent, scopes }: Belief, view: Viewpoint): boolean =>
   isVisibleTo(agent, view.agent) && scopes.some((scope) => view.scopes.includes(scope))
 
-/** A participant is an id, or otherwise the name or alias of beliefs in view. */
+/** Finds the participants of a relation. Each is given by an id, or by the name or alias of beliefs in view. */
 async function participants(store: Store, view: Viewpoint, relation: Belief): Promise<readonly Belief[]> {
   const byId = new Map((await store.getMany(view.user, relation.participants)).map((belief) => [belief.id, belief]))
   const found: Belief[] = []
@@ -492,7 +492,7 @@ function isShownAlready(
   standing: readonly Belief[],
   { prelude, pinned, relevant, questions }: Pick<Context, 'prelude' | 'pinned' | 'relevant' | 'questions'>,
 ): boolean {
-  // Includes standing instructions, although they are given at the beginning of a session and not with every message.
+  // Includes standing instructions, because agents get them at the beginning of a session.
   const beliefs = [...standing, ...pinned, ...relevant.map(({ belief }) => belief), ...questions]
   const statements = [...beliefs.map(({ content }) => content), ...(prelude?.text.split('\n') ?? [])]
   return statements.some((statement) => areAlike(quote, statement))

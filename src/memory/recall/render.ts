@@ -89,10 +89,10 @@ const section = (title: string, items: readonly string[]): string =>
   items.length === 0 ? '' : [`## ${title}`, ...items].join('\n')
 
 /**
- * The age marks of shown beliefs, by id, if their age matters. Beliefs of one scope that give different values of one
- * thing show the day on which they were stated. All but the newest are marked as earlier; a person's belief is marked
- * only if a person stated the newer one. A belief that is older than a quote of the person is marked too, because the
- * quote may have changed it; the quotes are then shown first.
+ * The age marks of shown beliefs, by id, if their age matters. Beliefs of the same scope that give different values of the same
+ * thing show the day on which they were stated. All but the newest are marked as earlier; a person's belief is marked only if a
+ * person stated the newer one. A belief that is older than a quote of the person is marked too, because the quote may have
+ * changed it; the quotes are then shown first.
  */
 export function agesOf({
   pinned,
@@ -156,14 +156,15 @@ export function quoteLine({
   earlier,
   correctedAt,
 }: Omit<ShownQuote, 'turn' | 'session' | 'level'>): string {
-  // An answer's role is shown before its speaker, because any program may give the speaker any name, even the person's.
+  // For turns that the person did not say, the role is shown before the speaker, because any program may give the speaker any
+  // name, even the person's.
   const who = role === 'user' ? (speaker ?? 'the person') : [role, label(speaker ?? '')].join(' ').trim()
   const doubt = perhapsPasted ? ' (perhaps pasted)' : ''
   const before = earlier && correctedAt === null ? 'earlier, ' : ''
   return `- ${before}${localDay(at, utcOffset)}, ${neutralize(who)}${doubt}${correctionMark(correctedAt)}: "${neutralize(text)}"`
 }
 
-/** The name that a program or file gave itself. Cut, so that it cannot contain a message, and without the brackets of a mark. */
+/** Cuts the name that a program or file gave itself, so that it cannot contain a message, and removes brackets, so that it cannot imitate a mark. */
 function label(name: string): string {
   const words = neutralize(name.replace(/[()[\]{}]/gu, ' ')).split(' ')
   const first = words.slice(0, maxLabelWords).join(' ')

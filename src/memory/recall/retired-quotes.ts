@@ -20,7 +20,7 @@ export type Retirement = {
 
 type View = { readonly user: string; readonly agent: string | null; readonly scopes: readonly string[] | null }
 
-/** Max beliefs with words of a sentence to compare with it. */
+/** Max beliefs to compare with a sentence, of those that share words with it. */
 const maxCompared = 50
 
 /** The retirement of a sentence; null if it may be shown as it is. */
@@ -34,7 +34,7 @@ export async function findRetirement(store: Store, view: View, said: Said): Prom
       hits.map(({ beliefId }) => beliefId),
     )
   }
-  // Compared first, because few beliefs are retired.
+  // Retired beliefs are compared first, because there are few of them.
   const retired = await sharing('only')
   if (retired.length < maxCompared && !retired.some((belief) => states(said, belief))) return null
   const stating = (await sharing(true)).filter((belief) => states(said, belief))

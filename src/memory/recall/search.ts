@@ -172,7 +172,7 @@ type Ranked = {
   readonly shown: (page: readonly RankedHit[]) => readonly SearchHit[]
 }
 
-/** Every hit of a search, in one snapshot of the store. */
+/** Finds every hit of a search, in one snapshot of the store. */
 export const everyHit = ({ store }: Ports, asked: Omit<BeliefSearch, 'limit' | 'offset'>): Promise<Ranked> =>
   store.withSnapshot(() => rankedHits(store, asked))
 

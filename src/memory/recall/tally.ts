@@ -21,7 +21,7 @@ export class RecallCounter {
     const listed = [...pinned, ...[...relevant, ...perhaps].map(({ belief }) => belief), ...questions].map(
       ({ id }) => id,
     )
-    // A preference that the prelude contains may be pinned too.
+    // A preference in the prelude may be pinned too, but counts only once.
     const beliefIds = [...new Set([...(prelude?.beliefIds ?? []), ...listed])]
     const isSilent = relevant.length + quotes.length + perhaps.length === 0
     const waiting = this.#waiting.get(user) ?? []

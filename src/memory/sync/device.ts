@@ -47,7 +47,7 @@ export function newDevice(name: string): SyncDevice {
 export const syncFile = (dir: string, user: string): string =>
   join(dir, 'state', 'sync', `${encodeURIComponent(user)}.json`)
 
-/** The state in a memory directory. It is outside the store, so that backups of the store do not contain the keys. */
+/** Opens the file with the state of a device in its memory directory. It is outside the store, so that backups of the store do not contain the keys. */
 export function openDeviceFile(dir: string, user: string, name = hostname()): DeviceFile {
   const file = syncFile(dir, user)
   const write = async (device: SyncDevice): Promise<void> => {

@@ -173,7 +173,7 @@ export async function* readForgetting(
   }
 }
 
-/** Answers a message of another device. Any message may be sent again. */
+/** Answers a message from another device. Any message may be sent again. */
 export async function answerMessage(context: SyncContext, message: SyncMessage): Promise<SyncReply> {
   if (message.type === 'hello') {
     const device = await meetDevice(context, message.hello)
@@ -342,7 +342,7 @@ export async function takeForgetting(
   if (result.outcome === 'stale') await takeForgetting(context, device, events)
 }
 
-/** Forgets every text that has one of the fingerprints, and stores the fingerprints. For a restored backup, which may be older. */
+/** Forgets every text that has one of the fingerprints, and stores the fingerprints. Used after a backup was restored, because it may contain texts that were forgotten later. */
 export async function forgetAgain(
   ports: Pick<Ports, 'store' | 'now'>,
   user: string,

@@ -47,7 +47,7 @@ const scryptWorkFactor = 16
 const compress = promisify(gzip)
 const decompress = promisify(gunzip)
 
-/** The age identity of a folder: read from the key file with the passphrase, or new. */
+/** Returns the age identity of a folder: decrypts the key file with the passphrase, or creates a new one. */
 export async function openFolderIdentity(folder: string, passphrase: string): Promise<string> {
   makeDirectory(folder, 0o777)
   const file = join(folder, keyFile)
@@ -131,7 +131,7 @@ export async function syncFolder(
   return { received, sent, skipped }
 }
 
-/** Gives a group to the devices of a new folder. It comes from the folder's identity, so that all get the same one. */
+/** Gives a group to the devices of a new folder. The group is derived from the folder's identity, so that all devices get the same one. */
 async function withGroup({ file }: SyncContext, device: SyncDevice, identity: string): Promise<SyncDevice> {
   if (device.group !== null) return device
   const grouped = { ...device, group: hash('sha256', `group of ${identity}`).slice(0, 32) }

@@ -35,7 +35,7 @@ export type MergeRequest = {
 export const hasSeen = ({ device, number, seen }: EventStamp, other: EventStamp): boolean =>
   device === other.device ? number >= other.number : (seen[other.device] ?? 0) >= other.number
 
-/** The order of all events, by logical time. Two devices may have the same time. */
+/** The order of all events, by logical time. Events of two devices may have the same time. */
 const isLater = (a: EventStamp, b: EventStamp): boolean =>
   (a.time - b.time || compareStrings(a.device, b.device) || a.number - b.number) > 0
 
@@ -139,7 +139,7 @@ const isCreatedBefore = (a: Belief, b: Belief): boolean =>
 
 const supersede = (belief: Belief, { id }: Belief): Belief => ({ ...belief, status: 'superseded', supersededBy: id })
 
-/** An id that is the same on every device. */
+/** Derives an id that is the same on every device. */
 const derivedId = (...parts: readonly (string | number)[]): string =>
   `b-${hash('sha256', JSON.stringify(parts)).slice(0, 16)}`
 

@@ -52,7 +52,7 @@ const knownFields = new Set(
 /** Fields of other systems that are ignored. */
 const ignoredFields = new Set('changeLog expertiseEvidenceCount originContext tokenId tokenName tokenKind'.split(' '))
 
-/** Our name for a field: a known spelling, or otherwise the same word in camel case. */
+/** Our name for a field: the name that a known spelling stands for, or otherwise the same word in camel case. */
 const fieldName = (key: string): string =>
   spellings[key] ?? key.replace(/(?<=[a-z])_([a-z])/gu, (_, letter: string) => letter.toUpperCase())
 
@@ -202,7 +202,7 @@ const time = (fields: Fields, name: string): string | null =>
 const withoutZone = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?$/u
 
 function parseDate(text: string): string | undefined {
-  // Read as UTC, because a text without a zone would mean a different moment on every machine.
+  // A time without a zone is read as UTC, because otherwise it would mean a different moment on every machine.
   const zoned = withoutZone.test(text) ? `${text.replace(' ', 'T')}Z` : text
   const date = new Date(/^\d{4}-\d{2}-\d{2}/u.test(zoned) ? zoned : Number.NaN)
   return Number.isNaN(date.getTime()) ? undefined : date.toISOString()

@@ -226,7 +226,7 @@ function openPlanner(ports: Ports, { author, trusted, at, removed }: ImportConte
     }
   }
 
-  /** If another belief has the name of an updated one, supersedes it, or if it is protected, makes the update a proposal for it. */
+  /** If another belief has the name of an updated one, supersedes that belief. If that belief is protected, makes the update a proposal for it. */
   async function takeName(known: Belief): Promise<void> {
     const belief = changes.get(known.id)?.after
     if (!belief || !isCurrent(belief)) return
@@ -279,7 +279,7 @@ function openPlanner(ports: Ports, { author, trusted, at, removed }: ImportConte
     return successor !== null && authorityOf(successor) === 'person'
   }
 
-  /** The same statement again. It reinforces the belief only if it is newer and comes from another source. */
+  /** Handles a repeated statement. It reinforces the belief only if it is newer and comes from a different source. */
   async function restate(holder: Belief, belief: Belief): Promise<void> {
     const merged = mergeStatement(holder, belief)
     const { type, subtype } = holder
@@ -328,7 +328,7 @@ function openPlanner(ports: Ports, { author, trusted, at, removed }: ImportConte
     return { belief: { ...belief, aliases }, refused: refused.map(refusalText) }
   }
 
-  /** A waiting record counts towards the limit of documents, whichever author it claims. */
+  /** A waiting record counts towards the limit for documents, whichever author it claims. */
   function countAsDocument(belief: Belief): Belief {
     if (ceiling !== 'document' || !isWaiting(belief)) return belief
     return { ...belief, provenance: { ...belief.provenance, actor: ceiling } }

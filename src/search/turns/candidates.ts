@@ -16,7 +16,7 @@ export type MessageMeaning = MessageVectors & {
   readonly model: string
   /** The text that was embedded: the message without the parts that are not compared. */
   readonly text: string
-  /** Vectors of words; undefined if they take too long. */
+  /** Computes the vectors of the words in texts; undefined if that takes too long. */
   readonly wordsOf?: (texts: readonly string[]) => Promise<readonly TextWords[] | undefined>
 }
 
@@ -46,20 +46,20 @@ export type TurnCandidate = {
   readonly turn: Turn
   /** The text of the unit. */
   readonly passage: string
-  /** The sentences of the passage, each with the terms of the question that it has. */
+  /** The sentences of the passage, each with the terms of the question that it contains. */
   readonly sentences: readonly HoldingSentence[]
   /** BM25 of its own words, 0 to 1. */
   readonly words: number
-  /** The terms of the message that the unit itself has, that the turn before it has, and that the turn after it has. */
+  /** The terms of the message that the unit contains; of the remaining terms, those in the turn before it; of the rest, those in the turn after it. */
   readonly own: ReadonlySet<string>
   readonly before: ReadonlySet<string>
   readonly after: ReadonlySet<string>
   /** The cosine with the message, and how many standard deviations it is above the mean of all turns. */
   readonly cosine: number
   readonly cosineZ: number
-  /** The larger `cosineZ` of the nearest turns with vectors before and after the unit. */
+  /** The larger of two `cosineZ`: that of the nearest turn with vectors before the unit, and that of the nearest one after it. */
   readonly cosineZAround: number
-  /** `asked`: it was said at the time that the message asks about. `only`: the message asks about nothing else. */
+  /** `asked`: said at the time that the message asks about. `only`: said at that time, and the message asks about nothing else. */
   readonly time: 'only' | 'asked' | 'other'
 }
 
@@ -80,21 +80,18 @@ const b = 0.4
  */
 const maxByWords = 50
 const maxByMeaning = 50
-/** Max rows that are looked up by the words they contain. Their neighbours may be candidates too. */
+/** Max rows that are chosen by the words they contain. Their neighbours may be candidates too. */
 const maxRows = 80
 /** How many turns before and after a unit that was found by its own words are examined. */
 const spread = 2
 /** The weight of words in the next turn, as a share of the weight of words in the previous turn. */
 export const afterShare = 0.5
-/** A time window that contains more than this share of the sessions does not raise their score. */
+/** If a time window contains more than this share of the sessions, it does not raise the scores of their turns. */
 const maxSessionShare = 0.6
-/** Max turns of a time that a question asks for and nothing else. More turns are not an answer. */
+/** Max units from a time if the question asks about nothing but that time. More would not be an answer, so none is taken. */
 const maxOfTime = 120
 
-/**
- * Finds the turns that may answer a message: the best by words, the best by meaning, and those of the time that it asks
- * about.
- */
+/** Finds the turns that may answer a message: the best by words, the best by meaning, and those from the time that it asks about. */
 export async function findCandidates(index: SearchedIndex, ranking: Ranking): Promise<Candidates> {
   const { view, question, dates, meaning, mayRank = () => true } = ranking
   const postings = await index.turnPostings(view, [...question.terms.keys()])
@@ -136,7 +133,7 @@ export async function findCandidates(index: SearchedIndex, ranking: Ranking): Pr
       byWords.filter(({ unit }) => unit.role === role).slice(0, maxByWords),
     ),
   )
-  // Only the passage with the most words counts for a long turn.
+  // Vectors belong to a whole turn. Of a long turn, only the passage with the highest word score becomes a candidate.
   const byTurn = Map.groupBy(rough, ({ unit }) => unit.first)
   const isMeant = new Set(near.best)
   for (const [first, passages] of byTurn) {
@@ -145,8 +142,8 @@ export async function findCandidates(index: SearchedIndex, ranking: Ranking): Pr
   }
   for (const one of rough) if (ofTime.has(one.unit.row)) chosen.add(one)
 
-  // In a large store, only the nearest turns have been compared so far. The neighbours of a candidate are compared too;
-  // only people's turns have vectors.
+  // In a large store, only the nearest turns have been compared so far, so the neighbours of the candidates are compared here.
+  // Only people's turns have vectors.
   if (meaning !== undefined && cosines?.isEvery === false) {
     const around = [...chosen].flatMap(({ at }) => {
       const [from, to] = reachOf(units, at, spread)
@@ -191,7 +188,7 @@ export async function findCandidates(index: SearchedIndex, ranking: Ranking): Pr
 
 export const newerFirst = (a: TurnUnit, b: TurnUnit): number => b.at - a.at || b.row - a.row
 
-/** The share of these terms in the total weight of the message. */
+/** The share of `some` terms in the total weight of the message. */
 export function shareOf({ weights, total }: AskedTerms, some: Iterable<string>): number {
   let found = 0
   for (const term of some) found += weights.get(term) ?? 0
@@ -245,7 +242,7 @@ function spreadOf({ rows, isEvery, mean, deviation }: TurnCosines): {
   return { mean: joined, deviation: Math.sqrt(squares / (known + missing)) }
 }
 
-/** The cosines of turns by their first row, the rows of the best in view, and how far a cosine is from the mean. */
+/** `of`: the cosines of turns, by first row. `best`: the first rows of the nearest turns in view. `z`: returns how many deviations a cosine is above the mean. */
 function readCosines(found: TurnCosines | null, inView: ReadonlySet<number> | null, isOwnModel: boolean) {
   const of = new Map<number, number>()
   for (const [at, row] of (found?.rows ?? []).entries()) of.set(row, found?.cosines[at] as number)
@@ -259,7 +256,7 @@ function readCosines(found: TurnCosines | null, inView: ReadonlySet<number> | nu
   return { of, best, z }
 }
 
-/** The cosine of the nearest turn with vectors, at most `spread` turns before or after the unit. */
+/** The cosine of the nearest turn with vectors in the direction of `step`, at most `spread` turns away. */
 function nearestCosine(
   units: readonly TurnUnit[],
   at: number,
@@ -276,7 +273,8 @@ function nearestCosine(
 }
 
 /**
- * The terms of a message by place: in the unit itself; otherwise in the previous turn; otherwise in the next turn.
+ * Assigns each term of a message to one place: to the unit if it contains the term, otherwise to the previous turn, otherwise
+ * to the next turn. Terms that are in none of them are left out.
  */
 function termsAround(
   units: readonly TurnUnit[],
@@ -305,7 +303,7 @@ function termsAround(
 
 const happen = termOf('happen')
 
-/** The units of the time that a question asks about, if it asks about nothing else; empty if there are too many. */
+/** The rows from the time that a question asks about, if it asks about nothing else; empty if there are too many. */
 async function rowsOfTime(index: TurnIndex, { view, question, dates }: Ranking): Promise<ReadonlySet<number>> {
   if (dates === null) return new Set()
   const isTopic = (term: string): boolean => !dates.terms.has(term) && !isAskingTerm(term) && term !== happen
@@ -316,7 +314,7 @@ async function rowsOfTime(index: TurnIndex, { view, question, dates }: Ranking):
   return inView === null || inView.size > maxOfTime ? new Set() : inView
 }
 
-/** Whether a unit was said in the time asked for. False if most sessions are from that time. */
+/** Returns a function that tells whether a unit was said at the time that the question asks about. The function always returns false if most sessions are from that time. */
 function inTime(dates: DateWindow | null, units: readonly TurnUnit[]): (unit: TurnUnit) => boolean {
   if (dates === null) return () => false
   const isWithin = ({ at }: TurnUnit): boolean => at >= dates.from && at <= dates.to

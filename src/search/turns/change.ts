@@ -14,7 +14,7 @@ import type { Announcing, Model } from './model.ts'
 import { termsOf } from './terms.ts'
 import type { TurnView } from './turn-index.ts'
 
-/** Only the first sentences of a turn have vectors. The rest of a long turn is usually pasted text. */
+/** Only the first sentences of a turn get vectors, because the rest of a long turn is usually pasted text. */
 const maxTextLength = 4_000
 const maxSentences = 20
 const maxSentenceLength = 400
@@ -50,13 +50,13 @@ type Asked = Pick<Ranking, 'view' | 'question' | 'meaning'> & Pick<Candidates, '
 /** The number of best turns that are compared with each other. */
 export const maxCompared = 30
 
-/** The place of a newer turn that may update an older one, and the probability that it does. */
+/** The place in the ranking of a newer turn that may update an older one, and the probability that it does. */
 export type LikelyUpdate = { readonly place: number; readonly probability: number }
 
-/** How much a sentence sounds like the announcement of a change. The sentence is given by the vectors of its turn and its place there. */
+/** Measures how much a sentence sounds like the announcement of a change. The sentence is given by the vectors of its turn and its position among them. */
 type Announced = (vectors: Int8Array, place: number) => number
 
-/** The features of every newer turn that may update one of the ranked turns. Empty for a question about the past. */
+/** For each of the ranked turns at `places`, the newer turns that may update it, with their features. Empty for a question about the past. */
 export async function updateValues(
   index: SearchedIndex,
   ranked: readonly Scored[],
@@ -78,8 +78,8 @@ export async function updateValues(
 }
 
 /**
- * The newer turns that may update each of some ranked turns, the likeliest first. At most one of them does, so the
- * probabilities add up to at most 1; the rest is the probability that none does.
+ * For each of the ranked turns at `places`, the newer turns that may update it, likeliest first. At most one of them is assumed
+ * to update it, so the probabilities add up to at most 1; the rest is the probability that none does.
  */
 export async function findUpdates(
   index: SearchedIndex,
@@ -101,7 +101,10 @@ export async function findUpdates(
   )
 }
 
-/** How much a sentence sounds like the announcement of a change, in standard deviations; 0 if the sentence has no vector of the model that `announcing` belongs to. */
+/**
+ * Returns a function that measures, in standard deviations, how much a sentence sounds like the announcement of a change. It
+ * returns 0 if the sentence has no vector of the model that `announcing` belongs to.
+ */
 export function announcedBy(announcing: Announcing | null, meaning: MessageMeaning | undefined): Announced {
   if (announcing === null || meaning?.model !== announcing.model) return () => 0
   const direction = new Int8Array(Buffer.from(announcing.direction, 'base64'))
@@ -111,13 +114,13 @@ export function announcedBy(announcing: Announcing | null, meaning: MessageMeani
       : (cosineAt(direction, 0, vectors, place, meaning.dimensions) - announcing.mean) / announcing.deviation
 }
 
-/** Whether a turn can replace an older one: said by the person to an assistant, later, and in another conversation. */
+/** Whether a turn may update another: the person said it to an assistant, later, and in a different conversation. */
 const isNewer = ({ candidate: { unit } }: Scored, { candidate: { unit: older } }: Scored): boolean =>
   unit.role === 'user' && unit.speaker === null && unit.at > older.at && unit.session !== older.session
 
 type Statement = { readonly place: number; readonly terms: ReadonlySet<string> }
 
-/** How similar another turn is to a statement. Each feature has the value of the turn's best sentence. */
+/** How similar another turn is to a statement. Each feature is the highest value among the turn's sentences. */
 type Likeness = Pick<Values<UpdateFeature>, 'cosine' | 'words' | 'announces'>
 
 /**
@@ -134,7 +137,7 @@ async function statementsOf(
   const rows = turns.map(({ candidate }) => candidate.unit.row)
   const vectors = meaning === undefined ? new Map() : await index.vectorsAt(view.user, meaning.model, rows)
   const vectorsOf = (at: number): Int8Array => vectors.get(rows[at] as number) ?? new Int8Array()
-  // Split only when needed: most long turns are an assistant's, which cannot update anything and are never compared.
+  // Turns are split only when needed: most long turns are an assistant's, which cannot update anything and are never compared.
   const statementsAt = readOnce((at) => textsToEmbed((turns[at] as Scored).candidate.turn.text).map(statementOf))
   const announcesAt = readOnce((at) => {
     const vectors = vectorsOf(at)

@@ -3,7 +3,7 @@ import type { MessageVectors } from './turn-index.ts'
 /** The length of a unit vector with a byte for each dimension. */
 const unit = 127
 
-/** Vectors of length 1 with one byte per dimension. They need a quarter of the space and give almost the same ranking. */
+/** Scales vectors to length 1 and packs them with one byte per dimension. They then need a quarter of the space, and give almost the same ranking. */
 export function packVectors(vectors: readonly Float32Array[], dimensions: number): Int8Array {
   const bytes = new Int8Array(vectors.length * dimensions)
   for (const [place, vector] of vectors.entries()) {

@@ -57,10 +57,10 @@ export const explainWeighted = <Feature extends string>(
       : [product(feature, [leaf('value', values[feature]), leaf('weight', weights[feature])])],
   )
 
-/** The number of other turns of the session that count, the best first. */
+/** The number of other turns in the session that count. The best ones are taken. */
 const maxOfSession = 3
 
-/** The features of every message among the candidates, in their order. */
+/** The features of every message among the candidates, in the order of `messages`. */
 export function rankValues(
   { messages, terms }: Pick<Candidates, 'messages' | 'terms'>,
   question: Question,
@@ -104,7 +104,7 @@ function assistantValue({ unit }: TurnCandidate, { asksAssistant, asksEither, as
   return asksAssistant ? -1 : 1
 }
 
-/** An explanation that also names the words or the sentence behind each feature of a candidate. */
+/** Adds to an explanation the words or the sentence behind each feature of a candidate. */
 export const withWords = (
   explanation: Explanation,
   candidate: TurnCandidate,
@@ -146,13 +146,14 @@ const quoteSentence = (sentence: { readonly text: string } | undefined): string 
 export type Scored = { readonly candidate: TurnCandidate; readonly score: number }
 
 /**
- * The mean score at these ranks is the background of a message. If there are fewer turns, the other ranks count as 0, the score of an empty turn.
+ * The mean score at these ranks is the background score of a message, which is subtracted from the score of each turn. If there
+ * are fewer turns, the remaining ranks count as 0, the score of an empty turn.
  */
 const background = { from: 5, to: 15 }
 /** How many of the best turns may be shown. */
 export const maxConsidered = 10
 
-/** 0 for an everyday English word, 1 for a rare one or a name. Needed because idf cannot distinguish them in a small store. */
+/** From 0 for an everyday English word to 1 for a rare word or a name. Needed because idf cannot distinguish them in a small store. */
 const rarityInEnglish = (term: string): number => Math.max(0, pointsOf(term) / 5 - 1)
 
 /** The features of recall for ranked turns, best first. */

@@ -13,8 +13,8 @@ export type Nearness = {
 }
 
 /**
- * Compares the words of a message with the best-fitting sentence of each candidate. A detail of the message that the
- * sentence lacks has no near word there, so it lowers the value. Null if the model has no word vectors.
+ * Compares the words of a message with the best-fitting sentence of each candidate. A detail of the message that the sentence
+ * lacks has no near word there, so it lowers the value. Null if there are no word vectors.
  */
 export async function nearnessOf(
   index: SearchedIndex,

@@ -13,7 +13,7 @@ export function passagesOf(text: string): readonly string[] {
   const passages: string[] = []
   let start = 0
   const cut = (end: number): void => {
-    // A sentence without an end, such as a log line of a megabyte, is cut at the limit.
+    // A sentence that does not end, such as a log line of a megabyte, is cut into passages of `passageLength` characters.
     while (end - start > maxUnitLength) {
       passages.push(text.slice(start, start + passageLength))
       start += passageLength
@@ -36,5 +36,5 @@ export const wordCount = (text: string, units: readonly IndexedUnit[]): number =
   // A passage may end inside a word, which must be counted only once.
   units.length === 1 ? (units[0] as IndexedUnit).words : analyse(text).length
 
-/** The largest term frequency that fits into its byte; higher ones are cut to it. */
+/** Max term frequency in the index, which has one byte for it. Higher frequencies are stored as 255. */
 export const maxOccurrences = 255

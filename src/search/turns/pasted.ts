@@ -1,11 +1,11 @@
 import { sentencesOf, withLineFeeds } from '../sentences.ts'
 
 /**
- * Where in a message a document begins: at the first fence, quote block, header, log line, markup or indented block; at
- * a quotation of several sentences; after a colon and a blank line, or a colon and a quotation or bracket; after a line
- * that refers to the following text ("why is this so slow"), or a request to work on it. Nothing after that offset
- * counts as the speaker's own words, because a pasted text may itself close a fence or a quotation. If all of the
- * message is the speaker's own, returns its length. Only the beginning of a long message is read.
+ * Finds where in a message a document begins: at the first fence, quote block, header, log line, markup or indented block; at a
+ * quotation of several sentences; after a colon and a blank line, or a colon and a quotation or bracket; after a line that
+ * refers to the following text ("why is this so slow"), or a request to work on it. Nothing after that offset counts as the
+ * speaker's own words, because a pasted text may itself close a fence or a quotation. If no document begins, returns the length
+ * of the message, or `maxTypedLength` if that is less.
  */
 export function findPaste(message: string): number {
   const typed = message.slice(0, maxTypedLength)
@@ -119,7 +119,7 @@ export const endsInColon = (line: string): boolean => colon.test(line.trimEnd())
 
 const colon = /[:：]["'”’*_]{0,3}$/u
 
-/** Whether the next message of the same speaker is a document that this one announces or begins. */
+/** Whether a message announces or begins a document, so that the next message of the same speaker is a document too. */
 export function announcesPaste(message: string): boolean {
   const lines = message.trimEnd().split('\n')
   const isOpen = lines.filter((line) => fence.test(line.trim())).length % 2 === 1
@@ -162,11 +162,11 @@ const isForeignLine = (line: string): boolean =>
   /^(?:On|Am|Le|El)\s.{4,120}\s(?:wrote|schrieb|écrit|escribió)\s?:$/u.test(line) ||
   /^-{2,}\s?(?:Original|Forwarded|Begin forwarded)/iu.test(line)
 
-/** A line such as "Subject: …", "Speaker 2: …" or "SUMMARY:…". Two in a row are the head of a mail, a record or a transcript. */
+/** A line such as "Subject: …", "Speaker 2: …" or "SUMMARY:…". Two in a row are the header of a mail, a record or a transcript. */
 const isHeader = (line: string): boolean =>
   /^\*{0,2}[\p{L}\p{N}][\p{L}\p{N} ()._;=-]{0,40}:\*{0,2}(?!\/\/)\s?\S/u.test(line)
 
-/** Indented by four columns or more outside of a list. */
+/** Whether a line is indented by four columns or more, and is not part of a list. */
 const isIndentedBlock = (line: string, before: string): boolean =>
   /^(?: {4}|\t)/u.test(line) && !/^\s{0,40}(?:[-*+•]|\d{1,3}[.)])\s/u.test(before)
 
@@ -190,10 +190,7 @@ const asks =
 /** Verbs of requests to work on a text that follows. */
 const workVerb = String.raw`\b(?:summari[sz]e|translate|proofread|review|fix|correct|rewrite|rephrase|reword|paraphrase|edit|explain|analy[sz]e|improve|convert|reformat|debug|classify|extract|simplify|shorten|critique|comment on|look at|reply to|respond to|continue|answer)\b`
 const textWork = new RegExp(workVerb, 'iu')
-/**
- * A line that requests such work with a colon, or without an object: "translate to Dutch, please". The following text
- * is the object.
- */
+/** A request to work on a text that has a colon, or that names no object, such as "translate to Dutch, please". The text after the colon or the line is the object. */
 const asksToWorkOnRest = new RegExp(
   String.raw`^\W{0,4}(?:(?:please|pls)\W{1,3})?${workVerb}(?:(?![^:：]{0,60}\b(?:remember|from now on|always|never)\b)[^.!?:：\n]{0,60}(?<colon>[:：])(?=\s)|(?:\s(?:in)?to\s\p{L}{2,20}|\sin\s(?:\p{L}{1,20}\s){0,2}\p{L}{1,20})?\W{0,3}(?:please|pls)?\W{0,3}$)`,
   'iu',
@@ -201,7 +198,7 @@ const asksToWorkOnRest = new RegExp(
 const workedOn =
   /\b(?:this|these|the following|below|following|my (?:e-?mail|essay|text|code|letter|draft|message|function|script|paragraph|article|story|notes|resume|cv))\b/iu
 
-/** The beginning or end of a sentence with a colon and a text after it. */
+/** Matches the beginning or end of a sentence that introduces a text with a colon. */
 const opensText =
   /^(?:here(?:['’]s| is| are)|see|given|consider|based on|using)\b|\b(?:prompt|input|text|passage|article|e-?mail|essay|transcript|paragraph|story|question)s?\W{0,3}$/iu
 

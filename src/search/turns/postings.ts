@@ -1,9 +1,9 @@
 import type { TermPostings, TurnPostings, TurnUnit } from './turn-index.ts'
 
-/** A term of a question with the weight of each occurrence. */
+/** A term of a question, with its weight and its occurrences. */
 export type WeightedTerm = { readonly term: string; readonly weight: number; readonly postings: TermPostings }
 
-/** Repeated occurrences count less each time. */
+/** Each repetition of a term counts less than the one before: n occurrences weigh n / (n + `saturation`). */
 const saturation = 0.9
 
 /**
@@ -13,7 +13,7 @@ const saturation = 0.9
 const maxOccurrences = 20_000
 const minTerms = 3
 
-/** The terms by which candidates are found: in a large store, a word of most turns does not distinguish them. */
+/** The terms by which candidates are found. In a large store, the most frequent terms are left out, because they distinguish few turns. */
 function tellingTerms(terms: readonly WeightedTerm[]): readonly WeightedTerm[] {
   const rarestFirst = [...terms].sort((a, b) => a.postings.rows.length - b.postings.rows.length)
   let occurrences = 0
@@ -24,8 +24,8 @@ function tellingTerms(terms: readonly WeightedTerm[]): readonly WeightedTerm[] {
 }
 
 /**
- * Runs work with a table of zeros that has an entry for each row of the store. `work` must leave only zeros. The table
- * is reused by the next search, because allocating it takes longer than using it.
+ * Returns a function that runs `work` with a table of at least `size` zeros. `work` must leave only zeros. The table is reused
+ * by the next search, because allocating it takes longer than using it.
  */
 function scratch<Table extends Float32Array | Int32Array | Uint8Array>(make: (size: number) => Table) {
   let kept: Table | null = null
@@ -57,9 +57,7 @@ export function findHeaviestRows(
   return withTotals(size, (totals) =>
     withOffered(size, (offered) => {
       for (const { weight, postings } of terms) addWeights(totals, postings, lowest, weight)
-      /**
-       * A heap of the heaviest rows so far, with the lightest on top. Of two equally heavy rows, the later one counts as heavier.
-       */
+      /** The heaviest rows so far, lightest first. Of two equally heavy rows, the later one counts as heavier. */
       const heaviest: number[] = []
       let lightest = Number.NEGATIVE_INFINITY
       const isLess = (a: number, b: number): boolean => {
@@ -83,7 +81,7 @@ export function findHeaviestRows(
         const { rows } = postings
         for (let place = 0; place < rows.length; place += 1) {
           const at = (rows[place] as number) - lowest
-          // Most rows are lighter than the lightest row in the heap, and are skipped quickly.
+          // Most rows are lighter than `lightest`, and are skipped quickly.
           if ((totals[at] as number) < lightest || offered[at] === 1) continue
           offered[at] = 1
           seen.push(at)
@@ -99,7 +97,7 @@ export function findHeaviestRows(
   )
 }
 
-/** Most terms occur fewer times than this in a unit. */
+/** The weights of lower counts are computed only once, because most terms occur fewer times than this in a unit. */
 const maxFastCount = 16
 
 function addWeights(totals: Float32Array, { rows, counts }: TermPostings, lowest: number, weight: number): void {

@@ -27,7 +27,7 @@ import {
 import { type ScoredMessage, scoreMessages } from './rank.ts'
 import type { TurnUnit, TurnView } from './turn-index.ts'
 
-/** The quotes for a message, or the reason for having none. */
+/** The quotes for a message, or the reason why there are none. */
 export type Push = {
   readonly quotes: readonly PushedQuote[]
   /** The probability that one of the best turns helps, and the thresholds. */
@@ -39,7 +39,7 @@ export type Push = {
   readonly considered: readonly PushedQuote[]
   /** Ids of turns that are left out because newer turns that are not shown may have changed them. */
   readonly unclear: readonly string[]
-  /** The words of the message that count, and those among them that no turn has. */
+  /** The words of the message that count, and those among them that no turn contains. */
   readonly asked: readonly string[]
   readonly unknown: readonly string[]
 }
@@ -53,8 +53,8 @@ export type PushOptions = {
 /** How many of the most likely lines count for the probability of a message. */
 const maxCounted = 5
 /**
- * Max lines without the newer ones before them, and with them, and the share of the best probability that a line needs. A request may
- * need several facts.
+ * `lines`: max lines, not counting newer ones shown before them. `withNewer`: max lines including those. `share`: the
+ * probability that a line needs, as a share of the highest. A request may need several facts, so it gets more lines.
  */
 const limits = {
   question: { lines: 3, withNewer: 6, share: 0.5 },
@@ -62,7 +62,7 @@ const limits = {
 }
 const maxSure = 3
 
-/** The most lines that recall shows for a message, not counting newer ones before a line. */
+/** Max lines that recall shows for a message, not counting newer ones before a line. */
 export const maxLinesFor = (message: string): number =>
   limits[parseQuestion(message).isQuestion ? 'question' : 'request'].lines
 /** Max newer turns that are shown before a line that they may update. */
@@ -183,7 +183,7 @@ const isOnTopic = ({ candidate: { own, time } }: ScoredMessage, hasMeaning: bool
 export type PushLine = {
   readonly place: number
   readonly level: QuoteLevel
-  /** The probability that the message has an answer, and that the turns that only may update this line do not. 0 for these turns. */
+  /** The probability that some line helps and that no possible update of this line applies; 0 for the possible updates themselves. */
   readonly certainty: number
   /** The positions of the newer turns that come before it because they probably update it. */
   readonly newer: readonly number[]
@@ -244,7 +244,7 @@ export const mayQuote =
   ({ role }: TurnUnit): boolean =>
     role === 'user' || (role === 'assistant' && (asksAssistant || asksEither))
 
-/** Whether the person said it to an assistant. In a dialogue of several people, every speaker has a name. */
+/** Whether the person said a turn to an assistant. In a dialogue of several people, every speaker has a name. */
 const isOwn = ({ role, speaker, origin }: Turn): boolean => role === 'user' && speaker === null && origin === 'person'
 
 export const sigmoid = (value: number): number => 1 / (1 + Math.exp(-value))
@@ -257,7 +257,7 @@ export const probabilityOfAny = (probabilities: readonly number[]): number =>
     .slice(0, maxCounted)
     .reduce((none, probability) => none * (1 - probability), 1)
 
-/** The turns that may be quoted, best first: none that are pasted as a whole or only ask something. */
+/** The turns that may be quoted, best first. Turns that are pasted as a whole, or that only ask something, are left out. */
 export async function rankQuotable(
   index: SearchedIndex,
   { view, question }: Ranking,
@@ -276,7 +276,7 @@ export async function rankQuotable(
   })
 }
 
-/** The turns of a person right after one that announces a pasted text, by their first row. */
+/** The first rows of people's turns whose speaker announced a pasted text in the turn before. */
 async function announcedPastes(
   index: SearchedIndex,
   view: TurnView,

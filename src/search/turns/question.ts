@@ -12,7 +12,7 @@ export type Question = {
   readonly isQuestion: boolean
   /** Whether it asks for the assistant's words. */
   readonly asksAssistant: boolean
-  /** Whether it asks for words of a conversation, by the person or the assistant. */
+  /** Whether it asks for what was said in a conversation, by the person or the assistant. */
   readonly asksEither: boolean
   /** Whether it asks for a summary of the whole conversation. */
   readonly asksSummary: boolean
@@ -140,17 +140,14 @@ type Span = Pick<DateWindow, 'from' | 'to'>
 /** Max distance in days from the computed day, because "two months ago" is not exact. */
 const tolerance: Readonly<Record<string, number>> = { day: 1, week: 3, weekend: 3, fortnight: 4, month: 8, year: 45 }
 
-// Without one of these words there is no date to parse, as in most questions.
+// Most questions contain none of these words, so they are not searched for a date.
 const mayHoldDate =
   /\b(?:ago|last|past|previous|this|yesterday|today|tonight|(?:19|20)\d\d|jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec|january|february|march|april|august|september|october|november|december|\d{1,2}[/.]\d{1,2})\b/iu
 
-/** A longer text is usually pasted. Dates are parsed only at its beginning, because parsing them is slow. */
+/** Max characters that are searched for a date, because the search is slow, and a longer text is usually pasted. */
 const maxQuestionLength = 2_000
 
-/**
- * The time that a question asks about ("last March", "two weeks ago", "in 2022"), relative to `now`; null for none.
- * English only. Days are those of the time zone of the process.
- */
+/** The time that a question asks about ("last March", "two weeks ago", "in 2022"), relative to `now`; null for none. English only. Days are in the time zone of the process. */
 export async function dateWindow(asked: string, now: Date): Promise<DateWindow | null> {
   const question = asked.slice(0, maxQuestionLength)
   if (!mayHoldDate.test(question)) return null
@@ -226,7 +223,7 @@ function startOfMonth(day: number, later = 0): number {
   return new Date(date.getFullYear(), date.getMonth() + later, 1).getTime()
 }
 
-/** From the Monday before to the Sunday after, plus a day on each side. */
+/** The week of `day`, from Monday to Sunday, plus a day on each side. */
 function weekOf(day: number): Span {
   const monday = addDays(day, -((new Date(day).getDay() + 6) % 7))
   return { from: addDays(monday, -1), to: addDays(monday, 8) }

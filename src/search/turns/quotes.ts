@@ -24,12 +24,10 @@ export type PushedQuote = {
   /** `score` is the log odds of `probability`, and `explanation` the sum that gives it. */
   readonly score: number
   readonly explanation: Explanation
-  /**
-   * Words of the message, as written there, that are in the quote, and that are elsewhere in its turn or next to it.
-   */
+  /** Words of the message, as written there: those in the quote, and those elsewhere in its turn or in a turn next to it. */
   readonly shared: readonly string[]
   readonly nearby: readonly string[]
-  /** Whether the quote is in a part of the message where people often paste text. */
+  /** Whether the quote may be text that the person pasted. */
   readonly perhapsPasted: boolean
   /** Whether newer quotes about the same thing come before it. */
   readonly isEarlier: boolean
@@ -37,10 +35,10 @@ export type PushedQuote = {
   readonly newer: readonly string[]
 }
 
-/** Max distance in turns of a correction, or of the announcement of a pasted text. */
+/** Max distance in turns between a quote and its correction, or between a pasted text and its announcement. */
 export const reach = 2
 
-/** The words of the message, as written, by their term. */
+/** The words of the message, as written, by term. */
 export function messageWords(message: string, { weights }: Candidates['terms']): ReadonlyMap<string, string> {
   const words = new Map<string, string>()
   for (const { term, start, end } of termsOf(message))
@@ -48,7 +46,7 @@ export function messageWords(message: string, { weights }: Candidates['terms']):
   return words
 }
 
-/** For each ranked turn, by position, the sentence that fits the message best, by words and meaning. */
+/** Quotes, from each of the ranked turns at `places`, the sentence that fits the message best by words and meaning. */
 export async function quoteTurns(
   index: SearchedIndex,
   { view, meaning }: Ranking,
@@ -184,10 +182,7 @@ function isCorrectionOf(corrected: string, text: string): boolean {
 /** How many characters of a statement are compared with a quote, which may end before the statement does. */
 const comparedBeginning = 40
 
-/**
- * Whether a quote from a person's turn contains a statement that may be pasted. A turn that was not checked yet counts
- * as doubtful.
- */
+/** Whether a quote from a person's turn contains a statement that may be pasted. A turn that has not been checked yet counts as doubtful. */
 const isDoubtful = ({ role, text, doubtful }: Turn, quote: string): boolean =>
   role === 'user' &&
   (doubtful?.some(([start, end]) => quote.includes(text.slice(start, Math.min(end, start + comparedBeginning)))) ??
@@ -201,10 +196,7 @@ const maxQuoteLength = 240
 /** A sentence, and the part of the turn that it belongs to. */
 type OwnSentence = Sentence & { readonly part: OwnPart }
 
-/**
- * The sentences of a unit that may be quoted, without pasted sentences of a person's turn. Offsets are relative to the
- * turn.
- */
+/** The sentences of a unit that may be quoted. Sentences that a person pasted are left out. Offsets are relative to the turn. */
 export function ownSentences(
   { role, text }: Turn,
   { row, first }: Pick<TurnUnit, 'row' | 'first'>,
@@ -224,7 +216,7 @@ export function ownSentences(
   })
 }
 
-/** The sentence and those after it: "Mr. Okafor cannot come on Thursday. He comes on Monday instead." */
+/** The sentence at `place` and the following ones, as long as there is room: "Mr. Okafor cannot come on Thursday. He comes on Monday instead." */
 function quoteAt(sentences: readonly OwnSentence[], place: number): string {
   let text = ''
   for (const { text: next, part } of sentences.slice(place)) {
@@ -253,8 +245,8 @@ export function markOvertaken(
 }
 
 /**
- * Two texts are about the same thing if they share these shares of their points: of the asked words in one, and of all
- * words.
+ * A text is about the same thing as a quote if it contains at least `minSharedAsked` of the quote's asked words, by points, and
+ * if the cosine of their words, weighted by points, is at least `minAlike`.
  */
 const minSharedAsked = 0.8
 const minAlike = 0.2

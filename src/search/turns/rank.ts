@@ -52,7 +52,7 @@ export async function rankTurns(
   return [...messages, ...placed].sort((a, b) => b.score - a.score || newerFirst(a.unit, b.unit))
 }
 
-/** Steps have no vectors: each gets the score of the message at the same rank when words alone are compared. */
+/** Steps have no vectors, so their ranks among the messages are found by comparing words alone. Each step gets the score of the message at its rank. */
 function placedByWords(
   steps: readonly RankedTurn[],
   messages: readonly RankedTurn[],
@@ -74,10 +74,10 @@ function placedByWords(
 /** A candidate with its score and the explanation of the score. */
 export type ScoredMessage = Scored & { readonly explanation: Explanation }
 
-/** Added to turns of a time if the message asks for nothing else, so that they come first. */
+/** Added to the scores of turns from the time that a message asks about, if it asks about nothing else, so that they come first. */
 const onlyTime = 20
 
-/** The best unit of each turn, scored by the first model, best first. */
+/** The best unit of each turn, scored with the weights of `rank`, best first. */
 export function scoreMessages(
   found: Candidates,
   question: Question,
@@ -97,13 +97,13 @@ export function scoreMessages(
     .filter(({ candidate: { unit } }) => !seen.has(unit.first) && seen.add(unit.first))
 }
 
-/** A turn in its final place. `isEarlier`: a newer turn comes before it, which may update it. */
+/** A turn in its final place. `isEarlier`: a newer turn that may update it comes before it. */
 export type PlacedMessage = ScoredMessage & { readonly isEarlier: boolean }
 
-/** A newer turn may be placed in front of this many of the best turns. */
+/** The number of best turns that newer turns may be placed before. */
 export const maxUpdated = 5
 
-/** Puts the newest word before each of the first turns that it may update, unless the message asks for what was said at a time. */
+/** Before each of the best turns, puts the newer turn that most likely updates it, unless the message asks about a certain time. */
 export async function rankNewestFirst(
   index: SearchedIndex,
   ranking: Ranking,
@@ -114,7 +114,7 @@ export async function rankNewestFirst(
   return placeNewest(scored, await updatesOfFirst(index, ranking, { terms }, scored, model), model.replaced)
 }
 
-/** The newer turns that may update each of the first turns, by its place. */
+/** For each of the first turns, by its place, the newer turns that may update it. */
 export async function updatesOfFirst(
   index: SearchedIndex,
   ranking: Ranking,
@@ -128,14 +128,14 @@ export async function updatesOfFirst(
   return findUpdates(index, compared, heads, { ...ranking, terms }, model)
 }
 
-/** The ranked turns with each newer one that is likely enough before the turn that it may update. */
+/** Moves turns that are likely enough to update an older one before it, and returns all turns in the new order. */
 export function placeNewest(
   scored: readonly ScoredMessage[],
   updates: ReadonlyMap<number, readonly LikelyUpdate[]>,
   { probability: minProbability, lead }: Replaced,
 ): readonly PlacedMessage[] {
   const placed = scored.map((message): PlacedMessage => ({ ...message, isEarlier: false }))
-  // The best first: what updates a turn that has moved comes before it there.
+  // The best turn first, so that an update of a turn that has moved is placed before its new position.
   for (const at of [...updates.keys()].sort((a, b) => a - b)) {
     const [newer] = updates.get(at) ?? []
     if (newer === undefined || newer.probability < minProbability) continue
@@ -169,7 +169,7 @@ async function rankedSteps(
   { steps, messages }: Candidates,
   { rank }: Model,
 ): Promise<readonly RankedTurn[]> {
-  // "What did step 5 show?" shares no word with any step.
+  // "What did step 5 show?" may share no word with any step. Then the steps of the latest trajectory are ranked.
   const asksForLast = question.steps.named.length > 0 || (question.asksSteps && messages.length === 0)
   const bySession = Map.groupBy(
     steps.length === 0 && asksForLast ? await lastSteps(index, view) : steps,

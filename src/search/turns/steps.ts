@@ -79,7 +79,7 @@ function mentionAt(text: string, start: number, wordEnd: number): Mention | null
     separator.lastIndex = end
     const between = separator.exec(text)
     const next = between === null ? null : numberAt(text, separator.lastIndex)
-    // "step 3 and 4 steps later": the second number counts steps.
+    // In "step 3 and 4 steps later", the second number counts steps and names none.
     if (next === null || /^\s*(?:steps?|turns?|x)\b/iu.test(text.slice(next.end, next.end + 10))) break
     const last = steps.at(-1) as number
     if (spansTo.test(between?.[1] ?? '') && next.value > last) {

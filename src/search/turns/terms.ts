@@ -6,8 +6,8 @@ import { memoize } from '../memoize.ts'
 export type Term = { readonly term: string; readonly start: number; readonly end: number }
 
 /**
- * The terms of a text in order, without stop words. Words with other letters than a to z are not stemmed;
- * in scripts without spaces, every two adjacent characters are a term. With `wanted`, other terms may be left out.
+ * The terms of a text in order, without stop words. Words with letters other than a to z are not stemmed; in scripts without
+ * spaces, every two adjacent characters are a term. With `wanted`, other terms may be left out.
  */
 export const termsOf = (text: string, wanted?: WantedTerms): readonly Term[] => termsAmong(analyse(text), wanted)
 
@@ -92,7 +92,7 @@ export function countTerms(text: string): {
   return { counts, length: terms.length, words: tokens.length }
 }
 
-/** Longer words are cut. */
+/** Max length of a term. Longer words are cut. */
 const maxTermLength = 64
 
 /** The term of one normalised word; empty for a stop word. */

@@ -14,7 +14,7 @@ export const stepConstants = {
   resultLength: 0.75,
   /** A bonus for two adjacent words of the question. */
   pair: 0.5,
-  /** The share of the scores of the steps right before and after. */
+  /** The share of the scores of the steps right before and after that is added to the score of a step. */
   neighbour: 0.1,
   /** A bonus for the last or the first steps, if the question asks for them. */
   order: 0.25,
@@ -22,7 +22,7 @@ export const stepConstants = {
   alike: 0.75,
   /** A bonus for a step that changes something, if the question asks for changes. */
   change: 0.25,
-  /** A bonus for the step that the question names, and a smaller one for steps near it. */
+  /** `named`: a bonus for the step that the question names. A step d steps away from it gets `named` × exp(-d / `distance`). */
   named: 1,
   distance: 2,
   /** The penalty for a step outside the range that the question asks for. */
@@ -32,20 +32,20 @@ export const stepConstants = {
 /** A step of a trajectory: the action and its result. */
 export type TrajectoryStep = { readonly place: number; readonly action: string; readonly result: string }
 
-/** A tool's turn is the action, an empty line, and the result. */
+/** Splits a tool's turn, which consists of an action, an empty line, and a result. */
 export function stepOf(text: string, place: number): TrajectoryStep {
   const gap = /\n[^\S\n]*\n/u.exec(text)
   if (gap === null) return { place, action: text, result: '' }
   return { place, action: text.slice(0, gap.index), result: text.slice(gap.index + gap[0].length) }
 }
 
-/** The name of an action is in its first characters. */
+/** The number of characters at the start of an action that contain its name. */
 const actionHead = 80
 
 type Fields = { readonly action: Field; readonly result: Field; readonly changes: boolean }
 type Field = { readonly counts: ReadonlyMap<string, number>; readonly length: number }
 
-/** How well each step of a trajectory answers a question: 1 for the best by words. In the order of the steps. */
+/** Scores how well each step of a trajectory answers a question, in the order of the steps. The words of the best step count 1. */
 export function scoreSteps(steps: readonly TrajectoryStep[], question: Question): readonly Explanation[] {
   const asked = askedOf(question)
   const fields = steps.map(({ place, action, result }, at): Fields => {
@@ -62,8 +62,8 @@ export function scoreSteps(steps: readonly TrajectoryStep[], question: Question)
   const share = words.map((score) => score / best)
   const places = new Map(steps.map(({ place }, at) => [place, at]))
   const length = (steps.at(-1)?.place ?? 0) + 1
-  // "The last time that …": whether a step matches the words about as well as the best one, and changes something if
-  // the question asks for changes.
+  // For "the last time that …": whether a step matches the words about as well as the best one, and changes something if the
+  // question asks for changes.
   const answers = (value: number, at: number): boolean =>
     value >= stepConstants.alike && (fields[at]?.changes === true || !question.asksChange)
   const lastOfBest = question.asksLast ? share.findLastIndex(answers) : -1
@@ -149,7 +149,7 @@ function fieldOf(text: string, asked: Asked): Field {
   return { counts, length: terms.length }
 }
 
-/** The lines and sentences of a result that the previous result does not have. */
+/** The lines and sentences of a result that the previous result does not contain. */
 function newLines(result: string, before: string): string {
   const known = new Set(linesOf(before))
   return linesOf(result)
@@ -167,5 +167,5 @@ const linesOf = (text: string): readonly string[] =>
 const changeWords =
   /\b(?:add|append|apply|build|change|commit|copy|create|delete|drop|edit|fill|fix|insert|install|make|merge|modify|move|patch|pick|place|put|push|remove|rename|replace|save|select|set|submit|take|type|update|upload|write)\b|[a-z] (?:replace|write|edit|save|insert|create|update|delete)/iu
 
-/** `edit_file` and `strReplace` are words written as one. */
+/** Separates the words in names such as `edit_file` and `strReplace`. */
 const separateWords = (text: string): string => text.replace(/_|(?<=\p{Ll})(?=\p{Lu})/gu, ' ')

@@ -1,6 +1,6 @@
 import type { Turn, TurnRole } from '../../beliefs/turn.ts'
 
-/** Which turns may be returned. All given conditions must be met. Statistics cover only this user and these scopes. */
+/** Which turns may be returned. All given conditions must be met. Statistics cover all turns of this user in these scopes, whatever the other conditions. */
 export type TurnView = {
   readonly user: string
   /** Turns of these scopes; null for every scope of the user. */
@@ -37,7 +37,7 @@ export type TurnUnit = {
   readonly row: number
   /** Row of the first passage of the turn. */
   readonly first: number
-  /** The numbers of the session and of the turn's position in it. */
+  /** The number of the session, and the position of the turn in it. */
   readonly session: number
   readonly place: number
   readonly role: TurnRole
@@ -68,7 +68,7 @@ export type TurnCosines = {
 
 export type EmbeddedText = { readonly row: number; readonly text: string }
 
-/** Texts that have vectors: the turns of people, and current beliefs. */
+/** The kinds of text that have vectors: the turns of people, and current beliefs. */
 export type EmbeddedKind = 'turn' | 'belief'
 
 /** Sentence vectors of an embedding model. */

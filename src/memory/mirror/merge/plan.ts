@@ -39,7 +39,8 @@ export async function planMerge({ store, user }: Source, { document, base, isCha
   const removed: Belief[] = []
   const kept: Belief[] = []
   const items = isChanged ? document.items() : []
-  // Ids lead to current versions: after a refused edit, the file has the id of a superseded belief, and the base has the successor.
+  // Each id is resolved to the current belief: after a refused edit, the file has the id of the superseded belief, but the base
+  // has the id of its successor.
   const currents = new Map<string, Belief | null>()
   for (const id of isChanged ? document.ids() : []) currents.set(id, await currentVersion(store, user, id))
   const present = new Set([...currents].flatMap(([id, current]) => [id, current?.id ?? id]))

@@ -78,7 +78,7 @@ export function parseBlocks(file: string): readonly Block[] {
   let takesItems = false
   let isManaged = !lines.some(({ text }) => mark.test(text))
   let place = 0
-  /** The lines up to which no end of a fence or comment was found, so that the search is not repeated for every line. */
+  /** How far the end of each kind of fence or comment was searched for in vain, so that the search is not repeated for every line. */
   const unclosed = new Map<string, { readonly length: number; readonly until: number }>()
 
   function parseLine({ text, raw }: Line): void {
@@ -145,8 +145,8 @@ export function parseBlocks(file: string): readonly Block[] {
   }
 
   /**
-   * The end of the fenced block or multi-line comment that begins here; 0 if it has none. One that would include a line
-   * that Credence wrote was left open by mistake. It counts as having no end, so that no belief disappears in it.
+   * The end of the fenced block or multi-line comment that begins here; 0 if it has none. A block that would include a line
+   * written by Credence was left open by mistake. It counts as having no end, so that no belief disappears in it.
    */
   function endOfVerbatim({ text }: Line): number {
     const [, fence] = /^ ?(`{3,}(?=[^`]*$)|~{3,})/u.exec(text) ?? []

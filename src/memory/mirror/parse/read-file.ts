@@ -56,7 +56,7 @@ function readPlain(path: string, seen: BigIntStats): FileRead {
   const descriptor = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0))
   try {
     const stats = fstatSync(descriptor, { bigint: true })
-    // Another program replaced the file after it was checked.
+    // Another program replaced the file after it was checked, so the new file is read.
     if (stats.ino !== seen.ino) return readLiveFile(path)
     const bytes = readFileSync(descriptor)
     const text = decode(bytes)

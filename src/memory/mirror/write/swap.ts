@@ -82,10 +82,10 @@ export function settleReplaced(
 }
 
 /**
- * Puts a new version of MEMORY.md in place without losing a change that another program makes at the same time. The old
- * file is moved aside by name, so the content at that instant is kept; the new one is linked in only if no file
- * has the name, so a file that appears in between is moved aside too. A rename over the old file would be simpler, but
- * would lose what an editor saved a moment before. There is no file for one system call. Returns the new signature.
+ * Puts a new version of MEMORY.md in place without losing a change that another program makes at the same time. The old file is
+ * moved aside by name, so the content at that instant is kept; the new one is linked in only if no file has the name, so a file
+ * that appears in between is moved aside too. A rename over the old file would be simpler, but would lose what an editor saved
+ * a moment before. During one system call, no file has the name. Returns the new signature.
  */
 export async function replaceFile(paths: MirrorPaths, live: LiveFile | null, content: string, at: Date) {
   const path = prepareOwnPath(paths.dir, paths.file)
@@ -103,7 +103,7 @@ export async function replaceFile(paths: MirrorPaths, live: LiveFile | null, con
         if (isAside && succeeds('EEXIST', () => linkSync(aside, path))) rmSync(aside)
         throw error
       }
-      // If the moved file appeared in between, none of its text was merged yet.
+      // If the moved file appeared in between, none of its text has been merged yet.
       if (isAside) keepOpen(paths, at.getTime(), attempt === 0 ? (live?.text ?? '') : '')
       if (isInPlace) {
         rmSync(draft, { force: true })
@@ -138,7 +138,7 @@ async function writeToDisk(path: string, content: string, mode: number): Promise
   }
 }
 
-/** False if the file already exists. */
+/** Links a draft to a path. Returns false if the file already exists. */
 function linkIn(draft: string, path: string): boolean {
   try {
     return succeeds('EEXIST', () => linkSync(draft, path))

@@ -150,7 +150,7 @@ const geminiResult = (result: unknown): string =>
     .map(({ output, error }) => stringIn(output) ?? stringIn(error) ?? '')
     .join('\n\n')
 
-/** The messages of opencode, as objects with the parts of each. */
+/** Messages of opencode, each given as an object with its parts. */
 export const opencode = (): ChatReader => (message) => {
   const { role, parts, id: given, session, directory, at } = message
   if (role !== 'user' && role !== 'assistant') return []

@@ -1,10 +1,7 @@
 import { isObject, type JsonObject } from '../../../json.ts'
 import { type ChatTurn, objectsIn, stringIn, textsIn, timeIn, toolCall, toolResult, turnsOf } from './chat.ts'
 
-/**
- * A conversation in a ChatGPT export. It is a tree of messages; reads the branch that was shown last, from `current_node` up to
- * the root.
- */
+/** Reads a conversation in a ChatGPT export, which is a tree of messages. Only the branch that was shown last is read, from `current_node` up to the root. */
 export function chatgptConversation(conversation: JsonObject): readonly ChatTurn[] {
   const mapping = isObject(conversation.mapping) ? conversation.mapping : {}
   const branch: JsonObject[] = []
@@ -32,7 +29,7 @@ export function chatgptConversation(conversation: JsonObject): readonly ChatTurn
   })
 }
 
-/** The last message of the branch that was shown last: `current_node`, or else the last child of each, from the root. */
+/** The last message of the branch that was shown last: `current_node`, or else the message that is reached from the root by always taking the last child. */
 function leafOf({ current_node: current }: JsonObject, mapping: JsonObject): string | null {
   const named = stringIn(current)
   if (named !== null && Object.hasOwn(mapping, named)) return named

@@ -63,7 +63,7 @@ function formatOf(lines: readonly JsonObject[]): ChatFormat | null {
   if (has(({ type, message }) => type === 'session' || (type === 'message' && isObject(message)))) return 'openclaw'
   if (has(({ type, role }) => type === 'message' && typeof role === 'string')) return 'codex'
   if (has(({ role, message }) => typeof role === 'string' && isObject(message))) return 'cursor'
-  // Not recognised if there are unknown fields, because other programs store lists of prompts with other fields.
+  // A file with unknown fields is not recognised, because other programs store lists of prompts with other fields.
   return has((line) => typeof line.text === 'string' && unknownFields(line).length === 0) ? 'jsonl' : null
 }
 
@@ -96,7 +96,7 @@ const readExported =
     throw invalid(`The object is not a conversation of ${isChatgpt ? 'ChatGPT' : 'Claude'}.`)
   }
 
-/** Reads a file of conversations in pieces. An unreadable part is a separate item. `export` is one of ChatGPT or Claude. */
+/** Reads a file of conversations in pieces. An unreadable part is a separate item. `export`: an export of ChatGPT or Claude. */
 export function readChats(file: string, format: ChatFormat | 'zip' | 'export'): AsyncGenerator<ChatItem> {
   if (format === 'zip') return itemsOf(objectsInArchive(file), 'export', file)
   if (format === 'opencode') return itemsOf(objectsInDatabase(file), format, file)
