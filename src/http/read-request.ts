@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import { z } from 'zod'
-import { MemoryError } from '../errors.ts'
+import { invalid } from '../errors.ts'
 import type { RequestSchemas } from './api/endpoints.ts'
 
 const maxBytes = 1_000_000
@@ -72,7 +72,7 @@ function validateValue<Schema extends z.ZodType>(
   const reasons = parsed.error.issues
     .flatMap(innerIssues)
     .map(({ path, message }) => `${path.join('.') || whole}: ${message}`)
-  throw new MemoryError('invalid', `${reasons.slice(0, maxReasons).join('; ')}.`, { hint })
+  throw invalid(`${reasons.slice(0, maxReasons).join('; ')}.`, hint)
 }
 
 /** For a union, the issues of the alternative that is closest to the value. */
@@ -84,12 +84,11 @@ function innerIssues(issue: z.core.$ZodIssue): readonly z.core.$ZodIssue[] {
 }
 
 function parseJson(text: string, hint: string): unknown {
-  if (isDeeperThan(text, maxNesting))
-    throw new MemoryError('invalid', `The body is nested deeper than ${maxNesting}.`, { hint })
+  if (isDeeperThan(text, maxNesting)) throw invalid(`The body is nested deeper than ${maxNesting}.`, hint)
   try {
     return JSON.parse(text)
   } catch (cause) {
-    throw new MemoryError('invalid', `The body is not JSON (${(cause as Error).message}).`, { hint, cause })
+    throw invalid(`The body is not JSON (${(cause as Error).message}).`, hint, cause)
   }
 }
 
@@ -134,7 +133,7 @@ function decodeUtf8(bytes: Uint8Array, hint: string): string {
   try {
     return utf8.decode(bytes)
   } catch (cause) {
-    throw new MemoryError('invalid', 'The body is not UTF-8 text.', { hint, cause })
+    throw invalid('The body is not UTF-8 text.', hint, cause)
   }
 }
 
@@ -146,8 +145,7 @@ function queryIn(sent: URLSearchParams, schema: z.ZodObject): Record<string, str
   for (const name of new Set(sent.keys())) {
     const all = sent.getAll(name)
     const isList = Object.hasOwn(schema.shape, name) && isListSchema(schema.shape[name] as z.ZodType)
-    if (!isList && all.length > 1)
-      throw new MemoryError('invalid', `${name} is given ${all.length} times.`, { hint: apiHint })
+    if (!isList && all.length > 1) throw invalid(`${name} is given ${all.length} times.`, apiHint)
     // Not an assignment, because a parameter may be called `__proto__`.
     Object.defineProperty(values, name, { value: isList ? all : all[0], enumerable: true })
   }
@@ -162,7 +160,5 @@ export function isListSchema(schema: z.ZodType): boolean {
 function idempotencyOf(key: string | undefined): { readonly key?: string } {
   if (key === undefined) return {}
   if (key.length <= maxKeyLength && /^[\x21-\x7e]+$/u.test(key)) return { key }
-  throw new MemoryError('invalid', 'The Idempotency-Key is not 1 to 200 visible characters without spaces.', {
-    hint: 'Use a random id.',
-  })
+  throw invalid('The Idempotency-Key is not 1 to 200 visible characters without spaces.', 'Use a random id.')
 }

@@ -1,6 +1,6 @@
 import type { Belief } from '../beliefs/belief.ts'
 import { feedbackVerdicts } from '../beliefs/recall-counts.ts'
-import { invalid, MemoryError } from '../errors.ts'
+import { forbidden, invalid, MemoryError } from '../errors.ts'
 import type { Captured } from '../eval/pack/capture.ts'
 import { localDay } from '../local-time.ts'
 import { maxAround, type QuoteHit } from '../memory/conversation/search-turns.ts'
@@ -298,8 +298,7 @@ type CapturedCase = Pick<Captured, 'caseId' | 'beliefsCopied' | 'passesNow' | 'f
 
 async function capture(call: Call, request: CaptureRequest): Promise<CapturedCase> {
   const { memories, installation } = servedBy(call)
-  if (installation === null)
-    throw new MemoryError('forbidden', "Cases are kept for the server's own memory directory only.")
+  if (installation === null) throw forbidden("Cases are kept for the server's own memory directory only.")
   const { root, openSystem } = installation.evals
   const { captureCase } = await import('../eval/pack/capture.ts')
   const system = await openSystem()

@@ -10,7 +10,7 @@ import {
   subtypes,
 } from '../beliefs/belief.ts'
 import { compareText, nameKey } from '../beliefs/identity.ts'
-import { MemoryError } from '../errors.ts'
+import { type MemoryError, unavailable } from '../errors.ts'
 import { hashBody, readBody } from './journal-chain.ts'
 
 /**
@@ -68,9 +68,7 @@ export function parseBody(body: string): Belief {
 export const actorOf = (stored: string): ActorKind => (stored === 'import' ? 'document' : (stored as ActorKind))
 
 const damagedBelief = (id: string): MemoryError =>
-  new MemoryError('unavailable', `The stored text of belief ${id} is damaged.`, {
-    hint: 'Run `credence doctor`, and restore a backup.',
-  })
+  unavailable(`The stored text of belief ${id} is damaged.`, 'Run `credence doctor`, and restore a backup.')
 
 /** Derived tables store these numbers instead of names. */
 export const typeCode = (type: BeliefType): number => beliefTypes.indexOf(type)
@@ -83,9 +81,7 @@ export const agentKey = (agent: string | null): string => (agent === null ? '' :
 export function unpackFlags(flags: number): { type: BeliefType; subtype: Subtype | null; pinned: boolean } {
   const type = beliefTypes[flags >> 3]
   if (type === undefined)
-    throw new MemoryError('unavailable', `The index contains an unknown kind of belief (${flags}).`, {
-      hint: 'Run `credence doctor`.',
-    })
+    throw unavailable(`The index contains an unknown kind of belief (${flags}).`, 'Run `credence doctor`.')
   return { type, subtype: subtypes[((flags >> 1) & 3) - 1] ?? null, pinned: (flags & 1) === 1 }
 }
 

@@ -1,7 +1,7 @@
 import type { Belief } from '../beliefs/belief.ts'
 import type { CommitResult } from '../beliefs/belief-store.ts'
 import type { BeliefChange, Commit, IdempotencyKey, JournalEvent } from '../beliefs/journal.ts'
-import { MemoryError } from '../errors.ts'
+import { invalid, type MemoryError, notFound } from '../errors.ts'
 
 /** A consistent change: `after` is set if, and only if, the outcome is `present`. */
 export type CheckedChange =
@@ -47,7 +47,7 @@ function checkChange(
 }
 
 const contradictory = (message: string): MemoryError =>
-  new MemoryError('invalid', message, { hint: 'A commit changes each belief once, from the version it was read at.' })
+  invalid(message, 'A commit changes each belief once, from the version it was read at.')
 
 /** The result of a commit that must not be written because it is a retry or an outdated undo. Null for any other commit. */
 export function resultWithoutWrite(
@@ -59,9 +59,7 @@ export function resultWithoutWrite(
   if (undoes === null) return null
   const undone = journal.event(undoes)
   if (undone === null) {
-    throw new MemoryError('not_found', `"${user}" has no event ${undoes} to undo.`, {
-      hint: 'List events to find its number.',
-    })
+    throw notFound(`"${user}" has no event ${undoes} to undo.`, 'List events to find its number.')
   }
   return undone.undoneBy === null ? null : { outcome: 'stale' }
 }

@@ -1,5 +1,5 @@
 import type { BeliefRevision, EventKind, JournalEntry, JournalEvent } from '../beliefs/journal.ts'
-import { MemoryError } from '../errors.ts'
+import { type MemoryError, unavailable } from '../errors.ts'
 import { actorOf, isAsWritten, parseBody } from './belief-row.ts'
 import { type SealedChange, toHex } from './journal-chain.ts'
 
@@ -57,8 +57,7 @@ export function revisionOf(store: string, event: JournalEntry, change: ChangeRow
 }
 
 export const damagedJournal = (store: string, { event, belief }: Pick<ChangeRow, 'event' | 'belief'>): MemoryError =>
-  new MemoryError(
-    'unavailable',
+  unavailable(
     `The journal of ${store} is damaged: the text of ${belief} in event ${event} was altered.`,
-    { hint: 'Nothing was changed. Restore a backup.' },
+    'Nothing was changed. Restore a backup.',
   )

@@ -1,7 +1,7 @@
 import type { Belief } from '../../beliefs/belief.ts'
 import type { CommitResult } from '../../beliefs/belief-store.ts'
 import { type Commit, isForgetting } from '../../beliefs/journal.ts'
-import { MemoryError } from '../../errors.ts'
+import { conflict } from '../../errors.ts'
 import { runToEnd, runYielding } from '../../next-turn.ts'
 import { newestText, readText, type StoredText } from '../belief-row.ts'
 import { type CheckedChange, checkChanges, resultWithoutWrite } from '../checked-commit.ts'
@@ -31,12 +31,9 @@ export function applyInDryRun(committing: Committing, commit: Commit): void {
   } catch (error) {
     if (!(error instanceof StaleCommit)) throw error
   }
-  throw new MemoryError(
-    'conflict',
+  throw conflict(
     'The change cannot be tried out: a belief has changed, or another one has its name.',
-    {
-      hint: 'Read the belief again, and try again.',
-    },
+    'Read the belief again, and try again.',
   )
 }
 

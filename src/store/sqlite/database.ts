@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type SQLOutputValue } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
-import { DamagedStore, MemoryError } from '../../errors.ts'
+import { conflict, DamagedStore, MemoryError, unavailable } from '../../errors.ts'
 import { damagedStore, damageHint, migrate, schemaProblem, schemaState } from './migrations/migrate.ts'
 import { isDiskFull, mayBeWritten, prepareFile, requireFile, sizeOf } from './store-file.ts'
 
@@ -54,9 +54,7 @@ export function openDatabase(options: DatabaseOptions): DatabaseSync {
     if (!readonly) migrate(db, file)
     else if (state !== 'known') {
       const problem = 'is empty or was made by an older version, and is open for reading only'
-      throw new MemoryError('conflict', `The store ${file} ${problem}.`, {
-        hint: 'Open it once for writing to bring it up to date.',
-      })
+      throw conflict(`The store ${file} ${problem}.`, 'Open it once for writing to bring it up to date.')
     }
     const problem = schemaProblem(db)
     if (problem !== null) throw damagedStore(file, problem)
@@ -120,12 +118,9 @@ function requireVersion(db: DatabaseSync): void {
   const difference = minSqlite.map((part, index) => (parts[index] ?? 0) - part).find((step) => step !== 0) ?? 0
   // Some releases of Node have this version of SQLite, but no `deserialize`.
   if (difference >= 0 && 'deserialize' in db) return
-  throw new MemoryError(
-    'unavailable',
+  throw unavailable(
     `Node ${process.versions.node} has SQLite ${version}; ${minSqlite.join('.')} or newer is needed.`,
-    {
-      hint: 'Run it with a newer Node 24, such as the one of the npm package `node`, which is in node_modules/node/bin of a clone.',
-    },
+    'Run it with a newer Node 24, such as the one of the npm package `node`, which is in node_modules/node/bin of a clone.',
   )
 }
 
@@ -163,9 +158,10 @@ function applySettings(db: DatabaseSync, file: string, readonly: boolean, busyTi
   for (const [name, value] of settings) {
     const found = firstValue(db, `PRAGMA ${name}`)
     if (found === value) continue
-    throw new MemoryError('unavailable', `The store ${file} has ${name} = ${found}; it must be ${value}.`, {
-      hint: 'Keep the memory on a local disk that may be written to.',
-    })
+    throw unavailable(
+      `The store ${file} has ${name} = ${found}; it must be ${value}.`,
+      'Keep the memory on a local disk that may be written to.',
+    )
   }
 }
 

@@ -1,4 +1,4 @@
-import { MemoryError } from '../../errors.ts'
+import { unavailable } from '../../errors.ts'
 import { runToEnd } from '../../next-turn.ts'
 import { unitsOf } from '../../search/turns/passages.ts'
 import { isAsWritten, parseBody } from '../belief-row.ts'
@@ -33,9 +33,7 @@ export function deriveRows(connection: Connection, onDerived: (beliefs: number) 
       const derived = deriveBelief(parseBody(body))
       if (!projection.enterScopes(derived)) {
         const problem = `gives the name "${derived.nameKey}" to ${derived.belief.id} and to another belief`
-        throw new MemoryError('unavailable', `The journal of ${connection.file} ${problem}.`, {
-          hint: 'Nothing was changed. Restore a backup.',
-        })
+        throw unavailable(`The journal of ${connection.file} ${problem}.`, 'Nothing was changed. Restore a backup.')
       }
       if ((row - lastRow) % pageSize === 0) onDerived(row - lastRow)
       row += 1

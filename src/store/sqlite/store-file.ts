@@ -16,7 +16,7 @@ import {
   statSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
-import { MemoryError } from '../../errors.ts'
+import { conflict, MemoryError, notFound, unavailable } from '../../errors.ts'
 import { makeDirectory } from '../../files/make-directory.ts'
 
 /**
@@ -36,10 +36,7 @@ export function prepareFile(file: string): void {
     rmSync(`${file}-reserve`, { force: true })
   } catch (error) {
     if (error instanceof MemoryError) throw error
-    throw new MemoryError('unavailable', `The store ${file} cannot be created.`, {
-      hint: `Check that ${directory} may be written to.`,
-      cause: error,
-    })
+    throw unavailable(`The store ${file} cannot be created.`, `Check that ${directory} may be written to.`, error)
   }
 }
 
@@ -47,9 +44,10 @@ export function prepareFile(file: string): void {
 export function requireFile(file: string): void {
   const known = statOf(file)
   if (known === null) {
-    throw new MemoryError('not_found', `There is no store at ${file}.`, {
-      hint: 'Store something first with `credence remember`, or name another directory.',
-    })
+    throw notFound(
+      `There is no store at ${file}.`,
+      'Store something first with `credence remember`, or name another directory.',
+    )
   }
   if (!known.isFile()) throw notAFile(file)
 }
@@ -87,7 +85,7 @@ export function setAsideCorruptStore(file: string, at: Date = new Date()): strin
   const moves = ['', '-wal', '-shm', '-head'].filter((suffix) => existsSync(file + suffix))
   const taken = moves.find((suffix) => existsSync(target + suffix))
   if (taken !== undefined) {
-    throw new MemoryError('conflict', `${target}${taken} already exists.`, { hint: 'Move it away, or try again.' })
+    throw conflict(`${target}${taken} already exists.`, 'Move it away, or try again.')
   }
   for (const suffix of moves) renameSync(file + suffix, target + suffix)
   return target
@@ -116,7 +114,7 @@ function createPrivate(file: string): void {
 }
 
 const notAFile = (file: string): MemoryError =>
-  new MemoryError('unavailable', `${file} is not a file.`, { hint: 'Move it away, or name another directory.' })
+  unavailable(`${file} is not a file.`, 'Move it away, or name another directory.')
 
 /** Linux's numbers for file systems on which several processes cannot share a write-ahead log. */
 const networkDisks: ReadonlyMap<number, string> = new Map([
@@ -132,9 +130,10 @@ function refuseNetworkDisk(directory: string): void {
   if (process.platform !== 'linux') return
   const disk = networkDisks.get(statfsSync(directory).type >>> 0)
   if (disk === undefined) return
-  throw new MemoryError('unavailable', `${directory} is on a ${disk} file system, where a store would be damaged.`, {
-    hint: 'Keep the memory on a local disk; set its directory with --dir or CREDENCE_DIR.',
-  })
+  throw unavailable(
+    `${directory} is on a ${disk} file system, where a store would be damaged.`,
+    'Keep the memory on a local disk; set its directory with --dir or CREDENCE_DIR.',
+  )
 }
 
 /** The other programs of this account that have a file open, as "node (4711)". Only Linux shows them. */
