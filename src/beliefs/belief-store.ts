@@ -23,10 +23,7 @@ export type BeliefFilter = {
   readonly proposals?: boolean
   /** True: only candidates. False: no candidates. */
   readonly candidates?: boolean
-  /**
-   * True: only beliefs that were ever recalled. False: only beliefs that never were. A store that counts no recalls has no recalled
-   * beliefs.
-   */
+  /** True: only beliefs that were ever recalled. False: only the rest. A store that counts no recalls has no recalled beliefs. */
   readonly recalled?: boolean
 }
 

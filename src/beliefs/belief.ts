@@ -97,10 +97,7 @@ export const isCurrent = (belief: Belief): boolean =>
 export const isStanding = (belief: Belief, scope: string): boolean =>
   isCurrent(belief) && belief.type === 'preference' && (belief.subtype === 'instruction' || scope === universalScope)
 
-/**
- * The order of standing beliefs: those edited by a person first, then instructions, then the rest; in each group, the most recently
- * reinforced first.
- */
+/** The order of standing beliefs: those edited by a person, then instructions, then the rest; in each group, latest reinforced first. */
 export const compareStanding = (a: Belief, b: Belief): number =>
   Number(b.editedByPerson) - Number(a.editedByPerson) ||
   Number(b.subtype === 'instruction') - Number(a.subtype === 'instruction') ||

@@ -48,10 +48,7 @@ export type RecallCounts = {
     user: string,
     feedback: { readonly id: string; readonly verdict: FeedbackVerdict; readonly at: string },
   ): Promise<void>
-  /**
-   * The feedback on these beliefs and turns, or all feedback if `ids` is null; latest first. Forgetting a belief or turn removes its
-   * feedback.
-   */
+  /** Feedback on these beliefs and turns, or all if `ids` is null; latest first. Forgetting a belief or turn removes its feedback. */
   feedback(user: string, ids: readonly string[] | null): Promise<readonly FeedbackCount[]>
   /** Oldest first. */
   recallDays(user: string): Promise<readonly RecallDay[]>

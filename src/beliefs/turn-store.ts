@@ -36,7 +36,7 @@ export type ExportedTurn = Turn & Pick<NewTurn, 'messageId'>
 export type TurnStore = {
   /**
    * Returns for each turn, in order: the stored turn that it repeats; null if it is new; `forgotten` if a turn with the same message id was
-   * forgotten. Equal words alone never match a stored turn that an earlier one of `turns` repeats.
+   * forgotten. Equal words alone never match one stored turn twice.
    */
   knownTurns(user: string, turns: readonly NewTurn[]): Promise<readonly (Turn | 'forgotten' | null)[]>
   getTurn(user: string, id: string): Promise<Turn | null>

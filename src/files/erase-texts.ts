@@ -72,10 +72,7 @@ export class Eraser {
   }
 }
 
-/**
- * Min length of an id that is found inside a text. A shorter id, which only imports have, may be part of any word, so it must be the whole
- * text.
- */
+/** Shorter ids, which only imports have, may be part of any word, so they are found only if they are the whole text. */
 const minOwnIdLength = 8
 
 const isId = /^[\w.:-]+$/u

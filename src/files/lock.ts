@@ -10,10 +10,7 @@ const pollMs = 8
 const sqliteBusy = 5
 const sqliteNotADatabase = 26
 
-/**
- * By path: a promise that resolves when the last caller in this process has released the lock, so that callers take it in the order of
- * their calls.
- */
+/** By path: resolves when the last caller in this process has released the lock, so that callers get it in the order of their calls. */
 const queues = new Map<string, Promise<void>>()
 
 /**

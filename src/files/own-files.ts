@@ -60,10 +60,7 @@ export function checkOwn(root: string, path: string): void {
   for (const [at, stats] of existingBelow(root, path)) refuseForeign(at, stats)
 }
 
-/**
- * Like `checkOwn`, but rejects only links. Used for a directory that others may own or write to, such as an eval store in a shared
- * checkout.
- */
+/** Rejects only links. Used for a directory that others may own or write to, such as an eval store in a shared checkout. */
 export function checkPlain(root: string, path: string): void {
   for (const [at, stats] of existingBelow(root, path)) if (stats.isSymbolicLink()) throw linkRefused(at)
 }

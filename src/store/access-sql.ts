@@ -34,9 +34,7 @@ const columns = `${made}, last_used_at, revoked_at`
 export function sqlAccess(run: RunAccess): AccessStore {
   const read = <Row>(sql: string, values: readonly Value[] = []) => run<Row>('read', sql, values)
   const write = async (sql: string, values: readonly Value[]) => (await run('write', sql, values)).length > 0
-  /**
-   * Whether the token was added. After a lost connection the statement is repeated, and may find the row that the first attempt inserted.
-   */
+  /** Whether the token exists now. After a lost connection, the repeated statement may find the row that its first attempt inserted. */
   const isDoneOrThere = async (isDone: boolean, id: string): Promise<boolean> =>
     isDone || (await read('SELECT 1 AS found FROM credence.tokens WHERE id = $1', [id])).length > 0
 
@@ -62,8 +60,7 @@ export function sqlAccess(run: RunAccess): AccessStore {
         ),
         id,
       ),
-    // Erases the hash, so that no query finds a revoked token by it. `revoked_at = $2` if an earlier attempt succeeded but its connection
-    // was lost.
+    // Erases the hash, so that no query finds a revoked token by it. `revoked_at = $2` after an earlier attempt with a lost connection.
     revokeToken: (id, at) =>
       write(
         `UPDATE credence.tokens SET revoked_at = $2, hash = 'revoked ' || id

@@ -14,9 +14,8 @@ import { type MemoryError, unavailable } from '../errors.ts'
 import { hashBody, readBody } from './journal-chain.ts'
 
 /**
- * Identifies the text analysis that filled the derived tables. A store with a different version is rebuilt when it is
- * opened, because entries written by other rules could be neither found nor removed. A test fails when this must
- * change.
+ * Identifies the text analysis that filled the derived tables. A store with a different version is rebuilt when it is opened, because
+ * entries written by other rules could be neither found nor removed. A test fails when this must change.
  */
 export const analysisVersion = 'cc41b78f7221206e'
 
@@ -35,10 +34,7 @@ export const newestText = `SELECT outcome, body, salt, body_hash,
   version = (SELECT version FROM beliefs WHERE user_id = changes.user_id AND id = changes.belief_id) AS is_newest FROM changes
   WHERE user_id = ? AND belief_id = ? ORDER BY event DESC LIMIT 1`
 
-/**
- * The belief after a change; null if the change removed it. Throws if the text does not match its hash, rather than return an altered
- * belief.
- */
+/** The belief after a change; null if the change removed it. Throws if the text does not match its hash, rather than return it altered. */
 export function readText(id: string, row: StoredText): Belief | null {
   if (row.outcome !== 'present') return null
   if (row.body === null || row.is_newest === 0 || !isAsWritten(row)) throw damagedBelief(id)

@@ -49,7 +49,7 @@ export const eventOf = (
   hash: toHex(row.hash),
 })
 
-/** Throws if the text does not match its hash, rather than return an altered belief. `store` names the store in that error. */
+/** Throws if the text does not match its hash, so that no altered belief is read. `store` names the store in that error. */
 export function revisionOf(store: string, event: JournalEntry, change: ChangeRow): BeliefRevision {
   const { belief, version, outcome, body } = change
   if (!isAsWritten(change)) throw damagedJournal(store, change)

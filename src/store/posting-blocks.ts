@@ -6,10 +6,7 @@ const blockBits = 12
 const blockMask = (1 << blockBits) - 1
 const entryBytes = 3
 
-/**
- * The entries of one term in one block of rows. Each entry has three bytes: two for the unit's place in the block, and one for the term's
- * frequency.
- */
+/** The entries of one term in one block of rows. Three bytes each: two for the unit's place in the block, one for the frequency. */
 type PostingBlock = { readonly term: string; readonly block: number; readonly entries: Uint8Array }
 
 /** Collects the postings of new turns by scope, so that each term is written once. */

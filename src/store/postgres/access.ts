@@ -9,8 +9,7 @@ export const openAccess = (connection: PostgresConnection): AccessStore =>
     let earlier: readonly Row[] = []
     return connection.write(async (run) => {
       const rows = await run<Row>(sql, values)
-      // If a repeated statement changes no row, an earlier attempt was committed before its connection was lost, so its rows are the
-      // result.
+      // If a repeated statement changes no row, an earlier attempt was committed, so the rows of that attempt are the result.
       if (rows.length > 0) earlier = rows
       await run('COMMIT')
       return earlier

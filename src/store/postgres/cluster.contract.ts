@@ -40,9 +40,7 @@ export const openAt = (address: string, options: Partial<PostgresStoreOptions> =
 const emptied =
   'owners events changes turns snapshots recall_counts recall_days feedback people tokens teams team_members'
 
-/**
- * Empty databases with the schema and the changes of `altered`. They are reused, because creating one for each test takes longer.
- */
+/** Empty databases with the schema and the changes of `altered`. They are reused, because creating one for each test takes longer. */
 export function emptyDatabases(cluster: () => Promise<Cluster>, altered = '') {
   const free: string[] = []
   const take = async (): Promise<string> => {

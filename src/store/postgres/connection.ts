@@ -18,10 +18,7 @@ const connectMs = 10_000
 const defaultAnswerMs = 15_000
 /** `defaultAnswerMs` for statements that read or write a lot of data. */
 export const longAnswerMs = 30 * 60_000
-/**
- * Max idle time of a transaction. If a program dies without closing its connection, the server then ends its transaction and releases the
- * locks.
- */
+/** If a program dies without closing its connection, the server ends its transaction after this time and releases its locks. */
 const idleTransactionMs = 10_000
 
 export type ConnectionOptions = {
@@ -42,10 +39,7 @@ export class PostgresConnection {
   readonly #connections: number
   /** One pool for each host. The driver is loaded with the first call. */
   #pools: Promise<readonly pg.Pool[]> | null = null
-  /**
-   * Clients that connect through a pooler, which may give their server connection to other programs between
-   * transactions.
-   */
+  /** Clients that connect through a pooler, which may give their server connection to other programs between transactions. */
   readonly #pooled = new WeakSet<pg.ClientBase>()
   #host = 0
   /** The connection that all single reads share. */

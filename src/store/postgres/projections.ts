@@ -235,10 +235,7 @@ export class Projections {
     this.confirm(projection)
   }
 
-  /**
-   * Applies an event that was just committed. If the local copy cannot be written, the commit still succeeds, and the copy is rebuilt
-   * later.
-   */
+  /** Applies an event that was just committed. If the local copy cannot be written, the commit still succeeds, and the copy is rebuilt. */
   async add(projection: Projection, record: JournalRecord): Promise<void> {
     try {
       const { append } = await projection.store.records()

@@ -7,10 +7,7 @@ import type { Projections } from './projections.ts'
 /** The overlap of two sweeps. A transaction that is open during a sweep commits after it, but with an earlier time. */
 const overlap = "interval '10 minutes'"
 
-/**
- * Updates the local copies of all owners who forgot something since the last sweep of this directory, so that no file contains a forgotten
- * text.
- */
+/** Updates the local copies of owners who forgot something since the last sweep of this directory, so that no file contains that text. */
 export async function sweepForgotten(connection: PostgresConnection, projections: Projections): Promise<void> {
   const file = join(projections.directory, 'swept')
   const since = lastSweep(file)

@@ -153,8 +153,7 @@ export class Connection {
 
   /**
    * Lets reads within `work` share one transaction, and so one snapshot of the store, until a write on this connection, or until `work`
-   * awaits something other than the store. This saves time: beginning a transaction, checking for changes and ending it take as long as a
-   * read.
+   * awaits something other than the store. A separate transaction for each read would double its time.
    */
   async withSnapshot<Result>(work: () => Promise<Result>): Promise<Result> {
     this.#snapshotUsers += 1

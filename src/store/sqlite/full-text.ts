@@ -18,9 +18,8 @@ type Query = Parameters<FullText['matchText']>[0]
 type Occurrence = { readonly id: string; readonly words: number; readonly field: TextField; readonly count: number }
 
 /**
- * Full-text search in the FTS5 index. The ranking of FTS5 counts every row of the table, including those of other users
- * and retired ones. Therefore only the occurrences are read from it; the scores are computed here, for the beliefs in
- * view.
+ * Full-text search in the FTS5 index. The ranking of FTS5 counts every row of the table, including those of other users and retired ones.
+ * Therefore only the occurrences are read from it; the scores are computed here, for the beliefs in view.
  */
 export function matchText(connection: Connection, userId: number, query: Query): readonly TextHit[] {
   const { includeRetired, beginning: begun, atLeast = 1 } = query
@@ -74,8 +73,7 @@ function countMatches(
   const { terms, rowsOf, atLeast, needsAll } = query
   // No term contains a quotation mark.
   const asked = terms.map((term) => `"${indexedTerm(userId, term)}"`)
-  // FTS5 finds the beliefs with all terms much faster than the beliefs with each term. The latter are counted only to order the hits, so
-  // they are not read if there are fewer than two hits.
+  // FTS5 finds the beliefs with all terms faster than those with each term, which are needed only to order two or more hits.
   const withAll = needsAll ? rowsOf(asked.join(' AND ')) : []
   const rows = asked.map((one) => (needsAll && withAll.length < 2 ? withAll : rowsOf(one)))
   const last = rows.reduce((max, found) => Math.max(max, found.at(-1) ?? 0), 0)

@@ -99,10 +99,7 @@ function openStore(options: SqliteStoreOptions, openWith: (readonly: boolean) =>
 
   const canShare = connection.isOnDisk && !isReadonly
 
-  /**
-   * Runs work that may hold the lock for a long time on a separate connection, one piece of work at a time. A store that no second
-   * connection can open for writing is copied to memory.
-   */
+  /** Runs work that may hold the lock for long on a separate connection, one task at a time. A store that cannot be shared is copied. */
   function runApart<Result>(work: (other: ReturnType<typeof openStore>) => Promise<Result>): Promise<Result> {
     const result = locking.then(async () => {
       const other =

@@ -47,8 +47,7 @@ export function vectorIndex(connection: Connection, users: Users, reading: ReadF
 
   async function readNew(table: VectorTable, id: number, model: string, dimensions: number, loaded: LoadedList) {
     const page = `SELECT number, item, vectors FROM ${table} WHERE list = ? AND model = ? AND number > ? ORDER BY number LIMIT ?`
-    // Whether rows of the sample were deleted. Counting all rows would take longer. A deleted row outside the sample is noticed when its
-    // vectors are read.
+    // Whether a row of the sample was deleted. Any other deleted row is noticed when its vectors are read, so all need not be counted.
     const missing = `SELECT EXISTS (SELECT 1 FROM json_each(?) WHERE NOT EXISTS (SELECT 1 FROM ${table} WHERE number = value))`
     for (;;) {
       const { list } = loaded
@@ -168,9 +167,7 @@ export function vectorIndex(connection: Connection, users: Users, reading: ReadF
   }
 }
 
-/**
- * Merges the answers for the lists of several scopes. Mean and deviation are computed from the samples, weighted by the sizes of the lists.
- */
+/** Merges the answers for the lists of several scopes. Mean and deviation are those of the samples, weighted by the sizes of the lists. */
 function joinLists(
   lists: readonly {
     readonly found: readonly { readonly item: number; readonly cosine: number }[]

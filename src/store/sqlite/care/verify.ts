@@ -58,10 +58,7 @@ function examine(connection: Connection, check: string, verify: (connection: Con
   }
 }
 
-/**
- * False if the header of the file forbids writing, which no PRAGMA reports. Always true for a file that was opened for reading, which
- * cannot be tested.
- */
+/** False if the header of the file forbids writing, which no PRAGMA reports. True for a file opened for reading, which cannot be tested. */
 function mayWrite(connection: Connection): boolean {
   if (!connection.isOpenForWriting) return true
   try {

@@ -19,17 +19,13 @@ export type PreparedTurn = ReturnType<typeof prepareTurns>[number]
 const wordsKey = ({ session, role, text }: Pick<NewTurn, 'session' | 'role' | 'text'>): Buffer =>
   hash('sha256', JSON.stringify([session, role, text]), 'buffer').subarray(0, 8)
 
-/**
- * For each turn, the row of the stored turn that it repeats, or null. Equal words alone never match a stored turn that an earlier one of
- * `turns` repeats.
- */
+/** For each turn, the row of the stored turn that it repeats, or null. Equal words alone never match one stored turn twice. */
 export function findKnown(
   connection: Connection,
   userId: number,
   turns: readonly NewTurn[],
 ): readonly (number | null)[] {
-  // The person's own message is not a duplicate of a turn that another author stored first. A forgotten turn has no origin, so any turn
-  // with its message id repeats it.
+  // The person's own message is not a duplicate of a turn that another author stored first. A forgotten turn matches any author.
   const byMessage = `SELECT row FROM turns WHERE user_id = ? AND message_id = ? AND (? OR origin = ? OR origin IS NULL)
     ORDER BY origin IS NOT NULL, row`
   const byWords = 'SELECT row FROM turns WHERE user_id = ? AND key = ? AND (? OR origin = ?) ORDER BY row'
