@@ -108,7 +108,9 @@ describe('init', () => {
     const { stdout } = await place.run('init')
     const document = await place.json('init')
 
-    expect(stdout).toMatch(/claude-code +3 conversations +last changed 2026-05-01 to 2026-05-03\n +openclaw +1 conversation /u)
+    expect(stdout).toMatch(
+      /claude-code +3 conversations +last changed 2026-05-01 to 2026-05-03\n +openclaw +1 conversation /u,
+    )
     expect(stdout).toContain('To import them: `credence import chats`')
     expect(document).toMatchObject({
       histories: [{ host: 'claude-code', conversations: 3 }, { host: 'openclaw' }],
