@@ -586,7 +586,7 @@ const notRecalled = (model: Model): PushDecision => ({
   model,
   updates: new Map(),
 })
-type ShownLine = Pick<PushLine, 'level' | 'certainty'> & { readonly id: string; readonly isEarlier: boolean }
+type ShownLine = Pick<PushLine, 'level'> & { readonly id: string; readonly isEarlier: boolean }
 
 async function resultOf(name: ModelName, row: Row, trained: Trained): Promise<Result> {
   const model = { ...models[name], ...trained }
@@ -601,11 +601,10 @@ async function resultOf(name: ModelName, row: Row, trained: Trained): Promise<Re
   const places = isLife(row.family) ? [...ranked.keys()] : []
   const quotes = await quoteTurns(row.index, row.ranking, row.quotable, decision, places, row.asked.message)
   const lines = (levels: Levels, limits: LineLimits): readonly ShownLine[] =>
-    chooseLines(decision, levels, limits).lines.map(({ place, level, newer, certainty }) => ({
+    chooseLines(decision, levels, limits).lines.map(({ place, level, newer }) => ({
       id: (ranked[place] as ScoredMessage).candidate.turn.id,
       level: quotes.get(place)?.perhapsPasted === true ? 'perhaps' : level,
       isEarlier: newer.length > 0,
-      certainty,
     }))
   return { row, idsFrom, idsOfRanking: idsOf(ranking), decision, lines }
 }
@@ -800,27 +799,22 @@ type Reaching = Readonly<Record<keyof Budget | 'right', readonly number[]>>
 /** The probabilities of the messages that show a line with these limits for updates: any line (`any`), or a sure one (`sure`). */
 type Possible = { readonly limits: UpdateLimits; readonly any: Reaching; readonly sure: Reaching }
 
-function reachingOf(
-  results: readonly Result[],
-  linesOfResult: (result: Result) => readonly ShownLine[],
-  probabilityOf: (line: ShownLine, result: Result) => number,
-): Reaching {
-  const best = results.map((one) => {
-    const lines = linesOfResult(one)
-    const bestOf = (isCounted: (line: ShownLine) => boolean): number =>
-      Math.max(0, ...lines.filter(isCounted).map((found) => probabilityOf(found, one)))
-    const right = bestOf(({ id }) => one.row.fine.has(id))
-    const outdated = bestOf(({ id }) => one.row.outdated.has(id))
-    return { row: one.row, any: bestOf(() => true), right, outdated: outdated > right ? outdated : 0 }
-  })
-  const sorted = (values: readonly number[]): readonly number[] => values.filter(Boolean).toSorted((a, b) => b - a)
-  const ofKind = (kind: string) => sorted(best.flatMap(({ row, any }) => (row.asked.kind === kind ? [any] : [])))
+function reachingOf(results: readonly Result[], linesOfResult: (result: Result) => readonly ShownLine[]): Reaching {
+  const shown = results.map((one) => ({ ...one, lines: linesOfResult(one) })).filter(({ lines }) => lines.length > 0)
+  const probabilities = (isWanted: (one: (typeof shown)[number]) => boolean): readonly number[] =>
+    shown
+      .filter(isWanted)
+      .map(({ decision }) => decision.probability)
+      .sort((a, b) => b - a)
+  const hasOf = (which: 'fine' | 'outdated') => (one: (typeof shown)[number]) =>
+    one.lines.some(({ id }) => one.row[which].has(id))
+  const isOutdated = (one: (typeof shown)[number]): boolean => hasOf('outdated')(one) && !hasOf('fine')(one)
   return {
-    unrelated: ofKind('unrelated'),
-    'never-told': ofKind('never-told'),
-    right: sorted(best.map(({ right }) => right)),
-    outdated: sorted(best.map(({ outdated }) => outdated)),
-    changed: sorted(best.flatMap(({ row, outdated }) => (isChanged(row) ? [outdated] : []))),
+    unrelated: probabilities(({ row }) => row.asked.kind === 'unrelated'),
+    'never-told': probabilities(({ row }) => row.asked.kind === 'never-told'),
+    right: probabilities(hasOf('fine')),
+    outdated: probabilities(isOutdated),
+    changed: probabilities((one) => isOutdated(one) && isChanged(one.row)),
   }
 }
 
@@ -831,12 +825,8 @@ function possibilitiesOf(results: readonly Result[], replaced: number): readonly
       const limits = { likely, unclear }
       const lines = new Map(results.map((one) => [one, one.lines({ sure: 0, perhaps: 0 }, { ...limits, replaced })]))
       const linesIn = (one: Result): readonly ShownLine[] => lines.get(one) ?? []
-      const sure = reachingOf(
-        results,
-        (one) => linesIn(one).filter(isSureLine),
-        ({ certainty }) => certainty,
-      )
-      all.push({ limits, any: reachingOf(results, linesIn, (_, { decision }) => decision.probability), sure })
+      const sure = reachingOf(results, (one) => linesIn(one).filter(isSureLine))
+      all.push({ limits, any: reachingOf(results, linesIn), sure })
     }
   return all
 }

@@ -211,29 +211,18 @@ describe('the quotes chosen for a message', () => {
     new Map([[0, values.map((probability, at) => ({ place: at + 1, probability }))]])
 
   it('come after the newer ones that probably update them, before those that only may, and alone if there are none', () => {
-    const chosen = (...values: readonly number[]) =>
-      chooseLines({ ...decision, updates: updatesOf(...values) }, levels, limits).lines.map(
-        ({ place, level, newer }) => [place, level, newer],
-      )
-
-    expect(chosen(0.05)).toEqual([[0, 'sure', []]])
-    expect(chosen(0.15)).toEqual([
-      [0, 'sure', []],
-      [1, 'perhaps', []],
+    expect(chooseLines({ ...decision, updates: updatesOf(0.05) }, levels, limits).lines).toEqual([
+      { place: 0, level: 'sure', newer: [] },
     ])
-    expect(chosen(0.4, 0.4)).toEqual([
-      [2, 'sure', []],
-      [1, 'sure', []],
-      [0, 'sure', [1, 2]],
+    expect(chooseLines({ ...decision, updates: updatesOf(0.5, 0.2, 0.2) }, levels, limits).lines).toEqual([
+      { place: 1, level: 'sure', newer: [] },
+      { place: 0, level: 'sure', newer: [1] },
+      { place: 2, level: 'perhaps', newer: [] },
     ])
-  })
-
-  it('are not sure if turns that only may update them make them less likely than a sure line must be', () => {
-    const { lines } = chooseLines({ ...decision, updates: updatesOf(0.24) }, levels, limits)
-
-    expect(lines.map(({ place, level }) => [place, level])).toEqual([
-      [0, 'perhaps'],
-      [1, 'perhaps'],
+    expect(chooseLines({ ...decision, updates: updatesOf(0.4, 0.4) }, levels, limits).lines).toEqual([
+      { place: 2, level: 'sure', newer: [] },
+      { place: 1, level: 'sure', newer: [] },
+      { place: 0, level: 'sure', newer: [1, 2] },
     ])
   })
 

@@ -180,14 +180,8 @@ export async function decide(
 const isOnTopic = ({ candidate: { own, time } }: ScoredMessage, hasMeaning: boolean): boolean =>
   hasMeaning || own.size > 0 || time === 'only'
 
-export type PushLine = {
-  readonly place: number
-  readonly level: QuoteLevel
-  /** The probability that some line helps and that no possible update of this line applies; 0 for the possible updates themselves. */
-  readonly certainty: number
-  /** The positions of the newer turns that come before it because they probably update it. */
-  readonly newer: readonly number[]
-}
+/** A line of recall, given by its position, and the positions of the newer turns that come before it because they probably update it. */
+export type PushLine = { readonly place: number; readonly level: QuoteLevel; readonly newer: readonly number[] }
 
 /** The limits of a kind of message, and the min probability at which a newer turn counts as an update: the one of a search. */
 export type LineLimits = UpdateLimits & { readonly replaced: number }
@@ -223,18 +217,14 @@ export function chooseLines(
   }
   const timeOf = (place: number): number => (ranked[place] as ScoredMessage).candidate.unit.at
   const lines = new Map<number, PushLine>()
-  const add = (place: number, certainty: number): void => {
+  const add = (place: number, level: QuoteLevel): void => {
     if (lines.has(place)) return
     const newer = newerThan(place, replaced).filter((one) => shown.has(one))
-    for (const one of newer.toSorted((a, b) => timeOf(b) - timeOf(a))) add(one, certainty)
-    lines.set(place, { place, level: certainty > 0 && certainty >= levels.sure ? 'sure' : 'perhaps', certainty, newer })
+    for (const one of newer.toSorted((a, b) => timeOf(b) - timeOf(a))) add(one, level)
+    lines.set(place, { place, level, newer })
   }
-  const mayBeUpdated = (place: number): number =>
-    (updates.get(place) ?? [])
-      .filter((one) => one.probability < replaced && shown.has(one.place) && !likely.includes(one.place))
-      .reduce((sum, one) => sum + one.probability, 0)
-  for (const place of likely) if (shown.has(place)) add(place, probability * (1 - mayBeUpdated(place)))
-  for (const place of shown) add(place, 0)
+  for (const place of likely) if (shown.has(place)) add(place, probability >= levels.sure ? 'sure' : 'perhaps')
+  for (const place of shown) add(place, 'perhaps')
   return { lines: [...lines.values()], unclear: unclear.filter((place) => !shown.has(place)) }
 }
 
