@@ -10,7 +10,7 @@ import { unknownFieldWarning } from '../../../memory/transfer/chats/json-lines.t
 import { type ChatItem, readChatLines } from '../../../memory/transfer/chats/read-chats.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
 import { heardTurn } from '../../../operations/shared-fields.ts'
-import { type Argument, type CommandAnswer, defineCommand, exitCodes, UsageError } from '../../command/command.ts'
+import { type CommandAnswer, defineCommand, exitCodes, UsageError } from '../../command/command.ts'
 import { date, fieldOptions, flag, stated, writeOptions } from '../../command/options.ts'
 import { addVectors } from '../../new-vectors.ts'
 import { nameText, shortenText } from '../../text/beliefs.ts'
