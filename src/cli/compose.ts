@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { universalScope } from '../beliefs/scope.ts'
 import type { Settings } from '../config.ts'
 import { expectedError, invalid, MemoryError, notFound, unavailable } from '../errors.ts'
-import { checkOwn, shellWord } from '../files/own-files.ts'
+import { checkOwn } from '../files/own-files.ts'
 import { localMinute } from '../local-time.ts'
 import type { Extractor } from '../memory/learn/extraction.ts'
 import type { Memory, Standpoint } from '../memory/memory.ts'
@@ -143,7 +143,7 @@ export function compose(
     const standpoint = { user, scopes, agent: options.agent ?? null, author: options.as ?? defaultAuthor }
     if (!(await hasMemory(options))) {
       if (isReading) {
-        if (options.dir !== undefined && !existsSync(dir)) throw noMemoryIn(dir, options.dir)
+        if (options.dir !== undefined && !existsSync(dir)) throw noMemoryIn(dir)
         await talk(`There is no memory in ${dir} yet; \`credence remember\` creates one.`)
         return closeAtEnd(await emptyMemory(standpoint))
       }
@@ -285,19 +285,12 @@ export function compose(
   }
 }
 
-const noMemoryIn = (dir: string, given?: string): MemoryError =>
-  notFound(
-    `There is no memory in ${dir}.`,
-    given === undefined
-      ? 'Create one with `credence init`.'
-      : `Correct the path, or create one: \`credence init --dir ${shellWord(given)}\`.`,
-  )
+const noMemoryIn = (dir: string): MemoryError =>
+  notFound(`There is no memory in ${dir}.`, 'Correct --dir, or create a memory with `credence init`.')
 
 /** Finds memory directories, with their scopes and settings, and trusts those that this run creates. */
-function locateMemories(
-  { env, home, workingDirectory: cwd, createsMemory = true }: ProcessEnvironment,
-  onIgnored: (path: string) => void,
-) {
+function locateMemories(environment: ProcessEnvironment, onIgnored: (path: string) => void) {
+  const { env, home, workingDirectory: cwd, createsMemory = true } = environment
   let found: { readonly file: ProjectFile | null } | undefined
   /** Drops the scopes of a file that the account does not trust: a cloned repository could name scopes of another project. */
   const projectFile = (): ProjectFile | null => {
@@ -387,7 +380,7 @@ function locateMemories(
     const { dir, store } = locate(options)
     const exists = store !== undefined || (await import('../open-memory.ts')).hasStore(dir)
     // A default directory gets its memory with the first belief; a --dir without one is probably mistyped.
-    if (!exists && !createsMemory && options.dir !== undefined) throw noMemoryIn(dir, options.dir)
+    if (!exists && !createsMemory && options.dir !== undefined) throw noMemoryIn(dir)
     return exists
   }
 

@@ -84,6 +84,7 @@ export type MemoryPlaces = {
   readonly locateExisting: (options: LocationOptions) => Promise<MemoryLocation>
   /** The memory directory, ignoring `.credence.json`. Works even if that file is invalid. */
   readonly directory: (given: string | undefined) => string
+  /** Refuses a --dir without a memory if the command does not create one. */
   readonly hasMemory: (options: LocationOptions) => Promise<boolean>
   readonly settings: (options: LocationOptions) => Settings
   /** The directory of the eval store. */

@@ -419,7 +419,7 @@ describe('recall', () => {
       const refusal = (dir: string) => ({
         exitCode: 3,
         stdout: '',
-        stderr: `error: There is no memory in ${join(place.work, dir)}.\nhint: Correct the path, or create one: \`credence init --dir ${dir}\`.\n`,
+        stderr: `error: There is no memory in ${join(place.work, dir)}.\nhint: Correct --dir, or create a memory with \`credence init\`.\n`,
       })
       expect(missing).toEqual(refusal('nowhere'))
       expect(empty).toEqual(refusal('empty'))

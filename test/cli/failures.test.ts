@@ -15,8 +15,8 @@ describe('a wrong command line', () => {
     expect(stderr).toMatch(/^Usage: credence people <action> \[options\]\n[\s\S]* {2}people remove {2}[\s\S]*\.\n$/)
   })
 
-  const notUtf8 = 'The text contains bytes that are not UTF-8, or the replacement character U+FFFD.'
-  const utf8Hint = 'Convert it to UTF-8, for example with iconv, and pass it on standard input.'
+  const notUtf8 = 'The text is not UTF-8.'
+  const utf8Hint = 'Convert it, for example with iconv, and pass it on standard input.'
   const dateHint = 'Write a day such as 2026-05-03, or a time such as 2026-05-03T10:00:00Z.'
   it.each([
     [['recal', 'hello'], 'There is no command "recal".', 'Did you mean `credence recall`?'],

@@ -29,10 +29,9 @@ export function readRequest(argv: readonly string[], table: readonly CommandEntr
   const [first, second] = positionals.filter(({ index }) => index < end)
   if (first === undefined) {
     if (has('--version', '-V', '-v')) return { kind: 'version' }
-    const unknown = tokens.find(
-      (token) => token.kind === 'option' && !leading.concat('json', 'help', 'h').includes(token.name),
-    )
-    if (unknown?.kind === 'option') throw unknownOption(unknown.rawName, {}, [...leading, 'json', 'help', 'version'])
+    const known = [...leading, 'json', 'help', 'version']
+    const unknown = tokens.find((token) => token.kind === 'option' && !known.concat('h').includes(token.name))
+    if (unknown?.kind === 'option') throw unknownOption(unknown.rawName, {}, known)
     return { kind: wantsHelp ? 'help' : 'nothing', topic: [] }
   }
   if (first.value === 'help') return { kind: 'help', topic: positionals.slice(1).map(({ value }) => value) }

@@ -147,10 +147,7 @@ export const stated = (base: Argument<string>): Argument<string> => ({
   read: (given) => {
     const text = base.read(given)
     if (!text.includes('\uFFFD')) return text
-    throw new UsageError(
-      'The text contains bytes that are not UTF-8, or the replacement character U+FFFD.',
-      'Convert it to UTF-8, for example with iconv, and pass it on standard input.',
-    )
+    throw new UsageError('The text is not UTF-8.', 'Convert it, for example with iconv, and pass it on standard input.')
   },
 })
 

@@ -93,20 +93,15 @@ const pack = 'retrieval-precision'
 const name = 'invented-memory'
 const accepted = '1.0'
 const versions = [
-  {
-    version: '0.8',
-    daysAgo: 12,
-    backend: 'exact',
-    notes: 'Invented for this demo: a memory that matches letter by letter.',
-  },
-  { version: '0.9', daysAgo: 9, backend: 'exact', notes: 'Invented for this demo; unchanged.' },
-  { version: accepted, daysAgo: 6, backend: 'bm25', notes: 'Invented for this demo; forgives typos.' },
-  { version: '1.0.1', daysAgo: 3, backend: 'bm25', notes: 'Invented for this demo; unchanged.' },
+  { version: '0.8', daysAgo: 12, backend: 'exact', notes: 'Invented for this demo: matches letter by letter.' },
+  { version: '0.9', daysAgo: 9, backend: 'exact', notes: 'Invented for this demo: unchanged.' },
+  { version: accepted, daysAgo: 6, backend: 'bm25', notes: 'Invented for this demo: forgives typos.' },
+  { version: '1.0.1', daysAgo: 3, backend: 'bm25', notes: 'Invented for this demo: unchanged.' },
   {
     version: '1.1',
     daysAgo: 0,
     backend: 'exact',
-    notes: 'Not Credence, but invented for this demo to show a regression: it matches letter by letter again.',
+    notes: 'Not Credence: invented for this demo, to show a regression.',
   },
 ] as const
 
@@ -131,10 +126,6 @@ export async function evaluateExample(session: Session, root: string, signal: Ab
     }
     if (version !== accepted) continue
     const snapshot = { snapshotId: 'main', createdAt: now().toISOString(), sourceRootDir: 'evals' }
-    await createSnapshot(root, {
-      ...snapshot,
-      notes: `Version ${version} of a memory that was invented for this demo.`,
-      system: name,
-    })
+    await createSnapshot(root, { ...snapshot, notes: `Invented for this demo: version ${version}.`, system: name })
   }
 }

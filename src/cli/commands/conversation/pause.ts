@@ -33,7 +33,6 @@ export const pause = defineCommand({
     const directory = pausedDirectory(options, session)
     const { places } = directory === null ? session : session.places.inDirectory(directory)
     const { dir } = places.locate(options)
-    // Refuses a mistyped --dir.
     await places.hasMemory(options)
     if (options.off && options.for !== undefined)
       throw new UsageError('--for and --off exclude each other.', 'Give one of them.')

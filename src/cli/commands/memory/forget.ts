@@ -272,11 +272,8 @@ const receiptText = (event: number | null, hash: string): string => `  Receipt: 
 
 async function planBelief(memory: Memory, reference: string, { chain, keepTurns, key }: Options): Promise<Plan> {
   const found = await nullIfNotFound(() => memory.history(reference))
-  if (found === null)
-    throw notFound(
-      `There is no belief "${reference.trim()}".`,
-      `List beliefs with \`credence beliefs\`. To forget what contains these words: \`credence forget --containing ${shellWord(reference.trim())}\`.`,
-    )
+  const hint = `List beliefs with \`credence beliefs\`, or forget all that contains these words: \`credence forget --containing ${shellWord(reference)}\`.`
+  if (found === null) throw notFound(`There is no belief "${reference}".`, hint)
   const { belief, chain: versions } = found
   // Uses the id, so that exactly the shown items are forgotten.
   const target = { wholeChain: chain, keepTurns }
