@@ -290,9 +290,9 @@ async function keepSaid(payload: HookPayload, { host, event, place, isKept }: De
 
 /** Masks secrets, before anything is written to disk. */
 async function withoutSecrets({ text, session }: Pick<QueuedTurn, 'text' | 'session'>) {
-  const { maskSecrets, maskId } = await import('../../memory/learn/secrets.ts')
+  const { maskSecretsInSlices, maskId } = await import('../../memory/learn/secrets.ts')
   return {
-    text: text === null ? null : maskSecrets(text.toWellFormed()),
+    text: text === null ? null : await maskSecretsInSlices(text.toWellFormed()),
     session: session === null ? null : maskId(session),
   }
 }

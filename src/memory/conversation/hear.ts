@@ -19,7 +19,7 @@ import { planLearning } from '../learn/learn.ts'
 import { isOffTheRecord } from '../learn/off-the-record.ts'
 import { findStatements } from '../learn/rules.ts'
 import { maskAnswer, maskOutput, mayBeAnswer } from '../learn/secret-answers.ts'
-import { maskId, maskSecret, maskSecrets, redactSecrets } from '../learn/secrets.ts'
+import { maskId, maskSecret, maskSecrets, maskSecretsInSlices, redactSecrets } from '../learn/secrets.ts'
 import type { Author, Ports } from '../ports.ts'
 
 /** A turn to be stored. Every field except the text has a default. */
@@ -127,7 +127,7 @@ type Prepared =
   | { readonly outcome: 'off the record' | 'refused'; readonly reason: string }
 
 /** Masks secrets before anything else sees the text, and fills in the defaults. */
-function prepare(ports: Ports, request: HearRequest, heard: HeardTurn): Prepared {
+async function prepare(ports: Ports, request: HearRequest, heard: HeardTurn): Promise<Prepared> {
   const { maxTurnCharacters = defaultMaxTurnCharacters, author, user } = request
   const { text, role = 'user', speaker, index, messageId, session } = heard
   if (typeof text !== 'string' || !/\S/u.test(text)) return { outcome: 'refused', reason: 'The turn has no text.' }
@@ -140,7 +140,7 @@ function prepare(ports: Ports, request: HearRequest, heard: HeardTurn): Prepared
   const at = (heard.at === undefined ? ports.now() : new Date(parseTime('since', heard.at))).toISOString()
   const utcOffset = heard.at === undefined ? null : offsetIn(heard.at)
   const host = givenNameOf('host', heard.host) ?? author.origin
-  const masked = maskSecrets(text.toWellFormed())
+  const masked = await maskSecretsInSlices(text.toWellFormed())
   const kept = role === 'tool' ? maskOutput(masked, maskSecret) : masked
   const by = originOf(role, author)
   const origin = by === 'person' ? (heard.origin ?? by) : by
@@ -171,7 +171,7 @@ async function withoutAnswer(
   heard: HeardTurn,
   before: readonly Prepared[],
 ): Promise<Prepared> {
-  const prepared = prepare(ports, request, heard)
+  const prepared = await prepare(ports, request, heard)
   if (!('turn' in prepared) || prepared.turn.role !== 'user' || !mayBeAnswer(heard.text)) return prepared
   const { session, text } = prepared.turn
   const last = before

@@ -77,10 +77,11 @@ const namings = (
 ).map((naming) => ({ ...naming, pattern: new RegExp(naming.words, 'giu') }))
 // biome-ignore-end format: one naming to a line
 
-/** The values that a nearby name marks as secret. */
-export function* findNamedSecrets(text: string): Iterable<Secret> {
+/** The values that a nearby name marks as secret. Also yields null before each name, so that the search can be divided. */
+export function* findNamedSecrets(text: string): Iterable<Secret | null> {
   for (const naming of namings)
     for (const match of text.matchAll(naming.pattern)) {
+      yield null
       const place = nameAt(text, match)
       if (place === null || (naming.onlyGiven && (!place.isSetting || otherName.test(match[0])))) continue
       const name = { ...naming, ...place, allowsWords: match.groups?.plain !== undefined }

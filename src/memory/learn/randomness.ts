@@ -137,10 +137,11 @@ const groups = /^(?:[A-Z\d]{2,8}-){3,8}[A-Z\d]{4,8}$/u
 
 /**
  * The secrets in a text that are recognised without a name beside them: words in a public format, or words that are
- * very random and have more kinds of characters than an id.
+ * very random and have more kinds of characters than an id. Also yields null before each word.
  */
-export function* findRandomSecrets(text: string): Iterable<Secret> {
+export function* findRandomSecrets(text: string): Iterable<Secret | null> {
   for (const { start: at, word } of longWords(text)) {
+    yield null
     if (word.length >= minFormatLength)
       for (const { index, 0: found } of word.matchAll(credentialFormat))
         yield { start: at + index, end: at + index + found.length, what: keyOrToken }

@@ -187,18 +187,26 @@ const expiry =
   /\b(?:exp(?:iry|ires|iration|\.)?(?: date)?|valid (?:thru|until|to))\s{0,4}:?\s{0,4}(?<value>\d{1,2}\s?[/-]\s?\d{2,4})\b/dgiu
 const accountNumber = /\b[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]){11,30}/giu
 
-/** The secrets of a text that is not encoded. They may overlap. */
-export function findWrittenSecrets(text: string): readonly Secret[] {
+/** Finds the secrets of a text that is not encoded; they may overlap. Yields after short steps. */
+export function* searchWrittenSecrets(text: string): Generator<void, readonly Secret[]> {
   // Named secrets come first: if two secrets have the same place, the first one's description is used.
-  const found = [...findNamedSecrets(text), ...findRandomSecrets(text)]
+  const found: Secret[] = []
+  for (const find of [findNamedSecrets, findRandomSecrets])
+    for (const secret of find(text)) {
+      if (secret === null) yield
+      else found.push(secret)
+    }
   for (const { pattern, what, hint, isSecret } of patterns) {
     if (hint !== undefined && !hint.test(text)) continue
-    for (const match of text.matchAll(pattern))
+    for (const match of text.matchAll(pattern)) {
+      yield
       if (isSecret === undefined || isSecret(match.groups?.value ?? match[0], match)) found.push(secretOf(match, what))
+    }
   }
   if (found.some(({ what }) => what === cardNumber))
     for (const match of text.matchAll(expiry)) found.push(secretOf(match, cardNumber))
   for (const match of text.matchAll(accountNumber)) {
+    yield
     const length = accountNumberLength(match[0])
     if (length > 0) found.push({ start: match.index, end: match.index + length, what: 'the number of a bank account' })
   }
@@ -209,7 +217,13 @@ export function findWrittenSecrets(text: string): readonly Secret[] {
     if (!isPlace && !commonAfterIs.test(first) && isLiteral(first)) found.push(secretOf(match, what))
   }
   found.push(...passwordsInTables(text))
-  return [...found, ...passwordsBeside(text, found)]
+  /** By place, because many windows contain the same password. */
+  const beside = new Map<string, Secret>()
+  for (const secret of found.filter(({ what }) => what === passwordOrKey)) {
+    yield
+    for (const one of passwordsBeside(text, secret)) beside.set(`${one.start} ${one.end}`, one)
+  }
+  return [...found, ...beside.values()]
 }
 
 /** The cells below a heading such as "Password" in a table whose columns are separated by bars, tabs, commas or semicolons. */
@@ -251,16 +265,13 @@ const besideCharacters = 200
  * Words near a password that look like a password too. Credentials often appear in groups, and the label of one may be
  * in a language that these patterns do not cover.
  */
-const passwordsBeside = (text: string, found: readonly Secret[]): readonly Secret[] =>
-  found
-    .filter(({ what }) => what === passwordOrKey)
-    .flatMap(({ start, end }) => {
-      const before = text.slice(Math.max(0, start - besideCharacters), start)
-      const after = text.slice(end, end + besideCharacters)
-      const above = before.slice(before.lastIndexOf('\n\n') + 1)
-      const below = after.split('\n\n', 1)[0] as string
-      return [...passwordsIn(above, start - above.length), ...passwordsIn(below, end)]
-    })
+function passwordsBeside(text: string, { start, end }: Secret): readonly Secret[] {
+  const before = text.slice(Math.max(0, start - besideCharacters), start)
+  const after = text.slice(end, end + besideCharacters)
+  const above = before.slice(before.lastIndexOf('\n\n') + 1)
+  const below = after.split('\n\n', 1)[0] as string
+  return [...passwordsIn(above, start - above.length), ...passwordsIn(below, end)]
+}
 
 const passwordsIn = (text: string, offset: number): readonly Secret[] =>
   [...text.matchAll(/(?<![\p{L}\p{N}])[^\s:：/=.,;"'“”„«»()<>]{8,100}/gu)]

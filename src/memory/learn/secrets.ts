@@ -1,26 +1,34 @@
 import { createHash } from 'node:crypto'
+import { runToEnd } from '../../next-turn.ts'
+import { forEachInSlices } from '../../search/slices.ts'
 import { decodeWord, disguise, encodedWord, type Place, withoutDisguise } from './hidden-texts.ts'
 import { longWords, type Secret } from './randomness.ts'
-import { findWrittenSecrets } from './secret-patterns.ts'
+import { searchWrittenSecrets } from './secret-patterns.ts'
 
 /** Every secret in a text, in order and without overlaps. */
-export function findSecrets(text: string): readonly Secret[] {
-  const found = [...findWrittenSecrets(text), ...encodedSecrets(text)]
+export const findSecrets = (text: string): readonly Secret[] => runToEnd(searchSecrets(text))
+
+function* searchSecrets(text: string): Generator<void, readonly Secret[]> {
+  const found = [...(yield* searchWrittenSecrets(text)), ...(yield* searchEncodedSecrets(text))]
   if (disguise.test(text)) {
     const { plain, places } = withoutDisguise(text)
-    for (const { start, end, what } of [...findWrittenSecrets(plain), ...encodedSecrets(plain)])
+    for (const { start, end, what } of [
+      ...(yield* searchWrittenSecrets(plain)),
+      ...(yield* searchEncodedSecrets(plain)),
+    ])
       found.push({ start: (places[start] as Place).start, end: (places[end - 1] as Place).end, what })
   }
   return withoutOverlaps(text, found)
 }
 
 /** Words in base64 or hexadecimal that decode to a text with a secret. */
-function encodedSecrets(text: string): readonly Secret[] {
+function* searchEncodedSecrets(text: string): Generator<void, readonly Secret[]> {
   const found: Secret[] = []
   if (!longWords(text).some(({ word }) => word.length >= 20)) return found
   for (const { index, 0: word } of text.matchAll(encodedWord)) {
+    yield
     const plain = decodeWord(word)
-    const [secret] = plain === null ? [] : findWrittenSecrets(plain)
+    const [secret] = plain === null ? [] : yield* searchWrittenSecrets(plain)
     if (secret !== undefined) found.push({ start: index, end: index + word.length, what: secret.what })
   }
   return found
@@ -55,17 +63,30 @@ const mask = '\u2588'
 export const hasMask = (text: string): boolean => text.includes(mask)
 
 /** The text with its secrets masked; it has the same length. */
-export const maskSecrets = (text: string): string => replaceSecrets(text, (length) => mask.repeat(length))
+export const maskSecrets = (text: string): string => maskAll(text, findSecrets(text))
+
+/** Like `maskSecrets`, and yields to the event loop. */
+export async function maskSecretsInSlices(text: string): Promise<string> {
+  let found: readonly Secret[] = []
+  const search = function* (): Generator<void> {
+    found = yield* searchSecrets(text)
+  }
+  await forEachInSlices(search(), () => {})
+  return maskAll(text, found)
+}
+
+const maskAll = (text: string, found: readonly Secret[]): string =>
+  replaceAll(text, found, (length) => mask.repeat(length))
 
 export const maskSecret = (secret: string): string => mask.repeat(secret.length)
 
 /** The text for display: an ellipsis in place of each secret. */
-export const redactSecrets = (text: string): string => replaceSecrets(text, () => '…')
+export const redactSecrets = (text: string): string => replaceAll(text, findSecrets(text), () => '…')
 
-function replaceSecrets(text: string, by: (length: number) => string): string {
+function replaceAll(text: string, found: readonly Secret[], by: (length: number) => string): string {
   const parts: string[] = []
   let at = 0
-  for (const { start, end } of findSecrets(text)) {
+  for (const { start, end } of found) {
     parts.push(text.slice(at, start), by(end - start))
     at = end
   }
