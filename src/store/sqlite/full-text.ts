@@ -10,6 +10,7 @@ import {
   textTerm,
   textTerms,
 } from '../text-terms.ts'
+import { lastCharacter } from './belief-lookups.ts'
 import type { Connection } from './connection.ts'
 import { damagedStore } from './migrations/migrate.ts'
 
@@ -32,7 +33,12 @@ export function matchText(connection: Connection, userId: number, query: Query):
   if (begun === undefined && atLeast > 1) {
     const rowsOf = (match: string): readonly number[] =>
       connection.column<number>(rowsHolding, [match, audiences, isCurrent])
-    const counted = countMatches(connection, userId, { terms, rowsOf, atLeast, needsAll: atLeast >= query.words.length })
+    const counted = countMatches(connection, userId, {
+      terms,
+      rowsOf,
+      atLeast,
+      needsAll: atLeast >= query.words.length,
+    })
     if (counted !== null) return rankText(counted, base, query)
   }
   const occurrencesOf = (from: string, to: string): readonly Occurrence[] =>
@@ -119,9 +125,6 @@ function readMatch(connection: Connection, userId: number, row: number) {
   }
   return { beliefId: found.id, length: found.words, occurrences }
 }
-
-/** A prefix followed by this sorts after every word that starts with the prefix. */
-const lastCharacter = '\u{10ffff}'
 
 // The pluses prevent SQLite from looking up each belief once per audience.
 const occurrencesBetween = `
